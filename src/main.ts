@@ -1,6 +1,6 @@
+import { endProcess } from './cli/end-process.ts'
 import { runCommandLine } from './cli/run.ts'
 import { COMMANDS } from './cli/table.ts'
-import { endProcess } from './end-process.ts'
 
 // A reader that closes the pipe, like head, wants no more; what is under way, which may be a payment, goes on to its end.
 for (const stream of [process.stdout, process.stderr])

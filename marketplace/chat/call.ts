@@ -1,5 +1,5 @@
-import type { AnswerSchema, ChatMessage } from '../models/backend.ts'
-import type { ModelUsage } from '../outside/models.ts'
+import type { ModelUsage } from '../ports/models.ts'
+import type { AnswerSchema, ChatMessage } from './models/backend.ts'
 
 /** Models of the platform that chats are asked of, by the interface's names. */
 export const CHAT_MODEL_IDS = ['model-1', 'model-2', 'model-3', 'model-4'] as const

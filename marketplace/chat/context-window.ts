@@ -1,8 +1,8 @@
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
-import type { ModelSupport } from '../models/backend.ts'
-import { estimatedPrompt } from '../models/usage.ts'
 import type { ChatCall, ChatModelId } from './call.ts'
 import { type ChatModels, canAnswer } from './desk.ts'
+import type { ModelSupport } from './models/backend.ts'
+import { estimatedPrompt } from './models/usage.ts'
 import { isSingleCall, needsOf } from './single-call.ts'
 
 /** Window of each model in tokens, where a backend has as much. model-4 compresses what is longer. */

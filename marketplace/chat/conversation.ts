@@ -1,4 +1,4 @@
-import type { ChatMessage } from '../models/backend.ts'
+import type { ChatMessage } from './models/backend.ts'
 
 /** Text of a message's content: text itself, or the texts among its parts. */
 export function textOfMessage({ content }: ChatMessage): string {

@@ -1,11 +1,11 @@
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
-import type { ChatMessage, DeltaSink, ModelFacts, ModelSupport } from '../models/backend.ts'
-import type { ModelPool, PoolAnswer, PoolRequest } from '../models/pool.ts'
-import { estimatedTokens } from '../models/tokens.ts'
-import { addUsage, NO_USAGE } from '../models/usage.ts'
-import type { ModelRole, ModelUsage } from '../outside/models.ts'
+import type { ModelRole, ModelUsage } from '../ports/models.ts'
 import { Listener } from './listener.ts'
+import type { ChatMessage, DeltaSink, ModelFacts, ModelSupport } from './models/backend.ts'
+import type { ModelPool, PoolAnswer, PoolRequest } from './models/pool.ts'
+import { estimatedTokens } from './models/tokens.ts'
+import { addUsage, NO_USAGE } from './models/usage.ts'
 
 /** What the platform needs of the pool of models. */
 export type ChatModels = Pick<ModelPool, 'readiness' | 'restMs' | 'complete' | 'stream' | 'facts'>

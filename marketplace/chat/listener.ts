@@ -1,4 +1,4 @@
-import type { DeltaSink } from '../models/backend.ts'
+import type { DeltaSink } from './models/backend.ts'
 
 /** Hands on the pieces of an answer, and keeps what was said. */
 export class Listener {

@@ -1,6 +1,6 @@
-import type { ChatMessage } from '../models/backend.ts'
 import type { ChatModelId } from './call.ts'
 import { lastQuestion, textOfMessage } from './conversation.ts'
+import type { ChatMessage } from './models/backend.ts'
 import type { ChatState } from './stage.ts'
 
 /** What a mode has the stages do, by their names: further sentences of their prompts, and nothing else. */

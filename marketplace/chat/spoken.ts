@@ -1,6 +1,6 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
-import type { PoolAnswer } from '../models/pool.ts'
+import type { PoolAnswer } from './models/pool.ts'
 
 /** Fields of a piece that a reader sees as words. */
 const WORDS = ['content', 'reasoning_content', 'reasoning', 'refusal'] as const

@@ -1,10 +1,10 @@
 import type { Clock } from '../../consensus/chain/ports.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
-import type { ChatMessage, DeltaSink } from '../models/backend.ts'
-import type { Outside } from '../outside/outside.ts'
-import type { Speech } from '../outside/speech.ts'
+import type { Outside } from '../ports/outside.ts'
+import type { Speech } from '../ports/speech.ts'
 import type { ChatCall, Citation } from './call.ts'
 import type { ChatModels, ModelDesk } from './desk.ts'
+import type { ChatMessage, DeltaSink } from './models/backend.ts'
 
 /** What pipelines reach beside the models. */
 export interface ChatMeans extends Pick<Outside, 'search' | 'web' | 'engines'> {

@@ -1,8 +1,8 @@
 import { type TSchema, Type } from 'typebox'
 import { formatAmount } from '../../consensus/primitives/amount.ts'
-import type { AssetFacts } from '../facts/assets.ts'
-import { confidenceIn, type PriceFacts, type PriceGround } from '../facts/prices.ts'
-import { ratio, significantText, times } from '../facts/ratio.ts'
+import type { AssetFacts } from '../queries/assets.ts'
+import { confidenceIn, type PriceFacts, type PriceGround } from '../queries/prices.ts'
+import { ratio, significantText, times } from '../queries/ratio.ts'
 
 /** Something, or null where it is unknown. */
 export function orNull<T extends TSchema>(schema: T) {

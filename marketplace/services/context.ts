@@ -4,7 +4,7 @@ import type { Clock } from '../../consensus/chain/ports.ts'
 import type { SignatureJob } from '../../consensus/crypto/signing.ts'
 import type { AgentId, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
-import type { Outside } from '../outside/outside.ts'
+import type { Outside } from '../ports/outside.ts'
 
 /** What services may know of the mempool. */
 export interface MempoolView {

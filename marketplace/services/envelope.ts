@@ -3,7 +3,7 @@ import type { Clock } from '../../consensus/chain/ports.ts'
 import { formatAmount } from '../../consensus/primitives/amount.ts'
 import { faultMessage } from '../../consensus/primitives/fault.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
-import type { Source, Sourced } from '../outside/sourced.ts'
+import type { Source, Sourced } from '../ports/sourced.ts'
 import type { ServiceContext } from './context.ts'
 
 /** Fields that every result read from the chain begins with. */

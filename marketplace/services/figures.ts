@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
-import type { AssetFacts } from '../facts/assets.ts'
-import type { PoolRow } from '../facts/pools.ts'
-import { compareRatios, type Ratio, ratio, significantText, times } from '../facts/ratio.ts'
+import type { AssetFacts } from '../queries/assets.ts'
+import type { PoolRow } from '../queries/pools.ts'
+import { compareRatios, type Ratio, ratio, significantText, times } from '../queries/ratio.ts'
 import { ASSET_AMOUNT, assetAmount, orNull } from './amounts.ts'
 
 /** Per cent that may be below 0, cut after 4 decimals towards 0. */

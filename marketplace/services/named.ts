@@ -4,9 +4,9 @@ import type { Fault } from '../../consensus/primitives/fault.ts'
 import { TOKEN_SYMBOL } from '../../consensus/primitives/ids.ts'
 import { meantName } from '../../consensus/primitives/likeness.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
-import { type AssetFacts, assetNamed, coinOf } from '../facts/assets.ts'
-import { bridgeNetworks } from '../facts/collateral.ts'
-import { POOL_NAME, type PoolRow, poolNamed } from '../facts/pools.ts'
+import { type AssetFacts, assetNamed, coinOf } from '../queries/assets.ts'
+import { bridgeNetworks } from '../queries/collateral.ts'
+import { POOL_NAME, type PoolRow, poolNamed } from '../queries/pools.ts'
 import { isBlank, type RequestForm, refusal, unusable } from './requests.ts'
 
 /** Longest text that names a token or a pool, some blanks around it. */

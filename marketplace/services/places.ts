@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import type { AssetFacts } from '../facts/assets.ts'
-import type { SupplyPlaces } from '../facts/supply.ts'
+import type { AssetFacts } from '../queries/assets.ts'
+import type { SupplyPlaces } from '../queries/supply.ts'
 import { amountText, DECIMAL_AMOUNT } from './amounts.ts'
 
 const PLACES = ['inPools', 'inReserves', 'staked', 'forStakers', 'inEscrow', 'maturing'] as const

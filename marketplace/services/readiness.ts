@@ -1,6 +1,6 @@
-import { executedHead, knownFromHour, knowsDay } from '../facts/known-past.ts'
-import { DAY_HOURS, hourNow } from '../facts/trading.ts'
-import type { Readiness } from '../outside/readiness.ts'
+import type { Readiness } from '../ports/readiness.ts'
+import { executedHead, knownFromHour, knowsDay } from '../queries/known-past.ts'
+import { DAY_HOURS, hourNow } from '../queries/trading.ts'
 import type { ServiceContext } from './context.ts'
 
 /** Of services that need nothing but the state. */

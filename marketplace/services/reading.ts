@@ -1,7 +1,7 @@
 import type { BlockEntry } from '../../consensus/chain/layout.ts'
 import { faultMessage } from '../../consensus/primitives/fault.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
-import { atOneHead } from '../facts/one-head.ts'
+import { atOneHead } from '../queries/one-head.ts'
 import type { ServiceContext } from './context.ts'
 import { type ChainEnvelope, chainEnvelope } from './envelope.ts'
 

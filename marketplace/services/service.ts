@@ -3,7 +3,7 @@ import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
 import type { Capability } from '../ledger/capabilities.ts'
-import type { Readiness } from '../outside/readiness.ts'
+import type { Readiness } from '../ports/readiness.ts'
 import type { ServiceContext } from './context.ts'
 
 /** What a service says about itself; published on chain as far as the registry holds it. */

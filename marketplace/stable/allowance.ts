@@ -1,5 +1,5 @@
-import { TokenBucket } from '../models/token-bucket.ts'
-import { freeOf } from '../outside/free-places.ts'
+import { TokenBucket } from '../chat/models/token-bucket.ts'
+import { freeOf } from '../ports/free-places.ts'
 
 /** Answers that are remembered, and for how long. */
 const ANSWERS_MAX = 1_000

@@ -1,9 +1,9 @@
 import type { Clock } from '../../consensus/chain/ports.ts'
 import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { TokenBucket } from '../chat/models/token-bucket.ts'
 import { ClientCounts } from '../checkout/client-counts.ts'
 import { RecentCounts } from '../checkout/recent-counts.ts'
-import { TokenBucket } from '../models/token-bucket.ts'
 import type { StableLedger } from './facilitator.ts'
 
 /** What signatures are judged with that are not of the payer's own key. */

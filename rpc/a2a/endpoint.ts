@@ -1,6 +1,6 @@
 import { fault } from '../../consensus/primitives/fault.ts'
-import type { Answer, ApiRequest, Handler } from '../answer.ts'
-import { failure, INVALID_REQUEST, type JsonRpcId, METHOD_NOT_FOUND, success } from '../json-rpc.ts'
+import type { Answer, ApiRequest, Handler } from '../server/answer.ts'
+import { failure, INVALID_REQUEST, type JsonRpcId, METHOD_NOT_FOUND, success } from '../server/json-rpc.ts'
 import { beginTask, callIn, cancelTask, continueTask, look } from './conversation.ts'
 import { A2aRefusal, invalidParams, refusalOf } from './errors.ts'
 import { taskOfPayment } from './known-payment.ts'

@@ -1,4 +1,4 @@
-import { INVALID_PARAMS, type JsonRpcError } from '../json-rpc.ts'
+import { INVALID_PARAMS, type JsonRpcError } from '../server/json-rpc.ts'
 
 /** A refusal of A2A, on its way to the answer. */
 export class A2aRefusal extends Error {

@@ -1,6 +1,6 @@
-import { isFault } from '../answer.ts'
 import { nativeNetwork } from '../cashier/options.ts'
 import { getRequest } from '../handlers/market.ts'
+import { isFault } from '../server/answer.ts'
 import type { A2aPlace } from './sayings.ts'
 import type { TaskState } from './tasks.ts'
 import type { ShownTask } from './wire.ts'

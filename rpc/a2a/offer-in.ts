@@ -1,5 +1,5 @@
 import type { Offer } from '../../marketplace/checkout/operator.ts'
-import type { MarketApi } from '../node.ts'
+import type { MarketApi } from '../node/node-api.ts'
 import type { AgentMessage } from './wire.ts'
 
 /** The offer that a message names: in a part of data, or as the first word of its text; undefined where it names none. */

@@ -1,8 +1,8 @@
 import type { RegistryEntry } from '../contract/market.ts'
 import { matching } from '../discovery/listings.ts'
 import { suggestions } from '../handlers/market.ts'
-import type { MarketApi } from '../node.ts'
-import { registryEntries } from '../registry.ts'
+import { registryEntries } from '../market/registry.ts'
+import type { MarketApi } from '../node/node-api.ts'
 import type { A2aPlace } from './sayings.ts'
 import type { Said } from './tasks.ts'
 

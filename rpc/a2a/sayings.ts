@@ -1,12 +1,12 @@
 import { type Fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
 import type { Offer } from '../../marketplace/checkout/operator.ts'
 import { checkRequest } from '../../marketplace/services/service.ts'
-import type { ApiRequest } from '../answer.ts'
 import { type CallOutcome, wantsAnother } from '../cashier/cashier.ts'
 import { resourceUrl } from '../cashier/options.ts'
 import { isWithheld } from '../cashier/quotes.ts'
 import { quoteBook } from '../handlers/market.ts'
-import type { MarketApi, NodeApi } from '../node.ts'
+import type { MarketApi, NodeApi } from '../node/node-api.ts'
+import type { ApiRequest } from '../server/answer.ts'
 import type { Artifact, Step } from './tasks.ts'
 
 /** What a message is answered from. */

@@ -1,5 +1,5 @@
 import type { Holder } from '../../consensus/primitives/fair-share.ts'
-import type { MarketApi } from '../node.ts'
+import type { MarketApi } from '../node/node-api.ts'
 
 /** Where a task stands; the words of A2A 0.3. */
 export type TaskState = 'submitted' | 'input-required' | 'working' | 'completed' | 'failed' | 'canceled'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { moment } from '../json.ts'
+import { moment } from '../json/chain-json.ts'
 import type { AgentTask, Said, TaskState } from './tasks.ts'
 
 /** Generations of A2A that are spoken: they differ in names, not in meaning. */

@@ -5,7 +5,7 @@ import { computeQuote, type NativeQuote } from '../../marketplace/checkout/quote
 import { type Agent, priceInEpoch, type Service } from '../../marketplace/ledger/agents.ts'
 import { capabilityNumber, capabilitySet } from '../../marketplace/ledger/capabilities.ts'
 import { stableAmount } from '../../marketplace/stable/terms.ts'
-import type { MarketApi } from '../node.ts'
+import type { MarketApi } from '../node/node-api.ts'
 
 /** How an offer stands on the native rail: its quote, which one that is not on chain yet has too, and why it cannot be sold, or null. */
 export interface NativeState {

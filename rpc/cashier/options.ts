@@ -5,9 +5,9 @@ import type { Offer } from '../../marketplace/checkout/operator.ts'
 import type { NativeQuote } from '../../marketplace/checkout/quote.ts'
 import { needsRequest } from '../../marketplace/services/service.ts'
 import { type StableTerms, stableDollars } from '../../marketplace/stable/terms.ts'
-import { coinNumber, usdNumber } from '../json.ts'
-import type { MarketApi } from '../node.ts'
-import { shortened } from '../shortened.ts'
+import { coinNumber, usdNumber } from '../json/chain-json.ts'
+import { shortened } from '../json/shortened.ts'
+import type { MarketApi } from '../node/node-api.ts'
 import type { OfferState, StableState } from './offer-state.ts'
 
 /** Scheme of the native rail, as every document names it. */

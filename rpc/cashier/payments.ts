@@ -4,7 +4,7 @@ import type { TxId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { StablePayment } from '../../marketplace/stable/claim.ts'
 import { readStablePayment } from '../../marketplace/stable/payment.ts'
-import type { MarketApi } from '../node.ts'
+import type { MarketApi } from '../node/node-api.ts'
 import { NATIVE_SCHEME } from './options.ts'
 
 /** A payment that came with a call, on one of the rails. */

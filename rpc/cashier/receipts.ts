@@ -5,7 +5,7 @@ import type { TxId } from '../../consensus/primitives/ids.ts'
 import type { Claim } from '../../marketplace/checkout/claim.ts'
 import type { StableIn } from '../../marketplace/stable/claim.ts'
 import { type StableTerms, stableDollars } from '../../marketplace/stable/terms.ts'
-import { addressText, coinNumber, merkleProofToJson, moment } from '../json.ts'
+import { addressText, coinNumber, merkleProofToJson, moment } from '../json/chain-json.ts'
 
 /** The receipt of a call paid in the native coin, with the proof that the payment is in its block. */
 export function nativeReceipt(

@@ -5,8 +5,8 @@ import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
 import { closureOf, endText } from '../../marketplace/ledger/closures.ts'
 import { ESCROWS, type Escrow } from '../../marketplace/ledger/escrow.ts'
-import { moment } from '../json.ts'
-import type { NodeApi } from '../node.ts'
+import { moment } from '../json/chain-json.ts'
+import type { NodeApi } from '../node/node-api.ts'
 import type { OfferedPayment } from './payments.ts'
 
 /** What a payment was sent for. */

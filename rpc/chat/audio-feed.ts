@@ -1,6 +1,6 @@
 import { soundMs } from '../../marketplace/chat/voice/speaking.ts'
-import type { Share } from '../../marketplace/outside/shared-room.ts'
-import type { Feed, FeedOut } from '../answer.ts'
+import type { Share } from '../../marketplace/ports/shared-room.ts'
+import type { Feed, FeedOut } from '../server/answer.ts'
 
 /** Bytes that are written at once: a multiple of three, which base64 takes together. */
 const PIECE_BYTES = 49_152

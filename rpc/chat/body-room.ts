@@ -1,4 +1,4 @@
-import { type Share, SharedRoom } from '../../marketplace/outside/shared-room.ts'
+import { type Share, SharedRoom } from '../../marketplace/ports/shared-room.ts'
 
 /** Bodies up to this length are as those of any route, whose number is bounded with the requests at once. */
 const SMALL_BYTES = 1_048_576

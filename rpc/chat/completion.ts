@@ -1,5 +1,5 @@
 import type { ChatChoice, ChatOutcome, ChatPiece, PlatformReport } from '../../marketplace/chat/call.ts'
-import type { ModelUsage } from '../../marketplace/outside/models.ts'
+import type { ModelUsage } from '../../marketplace/ports/models.ts'
 
 /** What all parts of one answer have in common. */
 export interface CompletionHead {

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
-import type { Allowance, ChatPass } from '../../marketplace/chat/keys.ts'
-import type { Share } from '../../marketplace/outside/shared-room.ts'
+import type { Allowance, ChatPass } from '../../marketplace/chat/keys/keys.ts'
+import type { Share } from '../../marketplace/ports/shared-room.ts'
 import type { Route } from '../contract/route.ts'
 import { limitedAs } from '../edge/client-key.ts'
 import { giveUp } from '../edge/unreadable.ts'
-import type { NodeApi } from '../node.ts'
+import type { NodeApi } from '../node/node-api.ts'
 import { BodyRoom } from './body-room.ts'
 
 /** A request, as far as it is looked at before its route. */

@@ -1,5 +1,5 @@
 import { type Fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
-import { needsSettings } from '../faults.ts'
+import { needsSettings } from '../server/faults.ts'
 
 /** An error as clients of the OpenAI interface read it. */
 export interface ChatError {

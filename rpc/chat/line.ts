@@ -1,5 +1,5 @@
 import type { ChatPiece } from '../../marketplace/chat/call.ts'
-import type { FeedOut } from '../answer.ts'
+import type { FeedOut } from '../server/answer.ts'
 import type { CompletionEvents } from './completion.ts'
 
 /** UTF-16 units of an answer that wait for a reader before whoever answers waits too: more than most answers have. */

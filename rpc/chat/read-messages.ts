@@ -1,4 +1,4 @@
-import type { ChatMessage } from '../../marketplace/models/backend.ts'
+import type { ChatMessage } from '../../marketplace/chat/models/backend.ts'
 import { type Checked, unsupported, unusable } from './checked.ts'
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const

@@ -1,9 +1,9 @@
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
-import type { ChatPass } from '../../marketplace/chat/keys.ts'
-import type { ApiRequest } from '../answer.ts'
+import type { ChatPass } from '../../marketplace/chat/keys/keys.ts'
 import { limitedAs } from '../edge/client-key.ts'
-import type { ChatApi } from '../node.ts'
+import type { ChatApi } from '../node/node-api.ts'
+import type { ApiRequest } from '../server/answer.ts'
 
 /** A chat that was let in. */
 export interface Visit {

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { ASSET_AMOUNT, DECIMAL_TEXT, orNull } from './amounts.ts'
 import { COUNT, INDEXED_FROM } from './route.ts'
 
-/** How paid calls ended on chain, those of the agent's own people left out; see `marketplace/facts/reputation.ts`. */
+/** How paid calls ended on chain, those of the agent's own people left out; see `marketplace/queries/reputation.ts`. */
 export const RECORD = Type.Object({
   indexedFrom: INDEXED_FROM,
   delivered: COUNT,

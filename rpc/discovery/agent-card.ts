@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
-import type { NodeApi } from '../node.ts'
+import type { NodeApi } from '../node/node-api.ts'
 import { type Listing, listingsOf } from './listings.ts'
 import { PerHead } from './per-head.ts'
 

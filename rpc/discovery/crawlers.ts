@@ -1,4 +1,4 @@
-import type { NodeApi } from '../node.ts'
+import type { NodeApi } from '../node/node-api.ts'
 import { escapeMarkup, urlInText } from './plain-text.ts'
 
 /** `/robots.txt`: everything is for everybody, but what only grows or moves is not worth a crawler's while. */

@@ -1,9 +1,9 @@
 import type { Offer } from '../../marketplace/checkout/operator.ts'
-import { findServices, type ServiceIndex, serviceIndex } from '../../marketplace/services/finding.ts'
+import { findServices, type ServiceIndex, serviceIndex } from '../../marketplace/services/market/finding.ts'
 import { type OfferState, offerState } from '../cashier/offer-state.ts'
 import type { RegistryEntry } from '../contract/market.ts'
-import type { MarketApi, NodeApi } from '../node.ts'
-import { registryEntries } from '../registry.ts'
+import { registryEntries } from '../market/registry.ts'
+import type { MarketApi, NodeApi } from '../node/node-api.ts'
 
 /** One service of this node: as the registry shows it, as it is defined, and how it stands on each rail. */
 export interface Listing {

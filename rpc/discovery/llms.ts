@@ -1,5 +1,5 @@
 import { PLATFORM_MODEL_IDS } from '../../marketplace/chat/call.ts'
-import type { MarketApi, NodeApi } from '../node.ts'
+import type { MarketApi, NodeApi } from '../node/node-api.ts'
 import { clientCall, curlQuote } from './how-to-call.ts'
 import { type Listing, listingsOf } from './listings.ts'
 import { PerHead } from './per-head.ts'

@@ -1,5 +1,5 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
-import type { MarketApi, NodeApi } from '../node.ts'
+import type { MarketApi, NodeApi } from '../node/node-api.ts'
 
 interface Kept<T> {
   readonly stamp: string

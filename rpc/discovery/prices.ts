@@ -1,7 +1,7 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { formatAmount } from '../../consensus/primitives/amount.ts'
 import { stableDollars } from '../../marketplace/stable/terms.ts'
-import type { MarketApi } from '../node.ts'
+import type { MarketApi } from '../node/node-api.ts'
 import type { Listing } from './listings.ts'
 
 const USD_DECIMALS = 6

@@ -4,7 +4,7 @@ import { identify, isOfPayer } from '../../marketplace/stable/identity.ts'
 import { offerIn } from '../a2a/offer-in.ts'
 import { readMessage } from '../a2a/wire.ts'
 import { type OfferedPayment, paymentInHeaders, readNativePayload, readPayment } from '../cashier/payments.ts'
-import type { MarketApi, NodeApi } from '../node.ts'
+import type { MarketApi, NodeApi } from '../node/node-api.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,8 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Holder } from '../../consensus/primitives/fair-share.ts'
-import { type ChatKey, OPERATOR } from '../../marketplace/chat/keys.ts'
-import type { NodeApi } from '../node.ts'
-import { isOperator } from '../operator.ts'
+import { type ChatKey, OPERATOR } from '../../marketplace/chat/keys/keys.ts'
+import type { NodeApi } from '../node/node-api.ts'
+import { isOperator } from '../node/operator.ts'
 
 /** Groups of an IPv6 address that name a network: whoever has one address of it has them all. */
 const NETWORK_GROUPS = 4

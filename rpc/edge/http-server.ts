@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, createServer as createListener } from 'node:net'
-import type { HttpLimits } from '../limits.ts'
+import type { HttpLimits } from '../server/limits.ts'
 import type { Connections } from './connections.ts'
 
 /** How often it is looked for requests that do not arrive: they are given this much more than they should be at most. */

@@ -1,6 +1,6 @@
 import { type Holder, NETWORK_CLIENTS } from '../../consensus/primitives/fair-share.ts'
 import type { RateBucket } from '../contract/route.ts'
-import type { RateLimits } from '../limits.ts'
+import type { RateLimits } from '../server/limits.ts'
 
 /** Keys that a bucket remembers; beyond, the one whose minute began first is forgotten. */
 export const KEYS_MAX = 50_000

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { maxHeaderSize, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
-import { errorBody, errorHeaders, errorType } from '../faults.ts'
+import { errorBody, errorHeaders, errorType } from '../server/faults.ts'
 
 const REASON_CHARS_MAX = 100
 

@@ -3,6 +3,8 @@ import { epochOf } from '../../consensus/ledger/epoch.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { AGENT_ID, type AgentId } from '../../consensus/primitives/ids.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
+import { priceInEpoch } from '../../marketplace/ledger/agents.ts'
+import type { Statistics } from '../../marketplace/ledger/statistics.ts'
 import {
   type AgentFacts,
   type AgentRow,
@@ -10,16 +12,14 @@ import {
   listAgents as listRows,
   type ServiceRow,
   withServices,
-} from '../../marketplace/facts/agents.ts'
-import { priceInEpoch } from '../../marketplace/ledger/agents.ts'
-import type { Statistics } from '../../marketplace/ledger/statistics.ts'
-import { callUrlAt } from '../../marketplace/services/agent-endpoint.ts'
-import type { Handler } from '../answer.ts'
-import { assetAmountJson, usdText } from '../asset-json.ts'
-import { answerAtHead, badCursor, pageLimit } from '../at-head.ts'
-import { addressText } from '../json.ts'
-import type { NodeApi } from '../node.ts'
-import { recordJson } from '../reputation.ts'
+} from '../../marketplace/queries/agents.ts'
+import { callUrlAt } from '../../marketplace/services/market/agent-endpoint.ts'
+import { assetAmountJson, usdText } from '../json/asset-json.ts'
+import { addressText } from '../json/chain-json.ts'
+import { recordJson } from '../json/record-json.ts'
+import type { NodeApi } from '../node/node-api.ts'
+import type { Handler } from '../server/answer.ts'
+import { answerAtHead, badCursor, pageLimit } from '../server/at-head.ts'
 
 const PAGE_DEFAULT = 20
 /** Services that are read for a page of agents before it ends early: a stranger may publish as many as he likes. */

@@ -14,10 +14,10 @@ import type { BridgeNetwork } from '../../consensus/ledger/rules.ts'
 import { toHex } from '../../consensus/primitives/bytes.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
-import type { Handler } from '../answer.ts'
-import { assetAmountJson } from '../asset-json.ts'
-import { answerAtHead } from '../at-head.ts'
-import { addressText } from '../json.ts'
+import { assetAmountJson } from '../json/asset-json.ts'
+import { addressText } from '../json/chain-json.ts'
+import type { Handler } from '../server/answer.ts'
+import { answerAtHead } from '../server/at-head.ts'
 
 /** The bridge as the next block finds it. */
 export const getBridge: Handler = ({ chain }) =>

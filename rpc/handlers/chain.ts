@@ -19,11 +19,11 @@ import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { rateOf } from '../../consensus/tx/weight.ts'
 import { closureOf } from '../../marketplace/ledger/closures.ts'
 import { nextBaseFee } from '../../mempool/admission.ts'
-import { answer, type Handler } from '../answer.ts'
-import { badCursor } from '../at-head.ts'
-import { blockSummary, blockToJson, merkleProofToJson, receiptToJson } from '../json.ts'
-import type { NodeApi } from '../node.ts'
-import { readTransaction } from '../transaction-body.ts'
+import { blockSummary, blockToJson, merkleProofToJson, receiptToJson } from '../json/chain-json.ts'
+import type { NodeApi } from '../node/node-api.ts'
+import { answer, type Handler } from '../server/answer.ts'
+import { badCursor } from '../server/at-head.ts'
+import { readTransaction } from './chain/transaction-body.ts'
 
 const PAGE_DEFAULT = 50
 

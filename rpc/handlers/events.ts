@@ -2,12 +2,12 @@ import { setImmediate } from 'node:timers/promises'
 import type { Chain } from '../../consensus/chain/chain.ts'
 import type { BlockEntry } from '../../consensus/chain/layout.ts'
 import type { BlockId } from '../../consensus/primitives/ids.ts'
-import type { ChainEvent } from '../../marketplace/facts/chain-events.ts'
-import { type EventPosition, type EventStep, EventWalk } from '../../marketplace/facts/event-walk.ts'
-import type { ApiRequest, EventSink, Handler, StreamEvent } from '../answer.ts'
+import type { ChainEvent } from '../../marketplace/queries/chain-events.ts'
+import { type EventPosition, type EventStep, EventWalk } from '../../marketplace/queries/event-walk.ts'
 import type { EventName } from '../contract/events.ts'
-import { addressText, moment } from '../json.ts'
-import { Turns } from '../turns.ts'
+import { addressText, moment } from '../json/chain-json.ts'
+import type { ApiRequest, EventSink, Handler, StreamEvent } from '../server/answer.ts'
+import { Turns } from '../server/turns.ts'
 
 /** Position of who shows an id that this node never gave: of no block, so that the answer is a reset. */
 const NOWHERE: EventPosition = { blockId: '' as BlockId, index: 0 }

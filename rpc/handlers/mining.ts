@@ -8,10 +8,10 @@ import type { Address } from '../../consensus/primitives/ids.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import { JOBS_PER_ADDRESS, type RemoteJob } from '../../miner/job-book.ts'
 import { REFRESH_MS } from '../../miner/miner.ts'
-import { type ApiRequest, answer, type Handler } from '../answer.ts'
 import { addressKey, holderOf } from '../edge/client-key.ts'
-import { moment } from '../json.ts'
-import type { NodeApi } from '../node.ts'
+import { moment } from '../json/chain-json.ts'
+import type { NodeApi } from '../node/node-api.ts'
+import { type ApiRequest, answer, type Handler } from '../server/answer.ts'
 
 /** First number that no nonce is. */
 const NONCE_BOUND = 1n << BigInt(8 * NONCE_BYTES)

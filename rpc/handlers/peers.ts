@@ -1,9 +1,9 @@
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
-import { type Answer, answer, type Handler } from '../answer.ts'
 import { BAN_HOURS } from '../contract/ban-hours.ts'
-import { moment } from '../json.ts'
-import type { BanFacts, PeerFacts } from '../network.ts'
+import { moment } from '../json/chain-json.ts'
+import type { BanFacts, PeerFacts } from '../node/network.ts'
+import { type Answer, answer, type Handler } from '../server/answer.ts'
 
 /** Peers; their addresses for the operator alone, since public nodes show this to everybody. */
 export const listPeers: Handler = ({ network = null }, { isOperator }) =>

@@ -3,12 +3,12 @@ import type { Chain } from '../../consensus/chain/chain.ts'
 import { parseAmount } from '../../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { payloadToJson } from '../../consensus/tx/json.ts'
-import { assetNamed } from '../../marketplace/facts/assets.ts'
-import { poolName } from '../../marketplace/facts/pools.ts'
-import { type QuoteRequest, quoteSwap } from '../../marketplace/facts/quotes.ts'
-import type { ApiRequest, Handler } from '../answer.ts'
-import { amountJson, assetAmountJson, crossPrice, percentText } from '../asset-json.ts'
-import { answerAtHead } from '../at-head.ts'
+import { assetNamed } from '../../marketplace/queries/assets.ts'
+import { poolName } from '../../marketplace/queries/pools.ts'
+import { type QuoteRequest, quoteSwap } from '../../marketplace/queries/quotes.ts'
+import { amountJson, assetAmountJson, crossPrice, percentText } from '../json/asset-json.ts'
+import type { ApiRequest, Handler } from '../server/answer.ts'
+import { answerAtHead } from '../server/at-head.ts'
 
 const SLIPPAGE_DEFAULT_BPS = 50
 

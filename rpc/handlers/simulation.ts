@@ -14,12 +14,12 @@ import { decodeOwn } from '../../consensus/primitives/codec.ts'
 import { faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
 import type { Address, Hash } from '../../consensus/primitives/ids.ts'
 import type { StateChange } from '../../consensus/state/view.ts'
-import { coinOf } from '../../marketplace/facts/assets.ts'
-import { poolNamed } from '../../marketplace/facts/pools.ts'
-import { answer, type Handler } from '../answer.ts'
-import { atHead } from '../at-head.ts'
-import { type Simulation, simulate } from '../simulation.ts'
-import { readTransaction } from '../transaction-body.ts'
+import { coinOf } from '../../marketplace/queries/assets.ts'
+import { poolNamed } from '../../marketplace/queries/pools.ts'
+import { answer, type Handler } from '../server/answer.ts'
+import { atHead } from '../server/at-head.ts'
+import { type Simulation, simulate } from './chain/simulating.ts'
+import { readTransaction } from './chain/transaction-body.ts'
 
 /** Tries a transaction out. */
 export const simulateTransaction: Handler = (node, { body }) => {

@@ -1,10 +1,10 @@
 import { nativeSupply } from '../../consensus/ledger/supply.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
-import { recordedAsset } from '../../marketplace/facts/assets.ts'
-import { stakingNow } from '../../marketplace/facts/staking.ts'
-import type { Handler } from '../answer.ts'
-import { amountJson, percentText, sharePct } from '../asset-json.ts'
-import { answerAtHead } from '../at-head.ts'
+import { recordedAsset } from '../../marketplace/queries/assets.ts'
+import { stakingNow } from '../../marketplace/queries/staking.ts'
+import { amountJson, percentText, sharePct } from '../json/asset-json.ts'
+import type { Handler } from '../server/answer.ts'
+import { answerAtHead } from '../server/at-head.ts'
 
 /** Basis points in millionths. */
 const PPM_PER_BPS = 100n

@@ -1,6 +1,6 @@
 import { fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
 import { tryOut } from '../../marketplace/checkout/trial.ts'
-import { answer, type Handler } from '../answer.ts'
+import { answer, type Handler } from '../server/answer.ts'
 
 /** Runs a service for the operator, without a payment. */
 export const tryService: Handler = async ({ market, clock }, { params, body }) => {

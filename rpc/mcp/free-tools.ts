@@ -1,14 +1,14 @@
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import { type ApiRequest, type Handler, isFault } from '../answer.ts'
 import { argumentMisfits, type FreeToolName, TOOL_SHAPES } from '../contract/agent-tools.ts'
 import { matching } from '../discovery/listings.ts'
 import { submitTransaction } from '../handlers/chain.ts'
 import { getExample, getRequest, noService, quoteBook } from '../handlers/market.ts'
 import { getStatus } from '../handlers/operations.ts'
-import { registryEntries } from '../registry.ts'
-import { withTextsCut } from '../sample-texts.ts'
+import { registryEntries } from '../market/registry.ts'
+import { withTextsCut } from '../market/sample-texts.ts'
+import { type ApiRequest, type Handler, isFault } from '../server/answer.ts'
 import { type McpPlace, type ToolAnswer, toolAnswer, toolRefusal } from './place.ts'
 
 type Arguments = Readonly<Record<string, unknown>>

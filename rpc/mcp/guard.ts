@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
-import type { PageRules } from '../node.ts'
+import type { PageRules } from '../node/node-api.ts'
 
 /** What the guard looks at. */
 export interface Visit {

@@ -1,4 +1,4 @@
-import { INTERNAL_ERROR, INVALID_PARAMS } from '../json-rpc.ts'
+import { INTERNAL_ERROR, INVALID_PARAMS } from '../server/json-rpc.ts'
 
 interface Failed {
   readonly error?: { readonly code: number; readonly message: string }

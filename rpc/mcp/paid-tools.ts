@@ -12,8 +12,8 @@ import { paidArgumentMisfits, paidToolInput } from '../contract/agent-tools.ts'
 import { PerHead } from '../discovery/per-head.ts'
 import { addressKey, holderOf } from '../edge/client-key.ts'
 import { quoteBook } from '../handlers/market.ts'
-import { coinNumber, usdNumber } from '../json.ts'
-import type { MarketApi, NodeApi } from '../node.ts'
+import { coinNumber, usdNumber } from '../json/chain-json.ts'
+import type { MarketApi, NodeApi } from '../node/node-api.ts'
 import { type McpPlace, refusalJson, type ToolAnswer, toolAnswer } from './place.ts'
 
 /** Where a payment is in a request, and how it went in a result. */

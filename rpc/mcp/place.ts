@@ -1,7 +1,7 @@
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import { faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
-import type { ApiRequest } from '../answer.ts'
-import type { NodeApi } from '../node.ts'
+import type { NodeApi } from '../node/node-api.ts'
+import type { ApiRequest } from '../server/answer.ts'
 
 /** What everything that answers an MCP message may look at. */
 export interface McpPlace {

@@ -5,7 +5,7 @@ import { parseAmount } from '../../consensus/primitives/amount.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import { FEE_MAX_DEFAULT } from '../../rpc/client/transactions.ts'
-import { localUrl } from '../own-url.ts'
+import { localUrl } from '../daemon/own-url.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 /** Everything a command may use. */

@@ -2,7 +2,7 @@ import { flagOf } from '../../config/load.ts'
 import { SETTINGS, type SettingName } from '../../config/settings.ts'
 import { type Fault, type FaultDetail, fault } from '../../consensus/primitives/fault.ts'
 import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
-import { localUrl } from '../own-url.ts'
+import { localUrl } from '../daemon/own-url.ts'
 import type { CommandContext } from './command.ts'
 
 /** What says where a command works. */

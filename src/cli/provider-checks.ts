@@ -1,9 +1,9 @@
 import type { Config } from '../../config/settings.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
-import type { Stop } from '../core.ts'
-import type { ProviderCheck } from '../outbound/providers/provider.ts'
-import { openOutside } from '../outside.ts'
-import { systemClock, systemTimers } from '../runtime.ts'
+import { openOutside } from '../adapters/open-outside.ts'
+import type { ProviderCheck } from '../adapters/providers/provider.ts'
+import type { Stop } from '../daemon/open-core.ts'
+import { systemClock, systemTimers } from '../daemon/runtime.ts'
 
 /** Asks every configured provider the cheapest question that shows whether it works. */
 export async function checkProviders({

@@ -1,5 +1,5 @@
 import type { TokenSymbol } from '../../consensus/primitives/ids.ts'
-import { LOW_DEPTH } from '../../marketplace/facts/prices.ts'
+import { LOW_DEPTH } from '../../marketplace/queries/prices.ts'
 import { fieldsOf } from '../../rpc/client/http.ts'
 import { factLines, rowLines, textFact } from './facts.ts'
 import { bpsCell, cellOf, type Fields, itemsOf, unitsCell } from './reading.ts'

@@ -1,4 +1,4 @@
-import { type GeoFacts, NO_GEO_FACTS } from '../../marketplace/outside/geo.ts'
+import { type GeoFacts, NO_GEO_FACTS } from '../../marketplace/ports/geo.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import type { GeoDatabase } from '../../marketplace/outside/geo.ts'
+import type { GeoDatabase } from '../../marketplace/ports/geo.ts'
 
 /** The part of maxmind's reader that is used. */
 interface MmdbReader {

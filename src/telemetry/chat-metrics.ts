@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
-import type { ChatFacts } from '../../rpc/node.ts'
+import type { ChatFacts } from '../../rpc/node/node-api.ts'
 
 const SECONDS_BUCKETS = [0.05, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120]
 

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { Checkable } from '../outbound/providers/provider.ts'
+import type { Checkable } from '../adapters/providers/provider.ts'
 
 /** Shows in a registry who of those that services ask can be asked now. */
 export function watchProviders(registry: Registry, checkable: readonly Checkable[]): void {

@@ -1,4 +1,4 @@
-import type { EngineTask, EngineTasks } from '../../marketplace/outside/engines.ts'
+import type { EngineTask, EngineTasks } from '../../marketplace/ports/engines.ts'
 import { EngineRefusal } from '../engines/refusal.ts'
 
 /** A piece of work as it crosses to a process. */
@@ -24,9 +24,9 @@ const ENGINES: { readonly [Name in EngineTask]?: () => Promise<Engine<Name>> } =
   'text/summary': async () => (await import('../engines/language/summary.ts')).summarise,
   'text/mood': async () => (await import('../engines/language/mood.ts')).moodOf,
   'text/subjects': async () => (await import('../engines/language/subjects.ts')).subjectsOf,
-  'chat/plain-text': async () => (await import('../engines/chat/plain-text.ts')).plainText,
-  'chat/check-schema': async () => (await import('../engines/chat/check-schema.ts')).checkSchema,
-  'chat/check-code': async () => (await import('../engines/chat/check-code.ts')).checkCode,
+  'chat/plain-text': async () => (await import('../chat/engines/plain-text.ts')).plainText,
+  'chat/check-schema': async () => (await import('../chat/engines/check-schema.ts')).checkSchema,
+  'chat/check-code': async () => (await import('../chat/engines/check-code.ts')).checkCode,
   'image/square-png': async () => (await import('../engines/images/square-png.ts')).squarePng,
   'image/vision': async () => (await import('../engines/images/vision-image.ts')).visionImage,
   'image/procedural': async () => (await import('../engines/images/procedural.ts')).proceduralPng,

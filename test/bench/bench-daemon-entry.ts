@@ -1,7 +1,7 @@
 import { NETWORKS } from '../../config/networks/table.ts'
+import { endProcess } from '../../src/cli/end-process.ts'
 import { runCommandLine } from '../../src/cli/run.ts'
 import { COMMANDS } from '../../src/cli/table.ts'
-import { endProcess } from '../../src/end-process.ts'
 import { createFixture } from './fixture.ts'
 
 /** The program as shipped on a devnet whose genesis funds the accounts of a benchmark. */

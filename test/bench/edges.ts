@@ -4,8 +4,8 @@ import { holderOf, limitKeyOf } from '../../rpc/edge/client-key.ts'
 import { Overload } from '../../rpc/edge/overload.ts'
 import { type Guest, Places } from '../../rpc/edge/places.ts'
 import { RateLimiter } from '../../rpc/edge/rate-limiter.ts'
-import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
-import type { MarketApi } from '../../rpc/node.ts'
+import type { MarketApi } from '../../rpc/node/node-api.ts'
+import { DEFAULT_HTTP_LIMITS } from '../../rpc/server/limits.ts'
 import { type BenchRow, median, nowMs, valueRow } from './report.ts'
 
 const REQUESTS = 2_000

@@ -55,7 +55,7 @@ const [{ moodOf }, { subjectsOf }, { summarise }] = await Promise.all(
   ['mood.ts', 'subjects.ts', 'summary.ts'].map(engine),
 )
 
-const { guessLanguage } = await from('marketplace/services/texts/language.ts')
+const { guessLanguage } = await from('marketplace/services/text/language.ts')
 
 console.table({
   'sentiment, tuned on': moodScore(TUNED_MOODS, moodOf),

@@ -1,4 +1,4 @@
-import type { PageBody } from '../../marketplace/outside/page-tasks.ts'
+import type { PageBody } from '../../marketplace/ports/page-tasks.ts'
 import { EnginePool } from '../../src/workers/engine-pool.ts'
 import { type BenchRow, factRow, valueRow } from './report.ts'
 

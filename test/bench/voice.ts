@@ -3,7 +3,7 @@ import { runPaced } from '../../consensus/chain/ports.ts'
 import { chunksOf } from '../../marketplace/chat/voice/chunks.ts'
 import { voiceSound } from '../../marketplace/chat/voice/voice-sound.ts'
 import type { SoundFormat } from '../../marketplace/chat/voice/wav.ts'
-import { eventLoopPacer } from '../../src/runtime.ts'
+import { eventLoopPacer } from '../../src/daemon/runtime.ts'
 import { type BenchRow, factRow, round, valueRow } from './report.ts'
 
 const SECONDS = 60

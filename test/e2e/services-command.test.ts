@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { invoicePdf } from '../../marketplace/services/node-invoice-pdf.ts'
+import { invoicePdf } from '../../marketplace/services/documents/invoice-pdf.ts'
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import { post } from '../support/api.ts'
 import { marketOpen } from '../support/caller.ts'

@@ -1,4 +1,4 @@
-import { openApiDocument } from '../../rpc/openapi.ts'
+import { openApiDocument } from '../../rpc/openapi/openapi.ts'
 import { errorsDocument } from './errors.ts'
 import { fontCoverage } from './font-coverage.ts'
 import { limitsDocument } from './limits.ts'

@@ -5,7 +5,13 @@ import { NAME_CHARS_MAX, NAMES_MAX, VALUES_MAX } from '../../rpc/chat/body-value
 import type { RateBucket } from '../../rpc/contract/route.ts'
 import { NETWORK_FACTOR, PATIENCE_MS, PLACES_SHARE, UNREAD_SHARE } from '../../rpc/edge/places.ts'
 import { KEYS_MAX } from '../../rpc/edge/rate-limiter.ts'
-import { DEFAULT_HTTP_LIMITS, HOST_CHARS_MAX, KNOWN_PAYMENT_RATE, MESSAGE_BODY, PLAIN_BODY } from '../../rpc/limits.ts'
+import {
+  DEFAULT_HTTP_LIMITS,
+  HOST_CHARS_MAX,
+  KNOWN_PAYMENT_RATE,
+  MESSAGE_BODY,
+  PLAIN_BODY,
+} from '../../rpc/server/limits.ts'
 
 type Row = readonly [what: string, value: number | bigint | string, unit: string, where: string]
 
@@ -13,11 +19,11 @@ const percent = (share: number): string => String(Math.round(share * 100))
 
 /** Bounds of the HTTP doors: places, connections, rates. */
 export const DOOR_LIMITS: readonly Row[] = [
-  ['body of an HTTP request', DEFAULT_HTTP_LIMITS.bodyBytesMax, 'bytes', 'rpc/limits.ts'],
-  ['values in a body of JSON, but of chats', PLAIN_BODY.valuesMax, '', 'rpc/limits.ts'],
-  ['different names of members in it', PLAIN_BODY.namesMax, '', 'rpc/limits.ts'],
-  ['values in a message over MCP or A2A', MESSAGE_BODY.valuesMax, '', 'rpc/limits.ts'],
-  ['different names of members in it', MESSAGE_BODY.namesMax, '', 'rpc/limits.ts'],
+  ['body of an HTTP request', DEFAULT_HTTP_LIMITS.bodyBytesMax, 'bytes', 'rpc/server/limits.ts'],
+  ['values in a body of JSON, but of chats', PLAIN_BODY.valuesMax, '', 'rpc/server/limits.ts'],
+  ['different names of members in it', PLAIN_BODY.namesMax, '', 'rpc/server/limits.ts'],
+  ['values in a message over MCP or A2A', MESSAGE_BODY.valuesMax, '', 'rpc/server/limits.ts'],
+  ['different names of members in it', MESSAGE_BODY.namesMax, '', 'rpc/server/limits.ts'],
   [
     'values in the body of a chat, and of whatever else OpenAI clients ask for',
     VALUES_MAX,
@@ -29,7 +35,7 @@ export const DOOR_LIMITS: readonly Row[] = [
     'characters of one chat, with all that goes to its model but pictures',
     CONVERSATION_CHARS_MAX,
     '',
-    'chat/context-window.ts',
+    'marketplace/chat/context-window.ts',
   ],
   [
     'name of a member, at every door; bodies of up to 8,000 characters are not looked at',
@@ -53,14 +59,14 @@ export const DOOR_LIMITS: readonly Row[] = [
     '',
     'rpc/edge/places.ts',
   ],
-  ['requests of a connection that are not answered yet', DEFAULT_HTTP_LIMITS.unansweredMax, '', 'rpc/limits.ts'],
-  ['connections at once', DEFAULT_HTTP_LIMITS.connectionsMax, '', 'rpc/limits.ts'],
-  ['connections of an address that ask for nothing', DEFAULT_HTTP_LIMITS.idlePerAddressMax, '', 'rpc/limits.ts'],
-  ['connections that ask for nothing, in all', DEFAULT_HTTP_LIMITS.connectionsMax / 2, '', 'rpc/limits.ts'],
-  ['how long a connection may ask for nothing', DEFAULT_HTTP_LIMITS.idleMsMax, 'ms', 'rpc/limits.ts'],
-  ['how long a client may take nothing of an answer', DEFAULT_HTTP_LIMITS.stuckMsMax, 'ms', 'rpc/limits.ts'],
-  ['host that a request names', HOST_CHARS_MAX, 'characters', 'rpc/limits.ts'],
-  ['time for a request to arrive', DEFAULT_HTTP_LIMITS.receiveTimeoutMs, 'ms', 'rpc/limits.ts'],
+  ['requests of a connection that are not answered yet', DEFAULT_HTTP_LIMITS.unansweredMax, '', 'rpc/server/limits.ts'],
+  ['connections at once', DEFAULT_HTTP_LIMITS.connectionsMax, '', 'rpc/server/limits.ts'],
+  ['connections of an address that ask for nothing', DEFAULT_HTTP_LIMITS.idlePerAddressMax, '', 'rpc/server/limits.ts'],
+  ['connections that ask for nothing, in all', DEFAULT_HTTP_LIMITS.connectionsMax / 2, '', 'rpc/server/limits.ts'],
+  ['how long a connection may ask for nothing', DEFAULT_HTTP_LIMITS.idleMsMax, 'ms', 'rpc/server/limits.ts'],
+  ['how long a client may take nothing of an answer', DEFAULT_HTTP_LIMITS.stuckMsMax, 'ms', 'rpc/server/limits.ts'],
+  ['host that a request names', HOST_CHARS_MAX, 'characters', 'rpc/server/limits.ts'],
+  ['time for a request to arrive', DEFAULT_HTTP_LIMITS.receiveTimeoutMs, 'ms', 'rpc/server/limits.ts'],
   ...(Object.keys(DEFAULT_HTTP_LIMITS.ratesPerMinute) as RateBucket[]).map((bucket): Row => {
     const name: SettingName = `rpc.rate-${bucket}`
     return [lowerFirst(SETTINGS[name].about), DEFAULT_HTTP_LIMITS.ratesPerMinute[bucket], '', name]
@@ -75,7 +81,7 @@ export const DOOR_LIMITS: readonly Row[] = [
     "calls per minute with a payment that is known here, and its secret or signature, beyond the address's own",
     KNOWN_PAYMENT_RATE,
     '',
-    'rpc/limits.ts',
+    'rpc/server/limits.ts',
   ],
   [
     'addresses of a rate limit, and networks, that are remembered, the oldest forgotten first',

@@ -16,43 +16,44 @@ import {
 } from '../../consensus/tx/payloads.ts'
 import { SIGNED_TEXT_CHARS_MAX } from '../../consensus/tx/signed-text.ts'
 import { MEMO_BYTES_MAX, TX_BYTES_MAX, WITNESS_BYTES_MAX } from '../../consensus/tx/transaction.ts'
-import { KEYS_IN_ALL_MAX } from '../../marketplace/chat/key-book.ts'
+import { KEYS_IN_ALL_MAX } from '../../marketplace/chat/keys/key-book.ts'
 import { PASSED_OVER_MAX } from '../../marketplace/checkout/claim-store.ts'
 import { PAYER_PART } from '../../marketplace/checkout/kept-results.ts'
 import { PUBLISHED_AT_ONCE } from '../../marketplace/checkout/registrar.ts'
 import { DEFAULT_MARKET_SETTINGS, FINAL_DEPTH, RECEIPT_MARGIN_BLOCKS } from '../../marketplace/checkout/settings.ts'
 import { WAITING_MAX, WAITING_PER_PAYMENT_MAX } from '../../marketplace/checkout/waiting-room.ts'
-import { HOLDINGS_MAX } from '../../marketplace/facts/accounts.ts'
-import { AGENT_SERVICES_MAX } from '../../marketplace/facts/agents.ts'
-import { NATIVE_POOLS_MAX } from '../../marketplace/facts/arbitrage.ts'
-import { REPLAY_BLOCKS_MAX } from '../../marketplace/facts/event-walk.ts'
-import { NAMED_MAX } from '../../marketplace/facts/known-addresses.ts'
-import { NAMES_COMPARED_MAX } from '../../marketplace/facts/look-alikes.ts'
-import { MARKET_POOLS_MAX } from '../../marketplace/facts/market-pools.ts'
-import { ROUTE_POOLS_MAX } from '../../marketplace/facts/prices.ts'
-import { STABLES_MAX } from '../../marketplace/facts/stables.ts'
-import { SUPPLY_ENTRIES_MAX } from '../../marketplace/facts/supply.ts'
-import { ROSTER_AGENTS_MAX } from '../../marketplace/services/node-agent-roster.ts'
-import { SUMMARY_WINDOW } from '../../marketplace/services/node-explorer-summary.ts'
-import { COVERED_HOLDERS_MAX } from '../../marketplace/services/node-holder-stats.ts'
-import { ANALYSED_POOLS_MAX } from '../../marketplace/services/node-pool-analytics.ts'
-import { HISTORY_HOURS } from '../../marketplace/services/node-price-history.ts'
-import { SEARCHED_SERVICES_MAX } from '../../marketplace/services/node-service-search.ts'
-import { AUDITED_TOKENS_MAX } from '../../marketplace/services/node-supply-audit.ts'
-import { WHALE_WINDOW } from '../../marketplace/services/node-whale-watch.ts'
+import { HOLDINGS_MAX } from '../../marketplace/queries/accounts.ts'
+import { AGENT_SERVICES_MAX } from '../../marketplace/queries/agents.ts'
+import { NATIVE_POOLS_MAX } from '../../marketplace/queries/arbitrage.ts'
+import { REPLAY_BLOCKS_MAX } from '../../marketplace/queries/event-walk.ts'
+import { NAMED_MAX } from '../../marketplace/queries/known-addresses.ts'
+import { NAMES_COMPARED_MAX } from '../../marketplace/queries/look-alikes.ts'
+import { MARKET_POOLS_MAX } from '../../marketplace/queries/market-pools.ts'
+import { ROUTE_POOLS_MAX } from '../../marketplace/queries/prices.ts'
+import { STABLES_MAX } from '../../marketplace/queries/stables.ts'
+import { SUPPLY_ENTRIES_MAX } from '../../marketplace/queries/supply.ts'
+import { SUMMARY_WINDOW } from '../../marketplace/services/chain/explorer-summary.ts'
+import { WHALE_WINDOW } from '../../marketplace/services/chain/whale-watch.ts'
+import { ROSTER_AGENTS_MAX } from '../../marketplace/services/market/agent-roster.ts'
+import { ANALYSED_POOLS_MAX } from '../../marketplace/services/market/pool-analytics.ts'
+import { HISTORY_HOURS } from '../../marketplace/services/market/price-history.ts'
+import { SEARCHED_SERVICES_MAX } from '../../marketplace/services/market/service-search.ts'
 import { RESULTS_KEPT_MAX } from '../../marketplace/services/result-cache.ts'
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
+import { COVERED_HOLDERS_MAX } from '../../marketplace/services/tokens/holder-stats.ts'
+import { AUDITED_TOKENS_MAX } from '../../marketplace/services/tokens/supply-audit.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import { JOBS_PER_ADDRESS } from '../../miner/job-book.ts'
 import { REMOTE_ADDRESSES_MAX, REMOTE_SEATS_MAX } from '../../miner/seats.ts'
 import { ASKED_CHARS_MAX } from '../../rpc/a2a/questions.ts'
 import { TASK_CHARS_MAX, TASK_KEPT_MS, TASKS_MAX } from '../../rpc/a2a/tasks.ts'
 import { PARTS_MAX } from '../../rpc/a2a/wire.ts'
-import { KEYS_A_DAY_MAX, NETWORK_KEYS_A_DAY_MAX } from '../../rpc/dashboard/key-makers.ts'
-import { SESSIONS_MAX } from '../../rpc/dashboard/sessions.ts'
+import { KEYS_A_DAY_MAX, NETWORK_KEYS_A_DAY_MAX } from '../../rpc/chat/dashboard/key-makers.ts'
+import { SESSIONS_MAX } from '../../rpc/chat/dashboard/sessions.ts'
 import { COMPRESSED_PER_MINUTE } from '../../rpc/edge/documents.ts'
-import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
 import { WORD_CHARS_MAX } from '../../rpc/mcp/prompts.ts'
+import { DEFAULT_HTTP_LIMITS } from '../../rpc/server/limits.ts'
+import { USAGE_LOSS_MS_MAX } from '../../src/chat/stores/level-chat-keys.ts'
 import { TABLE_QUESTIONS } from '../../src/p2p/host/node-table.ts'
 import { ALLOWANCES, type Resource } from '../../src/p2p/peers/budget.ts'
 import { REFUSED_REQUESTS } from '../../src/p2p/peers/exchange.ts'
@@ -84,8 +85,8 @@ import {
   TRANSACTION_IDS_MAX,
 } from '../../src/p2p/wire/messages.ts'
 import { CHANNELS, PROTOCOL_NAMES, PROTOCOLS, TOPIC_BYTES_MAX } from '../../src/p2p/wire/protocols.ts'
-import { USAGE_LOSS_MS_MAX } from '../../src/storage/level-chat-keys.ts'
 import { KEPT_BLOCKS } from '../../src/storage/pruning.ts'
+import { sourceFiles } from '../support/source-tree.ts'
 import { CONNECTION_LIMITS, perSecond } from './connection-limits.ts'
 import { dearestBlocks } from './dearest-blocks.ts'
 import { DOLLAR_LIMITS } from './dollar-limits.ts'
@@ -99,28 +100,33 @@ type Row = readonly [what: string, value: number | bigint | string, unit: string
 const { block, tx, coin } = LAUNCH_RULES
 
 const CONSENSUS: readonly Row[] = [
-  ['amount in a transaction, supply of an asset (exclusive)', SUPPLY_BOUND, 'base units', 'primitives/amount.ts'],
+  [
+    'amount in a transaction, supply of an asset (exclusive)',
+    SUPPLY_BOUND,
+    'base units',
+    'consensus/primitives/amount.ts',
+  ],
   ['supply of the native coin', coin.supplyCap, 'base units', 'config/networks/rules.ts'],
   ['transactions of a block', block.bytesMax, 'bytes', 'config/networks/rules.ts'],
   ['weight of a block', block.weightMax, 'weight', 'config/networks/rules.ts'],
   ['declared state writes of a block', block.writesMax, 'records', 'config/networks/rules.ts'],
-  ['transactions of a block, count', BLOCK_TRANSACTIONS_MAX, '', 'block/block.ts'],
+  ['transactions of a block, count', BLOCK_TRANSACTIONS_MAX, '', 'consensus/block/block.ts'],
   [
     'refunds that can fall due in one block',
     refundsPerBlockMax(LAUNCH_RULES),
     '',
     `chain/params.ts, at most ${REFUNDS_PER_BLOCK_MAX}`,
   ],
-  ['transaction', TX_BYTES_MAX, 'bytes', 'tx/transaction.ts'],
-  ['witness', WITNESS_BYTES_MAX, 'bytes', 'tx/transaction.ts'],
-  ['memo', MEMO_BYTES_MAX, 'bytes', 'tx/transaction.ts'],
-  ['keys of a policy', POLICY_KEYS_MAX, '', 'crypto/schemes.ts'],
-  ['settlers of an agent', SETTLERS_MAX, '', 'tx/payloads.ts'],
-  ['entries of an agent_receipt', RECEIPT_ENTRIES_MAX, '', 'tx/payloads.ts'],
-  ['name', NAME_BYTES_MAX, 'bytes', 'tx/payloads.ts'],
-  ['endpoint', ENDPOINT_BYTES_MAX, 'bytes', 'tx/payloads.ts'],
-  ['request format', REQUEST_FORMAT_BYTES_MAX, 'bytes', 'tx/payloads.ts'],
-  ['description', DESCRIPTION_BYTES_MAX, 'bytes', 'tx/payloads.ts'],
+  ['transaction', TX_BYTES_MAX, 'bytes', 'consensus/tx/transaction.ts'],
+  ['witness', WITNESS_BYTES_MAX, 'bytes', 'consensus/tx/transaction.ts'],
+  ['memo', MEMO_BYTES_MAX, 'bytes', 'consensus/tx/transaction.ts'],
+  ['keys of a policy', POLICY_KEYS_MAX, '', 'consensus/crypto/schemes.ts'],
+  ['settlers of an agent', SETTLERS_MAX, '', 'consensus/tx/payloads.ts'],
+  ['entries of an agent_receipt', RECEIPT_ENTRIES_MAX, '', 'consensus/tx/payloads.ts'],
+  ['name', NAME_BYTES_MAX, 'bytes', 'consensus/tx/payloads.ts'],
+  ['endpoint', ENDPOINT_BYTES_MAX, 'bytes', 'consensus/tx/payloads.ts'],
+  ['request format', REQUEST_FORMAT_BYTES_MAX, 'bytes', 'consensus/tx/payloads.ts'],
+  ['description', DESCRIPTION_BYTES_MAX, 'bytes', 'consensus/tx/payloads.ts'],
   ['least amount of an agent_invoke', tx.invokeAmountMin, 'base units', 'config/networks/rules.ts'],
   ['escrow terms', tx.invokeTerms.join(', '), 'blocks', 'config/networks/rules.ts'],
   ['maturity of rewards', coin.rewardMaturity, 'blocks', 'config/networks/rules.ts'],
@@ -128,7 +134,7 @@ const CONSENSUS: readonly Row[] = [
 ]
 
 const NODE: readonly Row[] = [
-  ['blocks that can be unwound', UNDO_BLOCKS, 'blocks', 'chain/database.ts'],
+  ['blocks that can be unwound', UNDO_BLOCKS, 'blocks', 'consensus/chain/database.ts'],
   [
     'reorganisation without the operator',
     SETTINGS['chain.reorganisation-max'].default as string,
@@ -154,44 +160,64 @@ const NODE: readonly Row[] = [
   ['signatures waiting for verification', DEFAULT_MEMPOOL_POLICY.verifyingMax, '', 'mempool/policy.ts'],
   ['replacement pays more by', DEFAULT_MEMPOOL_POLICY.replacementBumpBps, 'basis points', 'mempool/policy.ts'],
   ...DOOR_LIMITS,
-  ['API keys of all owners, unused ones forgotten first', KEYS_IN_ALL_MAX, '', 'chat/key-book.ts'],
-  ['figures of the use of keys that a killed process loses', USAGE_LOSS_MS_MAX, 'ms', 'storage/level-chat-keys.ts'],
-  ['sessions of the dashboard of all wallets', SESSIONS_MAX, '', 'dashboard/sessions.ts'],
-  ['API keys of wallets that are made within a day from one address', KEYS_A_DAY_MAX, '', 'dashboard/key-makers.ts'],
+  ['API keys of all owners, unused ones forgotten first', KEYS_IN_ALL_MAX, '', 'marketplace/chat/keys/key-book.ts'],
+  [
+    'figures of the use of keys that a killed process loses',
+    USAGE_LOSS_MS_MAX,
+    'ms',
+    'src/chat/stores/level-chat-keys.ts',
+  ],
+  ['sessions of the dashboard of all wallets', SESSIONS_MAX, '', 'rpc/chat/dashboard/sessions.ts'],
+  [
+    'API keys of wallets that are made within a day from one address',
+    KEYS_A_DAY_MAX,
+    '',
+    'rpc/chat/dashboard/key-makers.ts',
+  ],
   [
     'API keys of wallets that are made within a day from a /24 (IPv6: a /48)',
     NETWORK_KEYS_A_DAY_MAX,
     '',
-    'dashboard/key-makers.ts',
+    'rpc/chat/dashboard/key-makers.ts',
   ],
   ['delay of the event loop from which on work is refused', DEFAULT_HTTP_LIMITS.delayMsMax, 'ms', 'rpc.delay-max-ms'],
   [
     'streams of events, in all; then who has most makes room for others',
     DEFAULT_HTTP_LIMITS.streams.openMax,
     '',
-    'rpc/limits.ts',
+    'rpc/server/limits.ts',
   ],
-  ['streams of events of an address', DEFAULT_HTTP_LIMITS.streams.openPerAddressMax, '', 'rpc/limits.ts'],
-  ['streams of events of the operator, beside those', DEFAULT_HTTP_LIMITS.streams.operatorMax, '', 'rpc/limits.ts'],
-  ['what a reader of a stream may be behind', DEFAULT_HTTP_LIMITS.streams.bufferBytesMax, 'bytes', 'rpc/limits.ts'],
+  ['streams of events of an address', DEFAULT_HTTP_LIMITS.streams.openPerAddressMax, '', 'rpc/server/limits.ts'],
+  [
+    'streams of events of the operator, beside those',
+    DEFAULT_HTTP_LIMITS.streams.operatorMax,
+    '',
+    'rpc/server/limits.ts',
+  ],
+  [
+    'what a reader of a stream may be behind',
+    DEFAULT_HTTP_LIMITS.streams.bufferBytesMax,
+    'bytes',
+    'rpc/server/limits.ts',
+  ],
   [
     'how long a reader who is behind may take less than 1024 bytes a second',
     DEFAULT_HTTP_LIMITS.streams.behindMsMax,
     'ms',
-    'rpc/limits.ts',
+    'rpc/server/limits.ts',
   ],
-  ['blocks whose events are told to who comes back', REPLAY_BLOCKS_MAX, 'blocks', 'facts/event-walk.ts'],
+  ['blocks whose events are told to who comes back', REPLAY_BLOCKS_MAX, 'blocks', 'marketplace/queries/event-walk.ts'],
   [
     'tasks of A2A that are kept; then the client with most loses the oldest, unpaid ones first',
     TASKS_MAX,
     '',
-    'a2a/tasks.ts',
+    'rpc/a2a/tasks.ts',
   ],
-  ['requests and results of these tasks together', TASK_CHARS_MAX, 'characters', 'a2a/tasks.ts'],
-  ['how long a task is kept after it changed last', TASK_KEPT_MS, 'ms', 'a2a/tasks.ts'],
-  ['parts of a message of A2A', PARTS_MAX, '', 'a2a/wire.ts'],
-  ['what is looked at of a question', ASKED_CHARS_MAX, 'characters', 'a2a/questions.ts'],
-  ['argument of a prompt of MCP', WORD_CHARS_MAX, 'characters', 'mcp/prompts.ts'],
+  ['requests and results of these tasks together', TASK_CHARS_MAX, 'characters', 'rpc/a2a/tasks.ts'],
+  ['how long a task is kept after it changed last', TASK_KEPT_MS, 'ms', 'rpc/a2a/tasks.ts'],
+  ['parts of a message of A2A', PARTS_MAX, '', 'rpc/a2a/wire.ts'],
+  ['what is looked at of a question', ASKED_CHARS_MAX, 'characters', 'rpc/a2a/questions.ts'],
+  ['argument of a prompt of MCP', WORD_CHARS_MAX, 'characters', 'rpc/mcp/prompts.ts'],
   [
     'addresses that external miners mine for at once; then who has most makes room for others',
     REMOTE_ADDRESSES_MAX,
@@ -200,21 +226,26 @@ const NODE: readonly Row[] = [
   ],
   ['clients that mine for these addresses, in the same way', REMOTE_SEATS_MAX, '', 'miner/seats.ts'],
   ['jobs of an address that can be solved', JOBS_PER_ADDRESS, '', 'miner/job-book.ts'],
-  ['tokens, pool positions and stakes of an address that are listed, each', HOLDINGS_MAX, '', 'facts/accounts.ts'],
+  [
+    'tokens, pool positions and stakes of an address that are listed, each',
+    HOLDINGS_MAX,
+    '',
+    'marketplace/queries/accounts.ts',
+  ],
   [
     'text of documents that is compressed in a minute; more goes out as it is',
     COMPRESSED_PER_MINUTE,
     'characters',
     'rpc/edge/documents.ts',
   ],
-  ['services of an agent that are listed', AGENT_SERVICES_MAX, '', 'facts/agents.ts'],
+  ['services of an agent that are listed', AGENT_SERVICES_MAX, '', 'marketplace/queries/agents.ts'],
   [
     'calls of other services that a page of the calls of one passes over',
     PASSED_OVER_MAX,
     '',
-    'checkout/claim-store.ts',
+    'marketplace/checkout/claim-store.ts',
   ],
-  ['pools that a price is read through', ROUTE_POOLS_MAX, '', 'facts/prices.ts'],
+  ['pools that a price is read through', ROUTE_POOLS_MAX, '', 'marketplace/queries/prices.ts'],
   ['pools that a quote looks at', QUOTE_POOLS_MAX, '', 'amm/quote.ts'],
 ]
 
@@ -236,68 +267,78 @@ const NETWORK: readonly Row[] = [
   ...PROTOCOL_NAMES.flatMap((name): readonly Row[] => {
     const { requestMax, replyMax, deadlineMs, concurrentMax } = PROTOCOLS[name]
     const value = `${requestMax} / ${replyMax} bytes, ${deadlineMs} ms, ${concurrentMax} at once`
-    return [[`request and reply of ${name}, deadline, of a peer`, value, '', 'p2p/wire/protocols.ts']]
+    return [[`request and reply of ${name}, deadline, of a peer`, value, '', 'src/p2p/wire/protocols.ts']]
   }),
-  ['question to the table of nodes', CHANNELS.kad.requestMax, 'bytes', 'p2p/wire/protocols.ts'],
-  ['answer of the table of nodes', CHANNELS.kad.replyMax, 'bytes', 'p2p/wire/protocols.ts'],
-  ['questions to the table of nodes, of a peer', perSecond(TABLE_QUESTIONS), '', 'p2p/host/node-table.ts'],
-  ['gossiped block', TOPIC_BYTES_MAX.blocks, 'bytes', 'p2p/wire/protocols.ts'],
-  ['gossiped transaction', TOPIC_BYTES_MAX.transactions, 'bytes', 'p2p/wire/protocols.ts'],
-  ['headers of a reply', HEADERS_MAX, '', 'p2p/wire/messages.ts'],
-  ['blocks of a request for bodies', BODIES_MAX, '', 'p2p/wire/messages.ts'],
-  ['transactions of a request or an announcement', TRANSACTION_IDS_MAX, '', 'p2p/wire/messages.ts'],
-  ['ids of transactions that a peer told of and that wait, always', WANTED.always, '', 'p2p/relay/puller.ts'],
-  ['such ids of a peer, while there is room', WANTED.ofPeer, '', 'p2p/relay/puller.ts'],
-  ['such ids of all peers, before each has only those that wait always', WANTED.ofAll, '', 'p2p/relay/puller.ts'],
-  ['ids of a page of the mempool', POOL_IDS_MAX, '', 'p2p/wire/messages.ts'],
-  ['snapshots that a node offers', SNAPSHOTS_MAX, '', 'p2p/wire/messages.ts'],
-  ['wait for a snapshot that a MiB of it makes up for', MIB_WORTH_MS, 'ms', 'p2p/snapshot/waits.ts'],
-  ['wait beyond that after which a peer is asked no more', OWED_MS_MAX, 'ms', 'p2p/snapshot/waits.ts'],
-  ['wait for all peers beyond that, then the take ends', OWED_MS_MAX_ALL, 'ms', 'p2p/snapshot/waits.ts'],
-  ['wait for a chosen peer before a state is taken of one that came', CHOSEN_MS, 'ms', 'p2p/sync/contest.ts'],
-  ['wait for headers that a full page of them makes up for', PAGE_WORTH_MS, 'ms', 'p2p/sync/header-walk.ts'],
-  ['wait beyond that after which a peer gives way to others', HEADERS_OWED_MS_MAX, 'ms', 'p2p/sync/header-walk.ts'],
-  ['wait that a full page makes up for, over a whole branch', PAGE_PACE_MS, 'ms', 'p2p/sync/header-walk.ts'],
-  ['wait beyond that, over a whole branch', HEADERS_HELD_MS_MAX, 'ms', 'p2p/sync/header-walk.ts'],
+  ['question to the table of nodes', CHANNELS.kad.requestMax, 'bytes', 'src/p2p/wire/protocols.ts'],
+  ['answer of the table of nodes', CHANNELS.kad.replyMax, 'bytes', 'src/p2p/wire/protocols.ts'],
+  ['questions to the table of nodes, of a peer', perSecond(TABLE_QUESTIONS), '', 'src/p2p/host/node-table.ts'],
+  ['gossiped block', TOPIC_BYTES_MAX.blocks, 'bytes', 'src/p2p/wire/protocols.ts'],
+  ['gossiped transaction', TOPIC_BYTES_MAX.transactions, 'bytes', 'src/p2p/wire/protocols.ts'],
+  ['headers of a reply', HEADERS_MAX, '', 'src/p2p/wire/messages.ts'],
+  ['blocks of a request for bodies', BODIES_MAX, '', 'src/p2p/wire/messages.ts'],
+  ['transactions of a request or an announcement', TRANSACTION_IDS_MAX, '', 'src/p2p/wire/messages.ts'],
+  ['ids of transactions that a peer told of and that wait, always', WANTED.always, '', 'src/p2p/relay/puller.ts'],
+  ['such ids of a peer, while there is room', WANTED.ofPeer, '', 'src/p2p/relay/puller.ts'],
+  ['such ids of all peers, before each has only those that wait always', WANTED.ofAll, '', 'src/p2p/relay/puller.ts'],
+  ['ids of a page of the mempool', POOL_IDS_MAX, '', 'src/p2p/wire/messages.ts'],
+  ['snapshots that a node offers', SNAPSHOTS_MAX, '', 'src/p2p/wire/messages.ts'],
+  ['wait for a snapshot that a MiB of it makes up for', MIB_WORTH_MS, 'ms', 'src/p2p/snapshot/waits.ts'],
+  ['wait beyond that after which a peer is asked no more', OWED_MS_MAX, 'ms', 'src/p2p/snapshot/waits.ts'],
+  ['wait for all peers beyond that, then the take ends', OWED_MS_MAX_ALL, 'ms', 'src/p2p/snapshot/waits.ts'],
+  ['wait for a chosen peer before a state is taken of one that came', CHOSEN_MS, 'ms', 'src/p2p/sync/contest.ts'],
+  ['wait for headers that a full page of them makes up for', PAGE_WORTH_MS, 'ms', 'src/p2p/sync/header-walk.ts'],
+  ['wait beyond that after which a peer gives way to others', HEADERS_OWED_MS_MAX, 'ms', 'src/p2p/sync/header-walk.ts'],
+  ['wait that a full page makes up for, over a whole branch', PAGE_PACE_MS, 'ms', 'src/p2p/sync/header-walk.ts'],
+  ['wait beyond that, over a whole branch', HEADERS_HELD_MS_MAX, 'ms', 'src/p2p/sync/header-walk.ts'],
   [
     'wait for a peer that shows no more work than is proven, after which it has no say',
     HELD_UP_MS,
     'ms',
-    'p2p/sync/candidates.ts',
+    'src/p2p/sync/candidates.ts',
   ],
-  ['times that the import waits for a peer until all others come first', LATE_MAX, '', 'p2p/sync/body-sources.ts'],
-  ['blocks kept whole by a pruned node', KEPT_BLOCKS, 'blocks', 'storage/pruning.ts'],
+  ['times that the import waits for a peer until all others come first', LATE_MAX, '', 'src/p2p/sync/body-sources.ts'],
+  ['blocks kept whole by a pruned node', KEPT_BLOCKS, 'blocks', 'src/storage/pruning.ts'],
   ...(Object.keys(ALLOWANCES) as Resource[]).map((resource): Row => {
     const [what, unit] = RESOURCES[resource]
-    return [what, perSecond(ALLOWANCES[resource]), unit, 'p2p/peers/budget.ts']
+    return [what, perSecond(ALLOWANCES[resource]), unit, 'src/p2p/peers/budget.ts']
   }),
-  ['share of the main thread that answering one peer takes', percent(SERVING.peerShare), '%', 'p2p/peers/serving.ts'],
-  ['time over which that share is averaged', SERVING.peerWindowMs, 'ms', 'p2p/peers/serving.ts'],
-  ['share of the main thread that answering all peers takes', percent(SERVING.allShare), '%', 'p2p/peers/serving.ts'],
+  [
+    'share of the main thread that answering one peer takes',
+    percent(SERVING.peerShare),
+    '%',
+    'src/p2p/peers/serving.ts',
+  ],
+  ['time over which that share is averaged', SERVING.peerWindowMs, 'ms', 'src/p2p/peers/serving.ts'],
+  [
+    'share of the main thread that answering all peers takes',
+    percent(SERVING.allShare),
+    '%',
+    'src/p2p/peers/serving.ts',
+  ],
   [
     'share beside it that checking headers whose work is not shown yet takes',
     percent(SERVING.checksShare),
     '%',
-    'p2p/peers/serving.ts',
+    'src/p2p/peers/serving.ts',
   ],
   [
     'share beside it that looking at transactions takes which peers told of and were asked for',
     percent(SERVING.toldShare),
     '%',
-    'p2p/peers/serving.ts',
+    'src/p2p/peers/serving.ts',
   ],
-  ['what all peers may take of it at once', SERVING.allBurstMs, 'ms', 'p2p/peers/serving.ts'],
-  ['wait of a request for its turn, then it is refused busy', SERVING.waitMs, 'ms', 'p2p/peers/serving.ts'],
-  ['charged for the transport of a request', SERVING.requestMs, 'ms', 'p2p/peers/serving.ts'],
-  ['charged for the transport of a MiB of a reply', SERVING.mibMs, 'ms', 'p2p/peers/serving.ts'],
-  ['requests that a busy refusal counts as', REFUSED_REQUESTS, '', 'p2p/peers/exchange.ts'],
+  ['what all peers may take of it at once', SERVING.allBurstMs, 'ms', 'src/p2p/peers/serving.ts'],
+  ['wait of a request for its turn, then it is refused busy', SERVING.waitMs, 'ms', 'src/p2p/peers/serving.ts'],
+  ['charged for the transport of a request', SERVING.requestMs, 'ms', 'src/p2p/peers/serving.ts'],
+  ['charged for the transport of a MiB of a reply', SERVING.mibMs, 'ms', 'src/p2p/peers/serving.ts'],
+  ['requests that a busy refusal counts as', REFUSED_REQUESTS, '', 'src/p2p/peers/exchange.ts'],
   ...(Object.keys(OFFENCES) as Offence[]).map(
-    (offence): Row => [`points for ${offence}`, OFFENCES[offence], 'points', 'p2p/peers/offences.ts'],
+    (offence): Row => [`points for ${offence}`, OFFENCES[offence], 'points', 'src/p2p/peers/offences.ts'],
   ),
-  ['points at which a peer is disconnected', DISCONNECT_POINTS, 'points', 'p2p/peers/offences.ts'],
-  ['points at which a peer is banned', BAN_POINTS, 'points', 'p2p/peers/offences.ts'],
-  ['time in which points fade by half', HALF_LIFE_MS, 'ms', 'p2p/peers/offences.ts'],
-  ['time of a ban', BAN_MS, 'ms', 'p2p/peers/offences.ts'],
+  ['points at which a peer is disconnected', DISCONNECT_POINTS, 'points', 'src/p2p/peers/offences.ts'],
+  ['points at which a peer is banned', BAN_POINTS, 'points', 'src/p2p/peers/offences.ts'],
+  ['time in which points fade by half', HALF_LIFE_MS, 'ms', 'src/p2p/peers/offences.ts'],
+  ['time of a ban', BAN_MS, 'ms', 'src/p2p/peers/offences.ts'],
 ]
 
 const MARKET: readonly Row[] = [
@@ -306,19 +347,19 @@ const MARKET: readonly Row[] = [
     'calls that wait so, for one payment and in all, of each rail; then who has most makes room for others',
     `${WAITING_PER_PAYMENT_MAX}, ${WAITING_MAX}`,
     '',
-    'checkout/waiting-room.ts',
+    'marketplace/checkout/waiting-room.ts',
   ],
   ...DEFAULT_MARKET_SETTINGS.confirmationSteps.map(
     ({ belowUsdMicros, confirmations }): Row => [
       `confirmations while the payments of one block that are taken here come to less than ${Number(belowUsdMicros) / 1e6} USD`,
       confirmations,
       'blocks',
-      'checkout/settings.ts',
+      'marketplace/checkout/settings.ts',
     ],
   ),
-  ['confirmations above that', DEFAULT_MARKET_SETTINGS.confirmationsMax, 'blocks', 'checkout/settings.ts'],
-  ['blocks kept for the receipt', RECEIPT_MARGIN_BLOCKS, 'blocks', 'checkout/settings.ts'],
-  ['depth at which a receipt is final', FINAL_DEPTH, 'blocks', 'checkout/settings.ts'],
+  ['confirmations above that', DEFAULT_MARKET_SETTINGS.confirmationsMax, 'blocks', 'marketplace/checkout/settings.ts'],
+  ['blocks kept for the receipt', RECEIPT_MARGIN_BLOCKS, 'blocks', 'marketplace/checkout/settings.ts'],
+  ['depth at which a receipt is final', FINAL_DEPTH, 'blocks', 'marketplace/checkout/settings.ts'],
   ...DOLLAR_LIMITS,
   ['results kept, while they have room', DEFAULT_MARKET_SETTINGS.resultKeepMs, 'ms', 'market.result-keep-hours'],
   [
@@ -331,40 +372,67 @@ const MARKET: readonly Row[] = [
     'part of these bytes beyond which a payer loses such results before others do',
     `1/${PAYER_PART}`,
     '',
-    'checkout/kept-results.ts',
+    'marketplace/checkout/kept-results.ts',
   ],
 ]
 
 const SERVICES: readonly Row[] = [
-  ['results of services kept while the head stays', RESULTS_KEPT_MAX, '', 'services/result-cache.ts'],
-  ['services published at once', PUBLISHED_AT_ONCE, '', 'checkout/registrar.ts'],
-  ['blocks of a whale watch', WHALE_WINDOW.blocks, 'blocks', 'services/node-whale-watch.ts'],
+  ['results of services kept while the head stays', RESULTS_KEPT_MAX, '', 'marketplace/services/result-cache.ts'],
+  ['services published at once', PUBLISHED_AT_ONCE, '', 'marketplace/checkout/registrar.ts'],
+  ['blocks of a whale watch', WHALE_WINDOW.blocks, 'blocks', 'marketplace/services/chain/whale-watch.ts'],
   [
     'transactions after which a whale watch reads no further block',
     WHALE_WINDOW.transactions,
     '',
-    'services/node-whale-watch.ts',
+    'marketplace/services/chain/whale-watch.ts',
   ],
-  ['addresses of agents and of tokens that are known by name, each', NAMED_MAX, '', 'facts/known-addresses.ts'],
-  ['blocks that an explorer summary counts over', SUMMARY_WINDOW.blocks, 'blocks', 'services/node-explorer-summary.ts'],
-  ['holders that concentration is worked out over', COVERED_HOLDERS_MAX, '', 'services/node-holder-stats.ts'],
-  ['tokens of a supply audit', AUDITED_TOKENS_MAX, '', 'services/node-supply-audit.ts'],
-  ['holders that a supply audit adds up', SUPPLY_ENTRIES_MAX, '', 'facts/supply.ts'],
-  ['agents of a roster', ROSTER_AGENTS_MAX, '', 'services/node-agent-roster.ts'],
+  [
+    'addresses of agents and of tokens that are known by name, each',
+    NAMED_MAX,
+    '',
+    'marketplace/queries/known-addresses.ts',
+  ],
+  [
+    'blocks that an explorer summary counts over',
+    SUMMARY_WINDOW.blocks,
+    'blocks',
+    'marketplace/services/chain/explorer-summary.ts',
+  ],
+  [
+    'holders that concentration is worked out over',
+    COVERED_HOLDERS_MAX,
+    '',
+    'marketplace/services/tokens/holder-stats.ts',
+  ],
+  ['tokens of a supply audit', AUDITED_TOKENS_MAX, '', 'marketplace/services/tokens/supply-audit.ts'],
+  ['holders that a supply audit adds up', SUPPLY_ENTRIES_MAX, '', 'marketplace/queries/supply.ts'],
+  ['agents of a roster', ROSTER_AGENTS_MAX, '', 'marketplace/services/market/agent-roster.ts'],
   [
     'services after which a search reads no further agent',
     SEARCHED_SERVICES_MAX,
     '',
-    'services/node-service-search.ts',
+    'marketplace/services/market/service-search.ts',
   ],
-  ['pools that figures of the whole market are summed over', MARKET_POOLS_MAX, '', 'facts/market-pools.ts'],
-  ['pools of one pool analysis', ANALYSED_POOLS_MAX, '', 'services/node-pool-analytics.ts'],
-  ['pools of the native coin that an arbitrage scan begins with', NATIVE_POOLS_MAX, '', 'facts/arbitrage.ts'],
-  ['stable tokens of a health check', STABLES_MAX, '', 'facts/stables.ts'],
-  ['tokens whose names are compared with a new one', NAMES_COMPARED_MAX, '', 'facts/look-alikes.ts'],
-  ['candles of a price history', HISTORY_HOURS, 'hours', 'services/node-price-history.ts'],
-  ['text that is signed', SIGNED_TEXT_CHARS_MAX, 'characters', 'tx/signed-text.ts'],
+  [
+    'pools that figures of the whole market are summed over',
+    MARKET_POOLS_MAX,
+    '',
+    'marketplace/queries/market-pools.ts',
+  ],
+  ['pools of one pool analysis', ANALYSED_POOLS_MAX, '', 'marketplace/services/market/pool-analytics.ts'],
+  [
+    'pools of the native coin that an arbitrage scan begins with',
+    NATIVE_POOLS_MAX,
+    '',
+    'marketplace/queries/arbitrage.ts',
+  ],
+  ['stable tokens of a health check', STABLES_MAX, '', 'marketplace/queries/stables.ts'],
+  ['tokens whose names are compared with a new one', NAMES_COMPARED_MAX, '', 'marketplace/queries/look-alikes.ts'],
+  ['candles of a price history', HISTORY_HOURS, 'hours', 'marketplace/services/market/price-history.ts'],
+  ['text that is signed', SIGNED_TEXT_CHARS_MAX, 'characters', 'consensus/tx/signed-text.ts'],
 ]
+
+const SERVICE_FILES = sourceFiles(['marketplace/services'])
 
 const HEAD = `# Limits
 
@@ -375,8 +443,8 @@ this release's defaults, and those named like a setting can be set.
 /** docs/limits.md */
 export function limitsDocument(): string {
   const services = SERVICE_TABLE.flatMap(({ serviceId, timeoutMs, resultBytesMax }): Row[] => [
-    [`time of ${serviceId}`, timeoutMs, 'ms', `services/${serviceId}.ts`],
-    [`result of ${serviceId}`, resultBytesMax, 'bytes', `services/${serviceId}.ts`],
+    [`time of ${serviceId}`, timeoutMs, 'ms', fileOf(serviceId)],
+    [`result of ${serviceId}`, resultBytesMax, 'bytes', fileOf(serviceId)],
   ])
   return [
     HEAD,
@@ -387,6 +455,14 @@ export function limitsDocument(): string {
     section('Market', [...MARKET, ...SERVICES, ...services]),
     section('Outside of the chain', OUTSIDE_LIMITS),
   ].join('\n')
+}
+
+/** The file of a service: its id without `node-`, in the room of its subject. */
+function fileOf(serviceId: string): string {
+  const name = `/${serviceId.replace('node-', '')}.ts`
+  const [file] = SERVICE_FILES.filter(({ path }) => path.endsWith(name))
+  if (file === undefined) throw new Error(`no file of the service ${serviceId}`)
+  return file.path
 }
 
 function section(title: string, rows: readonly Row[]): string {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ok } from '../../consensus/primitives/result.ts'
-import type { DocumentSheet } from '../../marketplace/outside/document-tasks.ts'
+import type { DocumentSheet } from '../../marketplace/ports/document-tasks.ts'
 import type { ServiceContext } from '../../marketplace/services/context.ts'
 import type { DocumentResult } from '../../marketplace/services/documents/document-service.ts'
 import { OUTSIDE_SERVICES } from '../../marketplace/services/outside-services.ts'

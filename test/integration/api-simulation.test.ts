@@ -14,7 +14,7 @@ import {
   type Transaction,
 } from '../../consensus/tx/transaction.ts'
 import { ESCROWS } from '../../marketplace/ledger/escrow.ts'
-import { simulate } from '../../rpc/simulation.ts'
+import { simulate } from '../../rpc/handlers/chain/simulating.ts'
 import { ask, type JsonBody, post, type Reply } from '../support/api.ts'
 import { ApiServer } from '../support/api-server.ts'
 import { blocksFrom } from '../support/branches.ts'

@@ -1,6 +1,6 @@
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CodeFinding } from '../../marketplace/outside/chat-tasks.ts'
+import type { CodeFinding } from '../../marketplace/ports/chat-tasks.ts'
 import { EnginePool } from '../../src/workers/engine-pool.ts'
 
 const never = new AbortController().signal

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok } from '../../consensus/primitives/result.ts'
 import type { ChatMeans } from '../../marketplace/chat/stage.ts'
-import type { SearchHit } from '../../marketplace/outside/providers.ts'
+import type { SearchHit } from '../../marketplace/ports/providers.ts'
 import {
   askingBeast,
   messagesIn,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { faultMessage } from '../../consensus/primitives/fault.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
-import { changedAt, readComparison, readFaq } from '../../src/chat-files.ts'
+import { changedAt, readComparison, readFaq } from '../../src/chat/chat-files.ts'
 import { removeFolder, temporaryFolder } from '../support/processes.ts'
 
 const folder = temporaryFolder()

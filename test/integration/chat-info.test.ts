@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CHAT_MODEL_INFO, CHAT_PLATFORM_INFO } from '../../rpc/contract/info.ts'
-import { openApiDocument } from '../../rpc/openapi.ts'
+import { openApiDocument } from '../../rpc/openapi/openapi.ts'
 import { ask, type JsonBody, post, type Reply } from '../support/api.ts'
 import { ApiServer } from '../support/api-server.ts'
 import { infoRequests } from '../support/chat-requests.ts'

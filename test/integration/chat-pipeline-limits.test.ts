@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ChatOutcome } from '../../marketplace/chat/call.ts'
-import { estimatedPrompt } from '../../marketplace/models/usage.ts'
+import { estimatedPrompt } from '../../marketplace/chat/models/usage.ts'
 import {
   ASKING,
   type AskedStage,

@@ -1,6 +1,6 @@
 import sharp from 'sharp'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { estimatedTokens } from '../../marketplace/models/tokens.ts'
+import { estimatedTokens } from '../../marketplace/chat/models/tokens.ts'
 import { ChatServer, HELLO, readAll } from '../support/chat-server.ts'
 
 /** Several thousand words, in sentences that differ. */

@@ -1,7 +1,7 @@
 import sharp from 'sharp'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ChatCall } from '../../marketplace/chat/call.ts'
-import type { ModelFacts, ModelSupport } from '../../marketplace/models/backend.ts'
+import type { ModelFacts, ModelSupport } from '../../marketplace/chat/models/backend.ts'
 import { askingBeast, resetEnsemble } from '../support/chat-ensemble.ts'
 import { ChatServer, type ChatServerParts } from '../support/chat-server.ts'
 import type { ChatQuestion } from '../support/upstreams/openai.ts'

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Result } from '../../consensus/primitives/result.ts'
 import { IMAGE_BYTES_MAX, imagePartsOf } from '../../marketplace/chat/vision/image-parts.ts'
 import { IMAGES_BYTES_MAX } from '../../marketplace/chat/vision/prepare-images.ts'
-import { VISION_BYTES_MAX, VISION_SIDE_MAX, type VisionImage } from '../../marketplace/outside/image-tasks.ts'
+import { VISION_BYTES_MAX, VISION_SIDE_MAX, type VisionImage } from '../../marketplace/ports/image-tasks.ts'
 import { EnginePool } from '../../src/workers/engine-pool.ts'
 import { asked, askingBeast, messagesIn, resetEnsemble, stageIn, textIn } from '../support/chat-ensemble.ts'
 import { ChatWorld } from '../support/chat-world.ts'

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { SESSIONS_MAX } from '../../rpc/dashboard/sessions.ts'
+import { SESSIONS_MAX } from '../../rpc/chat/dashboard/sessions.ts'
 import { type WalletKey, walletKey } from '../../src/crypto/wallet-key.ts'
 import { wallet } from '../support/chain.ts'
 import { DashboardServer, PlainBrowser } from '../support/dashboard.ts'

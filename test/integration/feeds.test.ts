@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { writeFeed } from '../../rpc/feeds.ts'
+import { writeFeed } from '../../rpc/server/feeds.ts'
 import { until } from '../support/processes.ts'
 import { head } from '../support/raw-connections.ts'
 

@@ -3,7 +3,7 @@ import { fault } from '../../consensus/primitives/fault.ts'
 import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/checkout/settings.ts'
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import { QuoteBook } from '../../rpc/cashier/quotes.ts'
-import type { MarketApi } from '../../rpc/node.ts'
+import type { MarketApi } from '../../rpc/node/node-api.ts'
 import { closeMarkets, TestMarket } from '../support/market.ts'
 import { TERMS } from '../support/stable.ts'
 

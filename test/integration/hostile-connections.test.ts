@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
+import { DEFAULT_HTTP_LIMITS } from '../../rpc/server/limits.ts'
 import { ask, post, verdict } from '../support/api.ts'
 import { ApiServer, OPERATOR_TOKEN } from '../support/api-server.ts'
 import { until } from '../support/processes.ts'

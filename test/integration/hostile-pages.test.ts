@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import type { EngineTasks } from '../../marketplace/outside/engines.ts'
+import type { EngineTasks } from '../../marketplace/ports/engines.ts'
 import { EnginePool } from '../../src/workers/engine-pool.ts'
 import { HOSTILE_FEEDS, HOSTILE_PAGES } from '../support/pages/hostile.ts'
 

@@ -3,7 +3,7 @@ import sharp, { type Metadata, type Sharp } from 'sharp'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
-import { PICTURE_BYTES_MAX, type SquarePng } from '../../marketplace/outside/image-tasks.ts'
+import { PICTURE_BYTES_MAX, type SquarePng } from '../../marketplace/ports/image-tasks.ts'
 import { EnginePool } from '../../src/workers/engine-pool.ts'
 
 const engines = new EnginePool(1)

@@ -1,8 +1,8 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { ChatRequest } from '../../marketplace/models/backend.ts'
-import { OpenAiBackend } from '../../src/outbound/models/openai-backend.ts'
+import type { ChatRequest } from '../../marketplace/chat/models/backend.ts'
+import { OpenAiBackend } from '../../src/chat/backends/openai-backend.ts'
 import { HOUSE } from '../support/chat-world.ts'
 import { until } from '../support/processes.ts'
 

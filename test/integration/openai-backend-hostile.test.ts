@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ChatAnswer, ChatRequest } from '../../marketplace/models/backend.ts'
-import { OpenAiBackend } from '../../src/outbound/models/openai-backend.ts'
+import type { ChatAnswer, ChatRequest } from '../../marketplace/chat/models/backend.ts'
+import { OpenAiBackend } from '../../src/chat/backends/openai-backend.ts'
 import { HOUSE } from '../support/chat-world.ts'
 
 /** An object that cannot be made a text or a number of. */

@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest'
-import { PageCache } from '../../src/outbound/page-cache.ts'
+import { PageCache } from '../../src/adapters/page-cache.ts'
 import { EnginePool } from '../../src/workers/engine-pool.ts'
 import { outsideOf } from '../support/outside.ts'
 import { emptyServiceChain } from '../support/service-chain.ts'

@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from 'vitest'
 import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/checkout/settings.ts'
 import { QuoteBook } from '../../rpc/cashier/quotes.ts'
-import type { MarketApi, NodeApi } from '../../rpc/node.ts'
-import { registryEntries } from '../../rpc/registry.ts'
+import { registryEntries } from '../../rpc/market/registry.ts'
+import type { MarketApi, NodeApi } from '../../rpc/node/node-api.ts'
 import { closeMarkets, ONCE, TestMarket } from '../support/market.ts'
 import { overtake } from '../support/mempool.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { operatorRecord, serviceRecord } from '../../marketplace/facts/reputation.ts'
+import { operatorRecord, serviceRecord } from '../../marketplace/queries/reputation.ts'
 import { AGAIN, closeMarkets, ONCE, SHOP, TestMarket } from '../support/market.ts'
 
 afterEach(closeMarkets)

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Timers } from '../../consensus/chain/ports.ts'
-import { systemTimers } from '../../src/runtime.ts'
+import { systemTimers } from '../../src/daemon/runtime.ts'
 import { AGAIN, closeMarkets, ONCE } from '../support/market.ts'
 import { until } from '../support/processes.ts'
 import { closeRails, PRICE, TestRail } from '../support/stable.ts'

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { fault } from '../../consensus/primitives/fault.ts'
-import type { EventSink } from '../../rpc/answer.ts'
-import { Streams } from '../../rpc/streams.ts'
+import type { EventSink } from '../../rpc/server/answer.ts'
+import { Streams } from '../../rpc/server/streams.ts'
 import { until } from '../support/processes.ts'
 
 const LIMITS = {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
+import { DEFAULT_HTTP_LIMITS } from '../../rpc/server/limits.ts'
 import { verdict } from '../support/api.ts'
 import { ApiServer } from '../support/api-server.ts'
 import { until } from '../support/processes.ts'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { estimatedTokens } from '../../marketplace/models/tokens.ts'
+import { estimatedTokens } from '../../marketplace/chat/models/tokens.ts'
 import { ChatServer } from '../support/chat-server.ts'
 import { SPEAKING_BACKEND } from '../support/voices.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { estimatedTokens } from '../../marketplace/chat/models/tokens.ts'
 import { parseWav, VOICE_FORMAT, WAV_HEADER_BYTES } from '../../marketplace/chat/voice/wav.ts'
-import { estimatedTokens } from '../../marketplace/models/tokens.ts'
 import { ChatServer } from '../support/chat-server.ts'
 import { callOf } from '../support/chat-world.ts'
 import { until } from '../support/processes.ts'

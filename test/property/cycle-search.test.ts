@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Cycle, comesBack, cycleLimits, marginPpm } from '../../marketplace/facts/cycle-search.ts'
+import { type Cycle, comesBack, cycleLimits, marginPpm } from '../../marketplace/queries/cycle-search.ts'
 import { Fraction, whole } from '../support/fraction.ts'
 import { runs } from '../support/runs.ts'
 import { units } from '../support/unsigned.ts'

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readMailAddress } from '../../marketplace/services/mail-address.ts'
-import { emailValidate } from '../../marketplace/services/node-email-validate.ts'
-import { ensResolve } from '../../marketplace/services/node-ens-resolve.ts'
-import { evmBalance } from '../../marketplace/services/node-evm-balance.ts'
-import { gasPrice } from '../../marketplace/services/node-gas-price.ts'
-import { geoIp } from '../../marketplace/services/node-geo-ip.ts'
+import { ensResolve } from '../../marketplace/services/providers/ens-resolve.ts'
+import { evmBalance } from '../../marketplace/services/providers/evm-balance.ts'
+import { gasPrice } from '../../marketplace/services/providers/gas-price.ts'
 import { readRequest } from '../../marketplace/services/service.ts'
+import { emailValidate } from '../../marketplace/services/web/email-validate.ts'
+import { geoIp } from '../../marketplace/services/web/geo-ip.ts'
+import { readMailAddress } from '../../marketplace/services/web/mail-address.ts'
 
 /** Texts near what the services take, and any others. */
 const LABEL = fc.constantFrom(

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import type { BackendEntry, ChatAnswer, ModelBackend, ModelFacts } from '../../marketplace/models/backend.ts'
-import { ModelPool } from '../../marketplace/models/pool.ts'
-import { TokenBucket } from '../../marketplace/models/token-bucket.ts'
+import type { BackendEntry, ChatAnswer, ModelBackend, ModelFacts } from '../../marketplace/chat/models/backend.ts'
+import { ModelPool } from '../../marketplace/chat/models/pool.ts'
+import { TokenBucket } from '../../marketplace/chat/models/token-bucket.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
 const MODEL: ModelFacts = {

@@ -1,6 +1,6 @@
 import type { ChatOutcome, StageReport } from '../../marketplace/chat/call.ts'
+import type { ChatMessage } from '../../marketplace/chat/models/backend.ts'
 import type { ChatMeans } from '../../marketplace/chat/stage.ts'
-import type { ChatMessage } from '../../marketplace/models/backend.ts'
 import { ChatWorld } from './chat-world.ts'
 import type { ChatQuestion } from './upstreams/openai.ts'
 

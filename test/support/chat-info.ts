@@ -1,8 +1,8 @@
 import { ChatInfo } from '../../marketplace/chat/info/chat-info.ts'
 import type { ModelInfoMeans } from '../../marketplace/chat/info/model-info.ts'
 import type { PlatformRules, Site } from '../../marketplace/chat/info/platform-rules.ts'
-import { notConfigured } from '../../marketplace/outside/readiness.ts'
-import { systemClock } from '../../src/runtime.ts'
+import { notConfigured } from '../../marketplace/ports/readiness.ts'
+import { systemClock } from '../../src/daemon/runtime.ts'
 import type { ChatWorld } from './chat-world.ts'
 
 /** What a test may set of what is said about its platform. */

@@ -1,5 +1,5 @@
 import type { ChatCall, ChatModelId, ChatOutcome, StageReport } from '../../marketplace/chat/call.ts'
-import type { ChatMessage } from '../../marketplace/models/backend.ts'
+import type { ChatMessage } from '../../marketplace/chat/models/backend.ts'
 import type { ChatWorld } from './chat-world.ts'
 import type { ChatProfile, ChatQuestion, FakeOpenAi } from './upstreams/openai.ts'
 

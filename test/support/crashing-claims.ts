@@ -1,5 +1,5 @@
 import type { ClaimStore, StoredClaim } from '../../marketplace/checkout/claim-store.ts'
-import type { OpenClaims } from '../../src/core.ts'
+import type { OpenClaims } from '../../src/daemon/open-core.ts'
 
 type Closable<C extends StoredClaim> = ClaimStore<C> & { close(): Promise<void> }
 

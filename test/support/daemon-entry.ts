@@ -1,9 +1,9 @@
 import { NETWORKS } from '../../config/networks/table.ts'
 import type { Command } from '../../src/cli/command.ts'
 import { startCommand } from '../../src/cli/commands/start.ts'
+import { endProcess } from '../../src/cli/end-process.ts'
 import { runCommandLine } from '../../src/cli/run.ts'
 import { COMMANDS } from '../../src/cli/table.ts'
-import { endProcess } from '../../src/end-process.ts'
 import { fastDevnet } from './network.ts'
 
 /**

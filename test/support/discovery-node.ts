@@ -1,6 +1,6 @@
 import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/checkout/settings.ts'
 import type { StableRail } from '../../marketplace/stable/rail.ts'
-import type { MarketApi, NodeApi } from '../../rpc/node.ts'
+import type { MarketApi, NodeApi } from '../../rpc/node/node-api.ts'
 import { type MarketParts, TestMarket } from './market.ts'
 
 /** Where the node of these tests is reached. */

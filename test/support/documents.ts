@@ -1,4 +1,4 @@
-import type { Documents } from '../../marketplace/outside/documents.ts'
+import type { Documents } from '../../marketplace/ports/documents.ts'
 import type { ServiceContext } from '../../marketplace/services/context.ts'
 import { openDocuments } from '../../src/engines/documents/document-desk.ts'
 import { EnginePool } from '../../src/workers/engine-pool.ts'

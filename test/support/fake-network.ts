@@ -1,5 +1,5 @@
 import { ok, type Result } from '../../consensus/primitives/result.ts'
-import type { BanFacts, NetworkApi, PeerFacts, SyncFacts } from '../../rpc/network.ts'
+import type { BanFacts, NetworkApi, PeerFacts, SyncFacts } from '../../rpc/node/network.ts'
 import { Bans } from '../../src/p2p/host/bans.ts'
 import { RecordWriter } from '../../src/p2p/host/peer-records.ts'
 import { addressOf, MemoryRecords, peerId } from './peering.ts'

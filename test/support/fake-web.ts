@@ -1,6 +1,6 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import type { WebPage, WebReader, WebRequest } from '../../marketplace/outside/web.ts'
+import type { WebPage, WebReader, WebRequest } from '../../marketplace/ports/web.ts'
 
 /** A page of the fake web; what is missing is as usual. */
 export type FakePage = Partial<Omit<WebPage, 'body'>> & { readonly body?: string | Uint8Array }

@@ -1,5 +1,5 @@
-import type { NameQuestions } from '../../src/outbound/name-system.ts'
-import type { Internet } from '../../src/outbound/open-web.ts'
+import type { NameQuestions } from '../../src/adapters/name-system.ts'
+import type { Internet } from '../../src/adapters/open-web.ts'
 
 /** An internet as plain data, so that it can be handed to a daemon in another process. */
 export interface InternetPlan {

@@ -1,7 +1,7 @@
-import { KeyBook, type KeyWrites } from '../../marketplace/chat/key-book.ts'
-import { type ChatKey, type ChatKeys, type KeyLimits, OPERATOR } from '../../marketplace/chat/keys.ts'
-import type { ModelUsage } from '../../marketplace/outside/models.ts'
-import { keySeals } from '../../src/storage/chat-key-seals.ts'
+import { KeyBook, type KeyWrites } from '../../marketplace/chat/keys/key-book.ts'
+import { type ChatKey, type ChatKeys, type KeyLimits, OPERATOR } from '../../marketplace/chat/keys/keys.ts'
+import type { ModelUsage } from '../../marketplace/ports/models.ts'
+import { keySeals } from '../../src/chat/stores/chat-key-seals.ts'
 import { ManualTime } from './manual-time.ts'
 
 /** Limits of a key that has none of its own. */

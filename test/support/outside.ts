@@ -1,7 +1,7 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail } from '../../consensus/primitives/result.ts'
-import type { Outside } from '../../marketplace/outside/outside.ts'
-import { notConfigured } from '../../marketplace/outside/readiness.ts'
+import type { Outside } from '../../marketplace/ports/outside.ts'
+import { notConfigured } from '../../marketplace/ports/readiness.ts'
 
 const ABSENT = notConfigured('the outside')
 const REFUSED = fault('provider/none', { what: 'anything', reason: 'this test has no outside' })

@@ -1,6 +1,6 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok } from '../../consensus/primitives/result.ts'
-import type { WebReader, WebRequest } from '../../marketplace/outside/web.ts'
+import type { WebReader, WebRequest } from '../../marketplace/ports/web.ts'
 
 const REDIRECTS_MAX = 5
 

@@ -1,5 +1,5 @@
 import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/checkout/settings.ts'
-import type { MarketApi, NodeApi } from '../../rpc/node.ts'
+import type { MarketApi, NodeApi } from '../../rpc/node/node-api.ts'
 import type { TestRail } from './stable.ts'
 
 /** A node that sells the test services over both rails. */

@@ -4,7 +4,7 @@ import { UNPACED } from '../../consensus/chain/ports.ts'
 import type { Mempool } from '../../mempool/mempool.ts'
 import { RemoteWork, type RemoteWorkDependencies } from '../../miner/remote-work.ts'
 import { nativePowHasher } from '../../src/crypto/native-pow.ts'
-import { systemClock, systemTimers } from '../../src/runtime.ts'
+import { systemClock, systemTimers } from '../../src/daemon/runtime.ts'
 
 /** What the headers of a test's remote work carry. */
 export const REMOTE_EXTRA = new Uint8Array(32).fill(0x43)

@@ -1,7 +1,7 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import type { Provider } from '../../src/outbound/providers/provider.ts'
-import { ProviderChain, type ProviderChainParts } from '../../src/outbound/providers/provider-chain.ts'
+import type { Provider } from '../../src/adapters/providers/provider.ts'
+import { ProviderChain, type ProviderChainParts } from '../../src/adapters/providers/provider-chain.ts'
 import { TestTime } from './market-parts.ts'
 
 /** What a scripted provider does when it is asked, or checked. */

@@ -1,7 +1,7 @@
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { CommandContext } from '../../src/cli/command.ts'
 import { runDaemon } from '../../src/cli/run-daemon.ts'
-import { offeredServices } from '../../src/services-on-offer.ts'
+import { offeredServices } from '../../src/market/services-on-offer.ts'
 import { claimsOpener } from '../../src/storage/open-claims.ts'
 import { crashingClaims } from './crashing-claims.ts'
 import { type InternetPlan, internetOf } from './internet.ts'

@@ -1,9 +1,9 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok } from '../../consensus/primitives/result.ts'
-import type { Engines, EngineTask } from '../../marketplace/outside/engines.ts'
-import type { ModelRequest, ModelRole, Models } from '../../marketplace/outside/models.ts'
-import { notConfigured } from '../../marketplace/outside/readiness.ts'
-import type { WebPage } from '../../marketplace/outside/web.ts'
+import type { Engines, EngineTask } from '../../marketplace/ports/engines.ts'
+import type { ModelRequest, ModelRole, Models } from '../../marketplace/ports/models.ts'
+import { notConfigured } from '../../marketplace/ports/readiness.ts'
+import type { WebPage } from '../../marketplace/ports/web.ts'
 import { runEngine } from '../../src/workers/engine-worker.ts'
 
 /** The engines on the thread of the test, with everything else as it is. */

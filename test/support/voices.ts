@@ -1,6 +1,6 @@
+import { ModelSpeech } from '../../marketplace/chat/models/model-speech.ts'
 import { type VoiceMeans, VoicePlatform } from '../../marketplace/chat/voice/voice-platform.ts'
-import { ModelSpeech } from '../../marketplace/models/model-speech.ts'
-import { eventLoopPacer, systemClock } from '../../src/runtime.ts'
+import { eventLoopPacer, systemClock } from '../../src/daemon/runtime.ts'
 import { type ChatWorld, HOUSE } from './chat-world.ts'
 
 const BUDGET_MS = 10_000

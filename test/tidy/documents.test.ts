@@ -5,7 +5,7 @@ import { SETTINGS } from '../../config/settings.ts'
 import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/checkout/settings.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import type { RateBucket } from '../../rpc/contract/route.ts'
-import { DEFAULT_HTTP_LIMITS } from '../../rpc/limits.ts'
+import { DEFAULT_HTTP_LIMITS } from '../../rpc/server/limits.ts'
 import { GENERATED_FILES } from '../generate/documents.ts'
 import { ROOT } from '../support/source-tree.ts'
 

@@ -15,7 +15,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
 
 const INNER_ORDER: Readonly<Record<string, readonly string[]>> = {
   consensus: ['primitives', 'crypto', 'external', 'tx', 'block', 'state', 'ledger', 'chain'],
-  marketplace: ['ledger', 'facts', 'outside', 'models', 'chat', 'services', 'checkout', 'stable', 'facilitator'],
+  marketplace: ['ledger', 'queries', 'ports', 'chat', 'services', 'checkout', 'stable', 'facilitator'],
   rpc: ['contract', 'client', 'cashier', 'web', 'edge', 'handlers', 'mcp', 'a2a'],
 }
 
@@ -28,27 +28,27 @@ const PACKAGES: readonly (readonly [RegExp, RegExp])[] = [
   [/^@chainsafe\/as-sha256$/, /^consensus\/crypto\/hash\.ts$/],
   [/^@noble\//, /^consensus\/(crypto\/|external\/eip(55|712)\.ts|block\/pow\.ts|primitives\/bytes\.ts)/],
   [/^@scure\//, /^consensus\/crypto\//],
-  [/^typebox$/, /^(rpc\/contract|rpc\/openapi\.ts|marketplace\/services|marketplace\/checkout\/run-service\.ts)/],
-  [/^(fastify|@fastify\/)/, /^(rpc\/server(-edges|-gates)?\.ts|src\/http-api\.ts)$/],
+  [/^typebox$/, /^(rpc\/contract|rpc\/openapi\/|marketplace\/services|marketplace\/checkout\/run-service\.ts)/],
+  [/^(fastify|@fastify\/)/, /^(rpc\/server\/server(-edges|-gates)?|src\/daemon\/http-api)\.ts$/],
   [/^@modelcontextprotocol\/server$/, /^rpc\/mcp\//],
-  [/^level$/, /^src\/storage\//],
+  [/^level$/, /^src\/(storage|chat\/stores)\//],
   [/^pg$/, /^src\/storage\/postgres-/],
   [/^piscina$/, /^src\/workers\//],
-  [/^undici$/, /^src\/outbound\//],
-  [/^(ipaddr\.js|tldts|lru-cache)$/, /^(src\/outbound\/|marketplace\/services\/)/],
-  [/^disposable-email-domains-js$/, /^src\/outbound\//],
-  [/^viem($|\/)/, /^src\/outbound\/evm\//],
+  [/^undici$/, /^src\/(adapters|chat\/backends)\//],
+  [/^(ipaddr\.js|tldts|lru-cache)$/, /^(src\/adapters\/|marketplace\/services\/)/],
+  [/^disposable-email-domains-js$/, /^src\/adapters\//],
+  [/^viem($|\/)/, /^src\/adapters\/evm\//],
   [/^maxmind$/, /^src\/geo\//],
-  [/^eventsource-parser$/, /^src\/outbound\/models\//],
-  [/^node-llama-cpp$/, /^src\/outbound\/models\//],
-  [/^htmlparser2$/, /^src\/engines\/(pages|chat)\//],
+  [/^eventsource-parser$/, /^src\/chat\/backends\//],
+  [/^node-llama-cpp$/, /^src\/chat\/backends\//],
+  [/^htmlparser2$/, /^src\/(engines\/pages|chat\/engines)\//],
   [/^(linkedom|@mozilla\/readability|turndown|iconv-lite|feedsmith)$/, /^src\/engines\/pages\//],
   [/^(pdfkit|@fontsource\/inter|dejavu-fonts-ttf)$/, /^src\/engines\/documents\//],
   [/^compromise$/, /^src\/engines\/language\//],
-  [/^franc$/, /^marketplace\/services\/texts\//],
+  [/^franc$/, /^marketplace\/services\/text\//],
   [/^sharp$/, /^src\/engines\/images\//],
-  [/^(acorn|yaml|mdast-util-|micromark-extension-)/, /^src\/engines\/chat\//],
-  [/^ajv($|\/)/, /^src\/engines\/chat\//],
+  [/^(acorn|yaml|mdast-util-|micromark-extension-)/, /^src\/chat\/engines\//],
+  [/^ajv($|\/)/, /^src\/chat\/engines\//],
   [/^esbuild$/, /^src\/package\//],
   [/^(pino|pino-pretty|prom-client)$/, /^src\/telemetry\//],
   [/^(libp2p$|@libp2p\/|@chainsafe\/libp2p-noise$|@multiformats\/)/, /^src\/p2p\/host\//],
@@ -90,7 +90,7 @@ describe('floors', () => {
 
   test('the API contract and the client know no handler and no server', () => {
     const breaches = inner.filter(
-      ({ from, to }) => /^rpc\/(contract|client)\//.test(from) && /^rpc\/(handlers\/|server|web\/|node\.ts)/.test(to),
+      ({ from, to }) => /^rpc\/(contract|client)\//.test(from) && /^rpc\/(handlers\/|server\/|web\/|node\/)/.test(to),
     )
     expect(breaches).toEqual([])
   })

@@ -4,7 +4,8 @@ import { importEdges, type SourceFile, sourceFiles } from '../support/source-tre
 const files = sourceFiles()
 const withTests = [...files, ...sourceFiles(['test'])]
 
-const LINES_MAX = 400
+/** A file is as long as its one idea. Above the first it is told of, above the second it is refused. */
+const LINES = { told: 500, max: 800 }
 const LINES_MEDIAN_MAX = 110
 const IMPORTS_MAX = 30
 
@@ -16,11 +17,13 @@ describe('shape', () => {
     expect(withTests.length).toBeGreaterThan(files.length + 20)
   })
 
-  test(`no file is longer than ${LINES_MAX} lines`, () => {
-    const long = withTests
-      .filter(({ lines }) => lines.length > LINES_MAX + 1)
-      .map(({ path, lines }) => `${path}: ${lines.length}`)
-    expect(long).toEqual([])
+  test(`no file is longer than ${LINES.max} lines`, () => {
+    const longerThan = (most: number): readonly string[] =>
+      withTests
+        .filter(({ lines }) => lines.length > most + 1)
+        .map(({ path, lines }) => `${path}: ${lines.length - 1} lines`)
+    for (const long of longerThan(LINES.told)) console.warn(`above ${LINES.told} lines: ${long}`)
+    expect(longerThan(LINES.max)).toEqual([])
   })
 
   test('the median file is short', () => {
@@ -53,7 +56,7 @@ describe('shape', () => {
   test('a file depends on few others', () => {
     const counts = new Map<string, number>()
     for (const { from } of importEdges(files)) counts.set(from, (counts.get(from) ?? 0) + 1)
-    const wiring = /^src\/(daemon|market)\.ts$/
+    const wiring = /^src\/(daemon\/daemon|market\/open-market)\.ts$/
     const wide = [...counts].filter(([path, count]) => count > IMPORTS_MAX && !wiring.test(path))
     expect(wide).toEqual([])
   })

@@ -1,5 +1,5 @@
-import type { ChatMessage } from '../../models/backend.ts'
 import type { Citation } from '../call.ts'
+import type { ChatMessage } from '../models/backend.ts'
 
 /** A citation as the OpenAI interface has it; places in UTF-16 units of the text. */
 export interface UrlCitation {

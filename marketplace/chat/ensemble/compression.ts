@@ -1,6 +1,6 @@
 import { taggedHashHex } from '../../../consensus/crypto/hash.ts'
-import type { ChatMessage } from '../../models/backend.ts'
 import { textOfMessage } from '../conversation.ts'
+import type { ChatMessage } from '../models/backend.ts'
 import { bearsImage } from '../vision/image-parts.ts'
 import { isInstruction } from './instruct.ts'
 

@@ -1,7 +1,7 @@
-import type { ChatMessage } from '../../models/backend.ts'
-import { estimatedPrompt } from '../../models/usage.ts'
-import type { ModelRole } from '../../outside/models.ts'
+import type { ModelRole } from '../../ports/models.ts'
 import { type ChatModels, TEXT_ROLES } from '../desk.ts'
+import type { ChatMessage } from '../models/backend.ts'
+import { estimatedPrompt } from '../models/usage.ts'
 
 /** Models that are asked for drafts at most. */
 export const DRAFTS_MAX = 10

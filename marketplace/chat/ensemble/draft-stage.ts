@@ -1,7 +1,7 @@
 import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
-import type { PoolAnswer } from '../../models/pool.ts'
 import type { DeskQuestion } from '../desk.ts'
+import type { PoolAnswer } from '../models/pool.ts'
 import type { ChatState, Stage, StageContext } from '../stage.ts'
 import { draftModels } from './draft-models.ts'
 import { gather } from './gather.ts'

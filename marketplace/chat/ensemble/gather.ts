@@ -1,7 +1,7 @@
 import type { Fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
-import type { PoolAnswer } from '../../models/pool.ts'
 import type { DeskQuestion } from '../desk.ts'
+import type { PoolAnswer } from '../models/pool.ts'
 import { withWords } from '../spoken.ts'
 import type { StageContext } from '../stage.ts'
 

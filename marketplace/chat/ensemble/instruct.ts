@@ -1,4 +1,4 @@
-import type { ChatMessage } from '../../models/backend.ts'
+import type { ChatMessage } from '../models/backend.ts'
 
 /** Whether a message tells the model how to behave, rather than being said in the conversation. */
 export function isInstruction({ role }: ChatMessage): boolean {

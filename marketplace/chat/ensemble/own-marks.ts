@@ -1,6 +1,6 @@
-import type { ChatMessage } from '../../models/backend.ts'
 import type { ChatCall } from '../call.ts'
 import { lastQuestion, textOfMessage } from '../conversation.ts'
+import type { ChatMessage } from '../models/backend.ts'
 import type { Source } from '../stage.ts'
 import { CitationFilter } from './citation-filter.ts'
 import { AFTER_CHARS, BEFORE_CHARS, isIndex } from './made-up-marks.ts'

@@ -1,5 +1,5 @@
 import { ok } from '../../../consensus/primitives/result.ts'
-import type { SearchHit } from '../../outside/providers.ts'
+import type { SearchHit } from '../../ports/providers.ts'
 import type { Source, Stage } from '../stage.ts'
 import { quoted, withInstruction } from './instruct.ts'
 import { SOURCES_HEAD } from './prompts.ts'

@@ -1,6 +1,6 @@
-import type { ModelFacts } from '../../models/backend.ts'
-import type { LatencyFigures } from '../../models/latencies.ts'
-import type { BackendFacts } from '../../models/pool.ts'
+import type { ModelFacts } from '../models/backend.ts'
+import type { LatencyFigures } from '../models/latencies.ts'
+import type { BackendFacts } from '../models/pool.ts'
 
 /** A number of parameters in an operator's words: `8B`, `1.5 T`, `~700M`. */
 const DECLARED = /^~?\s?(\d{1,6}(?:\.\d{1,4})?)\s?([kmbt])$/i

@@ -1,4 +1,4 @@
-import { type FindableParts, termsOf } from '../../facts/bm25.ts'
+import { type FindableParts, termsOf } from '../../queries/bm25.ts'
 import type { PlatformFacts } from './platform-info.ts'
 import type { PaidService, Site } from './platform-rules.ts'
 import { COMPARISON_FIELDS, type ModelInfo, type ProductFacts } from './shapes.ts'

@@ -1,4 +1,4 @@
-import type { OwnerBounds } from '../keys.ts'
+import type { OwnerBounds } from '../keys/keys.ts'
 import type { Comparison, FaqEntry } from './shapes.ts'
 
 /** What holds on this node by its configuration. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../consensus/chain/ports.ts'
 import { LruMap } from '../../../consensus/primitives/lru.ts'
-import { type Hit, TextIndex } from '../../facts/bm25.ts'
+import { type Hit, TextIndex } from '../../queries/bm25.ts'
 import { type ChatModels, ModelDesk, TEXT_ROLES } from '../desk.ts'
 import { type Passage, passageParts } from './passages.ts'
 import type { QaAnswer } from './shapes.ts'

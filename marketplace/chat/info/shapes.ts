@@ -1,5 +1,5 @@
-import type { LatencyFigures } from '../../models/latencies.ts'
 import type { PlatformModelId } from '../call.ts'
+import type { LatencyFigures } from '../models/latencies.ts'
 
 /** Longest question about the platform in characters. */
 export const QUESTION_CHARS_MAX = 4_000

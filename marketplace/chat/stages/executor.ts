@@ -1,4 +1,4 @@
-import type { ModelRole } from '../../outside/models.ts'
+import type { ModelRole } from '../../ports/models.ts'
 import type { Stage } from '../stage.ts'
 import { askAnswer } from './ask.ts'
 import { plannedMaterials, taskOf } from './task.ts'

@@ -1,5 +1,5 @@
 import { ok } from '../../../consensus/primitives/result.ts'
-import type { ModelRole } from '../../outside/models.ts'
+import type { ModelRole } from '../../ports/models.ts'
 import type { Stage } from '../stage.ts'
 import { askAside } from './ask.ts'
 import { plannedMaterials, taskOf } from './task.ts'

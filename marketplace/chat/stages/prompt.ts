@@ -1,9 +1,9 @@
-import type { ChatMessage } from '../../models/backend.ts'
-import { estimatedTokens } from '../../models/tokens.ts'
-import { estimatedPrompt } from '../../models/usage.ts'
 import { windowOf } from '../context-window.ts'
 import { textOfMessage } from '../conversation.ts'
 import { isInstruction } from '../ensemble/instruct.ts'
+import type { ChatMessage } from '../models/backend.ts'
+import { estimatedTokens } from '../models/tokens.ts'
+import { estimatedPrompt } from '../models/usage.ts'
 import type { ChatState, StageContext } from '../stage.ts'
 import { BARRIER, quoted, shortened } from './quoting.ts'
 

@@ -1,5 +1,5 @@
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
-import type { CodeFinding, CodeFindings } from '../../outside/chat-tasks.ts'
+import type { CodeFinding, CodeFindings } from '../../ports/chat-tasks.ts'
 import type { ChatState, Stage, StageContext } from '../stage.ts'
 import { HANDED_CHARS } from './bounds.ts'
 import { shortened } from './quoting.ts'

@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
-import type { ChatMessage } from '../../models/backend.ts'
 import { type ChatModels, canAnswer } from '../desk.ts'
+import type { ChatMessage } from '../models/backend.ts'
 
 /** Images of one conversation at most, those of older turns counted. */
 export const IMAGES_MAX = 8

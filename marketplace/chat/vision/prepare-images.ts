@@ -1,8 +1,8 @@
 import { fault, faultMessage } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
-import type { ChatMessage } from '../../models/backend.ts'
-import type { FreePlaces } from '../../outside/free-places.ts'
-import { VISION_BYTES_MAX, VISION_SIDE_MAX } from '../../outside/image-tasks.ts'
+import type { FreePlaces } from '../../ports/free-places.ts'
+import { VISION_BYTES_MAX, VISION_SIDE_MAX } from '../../ports/image-tasks.ts'
+import type { ChatMessage } from '../models/backend.ts'
 import type { ChatMeans } from '../stage.ts'
 import {
   base64Of,

@@ -1,7 +1,7 @@
 import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
-import { notConfigured, notNow, type Readiness } from '../../outside/readiness.ts'
-import type { Speech, SpeechRequest, SpeedRange, SpokenText } from '../../outside/speech.ts'
+import { notConfigured, notNow, type Readiness } from '../../ports/readiness.ts'
+import type { Speech, SpeechRequest, SpeedRange, SpokenText } from '../../ports/speech.ts'
 
 /** Stands between the number of a speaker and what that calls itself. */
 const MARK = ' '

@@ -1,4 +1,4 @@
-import type { DocumentSheet, LabelledText } from '../../outside/document-tasks.ts'
+import type { DocumentSheet, LabelledText } from '../../ports/document-tasks.ts'
 import { type Decimal, printedDecimal, unitsAt } from './decimal.ts'
 import type { DocumentKind } from './kinds.ts'
 import type { DocumentRequest } from './request.ts'

@@ -1,4 +1,4 @@
-import type { DocumentSheet, LabelledText, SheetParty } from '../../outside/document-tasks.ts'
+import type { DocumentSheet, LabelledText, SheetParty } from '../../ports/document-tasks.ts'
 import { printedDecimal } from './decimal.ts'
 import type { DocumentKind } from './kinds.ts'
 import type { DocumentRequest, Payment, Seller } from './request.ts'

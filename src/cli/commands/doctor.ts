@@ -1,4 +1,4 @@
-import type { ProviderCheck } from '../../outbound/providers/provider.ts'
+import type { ProviderCheck } from '../../adapters/providers/provider.ts'
 import type { Command } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { nodeHint } from '../place.ts'

@@ -1,5 +1,5 @@
 import type { PDFDocument, StructureElement } from 'pdfkit'
-import { DOCUMENT_PAGES_MAX } from '../../../marketplace/outside/documents.ts'
+import { DOCUMENT_PAGES_MAX } from '../../../marketplace/ports/documents.ts'
 import { EngineRefusal } from '../refusal.ts'
 import { COLOR, GRID, LINE } from './grid.ts'
 import type { TextStyle, TypeSetter } from './type-setter.ts'

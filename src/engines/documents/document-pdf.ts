@@ -1,8 +1,8 @@
 /// <reference path="./pdfkit.d.mts" />
 import { createHash } from 'node:crypto'
 import { PDFDocument } from 'pdfkit'
-import type { DocumentFile, DocumentJob, DocumentSheet } from '../../../marketplace/outside/document-tasks.ts'
-import { DOCUMENT_BYTES_MAX } from '../../../marketplace/outside/documents.ts'
+import type { DocumentFile, DocumentJob, DocumentSheet } from '../../../marketplace/ports/document-tasks.ts'
+import { DOCUMENT_BYTES_MAX } from '../../../marketplace/ports/documents.ts'
 import { EngineRefusal } from '../refusal.ts'
 import { Canvas } from './canvas.ts'
 import { facesWith } from './faces.ts'

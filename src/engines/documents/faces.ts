@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { OperatorFont } from '../../../marketplace/outside/document-tasks.ts'
+import type { OperatorFont } from '../../../marketplace/ports/document-tasks.ts'
 import { type CodePoints, parseRanges } from './code-points.ts'
 import coverage from './coverage.json' with { type: 'json' }
 import { plainFont } from './woff.ts'

@@ -1,7 +1,7 @@
 /// <reference path="./pdfkit.d.mts" />
 import { readFileSync } from 'node:fs'
 import { PDFDocument } from 'pdfkit'
-import type { OperatorFont } from '../../../marketplace/outside/document-tasks.ts'
+import type { OperatorFont } from '../../../marketplace/ports/document-tasks.ts'
 import { EngineRefusal } from '../refusal.ts'
 import { type CodePoints, formatRanges, isSetPlainly, rangesOf } from './code-points.ts'
 import { plainFont } from './woff.ts'

@@ -1,4 +1,4 @@
-import type { DocumentSheet, LabelledText } from '../../../marketplace/outside/document-tasks.ts'
+import type { DocumentSheet, LabelledText } from '../../../marketplace/ports/document-tasks.ts'
 import type { Canvas } from './canvas.ts'
 import { COLOR, GRID, LINE, STYLE } from './grid.ts'
 import { drawFacts, type LaidFacts, layFacts } from './sheet-head.ts'

@@ -1,4 +1,4 @@
-import type { DocumentSheet, LabelledText, SheetParty } from '../../../marketplace/outside/document-tasks.ts'
+import type { DocumentSheet, LabelledText, SheetParty } from '../../../marketplace/ports/document-tasks.ts'
 import { type Canvas, fitsPage } from './canvas.ts'
 import { COLOR, GRID, LINE, PAGE, STYLE } from './grid.ts'
 

@@ -1,5 +1,5 @@
 import type { StructureElement } from 'pdfkit'
-import type { DocumentSheet, SheetRow } from '../../../marketplace/outside/document-tasks.ts'
+import type { DocumentSheet, SheetRow } from '../../../marketplace/ports/document-tasks.ts'
 import type { Canvas } from './canvas.ts'
 import { COLOR, GRID, LINE, STYLE } from './grid.ts'
 import type { TextStyle } from './type-setter.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import sharp from 'sharp'
-import { PICTURE_SIDE, type SquarePng } from '../../../marketplace/outside/image-tasks.ts'
+import { PICTURE_SIDE, type SquarePng } from '../../../marketplace/ports/image-tasks.ts'
 import { finishedPng } from './square-png.ts'
 
 const SHAPES = 36

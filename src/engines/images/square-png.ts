@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import sharp, { type Sharp } from 'sharp'
-import { PICTURE_BYTES_MAX, PICTURE_SIDE, type SquarePng } from '../../../marketplace/outside/image-tasks.ts'
+import { PICTURE_BYTES_MAX, PICTURE_SIDE, type SquarePng } from '../../../marketplace/ports/image-tasks.ts'
 import { EngineRefusal } from '../refusal.ts'
 
 /** Formats that image models answer with. Vector graphics are none: they can name files of this machine. */

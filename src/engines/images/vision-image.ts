@@ -1,5 +1,5 @@
 import sharp, { type Sharp } from 'sharp'
-import type { VisionImage, VisionWish } from '../../../marketplace/outside/image-tasks.ts'
+import type { VisionImage, VisionWish } from '../../../marketplace/ports/image-tasks.ts'
 import { EngineRefusal } from '../refusal.ts'
 
 /** Pixels of what is taken: small files can hold enormous pictures. */

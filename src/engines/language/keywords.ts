@@ -1,4 +1,4 @@
-import type { Subjects } from '../../../marketplace/outside/language-tasks.ts'
+import type { Subjects } from '../../../marketplace/ports/language-tasks.ts'
 import { type NounPhrase, nounPhrases } from './noun-phrases.ts'
 import type { TaggedWord } from './tagged-words.ts'
 

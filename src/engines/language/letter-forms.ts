@@ -1,4 +1,4 @@
-import type { Sentence } from '../../../marketplace/services/texts/sentences.ts'
+import type { Sentence } from '../../../marketplace/services/text/sentences.ts'
 import { withoutCourtesy } from './courtesy.ts'
 
 /** The line that mail programs put above a signature. */

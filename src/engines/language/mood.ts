@@ -1,5 +1,5 @@
-import type { Mood } from '../../../marketplace/outside/language-tasks.ts'
-import { stretches } from '../../../marketplace/services/texts/sentence-ends.ts'
+import type { Mood } from '../../../marketplace/ports/language-tasks.ts'
+import { stretches } from '../../../marketplace/services/text/sentence-ends.ts'
 import { turnsAgainst } from './contrast.ts'
 import { thanksOf } from './courtesy.ts'
 import { EMOTIONS, type Emotion } from './emotion-words.ts'

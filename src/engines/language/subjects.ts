@@ -1,5 +1,5 @@
-import type { ENTITY_TYPES, Subjects } from '../../../marketplace/outside/language-tasks.ts'
-import { withoutLabels } from '../../../marketplace/services/texts/speakers.ts'
+import type { ENTITY_TYPES, Subjects } from '../../../marketplace/ports/language-tasks.ts'
+import { withoutLabels } from '../../../marketplace/services/text/speakers.ts'
 import { withoutCodes } from './codes.ts'
 import { companiesIn, withoutDottedForms } from './companies.ts'
 import { keyPhrases } from './keywords.ts'

@@ -1,5 +1,5 @@
-import { stretches } from '../../../marketplace/services/texts/sentence-ends.ts'
-import type { Turn } from '../../../marketplace/services/texts/speakers.ts'
+import { stretches } from '../../../marketplace/services/text/sentence-ends.ts'
+import type { Turn } from '../../../marketplace/services/text/speakers.ts'
 
 /** What a turn says without its time and its speaker, which are no words of it. */
 export function saidIn({ start, text, saidAt }: Turn): string {

@@ -1,5 +1,5 @@
 import { Readability } from '@mozilla/readability'
-import type { Article, PageBody } from '../../../marketplace/outside/page-tasks.ts'
+import type { Article, PageBody } from '../../../marketplace/ports/page-tasks.ts'
 import { EngineRefusal } from '../refusal.ts'
 import { decodePage } from './charset.ts'
 import { type CleanPage, cleanPage } from './clean-page.ts'

@@ -1,5 +1,5 @@
 import iconv from 'iconv-lite'
-import type { PageBody } from '../../../marketplace/outside/page-tasks.ts'
+import type { PageBody } from '../../../marketplace/ports/page-tasks.ts'
 
 /** What named the charset of a text; `guess` where nothing did, or what was named is unknown. */
 export type CharsetFrom = 'bom' | 'header' | 'markup' | 'guess'

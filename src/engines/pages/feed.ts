@@ -1,6 +1,6 @@
 import { type AnyFeed, type AtomFeed, type JsonFeed, parseFeed, type RdfFeed, type RssFeed } from 'feedsmith'
 import { Parser } from 'htmlparser2'
-import type { FeedContent, FeedItem, PageBody } from '../../../marketplace/outside/page-tasks.ts'
+import type { FeedContent, FeedItem, PageBody } from '../../../marketplace/ports/page-tasks.ts'
 import { EngineRefusal } from '../refusal.ts'
 import { decodePage } from './charset.ts'
 import { readMeta } from './meta.ts'

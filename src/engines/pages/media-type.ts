@@ -1,4 +1,4 @@
-import type { PageBody } from '../../../marketplace/outside/page-tasks.ts'
+import type { PageBody } from '../../../marketplace/ports/page-tasks.ts'
 
 /** How a body is read. */
 export type BodyKind = 'html' | 'json' | 'xml' | 'text'

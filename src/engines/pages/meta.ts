@@ -1,5 +1,5 @@
 import { Parser } from 'htmlparser2'
-import type { PageBody, PageMeta } from '../../../marketplace/outside/page-tasks.ts'
+import type { PageBody, PageMeta } from '../../../marketplace/ports/page-tasks.ts'
 import { EngineRefusal } from '../refusal.ts'
 import { decodePage } from './charset.ts'
 import { type Attributes, isDropped } from './clean-elements.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../consensus/chain/ports.ts'
-import { eventLoopPacer } from '../../runtime.ts'
+import { eventLoopPacer } from '../../daemon/runtime.ts'
 import type { JudgingTime } from '../network.ts'
 import { Bucket } from './bucket.ts'
 

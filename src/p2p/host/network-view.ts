@@ -1,5 +1,5 @@
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
-import type { BanFacts, NetworkApi, PeerFacts } from '../../../rpc/network.ts'
+import type { BanFacts, NetworkApi, PeerFacts } from '../../../rpc/node/network.ts'
 import type { PeerId } from '../network.ts'
 import type { Offence } from '../peers/offences.ts'
 import type { Peer, Peers } from '../peers/peers.ts'

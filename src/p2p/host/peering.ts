@@ -1,5 +1,5 @@
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
-import type { NetworkApi } from '../../../rpc/network.ts'
+import type { NetworkApi } from '../../../rpc/node/network.ts'
 import type { NetworkLog, PeerId, PeerInfo } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
 import { AddressBook } from './address-book.ts'

@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ChatRequest } from '../../../marketplace/models/backend.ts'
-import { GgufBackend } from '../../../src/outbound/models/gguf-backend.ts'
-import type { LlamaPackage } from '../../../src/outbound/models/llama-package.ts'
+import type { ChatRequest } from '../../../marketplace/chat/models/backend.ts'
+import { GgufBackend } from '../../../src/chat/backends/gguf-backend.ts'
+import type { LlamaPackage } from '../../../src/chat/backends/llama-package.ts'
 import { removeFolder, temporaryFolder } from '../../support/processes.ts'
 import { tinyGguf } from './tiny-gguf.ts'
 

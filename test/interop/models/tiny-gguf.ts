@@ -1,4 +1,4 @@
-import { FIXTURE_PREFIX } from '../../../src/outbound/models/gguf-backend.ts'
+import { FIXTURE_PREFIX } from '../../../src/chat/backends/gguf-backend.ts'
 
 const WIDTH = 64
 const HIDDEN = 128

@@ -9,7 +9,7 @@ import {
   type StoredClaim,
 } from '../../../marketplace/checkout/claim-store.ts'
 import { STABLE_CLAIMS } from '../../../marketplace/stable/claim.ts'
-import { systemTimers } from '../../../src/runtime.ts'
+import { systemTimers } from '../../../src/daemon/runtime.ts'
 import { PostgresClaims } from '../../../src/storage/postgres-claims.ts'
 import { PostgresDatabase } from '../../../src/storage/postgres-database.ts'
 import { postgresPlace } from '../../../src/storage/postgres-place.ts'

@@ -1,4 +1,4 @@
-import type { Subjects, Summary } from '../../../marketplace/outside/language-tasks.ts'
+import type { Subjects, Summary } from '../../../marketplace/ports/language-tasks.ts'
 import type { LabelledLanguage } from './languages.ts'
 import type { LabelledMood } from './moods.ts'
 import type { LabelledChat, LabelledNames } from './shop.ts'

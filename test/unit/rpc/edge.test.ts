@@ -6,8 +6,8 @@ import { type Carrier, carriedPayment } from '../../../rpc/edge/carried-payment.
 import { addressKey, holderOf, limitKeyOf } from '../../../rpc/edge/client-key.ts'
 import { Overload, WORK_KINDS } from '../../../rpc/edge/overload.ts'
 import { KEYS_MAX, RateCounter, RateLimiter } from '../../../rpc/edge/rate-limiter.ts'
-import { DEFAULT_HTTP_LIMITS } from '../../../rpc/limits.ts'
-import type { MarketApi } from '../../../rpc/node.ts'
+import type { MarketApi } from '../../../rpc/node/node-api.ts'
+import { DEFAULT_HTTP_LIMITS } from '../../../rpc/server/limits.ts'
 import { sellingNode, shownRail } from '../../support/discovery-node.ts'
 import { closeMarkets } from '../../support/market.ts'
 

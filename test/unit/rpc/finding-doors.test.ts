@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { answerQuestion } from '../../../rpc/a2a/questions.ts'
-import type { ApiRequest } from '../../../rpc/answer.ts'
 import { listAgents } from '../../../rpc/handlers/agents.ts'
 import { suggestions } from '../../../rpc/handlers/market.ts'
-import type { MarketApi } from '../../../rpc/node.ts'
+import type { MarketApi } from '../../../rpc/node/node-api.ts'
+import type { ApiRequest } from '../../../rpc/server/answer.ts'
 import { HERE, sellingNode } from '../../support/discovery-node.ts'
 import { closeMarkets } from '../../support/market.ts'
 

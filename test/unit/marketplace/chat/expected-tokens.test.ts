@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { ANSWER_TOKENS_EXPECTED_MAX, expectedTokens } from '../../../../marketplace/chat/expected-tokens.ts'
-import { estimatedPrompt } from '../../../../marketplace/models/usage.ts'
+import { estimatedPrompt } from '../../../../marketplace/chat/models/usage.ts'
 import { callOf } from '../../../support/chat-world.ts'
 
 const messages = [{ role: 'user', content: 'Why is the sky blue? '.repeat(40) }]

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { KeyBook, type KeyWrites } from '../../../../marketplace/chat/key-book.ts'
-import { type ChatKey, type ChatKeys, OPERATOR } from '../../../../marketplace/chat/keys.ts'
-import { keySeals } from '../../../../src/storage/chat-key-seals.ts'
+import { KeyBook, type KeyWrites } from '../../../../marketplace/chat/keys/key-book.ts'
+import { type ChatKey, type ChatKeys, OPERATOR } from '../../../../marketplace/chat/keys/keys.ts'
+import { keySeals } from '../../../../src/chat/stores/chat-key-seals.ts'
 import { BOUNDS, codeOf, made, openBook, seen, usage } from '../../../support/key-book.ts'
 
 const DAY_MS = 86_400_000

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { ChatMessage } from '../../../../marketplace/chat/models/backend.ts'
 import { isModeAlone, modeNotes, withModes } from '../../../../marketplace/chat/modes.ts'
 import { firstState } from '../../../../marketplace/chat/run-pipeline.ts'
-import type { ChatMessage } from '../../../../marketplace/models/backend.ts'
 
 const read = (content: string, model: 'model-1' | 'model-2' | 'model-3' = 'model-2') => {
   const { mode, question, messages } = withModes(model)(firstState([{ role: 'user', content }], content))

@@ -12,8 +12,8 @@ import {
   pricesHonouredAt,
 } from '../../../../marketplace/checkout/price.ts'
 import { DEFAULT_MARKET_SETTINGS, type PriceBounds } from '../../../../marketplace/checkout/settings.ts'
-import { confidenceIn, LOW_DEPTH, nativePrice } from '../../../../marketplace/facts/prices.ts'
 import type { Service } from '../../../../marketplace/ledger/agents.ts'
+import { confidenceIn, LOW_DEPTH, nativePrice } from '../../../../marketplace/queries/prices.ts'
 import { ALICE, COIN, DOLLAR, FAR, FUSD, PoolLedger, poolRuleBook } from '../../../support/pools.ts'
 import { coinAt } from '../../../support/price.ts'
 import { runs } from '../../../support/runs.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { runService } from '../../../../marketplace/checkout/run-service.ts'
-import type { Outside } from '../../../../marketplace/outside/outside.ts'
+import type { Outside } from '../../../../marketplace/ports/outside.ts'
 import type { ServiceContext } from '../../../../marketplace/services/context.ts'
 import { checkRequest } from '../../../../marketplace/services/service.ts'
 import { SILENT_CODE } from '../../../support/labelled/units.ts'

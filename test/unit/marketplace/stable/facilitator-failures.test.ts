@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Facilitator, FacilitatorVerdict } from '../../../../marketplace/stable/facilitator.ts'
 import { type Asker, FacilitatorPool, type PoolVerdict } from '../../../../marketplace/stable/facilitators.ts'
-import { systemTimers } from '../../../../src/runtime.ts'
+import { systemTimers } from '../../../../src/daemon/runtime.ts'
 
 const NETWORK = { word: 'base-sepolia', caip2: 'eip155:84532', chainId: 84_532 } as const
 const REQUEST = { x402Version: 2, paymentPayload: {}, paymentRequirements: {} } as const

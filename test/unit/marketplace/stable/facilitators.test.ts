@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Facilitator, FacilitatorVerdict } from '../../../../marketplace/stable/facilitator.ts'
 import { type Asker, FacilitatorPool, RANKS } from '../../../../marketplace/stable/facilitators.ts'
-import { systemTimers } from '../../../../src/runtime.ts'
+import { systemTimers } from '../../../../src/daemon/runtime.ts'
 import { TestTime } from '../../../support/market-parts.ts'
 
 const NETWORK = { word: 'base-sepolia', caip2: 'eip155:84532', chainId: 84_532 } as const

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { Share } from '../../../../marketplace/outside/shared-room.ts'
+import type { Share } from '../../../../marketplace/ports/shared-room.ts'
 import { base64Feed, fileFeed } from '../../../../rpc/chat/audio-feed.ts'
 
 const SECOND_BYTES = 48_000

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { StableRail } from '../../../../marketplace/stable/rail.ts'
 import { QuoteBook } from '../../../../rpc/cashier/quotes.ts'
 import { bazaarItems, type Generation, type ResourceFilter } from '../../../../rpc/discovery/bazaar.ts'
-import type { MarketApi } from '../../../../rpc/node.ts'
+import type { MarketApi } from '../../../../rpc/node/node-api.ts'
 import { HERE, sellingNode, shownRail } from '../../../support/discovery-node.ts'
 import { closeMarkets } from '../../../support/market.ts'
 

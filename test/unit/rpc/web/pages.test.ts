@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { NodeApi } from '../../../../rpc/node.ts'
+import type { NodeApi } from '../../../../rpc/node/node-api.ts'
 import { cataloguePage } from '../../../../rpc/web/catalogue-page.ts'
 import { durationText, grouped, shareText } from '../../../../rpc/web/figures.ts'
 import { homePage } from '../../../../rpc/web/home.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { draftModels } from '../../../../../marketplace/chat/ensemble/draft-models.ts'
 import { queryOf, sourcesOf } from '../../../../../marketplace/chat/ensemble/search-stage.ts'
-import type { ModelFacts } from '../../../../../marketplace/models/backend.ts'
-import type { BackendFacts } from '../../../../../marketplace/models/pool.ts'
+import type { ModelFacts } from '../../../../../marketplace/chat/models/backend.ts'
+import type { BackendFacts } from '../../../../../marketplace/chat/models/pool.ts'
 import { HOUSE } from '../../../../support/chat-world.ts'
 
 const hit = (changes: object) => ({ title: 'T', url: 'https://a.example/', snippet: 'S', date: null, ...changes })

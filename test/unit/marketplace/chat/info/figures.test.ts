@@ -9,8 +9,8 @@ import {
   speedText,
   totalParameters,
 } from '../../../../../marketplace/chat/info/figures.ts'
-import type { ModelFacts } from '../../../../../marketplace/models/backend.ts'
-import type { BackendFacts } from '../../../../../marketplace/models/pool.ts'
+import type { ModelFacts } from '../../../../../marketplace/chat/models/backend.ts'
+import type { BackendFacts } from '../../../../../marketplace/chat/models/pool.ts'
 
 function model(id: string, declaredParameters: string | null): ModelFacts {
   return { id, roles: ['general'], context: 8_192, supports: new Set(), declaredParameters }

@@ -4,8 +4,8 @@ import { fail, ok } from '../../../../../consensus/primitives/result.ts'
 import type { ChatModels } from '../../../../../marketplace/chat/desk.ts'
 import type { Passage } from '../../../../../marketplace/chat/info/passages.ts'
 import { QaDesk } from '../../../../../marketplace/chat/info/qa.ts'
-import type { PoolAnswer, PoolRequest } from '../../../../../marketplace/models/pool.ts'
-import { NO_USAGE } from '../../../../../marketplace/models/usage.ts'
+import type { PoolAnswer, PoolRequest } from '../../../../../marketplace/chat/models/pool.ts'
+import { NO_USAGE } from '../../../../../marketplace/chat/models/usage.ts'
 import { ManualTime } from '../../../../support/manual-time.ts'
 
 const NEVER = new AbortController().signal

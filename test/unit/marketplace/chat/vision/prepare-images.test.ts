@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { prepareImages } from '../../../../../marketplace/chat/vision/prepare-images.ts'
-import { FreePlaces } from '../../../../../marketplace/outside/free-places.ts'
+import { FreePlaces } from '../../../../../marketplace/ports/free-places.ts'
 
 it('holds no more images of one caller at once than that caller has places for, wherever they come from', async () => {
   let [inside, most] = [0, 0]

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { fault } from '../../../../../consensus/primitives/fault.ts'
 import { fail, ok } from '../../../../../consensus/primitives/result.ts'
 import { FirstSpeaker } from '../../../../../marketplace/chat/voice/speakers.ts'
-import { notConfigured, notNow, type Readiness } from '../../../../../marketplace/outside/readiness.ts'
-import type { Speech, SpeechRequest } from '../../../../../marketplace/outside/speech.ts'
+import { notConfigured, notNow, type Readiness } from '../../../../../marketplace/ports/readiness.ts'
+import type { Speech, SpeechRequest } from '../../../../../marketplace/ports/speech.ts'
 
 const READY: Readiness = { available: true, engine: 'x' }
 const REQUEST: SpeechRequest = { text: 'Hello', voice: null, speed: 1, by: null }

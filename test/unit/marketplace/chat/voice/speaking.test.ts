@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ok } from '../../../../../consensus/primitives/result.ts'
 import { type SpeakingMeans, speakText } from '../../../../../marketplace/chat/voice/speaking.ts'
 import { type SoundFormat, VOICE_FORMAT, wavHeader } from '../../../../../marketplace/chat/voice/wav.ts'
-import { eventLoopPacer, systemClock } from '../../../../../src/runtime.ts'
+import { eventLoopPacer, systemClock } from '../../../../../src/daemon/runtime.ts'
 
 /** Speaks with somebody who answers each piece with so many seconds of a format. */
 function spoken(text: string, seconds: number, format: SoundFormat) {

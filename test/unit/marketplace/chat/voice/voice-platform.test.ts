@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ok } from '../../../../../consensus/primitives/result.ts'
+import { estimatedTokens } from '../../../../../marketplace/chat/models/tokens.ts'
 import { type VoiceMeans, VoicePlatform } from '../../../../../marketplace/chat/voice/voice-platform.ts'
 import { type SoundFormat, wavHeader } from '../../../../../marketplace/chat/voice/wav.ts'
-import { estimatedTokens } from '../../../../../marketplace/models/tokens.ts'
-import type { ModelUsage } from '../../../../../marketplace/outside/models.ts'
-import { eventLoopPacer, systemClock } from '../../../../../src/runtime.ts'
+import type { ModelUsage } from '../../../../../marketplace/ports/models.ts'
+import { eventLoopPacer, systemClock } from '../../../../../src/daemon/runtime.ts'
 
 const SMALLEST: SoundFormat = { rate: 8_000, bits: 8, channels: 1 }
 

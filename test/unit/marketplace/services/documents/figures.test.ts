@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { DocumentSheet } from '../../../../../marketplace/outside/document-tasks.ts'
+import type { DocumentSheet } from '../../../../../marketplace/ports/document-tasks.ts'
 import type { ServiceContext } from '../../../../../marketplace/services/context.ts'
 import { DOCUMENT_EXAMPLES } from '../../../../support/document-requests.ts'
 import { type DocumentShop, documentShop } from '../../../../support/documents.ts'

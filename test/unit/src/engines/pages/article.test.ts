@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import iconv from 'iconv-lite'
 import { describe, expect, it } from 'vitest'
-import type { Article, PageBody } from '../../../../../marketplace/outside/page-tasks.ts'
+import type { Article, PageBody } from '../../../../../marketplace/ports/page-tasks.ts'
 import { readArticle } from '../../../../../src/engines/pages/article.ts'
 
 const DOCUMENTS = new URL('../../../../support/pages/documents/', import.meta.url)

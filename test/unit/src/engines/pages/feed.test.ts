@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { FeedContent } from '../../../../../marketplace/outside/page-tasks.ts'
+import type { FeedContent } from '../../../../../marketplace/ports/page-tasks.ts'
 import { readFeed } from '../../../../../src/engines/pages/feed.ts'
 
 function feedOf(text: string, itemsMax = 50): FeedContent {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { PageMeta } from '../../../../../marketplace/outside/page-tasks.ts'
+import type { PageMeta } from '../../../../../marketplace/ports/page-tasks.ts'
 import { readMeta } from '../../../../../src/engines/pages/meta.ts'
 
 const NOTHING: PageMeta = {

@@ -1,0 +1,388 @@
+import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
+import { type Fault, fault, faultMessage } from '../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import type { ModelAnswer, ModelPicture, ModelRequest, ModelRole, Models, ModelUsage } from '../../ports/models.ts'
+import { notConfigured, notNow, type Readiness } from '../../ports/readiness.ts'
+import { checkedIll, withoutWords } from '../../ports/trouble.ts'
+import { AnswerTally } from './answer-tally.ts'
+import { attempts, isBackends, type Work } from './attempts.ts'
+import type {
+  BackendEntry,
+  ChatAnswer,
+  ChatMessage,
+  ChatRequest,
+  DeltaSink,
+  ModelBackend,
+  ModelFacts,
+  ModelSupport,
+} from './backend.ts'
+import { HeldSink } from './held-sink.ts'
+import { listedDetail } from './listed.ts'
+import { type BackendTotals, Member, type ModelLatency } from './member.ts'
+import { heardBy, type Silence } from './silence.ts'
+import { type PoolSpeech, type PoolSpeechRequest, speaksWith, speechWork } from './spoken.ts'
+import { type Candidate, isThat, outWith, parted, type Tier, troublesOf } from './tiers.ts'
+import { estimatedPrompt, usageOf } from './usage.ts'
+
+/** What a pool is made of. */
+export interface ModelPoolParts {
+  /** Those of the same priority in the order in which they are asked. */
+  readonly entries: readonly BackendEntry[]
+  readonly clock: Clock
+  readonly timers: Timers
+  /** From 0 to 1, for pauses that no two callers share. */
+  readonly random: () => number
+}
+
+/** A conversation for whatever model of the pool fits. */
+export interface PoolRequest extends Omit<ModelRequest, 'messages'> {
+  readonly messages: readonly ChatMessage[]
+  /** Roles that will do where no model with the first can be asked, in their order. */
+  readonly orRoles?: readonly ModelRole[]
+  /** What the model must be able to do. */
+  readonly needs?: readonly ModelSupport[]
+  /** What it had better be able to do: models without it are asked after all others. */
+  readonly prefers?: readonly ModelSupport[]
+  /** Name of a backend that is asked after all others. */
+  readonly avoid?: string
+  /** Whether any JSON object is wanted. */
+  readonly json?: boolean
+  /** The one model that is wanted, by the ids of its backend and its own; else any with the role. */
+  readonly only?: { readonly backend: string; readonly model: string }
+  readonly extra?: Readonly<Record<string, unknown>>
+  /** Who asks, however he is called: nobody waits for the many questions of another. Absent: nobody that is known. */
+  readonly who?: string
+  /** Whether no caller pays for it. */
+  readonly isFree?: boolean
+  /** Hears what was used by each attempt that came to nothing. */
+  readonly wasted?: (usage: ModelUsage) => void
+}
+
+/** An answer with everything that came. */
+export type PoolAnswer = ModelAnswer & Pick<ChatAnswer, 'message' | 'skipped' | 'logprobs' | 'heldBy'>
+
+/** How a backend stands, for operators. */
+export interface BackendFacts {
+  readonly what: string
+  readonly name: string
+  readonly usable: boolean
+  readonly trouble: string | null
+  readonly models: readonly ModelFacts[]
+  readonly inside: number
+  readonly waiting: number
+  readonly totals: BackendTotals
+  /** Of the models that answered within the last day, for each role in which they did. */
+  readonly latencies: readonly ModelLatency[]
+}
+
+/** What came of the check of a backend. */
+export interface BackendCheck {
+  readonly what: string
+  readonly name: string
+  readonly ok: boolean
+  /** Whether it answers, and something is odd all the same. */
+  readonly doubtful?: true
+  readonly detail: string
+  readonly ms: number
+}
+
+const WHAT = 'models'
+const CHECK_MS = 5_000
+const WELL_MS = 300_000
+const ILL_MS = 30_000
+/** Models that refuse a question, after which no further one is asked: it is the question then, and each of them was asked for it. */
+const REFUSALS_MAX = 4
+/** Room for an answer that a model must have at least. */
+const ANSWER_TOKENS_MIN = 128
+/** What a picture counts against an allowance of tokens. */
+const PICTURE_TOKENS = 1_000
+
+/** Asks one model, in one way or another; `firstWord` is to be called when something is said. */
+type Ask = (
+  backend: ModelBackend,
+  request: ChatRequest,
+  means: { readonly until: AbortSignal; readonly firstWord: () => void } & Pick<Silence, 'heard' | 'hold'>,
+) => Promise<Result<ChatAnswer>>
+
+/** Several backends as one: asked in order of priority, within their limits, and the next one where one fails. */
+export class ModelPool implements Models {
+  readonly #parts: ModelPoolParts
+  readonly #members: readonly Member[]
+  #cancel: (() => void) | null = null
+  #stopped = false
+  #nextCheckMs = 0
+
+  constructor(parts: ModelPoolParts) {
+    this.#parts = parts
+    const ordered = parts.entries.toSorted((one, other) => one.limits.priority - other.limits.priority)
+    this.#members = ordered.map((entry) => new Member(entry, parts.clock, parts.timers))
+  }
+
+  /** Whether a role can be asked for paid work, or for what is free. */
+  readonly readiness = (role: ModelRole, isFree = false): Readiness => {
+    const able = this.#candidates(({ roles }) => roles.includes(role))
+    if (able.length === 0) return notConfigured(`a model with the role ${role}`, 'models.file', 'models.gguf')
+    const usable = able.find(({ member }) => member.isUsable(isFree))
+    if (usable !== undefined) return { available: true, engine: `${usable.member.entry.backend.id}/${usable.model.id}` }
+    const reason = `no model with the role ${role} can be asked now (${troublesOf(able)})`
+    const lacks = able.map(({ member }) => member.lacks)
+    const isLacking = lacks.every((settings) => settings.length > 0)
+    return isLacking ? { available: false, reason, requires: [...new Set(lacks.flat())] } : notNow(reason)
+  }
+
+  /** Time until one of the models with these roles may be asked again for what is free, milliseconds; null where there is none. */
+  restMs(roles: readonly ModelRole[]): number | null {
+    const able = this.#candidates((model) => model.roles.some((role) => roles.includes(role)))
+    return able.length === 0 ? null : this.#restMs(able, true)
+  }
+
+  /** Asks for a whole answer. */
+  readonly complete = (request: ModelRequest | PoolRequest, signal: AbortSignal): Promise<Result<PoolAnswer>> =>
+    this.#chat(
+      asPoolRequest(request),
+      (backend, chat, { until, heard }) => backend.complete(chat, until, heard),
+      signal,
+      () => true,
+    )
+
+  /** Asks for an answer in pieces. Another backend is asked only while nothing was handed to the sink. */
+  async stream(request: PoolRequest, sink: DeltaSink, signal: AbortSignal): Promise<Result<PoolAnswer>> {
+    let firstWord = (): void => undefined
+    const held = new HeldSink(sink, () => firstWord())
+    const ask: Ask = (backend, chat, means) => {
+      held.reset()
+      firstWord = means.firstWord
+      return backend.stream(chat, heardBy(held.take, means), means.until)
+    }
+    const answer = await this.#chat(request, ask, signal, () => !held.began)
+    if (answer.ok) await held.flush()
+    return answer
+  }
+
+  readonly picture = async (prompt: string, signal: AbortSignal): Promise<Result<ModelPicture>> => {
+    const able = this.#candidates(({ roles }) => roles.includes('image'))
+    return this.#serve(
+      able,
+      'image',
+      {
+        tokens: PICTURE_TOKENS,
+        mayTryAgain: () => true,
+        ask: async ({ member, model }, until, { heard }) => {
+          const { backend } = member.entry
+          const picture = await backend.picture(model, prompt, until, heard)
+          return picture.ok ? ok({ value: { ...picture.value, backend: backend.id }, usage: null }) : picture
+        },
+      },
+      signal,
+    )
+  }
+
+  /** Has a text spoken by the first model with the role speech that can. */
+  readonly speak = (request: PoolSpeechRequest, signal: AbortSignal): Promise<Result<PoolSpeech>> => {
+    const { voice, only } = request
+    const able = this.#candidates((model) => speaksWith(voice, model))
+    const wanted = able.filter(({ member, model }) => only === null || isThat(only, member, model))
+    return this.#serve(wanted, 'speech', speechWork(request), signal)
+  }
+
+  get facts(): readonly BackendFacts[] {
+    return this.#members.map((member) => {
+      const { entry, isWell, trouble, admission, totals } = member
+      return {
+        what: WHAT,
+        name: entry.backend.id,
+        usable: isWell,
+        trouble: trouble === null ? null : faultMessage(trouble),
+        models: entry.models,
+        inside: admission.inside,
+        waiting: admission.waiting,
+        totals,
+        // Every chat looks at the facts, and hardly any at these.
+        get latencies() {
+          return member.latencies
+        },
+      }
+    })
+  }
+
+  async checkAll(): Promise<readonly BackendCheck[]> {
+    return Promise.all(this.#members.map((member) => this.#check(member)))
+  }
+
+  /** Checks all of them now and from then on; resolves after the first round. */
+  async start(): Promise<void> {
+    if (this.#members.length === 0) return
+    await this.checkAll()
+    this.#schedule()
+  }
+
+  /** Checks no more. */
+  stop(): void {
+    this.#stopped = true
+    this.#cancel?.()
+  }
+
+  #candidates(fits: (model: ModelFacts) => boolean): readonly Candidate[] {
+    return this.#members.flatMap((member) => member.entry.models.filter(fits).map((model) => ({ member, model })))
+  }
+
+  async #chat(
+    request: PoolRequest,
+    ask: Ask,
+    signal: AbortSignal,
+    mayTryAgain: () => boolean,
+  ): Promise<Result<PoolAnswer>> {
+    const { role, messages, maxTokens, temperature, jsonSchema, json, extra, who, wasted, isFree = false } = request
+    const prompt = estimatedPrompt(messages, extra, jsonSchema)
+    const options = {
+      messages,
+      ...(temperature !== undefined && { temperature }),
+      ...(jsonSchema && { jsonSchema }),
+      ...(json && { json }),
+      ...(extra && { extra }),
+    }
+    let isTooMuch = false
+    const workAs = (asked: ModelRole): Work<Candidate, PoolAnswer> => ({
+      tokens: prompt + maxTokens,
+      ...(who !== undefined && { who }),
+      isFree,
+      // Another model would say as much, and be paid for it.
+      mayTryAgain: () => !isTooMuch && mayTryAgain(),
+      ask: async ({ member, model }, until, silence) => {
+        const { backend } = member.entry
+        const { clock } = this.#parts
+        const beganMs = clock.now()
+        const firstWord = (): void => member.took('firstToken', model.id, asked, clock.now() - beganMs)
+        const room = Math.min(maxTokens, model.context - prompt)
+        const tally = new AnswerTally()
+        const answer = await ask(
+          backend,
+          { model, maxTokens: room, tally, ...options },
+          { until, firstWord, ...silence },
+        )
+        if (answer.ok && !tally.began) tally.take(answer.value.message)
+        const counts = answer.ok ? answer.value.usage : tally.counts
+        const longest = Math.min(room, tally.longest)
+        isTooMuch = tally.isTooLong
+        const said = isTooMuch ? Math.max(longest, tally.tokens) : tally.tokens
+        const usage = usageOf(counts, { prompt, said, maxTokens: longest })
+        if (!answer.ok) {
+          // Who asked is gone, and the model has read it all the same.
+          if (tally.began || signal.aborted) wasted?.(usage)
+          return answer
+        }
+        member.took('whole', model.id, asked, clock.now() - beganMs)
+        return ok({ value: { ...answer.value, backend: backend.id, usage }, usage })
+      },
+    })
+    return this.#serveTiers(this.#tiers(request, prompt), { role, workAs, isFree }, signal)
+  }
+
+  /** Models that can take a request, best first: by what they had better be able to do, then by role, then by priority. */
+  #tiers(request: PoolRequest, prompt: number): readonly Tier[] {
+    const { role, orRoles = [], needs = [], prefers = [], only, avoid, maxTokens } = request
+    const fits = (model: ModelFacts, as: ModelRole): boolean =>
+      model.roles.includes(as) &&
+      prompt + Math.min(maxTokens, ANSWER_TOKENS_MIN) <= model.context &&
+      needs.every((need) => model.supports.has(need))
+    const able = [...new Set([role, ...orRoles])].map((as): Tier => {
+      const fitting = this.#candidates((model) => fits(model, as))
+      return {
+        role: as,
+        able: fitting.filter(({ member, model }) => only === undefined || isThat(only, member, model)),
+      }
+    })
+    const isPreferred = ({ model }: Candidate): boolean => prefers.every((one) => model.supports.has(one))
+    const isAvoided = ({ member }: Candidate): boolean => member.entry.backend.id === avoid
+    return parted(parted(able, isPreferred), (one) => !isAvoided(one))
+  }
+
+  /** Has a piece of work done by the first candidate that can. */
+  #serve<T>(
+    able: readonly Candidate[],
+    role: ModelRole,
+    work: Work<Candidate, T>,
+    signal: AbortSignal,
+  ): Promise<Result<T>> {
+    const { isFree = false } = work
+    return this.#serveTiers([{ role, able }], { role, workAs: () => work, isFree }, signal)
+  }
+
+  async #serveTiers<T>(
+    tiers: readonly Tier[],
+    {
+      role,
+      workAs,
+      isFree,
+    }: {
+      readonly role: ModelRole
+      readonly workAs: (role: ModelRole) => Work<Candidate, T>
+      readonly isFree: boolean
+    },
+    signal: AbortSignal,
+  ): Promise<Result<T>> {
+    const all = tiers.flatMap(({ able }) => able)
+    if (all.length === 0) return fail(fault('model/none', { reason: `none with the role ${role} fits the request` }))
+    let last: Fault | null = null
+    let refusals = 0
+    let isOut = (_: Candidate): boolean => false
+    for (const tier of tiers) {
+      const work = workAs(tier.role)
+      for (;;) {
+        const left = tier.able.filter((one) => !isOut(one))
+        const turn = left.length === 0 ? null : await attempts(left, work, this.#parts, signal)
+        if (turn === null) break
+        if (turn.result.ok) return turn.result
+        last = turn.result.fault
+        if (turn.candidate !== null && !isBackends(last)) refusals += 1
+        if (signal.aborted || !work.mayTryAgain() || refusals >= REFUSALS_MAX) return fail(withoutWords(last))
+        // Where all have as many waiting as they take, those of the next role may not.
+        if (turn.candidate === null) break
+        isOut = outWith(isOut, turn.candidate, last)
+      }
+    }
+    const reason = `all with the role ${role} are left alone (${troublesOf(all)})`
+    return fail(
+      last === null ? fault('model/none', { reason, retryAfterMs: this.#restMs(all, isFree) }) : withoutWords(last),
+    )
+  }
+
+  /** A backend that nothing is known of is asked after its next check. */
+  #restMs(able: readonly Candidate[], isFree: boolean): number {
+    const untilCheckMs = Math.max(0, this.#nextCheckMs - this.#parts.clock.now())
+    return Math.min(...able.map(({ member }) => Math.max(member.restMs(isFree), member.known ? 0 : untilCheckMs)))
+  }
+
+  async #check(member: Member): Promise<BackendCheck> {
+    const { backend } = member.entry
+    const beganMs = this.#parts.clock.now()
+    const limit = new AbortController()
+    const cancel = this.#parts.timers.after(CHECK_MS, () => limit.abort())
+    const checked = await backend.check(limit.signal)
+    cancel()
+    const ms = this.#parts.clock.now() - beganMs
+    // What a check says of a backend that calls failed with is not believed more than the calls.
+    if (checked.ok) {
+      member.known = true
+      if (member.isWell) member.trouble = null
+      return { what: WHAT, name: backend.id, ok: true, ...listedDetail(member.entry.models, checked.value), ms }
+    }
+    // A check costs its upstream nothing, like what is free: what only that meets keeps no paid work away.
+    if (!member.known || member.trouble === null) member.noteHealth(checked.fault, true)
+    return { what: WHAT, name: backend.id, ms, ...checkedIll(checked.fault) }
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return
+    const isWell = this.#members.every((member) => member.isWell)
+    const ms = isWell ? WELL_MS : ILL_MS
+    this.#nextCheckMs = this.#parts.clock.now() + ms
+    this.#cancel = this.#parts.timers.after(ms, () => {
+      void this.checkAll().then(() => this.#schedule())
+    })
+  }
+}
+
+function asPoolRequest(request: ModelRequest | PoolRequest): PoolRequest {
+  return { ...request, messages: request.messages as readonly ChatMessage[] }
+}

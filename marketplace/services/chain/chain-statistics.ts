@@ -1,0 +1,55 @@
+import { executedFrom } from '../../../consensus/chain/adoption.ts'
+import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { BlockEntry } from '../../../consensus/chain/layout.ts'
+import { assert } from '../../../consensus/primitives/assert.ts'
+
+/** A stretch of the best chain up to its head. */
+export interface ChainWindow {
+  readonly from: BlockEntry
+  readonly blocks: number
+  readonly seconds: number
+  /** Expected hashes per second. */
+  readonly hashrate: number
+  /** Transactions in all blocks from the first on; null where some of them were not executed here, and so not counted. */
+  readonly transactions: number | null
+}
+
+/** The best chain's block at a height that exists. */
+export function entryAt({ database }: Chain, height: number): BlockEntry {
+  const id = database.idAt(height)
+  const entry = id === undefined ? undefined : database.entry(id)
+  assert(entry !== undefined, `the best chain has no block at height ${height}`)
+  return entry
+}
+
+/** The last `ms` of chain time; at most all of it since block 1, whose time is the first that a miner set. */
+export function windowOf(chain: Chain, ms: number): ChainWindow {
+  const head = chain.head
+  const from = entryAt(chain, firstSince(chain, head.header.timeMs - ms))
+  const seconds = (head.header.timeMs - from.header.timeMs) / 1_000
+  const work = head.totalWork - from.totalWork
+  const before = chain.database.entry(from.header.parent)
+  return {
+    from,
+    blocks: head.header.height - from.header.height,
+    seconds,
+    hashrate: seconds > 0 ? Number(work) / seconds : 0,
+    transactions:
+      from.header.height < executedFrom(chain.database)
+        ? null
+        : head.totalTransactions - (before?.totalTransactions ?? 0),
+  }
+}
+
+/** Lowest height from 1 on whose block is at or after the time; block times ascend, so it is found by halving. */
+function firstSince(chain: Chain, timeMs: number): number {
+  const top = chain.head.header.height
+  let low = Math.min(1, top)
+  let high = top
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (entryAt(chain, middle).header.timeMs >= timeMs) high = middle
+    else low = middle + 1
+  }
+  return low
+}

@@ -1,0 +1,49 @@
+import { Type } from 'typebox'
+import { POOLS } from '../../../amm/pool.ts'
+import type { Chain } from '../../../consensus/chain/chain.ts'
+import { formatAddress } from '../../../consensus/crypto/address.ts'
+import { recordedAsset } from '../../queries/assets.ts'
+import type { Movement, Place } from '../../queries/movements.ts'
+import { poolName } from '../../queries/pools.ts'
+import { assetAmount, DECIMAL_AMOUNT, SYMBOL } from '../amounts.ts'
+
+/** Where units come from or go to: the kind of place, and which one. */
+export const END = Type.Object({ place: Type.String(), name: Type.String() })
+
+/** What a movement is: an amount of an asset, and both its ends. */
+export const MOVEMENT = {
+  from: END,
+  to: END,
+  amount: DECIMAL_AMOUNT,
+  decimals: Type.Integer(),
+  symbol: SYMBOL,
+}
+
+/** A movement in the terms of {@link MOVEMENT}. */
+export function movementFacts(chain: Chain, { asset, amount, from, to }: Movement) {
+  return {
+    ...{ from: endFacts(chain, from), to: endFacts(chain, to) },
+    ...assetAmount(recordedAsset(chain, asset), amount),
+  }
+}
+
+/** A place in the terms of {@link END}. */
+export function endFacts(chain: Chain, end: Place): { readonly place: string; readonly name: string } {
+  const { ruleBook, database, head } = chain
+  switch (end.place) {
+    case 'address':
+      return { place: end.place, name: formatAddress(ruleBook.params.addressPrefix, end.address) }
+    case 'pool': {
+      const pool = database.get(POOLS, end.poolId)
+      return { place: end.place, name: pool === undefined ? end.poolId : poolName(chain, pool) }
+    }
+    case 'escrow':
+      return { place: end.place, name: end.agentId }
+    case 'bridge': {
+      const { networks } = ruleBook.at(head.header.height).bridge
+      return { place: end.place, name: networks[end.network]?.name ?? String(end.network) }
+    }
+    default:
+      return { place: end.place, name: end.place }
+  }
+}

@@ -1,0 +1,216 @@
+import { Type } from 'typebox'
+import type { Chain } from '../../../consensus/chain/chain.ts'
+import { formatAddress } from '../../../consensus/crypto/address.ts'
+import { OUTCOME_OK, outcomeCode } from '../../../consensus/ledger/outcome.ts'
+import { decodeReceipt, type ReceiptOf } from '../../../consensus/ledger/receipt.ts'
+import { isHex } from '../../../consensus/primitives/bytes.ts'
+import { type Fault, faultMessage } from '../../../consensus/primitives/fault.ts'
+import type { ServiceId, TxId } from '../../../consensus/primitives/ids.ts'
+import { ok, type Result } from '../../../consensus/primitives/result.ts'
+import { payloadToJson } from '../../../consensus/tx/json.ts'
+import type { TxKind } from '../../../consensus/tx/kinds.ts'
+import type { Transaction } from '../../../consensus/tx/transaction.ts'
+import { assetNamed, coinOf } from '../../queries/assets.ts'
+import { transactionGap } from '../../queries/known-past.ts'
+import { movementsOf } from '../../queries/movements.ts'
+import { ASSET_AMOUNT, assetAmount } from '../amounts.ts'
+import type { ServiceContext } from '../context.ts'
+import { CHAIN_ENVELOPE, COIN_AMOUNT, chainEnvelope, coins } from '../envelope.ts'
+import { unusable } from '../requests.ts'
+import { defineService } from '../service.ts'
+import { entryAt } from './chain-statistics.ts'
+import { MOVEMENT, movementFacts } from './movement-facts.ts'
+
+const ID = 'node-tx-lookup' as ServiceId
+const REQUEST_FORMAT = 'transaction id: 64 hex digits, 0x optional'
+/** An id with its prefix and some blanks around it. */
+const REQUEST_CHARS_MAX = 100
+const EXAMPLE = '0x4f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8'
+
+/** Kinds of transactions whose amount is of the coin, or of the token that they name. */
+const IN_COINS: ReadonlySet<TxKind> = new Set(['transfer', 'agent_invoke', 'stake'])
+const IN_TOKENS: ReadonlySet<TxKind> = new Set(['token_transfer', 'token_mint', 'token_burn'])
+
+const VERDICT = Type.Object({ alg: Type.String(), valid: Type.Union([Type.Boolean(), Type.Null()]) })
+
+const RESULT = Type.Object({
+  ...CHAIN_ENVELOPE,
+  txId: Type.String(),
+  found: Type.Boolean(),
+  status: Type.Union([Type.Literal('mempool'), Type.Literal('mined'), Type.Literal('unknown')]),
+  minedAt: Type.Optional(Type.Integer()),
+  minedIn: Type.Optional(Type.String()),
+  confirmations: Type.Integer({ minimum: 0 }),
+  type: Type.Optional(Type.String()),
+  sender: Type.Optional(Type.String()),
+  nonce: Type.Optional(Type.String()),
+  /** As it was signed: amounts are whole numbers of base units. */
+  payload: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  payloadUnits: Type.Optional(Type.Literal('base units')),
+  /** The amount of the payload in coins or tokens, where it is one of one asset. */
+  amount: Type.Optional(ASSET_AMOUNT),
+  size: Type.Optional(Type.Integer()),
+  fee: Type.Optional(
+    Type.Object({ amount: COIN_AMOUNT, burned: COIN_AMOUNT, rate: Type.String(), weight: Type.Integer() }),
+  ),
+  signature: Type.Optional(Type.Object({ classical: VERDICT, postQuantum: VERDICT })),
+  receipt: Type.Optional(
+    Type.Object({
+      success: Type.Boolean(),
+      code: Type.Union([Type.String(), Type.Null()]),
+      entries: Type.Array(Type.Integer()),
+    }),
+  ),
+  /** What it moved, by what the chain worked out of it; only of one that is mined. Fees are left out. */
+  moved: Type.Optional(Type.Array(Type.Object(MOVEMENT))),
+  unknown: Type.Array(Type.String()),
+})
+
+function parseTxId(request: string): Result<TxId> {
+  const id = request.trim().toLowerCase().replace(/^0x/, '')
+  if (isHex(id, 32)) return ok(id as TxId)
+  return unusable('not a transaction id', { example: EXAMPLE, requestFormat: REQUEST_FORMAT })
+}
+
+/** What is neither waiting nor known to have never been mined cannot be told of. */
+function gapOf(txId: TxId, { chain, mempool }: ServiceContext): Fault | null {
+  return mempool.get(txId) === undefined ? transactionGap(chain, txId) : null
+}
+
+interface Found {
+  readonly tx: Transaction
+  readonly minedAt: number | null
+  readonly receipt: ReceiptOf<'transaction'> | undefined
+}
+
+function find({ chain: { database }, mempool }: ServiceContext, txId: TxId): Found | undefined {
+  const location = database.location(txId)
+  const blockId = location === undefined ? undefined : database.idAt(location.height)
+  const mined = blockId === undefined ? undefined : database.transactionAt(blockId, location?.index as number)
+  if (mined === undefined || blockId === undefined) {
+    const waiting = mempool.get(txId)
+    return waiting && { tx: waiting, minedAt: null, receipt: undefined }
+  }
+  const receipts = (database.receipts(blockId) ?? []).map(decodeReceipt)
+  const receipt = receipts.find((candidate) => candidate.type === 'transaction' && candidate.txId === txId)
+  return { tx: mined, minedAt: location?.height ?? null, receipt: receipt as ReceiptOf<'transaction'> | undefined }
+}
+
+function describe(context: ServiceContext, { tx, minedAt, receipt }: Found) {
+  const { chain, signatureFacts } = context
+  const prefix = chain.ruleBook.params.addressPrefix
+  const signature = signatureFacts(tx)
+  return {
+    found: true,
+    status: minedAt === null ? ('mempool' as const) : ('mined' as const),
+    confirmations: minedAt === null ? 0 : chain.head.header.height - minedAt + 1,
+    ...(minedAt === null ? {} : { minedAt, minedIn: entryAt(chain, minedAt).id }),
+    type: tx.body.kind,
+    sender: formatAddress(prefix, tx.body.sender),
+    nonce: tx.body.nonce.toString(),
+    payload: payloadToJson(prefix, tx.body),
+    payloadUnits: 'base units' as const,
+    ...amountIn(chain, tx.body),
+    size: tx.size,
+    ...(receipt === undefined ? {} : mined(context, tx, receipt)),
+    signature,
+    unknown: [
+      ...(signature.classical.valid === null ? ['signature'] : []),
+      ...(isUntold(tx, receipt) ? ['moved'] : []),
+    ],
+  }
+}
+
+function amountIn(chain: Chain, { kind, payload }: Transaction['body']) {
+  if (!IN_COINS.has(kind) && !IN_TOKENS.has(kind)) return {}
+  const { amount, symbol = coinOf(chain).symbol } = payload as { readonly amount: bigint; readonly symbol?: string }
+  const asset = assetNamed(chain, symbol)
+  return asset === undefined ? {} : { amount: assetAmount(asset, amount) }
+}
+
+/** Kinds that move what their own receipts do not tell: escrows that are settled, what a new token burns, what comes back from a bridge. */
+const UNTOLD: ReadonlySet<TxKind> = new Set(['agent_receipt', 'token_create', 'bridge_cancel'])
+
+function isUntold({ body: { kind } }: Transaction, receipt: Found['receipt']): boolean {
+  return receipt?.code === OUTCOME_OK && UNTOLD.has(kind)
+}
+
+function movementsIn({ chain }: ServiceContext, tx: Transaction, receipt: ReceiptOf<'transaction'>) {
+  return movementsOf(chain, tx, receipt).map((movement) => movementFacts(chain, movement))
+}
+
+function mined(context: ServiceContext, tx: Transaction, receipt: ReceiptOf<'transaction'>) {
+  const { fee, burned, rate, weight, code, entries } = receipt
+  return {
+    ...(isUntold(tx, receipt) ? {} : { moved: movementsIn(context, tx, receipt) }),
+    fee: { amount: coins(context, fee), burned: coins(context, burned), rate: rate.toString(), weight },
+    receipt: { success: code === OUTCOME_OK, code: outcomeCode(code) ?? null, entries: [...entries] },
+  }
+}
+
+/** Status, payload, fee and signature check of one transaction. */
+export const txLookup = defineService({
+  serviceId: ID,
+  name: 'Transaction lookup',
+  description:
+    'Status, confirmations, payload, what it moved from where to where, fee and a fresh check of both signature halves of one transaction.',
+  brief: 'Looks up one transaction: status, confirmations, payload, fee and signatures.',
+  words: 'tx id confirmed payment mined pending',
+  capability: 'explorer',
+  priceUsdMicros: 6_000n,
+  requestFormat: REQUEST_FORMAT,
+  example: EXAMPLE,
+  sample: {
+    service: ID,
+    asOf: '2026-11-20T12:00:00.000Z',
+    engine: 'chain',
+    height: 12345,
+    blockHash: '9f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
+    txId: EXAMPLE.slice(2),
+    found: true,
+    status: 'mined',
+    confirmations: 5,
+    minedAt: 12341,
+    minedIn: '1a2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
+    type: 'transfer',
+    sender: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0s094xzl',
+    nonce: '4',
+    payload: {
+      to: 'dfar1g2mtfqgx0gqm2g6l7xvvmnwca3e62wgdmsw9wrgu2lkwqm9qje7q5djuzz',
+      amount: '150000000',
+      create: false,
+    },
+    payloadUnits: 'base units',
+    amount: { symbol: 'FAR', decimals: 8, amount: '1.5' },
+    size: 2752,
+    fee: { amount: '0.00118404', burned: '0.00114816', rate: '33', weight: 3588 },
+    moved: [
+      {
+        from: { place: 'address', name: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0s094xzl' },
+        to: { place: 'address', name: 'dfar1g2mtfqgx0gqm2g6l7xvvmnwca3e62wgdmsw9wrgu2lkwqm9qje7q5djuzz' },
+        ...{ symbol: 'FAR', decimals: 8, amount: '1.5' },
+      },
+    ],
+    receipt: { success: true, code: null, entries: [] },
+    signature: { classical: { alg: 'Ed25519', valid: true }, postQuantum: { alg: 'ML-DSA-44', valid: true } },
+    unknown: [],
+  },
+  timeoutMs: 2_000,
+  resultBytesMax: 131_072,
+  repeatable: true,
+  requestCharsMax: REQUEST_CHARS_MAX,
+  parse: parseTxId,
+  ready: () => ({ available: true, engine: 'chain' }),
+  resultSchema: RESULT,
+  check: gapOf,
+  execute: (txId, context) => {
+    const gap = gapOf(txId, context)
+    if (gap !== null) throw new Error(faultMessage(gap))
+    const found = find(context, txId)
+    const facts =
+      found === undefined
+        ? { found: false, status: 'unknown' as const, confirmations: 0, unknown: [] }
+        : describe(context, found)
+    return { ...chainEnvelope(ID, context), txId, ...facts }
+  },
+})

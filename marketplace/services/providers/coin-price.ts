@@ -1,0 +1,42 @@
+import { Type } from 'typebox'
+import type { Chain } from '../../../consensus/chain/chain.ts'
+import { faultMessage } from '../../../consensus/primitives/fault.ts'
+import { coinOf } from '../../queries/assets.ts'
+import { nativeMarket } from '../../queries/native-market.ts'
+import { atOneHead } from '../../queries/one-head.ts'
+import { orNull, SYMBOL, usdPrice } from '../amounts.ts'
+import { CHANGE_PCT, changePct, PRICE } from '../figures.ts'
+
+/** Fields of the native coin's own price among those of others. */
+export const COIN_PRICE = Type.Object({
+  symbol: SYMBOL,
+  /** Spot price of its deepest dollar pool, as in the price feed. */
+  priceUsd: PRICE,
+  change24hPct: orNull(CHANGE_PCT),
+  /** Name of the pool. */
+  source: orNull(Type.String()),
+})
+
+/** Price of the native coin as the price feed tells it, with the moment of the block that it is read from (ISO 8601). */
+export interface CoinPrice {
+  readonly symbol: string
+  readonly priceUsd: number | null
+  readonly change24hPct: number | null
+  readonly source: string | null
+  readonly pricedAt: string
+}
+
+/** Reads the price of the native coin at the head; throws where the head does not come to rest. */
+export async function coinPrice(chain: Chain): Promise<CoinPrice> {
+  const { symbol } = coinOf(chain)
+  const reading = await atOneHead(chain, async ({ header }) => {
+    const pricedAt = new Date(header.timeMs).toISOString()
+    const native = await nativeMarket(chain)
+    if (native === null) return { symbol, priceUsd: null, change24hPct: null, source: null, pricedAt }
+    const { row, spot, before } = native
+    const priceUsd = usdPrice({ decimals: chain.ruleBook.params.decimals }, { microsPerUnit: spot })
+    return { symbol, priceUsd, change24hPct: before && changePct(spot, before), source: row.name, pricedAt }
+  })
+  if (reading.ok) return reading.value.value
+  throw new Error(faultMessage(reading.fault))
+}

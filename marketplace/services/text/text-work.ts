@@ -1,0 +1,80 @@
+import { type Static, type TObject, Type } from 'typebox'
+import { type Fault, faultMessage } from '../../../consensus/primitives/fault.ts'
+import type { ServiceId } from '../../../consensus/primitives/ids.ts'
+import type { EngineTasks } from '../../ports/engines.ts'
+import type { LanguageTasks } from '../../ports/language-tasks.ts'
+import type { Readiness } from '../../ports/readiness.ts'
+import type { ServiceContext } from '../context.ts'
+import { delivered, ENGINE_ENVELOPE, engineEnvelope } from '../envelope.ts'
+import { type RequestForm, refusal } from '../requests.ts'
+import { guessLanguage, languageName } from './language.ts'
+import { askModel, type ModelWork, textModel } from './model-work.ts'
+
+/** Work on a text that a model does where there is one, and an engine for English texts where not. */
+export interface TextWork<Schema extends TObject, Task extends keyof LanguageTasks> extends ModelWork<Schema> {
+  readonly serviceId: ServiceId
+  /** What does it without a model: the task, and the engine's name in results. */
+  readonly own: { readonly task: Task; readonly engine: string }
+}
+
+/** What came of it: by a model, or by the engine. */
+export type TextFinding<Schema extends TObject, Task extends keyof LanguageTasks> =
+  | { readonly by: 'model'; readonly value: Static<Schema> }
+  | { readonly by: 'engine'; readonly value: EngineTasks[Task]['output'] }
+
+/** Fields that every result begins with that was made of a text. */
+export const TEXT_ENVELOPE = {
+  ...ENGINE_ENVELOPE,
+  language: Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$' }),
+  languageAssumed: Type.Boolean(),
+}
+
+/** Time that a model may take, and the engine after one that failed. */
+export const TEXT_TIMEOUT_MS = 60_000
+
+/** The model in charge, else the engine: one of the two is always there. */
+export function textReady(context: ServiceContext, engine: string): Readiness {
+  return { available: true, engine: textModel(context, 0)?.engine ?? engine }
+}
+
+/** Why a text cannot be worked on because of its language, or null: without a model only English is understood. */
+export function languageFault(context: ServiceContext, text: string, form: RequestForm): Fault | null {
+  if (textModel(context, text.length) !== null) return null
+  const guess = guessLanguage(text)
+  if (guess.language === 'en') return null
+  const why = textModel(context, 0) === null ? 'without a model' : 'beyond the length that the model can take'
+  return refusal(`the text seems to be in ${languageName(guess)}: ${why}, only English is understood`, form)
+}
+
+/** Works on a text. What can neither be done by a model nor by the engine fails the service: its caller is refunded. */
+export async function workOnText<Schema extends TObject, Task extends keyof LanguageTasks>(
+  context: ServiceContext,
+  work: TextWork<Schema, Task>,
+  text: string,
+  signal: AbortSignal,
+) {
+  const { serviceId, own } = work
+  const guess = guessLanguage(text)
+  const told = await askModel(context, work, text, signal)
+  if (told.ok) {
+    const { engine, language: said, answer } = told.value
+    const language = guess.assumed || guess.language === 'und' ? said : guess.language
+    return {
+      envelope: {
+        ...engineEnvelope(serviceId, engine, context),
+        language: language ?? guess.language,
+        languageAssumed: language === null && guess.assumed,
+      },
+      finding: { by: 'model', value: answer } as TextFinding<Schema, Task>,
+    }
+  }
+  if (guess.language !== 'en')
+    throw new Error(
+      `${faultMessage(told.fault)}; without a model only English is understood, not ${languageName(guess)}`,
+    )
+  const value = delivered(await context.outside.engines.run(own.task, { text }, signal))
+  return {
+    envelope: { ...engineEnvelope(serviceId, own.engine, context), language: 'en', languageAssumed: guess.assumed },
+    finding: { by: 'engine', value } as TextFinding<Schema, Task>,
+  }
+}

@@ -1,0 +1,67 @@
+import type { Clock } from '../../../consensus/chain/ports.ts'
+import type { Holder } from '../../../consensus/primitives/fair-share.ts'
+
+/** Keys of wallets that are made from one address within a day. */
+export const KEYS_A_DAY_MAX = 100
+/** Those that are made from all addresses of a network, of which a client may have many. */
+export const NETWORK_KEYS_A_DAY_MAX = 400
+const DAY_MS = 86_400_000
+const ADDRESSES_MAX = 20_000
+
+interface Day {
+  readonly count: number
+  readonly endsMs: number
+}
+
+/**
+ * Counts keys of wallets by the address and network that they are made from. A wallet costs nothing: without that, one client would
+ * soon have all the keys that a node keeps, and the allowances that go with them.
+ */
+export class KeyMakers {
+  readonly #addresses: Days
+  readonly #networks: Days
+
+  constructor(clock: Clock) {
+    this.#addresses = new Days(clock, KEYS_A_DAY_MAX)
+    this.#networks = new Days(clock, NETWORK_KEYS_A_DAY_MAX)
+  }
+
+  /** Seconds until an address may make a key, 0 where it may now. */
+  waitSeconds({ address, network }: Holder): number {
+    return Math.max(this.#addresses.waitSeconds(address), this.#networks.waitSeconds(network))
+  }
+
+  /** Counts a key that was made. */
+  made({ address, network }: Holder): void {
+    this.#addresses.made(address)
+    this.#networks.made(network)
+  }
+}
+
+/** Counts of a day by name. */
+class Days {
+  readonly #clock: Clock
+  readonly #max: number
+  /** In the order in which their days began. */
+  readonly #days = new Map<string, Day>()
+
+  constructor(clock: Clock, max: number) {
+    this.#clock = clock
+    this.#max = max
+  }
+
+  waitSeconds(name: string): number {
+    const { count, endsMs } = this.#days.get(name) ?? { count: 0, endsMs: 0 }
+    return count < this.#max ? 0 : Math.max(0, Math.ceil((endsMs - this.#clock.now()) / 1_000))
+  }
+
+  made(name: string): void {
+    const nowMs = this.#clock.now()
+    for (const [one, { endsMs }] of this.#days) {
+      if (endsMs > nowMs && this.#days.size < ADDRESSES_MAX) break
+      this.#days.delete(one)
+    }
+    const { count, endsMs } = this.#days.get(name) ?? { count: 0, endsMs: nowMs + DAY_MS }
+    this.#days.set(name, { count: count + 1, endsMs })
+  }
+}

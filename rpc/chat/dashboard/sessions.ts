@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto'
+import type { Clock } from '../../../consensus/chain/ports.ts'
+import { type Holder, heldTooMany } from '../../../consensus/primitives/fair-share.ts'
+import { OPERATOR } from '../../../marketplace/chat/keys/keys.ts'
+import { freshToken } from './tokens.ts'
+
+/** Somebody who is signed in. */
+export interface Session {
+  /** Owner of the keys: {@link OPERATOR}, or the address of a wallet. */
+  readonly owner: string
+  /** What the operator's secret was when it began: with another one it is over. */
+  readonly stamp: string
+  /** Who began it. */
+  readonly holder: Holder
+  readonly beganMs: number
+  readonly seenMs: number
+  /** What the next form that makes a key brings along: one that is sent twice makes one key. */
+  readonly turn: string
+}
+
+/** A session ends at the latest. */
+const LIFE_MS = 12 * 3_600_000
+/** A session ends that nobody used for so long. */
+const IDLE_MS = 3_600_000
+/** Sessions of all wallets. The operator's are beside them: strangers' wallets must not end those. */
+export const SESSIONS_MAX = 512
+/** Sessions of the operator, and of each wallet. */
+const PER_OWNER_MAX = 8
+
+/** Who is signed in. Kept in memory under hashes of the tokens: they end with the process. */
+export class Sessions {
+  readonly #clock: Clock
+  /** The longest unused first. */
+  readonly #sessions = new Map<string, Session>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /**
+   * Begins one; its token. Where its owner has too many, his longest unused ends; where all wallets have, the longest unused of the
+   * holder with too many, else of this one's own network: a wallet costs nothing, and who has many keeps no other out.
+   */
+  begin({ owner, stamp, holder }: Pick<Session, 'owner' | 'stamp' | 'holder'>): string {
+    this.#endOver()
+    const own = this.#those((session) => session.owner === owner)
+    if (own.length >= PER_OWNER_MAX) this.#endFirst(own)
+    if (owner !== OPERATOR) this.#makeRoom(holder)
+    const token = freshToken()
+    const nowMs = this.#clock.now()
+    this.#sessions.set(nameOf(token), { owner, stamp, holder, beganMs: nowMs, seenMs: nowMs, turn: freshToken() })
+    return token
+  }
+
+  /** The session of a token, which counts as used by it; null where there is none any more. */
+  find(token: string): Session | null {
+    const name = nameOf(token)
+    const session = this.#sessions.get(name)
+    if (session === undefined) return null
+    this.#sessions.delete(name)
+    if (this.#isOver(session)) return null
+    const seen = { ...session, seenMs: this.#clock.now() }
+    this.#sessions.set(name, seen)
+    return seen
+  }
+
+  /** Whether a form comes in its turn; then the next one is another's. */
+  takeTurn(token: string, turn: string | undefined): boolean {
+    const session = this.find(token)
+    if (session === null || session.turn !== turn) return false
+    this.#sessions.set(nameOf(token), { ...session, turn: freshToken() })
+    return true
+  }
+
+  /** Ends one. */
+  end(token: string): void {
+    this.#sessions.delete(nameOf(token))
+  }
+
+  #isOver({ beganMs, seenMs }: Session): boolean {
+    const nowMs = this.#clock.now()
+    return nowMs - beganMs >= LIFE_MS || nowMs - seenMs >= IDLE_MS
+  }
+
+  #endOver(): void {
+    for (const [name, session] of this.#sessions) if (this.#isOver(session)) this.#sessions.delete(name)
+  }
+
+  #makeRoom(holder: Holder): void {
+    const wallets = this.#those(({ owner }) => owner !== OPERATOR)
+    if (wallets.length < SESSIONS_MAX) return
+    const tooMany = heldTooMany(wallets, holder)
+    const own = wallets.filter((session) => session.holder.network === holder.network)
+    this.#endFirst([tooMany, own, wallets].find(({ length }) => length > 0) ?? [])
+  }
+
+  /** Sessions with their names, the longest unused first. */
+  #those(isMeant: (session: Session) => boolean): readonly (Session & { readonly name: string })[] {
+    return [...this.#sessions].flatMap(([name, session]) => (isMeant(session) ? [{ ...session, name }] : []))
+  }
+
+  #endFirst([first]: readonly { readonly name: string }[]): void {
+    if (first !== undefined) this.#sessions.delete(first.name)
+  }
+}
+
+function nameOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64')
+}

@@ -1,0 +1,83 @@
+import type { Clock } from '../../../consensus/chain/ports.ts'
+import { LruMap } from '../../../consensus/primitives/lru.ts'
+
+/** Wrong passwords that cost nothing; from then on each doubles the wait. */
+const FREE = 5
+const WAIT_MS_MIN = 1_000
+const WAIT_MS_MAX = 900_000
+/** An address that has kept quiet for so long begins anew. */
+const FORGET_MS = 3_600_000
+const ADDRESSES_MAX = 5_000
+/** Wrong passwords of an hour from all addresses together that are borne. */
+const ALL_MAX = 300
+/** Addresses whose right passwords are remembered. */
+const KNOWN_MAX = 16
+/** This machine, as `addressKey` writes it. */
+const LOOPBACK = /^(127(\.\d{1,3}){3}|0:0:0:0::\/64)$/
+
+interface Failures {
+  readonly count: number
+  readonly lastMs: number
+}
+
+/**
+ * Slows down who guesses the operator's password: by address, and all together. A right one clears its address, which the guesses of
+ * others keep out no more; nor do they keep out who sits at the machine itself.
+ */
+export class SignInGuard {
+  readonly #clock: Clock
+  /** The longest quiet first. */
+  readonly #byAddress = new Map<string, Failures>()
+  readonly #known = new LruMap<string, true>(KNOWN_MAX)
+  #hour = { count: 0, beganMs: 0 }
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Seconds until an address may try again, 0 where it may now. */
+  waitSeconds(address: string): number {
+    const nowMs = this.#clock.now()
+    const { count, lastMs } = this.#byAddress.get(address) ?? { count: 0, lastMs: 0 }
+    const waitMs = count < FREE ? 0 : Math.min(WAIT_MS_MAX, WAIT_MS_MIN * 2 ** Math.min(count - FREE, 20))
+    const hourMs = this.#hour.beganMs + FORGET_MS - nowMs
+    const ofAllMs = this.#hour.count >= ALL_MAX && !this.#isKnown(address) ? hourMs : 0
+    return Math.max(0, Math.ceil((lastMs + waitMs - nowMs) / 1_000), Math.ceil(ofAllMs / 1_000))
+  }
+
+  /** Counts a password as wrong, before it is looked at too: see {@link succeeded}. */
+  failed(address: string): void {
+    const nowMs = this.#clock.now()
+    for (const [name, { lastMs }] of this.#byAddress) {
+      if (nowMs - lastMs < FORGET_MS && this.#byAddress.size < ADDRESSES_MAX) break
+      this.#byAddress.delete(name)
+    }
+    const { count } = this.#byAddress.get(address) ?? { count: 0 }
+    this.#byAddress.delete(address)
+    this.#byAddress.set(address, { count: count + 1, lastMs: nowMs })
+    const isNew = nowMs - this.#hour.beganMs >= FORGET_MS
+    this.#hour = isNew ? { count: 1, beganMs: nowMs } : { ...this.#hour, count: this.#hour.count + 1 }
+  }
+
+  /** Takes back the last count, and forgets what the address did before. */
+  succeeded(address: string): void {
+    this.#byAddress.delete(address)
+    this.#known.set(address, true)
+    this.#takeBack()
+  }
+
+  /** Takes back the last count: nobody has looked at that password. */
+  unseen(address: string): void {
+    const known = this.#byAddress.get(address)
+    if (known !== undefined) this.#byAddress.set(address, { ...known, count: Math.max(0, known.count - 1) })
+    this.#takeBack()
+  }
+
+  #takeBack(): void {
+    this.#hour = { ...this.#hour, count: Math.max(0, this.#hour.count - 1) }
+  }
+
+  #isKnown(address: string): boolean {
+    return LOOPBACK.test(address) || this.#known.get(address) === true
+  }
+}

@@ -1,0 +1,109 @@
+import { PRICE_ONE } from '../../amm/math.ts'
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { formatAddress } from '../../consensus/crypto/address.ts'
+import { formatAmount } from '../../consensus/primitives/amount.ts'
+import type { Hash, PoolId } from '../../consensus/primitives/ids.ts'
+import { type AssetFacts, recordedAsset } from '../../marketplace/queries/assets.ts'
+import { poolNamed } from '../../marketplace/queries/pools.ts'
+import { confidenceIn, type PriceFacts } from '../../marketplace/queries/prices.ts'
+import { type Ratio, ratio, significantText } from '../../marketplace/queries/ratio.ts'
+import type { AssetRow } from '../../marketplace/queries/tokens.ts'
+import { addressText } from './chain-json.ts'
+
+/** JSON forms of assets, amounts and prices: base units as decimal text, and the same with the asset's decimals beside it. */
+
+const USD_DECIMALS = 6
+const PPM_DECIMALS = 4
+/** Digits of prices, from the first that is not 0. */
+const PRICE_DIGITS = 12
+
+/** Units of an asset. */
+export function amountJson({ symbol, decimals }: Pick<AssetFacts, 'symbol' | 'decimals'>, units: bigint): object {
+  return { symbol, decimals, units: units.toString(), text: formatAmount(units, decimals) }
+}
+
+/** Units of an asset that a record names. */
+export function assetAmountJson(chain: Chain, asset: Hash, units: bigint): object {
+  return amountJson(recordedAsset(chain, asset), units)
+}
+
+/** Dollars of millionths; null stays null. */
+export function usdText(micros: bigint | null): string | null {
+  return micros === null ? null : formatAmount(micros, USD_DECIMALS)
+}
+
+/** Per cent of millionths. */
+export function percentText(ppm: bigint): string {
+  return formatAmount(ppm, PPM_DECIMALS)
+}
+
+/** Per cent that a part is of a whole, cut after four decimals; of nothing it is 0. */
+export function sharePct(part: bigint, whole: bigint): string {
+  return percentText(whole === 0n ? 0n : (part * 1_000_000n) / whole)
+}
+
+/** Price of one whole unit. */
+export function priceJson(chain: Chain, { decimals }: AssetFacts, price: PriceFacts | null): object | null {
+  if (price === null) return null
+  const { numerator, denominator } = price.microsPerUnit
+  const perWhole = ratio(numerator * 10n ** BigInt(decimals), denominator * 10n ** BigInt(USD_DECIMALS))
+  return {
+    usd: significantText(perWhole, PRICE_DIGITS),
+    microsPerUnit: { numerator: numerator.toString(), denominator: denominator.toString() },
+    basis: price.basis,
+    route: price.route.map((poolId) => poolNameOf(chain, poolId)),
+    depthUsd: usdText(price.depthUsdMicros),
+    confidence: confidenceIn(price),
+  }
+}
+
+function poolNameOf(chain: Chain, poolId: PoolId): string {
+  return poolNamed(chain, poolId)?.name ?? poolId
+}
+
+/** Price of whole units of one asset in whole units of another, from base units of it per base unit. */
+export function crossPrice(perUnit: Ratio, of: AssetFacts, into: AssetFacts): string {
+  const up = 10n ** BigInt(of.decimals)
+  const down = 10n ** BigInt(into.decimals)
+  return significantText(ratio(perUnit.numerator * up, perUnit.denominator * down), PRICE_DIGITS)
+}
+
+/** The same of a Q112.112 number. */
+export function fixedPrice(price: bigint, of: AssetFacts, into: AssetFacts): string {
+  return crossPrice({ numerator: price, denominator: PRICE_ONE }, of, into)
+}
+
+/** One asset. */
+export function tokenJson(chain: Chain, row: AssetRow, price: PriceFacts | null): object {
+  const { addressPrefix } = chain.ruleBook.params
+  const { symbol, name, decimals, kind, asset, frozen, freezable, hidden, createdAt, holders } = row
+  return {
+    ...{ symbol, name, decimals, kind, asset },
+    issuer: row.issuer === null ? null : formatAddress(addressPrefix, row.issuer),
+    ...{ frozen, freezable, hidden, createdAt },
+    minted: row.minted.toString(),
+    burned: row.burned.toString(),
+    supply: row.supply.toString(),
+    supplyText: formatAmount(row.supply, decimals),
+    maxSupply: row.maxSupply?.toString() ?? null,
+    headroom: row.maxSupply === null ? null : row.headroom.toString(),
+    holders,
+    price: priceJson(chain, row, price),
+  }
+}
+
+/** How a stable token stands; null for any other asset. */
+export function stableJson(chain: Chain, row: AssetRow): object | null {
+  if (row.backing === null) return null
+  const { reserveAsset, reserve, supply, redeemable, surplus, backingBps } = row.backing
+  return {
+    symbol: row.symbol,
+    supply: amountJson(row, supply),
+    reserve: assetAmountJson(chain, reserveAsset, reserve),
+    redeemable: assetAmountJson(chain, reserveAsset, redeemable),
+    surplus: assetAmountJson(chain, reserveAsset, surplus),
+    backingBps: backingBps?.toString() ?? null,
+    issuer: row.issuer === null ? null : addressText(chain.ruleBook.params.addressPrefix, row.issuer),
+    frozen: row.frozen,
+  }
+}

@@ -1,0 +1,122 @@
+import { type Block, bodySize } from '../../consensus/block/block.ts'
+import { HEADER_BYTES, type Header } from '../../consensus/block/header.ts'
+import { workOfTarget } from '../../consensus/block/pow.ts'
+import type { BlockEntry } from '../../consensus/chain/layout.ts'
+import { formatAddress } from '../../consensus/crypto/address.ts'
+import type { MerkleProof } from '../../consensus/crypto/merkle.ts'
+import { outcomeCode } from '../../consensus/ledger/outcome.ts'
+import type { Receipt } from '../../consensus/ledger/receipt.ts'
+import { formatAmount } from '../../consensus/primitives/amount.ts'
+import { toHex, uintBE } from '../../consensus/primitives/bytes.ts'
+import type { Address } from '../../consensus/primitives/ids.ts'
+
+/** JSON forms of chain objects. Amounts are base units as decimal text; nothing passes through a float. */
+
+/** ISO text of a time. */
+export function moment(timeMs: number): string {
+  return new Date(timeMs).toISOString()
+}
+
+/** A receipt with addresses as text and the outcome by name. */
+export function receiptToJson(prefix: string, receipt: Receipt): { readonly type: string } & Record<string, unknown> {
+  const fields = Object.fromEntries(
+    Object.entries(receipt).map(([name, value]) => [name, typeof value === 'bigint' ? value.toString() : value]),
+  ) as { type: string }
+  switch (receipt.type) {
+    case 'transaction':
+      return {
+        ...fields,
+        success: receipt.code === 0,
+        outcome: outcomeCode(receipt.code) ?? null,
+        entries: [...receipt.entries],
+        amounts: receipt.amounts.map(String),
+      }
+    case 'refund':
+      return { ...fields, caller: formatAddress(prefix, receipt.caller) }
+    default:
+      return { ...fields, miner: formatAddress(prefix, receipt.miner) }
+  }
+}
+
+/** A Merkle proof in hex. */
+export function merkleProofToJson({ index, count, siblings }: MerkleProof): {
+  index: number
+  count: number
+  siblings: string[]
+} {
+  return { index, count, siblings: siblings.map(toHex) }
+}
+
+/** What a block list shows; `base` is the height of the snapshot that the chain began from here, 0 without one. */
+export function blockSummary(prefix: string, entry: BlockEntry, parent: BlockEntry | undefined, base: number): object {
+  const { header, id, bodyBytes, totalTransactions } = entry
+  // Of the blocks up to a snapshot that the chain began from here only the headers are known.
+  const known = header.height === 0 || header.height > base
+  return {
+    height: header.height,
+    id,
+    time: moment(header.timeMs),
+    miner: formatAddress(prefix, header.miner),
+    transactions: known ? totalTransactions - (parent?.totalTransactions ?? 0) : null,
+    size: known ? HEADER_BYTES + bodyBytes : null,
+    weightUsed: header.weightUsed,
+    baseFee: header.baseFee.toString(),
+  }
+}
+
+/** A block in full. */
+export function blockToJson(
+  prefix: string,
+  block: Block,
+  facts: {
+    readonly entry: BlockEntry
+    readonly canonical: boolean
+    readonly confirmations: number
+    /** Null where the block was not executed here. */
+    readonly receipts: readonly Receipt[] | null
+  },
+): object {
+  const { header, bytes, transactions } = block
+  return {
+    ...headerToJson(prefix, header),
+    ...blockSummary(prefix, facts.entry, undefined, 0),
+    size: HEADER_BYTES + bodySize(transactions),
+    totalWork: facts.entry.totalWork.toString(),
+    header: toHex(bytes),
+    canonical: facts.canonical,
+    confirmations: facts.confirmations,
+    transactions: transactions.map(({ txId, body }) => ({
+      txId,
+      kind: body.kind,
+      sender: formatAddress(prefix, body.sender),
+    })),
+    receipts: facts.receipts?.map((receipt) => receiptToJson(prefix, receipt)) ?? null,
+  }
+}
+
+function headerToJson(prefix: string, header: Header): object {
+  return {
+    ...header,
+    miner: formatAddress(prefix, header.miner),
+    target: toHex(uintBE(header.target, 32)),
+    work: workOfTarget(header.target).toString(),
+    baseFee: header.baseFee.toString(),
+    extra: toHex(header.extra),
+    nonce: header.nonce.toString(),
+  }
+}
+
+/** An amount as a JSON number of coins, exact to 8 decimals: only where the interface types it so. */
+export function coinNumber(baseUnits: bigint, decimals: number): number {
+  return Number(formatAmount(baseUnits, decimals))
+}
+
+/** Dollars from millionths. */
+export function usdNumber(micros: bigint): number {
+  return Number(formatAmount(micros, 6))
+}
+
+/** Text of an address given in hex. */
+export function addressText(prefix: string, hex: string): string {
+  return formatAddress(prefix, hex as Address)
+}

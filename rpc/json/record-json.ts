@@ -1,0 +1,24 @@
+import { indexedFrom } from '../../consensus/chain/adoption.ts'
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { NATIVE_ASSET } from '../../consensus/state/table.ts'
+import type { CallRecord } from '../../marketplace/queries/reputation.ts'
+import type { RecordJson } from '../contract/reputation.ts'
+import { assetAmountJson, percentText } from './asset-json.ts'
+
+const PPM = 1_000_000
+
+/** How paid calls ended, as the API tells it. */
+export function recordJson(chain: Chain, record: CallRecord): RecordJson {
+  const { delivered, failed, expired, successPpm, topPayerPpm, p50Ms, p95Ms } = record
+  return {
+    indexedFrom: indexedFrom(chain.database),
+    ...{ delivered, failed, expired, refunds: failed + expired },
+    successPct: successPpm === null ? null : percentText(successPpm),
+    successAtLeastPct: percentText(record.successAtLeastPpm),
+    distinctPayers: record.payers,
+    effectivePayers: (Number(record.effectivePayersPpm) / PPM).toFixed(2),
+    topPayerPct: topPayerPpm === null ? null : percentText(topPayerPpm),
+    ...{ p50Ms, p95Ms },
+    burned: assetAmountJson(chain, NATIVE_ASSET, record.burned) as RecordJson['burned'],
+  }
+}

@@ -1,0 +1,191 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { formatAddress } from '../../consensus/crypto/address.ts'
+import { epochOf } from '../../consensus/ledger/epoch.ts'
+import type { ServiceId } from '../../consensus/primitives/ids.ts'
+import type { Offer } from '../../marketplace/checkout/operator.ts'
+import { chainPrice, pricedPoolName } from '../../marketplace/checkout/price.ts'
+import { NO_STATISTICS, SERVICE_STATISTICS } from '../../marketplace/ledger/statistics.ts'
+import { MAJORS, type Major } from '../../marketplace/ports/crypto-prices.ts'
+import type { Readiness } from '../../marketplace/ports/readiness.ts'
+import { serviceRecord } from '../../marketplace/queries/reputation.ts'
+import type { StableRail } from '../../marketplace/stable/rail.ts'
+import { stableDollars } from '../../marketplace/stable/terms.ts'
+import { offerState } from '../cashier/offer-state.ts'
+import { NATIVE_SCHEME } from '../cashier/options.ts'
+import type { RegistryEntry } from '../contract/market.ts'
+import { coinNumber, usdNumber } from '../json/chain-json.ts'
+import { recordJson } from '../json/record-json.ts'
+import type { MarketApi, NodeApi } from '../node/node-api.ts'
+import { stableFacilitators, stableRailDocument } from './stable-document.ts'
+
+/** Everything this node sells, as registry entries; unavailable services too, with the reason. */
+export function registryEntries(node: NodeApi, baseUrl: string): readonly RegistryEntry[] {
+  const { market, chain } = node
+  if (market === null) return []
+  return market.shop.offers.map((offer) => entryOf({ chain, market, baseUrl }, offer))
+}
+
+/** Dollars for one coin in the current epoch, by the chain; 0 is never shown for "unknown", so null is. */
+export function nativeUsd({ chain }: Pick<NodeApi, 'chain'>): number | null {
+  const micros = chainPrice(chain).usdMicrosPerCoin(epochNow(chain))
+  return micros === undefined ? null : usdNumber(micros)
+}
+
+function epochNow({ head, ruleBook }: Chain): number {
+  const { height } = head.header
+  return epochOf(height, ruleBook.at(height).market)
+}
+
+interface EntryContext {
+  readonly chain: Chain
+  readonly market: MarketApi
+  readonly baseUrl: string
+}
+
+/** What it would cost by the price of the coin while nothing is quoted in it; 0 where the coin has no price. */
+function unquotedPrice(chain: Chain, priceUsdMicros: bigint): bigint {
+  return chainPrice(chain).priceOfMicros(priceUsdMicros, epochNow(chain)) ?? 0n
+}
+
+function entryOf({ chain, market, baseUrl }: EntryContext, offer: Offer): RegistryEntry {
+  const { operator } = market.shop
+  const { serviceId, name, description, capability, requestFormat, example } = offer.definition
+  const { native, reason, priceUsdMicros } = offerState(chain, market, offer)
+  const { decimals } = chain.ruleBook.params
+  const proven = chain.database.get(SERVICE_STATISTICS, { agentId: operator.agentId, serviceId }) ?? NO_STATISTICS
+  return {
+    serviceId,
+    name,
+    description,
+    capability,
+    priceNative: coinNumber(native.quote?.amount ?? unquotedPrice(chain, priceUsdMicros), decimals),
+    priceUsd: usdNumber(priceUsdMicros),
+    provenCalls: proven.calls,
+    ...provenStable(market, serviceId),
+    provenVolumeNative: coinNumber(proven.volume, decimals),
+    agentId: operator.agentId,
+    agentName: operator.name,
+    nodeOperated: true,
+    endpoint: `${baseUrl}/api/x402/${serviceId}`,
+    requestFormat,
+    available: reason === null,
+    ...(reason === null ? {} : { unavailableReason: reason, requires: requiredSettings(market, offer) }),
+    distinctPayers: proven.payers,
+    example,
+    reputation: recordJson(chain, serviceRecord(chain, { agentId: operator.agentId, serviceId })),
+  }
+}
+
+/** Settings that would make a service available that is not; none where it is not for lack of one. */
+function requiredSettings({ shop }: MarketApi, offer: Offer): string[] {
+  const readiness = shop.readiness(offer)
+  return readiness.available ? [] : [...readiness.requires]
+}
+
+/** Calls settled over the stablecoin rail: this node's own statement, which no chain of ours shows. */
+function provenStable({ stable }: MarketApi, serviceId: ServiceId) {
+  const { calls, amount } = stable?.sales(serviceId) ?? { calls: 0, amount: 0n }
+  return {
+    provenCallsStable: calls,
+    provenVolumeStable: stable === null ? 0 : stableDollars(stable.terms.asset, amount),
+    provenStableSource: 'operator' as const,
+  }
+}
+
+/** The payment protocol document. Every field of the interface is there from the first day, also where a rail is off. */
+export function protocolDocument(node: NodeApi, baseUrl: string): object {
+  const { chain, market } = node
+  const { params } = chain.ruleBook
+  const services = registryEntries(node, baseUrl)
+  const usd = nativeUsd(node)
+  const stable = market?.stable ?? null
+  const payTo = market === null ? '' : formatAddress(params.addressPrefix, market.shop.operator.payout)
+  return {
+    protocol: 'x402',
+    version: 1,
+    description: `Pay-per-call services for agents on the Farthing chain (${params.name}). Payment is the authentication.`,
+    network: 'mainnet',
+    networkName: params.name,
+    chainId: chain.network.chainId,
+    nativeUsd: usd,
+    payment: paymentSteps(baseUrl, params.ticker),
+    evmStableRail: stableRailDocument(stable),
+    facilitators: facilitators({ baseUrl, ticker: params.ticker, payTo, stable }),
+    discovery: discovery(baseUrl),
+    services,
+    nodeOperatedCount: services.length,
+    priceFeed: priceFeed(node, usd),
+    resources: services.map(({ endpoint }) => endpoint),
+  }
+}
+
+/** Prices that this node knows: of its own coin by the chain, of others where its operator chose somebody who tells them. */
+function priceFeed({ chain, market }: NodeApi, usd: number | null): object {
+  const { epochBlocks } = chain.ruleBook.at(0).market
+  const source = `the ${pricedPoolName(chain)}, block by block over the previous ${epochBlocks} blocks`
+  const prices = market?.shop.context.outside.prices
+  const told = prices?.latest() ?? null
+  const majors = MAJORS.map((major) => [major, told?.value.majors[major]?.usd ?? null])
+  return {
+    source: told === null ? source : `${source}; majors: ${told.source.name}`,
+    live: usd !== null && (prices === undefined || isWell(prices.readiness())),
+    asOf: told?.source.fetchedAt ?? null,
+    majors: Object.fromEntries(majors) as Record<Major, number | null>,
+  }
+}
+
+/** Whether providers of prices can be asked, or the operator chose none. The age of the last prices says nothing of that: an idle node asks rarely. */
+function isWell(readiness: Readiness): boolean {
+  return readiness.available || readiness.requires.length > 0
+}
+
+function paymentSteps(baseUrl: string, ticker: string): object {
+  return {
+    scheme: NATIVE_SCHEME,
+    asset: ticker,
+    step1: `POST ${baseUrl}/api/x402/{serviceId} with {"request": "..."}: the answer is 402 with the exact price.`,
+    step2: `Sign an agent_invoke transaction for exactly that amount, with a commitment and a lock, and POST it to ${baseUrl}/api/v1/tx as {"raw": "<hex of its bytes>"}. Its block comes in about 3 seconds.`,
+    step3:
+      'Repeat the call with {"payment": {"txId": "...", "secret": "..."}}: the answer is 200 with result and receipt. A service that fails is refunded on chain.',
+  }
+}
+
+function facilitators({
+  baseUrl,
+  ticker,
+  payTo,
+  stable,
+}: {
+  baseUrl: string
+  ticker: string
+  payTo: string
+  stable: StableRail | null
+}): readonly object[] {
+  return [
+    {
+      mode: 'node-native',
+      url: `${baseUrl}/facilitator`,
+      default: true,
+      verification: 'The node checks the mined agent_invoke and its open escrow in its own chain state.',
+      scheme: NATIVE_SCHEME,
+      network: 'mainnet',
+      asset: ticker,
+      assetContract: 'native',
+      payTo,
+      note: 'Escrowed: released by a receipt on chain, refunded by consensus at the deadline.',
+    },
+    ...stableFacilitators(stable),
+  ]
+}
+
+function discovery(baseUrl: string): object {
+  return {
+    wellKnown: `${baseUrl}/.well-known/x402`,
+    bazaar: `${baseUrl}/x402/discovery`,
+    services: `${baseUrl}/services.json`,
+    agentCard: `${baseUrl}/.well-known/agent.json`,
+    llmsTxt: `${baseUrl}/llms.txt`,
+    requests: `${baseUrl}/api/x402/requests`,
+    perService: `${baseUrl}/api/x402/{serviceId}`,
+  }
+}

@@ -1,0 +1,105 @@
+import { faultRow } from '../../consensus/primitives/fault.ts'
+import type { Claim } from '../../marketplace/checkout/claim.ts'
+import type { ClaimPage } from '../../marketplace/checkout/claim-store.ts'
+import type { StableClaim, StableIn } from '../../marketplace/stable/claim.ts'
+import type { StableRail } from '../../marketplace/stable/rail.ts'
+import { stableDollars } from '../../marketplace/stable/terms.ts'
+import { moment } from '../json/chain-json.ts'
+import type { MarketApi } from '../node/node-api.ts'
+
+/** A paid call of either rail, as its store knows it. */
+export type AnyClaim = Claim | StableClaim
+
+/** Whether a claim is of the native rail. */
+export function isNative(claim: AnyClaim): claim is Claim {
+  return 'txId' in claim
+}
+
+/** Which calls are listed, how many at most, and where their page begins. */
+export interface RequestsWindow {
+  readonly limit: number
+  readonly cursor: string | null
+  /** Calls of this service alone; undefined for all. */
+  readonly serviceId: string | undefined
+}
+
+/** A page of the calls of both rails, newest first; one cursor says where both go on. */
+export async function recentOfBoth(
+  { store, stable }: MarketApi,
+  { limit, cursor, serviceId }: RequestsWindow,
+): Promise<ClaimPage<AnyClaim>> {
+  const native = store.recent(limit, cursor, serviceId)
+  if (stable === null) return native
+  const pages = await Promise.all([native, stable.store.recent(limit, cursor, serviceId)])
+  // Behind the end of a page that has a next one, calls of its rail may be missing.
+  const ends = pages.flatMap(({ nextCursor }) => nextCursor ?? []).sort()
+  const end = ends.at(-1) ?? null
+  const keyed = pages
+    .flatMap(({ claims }): readonly AnyClaim[] => claims)
+    .map((claim) => ({ claim, key: placeOf(claim) }))
+    .sort((a, b) => (a.key < b.key ? 1 : -1))
+  const whole = keyed.filter(({ key }) => end === null || key >= end)
+  const taken = whole.slice(0, limit)
+  const nextCursor = whole.length > limit ? (taken.at(-1)?.key ?? null) : end
+  return { claims: taken.map(({ claim }) => claim), nextCursor }
+}
+
+/** Place of a claim in the listings of every store. */
+function placeOf(claim: AnyClaim): string {
+  return `${String(claim.claimedAtMs).padStart(15, '0')}/${isNative(claim) ? claim.txId : claim.id}`
+}
+
+/** State of one call of the stablecoin rail: neither its input nor its result. */
+export function stableStatus({ terms }: StableRail, claim: StableClaim): object {
+  return {
+    id: claim.id,
+    txId: 'transaction' in claim ? claim.transaction : null,
+    serviceId: claim.serviceId,
+    caller: claim.payer,
+    amount: stableDollars(terms.asset, BigInt(claim.amount)),
+    asset: terms.asset.symbol,
+    rail: 'stable',
+    network: claim.network,
+    status: statusOf(claim),
+    blockHeight: null,
+    createdAt: moment(claim.claimedAtMs),
+    completedAt: endOf(claim),
+    refund: claim.state === 'owed' ? refundOf(terms, claim) : null,
+    receiptTxId: null,
+  }
+}
+
+function statusOf(claim: StableClaim): string {
+  switch (claim.state) {
+    case 'claimed':
+      return 'paid'
+    case 'executing':
+    case 'settling':
+      return 'executing'
+    case 'settled':
+      return 'completed'
+    case 'unpaid':
+      return 'failed'
+    default:
+      return claim.refund.status === 'paid' ? 'refunded' : 'refund_pending'
+  }
+}
+
+function endOf(claim: StableClaim): string | null {
+  if (claim.state === 'settled') return moment(claim.settledAtMs)
+  return claim.state === 'unpaid' ? moment(claim.endedAtMs) : null
+}
+
+const REFUND_STATUS = { owed: 'pending', sent: 'broadcast', paid: 'confirmed' } as const
+
+function refundOf({ asset }: StableRail['terms'], { id, amount, payer, reason, refund }: StableIn<'owed'>): object {
+  return {
+    status: REFUND_STATUS[refund.status],
+    amount: stableDollars(asset, BigInt(amount)),
+    asset: asset.symbol,
+    to: payer,
+    txId: refund.transaction,
+    reason: faultRow(reason).api,
+    statusUrl: `/api/x402/requests/${id}`,
+  }
+}

@@ -1,0 +1,75 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { offerState } from '../cashier/offer-state.ts'
+import { usdNumber } from '../json/chain-json.ts'
+import { withTextsCut } from '../market/sample-texts.ts'
+import type { MarketApi } from '../node/node-api.ts'
+
+/** A service as the document of the API shows it. */
+export interface ServiceOperation {
+  readonly serviceId: string
+  readonly name: string
+  readonly description: string
+  readonly requestFormat: string
+  readonly example: string
+  /** A result as the service gives it. */
+  readonly sample: object
+  readonly priceUsd: number
+}
+
+/** The services that can be bought now, for the document. */
+export function serviceOperations(chain: Chain, market: MarketApi): readonly ServiceOperation[] {
+  return market.shop.offers.flatMap((offer) => {
+    const { serviceId, name, description, requestFormat, example, sample } = offer.definition
+    const { reason, priceUsdMicros } = offerState(chain, market, offer)
+    if (reason !== null) return []
+    return [{ serviceId, name, description, requestFormat, example, sample, priceUsd: usdNumber(priceUsdMicros) }]
+  })
+}
+
+/** The service that the examples of the general operation are of. */
+const RECORDED_ID = 'node-network-stats'
+/** Dollars for a coin in examples. */
+const COIN_USD = 0.25
+const COIN_UNITS = 100_000_000
+
+interface Response {
+  readonly content?: Readonly<Record<string, { readonly example?: { readonly receipt?: object } }>>
+}
+
+/** The operation of one service: that of all of them, with its own price, format and examples. */
+export function serviceOperation(service: ServiceOperation, general: object): object {
+  const { serviceId, name, description, requestFormat, example, priceUsd } = service
+  const { parameters, requestBody, responses, ...rest } = general as {
+    readonly parameters: readonly { readonly in: string }[]
+    readonly responses: Readonly<Record<string, Response>>
+    readonly requestBody: { readonly content: Readonly<Record<string, object>> }
+  }
+  const price = priceUsd.toString()
+  const content = { 'application/json': { ...requestBody.content['application/json'], example: { request: example } } }
+  return {
+    ...rest,
+    operationId: `call-${serviceId}`,
+    summary: name,
+    description: `${description}\n\nRequest: ${requestFormat === '' ? 'optional context' : requestFormat}`,
+    parameters: parameters.filter((parameter) => parameter.in !== 'path'),
+    requestBody: { ...requestBody, content },
+    responses: Object.fromEntries(
+      Object.entries(responses).map(([status, response]) => [status, ownResponse(service, response)]),
+    ),
+    'x-payment-info': { protocols: ['x402'], price: { mode: 'dynamic', currency: 'USD', min: price, max: price } },
+  }
+}
+
+/** A response without what was recorded of another service; one with a result shows the service's own. */
+function ownResponse({ serviceId, sample, priceUsd }: ServiceOperation, { content, ...response }: Response): object {
+  if (content === undefined) return response
+  const own = Object.entries(content).map(([type, { example, ...media }]) => {
+    if (example === undefined || !JSON.stringify(example).includes(RECORDED_ID)) return [type, { ...media, example }]
+    if (example.receipt === undefined) return [type, media]
+    const amount = priceUsd / COIN_USD
+    const paid = { serviceId, amount, amountBaseUnits: String(Math.round(amount * COIN_UNITS)) }
+    const { proof: _, ...receipt } = { ...example.receipt, ...paid } as Readonly<Record<string, unknown>>
+    return [type, { ...media, example: { paid: true, result: withTextsCut(sample), receipt } }]
+  })
+  return { ...response, content: Object.fromEntries(own) }
+}

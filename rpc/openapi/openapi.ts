@@ -1,0 +1,165 @@
+import type { TSchema } from 'typebox'
+import { LruMap } from '../../consensus/primitives/lru.ts'
+import { RESOURCES } from '../contract/resources.ts'
+import type { Route } from '../contract/route.ts'
+import { ROUTES } from '../contract/table.ts'
+import { FORM_TYPE } from '../edge/form.ts'
+import { OPENAPI_EXAMPLES } from './openapi-examples.ts'
+import { type ServiceOperation, serviceOperation } from './openapi-services.ts'
+
+/** Version of the interface, not of the software. */
+export const OPENAPI_VERSION = '2.20.0'
+
+const TAGS = [
+  { name: 'chain', description: 'Blocks, transactions, accounts, mempool' },
+  { name: 'assets', description: 'Tokens, pools, prices, staking, what addresses hold and did' },
+  { name: 'market', description: 'Pay-per-call services for agents' },
+  { name: 'chat', description: 'OpenAI-compatible chat, and what this node says of it' },
+  { name: 'mining', description: 'Work for miners outside of the node' },
+  { name: 'operations', description: 'For those who run the node' },
+]
+
+/** Every operation can also be refused with one of these. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  '4XX': 'Refused; `code` says why',
+  '5XX': 'Not possible now, or a bug of the node',
+}
+
+const REFERENCES: ReadonlyMap<string, string> = new Map(
+  Object.entries(RESOURCES).map(([name, schema]) => [JSON.stringify(schema), name]),
+)
+
+/**
+ * The OpenAPI 3.1 document, made from the routes. Each service that can be bought has an operation of its own beside the one
+ * with its id as a parameter: indexers look for paths, not for patterns.
+ */
+export function openApiDocument(baseUrl: string, services: readonly ServiceOperation[] = []): object {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const route of Object.values(ROUTES) as readonly Route[]) {
+    const operations = paths[route.path] ?? {}
+    operations[route.method.toLowerCase()] = operationOf(route)
+    paths[route.path] = operations
+  }
+  for (const service of services) {
+    const path = `/api/x402/${service.serviceId}`
+    paths[path] = { post: serviceOperation(service, operationOf(ROUTES.callService)) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Farthing node API',
+      version: OPENAPI_VERSION,
+      summary: 'A full node and its market of paid services for AI agents',
+      description:
+        'Additive changes only: within /api/v1 nothing is renamed or retyped, and what goes is announced with `Deprecation` and `Sunset` headers six months ahead. Amounts are base units in decimal text unless a field is typed as a number of coins.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: baseUrl }],
+    tags: TAGS,
+    security: [],
+    paths,
+    components: {
+      schemas: Object.fromEntries(Object.entries(RESOURCES).map(([name, schema]) => [name, inner(schema)])),
+      securitySchemes: {
+        operator: { type: 'http', scheme: 'bearer', description: 'The token in `operator.token` of the data folder' },
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, made at /dashboard or with `farthing keys`',
+        },
+      },
+    },
+  }
+}
+
+/** Texts by what they are made of: some 10 ms of work each. */
+const TEXTS = new LruMap<string, string>(4)
+
+/** The same as text of JSON, made once for the same services. */
+export function openApiText(baseUrl: string, services: readonly ServiceOperation[]): string {
+  const basis = JSON.stringify([baseUrl, services])
+  const text = TEXTS.get(basis) ?? JSON.stringify(openApiDocument(baseUrl, services))
+  TEXTS.set(basis, text)
+  return text
+}
+
+function operationOf(route: Route): object {
+  const responses: Record<string, object> = {}
+  const examples = OPENAPI_EXAMPLES[route.operationId]?.answers ?? {}
+  for (const [status, answer] of Object.entries(route.answers)) responses[status] = responseOf(answer, examples[status])
+  for (const [status, description] of Object.entries(REFUSALS)) {
+    const example = Object.entries(examples).find(([code]) => code[0] === status[0] && !(code in route.answers))?.[1]
+    responses[status] ??= responseOf({ description, schema: errorOf(route) }, example)
+  }
+  if (!Object.keys(route.answers).some((status) => status.startsWith('2')))
+    responses.default = responseOf({ description: 'Nothing else is foreseen', schema: errorOf(route) })
+  const parameters = [...parametersOf(route.params, 'path'), ...parametersOf(route.query, 'query')]
+  return {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description === undefined ? {} : { description: route.description }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(route.body === undefined ? {} : { requestBody: requestBodyOf(route) }),
+    ...(route.operator === undefined ? {} : { security: securityOf(route.operator) }),
+    ...(route.needsKey === true && { security: [{ apiKey: [] }] }),
+    ...(route.isPaid === true
+      ? { 'x-payment-info': { protocols: ['x402'], price: { mode: 'dynamic', currency: 'USD' } } }
+      : {}),
+    responses,
+  }
+}
+
+function errorOf({ isOpenAi }: Route): TSchema {
+  return (isOpenAi === true ? RESOURCES.ChatError : RESOURCES.Error) as TSchema
+}
+
+function responseOf({ description, schema, contentType, alsoAs }: Route['answers'][number], example?: unknown): object {
+  if (schema === undefined && contentType === undefined) return { description }
+  const media = { schema: schema === undefined ? { type: 'string' } : named(schema), ...exampleOf(example) }
+  const other = alsoAs === undefined ? {} : { [alsoAs]: { schema: { type: 'string' } } }
+  return { description, content: { [contentType ?? 'application/json']: media, ...other } }
+}
+
+function exampleOf(example: unknown): object {
+  return example === undefined ? {} : { example }
+}
+
+/** A schema in which every resource is a reference. */
+function named(schema: TSchema): object {
+  const name = REFERENCES.get(JSON.stringify(schema))
+  return name === undefined ? inner(schema) : { $ref: `#/components/schemas/${name}` }
+}
+
+function inner(schema: object): object {
+  const walk = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(walk)
+    return value !== null && typeof value === 'object' ? named(value as TSchema) : value
+  }
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, walk(value)]))
+}
+
+function securityOf(operator: 'required' | 'optional'): readonly object[] {
+  return operator === 'required' ? [{ operator: [] }] : [{}, { operator: [] }]
+}
+
+function requestBodyOf({ operationId, body, takesBytes = false, takesForm }: Route): object {
+  if (takesForm === true) return { required: true, content: { [FORM_TYPE]: { schema: named(body as TSchema) } } }
+  const bytes = takesBytes ? { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } : {}
+  const json = { schema: named(body as TSchema), ...exampleOf(OPENAPI_EXAMPLES[operationId]?.request) }
+  const isNeeded = takesBytes || ((body as { readonly required?: readonly string[] }).required ?? []).length > 0
+  return { required: isNeeded, content: { 'application/json': json, ...bytes } }
+}
+
+function parametersOf(schema: TSchema | undefined, place: 'path' | 'query'): readonly object[] {
+  const { properties = {}, required = [] } = (schema ?? {}) as {
+    properties?: Record<string, TSchema>
+    required?: readonly string[]
+  }
+  return Object.entries(properties).map(([name, property]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    schema: property,
+  }))
+}

@@ -1,0 +1,46 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import type { BlockEntry } from '../../consensus/chain/layout.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { atOneHead } from '../../marketplace/queries/one-head.ts'
+import { moment } from '../json/chain-json.ts'
+import { type Answer, answer } from './answer.ts'
+
+/** Entries of a page unless the request says otherwise. */
+const PAGE_DEFAULT = 50
+
+/** Answers with what was read of one head, and says which. */
+export async function answerAtHead(
+  chain: Chain,
+  read: (head: BlockEntry) => Promise<object | Fault> | object | Fault,
+): Promise<Answer | Fault> {
+  const reading = await atOneHead(chain, read)
+  if (!reading.ok) return reading.fault
+  const { head, value } = reading.value
+  return isRefusal(value) ? value : answer({ ...atHead(head), ...value })
+}
+
+/** The block that something was read from. */
+export function atHead({ header, id }: BlockEntry): object {
+  return { height: header.height, blockId: id, time: moment(header.timeMs) }
+}
+
+function isRefusal(value: object | Fault): value is Fault {
+  return 'code' in value && 'detail' in value
+}
+
+/** How many entries a page has. */
+export function pageLimit(query: { readonly limit?: string | number | undefined }, standard = PAGE_DEFAULT): number {
+  return Number(query.limit ?? standard)
+}
+
+/** A cursor that this node did not give. */
+export function badCursor(): Fault {
+  return fault('rpc/invalid-request', { fields: ['cursor must be what the page before gave as nextCursor'] })
+}
+
+/** The numbers that a cursor as `12-3-0` is made of, undefined for anything else. */
+export function cursorNumbers(cursor: string, count: number): readonly number[] | undefined {
+  const parts = cursor.split('-')
+  const sound = parts.length === count && parts.every((part) => /^(0|[1-9][0-9]{0,9})$/.test(part))
+  return sound && parts.every((part) => Number(part) <= 0xffff_ffff) ? parts.map(Number) : undefined
+}

@@ -1,0 +1,51 @@
+import { type Fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
+
+/** The error envelope: one shape for everything but the 402 quote. */
+export interface ErrorBody {
+  readonly error: string
+  readonly code: string
+  readonly requestId: string
+  readonly details?: object
+  readonly [problem: string]: unknown
+}
+
+/** Seconds after which trying again makes sense, for faults that pass. */
+const RETRY_AFTER_SECONDS = 1
+
+/** Body of a fault. RFC 9457 members are added for clients that ask for them. */
+export function errorBody(
+  fault: Fault,
+  { requestId, accept, path }: { requestId: string; accept: string; path: string },
+): ErrorBody {
+  const { api, status } = faultRow(fault.code)
+  const message = faultMessage(fault)
+  const details = Object.keys(fault.detail).length > 0 ? { details: fault.detail } : {}
+  const problem = wantsProblem(accept)
+    ? { type: `/errors/${api}`, title: api.replaceAll('_', ' '), status, detail: message, instance: path }
+    : {}
+  return { error: message, code: api, requestId, ...details, ...problem }
+}
+
+/** Content type of an error for this client. */
+export function errorType(accept: string): string {
+  return wantsProblem(accept) ? 'application/problem+json; charset=utf-8' : 'application/json; charset=utf-8'
+}
+
+/** Whether a fault stays until an operator changes the settings that it names. */
+export function needsSettings({ detail: { requires } }: Fault): boolean {
+  return Array.isArray(requires) && requires.length > 0
+}
+
+/** Headers that go with a fault. */
+export function errorHeaders(fault: Fault): Readonly<Record<string, string>> {
+  const { retry, status } = faultRow(fault.code)
+  if (status === 401) return { 'www-authenticate': 'Bearer' }
+  const { seconds = RETRY_AFTER_SECONDS } = fault.detail
+  return retry && !needsSettings(fault) && (status === 429 || status === 503 || status === 402)
+    ? { 'retry-after': String(seconds) }
+    : {}
+}
+
+function wantsProblem(accept: string): boolean {
+  return accept.includes('application/problem+json')
+}

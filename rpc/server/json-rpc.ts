@@ -1,0 +1,49 @@
+import { type Fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
+import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
+
+/** Error codes of JSON-RPC 2.0 itself. */
+export const PARSE_ERROR = -32_700
+/** The message is JSON, but no request. */
+export const INVALID_REQUEST = -32_600
+/** There is no such method. */
+export const METHOD_NOT_FOUND = -32_601
+/** The parameters do not do. */
+export const INVALID_PARAMS = -32_602
+/** A bug of ours. */
+export const INTERNAL_ERROR = -32_603
+/** Refused by the server for a reason that the protocol has no code for. */
+export const SERVER_ERROR = -32_000
+
+/** What an error says. */
+export interface JsonRpcError {
+  readonly code: number
+  readonly message: string
+  readonly data?: unknown
+}
+
+/** Name of a request, null where it could not be read. */
+export type JsonRpcId = string | number | null
+
+const CODES: Partial<Readonly<Record<FaultCode, number>>> = {
+  'rpc/malformed-json': PARSE_ERROR,
+  'rpc/invalid-request': INVALID_REQUEST,
+  'rpc/too-many-values': INVALID_REQUEST,
+  'rpc/internal': INTERNAL_ERROR,
+}
+
+/** A fault as an error; its data holds what the error envelope would. */
+export function faultToJsonRpc(fault: Fault, requestId: string): JsonRpcError {
+  const details = Object.keys(fault.detail).length === 0 ? {} : { details: fault.detail }
+  const data = { code: faultRow(fault.code).api, requestId, ...details }
+  return { code: CODES[fault.code] ?? SERVER_ERROR, message: faultMessage(fault), data }
+}
+
+/** The answer that carries an error. */
+export function failure(id: JsonRpcId, error: JsonRpcError): object {
+  return { jsonrpc: '2.0', id, error }
+}
+
+/** The answer that carries a result. */
+export function success(id: JsonRpcId, result: object): object {
+  return { jsonrpc: '2.0', id, result }
+}

@@ -1,0 +1,310 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
+import { ClaimsAway } from '../../marketplace/checkout/claim-store.ts'
+import { isQuickToParse } from '../chat/body-values.ts'
+import { chatError, isOpenAiPath, retryHeaders } from '../chat/errors.ts'
+import type { Route } from '../contract/route.ts'
+import { type Checked, sentences } from '../contract/sentences.ts'
+import { addressKey, holderOf } from '../edge/client-key.ts'
+import type { Documents } from '../edge/documents.ts'
+import { FORM_TYPE, readForm } from '../edge/form.ts'
+import { meantPath, methodsAt } from '../edge/near-path.ts'
+import type { WorkKind } from '../edge/overload.ts'
+import type { TrustedProxies } from '../edge/proxies.ts'
+import { withHost } from '../edge/stand-in-host.ts'
+import type { Answer, Feed, StreamBegin } from './answer.ts'
+import { errorBody, errorHeaders, errorType } from './faults.ts'
+import { writeFeed } from './feeds.ts'
+import { failure, faultToJsonRpc, type JsonRpcId } from './json-rpc.ts'
+import { type HttpLimits, MESSAGE_BODY, PLAIN_BODY } from './limits.ts'
+import type { StreamLimits, Streams } from './streams.ts'
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** What a server is made with. */
+export interface ServerOptions {
+  readonly limits: HttpLimits
+  /** Whose X-Forwarded-For and X-Forwarded-Proto are believed. */
+  readonly trustProxy: TrustedProxies
+  /** Hears of errors that are bugs. */
+  readonly onError: (error: unknown, requestId: string) => void
+  /** Hears of every answer: for logs and metrics. */
+  readonly onAnswer: (facts: AnswerFacts) => void
+  /** Hears of every request that was refused for lack of time or room. */
+  readonly onShed?: (kind: WorkKind) => void
+}
+
+/** One answered request, for logs and metrics. */
+export interface AnswerFacts {
+  readonly requestId: string
+  readonly method: string
+  readonly route: string
+  readonly status: number
+  readonly seconds: number
+}
+
+/** Carries a fault through fastify's error path. */
+export class Refusal extends Error {
+  readonly fault: Fault
+
+  constructor(cause: Fault) {
+    super(cause.code)
+    this.fault = cause
+  }
+}
+
+/** An answer that is all there. */
+type WholeAnswer = Exclude<Answer, { readonly stream: unknown } | { readonly feed: unknown }>
+
+/** Sends a handler's answer, if it is all there. */
+export function send(reply: FastifyReply, result: WholeAnswer): FastifyReply {
+  if ('response' in result) return reply.send(result.response)
+  reply.code(result.status)
+  if (result.headers !== undefined) reply.headers(result.headers)
+  if ('json' in result) return reply.type('application/json; charset=utf-8').send(JSON.stringify(result.json))
+  const { content, contentType, sent } = result
+  if (sent !== undefined) reply.raw.once('finish', sent)
+  return reply.type(contentType).send(typeof content === 'string' ? content : Buffer.from(content))
+}
+
+/** Where public documents are sent from. */
+export interface DocumentRoom {
+  readonly documents: Documents
+  /** Headers that a document rests on, beside the host; caches keep one for each of their values. */
+  readonly restsOn: readonly string[]
+}
+
+/** Sends a public document; an answer that is none, a refusal for instance, goes out as it is, uncompressed. */
+export async function sendDocument(
+  { request, reply }: Exchange,
+  result: WholeAnswer,
+  { documents, restsOn }: DocumentRoom,
+): Promise<FastifyReply> {
+  if ('response' in result) return send(reply, result)
+  const isJson = 'json' in result
+  const made = isJson ? JSON.stringify(result.json) : result.content
+  if (typeof made !== 'string') return send(reply, result)
+  const text = withHost(made, request.headers.host ?? '')
+  const contentType = isJson ? JSON_TYPE : result.contentType
+  const { status, headers } = result
+  if (status !== 200) return send(reply, { status, content: text, contentType, ...(headers && { headers }) })
+  const { 'accept-encoding': acceptEncoding, 'if-none-match': ifNoneMatch } = request.headers
+  const form = await documents.answer(text, { acceptEncoding: acceptEncoding?.toString(), ifNoneMatch })
+  reply.code(form.status)
+  if (result.headers !== undefined) reply.headers(result.headers)
+  const varied = [reply.getHeader('vary') ?? [], 'accept-encoding', ...restsOn]
+  reply.headers({ ...form.headers, vary: varied.flat().join(', ') })
+  if (form.status === 304) return reply.send()
+  return reply.type(contentType).send(form.body)
+}
+
+/** Sends a fault in the error envelope, or as an error of the protocol that the route speaks. */
+export function sendFault(reply: FastifyReply, request: FastifyRequest, cause: Fault): FastifyReply {
+  const { dialect, isOpenAi } = (request.routeOptions?.config ?? {}) as Pick<Route, 'dialect' | 'isOpenAi'>
+  if (dialect === 'json-rpc') return sendProtocolFault(reply, request, cause)
+  // Clients that ask for what is not there read the error by what they asked for.
+  if (isOpenAi ?? (request.routeOptions?.url === undefined && isOpenAiPath(pathOf(request))))
+    return sendChatFault(reply, cause)
+  const accept = request.headers.accept ?? ''
+  const body = errorBody(cause, { requestId: request.id, accept, path: pathOf(request) })
+  return reply
+    .code(faultRow(cause.code).status)
+    .headers(errorHeaders(cause))
+    .type(errorType(accept))
+    .send(JSON.stringify(body))
+}
+
+function sendProtocolFault(reply: FastifyReply, request: FastifyRequest, cause: Fault): FastifyReply {
+  return reply
+    .code(faultRow(cause.code).status)
+    .headers(errorHeaders(cause))
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(failure(messageIdOf(request), faultToJsonRpc(cause, request.id))))
+}
+
+function sendChatFault(reply: FastifyReply, cause: Fault): FastifyReply {
+  return reply
+    .code(faultRow(cause.code).status)
+    .headers({ ...errorHeaders(cause), ...retryHeaders(cause) })
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(chatError(cause)))
+}
+
+/** A refusal answers the message that it refuses, where one could be read. */
+function messageIdOf({ body }: FastifyRequest): JsonRpcId {
+  const { id } = (body ?? {}) as { readonly id?: unknown }
+  return typeof id === 'string' || typeof id === 'number' ? id : null
+}
+
+/** JSON, raw bytes and forms are read, nothing else; an empty JSON body is no body. */
+export function bodyParsers(app: FastifyInstance): void {
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined)
+    else {
+      const refusal = tooManyValues(request, body as string)
+      if (refusal === null) void parseJson(request, body as string, done)
+      else done(new Refusal(refusal))
+    }
+  })
+  app.addContentTypeParser(FORM_TYPE, { parseAs: 'string' }, (request, body, done) => {
+    // Where none is taken it is refused by its type: nothing is read of it.
+    if (request.routeOptions.config?.takesForm !== true) return done(null, body)
+    const fields = readForm(body as string)
+    if (fields === undefined)
+      return done(
+        new Refusal(
+          fault('rpc/invalid-request', { fields: ['the fields of the form cannot be read, or one stands twice'] }),
+        ),
+      )
+    done(null, fields)
+  })
+  app.addContentTypeParser('application/octet-stream', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
+}
+
+/** Nothing is parsed that holds the node up for long, whichever door it came to. */
+function tooManyValues({ routeOptions }: FastifyRequest, body: string): Fault | null {
+  const { isOpenAi, dialect } = routeOptions.config
+  if (isOpenAi === true)
+    return isQuickToParse(body)
+      ? null
+      : fault('chat/invalid-request', {
+          param: 'body',
+          reason: 'it has too many values or names, or a name of more than 1024 characters',
+        })
+  const { valuesMax, namesMax } = dialect === undefined ? PLAIN_BODY : MESSAGE_BODY
+  return isQuickToParse(body, valuesMax, namesMax) ? null : fault('rpc/too-many-values', { valuesMax, namesMax })
+}
+
+/** A request and what is answered to it. */
+export interface Exchange {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+/** Where streams are opened. */
+export interface StreamRoom extends Pick<ServerOptions, 'onError'> {
+  readonly streams: Streams
+  readonly limits: StreamLimits
+  /** A request counts no longer as one under way. */
+  readonly settle: (request: FastifyRequest) => void
+  /** Whether what a request shows is the operator's. */
+  readonly isOperator: (authorization: string | undefined) => boolean
+}
+
+/** Opens a stream in place of an answer. It counts no longer as a request under way: streams have a bound of their own. */
+export function openStream(
+  { request, reply }: Exchange,
+  begin: StreamBegin,
+  { streams, settle, onError, isOperator }: StreamRoom,
+): FastifyReply {
+  if (request.method === 'HEAD') return reply.type('text/event-stream; charset=utf-8').send('')
+  const holder = isOperator(request.headers.authorization) ? null : holderOf(addressKey(request.ip))
+  const place = { raw: reply.raw, holder, headers: reply.getHeaders() }
+  const failed = (error: unknown): void => onError(error, request.id)
+  const cause = streams.open({ ...place, onError: failed }, begin)
+  if (cause !== null) return sendFault(reply, request, cause)
+  reply.hijack()
+  settle(request)
+  return reply
+}
+
+/** Writes an answer while it is made. It counts no longer as a request under way: chats have bounds of their own. */
+export function openFeed({ request, reply }: Exchange, feed: Feed, room: StreamRoom): FastifyReply {
+  const { limits, settle } = room
+  const onError = (error: unknown): void => room.onError(error, request.id)
+  reply.hijack()
+  void writeFeed({ raw: reply.raw, headers: reply.getHeaders(), limits, onError }, feed)
+  settle(request)
+  return reply
+}
+
+/** Everything that goes wrong outside a handler becomes the same envelope; a bug is told and shows nothing of itself. */
+export function failures(
+  app: FastifyInstance,
+  { onError, limits }: ServerOptions,
+  unread: (request: FastifyRequest) => Fault | null,
+): void {
+  app.setErrorHandler((error: FastifyError | Refusal, request, reply) => {
+    const refusal = unread(request)
+    // What is wrong with a body matters only to those who read it.
+    if (refusal === null && request.is404) return sendNothingHere(request, reply)
+    const cause = refusal ?? faultOf(error, request, limits)
+    if (cause.code === 'rpc/internal') onError(error, request.id)
+    return sendFault(reply, request, cause)
+  })
+  app.setNotFoundHandler(sendNothingHere)
+}
+
+function sendNothingHere(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { method } = request
+  const path = pathOf(request)
+  const shown = path.slice(0, 200)
+  const allowed = methodsAt(path)
+  if (allowed.length > 0) {
+    reply.header('allow', allowed.join(', '))
+    return sendFault(reply, request, fault('rpc/method-not-allowed', { method, path: shown, allowed }))
+  }
+  const meant = meantPath(path)
+  const cause =
+    meant === undefined ? fault('rpc/not-found', { path: shown }) : fault('rpc/near-path', { path: shown, meant })
+  return sendFault(reply, request, cause)
+}
+
+function faultOf(error: FastifyError | Refusal, request: FastifyRequest, limits: HttpLimits): Fault {
+  if (error instanceof Refusal || error instanceof ClaimsAway) return error.fault
+  switch (error.code) {
+    case 'FST_ERR_VALIDATION':
+      return fault('rpc/invalid-request', { fields: misfitsIn(error, request) })
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return fault('rpc/body-too-large', { limitBytes: request.routeOptions.bodyLimit ?? limits.bodyBytesMax })
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_ERR_CTP_EMPTY_TYPE':
+      return mediaTypeFault(request)
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return fault('rpc/malformed-json', { reason: 'it cannot be parsed' })
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+      return fault('rpc/malformed-json', { reason: 'there is none' })
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return fault('rpc/malformed-json', { reason: 'its length is not the one announced' })
+    default:
+      return malformedOrBug(error)
+  }
+}
+
+/** A body of a type that is not read here. */
+export function mediaTypeFault({ headers }: FastifyRequest): Fault {
+  return fault('rpc/media-type', { contentType: String(headers['content-type'] ?? 'none').slice(0, 100) })
+}
+
+/** Refuses a path that no route can be looked up for; hooks do not run for it. */
+export function refuseUnroutable(_: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.header('x-request-id', request.id)
+  reply.header('access-control-allow-origin', '*')
+  return sendFault(reply, request, fault('rpc/invalid-request', { fields: ['the path cannot be read'] }))
+}
+
+/** Errors of the JSON parser and of the router on bad bytes have a 4xx status; anything else is ours. */
+function malformedOrBug(error: FastifyError): Fault {
+  const { statusCode = 500 } = error
+  if (statusCode >= 400 && statusCode < 500) return fault('rpc/malformed-json', { reason: error.message.slice(0, 120) })
+  return fault('rpc/internal')
+}
+
+/** Parts of a request by the names that the validator has for them. */
+const PARTS: Readonly<Record<string, Omit<Checked, 'schema'>>> = {
+  body: { whole: 'the body', member: 'member' },
+  querystring: { whole: 'the query', member: 'query word' },
+  params: { whole: 'the path', member: 'part of the path' },
+}
+
+function misfitsIn({ validation = [], validationContext = 'body' }: FastifyError, request: FastifyRequest) {
+  const schemas = request.routeOptions.schema as Readonly<Record<string, object>> | undefined
+  const part = PARTS[validationContext] as Omit<Checked, 'schema'>
+  return sentences(validation, { schema: schemas?.[validationContext] ?? {}, ...part })
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?')[0] as string
+}

@@ -1,0 +1,274 @@
+import { randomUUID } from 'node:crypto'
+import cors from '@fastify/cors'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify'
+import { fault } from '../../consensus/primitives/fault.ts'
+import { ChatDoor } from '../chat/door.ts'
+import type { Route } from '../contract/route.ts'
+import { type OperationId, ROUTES } from '../contract/table.ts'
+import { Connections } from '../edge/connections.ts'
+import { Documents } from '../edge/documents.ts'
+import { isForm } from '../edge/form.ts'
+import { createHttpServer } from '../edge/http-server.ts'
+import { believedHops, proxiesOf } from '../edge/proxies.ts'
+import { STAND_IN_HOST } from '../edge/stand-in-host.ts'
+import { answerUnreadable } from '../edge/unreadable.ts'
+import { HANDLERS } from '../handlers/table.ts'
+import type { NodeApi } from '../node/node-api.ts'
+import { isOperator } from '../node/operator.ts'
+import { type ApiRequest, isFault } from './answer.ts'
+import { HOST_CHARS_MAX } from './limits.ts'
+import {
+  bodyParsers,
+  type DocumentRoom,
+  failures,
+  mediaTypeFault,
+  openFeed,
+  openStream,
+  Refusal,
+  refuseUnroutable,
+  type ServerOptions,
+  type StreamRoom,
+  send,
+  sendDocument,
+  sendFault,
+} from './server-edges.ts'
+import { Gates } from './server-gates.ts'
+import { Streams } from './streams.ts'
+
+/** The HTTP server over a node, ready to listen. */
+export async function createServer(node: NodeApi, options: ServerOptions): Promise<FastifyInstance> {
+  const { limits, trustProxy } = options
+  const connections = new Connections(limits, proxiesOf(trustProxy))
+  const app = Fastify({
+    serverFactory: (answer) => createHttpServer(limits, connections, answer),
+    bodyLimit: limits.bodyBytesMax,
+    trustProxy: believedHops(trustProxy),
+    genReqId: () => randomUUID(),
+    forceCloseConnections: 'idle',
+    // Who asks while the node stops is still answered as long as the store is open.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 200 },
+    frameworkErrors: refuseUnroutable,
+    clientErrorHandler: answerUnreadable,
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
+  })
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data))
+  bodyParsers(app)
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    reply.header('x-content-type-options', 'nosniff')
+    done()
+  })
+  // Before the gates: browsers read a refusal only with its headers.
+  await app.register(cors, CORS)
+  const gates = new Gates(node, options)
+  gates.attach(app)
+  failures(app, options, (request) => gates.unread(request))
+  const streams = new Streams(limits.streams)
+  // Before the server waits for its connections: a stream ends by itself only when it is told to.
+  app.addHook('preClose', async () => streams.close())
+  app.addHook('onClose', async () => connections.close())
+  const settle = (request: FastifyRequest): void => gates.settle(request)
+  const room = {
+    ...{ streams, limits: limits.streams, settle, onError: options.onError },
+    isOperator: (shown: string | undefined) => isOperator(node, shown),
+  }
+  const restsOn = trustProxy !== false && node.publicUrl === null ? ['x-forwarded-proto'] : []
+  const library = { documents: new Documents(), restsOn }
+  const wiring = { app, node, gates, room, library, door: new ChatDoor(node, limits.receiveTimeoutMs) }
+  for (const operation of Object.keys(ROUTES) as OperationId[]) addRoute(wiring, operation)
+  return app
+}
+
+/** Headers that a request may have are those that its preflight names. */
+const CORS = {
+  origin: '*',
+  methods: ['GET', 'HEAD', 'POST', 'DELETE'],
+  strictPreflight: false,
+  exposedHeaders: [
+    'x-request-id',
+    'retry-after',
+    'ratelimit',
+    'ratelimit-policy',
+    'etag',
+    'mcp-session-id',
+    'idempotent-replay',
+    'retry-after-ms',
+    'x-should-retry',
+    'x-usage-estimated',
+    ...['limit', 'remaining', 'reset'].flatMap((of) => [`x-ratelimit-${of}-requests`, `x-ratelimit-${of}-tokens`]),
+    'payment-required',
+    'payment-response',
+    'x-payment-response',
+  ],
+  maxAge: 86_400,
+}
+
+interface Wiring {
+  readonly app: FastifyInstance
+  readonly node: NodeApi
+  readonly gates: Gates
+  readonly room: StreamRoom
+  readonly library: DocumentRoom
+  readonly door: ChatDoor
+}
+
+function addRoute({ app, node, gates, room, library, door }: Wiring, operation: OperationId): void {
+  const route: Route = ROUTES[operation]
+  const handler = HANDLERS[operation]
+  const schema = {
+    ...(route.params === undefined ? {} : { params: route.params }),
+    ...(route.query !== undefined || isStrict(route) ? { querystring: route.query ?? NO_QUERY } : {}),
+    ...(route.body === undefined || isFreeForm(route) ? {} : { body: bodySchema(route) }),
+  }
+  app.route({
+    method: route.method,
+    url: route.path.replace(/\{(\w+)\}/g, ':$1'),
+    schema,
+    ...(route.bodyBytesMax !== undefined && { bodyLimit: route.bodyBytesMax }),
+    config: {
+      bucket: route.bucket,
+      ...(route.isOpenAi && { isOpenAi: route.isOpenAi }),
+      ...(route.isPaid && { isPaid: route.isPaid }),
+      ...(route.dialect && { dialect: route.dialect }),
+      ...(route.takesForm && { takesForm: route.takesForm }),
+    },
+    ...(route.isOpenAi && doorHooks(door, route)),
+    preValidation: (request, _, done) => {
+      if (node.publicUrl === null && !isAuthority(hostOf(request)))
+        return done(
+          new Refusal(
+            fault('rpc/invalid-request', { fields: ['the header host must be a name with or without a port'] }),
+          ),
+        )
+      // A proxy that does not set it passes on what its client wrote, and it begins every address that is shown.
+      if (node.publicUrl === null && !isScheme(request.protocol))
+        return done(
+          new Refusal(fault('rpc/invalid-request', { fields: ['the header x-forwarded-proto must be http or https'] })),
+        )
+      if (route.operator === 'required' && !isOperator(node, request.headers.authorization))
+        return done(new Refusal(fault('rpc/unauthorized')))
+      if (request.body instanceof Uint8Array && route.takesBytes !== true)
+        return done(new Refusal(mediaTypeFault(request)))
+      if (request.body !== undefined && isForm(request.headers['content-type']) !== (route.takesForm === true))
+        return done(new Refusal(mediaTypeFault(request)))
+      // Indexers probe paid paths with no body at all; numbers in a query arrive as text.
+      if (route.body !== undefined && !isFreeForm(route)) request.body ??= {}
+      readQuery(route, request)
+      done()
+    },
+    handler: async (request, reply) => {
+      const result = await gates.during(request, async () => handler(node, apiRequest(node, { request, reply }, route)))
+      if (isFault(result)) return sendFault(reply, request, result)
+      if ('feed' in result) return openFeed({ request, reply }, result.feed, room)
+      if ('stream' in result) return openStream({ request, reply }, result.stream, room)
+      return route.isDocument === true ? sendDocument({ request, reply }, result, library) : send(reply, result)
+    },
+  })
+}
+
+const NO_QUERY = { type: 'object', properties: {}, additionalProperties: false }
+
+/** Whether a route refuses query words that it does not know. Pages, probes and protocols of others are sent words for others. */
+function isStrict({ isDocument, dialect, isOpenAi, takesForm, bucket, answers }: Route): boolean {
+  const { contentType, alsoAs } = answers[200] ?? {}
+  const isPage = takesForm === true || contentType === 'text/html' || alsoAs === 'text/html'
+  return !(isDocument || dialect || isOpenAi || isPage || bucket === 'health')
+}
+
+/** Whether a route's body reaches its handler as it came. */
+function isFreeForm({ dialect, isOpenAi }: Route): boolean {
+  return dialect !== undefined || isOpenAi === true
+}
+
+/** What stands before a route that speaks the OpenAI interface, and what goes with all that it answers. */
+function doorHooks(door: ChatDoor, route: Route): Pick<RouteOptions, 'onRequest' | 'onSend'> {
+  return {
+    onRequest: (request, reply, done) => {
+      const refusal = door.enter(route, request, reply)
+      done(refusal === null ? undefined : new Refusal(refusal))
+    },
+    onSend: (request, reply, payload, done) => {
+      door.tell(request, reply)
+      done(null, payload)
+    },
+  }
+}
+
+/** Raw bytes are a body too where transactions are taken; JSON is checked as documented. */
+function bodySchema({ body, takesBytes = false }: Route): object {
+  return takesBytes ? { content: { 'application/json': { schema: { type: 'object' } } } } : (body as object)
+}
+
+/** Makes numbers of a query numbers. A document ignores parameters that it does not know: links carry words for others, like `utm_source`. */
+function readQuery({ query, isDocument }: Route, request: FastifyRequest): void {
+  const values = request.query as Record<string, unknown>
+  const properties = (query as { properties?: Record<string, { type?: string }> } | undefined)?.properties ?? {}
+  if (isDocument) for (const name of Object.keys(values)) if (!Object.hasOwn(properties, name)) delete values[name]
+  for (const [name, { type }] of Object.entries(properties)) {
+    const value = values[name]
+    if (type === 'integer' && typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value)) values[name] = Number(value)
+  }
+}
+
+function apiRequest(
+  node: NodeApi,
+  { request, reply: { raw } }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  { isDocument }: Route,
+): ApiRequest {
+  let gone: AbortSignal | undefined
+  return {
+    get signal() {
+      gone ??= goneSignal(raw)
+      return gone
+    },
+    params: request.params as Record<string, string>,
+    query: request.query as Record<string, string>,
+    body: request.body,
+    accept: request.headers.accept ?? '',
+    headers: headersOf(request),
+    address: request.ip,
+    requestId: request.id,
+    isOperator: isOperator(node, request.headers.authorization),
+    baseUrl: baseUrlOf(node, request.protocol, isDocument === true ? STAND_IN_HOST : hostOf(request)),
+  }
+}
+
+/** Made for those who ask for it: most answers are there before anybody can go away. */
+function goneSignal(raw: FastifyReply['raw']): AbortSignal {
+  const gone = new AbortController()
+  const told = (): void => {
+    if (!raw.writableFinished) gone.abort()
+  }
+  if (raw.closed) told()
+  else raw.once('close', told)
+  return gone.signal
+}
+
+function headersOf({ headers }: FastifyRequest): ApiRequest['headers'] {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value?.toString()]))
+}
+
+function baseUrlOf({ publicUrl }: NodeApi, protocol: string, host: string): string {
+  return publicUrl ?? `${protocol}://${host}`
+}
+
+/**
+ * Host that a request names. Never X-Forwarded-Host: few proxies set it, so that it is often what a client wrote, and caches that keep a
+ * document do not look at it.
+ */
+function hostOf({ headers }: FastifyRequest): string {
+  return headers.host ?? ''
+}
+
+/**
+ * Whether a host can be part of an address that is shown. Without a public address every document says the host it was asked
+ * under, many times over, and is kept for the next who asks.
+ */
+function isAuthority(host: string): boolean {
+  return host.length <= HOST_CHARS_MAX && /^[\w.~%:[\]-]*$/.test(host)
+}
+
+function isScheme(protocol: string): boolean {
+  return protocol === 'http' || protocol === 'https'
+}

@@ -1,0 +1,55 @@
+import { request } from 'undici'
+import type { EndpointProbe, Probe } from '../../marketplace/ports/probes.ts'
+import { notConfigured, type Readiness } from '../../marketplace/ports/readiness.ts'
+
+const VALUE_CHARS_MAX = 200
+/** Names under which servers tell the id that they gave a request. */
+const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'x-correlation-id']
+
+/**
+ * Looks at one base address, which the operator named: it may be a private one, and no caller has a say in it. Every probe is a
+ * connection of its own, so that its time is what a stranger would wait.
+ */
+export class HttpEndpointProbe implements EndpointProbe {
+  /** As results show it: without what only the operator should know. */
+  readonly target: string
+  readonly #base: string
+
+  /** Base address without a slash at the end; empty where there is none. */
+  constructor(base: string) {
+    this.#base = base
+    this.target = base.replace(/^(https?:\/\/)[^/?#]*@/i, '$1').replace(/[?#].*$/, '')
+  }
+
+  readonly readiness = (): Readiness =>
+    this.#base === ''
+      ? notConfigured('an endpoint', 'validation.target', 'rpc.public-url')
+      : { available: true, engine: 'http' }
+
+  readonly probe = async (path: string, timeoutMs: number, signal: AbortSignal): Promise<Probe> => {
+    const ended = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+    const startedMs = performance.now()
+    const latencyMs = (): number => Math.round(performance.now() - startedMs)
+    try {
+      const { statusCode, headers, body } = await request(this.#base + path, { signal: ended, reset: true })
+      body.on('error', () => {}).destroy()
+      const header = (name: string): string | null => {
+        const value = headers[name]
+        return (typeof value === 'string' ? value : value?.[0])?.slice(0, VALUE_CHARS_MAX) ?? null
+      }
+      const requestId = REQUEST_ID_HEADERS.map(header).find((value) => value !== null) ?? null
+      return {
+        path,
+        status: statusCode,
+        latencyMs: latencyMs(),
+        requestId,
+        contentType: header('content-type'),
+        error: null,
+      }
+    } catch (error) {
+      const { code } = error as { readonly code?: string }
+      const reason = ended.aborted ? `no answer within ${timeoutMs} ms` : (code ?? 'no answer that is HTTP')
+      return { path, status: null, latencyMs: latencyMs(), requestId: null, contentType: null, error: reason }
+    }
+  }
+}

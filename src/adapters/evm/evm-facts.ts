@@ -1,0 +1,130 @@
+import type { Clock } from '../../../consensus/chain/ports.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import type { EvmBalance, GasFacts } from '../../../marketplace/ports/evm.ts'
+import type { Provider } from '../providers/provider.ts'
+import { countOf, fieldsOf, type JsonRpcNode, quantityOf } from './json-rpc-node.ts'
+
+/** A token whose balance is told. */
+export interface StableToken {
+  readonly symbol: string
+  readonly contract: string
+  readonly decimals: number
+}
+
+/** A network that is read. */
+export interface EvmNetwork {
+  readonly chainId: number
+  /** Null where balances are not told. */
+  readonly stable: StableToken | null
+}
+
+/** What a node is asked. */
+export type EvmQuery = { readonly ask: 'gas' } | { readonly ask: 'balance'; readonly address: string }
+
+/** What a node tells. */
+export type EvmFacts =
+  | { readonly is: 'gas'; readonly gas: GasFacts }
+  | { readonly is: 'balance'; readonly balance: EvmBalance }
+
+/** A block as far as it is used. */
+export interface BlockFacts {
+  readonly number: number
+  readonly baseFee: bigint | null
+}
+
+/** A node whose newest block is older than this has lost its network; clocks may be apart by half of it. */
+const BEHIND_SECONDS_MAX = 600
+/** `balanceOf(address)` of ERC-20. */
+const BALANCE_OF = '0x70a08231'
+/** Highest price of gas that is believed, in wei: a thousand times what was ever paid. */
+const GAS_PRICE_MAX = 10n ** 16n
+
+/** A node as a provider of gas prices and balances (https://ethereum.org/developers/docs/apis/json-rpc/). */
+export function evmFacts(node: JsonRpcNode, network: EvmNetwork, clock: Clock): Provider<EvmQuery, EvmFacts> {
+  return {
+    name: node.name,
+    check: async (signal) => {
+      const proven = await node.proveChain(signal, true)
+      return proven.ok ? newestBlock(node, clock, signal) : proven
+    },
+    ask: async (query, signal) => {
+      const proven = await node.proveChain(signal)
+      if (!proven.ok) return proven
+      return query.ask === 'gas'
+        ? gas(node, network, clock, signal)
+        : balance(node, network, clock, query.address, signal)
+    },
+  }
+}
+
+async function gas(
+  node: JsonRpcNode,
+  { chainId }: EvmNetwork,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Result<EvmFacts>> {
+  const [block, price, tip] = await Promise.all([
+    newestBlock(node, clock, signal),
+    node.call('eth_gasPrice', [], signal),
+    node.ask('eth_maxPriorityFeePerGas', [], signal),
+  ])
+  if (!block.ok) return block
+  if (!price.ok) return price
+  const gasPrice = believed(price.value)
+  if (gasPrice === null) return fail(node.unusable('its gas price is none'))
+  // Nodes without the market of EIP-1559 do not know this one.
+  const priorityFee = tip.ok && tip.value.is === 'result' ? believed(tip.value.result) : null
+  const { number: blockNumber, baseFee } = block.value
+  return ok({ is: 'gas', gas: { chainId, gasPrice, baseFee, priorityFee, blockNumber } })
+}
+
+/** Both balances at one block, so that they were true at the same time. */
+async function balance(
+  node: JsonRpcNode,
+  { chainId, stable }: EvmNetwork,
+  clock: Clock,
+  address: string,
+  signal: AbortSignal,
+): Promise<Result<EvmFacts>> {
+  if (stable === null) return fail(node.unusable('no token is told of this network'))
+  const block = await newestBlock(node, clock, signal)
+  if (!block.ok) return block
+  const at = `0x${block.value.number.toString(16)}`
+  const data = `${BALANCE_OF}${address.slice(2).toLowerCase().padStart(64, '0')}`
+  const [native, token] = await Promise.all([
+    node.call('eth_getBalance', [address, at], signal),
+    node.call('eth_call', [{ to: stable.contract, data }, at], signal),
+  ])
+  if (!native.ok) return native
+  if (!token.ok) return token
+  const wei = quantityOf(native.value)
+  const amount = wordOf(token.value)
+  if (wei === null || amount === null) return fail(node.unusable('its balance is none'))
+  return ok({
+    is: 'balance',
+    balance: { chainId, native: wei, stable: { ...stable, amount }, blockNumber: block.value.number },
+  })
+}
+
+/** The newest block of a node; one that is old, or of the future, is `provider/answer`. */
+export async function newestBlock(node: JsonRpcNode, clock: Clock, signal: AbortSignal): Promise<Result<BlockFacts>> {
+  const told = await node.call('eth_getBlockByNumber', ['latest', false], signal)
+  if (!told.ok) return told
+  const fields = fieldsOf(told.value)
+  const [number, timestamp] = [countOf(fields?.number), countOf(fields?.timestamp)]
+  if (number === null || timestamp === null) return fail(node.unusable('its newest block is none'))
+  const behindSeconds = Math.floor(clock.now() / 1_000) - timestamp
+  return Math.abs(behindSeconds) > BEHIND_SECONDS_MAX
+    ? fail(node.unusable(`its newest block is ${behindSeconds} seconds old`))
+    : ok({ number, baseFee: believed(fields?.baseFeePerGas) })
+}
+
+function believed(value: unknown): bigint | null {
+  const price = quantityOf(value)
+  return price !== null && price <= GAS_PRICE_MAX ? price : null
+}
+
+/** A word of the ABI: 32 bytes, no more and no less, as a contract that is none gives no bytes at all. */
+function wordOf(value: unknown): bigint | null {
+  return typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value) ? BigInt(value) : null
+}

@@ -1,0 +1,77 @@
+import { isIP, isIPv4 } from 'node:net'
+import type { OutsideConfig } from '../../config/outside-settings.ts'
+import type { Clock, Timers } from '../../consensus/chain/ports.ts'
+import { fault } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { VERSION } from '../daemon/version.ts'
+import { AddressGuard, isNetwork } from './address-guard.ts'
+import { FetchGate } from './fetch-gate.ts'
+import { type AskNames, NameSystem } from './name-system.ts'
+import { OwnHosts } from './own-hosts.ts'
+import { SafeFetcher } from './safe-fetch.ts'
+import type { Dial } from './stranger-socket.ts'
+
+/** Stands in for the internet: name servers, and where connections to public addresses lead. Only tests have one. */
+export interface Internet {
+  readonly ask: AskNames
+  readonly dial: Dial
+}
+
+/** What the way to the web is set up with. */
+export interface WebParts {
+  readonly config: OutsideConfig['web']
+  /** Base address that this node tells others; null where it tells none. */
+  readonly publicUrl: string | null
+  /** Multiaddress that this node tells its peers in place of its own; null where it tells none. */
+  readonly announced: string | null
+  /** IP addresses of the node's peers now: whoever reads pages through this node could trouble them in its name. */
+  readonly peerAddresses: () => readonly string[]
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly internet?: Internet | undefined
+}
+
+/** The way to the web, and the name system under it. */
+export interface OpenWeb {
+  readonly names: NameSystem
+  readonly web: SafeFetcher
+}
+
+/** Name by which servers know this software. */
+const PRODUCT = 'Farthing'
+
+/** Sets up name system and fetcher; `names.start()` begins to look whether they work. The fault is `config/value`. */
+export function openWeb({ config, clock, timers, internet, peerAddresses, ...own }: WebParts): Result<OpenWeb> {
+  const network = config.deny.find((text) => !isNetwork(text))
+  if (network !== undefined) return refused('web.deny', network, 'networks like 203.0.113.0/24, separated by commas')
+  const server = config.resolvers.find((text) => !isServer(text))
+  if (server !== undefined) return refused('web.resolvers', server, 'IP addresses, each with a port where it is not 53')
+  const names = new NameSystem(config.resolvers, { timers, ...(internet && { ask: internet.ask }) })
+  const ownHosts = new OwnHosts(own, { names, clock })
+  const guard = new AddressGuard(config.deny)
+  const contact = config.contact ?? own.publicUrl
+  const web = new SafeFetcher({
+    names,
+    guard,
+    gate: new FetchGate(),
+    urls: { ports: config.ports, guard, ownHosts: ownHosts.hosts },
+    ownAddresses: async (signal) => [...(await ownHosts.addresses(signal)), ...peerAddresses()],
+    product: PRODUCT,
+    userAgent: `${PRODUCT}/${VERSION}${contact === null ? '' : ` (+${contact})`}`,
+    robots: config.robots,
+    clock,
+    ...(internet && { dial: internet.dial }),
+  })
+  return ok({ names, web })
+}
+
+function isServer(text: string): boolean {
+  if (isIP(text) !== 0) return true
+  const [, v6, v4, port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
+  const isAddress = v6 === undefined ? isIPv4(v4 ?? '') : isIP(v6) === 6
+  return isAddress && Number(port) > 0 && Number(port) < 65_536
+}
+
+function refused(key: string, value: string, allowed: string): Result<never> {
+  return fail(fault('config/value', { key, value, allowed }))
+}

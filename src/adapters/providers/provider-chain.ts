@@ -1,0 +1,346 @@
+import { serialize } from 'node:v8'
+import { LRUCache } from 'lru-cache'
+import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
+import { type Fault, fault, faultMessage } from '../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import { freeOf } from '../../../marketplace/ports/free-places.ts'
+import type { Asked } from '../../../marketplace/ports/providers.ts'
+import { notConfigured, notNow, type Readiness, troubleOf } from '../../../marketplace/ports/readiness.ts'
+import type { Sourced } from '../../../marketplace/ports/sourced.ts'
+import { checkedIll, withoutWords } from '../../../marketplace/ports/trouble.ts'
+import { causeOf, UpstreamBreakers } from '../../../marketplace/ports/upstream-breaker.ts'
+import { Deadline, unlessAborted } from './deadline.ts'
+import type { Checkable, Provider, ProviderCheck, ProviderFacts } from './provider.ts'
+
+/** What a chain of providers is made of. */
+export interface ProviderChainParts<Query, Value> {
+  /** What they are asked for, in words: "exchange rates". */
+  readonly what: string
+  /** Settings that configure them. */
+  readonly requires: readonly string[]
+  /** In the order in which they are asked. */
+  readonly providers: readonly Provider<Query, Value>[]
+  /** Whether they can be asked now, where whom they ask in turn knows that: no breaker of the chain closes them then. */
+  readonly readiness?: (isFree: boolean) => Readiness
+  /** Queries with one key have one answer. */
+  readonly keyOf: (query: Query) => string
+  /** How long an answer is as good as a new one, or until when one is that was given at a moment. */
+  readonly freshMs: number | ((atMs: number, value: Value) => number)
+  /** How old an answer may be that is given, marked, while nobody can be asked. */
+  readonly staleMs: number
+  /** Most answers that are kept, where that is less than usual. */
+  readonly keptMax?: number
+  /** How long an answer may take in all and from one of them, where that is more than usual. */
+  readonly patience?: { readonly budgetMs: number; readonly oneMs: number }
+  readonly clock: Clock
+  readonly timers: Timers
+}
+
+/** Where keys are, which a provider that lacks something may be waiting for. */
+const KEYS_SETTING = 'providers.keys-file'
+/** In all with a service's own work below the six seconds of a call; one that takes longer leaves no time for the next. */
+const PATIENCE = { budgetMs: 5_500, oneMs: 3_500 }
+/** Whoever gets less time than this is not asked, as its failure would say nothing about it. */
+const LEAST_MS = 1_000
+const RETRY_MS_MAX = 250
+const CHECK_MS = 5_000
+/** Answers that a chain keeps. */
+export const KEPT_MAX = 1_000
+/** Memory that kept answers of a chain may take. */
+export const KEPT_BYTES_MAX = 16 * 1_048_576
+/** Different questions at one time. */
+export const ASKING_MAX = 256
+/** How long "not found" is told again: failing calls cost nothing, and must not use up what a provider allows. */
+const MISSING_MS = 60_000
+const WELL_MS = 300_000
+const ILL_MS = 30_000
+
+interface Kept<Value> {
+  readonly value: Value
+  readonly provider: Provider<never, Value>
+  readonly atMs: number
+}
+
+/** A "not found" that is told again. */
+interface Missing {
+  readonly fault: Fault
+  readonly atMs: number
+}
+
+/** What is asked, and whether no caller pays for it. */
+interface Question<Query> {
+  readonly query: Query
+  readonly isFree: boolean
+}
+
+interface Member<Query, Value> {
+  readonly provider: Provider<Query, Value>
+  readonly breakers: UpstreamBreakers
+  /** What went wrong last, as the operator is told it; null while all is well. */
+  trouble: Fault | null
+  /** Whether it ever answered, or its check went well. */
+  known: boolean
+}
+
+/**
+ * Several providers of one thing as one: asked in order, equal questions at the same time asked once, answers kept, and given
+ * again within bounds while nobody can be asked.
+ */
+export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkable {
+  readonly #parts: ProviderChainParts<Query, Value>
+  readonly #members: readonly Member<Query, Value>[]
+  readonly #kept: LRUCache<string, Kept<Value>>
+  readonly #missing = new LRUCache<string, Missing>({ max: KEPT_MAX })
+  readonly #asking = new Map<string, Promise<Result<Sourced<Value>>>>()
+  readonly #end = new AbortController()
+  #cancel: (() => void) | null = null
+
+  constructor(parts: ProviderChainParts<Query, Value>) {
+    this.#parts = parts
+    this.#kept = new LRUCache({
+      max: parts.keptMax ?? KEPT_MAX,
+      maxSize: KEPT_BYTES_MAX,
+      sizeCalculation: ({ value }, key) => key.length + serialize(value).length,
+    })
+    this.#members = parts.providers.map((provider) => ({
+      provider,
+      breakers: new UpstreamBreakers(),
+      trouble: null,
+      known: false,
+    }))
+  }
+
+  readonly readiness = (): Readiness => {
+    const { what, requires } = this.#parts
+    if (this.#members.length === 0) return notConfigured(`a provider of ${what}`, ...requires)
+    if (this.#parts.readiness !== undefined) return this.#parts.readiness(false)
+    const usable = this.#members.find((member) => this.#isUsable(member, false))
+    if (usable !== undefined) return { available: true, engine: usable.provider.name }
+    const troubles = this.#members.map(({ provider, trouble }) =>
+      troubleOf(provider.name, provider.lacks ?? (trouble && faultMessage(withoutWords(trouble)))),
+    )
+    const reason = `no provider of ${what} can be asked now (${troubles.join('; ')})`
+    const isLacking = this.#members.some(({ provider }) => provider.lacks !== undefined)
+    return isLacking ? { available: false, reason, requires: [...requires, KEYS_SETTING] } : notNow(reason)
+  }
+
+  readonly ask = async (query: Query, signal: AbortSignal, isFree = false): Promise<Result<Sourced<Value>>> => {
+    const { what } = this.#parts
+    const late = fault('provider/timeout', { provider: `the provider of ${what}` })
+    if (signal.aborted) return fail(late)
+    const key = this.#parts.keyOf(query)
+    const kept = this.#kept.get(key)
+    if (kept !== undefined && this.#isFresh(kept)) return ok(this.#sourced(kept, false))
+    const missing = this.#missing.get(key)
+    const missedMs = missing === undefined ? -1 : this.#now() - missing.atMs
+    if (missing !== undefined && missedMs >= 0 && missedMs < MISSING_MS) return fail(missing.fault)
+    // What is free may wait for what is paid, not the other way round: it is turned away from more.
+    const name = askedName(key, isFree)
+    let asking = this.#asking.get(askedName(key, false)) ?? this.#asking.get(name)
+    if (asking === undefined) {
+      const reason = 'too many different questions at once'
+      if (this.#asking.size >= (isFree ? freeOf(ASKING_MAX) : ASKING_MAX))
+        return fail(fault('provider/none', { what, reason }))
+      asking = this.#askAnew(key, query, isFree).finally(() => this.#asking.delete(name))
+      this.#asking.set(name, asking)
+    }
+    // Whoever gives up leaves the question to those who still wait.
+    return (await unlessAborted(asking, signal)) ?? fail(late)
+  }
+
+  /** The answer to a query that is kept, if not too old to be given; nobody is asked. */
+  latest(query: Query): Sourced<Value> | null {
+    const kept = this.#kept.get(this.#parts.keyOf(query))
+    return kept !== undefined && this.#isGoodEnough(kept) ? this.#sourced(kept, !this.#isFresh(kept)) : null
+  }
+
+  get facts(): readonly ProviderFacts[] {
+    const { what } = this.#parts
+    return this.#members.map((member) => ({
+      what,
+      name: member.provider.name,
+      usable: this.#isWell(member),
+      trouble: member.trouble === null ? null : faultMessage(member.trouble),
+    }))
+  }
+
+  async checkAll(): Promise<readonly ProviderCheck[]> {
+    return Promise.all(this.#members.map((member) => this.#check(member)))
+  }
+
+  /** Checks all of them now and from then on; resolves after the first round. */
+  async start(): Promise<void> {
+    if (this.#members.length === 0) return
+    await this.checkAll()
+    this.#schedule()
+  }
+
+  /** Asks and checks no more, and gives up what is under way. */
+  stop(): void {
+    this.#end.abort()
+    this.#cancel?.()
+  }
+
+  async #askAnew(key: string, query: Query, isFree: boolean): Promise<Result<Sourced<Value>>> {
+    const budget = new Deadline(this.#parts.timers, this.#patience.budgetMs, this.#end.signal)
+    try {
+      const answer = await this.#askInOrder(key, { query, isFree }, budget.signal)
+      if (!answer.ok && answer.fault.code === 'provider/not-found')
+        this.#missing.set(key, { fault: answer.fault, atMs: this.#now() })
+      return answer
+    } finally {
+      budget.end()
+    }
+  }
+
+  async #askInOrder(key: string, question: Question<Query>, budget: AbortSignal): Promise<Result<Sourced<Value>>> {
+    let last: Fault = fault('provider/none', { what: this.#parts.what, reason: 'none is usable now' })
+    const beganMs = this.#now()
+    for (const member of this.#members) {
+      if (budget.aborted || this.#now() - beganMs > this.#patience.budgetMs - LEAST_MS) break
+      if (!member.breakers.admit(this.#now(), question.isFree)) continue
+      const answer = await this.#askMember(member, question, budget)
+      if (answer.ok) return ok(this.#sourced(this.#keep(key, member.provider, answer.value), false))
+      last = withoutWords(answer.fault)
+      if (isAnswer(last)) return fail(last)
+    }
+    const kept = this.#kept.get(key)
+    return kept !== undefined && this.#isGoodEnough(kept) ? ok(this.#sourced(kept, true)) : fail(last)
+  }
+
+  #keep(key: string, provider: Provider<Query, Value>, value: Value): Kept<Value> {
+    const kept = { value, provider, atMs: this.#now() }
+    this.#kept.set(key, kept)
+    return kept
+  }
+
+  /** Asks one of them, and once more after a moment where it was not reached: both within its time. */
+  async #askMember(
+    member: Member<Query, Value>,
+    { query, isFree }: Question<Query>,
+    budget: AbortSignal,
+  ): Promise<Result<Value>> {
+    const { provider } = member
+    const deadline = new Deadline(this.#parts.timers, this.#patience.oneMs, budget)
+    const { signal } = deadline
+    try {
+      let answer = await guarded(provider.name, signal, () => provider.ask(query, signal))
+      if (!answer.ok && answer.fault.code === 'provider/unreachable') {
+        await this.#pause(Math.random() * RETRY_MS_MAX, signal)
+        if (!signal.aborted) answer = await guarded(provider.name, signal, () => provider.ask(query, signal))
+      }
+      if (this.#end.signal.aborted || isOfQuestion(answer)) member.breakers.abandoned(isFree)
+      else this.#note(member, answer.ok || isAnswer(answer.fault) ? null : answer.fault, isFree)
+      return answer
+    } finally {
+      deadline.end()
+    }
+  }
+
+  #note(member: Member<Query, Value>, trouble: Fault | null, isFree: boolean): void {
+    if (trouble !== null) {
+      member.trouble = trouble
+      if (this.#parts.readiness !== undefined) return
+      const askedMs = Number(trouble.detail.retryAfterMs ?? 0)
+      member.breakers.failed(this.#now(), { askedMs, isFree, cause: causeOf(trouble) })
+      return
+    }
+    member.known = true
+    member.breakers.succeeded()
+    if (this.#isWell(member)) member.trouble = null
+  }
+
+  async #check(member: Member<Query, Value>): Promise<ProviderCheck> {
+    const { what, timers } = this.#parts
+    const { provider } = member
+    const { name } = provider
+    const beganMs = this.#now()
+    const deadline = new Deadline(timers, CHECK_MS, this.#end.signal)
+    const checked = await guarded(name, deadline.signal, () => provider.check(deadline.signal))
+    deadline.end()
+    const ms = Math.max(0, this.#now() - beganMs)
+    // During a pause, calls have shown what a cheap question may not: its answer neither ends the pause nor makes it longer.
+    const isPausing = member.breakers.isOpen(this.#now(), true)
+    if (checked.ok) {
+      member.known = true
+      if (this.#isWell(member)) member.trouble = null
+      return { what, name, ok: true, detail: 'answers', ms }
+    }
+    // A check is as good as free: what only that meets keeps no paid work away.
+    if (!isPausing && !this.#end.signal.aborted) this.#note(member, checked.fault, true)
+    return { what, name, ms, ...checkedIll(checked.fault) }
+  }
+
+  #schedule(): void {
+    if (this.#end.signal.aborted) return
+    const isWell = this.#members.every((member) => this.#isWell(member))
+    this.#cancel = this.#parts.timers.after(isWell ? WELL_MS : ILL_MS, () => {
+      void this.checkAll().then(() => this.#schedule())
+    })
+  }
+
+  #isUsable({ known, breakers }: Member<Query, Value>, isFree: boolean): boolean {
+    return this.#parts.readiness?.(isFree).available ?? (known && !breakers.isOpen(this.#now(), isFree))
+  }
+
+  #isWell(member: Member<Query, Value>): boolean {
+    return this.#isUsable(member, false) && this.#isUsable(member, true)
+  }
+
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    const over = new Deadline(this.#parts.timers, ms, signal)
+    await unlessAborted(new Promise<never>(() => {}), over.signal)
+    over.end()
+  }
+
+  #sourced({ value, provider, atMs }: Kept<Value>, stale: boolean): Sourced<Value> {
+    const { name, url, attribution } = provider
+    const words = { ...(url !== undefined && { url }), ...(attribution !== undefined && { attribution }) }
+    return { value, source: { name, fetchedAt: new Date(atMs).toISOString(), stale, ...words } }
+  }
+
+  #isFresh({ atMs, value }: Kept<Value>): boolean {
+    const { freshMs } = this.#parts
+    const ageMs = this.#now() - atMs
+    return ageMs >= 0 && ageMs < (typeof freshMs === 'number' ? freshMs : freshMs(atMs, value))
+  }
+
+  /** An answer from the future, by a clock that was set back, is of unknown age. */
+  #isGoodEnough({ atMs }: Kept<Value>): boolean {
+    const ageMs = this.#now() - atMs
+    return ageMs >= 0 && ageMs <= this.#parts.staleMs
+  }
+
+  get #patience(): { readonly budgetMs: number; readonly oneMs: number } {
+    return this.#parts.patience ?? PATIENCE
+  }
+
+  #now(): number {
+    return this.#parts.clock.now()
+  }
+}
+
+function askedName(key: string, isFree: boolean): string {
+  return `${isFree ? 'free' : 'paid'} ${key}`
+}
+
+/** Faults that say something about the question, not about whoever was asked. */
+function isAnswer({ code }: Fault): boolean {
+  return code === 'provider/not-found' || code === 'web/refused'
+}
+
+/** Whether what went wrong may be the question's fault: it then says nothing about whoever was asked. */
+function isOfQuestion(answer: Result<unknown>): boolean {
+  return !answer.ok && answer.fault.detail.ofQuestion === true
+}
+
+/** Runs a call until the signal is aborted. An adapter that throws has met an answer that it was not written for. */
+async function guarded<T>(provider: string, signal: AbortSignal, call: () => Promise<Result<T>>): Promise<Result<T>> {
+  const late = fail(fault('provider/timeout', { provider }))
+  try {
+    return (await unlessAborted(call(), signal)) ?? late
+  } catch {
+    // What is thrown may quote the answer, and that may be words for the operator.
+    return signal.aborted ? late : fail(fault('provider/answer', { provider, reason: 'it is not what was expected' }))
+  }
+}

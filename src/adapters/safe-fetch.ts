@@ -1,0 +1,259 @@
+import type { Socket } from 'node:net'
+import { type buildConnector, Client } from 'undici'
+import type { Clock } from '../../consensus/chain/ports.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import type { Readiness } from '../../marketplace/ports/readiness.ts'
+import type { WebPage, WebReader, WebRequest } from '../../marketplace/ports/web.ts'
+import { systemClock } from '../daemon/runtime.ts'
+import { ACCEPTED_CODINGS, canDecode, codingsOf, readBody, UnusableBody } from './decoded-body.ts'
+import { hostOf, readPublicUrl, URL_CHARS_MAX, type UrlRules } from './public-url.ts'
+import { Robots } from './robots.ts'
+import { connectToStranger, type SocketParts } from './stranger-socket.ts'
+import {
+  type AnswerHeaders,
+  contentTypeOf,
+  headerOf,
+  isHeaderText,
+  isStorable,
+  maxAgeOf,
+  validatorOf,
+} from './web-answer.ts'
+
+/** What the fetcher is made from. */
+export interface SafeFetcherParts extends SocketParts {
+  readonly urls: UrlRules
+  readonly names: SocketParts['names'] & { readonly readiness: () => Readiness }
+  /** Product token by which robots.txt and servers know this node, and the User-Agent that begins with it. */
+  readonly product: string
+  readonly userAgent: string
+  /** Whether robots.txt is obeyed where a request asks for it. */
+  readonly robots: boolean
+  readonly clock?: Clock
+  /** All of a reading takes no longer, waiting for its turn included. */
+  readonly totalMs?: number
+}
+
+/** Longest time for a page, redirects and waiting included. */
+export const TOTAL_MS = 9_000
+/** Redirects that are followed. */
+export const REDIRECTS_MAX = 5
+const STATUS_MAX = 599
+/** Headers of an answer. */
+export const HEADER_BYTES_MAX = 16_384
+/** What comes over a connection for each byte of its page at most; what frames a page is far shorter than the page. */
+const RAW_FACTOR = 4
+const RAW_BYTES_MORE = 524_288
+const RAW_CHECK_MS = 50
+const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** One answer on the way: where to go on, or the page. */
+type Hop = { readonly to: string; readonly status: number } | { readonly page: WebPage }
+
+/**
+ * The one way to pages of strangers. Every address of every hop is held against the guard before it is connected to; one signal
+ * ends everything; nothing that came is trusted to be as long, as fast or as coded as it says.
+ */
+export class SafeFetcher implements WebReader {
+  readonly #parts: SafeFetcherParts
+  readonly #clock: Clock
+  readonly #robots: Robots
+
+  constructor(parts: SafeFetcherParts) {
+    this.#parts = parts
+    this.#clock = parts.clock ?? systemClock
+    this.#robots = new Robots(parts.product, this.#clock)
+  }
+
+  readonly readiness = (): Readiness => {
+    const names = this.#parts.names.readiness()
+    return names.available ? { available: true, engine: 'web' } : names
+  }
+
+  readonly check = (text: string): Result<URL> => readPublicUrl(text, this.#parts.urls)
+
+  readonly read = (url: URL, request: WebRequest, signal: AbortSignal): Promise<Result<WebPage>> => {
+    const ended = AbortSignal.any([signal, AbortSignal.timeout(this.#parts.totalMs ?? TOTAL_MS)])
+    return this.#parts.gate.run(hostOf(url), ended, () => this.#follow(url, request, ended))
+  }
+
+  async #follow(start: URL, request: WebRequest, signal: AbortSignal): Promise<Result<WebPage>> {
+    const redirects: { readonly status: number; readonly url: string }[] = []
+    const seen = new Set<string>()
+    let url = start
+    while (redirects.length <= REDIRECTS_MAX) {
+      const refusal = await this.#refusal(url, request, signal)
+      if (refusal !== null) return fail(refusal)
+      seen.add(url.href)
+      const hop = await this.#hop(url, ofUrl(url, request, request.copyUrl ?? start.href), signal)
+      if (!hop.ok) return hop
+      if ('page' in hop.value) return ok({ ...hop.value.page, url: start.href, redirects })
+      const next = this.#next(url, hop.value.to)
+      if (!next.ok) return next
+      if (seen.has(next.value.href)) return fail(unusable(url, 'its redirects go in a circle'))
+      redirects.push({ status: hop.value.status, url: next.value.href })
+      url = next.value
+    }
+    return fail(unusable(url, `it redirects more than ${REDIRECTS_MAX} times`))
+  }
+
+  /** Why a hop is not made, or null. */
+  async #refusal(url: URL, request: WebRequest, signal: AbortSignal): Promise<Fault | null> {
+    const checked = this.check(url.href)
+    if (!checked.ok) return checked.fault
+    if (request.robots !== true || !this.#parts.robots) return null
+    const allowed = await this.#robots.allows(url, (file, bytesMax) =>
+      this.#follow(file, { accept: 'text/plain, */*;q=0.1', bytesMax, tooLong: 'cut' }, signal),
+    )
+    if (!allowed.ok) return allowed.fault
+    return allowed.value ? null : fault('web/refused', { reason: 'the robots.txt of the site asks not to read it' })
+  }
+
+  /** The address of a redirect, held against everything that the first one was, and against losing its encryption. */
+  #next(from: URL, location: string): Result<URL> {
+    // Unread: the time that a host takes to be read grows with the square of its length.
+    const to = location.length > URL_CHARS_MAX ? null : URL.parse(location, from.href)
+    if (to === null) return fail(unusable(from, 'it redirects to what is no address'))
+    to.hash = ''
+    if (from.protocol === 'https:' && to.protocol === 'http:')
+      return fail(fault('web/refused', { reason: 'it redirects from https to http' }))
+    return this.check(to.href)
+  }
+
+  async #hop(url: URL, request: WebRequest, signal: AbortSignal): Promise<Result<Hop>> {
+    const connected = await connectToStranger(url, this.#parts, signal)
+    if (!connected.ok) return connected
+    const { socket, close } = connected.value
+    const stopWatching = endFloods(socket, request.bytesMax)
+    const client = new Client(url.origin, {
+      connect: onlyOnce(socket),
+      maxHeaderSize: HEADER_BYTES_MAX,
+      pipelining: 1,
+      allowH2: false,
+    })
+    try {
+      return await unlessAborted(this.#exchange(client, url, request, signal), signal)
+    } catch (error) {
+      return fail(signal.aborted ? fault('web/timeout', { host: hostOf(url) }) : brokenBy(url, error))
+    } finally {
+      stopWatching()
+      close()
+      void client.destroy().catch(() => {})
+    }
+  }
+
+  async #exchange(client: Client, url: URL, request: WebRequest, signal: AbortSignal): Promise<Result<Hop>> {
+    const { statusCode, headers, body } = await client.request({
+      method: 'GET',
+      path: url.pathname + url.search,
+      headers: this.#headers(request),
+      reset: true,
+      signal,
+    })
+    // What is not read to its end is cut off with the connection, which is an error to nobody.
+    body.on('error', () => {})
+    if (statusCode > STATUS_MAX) return fail(unusable(url, 'its status is none of HTTP'))
+    const location = headerOf(headers, 'location')
+    if (REDIRECT_STATUSES.has(statusCode) && location !== '') return ok({ to: location, status: statusCode })
+    const codings = codingsOf(headerOf(headers, 'content-encoding'))
+    if (!canDecode(codings)) return fail(unusable(url, 'its content encoding is not read'))
+    const { bytesMax, until, tooLong } = request
+    const { bytes, longer } = await readBody(body, codings, { bytesMax, until })
+    if (longer && tooLong === 'fail') return fail(fault('web/too-large', { host: hostOf(url), bytesMax }))
+    return ok({ page: this.#page(url, { status: statusCode, headers, bytes, longer }) })
+  }
+
+  #headers({ accept, etag, lastModified }: WebRequest): Record<string, string> {
+    const known = (name: string, value: string | undefined): Record<string, string> =>
+      value !== undefined && isHeaderText(value) ? { [name]: value } : {}
+    return {
+      'user-agent': this.#parts.userAgent,
+      accept,
+      'accept-encoding': ACCEPTED_CODINGS,
+      ...known('if-none-match', etag),
+      ...known('if-modified-since', lastModified),
+    }
+  }
+
+  #page(
+    url: URL,
+    answer: {
+      readonly status: number
+      readonly headers: AnswerHeaders
+      readonly bytes: Uint8Array
+      readonly longer: boolean
+    },
+  ): WebPage {
+    const { status, headers, bytes, longer } = answer
+    const maxAgeMs = maxAgeOf(headers)
+    return {
+      url: url.href,
+      finalUrl: url.href,
+      redirects: [],
+      status,
+      ...contentTypeOf(headers),
+      body: bytes,
+      truncated: longer,
+      etag: validatorOf(headers, 'etag'),
+      lastModified: validatorOf(headers, 'last-modified'),
+      storable: isStorable(headers),
+      ...(maxAgeMs !== null && { maxAgeMs }),
+      fetchedAtMs: this.#clock.now(),
+    }
+  }
+}
+
+/** A request as one URL of the way gets it: validators are those of a page (RFC 9110, 8.8), and another site has no use for them. */
+function ofUrl(url: URL, request: WebRequest, copyUrl: string): WebRequest {
+  if (url.href === copyUrl) return request
+  const { etag: _etag, lastModified: _lastModified, ...bare } = request
+  return bare
+}
+
+/** Gives a client the connection that was made for it, and never another. The client is not ready for it within the call. */
+function onlyOnce(socket: Socket): buildConnector.connector {
+  let isUsed = false
+  return (_options, callback) => {
+    const first = !isUsed
+    isUsed = true
+    setImmediate(() => (first ? callback(null, socket) : callback(new Error('the connection is used up'), null)))
+  }
+}
+
+/**
+ * Ends a connection over which far more comes than its page: interim answers and what stands between the pieces of a body count
+ * nowhere else. Returns what ends the watch.
+ */
+function endFloods(socket: Socket, bytesMax: number): () => void {
+  const rawMax = bytesMax * RAW_FACTOR + RAW_BYTES_MORE
+  const watch = setInterval(() => {
+    if (socket.bytesRead > rawMax) socket.destroy(new UnusableBody('it sends far more than its page'))
+  }, RAW_CHECK_MS)
+  return () => clearInterval(watch)
+}
+
+/** What work comes to, unless the signal ends it first, whatever it hangs on. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error)
+    if (signal.aborted) onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}
+
+function unusable(url: URL, reason: string): Fault {
+  return fault('web/answer', { host: hostOf(url), reason })
+}
+
+/** What an exchange that broke off was: an answer that nobody can use, or none at all. */
+function brokenBy(url: URL, error: unknown): Fault {
+  const { code = '', name } = error as { readonly code?: string; readonly name?: string }
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return unusable(url, `its headers are longer than ${HEADER_BYTES_MAX} bytes`)
+  if (error instanceof UnusableBody) return unusable(url, error.message)
+  if (code === 'ERR_ASSERTION') return unusable(url, 'its status is none of HTTP')
+  if (name === 'HTTPParserError') return unusable(url, 'it is not HTTP')
+  if (code.startsWith('Z_') || code.startsWith('ERR_') || code.startsWith('ZSTD'))
+    return unusable(url, 'its coding is broken')
+  return unusable(url, 'it broke off')
+}

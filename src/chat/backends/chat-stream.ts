@@ -1,0 +1,131 @@
+import { setImmediate } from 'node:timers/promises'
+import { createParser, type EventSourceParser } from 'eventsource-parser'
+import { fault } from '../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import type { ChatAnswer, DeltaSink } from '../../../marketplace/chat/models/backend.ts'
+import { type ChatAssembly, type Fields, readJson, unusableAnswer } from './chat-answer.ts'
+import type { ServerAnswer } from './model-server.ts'
+
+/** Longest single event, and longest stream. */
+const EVENT_CHARS_MAX = 1_048_576
+/** A whole stream of a model. */
+export const STREAM_BYTES_MAX = 16 * 1_048_576
+/** Pieces that are taken at once: packets that are there already come without a pause for anything else. */
+const PIECES_AT_ONCE = 128
+/** Malformed pieces that are left out; the next is the end. */
+const SKIPPED_MAX = 1
+const DONE = '[DONE]'
+/** How long the end of a stream may come after its mark. */
+const END_MS = 2_000
+
+/**
+ * Reads an answer that comes as server-sent events. One that just ends, without a reason or a mark of the end, is `model/cut`; so is
+ * one with the mark and no reason, which gateways send whose own source broke off.
+ */
+export async function readChatStream(
+  backend: string,
+  { body, end }: Pick<ServerAnswer, 'body' | 'end'>,
+  assembly: ChatAssembly,
+  sink: DeltaSink,
+): Promise<Result<ChatAnswer>> {
+  const events = new EventReader()
+  const decoder = new TextDecoder()
+  let bytes = 0
+  const packets = body[Symbol.asyncIterator]()
+  try {
+    while (!events.isDone) {
+      const packet = await nextPacket(packets)
+      bytes += packet?.length ?? 0
+      // At the end an event counts that lacks its empty line.
+      const text = packet === null ? `${decoder.decode()}\n\n` : decoder.decode(packet, { stream: true })
+      if (bytes > STREAM_BYTES_MAX || !events.feed(text)) return assembly.tooMuch()
+      const taken = await takeAll(events.taken(), assembly, sink)
+      if (!taken.ok) return taken
+      if (events.skipped > SKIPPED_MAX) return unusableAnswer(backend, 'its stream is not well-formed')
+      if (packet === null) break
+    }
+    return assembly.end(events.skipped)
+  } catch (error) {
+    if (error instanceof BrokenOff) return fail(fault('model/cut', { backend }))
+    throw error
+  } finally {
+    // Whatever still comes is nobody's: the connection is given up.
+    if (events.isDone) void ended(packets, end)
+    else end()
+  }
+}
+
+/** Thrown within this file: the connection ended in the middle. */
+class BrokenOff extends Error {}
+
+async function nextPacket(packets: AsyncIterator<Uint8Array>): Promise<Uint8Array | null> {
+  try {
+    const next = await packets.next()
+    return next.done === true ? null : next.value
+  } catch {
+    throw new BrokenOff()
+  }
+}
+
+/** Waits for the end of a stream behind its mark, which comes soon or not at all: the next question needs no new connection then. */
+async function ended(packets: AsyncIterator<Uint8Array>, end: () => void): Promise<void> {
+  const late = setTimeout(end, END_MS).unref()
+  await nextPacket(packets).catch(() => null)
+  clearTimeout(late)
+  end()
+}
+
+async function takeAll(chunks: readonly Fields[], assembly: ChatAssembly, sink: DeltaSink): Promise<Result<undefined>> {
+  for (const [i, chunk] of chunks.entries()) {
+    if (i % PIECES_AT_ONCE === PIECES_AT_ONCE - 1) await setImmediate()
+    const piece = assembly.takeChunk(chunk)
+    if (!piece.ok) return piece
+    if (piece.value !== null) await sink(piece.value.delta, piece.value.logprobs)
+  }
+  return ok(undefined)
+}
+
+/** Turns text into the JSON objects of its events. */
+class EventReader {
+  /** Whether the mark of the end came. */
+  isDone = false
+  /** Pieces that were no JSON object. */
+  skipped = 0
+  readonly #parser: EventSourceParser
+  #taken: Fields[] = []
+  #isTooLong = false
+
+  constructor() {
+    this.#parser = createParser({
+      onEvent: ({ data }) => this.#takeEvent(data),
+      onError: ({ type }) => {
+        if (type === 'max-buffer-size-exceeded') this.#isTooLong = true
+        else if (type === 'unknown-field') this.skipped += 1
+      },
+      maxBufferSize: EVENT_CHARS_MAX,
+    })
+  }
+
+  /** Takes text; false where an event is too long, or has too much in it. */
+  feed(text: string): boolean {
+    this.#parser.feed(text)
+    return !this.#isTooLong
+  }
+
+  /** What came since it was last asked. */
+  taken(): readonly Fields[] {
+    return this.#taken.splice(0)
+  }
+
+  #takeEvent(data: string): void {
+    if (this.isDone || data.trim() === '') return
+    if (data.trim() === DONE) {
+      this.isDone = true
+      return
+    }
+    const chunk = readJson(data)
+    if (chunk === 'too-much') this.#isTooLong = true
+    else if (chunk === 'none') this.skipped += 1
+    else this.#taken.push(chunk)
+  }
+}

@@ -1,0 +1,96 @@
+import { stripTypeScriptTypes } from 'node:module'
+import { type Options, parse } from 'acorn'
+import { parseAllDocuments } from 'yaml'
+import { EngineLoss } from '../../engines/refusal.ts'
+import { bracketProblem, type QuotingRules } from './delimiters.ts'
+import { tagProblem } from './html-tags.ts'
+
+/** What is wrong with some code, in a sentence; null where nothing was found. */
+export type CodeReader = (code: string) => string | null
+
+/** How the code of a language is read. */
+export interface Language {
+  readonly read: CodeReader
+  /** Whether that is a parser of the language, whose word counts. */
+  readonly parses: boolean
+}
+
+const SCRIPT: Options = {
+  ecmaVersion: 'latest',
+  // Blocks in answers are parts of files and of functions.
+  allowReturnOutsideFunction: true,
+  allowAwaitOutsideFunction: true,
+  allowHashBang: true,
+}
+
+/** As a module, else as a script: what one of them takes is JavaScript. */
+const readJavaScript: CodeReader = (code) => {
+  const asModule = thrownBy(() => parse(code, { ...SCRIPT, sourceType: 'module' }))
+  return asModule === null ? null : thrownBy(() => parse(code, { ...SCRIPT, sourceType: 'script' })) && asModule
+}
+
+const SYNTAX = 'ERR_INVALID_TYPESCRIPT_SYNTAX'
+/** Enums and the like, which Node does not run: it says so of code that it could parse. */
+const UNSUPPORTED = 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'
+
+const readTypeScript: CodeReader = (code) => {
+  try {
+    stripTypeScriptTypes(code)
+    return null
+  } catch (error) {
+    const { code: kind, message } = error as NodeJS.ErrnoException
+    if (kind === UNSUPPORTED) return null
+    // Whatever else it throws left its memory as it was in the middle of its work: from then on it fails with everything.
+    if (kind !== SYNTAX) throw new EngineLoss(`the TypeScript parser broke down (${kind})`)
+    return message
+  }
+}
+
+const readJson: CodeReader = (code) => thrownBy(() => JSON.parse(code))
+
+const readYaml: CodeReader = (code) => {
+  const documents = parseAllDocuments(code, { prettyErrors: false, logLevel: 'silent' })
+  const errors = Array.isArray(documents) ? documents.flatMap((document) => document.errors) : []
+  return errors[0]?.message ?? null
+}
+
+function thrownBy(read: () => unknown): string | null {
+  try {
+    read()
+    return null
+  } catch (error) {
+    return error instanceof Error ? error.message : 'it cannot be read'
+  }
+}
+
+const parser = (read: CodeReader): Language => ({ parses: true, read })
+const counted = (rules: QuotingRules): Language => ({ parses: false, read: (code) => bracketProblem(code, rules) })
+
+const QUOTES = ['"', "'"]
+const C_LIKE = counted({ comments: ['//'], blockComments: true, quotes: QUOTES, longQuotes: ['"""', '`'] })
+/** A single tick is a lifetime. */
+const RUST = counted({ comments: ['//'], blockComments: true, quotes: ['"'], longQuotes: [] })
+const HASH = counted({ comments: ['#'], blockComments: false, quotes: QUOTES, longQuotes: ['"""', "'''"] })
+const DASHES = counted({ comments: ['--'], blockComments: true, quotes: QUOTES, longQuotes: [] })
+
+const LANGUAGES: readonly (readonly [string, Language])[] = [
+  ['js javascript mjs cjs node', parser(readJavaScript)],
+  ['ts typescript mts cts', parser(readTypeScript)],
+  ['json', parser(readJson)],
+  ['yaml yml', parser(readYaml)],
+  ['html htm', parser(tagProblem)],
+  ['c h cpp c++ cc cxx hpp java kotlin kt swift go golang cs c# csharp scala dart php css scss less', C_LIKE],
+  ['jsx tsx jsonc json5 zig solidity sol glsl hlsl wgsl groovy objective-c objc proto graphql', C_LIKE],
+  ['rust rs', RUST],
+  ['python py python3 ruby rb r julia jl elixir ex toml nix', HASH],
+  ['sql lua haskell hs ada', DASHES],
+]
+
+const BY_NAME: ReadonlyMap<string, Language> = new Map(
+  LANGUAGES.flatMap(([names, language]) => names.split(' ').map((name) => [name, language] as const)),
+)
+
+/** How the code of a language is read, by the name on its fence; null where nothing can be said of it. */
+export function languageNamed(name: string): Language | null {
+  return BY_NAME.get(name) ?? null
+}

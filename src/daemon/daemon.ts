@@ -1,0 +1,355 @@
+import { createHash } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { type ChainAlert, ChainWatch } from '../../marketplace/checkout/chain-watch.ts'
+import { NATIVE_CLAIMS, type NativeClaimStore } from '../../marketplace/checkout/claim.ts'
+import { ClaimsAway, unlessAway } from '../../marketplace/checkout/claim-store.ts'
+import { withScripts } from '../../marketplace/services/documents/scripts.ts'
+import { isLoopback } from '../../rpc/mcp/guard.ts'
+import type { NodeApi } from '../../rpc/node/node-api.ts'
+import { openOutside, type RunningOutside } from '../adapters/open-outside.ts'
+import { openChat } from '../chat/open-chat.ts'
+import { openDashboard } from '../chat/open-dashboard.ts'
+import { useNativeSha256 } from '../crypto/native-backend.ts'
+import { openFacilitator } from '../market/open-facilitator.ts'
+import { createMarket, type Market } from '../market/open-market.ts'
+import { openStableRail, type RunningRail } from '../market/stable-rail.ts'
+import { openPeerNetwork, type PeerNetwork } from '../p2p/host/open-network.ts'
+import { folderPaths, storageFault } from '../storage/folder.ts'
+import { loadMempool } from '../storage/mempool-file.ts'
+import { makeOperatorToken } from '../storage/operator-token.ts'
+import { askedBy, watchProviders } from '../telemetry/provider-log.ts'
+import { startPulse } from '../telemetry/pulse.ts'
+import { openMining } from '../workers/open-mining.ts'
+import { listen } from './http-api.ts'
+import { type Core, type DaemonOptions, openCore, repeat, type Stop } from './open-core.ts'
+import { systemClock, systemTimers } from './runtime.ts'
+import { VERSION } from './version.ts'
+
+/** A running daemon. */
+export interface Daemon {
+  readonly node: NodeApi
+  readonly url: string
+  /** Multiaddrs that peers reach this node at, empty where the network is off. */
+  readonly peerAddresses: readonly string[]
+  /** Stops everything in reverse order; nothing is lost. */
+  readonly stop: () => Promise<void>
+}
+
+/**
+ * How long a stopping node waits for calls under way. The rest of the five seconds that a stop may take belongs to the disk and
+ * to what is being verified: on a busy machine that is more than half of them.
+ */
+const CALLS_GRACE_MS = 800
+const PRUNE_MS = 600_000
+const MARK_BYTES = 8
+/** A node that has run for less may meet a heavier branch without anything being odd. */
+const SETTLED_MS = 60_000
+
+/** Starts a daemon, or says in one fault why it cannot start; then nothing is left running. */
+export async function startDaemon(options: DaemonOptions): Promise<Result<Daemon>> {
+  const stops: Stop[] = []
+  const stopAll = async (): Promise<void> => {
+    for (const stop of stops.splice(0).reverse()) await stop()
+  }
+  const started = await assemble(options, stops)
+  if (started.ok) return ok({ ...started.value, stop: stopAll })
+  await stopAll()
+  return started
+}
+
+async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<Omit<Daemon, 'stop'>>> {
+  useNativeSha256()
+  const core = await openCore(options, stops)
+  if (!core.ok) return core
+  const { chain, mempool, metrics } = core.value
+  const network = await openNetwork(options, core.value, stops)
+  if (!network.ok) return network
+  const standing = new Standing(network.value)
+  const watch = watchChain(options, core.value, standing)
+  const outside = await openReach(options, { ...core.value, standing }, stops)
+  if (!outside.ok) return outside
+  const market = await openMarket(options, { ...core.value, standing, watch, outside: outside.value }, stops)
+  if (!market.ok) return market
+  const chat = await openChat({ options, outside: outside.value, metrics }, stops)
+  if (!chat.ok) return chat
+  const facilitator = await openFacilitator(options, core.value, stops)
+  if (!facilitator.ok) return facilitator
+  const mining = openMining(options, core.value, () => standing.notReadyBecause())
+  if (!mining.ok) return mining
+  stops.push(() => mining.value.stop())
+  const peerNode = network.value?.node
+  const operatorToken = await operatorTokenOf(options)
+  if (!operatorToken.ok) return operatorToken
+  const node: NodeApi = {
+    version: VERSION,
+    startedAtMs: systemClock.now(),
+    clock: systemClock,
+    chain,
+    mempool,
+    market: market.value,
+    mining: mining.value.facts,
+    remoteWork: mining.value.remoteWork,
+    peerCount: () => standing.peerCount,
+    notReadyBecause: () => [...standing.notReadyBecause(), ...storeReasons(market.value)],
+    warnings: () => [...watch.warnings, ...(market.value?.rail?.warnings() ?? [])],
+    metrics: () => metrics.text(),
+    publicUrl: options.config.rpc.publicUrl,
+    pages: { loopback: isLoopback(options.config.rpc.host), allowedOrigins: options.config.mcp.allowedOrigins },
+    network: network.value?.api ?? null,
+    operatorToken: operatorToken.value,
+    facilitator: facilitator.value,
+    chat: chat.value?.api ?? null,
+    dashboard: chat.value && openDashboard(options.config, operatorToken.value, askedBy(outside.value, market.value)),
+    ...(peerNode && { fetchKeys: (address) => peerNode.fetchKeys(address) }),
+  }
+  metrics.watch(node)
+  if (network.value !== null) metrics.watchNetwork(network.value)
+  await resumeWork({ options, core: core.value, market: market.value })
+  watch.check()
+  const url = await listen(options, node, { metrics, stops })
+  if (!url.ok) return url
+  const listening = (await network.value?.start()) ?? ok(undefined)
+  if (!listening.ok) return listening
+  stops.push(async () => {
+    standing.stopping = true
+    chat.value?.stop()
+    await Promise.all([mining.value.stop(), closeMarket(market.value), network.value?.stop()])
+  })
+  network.value?.node.synchroniser.onProgress(({ behind }) => mining.value.work(!behind))
+  mining.value.work(!standing.behind)
+  stops.push(sayReady(options, node, url.value, { metrics, standing }))
+  return ok({ node, url: url.value, peerAddresses: network.value?.addresses() ?? [] })
+}
+
+/** Logs that the node is ready, and from then on a line a minute. */
+function sayReady(
+  { logger, params }: DaemonOptions,
+  node: NodeApi,
+  url: string,
+  { metrics, standing }: Pick<Core, 'metrics'> & { readonly standing: Standing },
+): Stop {
+  logger.info({ network: params.name, height: node.chain.head.header.height, url }, 'ready')
+  const mined = (): number => metrics.minedCount
+  return startPulse({ logger, timers: systemTimers, node, mined, behind: () => standing.behind })
+}
+
+/** The token of the data folder that lets its operator in. */
+async function operatorTokenOf({ config: { dataDir } }: DaemonOptions): Promise<Result<string>> {
+  try {
+    return ok(await makeOperatorToken(folderPaths(dataDir).operatorToken))
+  } catch (error) {
+    return fail(storageFault(dataDir, error))
+  }
+}
+
+/** Opens the node's part of the peer-to-peer network; null where it is off. */
+async function openNetwork(
+  { config, params, logger, onFatal, transactionMode = 'gossip' }: DaemonOptions,
+  { chain, store, mempool, verifier }: Core,
+  stops: Stop[],
+): Promise<Result<PeerNetwork | null>> {
+  if (!config.p2p.enabled) return ok(null)
+  const opened = await openPeerNetwork({
+    config,
+    params,
+    chain,
+    store,
+    mempool,
+    workVerifier: verifier,
+    transactionMode,
+    logger,
+    onFatal,
+  })
+  if (opened.ok) stops.push(() => opened.value.stop())
+  return opened
+}
+
+/** How this node stands in the network: what it may rely on, and what it can be relied on for. */
+class Standing {
+  stopping = false
+  readonly #network: PeerNetwork | null
+  readonly #startedMs = systemClock.now()
+
+  constructor(network: PeerNetwork | null) {
+    this.#network = network
+  }
+
+  get peerCount(): number {
+    return this.#network?.node.peers.list().length ?? 0
+  }
+
+  /** IP addresses of the peers; one that is reached by a name has none here. */
+  get peerAddresses(): readonly string[] {
+    const peers = this.#network?.api.peers() ?? []
+    return peers.flatMap(({ address }) => /^\/ip[46]\/([^/]+)\//.exec(address)?.[1] ?? [])
+  }
+
+  /** Whether others are known to be ahead. */
+  get behind(): boolean {
+    return this.#network?.node.synchroniser.progress().behind ?? false
+  }
+
+  /** Whether a deep reorganisation would be odd: the node is synced, has peers, and did not just start. */
+  get settled(): boolean {
+    return this.peerCount > 0 && !this.behind && systemClock.now() - this.#startedMs >= SETTLED_MS
+  }
+
+  notReadyBecause(): readonly string[] {
+    if (this.stopping) return ['stopping']
+    const progress = this.#network?.node.synchroniser.progress()
+    return progress?.behind === true ? [`syncing: block ${progress.height} of ${progress.targetHeight}`] : []
+  }
+}
+
+/** Tells one data folder from others, and nothing of its token. */
+function folderMark(token: string): Uint8Array {
+  return createHash('sha256').update(`mark of a folder: ${token}`).digest().subarray(0, MARK_BYTES)
+}
+
+/** A node whose claims cannot be reached sells nothing: a balancer should send its callers to another. */
+function storeReasons(market: Market | null): readonly string[] {
+  const away = market?.store.shared?.awayBecause ?? null
+  return away === null ? [] : [away]
+}
+
+/** Tells of what the chain should not do, and closes the market meanwhile. */
+function watchChain({ config, logger }: DaemonOptions, { chain, metrics }: Core, standing: Standing): ChainWatch {
+  const onAlert = ({ kind, facts, message }: ChainAlert): void => {
+    if (kind === 'reorganised') metrics.reorganisedDeeply()
+    logger.warn(facts, message)
+  }
+  const { pauseDepth } = config.market
+  return new ChainWatch({
+    chain,
+    pauseDepth,
+    settled: () => standing.settled,
+    behind: () => standing.behind,
+    onAlert,
+  })
+}
+
+/** The market with the stablecoin rail, where that is on. */
+interface SellingMarket extends Market {
+  readonly rail: RunningRail | null
+}
+
+/** What services and chats reach beside the chain; null where the node has neither. */
+async function openReach(
+  { config, wallet, logger, internet, fixtureModels, onFatal }: DaemonOptions,
+  { metrics, standing }: Core & { readonly standing: Standing },
+  stops: Stop[],
+): Promise<Result<RunningOutside | null>> {
+  const sells = config.market.enabled && wallet !== null
+  if (!sells && !config.chat.enabled) return ok(null)
+  const outside = await openOutside(
+    {
+      config: config.outside,
+      espeak: config.chat.enabled ? config.chat.espeak : null,
+      publicUrl: config.rpc.publicUrl,
+      announced: config.p2p.announce,
+      peerAddresses: () => standing.peerAddresses,
+      clock: systemClock,
+      timers: systemTimers,
+      internet,
+      fixtureModels,
+    },
+    stops,
+  )
+  if (!outside.ok) return outside
+  metrics.watchProviders(outside.value.checkable)
+  stops.push(watchProviders(outside.value.checkable, outside.value.looked(), { logger, onFatal }))
+  return outside
+}
+
+/** What the market is opened with beside the options. */
+interface MarketNeeds extends Core {
+  readonly standing: Standing
+  readonly watch: ChainWatch
+  readonly outside: RunningOutside | null
+}
+
+async function openMarket(
+  options: DaemonOptions,
+  { chain, mempool, standing, watch, outside }: MarketNeeds,
+  stops: Stop[],
+): Promise<Result<SellingMarket | null>> {
+  const { config, wallet, logger, services, onFatal } = options
+  if (!config.market.enabled || wallet === null || outside === null) return ok(null)
+  let store: NativeClaimStore & { close(): Promise<void> }
+  try {
+    store = await options.openClaims(folderPaths(config.dataDir).market, NATIVE_CLAIMS)
+  } catch (error) {
+    return fail(error instanceof ClaimsAway ? error.fault : storageFault(config.dataDir, error))
+  }
+  stops.push(() => store.close())
+  const onFault = onceInARow((area, cause) => logger.warn({ area, code: cause.code }, faultMessage(cause)))
+  const token = await operatorTokenOf(options)
+  if (!token.ok) return token
+  const market = createMarket({
+    config,
+    chain,
+    mempool,
+    store,
+    wallet,
+    sharedKeyMark: options.sharesKey === true ? folderMark(token.value) : null,
+    services: services.map((one) => withScripts(one, outside.documents.scripts)),
+    peerCount: () => standing.peerCount,
+    outside,
+    onFault,
+  })
+  if (!market.ok) return market
+  const { settler, registrar, takeover, settings, shop } = market.value
+  shop.closeWhile(() => watch.closedBecause)
+  stops.push(() => settler.stop())
+  stops.push(() => registrar.stop())
+  stops.push(() => takeover?.stop())
+  const prune = (): Promise<Result<number>> =>
+    unlessAway(async () =>
+      ok(await store.pruneResults(systemClock.now() - settings.resultKeepMs, settings.resultBytesMax)),
+    )
+  stops.push(repeat(PRUNE_MS, prune, onFatal))
+  const rail = await openStableRail({ options, chain, market: market.value, onFault }, stops)
+  return rail.ok ? ok({ ...market.value, stable: rail.value?.checkout ?? null, rail: rail.value }) : rail
+}
+
+/** Sells nothing more, and gives calls under way a moment; what takes longer is taken up at the next start. */
+async function closeMarket(market: SellingMarket | null): Promise<void> {
+  if (market === null) return
+  market.shop.close('the node is stopping')
+  const ended = Promise.all([market.checkout.stop(), market.rail?.checkout.stop()])
+  await Promise.race([ended, setTimeout(CALLS_GRACE_MS)])
+  market.checkout.abandon()
+  market.rail?.checkout.abandon()
+}
+
+/** What a stop or a crash left: a branch half taken, waiting transactions, paid calls, unpublished services. */
+async function resumeWork({
+  options,
+  core: { chain, mempool },
+  market,
+}: {
+  options: DaemonOptions
+  core: Core
+  market: SellingMarket | null
+}): Promise<void> {
+  await chain.resume()
+  for (const tx of await loadMempool(folderPaths(options.config.dataDir).mempool)) await mempool.submit(tx)
+  if (market === null) return
+  // A store that is away just now has its claims taken up when it is back.
+  await unlessAway(async () => ok(await market.checkout.resume()))
+  market.takeover?.start()
+  await market.rail?.start()
+  market.registrar.check()
+}
+
+/** Tells of a fault that comes again with every block only when it changes. */
+function onceInARow(tell: (area: string, cause: Fault) => void): (area: string, cause: Fault) => void {
+  const last = new Map<string, string>()
+  return (area, cause) => {
+    if (last.get(area) === cause.code) return
+    last.set(area, cause.code)
+    tell(area, cause)
+  }
+}

@@ -1,0 +1,105 @@
+import { availableParallelism } from 'node:os'
+import type { Config } from '../../config/settings.ts'
+import { Chain } from '../../consensus/chain/chain.ts'
+import type { NetworkParams } from '../../consensus/chain/params.ts'
+import { createRuleBook } from '../../consensus/chain/rule-book.ts'
+import { ok, type Result } from '../../consensus/primitives/result.ts'
+import type { ClaimKind, ClaimStore, StoredClaim } from '../../marketplace/checkout/claim-store.ts'
+import type { ServiceDefinition } from '../../marketplace/services/service.ts'
+import { Mempool } from '../../mempool/mempool.ts'
+import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
+import type { Internet } from '../adapters/open-web.ts'
+import { nativePowHasher } from '../crypto/native-pow.ts'
+import type { WalletKey } from '../crypto/wallet-key.ts'
+import type { TransactionMode } from '../p2p/relay/transaction-relay.ts'
+import { PROTOCOL } from '../protocol.ts'
+import { folderPaths, openChain } from '../storage/folder.ts'
+import type { LevelStore } from '../storage/level-store.ts'
+import { saveMempool } from '../storage/mempool-file.ts'
+import { Pruning } from '../storage/pruning.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { Metrics } from '../telemetry/metrics.ts'
+import { VerifyPool } from '../workers/verify-pool.ts'
+import { eventLoopPacer, systemClock, systemTimers } from './runtime.ts'
+
+/** Opens the store of a kind of claims at a path of the data folder; the daemon closes it. */
+export type OpenClaims = <C extends StoredClaim>(
+  path: string,
+  kind: ClaimKind<C>,
+) => Promise<ClaimStore<C> & { close(): Promise<void> }>
+
+/** What a daemon is started with. */
+export interface DaemonOptions {
+  readonly config: Config
+  readonly params: NetworkParams
+  readonly services: readonly ServiceDefinition[]
+  /** Opens the claim stores of the market. */
+  readonly openClaims: OpenClaims
+  /** Wallet of the market; null where there is none, then nothing is sold. */
+  readonly wallet: WalletKey | null
+  /** Whether every node of the network may hold the key of that wallet, as on a devnet: then at most one sells by it. */
+  readonly sharesKey?: boolean | undefined
+  readonly logger: Logger
+  /** How this node tells others of transactions, by gossip unless said: not a setting, for measuring. */
+  readonly transactionMode?: TransactionMode
+  /** Stands in for the internet that services read, the real one unless said: not a setting, for tests. */
+  readonly internet?: Internet | undefined
+  /** Whether models with random weights may answer: not a setting, for tests. */
+  readonly fixtureModels?: boolean | undefined
+  /** Called with errors after which the process must not go on: bugs in consensus, a failing disk. */
+  readonly onFatal: (error: unknown) => void
+}
+
+/** Ends something; what was begun last ends first. */
+export type Stop = () => Promise<unknown> | unknown
+
+const MIB = 1_048_576
+const SAVE_MEMPOOL_MS = 60_000
+
+/** What every part of a daemon works on. */
+export interface Core {
+  readonly chain: Chain
+  readonly mempool: Mempool
+  readonly verifier: VerifyPool
+  readonly metrics: Metrics
+  readonly store: LevelStore
+}
+
+/** Opens chain, mempool and verification threads; `stops` takes what ends them. */
+export async function openCore({ config, params, onFatal }: DaemonOptions, stops: Stop[]): Promise<Result<Core>> {
+  const ruleBook = createRuleBook(params, PROTOCOL)
+  const { genesis } = ruleBook
+  const sizes = { cacheBytes: config.storage.cacheMib * MIB, writeBufferBytes: config.storage.writeBufferMib * MIB }
+  const opened = await openChain(config.dataDir, ruleBook, genesis, sizes)
+  if (!opened.ok) return opened
+  stops.push(() => opened.value.store.close())
+  const verifier = new VerifyPool(config.verify.threads || availableParallelism())
+  stops.push(() => verifier.close())
+  const chain = new Chain({
+    ruleBook,
+    database: opened.value.database,
+    network: { chainId: 1, genesis: genesis.block.id },
+    verifier,
+    powHasher: nativePowHasher,
+    clock: systemClock,
+    pacer: eventLoopPacer(),
+    reorganisationDepthMax: config.chain.reorganisationMax,
+  })
+  stops.push(() => chain.stop())
+  const pruning = new Pruning({ chain, retention: config.storage, timers: systemTimers, onFatal })
+  stops.push(() => pruning.stop())
+  pruning.start()
+  const policy = { ...DEFAULT_MEMPOOL_POLICY, countMax: config.mempool.countMax, bytesMax: config.mempool.mibMax * MIB }
+  const mempool = new Mempool({ chain, verifier, policy })
+  const { mempool: mempoolPath } = folderPaths(config.dataDir)
+  const save = (): Promise<void> => saveMempool(mempoolPath, mempool.transactions())
+  stops.push(save)
+  stops.push(repeat(SAVE_MEMPOOL_MS, save, onFatal))
+  return ok({ chain, mempool, verifier, metrics: new Metrics(), store: opened.value.store })
+}
+
+/** Runs work now and then; a failure is fatal, since only a failing disk can cause it. */
+export function repeat(ms: number, work: () => Promise<unknown>, onFatal: (error: unknown) => void): Stop {
+  const timer = setInterval(() => void work().catch(onFatal), ms).unref()
+  return () => clearInterval(timer)
+}

@@ -1,0 +1,214 @@
+import type { Config } from '../../config/settings.ts'
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { parseAddress } from '../../consensus/crypto/address.ts'
+import { formatAmount } from '../../consensus/primitives/amount.ts'
+import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
+import type { Address, AgentId } from '../../consensus/primitives/ids.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { fitsText } from '../../consensus/primitives/text.ts'
+import { isEndpoint, NAME_BYTES_MAX } from '../../consensus/tx/payloads.ts'
+import { Checkout } from '../../marketplace/checkout/checkout.ts'
+import type { NativeClaimStore } from '../../marketplace/checkout/claim.ts'
+import { type Offer, type Operator, Shop } from '../../marketplace/checkout/operator.ts'
+import { chainPrice } from '../../marketplace/checkout/price.ts'
+import { Registrar } from '../../marketplace/checkout/registrar.ts'
+import { Sender } from '../../marketplace/checkout/sender.ts'
+import { DEFAULT_MARKET_SETTINGS, type MarketSettings } from '../../marketplace/checkout/settings.ts'
+import { Settler } from '../../marketplace/checkout/settler.ts'
+import { Takeover } from '../../marketplace/checkout/takeover.ts'
+import { Twin } from '../../marketplace/checkout/twin.ts'
+import { Workshop } from '../../marketplace/checkout/workshop.ts'
+import type { Outside } from '../../marketplace/ports/outside.ts'
+import type { ServiceContext } from '../../marketplace/services/context.ts'
+import type { ServiceDefinition } from '../../marketplace/services/service.ts'
+import type { Mempool } from '../../mempool/mempool.ts'
+import type { MarketApi } from '../../rpc/node/node-api.ts'
+import { nativePowHasher } from '../crypto/native-pow.ts'
+import { halfVerdicts, signatureFacts } from '../crypto/signature-facts.ts'
+import type { WalletKey } from '../crypto/wallet-key.ts'
+import { callersUrl } from '../daemon/own-url.ts'
+import { systemClock, systemTimers } from '../daemon/runtime.ts'
+
+/** What the market is built from. */
+export interface MarketParts {
+  readonly config: Config
+  readonly chain: Chain
+  readonly mempool: Mempool
+  readonly store: NativeClaimStore
+  readonly wallet: WalletKey
+  /** Marks this folder's registration where other nodes hold the key of the wallet too; else null. */
+  readonly sharedKeyMark: Uint8Array | null
+  readonly services: readonly ServiceDefinition[]
+  readonly peerCount: () => number
+  readonly outside: Outside
+  readonly onFault: (area: string, fault: Fault) => void
+}
+
+/** The market with the loops that the daemon starts and stops. */
+export interface Market extends MarketApi {
+  readonly registrar: Registrar
+  /** Sees to claims that other replicas leave; null where nobody shares them. */
+  readonly takeover: Takeover | null
+}
+
+const USD_DECIMALS = 6
+const HOUR_MS = 3_600_000
+const MIB = 1_048_576
+
+/** Builds the market for an operator's wallet. */
+export function createMarket(parts: MarketParts): Result<Market> {
+  const { config, chain, mempool, store, services, onFault } = parts
+  const operator = operatorOf(parts)
+  if (!operator.ok) return operator
+  const offers = services.map(
+    (definition): Offer => ({
+      definition,
+      priceUsdMicros: config.market.prices[definition.serviceId] ?? definition.priceUsdMicros,
+    }),
+  )
+  // Receipts earn the operator's money: strangers' transactions must not push them out of the operator's own blocks.
+  mempool.protect(operator.value.settler.address)
+  const shop = new Shop(operator.value, offers, serviceContext(parts))
+  const sender = new Sender(chain, mempool, operator.value.settler)
+  const onAway = (reason: string): void => onFault('claims', fault('market/claims-away', { reason }))
+  const takeover = store.shared === undefined ? null : new Takeover(store.shared, systemTimers, onAway)
+  const settler = new Settler({
+    chain,
+    shop,
+    store,
+    sender,
+    timers: systemTimers,
+    onFault: (cause) => onFault('receipts', cause),
+    isHeld: () => takeover !== null && takeover.heldBecause !== null,
+  })
+  const settings = settingsOf(config)
+  const price = chainPrice(chain)
+  const workshop = new Workshop(chain, systemClock)
+  const checkout = new Checkout({
+    chain,
+    shop,
+    store,
+    sink: mempool,
+    price,
+    settings,
+    settler,
+    workshop,
+    clock: systemClock,
+    timers: systemTimers,
+  })
+  takeover?.join(checkout)
+  shop.closeWhile(() => takeover?.heldBecause ?? null)
+  const twin = parts.sharedKeyMark === null ? null : new Twin(chain, shop, parts.sharedKeyMark)
+  shop.closeWhile(() => (twin?.sells === true ? faultMessage(fault('market/shared-keys')) : null))
+  const registrar = new Registrar({ chain, shop, sender, twin, onFault: (cause) => onFault('registration', cause) })
+  return ok({ shop, checkout, store, price, settings, settler, sender, registrar, workshop, takeover, stable: null })
+}
+
+function operatorOf({ config, chain, wallet, services }: MarketParts): Result<Operator> {
+  const { addressPrefix } = chain.ruleBook.params
+  const { market, rpc } = config
+  const refused = checkSettings(config, services)
+  if (refused !== null) return fail(refused)
+  const owner = market.owner === null ? ok(wallet.address) : parseAddress(addressPrefix, market.owner)
+  if (!owner.ok) return owner
+  const settlers = allOk(market.settlers.map((text) => parseAddress(addressPrefix, text)))
+  if (!settlers.ok) return settlers
+  const payout = market.payout === null ? owner : parseAddress(addressPrefix, market.payout)
+  if (!payout.ok) return payout
+  return ok({
+    agentId: (market.agentId ?? defaultAgentId(owner.value)) as AgentId,
+    name: market.agentName,
+    endpoint: rpc.publicUrl ?? '',
+    url: callersUrl(rpc),
+    owner: owner.value,
+    payout: payout.value,
+    settler: wallet,
+    otherSettlers: settlers.value.filter((address) => address !== wallet.address),
+  })
+}
+
+function allOk<T>(results: readonly Result<T>[]): Result<readonly T[]> {
+  const values: T[] = []
+  for (const result of results) {
+    if (!result.ok) return result
+    values.push(result.value)
+  }
+  return ok(values)
+}
+
+/** What the registrar will publish must be what consensus takes, or the node would start and never sell. */
+function checkSettings({ market, rpc: { publicUrl } }: Config, services: readonly ServiceDefinition[]): Fault | null {
+  const { agentName, prices, nativeUsdMinMicros, nativeUsdMaxMicros } = market
+  if (!fitsText(agentName, NAME_BYTES_MAX)) {
+    const allowed = `at most ${NAME_BYTES_MAX} bytes of visible text`
+    return fault('config/value', { key: 'market.agent-name', value: agentName, allowed })
+  }
+  if (publicUrl !== null && !isEndpoint(publicUrl)) {
+    const allowed = 'an http(s) URL of at most 200 ASCII characters'
+    return fault('config/value', { key: 'rpc.public-url', value: publicUrl, allowed })
+  }
+  if (nativeUsdMinMicros !== null && nativeUsdMaxMicros !== null && nativeUsdMinMicros > nativeUsdMaxMicros) {
+    const value = formatAmount(nativeUsdMaxMicros, USD_DECIMALS)
+    const allowed = `at least market.native-usd-min, ${formatAmount(nativeUsdMinMicros, USD_DECIMALS)}`
+    return fault('config/value', { key: 'market.native-usd-max', value, allowed })
+  }
+  const ids = services.map(({ serviceId }) => serviceId as string)
+  const stranger = Object.keys(prices).find((serviceId) => !ids.includes(serviceId))
+  return stranger === undefined
+    ? null
+    : fault('config/value', { key: 'market.prices', value: stranger, allowed: ids.join(', ') })
+}
+
+function defaultAgentId(owner: Address): string {
+  return `farthing-${owner.slice(0, 12)}`
+}
+
+/** What the operator set about the market. */
+export function settingsOf({ market }: Pick<Config, 'market'>): MarketSettings {
+  return {
+    ...DEFAULT_MARKET_SETTINGS,
+    settleWaitMs: market.settleWaitMs,
+    resultKeepMs: market.resultKeepHours * HOUR_MS,
+    resultBytesMax: market.resultKeepMib * MIB,
+    minPoolDepthMicros: market.minPoolDepthMicros,
+    nativeUsdMinMicros: market.nativeUsdMinMicros,
+    nativeUsdMaxMicros: market.nativeUsdMaxMicros,
+  }
+}
+
+/** The world as services see it on this node. */
+export function serviceContext({
+  chain,
+  mempool,
+  peerCount,
+  outside,
+}: Pick<MarketParts, 'chain' | 'mempool' | 'peerCount' | 'outside'>): ServiceContext {
+  return {
+    chain,
+    clock: systemClock,
+    peerCount,
+    signatureFacts: (tx) => signatureFacts(chain, tx),
+    halfVerdicts,
+    powHasher: nativePowHasher,
+    shelf: null,
+    outside,
+    mempool: mempoolFacts(mempool),
+  }
+}
+
+/** What services may know of a mempool, as it is whenever they look. */
+export function mempoolFacts(mempool: Mempool): ServiceContext['mempool'] {
+  return {
+    get count() {
+      return mempool.count
+    },
+    get bytes() {
+      return mempool.bytes
+    },
+    bytesMax: mempool.policy.bytesMax,
+    get suggestedRate() {
+      return mempool.minFeeRate + 1n
+    },
+    get: (txId) => mempool.get(txId),
+  }
+}

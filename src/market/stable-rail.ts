@@ -1,0 +1,155 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { ClaimsAway, unlessAway } from '../../marketplace/checkout/claim-store.ts'
+import { Takeover } from '../../marketplace/checkout/takeover.ts'
+import type { ServiceDefinition } from '../../marketplace/services/service.ts'
+import { StableCheckout } from '../../marketplace/stable/checkout.ts'
+import { STABLE_CLAIMS, type StableClaimStore } from '../../marketplace/stable/claim.ts'
+import { FacilitatorPool } from '../../marketplace/stable/facilitators.ts'
+import { Refunder } from '../../marketplace/stable/refunds.ts'
+import type { OwnOffer } from '../../marketplace/stable/requirements.ts'
+import type { StableTerms } from '../../marketplace/stable/terms.ts'
+import { offerExtensions, offerResource } from '../../rpc/cashier/extensions.ts'
+import { resourceUrl } from '../../rpc/cashier/options.ts'
+import { EvmRpc } from '../adapters/evm-rpc.ts'
+import { HttpFacilitator } from '../adapters/facilitator-http.ts'
+import type { Checkable, ProviderFacts } from '../adapters/providers/provider.ts'
+import { type DaemonOptions, repeat, type Stop } from '../daemon/open-core.ts'
+import { localUrl } from '../daemon/own-url.ts'
+import { systemClock, systemTimers } from '../daemon/runtime.ts'
+import { folderPaths, storageFault } from '../storage/folder.ts'
+import { watchProviders } from '../telemetry/provider-log.ts'
+import type { Market } from './open-market.ts'
+import { facilitatorAuth, refundWallet, stableTerms } from './stable-terms.ts'
+
+/** The stablecoin rail with what the daemon starts and stops. */
+export interface RunningRail {
+  readonly checkout: StableCheckout
+  /** Takes up what the last run left, and begins to ask facilitators. */
+  readonly start: () => Promise<void>
+  /** How each facilitator stands, in its own words. */
+  readonly providers: Pick<Checkable, 'facts'>
+  /** What the operator should know of. */
+  readonly warnings: () => readonly string[]
+}
+
+/** What the rail is built on. */
+export interface RailParts {
+  readonly options: DaemonOptions
+  readonly chain: Chain
+  readonly market: Market
+  readonly onFault: (area: string, cause: Fault) => void
+}
+
+const PRUNE_MS = 600_000
+const WHAT = 'stablecoin payments'
+/** What queue and settlement take of an offer's time, beside the service. */
+const MARGIN_SECONDS = 10
+
+/** Opens the stablecoin rail by the settings, null where it is off. Faults: `config/value`, `config/file`, those of storage. */
+export async function openStableRail(parts: RailParts, stops: Stop[]): Promise<Result<RunningRail | null>> {
+  const { options, market } = parts
+  const { config, onFatal } = options
+  if (!config.stable.enabled) return ok(null)
+  const terms = stableTerms(config.stable)
+  if (!terms.ok) return terms
+  const short = tooShort(terms.value, options.services)
+  if (short !== null) return fail(short)
+  const opened = await openStore(options)
+  if (!opened.ok) return opened
+  const store = opened.value
+  stops.push(() => store.close())
+  const built = await build(parts, terms.value, store)
+  if (!built.ok) return built
+  const { checkout, pool } = built.value
+  const takeover = store.shared === undefined ? null : new Takeover(store.shared, systemTimers)
+  takeover?.join(checkout)
+  stops.push(() => takeover?.stop())
+  stops.push(() => pool.stop())
+  const { resultKeepMs, resultBytesMax } = market.settings
+  const prune = (): Promise<Result<number>> =>
+    unlessAway(async () => ok(await store.pruneResults(systemClock.now() - resultKeepMs, resultBytesMax)))
+  stops.push(repeat(PRUNE_MS, prune, onFatal))
+  const facilitators = {
+    get facts(): readonly ProviderFacts[] {
+      return pool.facts.map(({ url, healthy, trouble }) => ({ what: WHAT, name: url, usable: healthy, trouble }))
+    },
+  }
+  const start = async (): Promise<void> => {
+    // Quotes do not depend on facilitators, so the start does not wait for them.
+    stops.push(watchProviders([facilitators], pool.start(), options))
+    await unlessAway(async () => ok(await checkout.resume()))
+    takeover?.start()
+  }
+  const warnings = (): readonly string[] => {
+    const { refundsOwed, arrivals } = checkout.figures
+    const missing = arrivals?.missing ?? 0
+    return [
+      ...(refundsOwed === 0 ? [] : [`${refundsOwed} stablecoin refunds are owed: see docs/stablecoin.md`]),
+      ...(missing === 0
+        ? []
+        : [
+            `${missing} stablecoin payments that a facilitator reported are not on their chain: see docs/stablecoin.md`,
+          ]),
+    ]
+  }
+  return ok({ checkout, start, providers: facilitators, warnings })
+}
+
+async function openStore({
+  config,
+  openClaims,
+}: DaemonOptions): Promise<Result<StableClaimStore & { close(): Promise<void> }>> {
+  try {
+    return ok(await openClaims(folderPaths(config.dataDir).stable, STABLE_CLAIMS))
+  } catch (error) {
+    return fail(error instanceof ClaimsAway ? error.fault : storageFault(config.dataDir, error))
+  }
+}
+
+async function build(
+  { options, chain, market, onFault }: RailParts,
+  terms: StableTerms,
+  store: StableClaimStore,
+): Promise<Result<{ readonly checkout: StableCheckout; readonly pool: FacilitatorPool }>> {
+  const { config, logger, onFatal } = options
+  const { facilitators, rpcUrl, refundKeyFile } = config.stable
+  const auth = await facilitatorAuth(config.stable)
+  if (!auth.ok) return auth
+  const wallet = await refundWallet(refundKeyFile, terms)
+  if (!wallet.ok) return wallet
+  const { network } = terms
+  const [clock, timers] = [systemClock, systemTimers]
+  const all = facilitators.map((url) => new HttpFacilitator(url, auth.value.get(url)))
+  const pool = new FacilitatorPool({ facilitators: all, network, clock, timers })
+  const ledger = rpcUrl === null ? null : new EvmRpc(rpcUrl, network.chainId, () => clock.now())
+  const shared = { store, facilitators: pool, ledger, clock, timers, onError: onFatal }
+  const told = (cause: Fault): void => onFault(`stablecoin refund to ${String(cause.detail.payer)}`, cause)
+  const refunder = new Refunder({ ...shared, terms, wallet: wallet.value, onFault: told })
+  const { shop, workshop, settings } = market
+  const urlOf = (serviceId: string): string =>
+    resourceUrl(config.rpc.publicUrl ?? localUrl(config.rpc), serviceId, 'stable')
+  const offerOf = (serviceId: string): OwnOffer => ownOffer(shop.offer(serviceId)?.definition, urlOf(serviceId))
+  const seller = { terms, offerOf }
+  // Each is money that did not come: one line for every one of them.
+  const onMissing = (cause: Fault): void =>
+    logger.warn({ area: 'stablecoin payments', code: cause.code, ...cause.detail }, faultMessage(cause))
+  const sale = { chain, shop, workshop, settings, seller, refunder, onFault: onMissing }
+  return ok({ checkout: new StableCheckout({ ...shared, ...sale }), pool })
+}
+
+/** What a service is offered as; of one that is not sold any more its address alone. */
+function ownOffer(definition: ServiceDefinition | undefined, url: string): OwnOffer {
+  if (definition === undefined) return { resource: { url }, extensions: {} }
+  return { resource: offerResource(definition, url), extensions: offerExtensions(definition) }
+}
+
+/** An offer that runs out before the slowest service is through could never be paid. */
+function tooShort({ maxTimeoutSeconds }: StableTerms, services: readonly ServiceDefinition[]): Fault | null {
+  const slowest = Math.max(0, ...services.map(({ timeoutMs }) => Math.ceil(timeoutMs / 1_000)))
+  const least = slowest + MARGIN_SECONDS
+  if (maxTimeoutSeconds >= least) return null
+  const allowed = `at least ${least}, as the slowest service may take ${slowest} seconds`
+  return fault('config/value', { key: 'stable.max-timeout-seconds', value: String(maxTimeoutSeconds), allowed })
+}

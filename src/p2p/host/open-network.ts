@@ -1,0 +1,255 @@
+import { randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Config } from '../../../config/settings.ts'
+import type { WorkVerifier } from '../../../consensus/block/pow.ts'
+import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { NetworkParams } from '../../../consensus/chain/params.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
+import type { Mempool } from '../../../mempool/mempool.ts'
+import type { NetworkApi } from '../../../rpc/node/network.ts'
+import { eventLoopPacer, systemClock, systemTimers } from '../../daemon/runtime.ts'
+import { VERSION } from '../../daemon/version.ts'
+import { folderPaths, storageFault } from '../../storage/folder.ts'
+import { LevelPeers } from '../../storage/level-peers.ts'
+import type { LevelStore } from '../../storage/level-store.ts'
+import { lackOf, wantedFrom } from '../../storage/pruning.ts'
+import { StateSnapshots } from '../../storage/state-snapshots.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { PeerNode } from '../node.ts'
+import type { Peers } from '../peers/peers.ts'
+import type { TransactionMode } from '../relay/transaction-relay.ts'
+import { serveState } from '../serve/state.ts'
+import { Backfill } from '../snapshot/backfill.ts'
+import { heldRange } from '../snapshot/held.ts'
+import { SnapshotSync } from '../snapshot/snapshot-sync.ts'
+import type { HeldRange } from '../sync/snapshot-door.ts'
+import { type Host, openHost } from './host.ts'
+import { loadIdentity } from './identity.ts'
+import { Peering } from './peering.ts'
+
+/** What the network part of a daemon is made of. */
+export interface PeerNetworkOptions {
+  readonly config: Config
+  readonly params: NetworkParams
+  readonly chain: Chain
+  /** Where the chain is stored. */
+  readonly store: LevelStore
+  readonly mempool: Mempool
+  readonly workVerifier: WorkVerifier
+  readonly transactionMode: TransactionMode
+  readonly logger: Logger
+  readonly onFatal: (error: unknown) => void
+}
+
+/** A node's part of the peer-to-peer network. */
+export interface PeerNetwork {
+  readonly node: PeerNode
+  /** What the API sees. */
+  readonly api: NetworkApi
+  /** Multiaddrs that others reach us at; none before the start. */
+  readonly addresses: () => readonly string[]
+  /** Peers that a topic is passed on to. */
+  readonly meshSize: () => number
+  /** Bytes over all connections since the start. */
+  readonly bytes: () => { readonly in: number; readonly out: number }
+  /** Listens, then dials. Faults: `p2p/port-taken`, `p2p/address-unusable`. */
+  readonly start: () => Promise<Result<void>>
+  /** Ends everything within a few seconds, whatever others do. */
+  readonly stop: () => Promise<void>
+}
+
+const DEVNET_HOST = '127.0.0.1'
+const EVERYWHERE = '0.0.0.0'
+
+/** Opens the network part; nobody is talked to before its start. */
+export async function openPeerNetwork(options: PeerNetworkOptions): Promise<Result<PeerNetwork>> {
+  const { config, logger } = options
+  const paths = folderPaths(config.dataDir)
+  try {
+    // Releases before kept there what libp2p noted of peers.
+    await rm(join(paths.peers, 'store'), { recursive: true, force: true })
+    const identity = await loadIdentity(config.dataDir)
+    if (!identity.ok) return identity
+    const records = await LevelPeers.open(join(paths.peers, 'records'), (reason) =>
+      logger.warn({ reason }, 'what was known of peers is damaged; it was moved aside'),
+    )
+    const host = await openHost(hostOptions(options, identity.value.key))
+    if (!host.ok) {
+      await records.close()
+      return host
+    }
+    return ok(await assemble(options, { host: host.value, records }))
+  } catch (error) {
+    return fail(storageFault(config.dataDir, error))
+  }
+}
+
+interface Parts {
+  readonly host: Host
+  readonly records: LevelPeers
+}
+
+function hostOptions(
+  { config, params, chain, logger }: PeerNetworkOptions,
+  key: Parameters<typeof openHost>[0]['key'],
+) {
+  const { p2p } = config
+  const isDevnet = params.name === 'devnet'
+  return {
+    key,
+    genesis: chain.ruleBook.genesis.block.id,
+    agent: agentText(),
+    listen: { host: p2p.host ?? (isDevnet ? DEVNET_HOST : EVERYWHERE), port: p2p.port },
+    announce: p2p.announce,
+    inboundMax: p2p.inboundMax,
+    outboundMax: p2p.outbound,
+    dht: p2p.dht,
+    mdns: p2p.mdns === 'auto' ? isDevnet : p2p.mdns === 'true',
+    upnp: p2p.upnp,
+    autonat: p2p.autonat,
+    allowPrivate: isDevnet,
+    clock: systemClock,
+    log: logger,
+  }
+}
+
+async function assemble(options: PeerNetworkOptions, { host, records }: Parts): Promise<PeerNetwork> {
+  const { config, params, logger } = options
+  const { p2p } = config
+  const past = new Past(options)
+  const node = joinNetwork(options, host, past)
+  past.serve(node)
+  host.onViolation((peer, offence, about) => node.peers.report(peer, offence, about))
+  const peering = await Peering.open({
+    host,
+    peers: node.peers,
+    records,
+    settings: {
+      outbound: p2p.outbound,
+      inboundMax: p2p.inboundMax,
+      allowPrivate: params.name === 'devnet',
+      configured: p2p.peers,
+      seeds: params.seeds,
+    },
+    clock: systemClock,
+    timers: systemTimers,
+    random: Math.random,
+    log: logger,
+    bytesOf: (peer) => host.bytesOf(peer),
+  })
+  return {
+    node,
+    api: Object.assign(peering.network, { sync: () => node.synchroniser.progress() }),
+    addresses: () => host.addresses(),
+    meshSize: () => host.meshOf('blocks').length,
+    bytes: () => host.totalBytes,
+    start: async () => {
+      const started = await host.start()
+      if (!started.ok) return started
+      node.start()
+      peering.start()
+      past.start()
+      logger.info({ addresses: host.addresses() }, 'listening for peers')
+      return started
+    },
+    stop: async () => {
+      // A snapshot that is being taken ends when the node is told to stop.
+      // Requests under way end at once when the connections do, so that nobody waits for a peer.
+      await Promise.all([node.stop(), past.stop(), peering.stop(), host.stop()])
+      await records.close()
+    },
+  }
+}
+
+function joinNetwork(options: PeerNetworkOptions, network: Host, past: Past): PeerNode {
+  const { config, params, logger } = options
+  return new PeerNode({
+    ...options,
+    network,
+    clock: systemClock,
+    timers: systemTimers,
+    pacer: eventLoopPacer,
+    stopwatch: () => performance.now(),
+    log: logger,
+    random: () => randomBytes(8).readBigUInt64LE(),
+    agent: agentText(),
+    held: () => past.held(),
+    snapshots: (peers) => past.takes(peers),
+    snapshotSetting: config.sync.snapshot,
+    expectsPeers: params.seeds.length + config.p2p.peers.length > 0,
+  })
+}
+
+/** What this node takes and keeps of the past, and shows to others: states at snapshots, and blocks that it fetches behind them. */
+class Past {
+  readonly #options: PeerNetworkOptions
+  readonly #states: StateSnapshots
+  #backfill: Backfill | undefined
+  #taking: SnapshotSync | undefined
+
+  constructor(options: PeerNetworkOptions) {
+    this.#options = options
+    const { chain, store, config } = options
+    this.#states = new StateSnapshots({
+      chain,
+      pin: () => store.pin(),
+      clock: systemClock,
+      timers: systemTimers,
+      blocks: config.storage.snapshotBlocks,
+    })
+  }
+
+  held(): HeldRange {
+    const { chain, config } = this.#options
+    return heldRange(chain.database, config.storage.mode, this.#states.refs())
+  }
+
+  /** What takes snapshots from peers. */
+  takes(peers: Peers): SnapshotSync {
+    const { chain, logger } = this.#options
+    this.#taking = new SnapshotSync({
+      ...{ chain, peers, clock: systemClock, timers: systemTimers },
+      ...{ pacer: eventLoopPacer(), log: logger },
+    })
+    return this.#taking
+  }
+
+  serve({ peers, synchroniser }: PeerNode): void {
+    const { chain, config, logger, onFatal } = this.#options
+    serveState(peers.exchange, { states: this.#states, ruleBook: chain.ruleBook, log: logger })
+    this.#backfill = new Backfill({
+      chain,
+      peers,
+      clock: systemClock,
+      timers: systemTimers,
+      log: logger,
+      wanted: (height) => wantedFrom(config.storage, height),
+      allowed: () => !synchroniser.progress().behind,
+      onFatal,
+    })
+  }
+
+  start(): void {
+    this.#sayWhatIsLacking()
+    this.#states.start()
+    this.#backfill?.start()
+    this.#taking?.clearResidue().catch(this.#options.onFatal)
+  }
+
+  #sayWhatIsLacking(): void {
+    const { chain, config, logger } = this.#options
+    const lack = lackOf(config.storage, chain.database.held, chain.head.header.height)
+    if (lack !== null) logger.info(lack, 'older blocks are missing here; they are fetched from peers that have them')
+  }
+
+  async stop(): Promise<void> {
+    await this.#taking?.stop()
+    await this.#backfill?.stop()
+    await this.#states.stop()
+  }
+}
+
+function agentText(): string {
+  return `farthing/${VERSION}`
+}

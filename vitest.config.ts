@@ -13,7 +13,7 @@ const TIMED = [
   ...['stopping', 'network', 'external-miner', 'overload', 'first-call', 'chat'].map(
     (name) => `test/e2e/${name}.test.ts`,
   ),
-  ...['refund-load', 'p2p-host', 'hostile-requests'].map((name) => `test/integration/${name}.test.ts`),
+  ...['till/refund-load', 'network/p2p-host', 'api/hostile-requests'].map((name) => `test/integration/${name}.test.ts`),
 ]
 
 export default defineConfig({

@@ -113,7 +113,7 @@ function misbehaviour({ operationId }: Operation, reply: Reply): string | null {
   return checker.misfits(operationId, reply)[0] ?? null
 }
 
-/** Streams answer for as long as somebody reads; test/integration/streams.test.ts and the stations of events do. */
+/** Streams answer for as long as somebody reads; test/integration/api/streams.test.ts and the stations of events do. */
 const isStream = ({ responses }: Operation): boolean => JSON.stringify(responses).includes('text/event-stream')
 
 describe('whatever is sent to an operation', () => {

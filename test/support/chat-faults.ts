@@ -32,7 +32,7 @@ const ENDLESS: readonly ChatProfile[] = ['hang', 'stall']
 
 /**
  * Runs a chat against a server that does as a profile says, in a world of its own; resolves once that server has no question open any
- * more. For every model and profile: `test/integration/chat-faults.test.ts` has the table of those that one model answers.
+ * more. For every model and profile: `test/integration/chat/chat-faults.test.ts` has the table of those that one model answers.
  */
 export async function runFault(profile: ChatProfile, parts: FaultRunParts): Promise<FaultRun> {
   const { call, reads, backend = {}, means = {}, answer } = parts

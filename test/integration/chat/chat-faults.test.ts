@@ -1,0 +1,150 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import type { ChatCall } from '../../../marketplace/chat/call.ts'
+import { EnginePool } from '../../../src/workers/engine-pool.ts'
+import { runFault } from '../../support/chat-faults.ts'
+import type { WorldBackend } from '../../support/chat-world.ts'
+import { CHAT_PROFILES, type ChatProfile, HOUSE_TEXT } from '../../support/upstreams/openai.ts'
+
+/** What comes of it, and how many questions that takes. */
+type Expected = readonly [came: string, hits: number]
+/** Asked for as a whole, and read along. */
+type Row = readonly [whole: Expected, read: Expected]
+
+const WELL: Expected = ['ok', 1]
+const BAD: Expected = ['chat/upstream', 1]
+const BAD_THRICE: Expected = ['chat/upstream', 3]
+const LATE: Expected = ['chat/timeout', 1]
+
+const SINGLE: Readonly<Record<ChatProfile, Row>> = {
+  ok: [WELL, WELL],
+  'split-utf8': [WELL, WELL],
+  'slow-first-token': [WELL, WELL],
+  stall: [LATE, LATE],
+  hang: [LATE, LATE],
+  // A connection that broke is tried again, while nothing was said.
+  cut: [BAD_THRICE, BAD],
+  'no-end': [BAD, BAD],
+  'no-done': [WELL, WELL],
+  'done-without-reason': [BAD, BAD],
+  'in-band-error': [BAD_THRICE, BAD_THRICE],
+  'late-error': [WELL, BAD],
+  'bad-json-line': [WELL, WELL],
+  'bad-json-lines': [BAD, BAD],
+  'not-an-event': [WELL, WELL],
+  '401': [BAD, BAD],
+  '429': [
+    ['chat/busy', 3],
+    ['chat/busy', 3],
+  ],
+  '400': [
+    ['chat/refused', 1],
+    ['chat/refused', 1],
+  ],
+  '503': [BAD_THRICE, BAD_THRICE],
+  '502-html': [BAD_THRICE, BAD_THRICE],
+  'sse-when-json': [WELL, WELL],
+  'json-when-sse': [WELL, WELL],
+  html: [BAD, BAD],
+  'empty-content': [BAD, BAD],
+  'reasoning-only': [BAD, BAD],
+  'tool-calls': [WELL, WELL],
+  'usage-missing': [WELL, WELL],
+  'wrong-model-echo': [WELL, WELL],
+  'huge-delta': [BAD, BAD],
+  'duplicate-finish': [WELL, WELL],
+  filtered: [WELL, WELL],
+  length: [WELL, WELL],
+  'url-picture': [WELL, WELL],
+  'data-picture': [WELL, WELL],
+  'no-response-format': [WELL, WELL],
+  // The first question tells that the server wants the other name.
+  'new-names': [
+    ['ok', 2],
+    ['ok', 2],
+  ],
+}
+
+/** A server that refuses the form is asked in words: at once where the answer is whole, and where it is read along as a whole. */
+const NATIVE: typeof SINGLE = {
+  ...SINGLE,
+  'no-response-format': [
+    ['ok', 2],
+    ['ok', 3],
+  ],
+}
+
+/** What is in words is looked at before it is shown: it is never asked for as a stream. */
+const IN_WORDS: typeof SINGLE = Object.fromEntries(
+  CHAT_PROFILES.map((profile) => [profile, [SINGLE[profile][0], SINGLE[profile][0]]]),
+) as never
+
+/**
+ * A planner, an executor and an evaluator: without a plan there is still an answer, so the next stage asks once more, until a server
+ * that fails five times in a row is left alone. What they say is shown when it was evaluated.
+ */
+const STAGES: typeof SINGLE = {
+  ...(Object.fromEntries(CHAT_PROFILES.map((profile) => [profile, inStages(SINGLE[profile][0])])) as typeof SINGLE),
+  // Nobody offered a tool, so a call of one is no answer.
+  'tool-calls': both(['chat/upstream', 2]),
+  // After the first question it is known that the key is not good.
+  '401': both(['chat/no-backend', 1]),
+  // The evaluator wants a form, and asks again in words.
+  'no-response-format': both(['ok', 4]),
+  'new-names': both(['ok', 4]),
+}
+
+/** One call through a pipeline. */
+const INSTANT: typeof SINGLE = { ...SINGLE, 'tool-calls': [BAD, BAD] }
+
+function inStages([came, hits]: Expected): Row {
+  if (came === 'ok') return both([came, 3])
+  return both([came, hits === 3 ? 5 : 2])
+}
+
+function both(expected: Expected): Row {
+  return [expected, expected]
+}
+
+const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
+const withTools = { usesTools: true, extra: { tools } } as const
+const inForm: Partial<ChatCall> = {
+  form: { is: 'schema', schema: { name: 'a', schema: { type: 'object', required: ['text'] } } },
+}
+const TEXT = JSON.stringify({ text: HOUSE_TEXT })
+
+interface Way {
+  readonly about: string
+  readonly call: Partial<ChatCall>
+  readonly rows: typeof SINGLE
+  readonly backend?: WorldBackend
+}
+
+const WAYS: readonly Way[] = [
+  { about: 'model-1', call: {}, rows: SINGLE },
+  { about: 'tools of model-1', call: withTools, rows: SINGLE },
+  { about: 'tools of model-4', call: { ...withTools, model: 'model-4' }, rows: SINGLE },
+  { about: 'a form that the server knows', call: { ...inForm, model: 'model-2' }, rows: NATIVE },
+  { about: 'model-2', call: { model: 'model-2' }, rows: STAGES },
+  { about: 'model-3, a short question', call: { model: 'model-3' }, rows: STAGES },
+  { about: 'model-4, a greeting', call: { model: 'model-4' }, rows: INSTANT },
+  { about: 'a form in words', call: inForm, rows: IN_WORDS, backend: { models: [{ supports: new Set() }] } },
+]
+
+const engines = new EnginePool(1)
+afterAll(() => engines.close())
+
+describe.each(WAYS)('a server that breaks, asked for $about', ({ call, rows, backend = {} }) => {
+  const text = call.form === undefined ? HOUSE_TEXT : TEXT
+
+  it.each(CHAT_PROFILES)('%s', async (profile) => {
+    for (const [i, reads] of [false, true].entries()) {
+      const parts = { call, reads, backend, means: { engines }, answer: () => text }
+      const { came, hits, text: said } = await runFault(profile, parts)
+      expect([came, hits]).toEqual(rows[profile][i])
+      // What is shown of an answer that breaks off is its beginning.
+      if (profile === 'tool-calls') expect(said).toBe('')
+      else if (came === 'ok') expect(said).toBe(text)
+      else expect(text.startsWith(said)).toBe(true)
+    }
+  })
+})

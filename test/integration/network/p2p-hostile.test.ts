@@ -1,0 +1,263 @@
+import { randomBytes } from 'node:crypto'
+import { connect as connectSocket, type Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Host } from '../../../src/p2p/host/host.ts'
+import type { PeerId } from '../../../src/p2p/network.ts'
+import { protocolId, topicId } from '../../../src/p2p/wire/protocols.ts'
+import { Attacker, GOSSIP, VictimProcess } from '../../support/attacker.ts'
+import { field, gossipFrame, joined, prefixed, subscribeFrame, varint } from '../../support/frames.ts'
+import { startHost, TEST_GENESIS } from '../../support/hosts.ts'
+import { until } from '../../support/processes.ts'
+
+const MIB = 1_048_576
+const SENT_MAX = 16_000_000
+const DROPPED_MS = 10_000
+const MEMORY_MAX = 8 * MIB
+const STATUS = protocolId(TEST_GENESIS, 'status')
+const BODIES = protocolId(TEST_GENESIS, 'bodies')
+const TRANSACTIONS = topicId(TEST_GENESIS, 'transactions')
+
+let victim: VictimProcess
+let address: string
+let honest: Host
+let attackers: Attacker[]
+let honestRun: { readonly served: number; stop(): Promise<void> }
+
+beforeAll(async () => {
+  victim = await VictimProcess.start()
+  address = (await victim.report()).address
+})
+afterAll(() => victim.stop())
+
+beforeEach(async () => {
+  attackers = []
+  honest = await startHost()
+  // After a flood from this machine the victim takes nothing from it for a moment.
+  const dialled = await until(
+    'the victim takes a connection',
+    async () => {
+      const outcome = await honest.dial(address)
+      return outcome.ok ? outcome : null
+    },
+    { everyMs: 500 },
+  )
+  honestRun = askOnAndOn(honest, dialled.value)
+  await until('the honest peer is served', () => honestRun.served > 3, { everyMs: 5 })
+})
+
+afterEach(async () => {
+  const before = honestRun.served
+  await until('the honest peer is served still', () => honestRun.served > before + 3, { ms: 5_000, everyMs: 5 })
+  await honestRun.stop()
+  await Promise.all([...attackers.map((attacker) => attacker.stop()), honest.stop()])
+  const { warnings, offences } = await victim.report()
+  expect(warnings).toEqual([])
+  expect(offences.filter((offence) => offence.startsWith(honest.self))).toEqual([])
+  expect(victim.alive).toBe(true)
+})
+
+/** Asks for the status again and again; every answer must come. */
+function askOnAndOn(host: Host, peer: PeerId) {
+  const run = { served: 0, stop: async () => {} }
+  let stopped = false
+  const loop = (async () => {
+    while (!stopped) {
+      const answer = await host.request(peer, 'status', Uint8Array.of(1, 2))
+      expect(answer).toEqual({ ok: true, value: Uint8Array.of(1, 2) })
+      run.served += 1
+      await setTimeout(20)
+    }
+  })()
+  loop.catch(() => {})
+  run.stop = async () => {
+    stopped = true
+    await loop
+  }
+  return run
+}
+
+async function attack(): Promise<Attacker> {
+  const attacker = await Attacker.connect(address)
+  attackers.push(attacker)
+  return attacker
+}
+
+async function dropped(attacker: Attacker, offence: RegExp): Promise<void> {
+  await until('the attacker is cut', () => attacker.cut, { ms: DROPPED_MS, everyMs: 10 })
+  expect(attacker.sentBytes).toBeLessThan(SENT_MAX)
+  const { offences } = await victim.report()
+  expect(offences.filter((line) => line.startsWith(attacker.id)).join('\n')).toMatch(offence)
+}
+
+/** Bytes that the victim had more than at rest while something went on. */
+async function growthDuring(work: () => Promise<void>): Promise<number> {
+  await setTimeout(300)
+  const { bytes } = await victim.report()
+  victim.bytesMax = 0
+  await work()
+  await victim.report()
+  return victim.bytesMax - bytes
+}
+
+test('random bytes as gossip', async () => {
+  const attacker = await attack()
+  const stream = await attacker.open(GOSSIP)
+  await attacker.flood(stream, randomBytes(65_536))
+  await dropped(attacker, /malformed|oversize/)
+  expect(attacker.sentBytes).toBeLessThan(MIB)
+})
+
+test('gossip frames that are junk inside', async () => {
+  for (const frame of [
+    prefixed(field(3, field(1, Uint8Array.of(0x0a, 0x7f)))),
+    prefixed(field(2, Uint8Array.of(0x12, 0xff, 0xff, 0x03))),
+    prefixed(field(3, Uint8Array.of(0x0f))),
+    prefixed(field(77, new Uint8Array(MIB))),
+    prefixed(Uint8Array.of(0x08, 0x01)),
+  ]) {
+    const attacker = await attack()
+    await attacker.flood(await attacker.open(GOSSIP), frame)
+    await dropped(attacker, /malformed/)
+  }
+})
+
+test('a gossip frame that claims more than allowed', async () => {
+  const attacker = await attack()
+  await attacker.flood(await attacker.open(GOSSIP), joined(varint(3 * MIB), new Uint8Array(65_536)))
+  await dropped(attacker, /oversize/)
+  expect(attacker.sentBytes).toBeLessThan(MIB)
+})
+
+test('megabytes of topics that nobody has, of duplicates, of empty frames', async () => {
+  const unknown = gossipFrame('/elsewhere', new Uint8Array(MIB))
+  const duplicate = gossipFrame(TRANSACTIONS, randomBytes(6_000))
+  for (const bytes of [unknown, joined(...Array.from({ length: 16 }, () => duplicate)), new Uint8Array(32_768)]) {
+    const attacker = await attack()
+    const stream = await attacker.open(GOSSIP)
+    const growth = await growthDuring(() => attacker.flood(stream, bytes))
+    await dropped(attacker, /flood/)
+    expect(growth).toBeLessThan(MEMORY_MAX)
+  }
+})
+
+test('transactions that are rejected', async () => {
+  const attacker = await attack()
+  const stream = await attacker.open(GOSSIP)
+  for (let i = 0; i < 100 && !attacker.cut; i++) {
+    await attacker.send(stream, gossipFrame(TRANSACTIONS, joined(Buffer.from('!'), randomBytes(3_000))))
+  }
+  await dropped(attacker, /bad-transaction/)
+})
+
+test('requests that take for ever', async () => {
+  const attacker = await attack()
+  const streams = await Promise.all(Array.from({ length: 8 }, () => attacker.open(STATUS)))
+  const endMs = performance.now() + DROPPED_MS
+  for (; !attacker.cut && performance.now() < endMs; await setTimeout(500)) {
+    for (const stream of streams) await attacker.send(stream, Uint8Array.of(0x60))
+  }
+  await dropped(attacker, /timeout/)
+})
+
+test('a request that is longer than allowed, junk behind it, one that ends in the middle', async () => {
+  for (const [bytes, offence] of [
+    [joined(varint(2_000_000), new Uint8Array(1_000)), /oversize/],
+    [joined(prefixed(new Uint8Array(10)), new Uint8Array(10)), /malformed/],
+    [Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0xff), /oversize/],
+  ] as const) {
+    const attacker = await attack()
+    await attacker.send(await attacker.open(STATUS), bytes)
+    await dropped(attacker, offence)
+  }
+  const attacker = await attack()
+  const stream = await attacker.open(STATUS)
+  await attacker.send(stream, Uint8Array.of(10, 1, 2))
+  await stream.close()
+  await dropped(attacker, /malformed/)
+})
+
+for (const how of ['the socket', 'the streams']) {
+  test(`pages that are asked for and not read: ${how}`, async () => {
+    const attacker = await attack()
+    const growth = await growthDuring(async () => {
+      const opened = await Promise.all(Array.from({ length: 16 }, () => attacker.open(BODIES)))
+      if (how === 'the socket') attacker.deafen()
+      else for (const stream of opened) stream.pause()
+      for (const stream of opened) {
+        stream.send(prefixed(new Uint8Array(4)))
+        attacker.sentBytes += 5
+      }
+      await until('the attacker is cut', async () => !(await victim.report()).peers.includes(attacker.id), {
+        ms: DROPPED_MS,
+        everyMs: 200,
+      })
+    })
+    expect(growth).toBeLessThan(MEMORY_MAX)
+  })
+}
+
+test('pings of the muxer whose answers are not read', async () => {
+  const attacker = await attack()
+  attacker.deafen()
+  const growth = await growthDuring(async () => {
+    const endMs = performance.now() + DROPPED_MS
+    for (let round = 0; performance.now() < endMs && attacker.sentBytes < SENT_MAX; round++) {
+      if (!attacker.cut) attacker.ping(5_000)
+      await setTimeout(5)
+      if (round % 20 === 19 && !(await victim.report()).peers.includes(attacker.id)) return
+    }
+  })
+  expect((await victim.report()).peers).not.toContain(attacker.id)
+  expect(growth).toBeLessThan(MEMORY_MAX)
+})
+
+test('2,000 streams at once', async () => {
+  const attacker = await attack()
+  const growth = await growthDuring(async () => {
+    const opened = await Promise.allSettled(Array.from({ length: 2_000 }, () => attacker.open(STATUS)))
+    expect(opened.some(({ status }) => status === 'rejected')).toBe(true)
+  })
+  expect(growth).toBeLessThan(MEMORY_MAX)
+})
+
+test('connections that say nothing, and more nodes than there is room for', async () => {
+  const sockets: Socket[] = []
+  const port = Number(address.split('/')[4])
+  const growth = await growthDuring(async () => {
+    for (let i = 0; i < 500; i++) {
+      const socket = connectSocket(port, '127.0.0.1')
+      socket.on('error', () => {})
+      sockets.push(socket)
+    }
+    await setTimeout(1_000)
+  })
+  for (const socket of sockets) socket.destroy()
+  expect(growth).toBeLessThan(MEMORY_MAX)
+})
+
+test('gossip that is not read', async () => {
+  const { value: peer } = (await honest.dial(address)) as { value: PeerId }
+  honest.subscribe('blocks', async () => 'accept')
+  await until('the mesh', () => honest.meshOf('blocks').includes(peer))
+  const load = async (): Promise<void> => {
+    // More than the buffers of both systems take in.
+    for (let i = 0; i < 20; i++) {
+      // The victim takes what begins with an exclamation mark for false.
+      honest.publish('blocks', joined(Buffer.from('.'), randomBytes(MIB)))
+      await setTimeout(600)
+    }
+  }
+  const alone = await growthDuring(load)
+  await setTimeout(6_000)
+  const attacker = await attack()
+  await attacker.send(await attacker.open(GOSSIP), subscribeFrame(topicId(TEST_GENESIS, 'blocks')))
+  await until('the victim has a stream to the attacker', () => attacker.connection.streams.length > 1)
+  attacker.deafen()
+  const withAttacker = await growthDuring(load)
+  expect(withAttacker - alone).toBeLessThan(MEMORY_MAX)
+  await until('the attacker is cut', async () => !(await victim.report()).peers.includes(attacker.id), {
+    ms: DROPPED_MS,
+    everyMs: 200,
+  })
+})

@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto'
+import { afterEach, expect, test } from 'vitest'
+import type { FoundBy } from '../../../src/p2p/host/discovery.ts'
+import type { Host } from '../../../src/p2p/host/host.ts'
+import { begin, connect, makeHost } from '../../support/hosts.ts'
+import { until } from '../../support/processes.ts'
+
+const hosts: Host[] = []
+const rejections: unknown[] = []
+process.on('unhandledRejection', (reason) => rejections.push(reason))
+
+afterEach(async () => {
+  await Promise.all(hosts.splice(0).map((host) => host.stop()))
+  expect(rejections.splice(0)).toEqual([])
+})
+
+/** A started host that notes what it found. */
+async function finding(options: Parameters<typeof makeHost>[0]) {
+  const host = await makeHost(options)
+  hosts.push(host)
+  const found: { readonly peer: string; readonly addresses: readonly string[]; readonly by: FoundBy }[] = []
+  host.finder.onFound((peer, addresses, by) => found.push({ peer, addresses, by }))
+  await begin(host)
+  const knows = (other: Host, by: FoundBy): boolean =>
+    found.some((each) => each.by === by && each.peer === other.self && each.addresses.some((text) => isAt(text, other)))
+  return { host, knows }
+}
+
+/** Whether an address is one of a host, with its id or without. */
+function isAt(text: string, host: Host): boolean {
+  return host.addresses().some((own) => own === text || own.startsWith(`${text}/p2p/`))
+}
+
+// A network of its own: other nodes of this machine are asked by its name too.
+const genesis = randomBytes(32).toString('hex')
+
+test('nodes of one network on one machine find each other by mDNS, those of another do not', async () => {
+  const [a, b] = [await finding({ genesis, mdns: true }), await finding({ genesis, mdns: true })]
+  const stranger = await finding({ genesis: randomBytes(32).toString('hex'), mdns: true })
+  await until('they know each other', () => a.knows(b.host, 'mdns') && b.knows(a.host, 'mdns'), { ms: 60_000 })
+  expect([stranger.knows(a.host, 'mdns'), a.knows(stranger.host, 'mdns')]).toEqual([false, false])
+})
+
+test('nodes that know a third find each other in the table of nodes', async () => {
+  const third = await finding({ genesis, dht: true })
+  const [a, b] = [await finding({ genesis, dht: true }), await finding({ genesis, dht: true })]
+  await connect(a.host, third.host)
+  await connect(b.host, third.host)
+  const look = async (): Promise<boolean> => {
+    await Promise.all([a.host.finder.walk(), b.host.finder.walk()])
+    return a.knows(b.host, 'kad') && b.knows(a.host, 'kad')
+  }
+  await until('they know each other', look, { ms: 60_000 })
+})
+
+test('help with routers starts and ends where there is none', async () => {
+  const { host } = await finding({ genesis, dht: true, upnp: true, autonat: true })
+  const other = await finding({ genesis, dht: true, autonat: true })
+  await connect(host, other.host)
+  await host.stop()
+  expect(host.peers()).toEqual([])
+})

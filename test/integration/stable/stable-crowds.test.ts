@@ -1,0 +1,85 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { ServiceDefinition } from '../../../marketplace/services/service.ts'
+import { AGAIN, closeMarkets, ONCE } from '../../support/market.ts'
+import { until } from '../../support/processes.ts'
+import { closeRails, newPayer, type Payer, PRICE, paymentOf, TestRail } from '../../support/stable.ts'
+import { TEST_SERVICES } from '../../support/test-services.ts'
+
+afterEach(async () => {
+  await closeRails()
+  await closeMarkets()
+})
+
+/** As many calls as one payer may have under way. */
+const CROWD = 64
+/** Works that one payer may leave unpaid, beside as many as it has paid, and failures that it may cause. */
+const [UNPAID, FAILED] = [5, 10]
+
+/** The test services, of which one goes where its request says. */
+const SERVICES: readonly ServiceDefinition[] = TEST_SERVICES.map((definition) =>
+  definition.serviceId === AGAIN ? { ...definition, reachesOut: true } : definition,
+)
+
+/** What a payer is answered who calls many times at once, each time with another authorization: how often which. */
+async function crowd(rail: TestRail, payer: Payer, request: string, serviceId = ONCE): Promise<Map<string, number>> {
+  const calls = Array.from({ length: CROWD }, () => rail.order(request, { serviceId, payment: paymentOf(payer) }))
+  const counts = new Map<string, number>()
+  for (const code of await Promise.all(calls.map((call) => rail.codeOf(call))))
+    counts.set(code, (counts.get(code) ?? 0) + 1)
+  return counts
+}
+
+describe('many calls of one payer at once', () => {
+  it('are worked on no further than the payer is trusted where its money does for one of them', async () => {
+    const rail = await TestRail.open()
+    const payer = newPayer()
+    rail.token.mint(payer.address, PRICE)
+    // Slower than a verification: all of them were found good before the first is settled.
+    const answers = await crowd(rail, payer, 'slow:200')
+    expect([answers.get('settled'), answers.get('stable/refused')]).toEqual([1, CROWD - 1])
+    const paid = 1
+    expect(rail.runs).toBeLessThanOrEqual(paid + UNPAID + paid)
+    expect(rail.income).toBe(PRICE)
+  })
+
+  it('are all worked on where its money does for all of them', async () => {
+    const rail = await TestRail.open()
+    expect(await crowd(rail, rail.payer(), 'ok')).toEqual(new Map([['settled', CROWD]]))
+    expect([rail.runs, rail.income]).toEqual([CROWD, BigInt(CROWD) * PRICE])
+  })
+
+  it('are worked on no further where nobody knows whether it paid for the first of them', async () => {
+    const rail = await TestRail.open()
+    rail.facilitator.settleProfile = 'deaf'
+    const answers = await crowd(rail, rail.payer(), 'slow:200')
+    expect(answers).toEqual(
+      new Map([
+        ['stable/unsettled', UNPAID],
+        ['service/unavailable', CROWD - UNPAID],
+      ]),
+    )
+    expect([rail.runs, rail.income]).toEqual([UNPAID, 0n])
+    expect(rail.checkout.figures.unknown).toBe(UNPAID)
+  })
+
+  it('knock no oftener than one after another at what they are to reach and fail at', async () => {
+    const rail = await TestRail.open({ services: SERVICES })
+    const answers = await crowd(rail, rail.payer(), 'fail', AGAIN)
+    expect(new Set(answers.keys())).toEqual(new Set(['service/failed', 'stable/failing']))
+    expect(rail.runs).toBeLessThan(FAILED + UNPAID)
+    expect(rail.income).toBe(0n)
+  })
+})
+
+it('a settlement that was refused counts once: not again when its authorization is over', async () => {
+  const rail = await TestRail.open()
+  const payer = rail.payer()
+  rail.facilitator.settleProfile = 'lying'
+  const calls = Array.from({ length: UNPAID }, () => rail.order('ok', { payment: paymentOf(payer) }))
+  for (const call of calls) expect(await rail.codeOf(call)).toBe('stable/refused')
+  for (const { payment } of calls) rail.token.cancel(payer.address, payment.authorization.nonce)
+  rail.facilitator.settleProfile = null
+  const again = await rail.restart()
+  await until('all are over', async () => (await again.store.open()).length === 0)
+  expect(await again.codeOf(again.order('ok', { payment: paymentOf(payer) }))).toBe('settled')
+})

@@ -1,0 +1,173 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { StablePayment } from '../../../marketplace/stable/claim.ts'
+import { NEWCOMERS } from '../../../marketplace/stable/newcomers.ts'
+import { closeMarkets } from '../../support/market.ts'
+import { closeRails, newPayer, type Payer, PRICE, paymentOf, type RailParts, TestRail } from '../../support/stable.ts'
+
+afterEach(async () => {
+  await closeRails()
+  await closeMarkets()
+})
+
+/** Made-up payments, and honest buyers. */
+const [JUNK, BUYERS] = [120, 60]
+/** They come in waves: facilitator and chain have only what time this process leaves them to answer in. */
+const WAVES = 6
+/** What public facilitators let one seller ask within a second. */
+const PER_SECOND = 50
+/** Questions about the signature of one contract that are asked within a minute. */
+const ASKED_OF_ONE = 10
+
+/** Time stands still: no allowance is filled again because this machine is slow. */
+function stillRail(parts: RailParts = {}): Promise<TestRail> {
+  const nowMs = Date.now()
+  return TestRail.open({ ...parts, clock: { now: () => nowMs } })
+}
+
+/** A payment of a caller who knows no key of the payer. */
+function madeUp(payer: string): StablePayment {
+  return paymentOf({ key: newPayer().key, address: payer })
+}
+
+/** A wallet that is a contract, with dollars; its payments have signatures of its owner's key. */
+function contractOf(rail: TestRail): Payer {
+  const { key, address: owner } = newPayer()
+  const { address } = newPayer()
+  rail.token.deploy(address, owner)
+  rail.token.mint(address, 1_000_000n)
+  return { key, address }
+}
+
+/** Who was asked about at a facilitator. */
+function verifiedPayers({ facilitator }: TestRail): readonly string[] {
+  return facilitator.asked
+    .filter(({ path }) => path === '/verify')
+    .map(({ body }) => body?.paymentPayload.payload.authorization.from ?? '')
+}
+
+describe('a flood of authorizations that no payer has signed', () => {
+  it.each([true, false])('closes the rail to no honest buyer (with a node of the chain: %s)', async (hasLedger) => {
+    const rail = await TestRail.open({ hasLedger })
+    rail.facilitator.perSecond = PER_SECOND
+    const junk = Array.from({ length: JUNK }, () => madeUp(rail.payer().address))
+    const honest = Array.from({ length: BUYERS }, () => paymentOf(rail.payer()))
+    const codes = (payments: readonly StablePayment[]) =>
+      payments.map((payment) => rail.codeOf(rail.order('ok', { payment })))
+    const [refused, served]: [string[], Promise<string>[]] = [[], []]
+    for (let wave = 0; wave < WAVES; wave++) {
+      served.push(...codes(honest.splice(0, BUYERS / WAVES)))
+      refused.push(...(await Promise.all(codes(junk.splice(0, JUNK / WAVES)))))
+    }
+    expect(await Promise.all(served)).toEqual(new Array(BUYERS).fill('settled'))
+    expect(refused.filter((code) => code !== 'stable/refused' && code !== 'stable/unproven')).toEqual([])
+    expect([rail.runs, rail.income]).toEqual([BUYERS, BigInt(BUYERS) * PRICE])
+    expect(rail.checkout.closedBecause).toBeNull()
+  })
+
+  it('of payers that are no contracts reaches no facilitator where a node of the chain can be asked', async () => {
+    const rail = await TestRail.open()
+    const forged = madeUp(rail.payer().address)
+    const answer = await rail.settle(rail.order('ok', { payment: forged }))
+    const reason = 'invalid_exact_evm_signature'
+    expect(answer).toMatchObject({ ok: false, fault: { code: 'stable/refused', detail: { reason } } })
+    expect(verifiedPayers(rail)).toEqual([])
+    expect(rail.token.asked.filter((method) => method === 'eth_getCode').length).toBe(1)
+  })
+
+  it('in the name of an honest payer keeps it from nothing', async () => {
+    const rail = await stillRail({ hasLedger: false })
+    const payer = rail.payer()
+    const junk = await Promise.all(
+      Array.from({ length: JUNK }, () => rail.codeOf(rail.order('ok', { payment: madeUp(payer.address) }))),
+    )
+    expect(junk).not.toContain('settled')
+    expect(verifiedPayers(rail).length).toBe(ASKED_OF_ONE)
+    expect(await rail.codeOf(rail.order('ok', { payment: paymentOf(payer) }))).toBe('settled')
+  })
+
+  it.each([true, false])(
+    'of one client has few of them checked, whatever payers it names (with a node of the chain: %s)',
+    async (hasLedger) => {
+      const rail = await stillRail({ hasLedger })
+      const from = { client: 'attacker' }
+      const junk = Array.from({ length: JUNK / 2 }, () => madeUp(contractOf(rail).address))
+      const codes = await Promise.all(junk.map((payment) => rail.codeOf(rail.order('ok', { payment, ...from }))))
+      expect(new Set(codes)).toEqual(new Set(['stable/refused', 'stable/unproven']))
+      expect(verifiedPayers(rail).length).toBeLessThan(NEWCOMERS.refused + NEWCOMERS.atOnce)
+      // Who signs with a key behind the same address, and contracts behind others, are held up by none of it.
+      expect(await rail.codeOf(rail.order('ok', from))).toBe('settled')
+      const payment = paymentOf(contractOf(rail))
+      expect(await rail.codeOf(rail.order('ok', { payment, client: 'buyer' }))).toBe('settled')
+    },
+  )
+
+  it('that a facilitator fails at does not make it count as broken', async () => {
+    const rail = await stillRail({ hasLedger: false })
+    rail.facilitator.profile = '500'
+    for (let i = 0; i < ASKED_OF_ONE; i++) await rail.settle(rail.order('ok', { payment: madeUp(newPayer().address) }))
+    expect(verifiedPayers(rail).length).toBe(ASKED_OF_ONE)
+    expect(rail.checkout.closedBecause).toBeNull()
+    rail.facilitator.profile = 'good'
+    expect(await rail.codeOf(rail.order())).toBe('settled')
+  })
+})
+
+describe('a contract whose signature has 65 bytes', () => {
+  it.each([true, false])('pays like any other (with a node of the chain: %s)', async (hasLedger) => {
+    const rail = await TestRail.open({ hasLedger })
+    const contract = contractOf(rail)
+    expect(await rail.codeOf(rail.order('ok', { payment: paymentOf(contract) }))).toBe('settled')
+    expect([rail.runs, rail.income]).toEqual([1, PRICE])
+  })
+
+  it('is told when to come again where it was asked about too often, and nothing is charged', async () => {
+    const rail = await stillRail()
+    const contract = contractOf(rail)
+    for (let i = 0; i < ASKED_OF_ONE; i++) await rail.settle(rail.order('ok', { payment: madeUp(contract.address) }))
+    const call = rail.order('ok', { payment: paymentOf(contract) })
+    const answer = await rail.settle(call)
+    expect(answer).toMatchObject({ ok: false, fault: { code: 'stable/unproven' } })
+    const seconds = answer.ok ? 0 : Number(answer.fault.detail.seconds)
+    expect(seconds).toBeGreaterThan(0)
+    expect(seconds).toBeLessThanOrEqual(60)
+    expect([rail.runs, rail.income, verifiedPayers(rail).length]).toEqual([0, 0n, ASKED_OF_ONE])
+    const again = await rail.restart()
+    expect(await again.codeOf(call)).toBe('settled')
+  })
+
+  it('that has paid before is served while others make signatures up', async () => {
+    const rail = await stillRail()
+    const contract = contractOf(rail)
+    expect(await rail.codeOf(rail.order('ok', { payment: paymentOf(contract) }))).toBe('settled')
+    const junk = Array.from({ length: JUNK }, () => madeUp(contractOf(rail).address))
+    const codes = await Promise.all(junk.map((payment) => rail.codeOf(rail.order('ok', { payment }))))
+    expect(codes).toContain('stable/unproven')
+    expect(await rail.codeOf(rail.order('ok', { payment: paymentOf(contract) }))).toBe('settled')
+  })
+
+  it.each([true, false])(
+    'pays while others make up signatures in its name (with a node of the chain: %s)',
+    async (hasLedger) => {
+      const rail = await TestRail.open({ hasLedger })
+      const contract = contractOf(rail)
+      const others = Array.from({ length: JUNK }, () => madeUp(contract.address))
+      const codes = others.map((payment) => rail.codeOf(rail.order('ok', { payment, client: 'attacker' })))
+      const call = rail.order('ok', { payment: paymentOf(contract), client: 'buyer' })
+      expect(await rail.codeOf(call)).toBe('settled')
+      expect(await Promise.all(codes)).not.toContain('settled')
+    },
+  )
+
+  it.each([true, false])(
+    'pays at first while one client makes up signatures of many (with a node of the chain: %s)',
+    async (hasLedger) => {
+      const rail = await TestRail.open({ hasLedger })
+      const contract = contractOf(rail)
+      const others = Array.from({ length: JUNK }, () => madeUp(contractOf(rail).address))
+      const codes = others.map((payment) => rail.codeOf(rail.order('ok', { payment, client: 'attacker' })))
+      const call = rail.order('ok', { payment: paymentOf(contract), client: 'buyer' })
+      expect(await Promise.all(codes)).toContain('stable/unproven')
+      expect(await rail.codeOf(call)).toBe('settled')
+    },
+  )
+})

@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { ASSET_AMOUNT, AT_HEAD, DECIMAL_TEXT, orNull, PRICE, SYMBOL, USD } from './amounts.ts'
 import {
   ADDRESS_TEXT,
@@ -12,6 +11,7 @@ import {
   type Route,
   UINT_TEXT,
 } from './route.ts'
+import * as Type from './schema.ts'
 
 /** `ValuedAmount` of the OpenAPI document. */
 export const VALUED = Type.Object({ ...ASSET_AMOUNT.properties, price: orNull(PRICE), valueUsd: USD })

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import type { Route } from './route.ts'
+import * as Type from './schema.ts'
 
 const ID = Type.Union([Type.String(), Type.Number(), Type.Null()])
 

@@ -1,5 +1,6 @@
-import { type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import type { Schema } from './schema.ts'
+import * as Type from './schema.ts'
 import { sentences } from './sentences.ts'
 
 /** Values of a message, but for the arguments of a tool and a payment: the longest handshake has some hundred. */
@@ -21,13 +22,13 @@ const CAPABILITIES = Type.Object({
 })
 
 /** What comes with every message of the era without a handshake. */
-const META: TSchema = Type.Object({
+const META: Schema = Type.Object({
   'io.modelcontextprotocol/clientInfo': Type.Optional(CLIENT_INFO),
   'io.modelcontextprotocol/clientCapabilities': Type.Optional(CAPABILITIES),
 })
 
 /** Of parameters, what the SDK would have much to say about; all the rest it checks itself. */
-const PARAMETERS: Readonly<Record<string, TSchema>> = {
+const PARAMETERS: Readonly<Record<string, Schema>> = {
   initialize: Type.Object({
     clientInfo: Type.Optional(CLIENT_INFO),
     capabilities: Type.Optional(CAPABILITIES),

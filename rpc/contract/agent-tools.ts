@@ -1,4 +1,3 @@
-import { type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { Capability } from '../../marketplace/ledger/capabilities.ts'
 import { CAPABILITY } from './agents.ts'
@@ -6,12 +5,14 @@ import { SUBMITTED } from './chain.ts'
 import { ENTRY, MARKET_ROUTES } from './market.ts'
 import { OPERATIONS_ROUTES } from './operations.ts'
 import { CLOSED, HEX_32 } from './route.ts'
+import type { Schema } from './schema.ts'
+import * as Type from './schema.ts'
 import { sentences } from './sentences.ts'
 
 /** Inputs and outputs of the tools that agents call over MCP. What a tool gives is what the operation of the same name gives. */
 export interface ToolShape {
-  readonly input: TSchema
-  readonly output: TSchema
+  readonly input: Schema
+  readonly output: Schema
 }
 
 const SERVICE_ID = Type.String({ minLength: 1, maxLength: 64, description: 'Id of a service, like node-network-stats' })
@@ -122,8 +123,8 @@ export function paidToolInput(request: {
 const STRANGERS: ReadonlySet<string> = new Set(['boolean', 'additionalProperties'])
 const ARGUMENTS = { whole: 'the arguments', member: 'argument' }
 const PAID_INPUT = paidToolInput({ description: '', isNeeded: false, example: '' })
-const PAID_CHECK = Compile(PAID_INPUT as TSchema)
-const CHECKS = new Map(Object.entries(TOOL_SHAPES).map(([name, { input }]) => [name, Compile(input as TSchema)]))
+const PAID_CHECK = Compile(PAID_INPUT as Schema)
+const CHECKS = new Map(Object.entries(TOOL_SHAPES).map(([name, { input }]) => [name, Compile(input as Schema)]))
 
 /** What is wrong with the arguments of a free tool, empty where they do. */
 export function argumentMisfits(name: FreeToolName, args: Arguments): readonly string[] {

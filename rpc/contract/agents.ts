@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import { CAPABILITIES, type Capability } from '../../marketplace/ledger/capabilities.ts'
 import { ASSET_AMOUNT, AT_HEAD, DECIMAL_TEXT } from './amounts.ts'
 import { RECORD } from './reputation.ts'
 import { ADDRESS_TEXT, COUNT, HEIGHT, NEXT_CURSOR, PAGE_QUERY, type Route } from './route.ts'
+import * as Type from './schema.ts'
 
 /** One of the closed table of capabilities. */
 export const CAPABILITY = Type.Unsafe<Capability>({ type: 'string', enum: [...CAPABILITIES] })

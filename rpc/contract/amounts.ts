@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { HEIGHT, HEX_32, MOMENT, UINT_TEXT } from './route.ts'
+import * as Type from './schema.ts'
 
 /** A decimal number as text, exact or cut, never rounded up. */
 export const DECIMAL_TEXT = Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]+)?$' })

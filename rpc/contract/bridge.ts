@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { ASSET_AMOUNT, AT_HEAD, orNull, SYMBOL } from './amounts.ts'
 import { ADDRESS_TEXT, COUNT, HEIGHT, HEX, HEX_32, type Route } from './route.ts'
+import * as Type from './schema.ts'
 
 /** A text of a closed set. */
 function oneOf<T extends string>(...values: T[]) {

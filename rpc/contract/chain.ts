@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import {
   ADDRESS_TEXT,
   COUNT,
@@ -11,6 +10,7 @@ import {
   type Route,
   UINT_TEXT,
 } from './route.ts'
+import * as Type from './schema.ts'
 
 /** `MerkleProof` of the OpenAPI document. */
 export const MERKLE_PROOF = Type.Object({ index: COUNT, count: COUNT, siblings: Type.Array(HEX_32) })

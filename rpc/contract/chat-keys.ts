@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { LABEL_CHARS_MAX } from '../../marketplace/chat/keys/key-record.ts'
 import { EXPIRY_DAYS_MAX, KEY_RPM_MAX, KEY_TPD_MAX } from '../../marketplace/chat/keys/key-wish.ts'
 import { COUNT, MOMENT, NEXT_CURSOR, PAGE_QUERY, type Route } from './route.ts'
+import * as Type from './schema.ts'
 
 const MOMENT_OR_NULL = Type.Union([MOMENT, Type.Null()])
 const LIMIT = (description: string, maximum: number) =>

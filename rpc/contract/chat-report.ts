@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from './schema.ts'
 
 const OPEN = { additionalProperties: true }
 const COUNT = Type.Integer({ minimum: 0 })

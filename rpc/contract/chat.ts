@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { CHAT_REPORT } from './chat-report.ts'
 import type { Route } from './route.ts'
+import * as Type from './schema.ts'
 
 /** Bodies with pictures in them are longer than others. */
 export const CHAT_BODY_BYTES_MAX = 20 * 1_048_576

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { ERROR, type Route } from './route.ts'
+import * as Type from './schema.ts'
 
 /** A form to sign in is no longer than this: a signature of eight keys of the largest scheme, and what its text takes in a form. */
 const SIGN_IN_BYTES_MAX = 262_144

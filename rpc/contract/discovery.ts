@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { COUNT, MOMENT, type Route } from './route.ts'
+import * as Type from './schema.ts'
 
 const FILTERS = {
   type: Type.Optional(Type.String({ maxLength: 20, description: 'Transport of the resource; all of ours are `http`' })),

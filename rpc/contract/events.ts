@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { orNull } from './amounts.ts'
 import { ADDRESS_TEXT, COUNT, HEIGHT, HEX_32, MOMENT, type Route, UINT_TEXT } from './route.ts'
+import * as Type from './schema.ts'
 
 const BLOCK_NAME = Type.Object({ height: HEIGHT, id: HEX_32 })
 /** Where an event is: a block, and its number among the events of that block. */

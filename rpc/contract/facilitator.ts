@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { orNull } from './amounts.ts'
 import { TRANSACTION_JSON } from './chain.ts'
 import { ADDRESS_TEXT, COUNT, HEIGHT, HEX, HEX_32, MOMENT, type Route, UINT_TEXT } from './route.ts'
+import * as Type from './schema.ts'
 
 const FIELDS = Type.Record(Type.String(), Type.Unknown())
 

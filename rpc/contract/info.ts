@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { COMPARISON_FIELDS, QUESTION_CHARS_MAX } from '../../marketplace/chat/info/shapes.ts'
 import { COUNT, type Route } from './route.ts'
+import * as Type from './schema.ts'
 
 const TEXT = Type.String()
 const TEXTS = Type.Array(TEXT)

@@ -1,4 +1,3 @@
-import { type Static, Type } from 'typebox'
 import { CAPABILITY } from './agents.ts'
 import { orNull } from './amounts.ts'
 import { RECORD } from './reputation.ts'
@@ -16,6 +15,8 @@ import {
   type Route,
   UINT_TEXT,
 } from './route.ts'
+import type { Static } from './schema.ts'
+import * as Type from './schema.ts'
 
 const SERVICE_ID = Type.String({ minLength: 1, maxLength: 64 })
 

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { ADDRESS_TEXT, COUNT, HEIGHT, HEX, HEX_32, MOMENT, type Route, UINT_TEXT } from './route.ts'
+import * as Type from './schema.ts'
 
 /** Id of a job. */
 const JOB_ID = Type.String({ pattern: '^[0-9a-f]{32}$' })

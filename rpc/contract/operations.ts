@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { ADDRESS_TEXT, COUNT, HEIGHT, HEX_32, MOMENT, type Route, UINT_TEXT } from './route.ts'
+import * as Type from './schema.ts'
 
 /** How far the node is behind the network, as far as it knows. */
 export const SYNC = Type.Object({

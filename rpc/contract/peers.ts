@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { BAN_HOURS, BAN_HOURS_MAX } from './ban-hours.ts'
 import { COUNT, HEIGHT, MOMENT, type Route, UINT_TEXT } from './route.ts'
+import * as Type from './schema.ts'
 
 const PEER_ID = Type.String({ description: 'Id of a peer' })
 const OPTIONAL_COUNT = Type.Union([COUNT, Type.Null()])

@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { AMOUNT_QUERY, ASSET_AMOUNT, AT_HEAD, DECIMAL_TEXT, orNull, SYMBOL, USD } from './amounts.ts'
 import {
   ADDRESS_TEXT,
@@ -12,6 +11,7 @@ import {
   type Route,
   UINT_TEXT,
 } from './route.ts'
+import * as Type from './schema.ts'
 
 /** Name of a pool, `X-Y-fee`. */
 const POOL_NAME = Type.String({ pattern: '^[A-Z0-9]{2,10}-[A-Z0-9]{2,10}-[0-9]{1,4}$' })

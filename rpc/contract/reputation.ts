@@ -1,6 +1,7 @@
-import { type Static, Type } from 'typebox'
 import { ASSET_AMOUNT, DECIMAL_TEXT, orNull } from './amounts.ts'
 import { COUNT, INDEXED_FROM } from './route.ts'
+import type { Static } from './schema.ts'
+import * as Type from './schema.ts'
 
 /** How paid calls ended on chain, those of the agent's own people left out; see `marketplace/queries/reputation.ts`. */
 export const RECORD = Type.Object({

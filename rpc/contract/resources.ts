@@ -1,4 +1,3 @@
-import type { TSchema } from 'typebox'
 import { EVENT, HOLDINGS, POSITION, STAKE, VALUED } from './accounts.ts'
 import { AGENT, SERVICE } from './agents.ts'
 import { ASSET_AMOUNT, PRICE } from './amounts.ts'
@@ -25,10 +24,11 @@ import { BAN, PEER } from './peers.ts'
 import { CANDLE, HOP, POOL, SWAP, SWAP_QUOTE } from './pools.ts'
 import { RECORD } from './reputation.ts'
 import { ERROR } from './route.ts'
+import type { Schema } from './schema.ts'
 import { STABLE, TOKEN } from './tokens.ts'
 
 /** Schemas of the OpenAPI document that have a name: one for each resource. Wherever one is used it is referred to. */
-export const RESOURCES: Readonly<Record<string, TSchema>> = {
+export const RESOURCES: Readonly<Record<string, Schema>> = {
   Account: ACCOUNT,
   Agent: AGENT,
   AgentCard: CARD,

@@ -1,4 +1,5 @@
-import { type TObject, type TSchema, Type } from 'typebox'
+import type { ObjectSchema, Schema } from './schema.ts'
+import * as Type from './schema.ts'
 
 /**
  * Which rate limit a route counts against. A `list` costs the node many times what other reads do. A call of a route of
@@ -27,17 +28,17 @@ export interface Route {
   readonly tag: 'chain' | 'assets' | 'market' | 'chat' | 'mining' | 'operations'
   readonly summary: string
   readonly description?: string
-  readonly params?: TObject
-  readonly query?: TObject
+  readonly params?: ObjectSchema
+  readonly query?: ObjectSchema
   /** JSON body; absent for routes without one. */
-  readonly body?: TSchema
+  readonly body?: Schema
   /** Answers by status code. Every route can also answer with the error envelope. */
   readonly answers: Readonly<
     Record<
       number,
       {
         readonly description: string
-        readonly schema?: TSchema
+        readonly schema?: Schema
         readonly contentType?: string
         /** Content type of the same in another form, where the request can ask for that. */
         readonly alsoAs?: string

@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { AT_HEAD, orNull } from './amounts.ts'
 import { TRANSACTION_JSON } from './chain.ts'
 import { COUNT, HEX, type Route, UINT_TEXT } from './route.ts'
+import * as Type from './schema.ts'
 
 const CHANGE = Type.Object({
   what: Type.String(),

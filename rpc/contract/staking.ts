@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { ASSET_AMOUNT, AT_HEAD, DECIMAL_TEXT, orNull } from './amounts.ts'
 import { COUNT, type Route, UINT_TEXT } from './route.ts'
+import * as Type from './schema.ts'
 
 const TIER = Type.Object({
   tier: COUNT,

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { ASSET_AMOUNT, AT_HEAD, DECIMAL_TEXT, DECIMALS, orNull, PRICE, SYMBOL } from './amounts.ts'
 import { ADDRESS_TEXT, COUNT, HEIGHT, HEX_32, NEXT_CURSOR, PAGE_QUERY, type Route, UINT_TEXT } from './route.ts'
+import * as Type from './schema.ts'
 
 /** `Token` of the OpenAPI document. */
 export const TOKEN = Type.Object({

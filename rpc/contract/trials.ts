@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { COUNT, type Route } from './route.ts'
+import * as Type from './schema.ts'
 
 /** `Trial` of the OpenAPI document. */
 export const TRIAL = Type.Object({

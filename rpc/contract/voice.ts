@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { CHAT_BODY, USAGE } from './chat.ts'
 import { CHAT_REPORT } from './chat-report.ts'
 import type { Route } from './route.ts'
+import * as Type from './schema.ts'
 
 /** A text of 4,096 characters, however it is written in JSON. */
 const SPEECH_BODY_BYTES_MAX = 65_536

@@ -1,7 +1,7 @@
-import type { TSchema } from 'typebox'
 import { LruMap } from '../../consensus/primitives/lru.ts'
 import { RESOURCES } from '../contract/resources.ts'
 import type { Route } from '../contract/route.ts'
+import type { Schema } from '../contract/schema.ts'
 import { ROUTES } from '../contract/table.ts'
 import { FORM_TYPE } from '../edge/form.ts'
 import { OPENAPI_EXAMPLES } from './openapi-examples.ts'
@@ -110,8 +110,8 @@ function operationOf(route: Route): object {
   }
 }
 
-function errorOf({ isOpenAi }: Route): TSchema {
-  return (isOpenAi === true ? RESOURCES.ChatError : RESOURCES.Error) as TSchema
+function errorOf({ isOpenAi }: Route): Schema {
+  return (isOpenAi === true ? RESOURCES.ChatError : RESOURCES.Error) as Schema
 }
 
 function responseOf({ description, schema, contentType, alsoAs }: Route['answers'][number], example?: unknown): object {
@@ -126,7 +126,7 @@ function exampleOf(example: unknown): object {
 }
 
 /** A schema in which every resource is a reference. */
-function named(schema: TSchema): object {
+function named(schema: Schema): object {
   const name = REFERENCES.get(JSON.stringify(schema))
   return name === undefined ? inner(schema) : { $ref: `#/components/schemas/${name}` }
 }
@@ -134,7 +134,7 @@ function named(schema: TSchema): object {
 function inner(schema: object): object {
   const walk = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(walk)
-    return value !== null && typeof value === 'object' ? named(value as TSchema) : value
+    return value !== null && typeof value === 'object' ? named(value as Schema) : value
   }
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, walk(value)]))
 }
@@ -144,16 +144,16 @@ function securityOf(operator: 'required' | 'optional'): readonly object[] {
 }
 
 function requestBodyOf({ operationId, body, takesBytes = false, takesForm }: Route): object {
-  if (takesForm === true) return { required: true, content: { [FORM_TYPE]: { schema: named(body as TSchema) } } }
+  if (takesForm === true) return { required: true, content: { [FORM_TYPE]: { schema: named(body as Schema) } } }
   const bytes = takesBytes ? { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } : {}
-  const json = { schema: named(body as TSchema), ...exampleOf(OPENAPI_EXAMPLES[operationId]?.request) }
+  const json = { schema: named(body as Schema), ...exampleOf(OPENAPI_EXAMPLES[operationId]?.request) }
   const isNeeded = takesBytes || ((body as { readonly required?: readonly string[] }).required ?? []).length > 0
   return { required: isNeeded, content: { 'application/json': json, ...bytes } }
 }
 
-function parametersOf(schema: TSchema | undefined, place: 'path' | 'query'): readonly object[] {
+function parametersOf(schema: Schema | undefined, place: 'path' | 'query'): readonly object[] {
   const { properties = {}, required = [] } = (schema ?? {}) as {
-    properties?: Record<string, TSchema>
+    properties?: Record<string, Schema>
     required?: readonly string[]
   }
   return Object.entries(properties).map(([name, property]) => ({

@@ -1,5 +1,5 @@
 import { fault } from '../../consensus/primitives/fault.ts'
-import type { Answer, ApiRequest, Handler } from '../server/answer.ts'
+import type { ApiRequest, Handler, PlainAnswer } from '../server/answer.ts'
 import { failure, INVALID_REQUEST, type JsonRpcId, METHOD_NOT_FOUND, success } from '../server/json-rpc.ts'
 import { beginTask, callIn, cancelTask, continueTask, look } from './conversation.ts'
 import { A2aRefusal, invalidParams, refusalOf } from './errors.ts'
@@ -33,7 +33,7 @@ const UNSUPPORTED =
 const VERSIONS = /^(1(\.0)?|0\.3)(\.[0-9]{1,3})?$/
 
 /** `POST /a2a`: Agent2Agent over JSON-RPC, in both of its generations. */
-export const callA2a: Handler = async (node, request) => {
+export const callA2a: Handler<'callA2a'> = async (node, request) => {
   const { market } = node
   if (request.body === undefined) return fault('rpc/malformed-json', { reason: 'there is none' })
   if (market === null) return fault('rpc/no-market')
@@ -52,7 +52,7 @@ export const callA2a: Handler = async (node, request) => {
 async function answered(
   place: A2aPlace,
   { id, method, params }: { readonly id: JsonRpcId; readonly method: string; readonly params: unknown },
-): Promise<Answer> {
+): Promise<PlainAnswer> {
   checkVersion(place.request)
   const known = METHODS.get(method)
   if (known === undefined) throw unknownMethod(method)
@@ -60,7 +60,7 @@ async function answered(
   return told(success(id, result), sent)
 }
 
-function told(json: object, sent?: () => void): Answer {
+function told(json: object, sent?: () => void): PlainAnswer {
   const content = JSON.stringify(json)
   const headers = { 'cache-control': 'no-store' }
   return { status: 200, content, contentType: 'application/json; charset=utf-8', headers, ...(sent && { sent }) }

@@ -1,4 +1,6 @@
 import { nativeNetwork } from '../cashier/options.ts'
+import type { REQUEST_STATUS } from '../contract/market.ts'
+import type { Static } from '../contract/schema.ts'
 import { getRequest } from '../handlers/market.ts'
 import { isFault } from '../server/answer.ts'
 import type { A2aPlace } from './sayings.ts'
@@ -15,25 +17,15 @@ const STATES: Readonly<Record<string, TaskState>> = {
   refunded: 'failed',
 }
 
-interface PaidCall {
-  readonly serviceId: string
-  readonly status: string
-  readonly caller: string
-  /** Null until an authorization is settled. */
-  readonly txId: string | null
-  readonly rail: string
-  readonly refund: object | null
-}
-
 /**
  * A task whose id is that of a payment, from what the market keeps of it on disk: so it is found after a restart too. The
  * result is not shown, since everybody can see the id of a payment; who repeats the call with the payment gets it.
  */
 export async function taskOfPayment({ node, market, request }: A2aPlace, id: string): Promise<ShownTask | undefined> {
   if (!/^[0-9a-f]{64}$/.test(id)) return undefined
-  const answer = await getRequest(node, { ...request, params: { txId: id }, query: {} })
+  const answer = await getRequest(node, { ...request, params: { txId: id }, query: {}, body: undefined })
   if (isFault(answer) || !('json' in answer)) return undefined
-  const { serviceId, status, caller, rail, txId, refund } = answer.json as PaidCall
+  const { serviceId, status, caller, rail, txId, refund } = answer.json as Static<typeof REQUEST_STATUS>
   const state = STATES[status] ?? 'working'
   const network = rail === 'stable' ? market.stable?.terms.network.caip2 : nativeNetwork(node.chain)
   const receipts =

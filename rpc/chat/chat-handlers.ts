@@ -6,8 +6,10 @@ import { expectedTokens } from '../../marketplace/chat/expected-tokens.ts'
 import { NO_USAGE } from '../../marketplace/chat/models/usage.ts'
 import { isUnbegun } from '../../marketplace/chat/upstream-fault.ts'
 import type { ModelUsage } from '../../marketplace/ports/models.ts'
+import type { CHAT_MODEL } from '../contract/chat.ts'
+import type { Static } from '../contract/schema.ts'
 import type { ChatApi, NodeApi } from '../node/node-api.ts'
-import type { Answer, ApiRequest, FeedOut, Handler } from '../server/answer.ts'
+import type { Answered, ApiRequest, FeedOut, Handler, PlainAnswer } from '../server/answer.ts'
 import { CompletionEvents, type CompletionHead, completionJson, event, usageHeaders } from './completion.ts'
 import { allowanceHeaders } from './door.ts'
 import { chatError } from './errors.ts'
@@ -16,7 +18,7 @@ import { type ChatRequest, readChatRequest } from './read-request.ts'
 import { End, enter, type Visit } from './visit.ts'
 
 /** Answers a chat, as a whole or in pieces. */
-export const createChatCompletion: Handler = async ({ chat, clock }, request) => {
+export const createChatCompletion: Handler<'createChatCompletion'> = async ({ chat, clock }, request) => {
   if (chat == null) return fault('chat/off')
   const read = readChatRequest(request.body, {
     tokensMax: chat.tokensMax,
@@ -97,14 +99,14 @@ class Talk {
   }
 }
 
-async function whole(talk: Talk, head: CompletionHead): Promise<Answer | Fault> {
+async function whole(talk: Talk, head: CompletionHead): Promise<Answered<'createChatCompletion'>> {
   const outcome = await talk.run(null).finally(() => talk.leave())
   if (!outcome.ok) return outcome.fault
   return { status: 200, json: completionJson(head, outcome.value), headers: usageHeaders(outcome.value.usage) }
 }
 
 /** Nothing is sent before something good is certain: until then a failure has a status of its own. */
-async function streamed(talk: Talk, head: CompletionHead, { tellsUsage }: ChatRequest): Promise<Answer | Fault> {
+async function streamed(talk: Talk, head: CompletionHead, { tellsUsage }: ChatRequest): Promise<PlainAnswer | Fault> {
   const events = new CompletionEvents(head, tellsUsage)
   const line = new Line(events)
   const outcome = talk.run({ ready: () => line.open(), take: (piece) => line.take(piece) })
@@ -131,7 +133,7 @@ async function streamed(talk: Talk, head: CompletionHead, { tellsUsage }: ChatRe
 }
 
 /** All models of the platform, those that cannot answer now with the reason. */
-export const listChatModels: Handler = (node) => {
+export const listChatModels: Handler<'listChatModels'> = (node) => {
   if (node.chat == null) return fault('chat/off')
   const { chat } = node
   const data = PLATFORM_MODEL_IDS.map((id) => modelJson(node, chat, id))
@@ -139,15 +141,19 @@ export const listChatModels: Handler = (node) => {
 }
 
 /** One of them. */
-export const getChatModel: Handler = (node, { params }) => {
+export const getChatModel: Handler<'getChatModel'> = (node, { params }) => {
   if (node.chat == null) return fault('chat/off')
   const id = PLATFORM_MODEL_IDS.find((one) => one === params.id)
   if (id !== undefined) return { status: 200, json: modelJson(node, node.chat, id) }
   const models = PLATFORM_MODEL_IDS.join(', ')
-  return fault('chat/model-not-found', { param: 'model', model: (params.id as string).slice(0, 200), models })
+  return fault('chat/model-not-found', { param: 'model', model: (params.id).slice(0, 200), models })
 }
 
-function modelJson(node: NodeApi, { platform }: ChatApi, id: (typeof PLATFORM_MODEL_IDS)[number]): object {
+function modelJson(
+  node: NodeApi,
+  { platform }: ChatApi,
+  id: (typeof PLATFORM_MODEL_IDS)[number],
+): Static<typeof CHAT_MODEL> {
   const readiness = platform.readiness(id)
   const standing = readiness.available
     ? { available: true }

@@ -1,5 +1,7 @@
 import type { ChatChoice, ChatOutcome, ChatPiece, PlatformReport } from '../../marketplace/chat/call.ts'
 import type { ModelUsage } from '../../marketplace/ports/models.ts'
+import type { COMPLETION, USAGE } from '../contract/chat.ts'
+import type { Static } from '../contract/schema.ts'
 
 /** What all parts of one answer have in common. */
 export interface CompletionHead {
@@ -11,7 +13,7 @@ export interface CompletionHead {
 }
 
 /** Tokens of a chat by the interface's names. */
-export function usageJson({ promptTokens, completionTokens, totalTokens }: ModelUsage): object {
+export function usageJson({ promptTokens, completionTokens, totalTokens }: ModelUsage): Static<typeof USAGE> {
   return { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: totalTokens }
 }
 
@@ -24,7 +26,7 @@ export function usageHeaders({ estimated }: ModelUsage): Readonly<Record<string,
 export function completionJson(
   { id, created, model }: CompletionHead,
   { choices, usage, report }: ChatOutcome,
-): object {
+): Static<typeof COMPLETION> {
   return {
     id,
     object: 'chat.completion',

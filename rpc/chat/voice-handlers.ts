@@ -20,7 +20,7 @@ const MODEL = 'model-voice'
 const TYPES = { wav: 'audio/wav', pcm: 'audio/pcm' } as const
 
 /** Reads a text out. */
-export const createSpeech: Handler = async ({ chat }, request) => {
+export const createSpeech: Handler<'createSpeech'> = async ({ chat }, request) => {
   if (chat == null) return fault('chat/off')
   const read = readSpeechRequest(request.body)
   if (!read.ok) return read.fault
@@ -36,7 +36,7 @@ export const createSpeech: Handler = async ({ chat }, request) => {
 }
 
 /** Answers a chat, and reads the answer out. */
-export const createVoice: Handler = async ({ chat, clock }, request) => {
+export const createVoice: Handler<'createVoice'> = async ({ chat, clock }, request) => {
   if (chat == null) return fault('chat/off')
   const read = readVoiceRequest(request.body, { tokensMax: chat.tokensMax, resumes: false })
   if (!read.ok) return read.fault

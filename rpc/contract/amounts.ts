@@ -18,6 +18,12 @@ export const USD = orNull(DECIMAL_TEXT)
 
 /** The block that an answer was read from, all of it. */
 export const AT_HEAD = { height: HEIGHT, blockId: HEX_32, time: MOMENT }
+/** The block that an answer was read from. */
+export interface AtHead {
+  readonly height: number
+  readonly blockId: string
+  readonly time: string
+}
 
 /** Units of an asset: exact base units, and the same with its decimals. */
 export const ASSET_AMOUNT = Type.Object({ symbol: SYMBOL, decimals: DECIMALS, units: UINT_TEXT, text: DECIMAL_TEXT })

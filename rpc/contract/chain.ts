@@ -95,7 +95,7 @@ const SUBMIT_DESCRIPTION =
 
 const SUBMIT_BODY = Type.Union([Type.Object({ raw: HEX }, { additionalProperties: false }), TRANSACTION_JSON])
 
-function submitRoute(path: string, operationId: string): Route {
+function submitRoute<const Id extends string>(path: string, operationId: Id) {
   return {
     method: 'POST',
     path,
@@ -107,7 +107,7 @@ function submitRoute(path: string, operationId: string): Route {
     answers: { 200: { description: 'Waits in the mempool', schema: SUBMITTED } },
     takesBytes: true,
     bucket: 'transaction',
-  }
+  } as const satisfies Route
 }
 
 /** `Account` of the OpenAPI document. */

@@ -62,7 +62,8 @@ export const USAGE = Type.Object({
   total_tokens: Type.Integer({ minimum: 0 }),
 })
 
-const COMPLETION = Type.Object({
+/** A whole answer. */
+export const COMPLETION = Type.Object({
   id: Type.String(),
   object: Type.Literal('chat.completion'),
   created: Type.Integer(),
@@ -82,7 +83,8 @@ const COMPLETION = Type.Object({
   x_platform: CHAT_REPORT,
 })
 
-const CHAT_MODEL = Type.Object({
+/** A model of the platform, as clients of the OpenAI interface list it. */
+export const CHAT_MODEL = Type.Object({
   id: Type.String(),
   object: Type.Literal('model'),
   created: Type.Integer(),

@@ -1,4 +1,4 @@
-import type { ObjectSchema, Schema } from './schema.ts'
+import type { ObjectSchema, Schema, Static, StaticMembers } from './schema.ts'
 import * as Type from './schema.ts'
 
 /**
@@ -68,6 +68,31 @@ export interface Route {
   readonly operator?: 'required' | 'optional'
   readonly bucket: RateBucket
 }
+
+/** Members of a part of a route's requests; none where the route does not have that part. */
+type WordsOf<R, K extends string> = R extends { readonly [P in K]: infer S }
+  ? StaticMembers<S>
+  : Readonly<Record<never, never>>
+
+/** Parameters of a route's path. */
+export type ParamsOf<R> = WordsOf<R, 'params'>
+/** Query words of a route, numbers as numbers. */
+export type QueryOf<R> = WordsOf<R, 'query'>
+/** Body of a route as its handler gets it: checked, except where the handler checks it. */
+export type BodyOf<R> = R extends
+  | { readonly takesBytes: true }
+  | { readonly dialect: string }
+  | { readonly isOpenAi: true }
+  ? unknown
+  : R extends { readonly body: infer S }
+    ? Static<S>
+    : undefined
+/** JSON that a route answers with a status. */
+export type JsonOf<R, S extends number = 200> = R extends {
+  readonly answers: { readonly [K in S]: { readonly schema: infer J } }
+}
+  ? Static<J>
+  : never
 
 /** Of an object: a member or a query word with a misspelt name is refused, not ignored. */
 export const CLOSED = { additionalProperties: false } as const

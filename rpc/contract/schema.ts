@@ -29,6 +29,9 @@ export interface ObjectSchema<P extends Properties = Properties, More = unknown>
   readonly properties: P
 }
 
+/** What the named members of an object are in JSON, without those that its schema does not name. */
+export type StaticMembers<S> = S extends { readonly properties: infer P } ? Members<P, 'wire'> : never
+
 /** What a value of a schema is in JSON. */
 export type Static<S> = S extends Schema<infer Wire, infer _> ? Wire : never
 /** What {@link decode} makes of a value of a schema. */
@@ -36,9 +39,12 @@ export type Decoded<S> = S extends Schema<infer _, infer D> ? D : never
 
 type OptionalNames<P> = { [K in keyof P]: P[K] extends OptionalSchema ? K : never }[keyof P]
 type Member<S, How> = How extends 'wire' ? Static<S> : Decoded<S>
-type Members<P, How> = {
-  readonly [K in Exclude<keyof P, OptionalNames<P>>]: Member<P[K], How>
-} & { readonly [K in OptionalNames<P>]?: Member<P[K], How> | undefined }
+type Flat<T> = { [K in keyof T]: T[K] }
+type Members<P, How> = Flat<
+  { readonly [K in Exclude<keyof P, OptionalNames<P>>]: Member<P[K], How> } & {
+    readonly [K in OptionalNames<P>]?: Member<P[K], How> | undefined
+  }
+>
 
 /** Keywords of JSON schema that say more of a value than its type. */
 interface Keywords {

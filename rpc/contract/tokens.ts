@@ -36,7 +36,8 @@ export const STABLE = Type.Object({
   frozen: Type.Boolean(),
 })
 
-const HOLDER = Type.Object({
+/** A holder of an asset. */
+export const HOLDER = Type.Object({
   address: ADDRESS_TEXT,
   units: UINT_TEXT,
   text: DECIMAL_TEXT,

@@ -12,6 +12,8 @@ import { type Holdings, holdingsOf, type Valued, type ValuedPosition } from '../
 import type { PriceFacts } from '../../marketplace/queries/prices.ts'
 import { scaledDown } from '../../marketplace/queries/ratio.ts'
 import type { StakeFacts } from '../../marketplace/queries/staking.ts'
+import type { EVENT, POSITION, STAKE, VALUED } from '../contract/accounts.ts'
+import type { Static } from '../contract/schema.ts'
 import { amountJson, assetAmountJson, priceJson, sharePct, usdText } from '../json/asset-json.ts'
 import { addressText, moment } from '../json/chain-json.ts'
 import type { Handler } from '../server/answer.ts'
@@ -20,10 +22,10 @@ import { answerAtHead, badCursor, cursorNumbers, pageLimit } from '../server/at-
 const EVENTS_DEFAULT = 20
 
 /** A page of what happened to an address; the cursor is a place on the chain, so blocks that come do not shift it. */
-export const getHistory: Handler = ({ chain }, { params, query }) => {
-  const address = parseAddress(chain.ruleBook.params.addressPrefix, params.address as string)
+export const getHistory: Handler<'getHistory'> = ({ chain }, { params, query }) => {
+  const address = parseAddress(chain.ruleBook.params.addressPrefix, params.address)
   if (!address.ok) return address.fault
-  const place = query.cursor === undefined ? undefined : cursorNumbers(String(query.cursor), 2)
+  const place = query.cursor === undefined ? undefined : cursorNumbers(query.cursor, 2)
   if (query.cursor !== undefined && place === undefined) return badCursor()
   const [height, position] = (place ?? []) as readonly number[]
   const before = height === undefined ? undefined : { height, position: position as number }
@@ -32,7 +34,7 @@ export const getHistory: Handler = ({ chain }, { params, query }) => {
     const entries = await historyOf(chain.database, address.value, limit, before)
     const last = entries.length === limit ? (entries.at(-1) as HistoryEntry) : null
     return {
-      address: params.address as string,
+      address: params.address,
       indexedFrom: indexedFrom(chain.database),
       events: entries.map((entry) => eventJson(chain, entry)),
       nextCursor: last && `${last.height}-${last.position}`,
@@ -40,7 +42,7 @@ export const getHistory: Handler = ({ chain }, { params, query }) => {
   })
 }
 
-function eventJson(chain: Chain, { height, position, event, roles, txId, code }: HistoryEntry): object {
+function eventJson(chain: Chain, { height, position, event, roles, txId, code }: HistoryEntry): Static<typeof EVENT> {
   const { addressPrefix } = chain.ruleBook.params
   const body = txId === null ? undefined : minedBody(chain, txId)
   return {
@@ -68,16 +70,16 @@ function blockTime({ database, head }: Chain, height: number): string {
 }
 
 /** What an address holds. */
-export const getHoldings: Handler = ({ chain }, { params }) => {
-  const address = parseAddress(chain.ruleBook.params.addressPrefix, params.address as string)
+export const getHoldings: Handler<'getHoldings'> = ({ chain }, { params }) => {
+  const address = parseAddress(chain.ruleBook.params.addressPrefix, params.address)
   if (!address.ok) return address.fault
   return answerAtHead(chain, async () => ({
-    address: params.address as string,
+    address: params.address,
     ...holdingsJson(chain, await holdingsOf(chain, address.value as Address)),
   }))
 }
 
-function holdingsJson(chain: Chain, holdings: Holdings): object {
+function holdingsJson(chain: Chain, holdings: Holdings) {
   const { exists, nonce, native, tokens, positions, stakes, staked, pendingRewards, unpriced, truncated } = holdings
   return {
     exists,
@@ -93,11 +95,11 @@ function holdingsJson(chain: Chain, holdings: Holdings): object {
   }
 }
 
-function valuedJson(chain: Chain, { asset, amount, price, valueUsdMicros }: Valued): object {
+function valuedJson(chain: Chain, { asset, amount, price, valueUsdMicros }: Valued): Static<typeof VALUED> {
   return { ...amountJson(asset, amount), price: priceJson(chain, asset, price), valueUsd: usdText(valueUsdMicros) }
 }
 
-function positionJson({ row, shares, x, y, valueUsdMicros }: ValuedPosition): object {
+function positionJson({ row, shares, x, y, valueUsdMicros }: ValuedPosition): Static<typeof POSITION> {
   return {
     poolId: row.poolId,
     pool: row.name,
@@ -109,7 +111,11 @@ function positionJson({ row, shares, x, y, valueUsdMicros }: ValuedPosition): ob
   }
 }
 
-function stakeJson(chain: Chain, { stakeId, stake, pending, unlocked }: StakeFacts, price: PriceFacts | null): object {
+function stakeJson(
+  chain: Chain,
+  { stakeId, stake, pending, unlocked }: StakeFacts,
+  price: PriceFacts | null,
+): Static<typeof STAKE> {
   const value = price === null ? null : scaledDown(stake.amount + pending, price.microsPerUnit)
   const { tier, stakedAt, unlocksAt } = stake
   return {

@@ -14,6 +14,8 @@ import {
   withServices,
 } from '../../marketplace/queries/agents.ts'
 import { callUrlAt } from '../../marketplace/services/market/agent-endpoint.ts'
+import type { SERVICE } from '../contract/agents.ts'
+import type { Static } from '../contract/schema.ts'
 import { assetAmountJson, usdText } from '../json/asset-json.ts'
 import { addressText } from '../json/chain-json.ts'
 import { recordJson } from '../json/record-json.ts'
@@ -26,9 +28,9 @@ const PAGE_DEFAULT = 20
 const SERVICES_PER_PAGE = 200
 
 /** A page of the registry; the cursor is the last id, and agents never go. */
-export const listAgents: Handler = (node, { query, baseUrl }) => {
+export const listAgents: Handler<'listAgents'> = (node, { query, baseUrl }) => {
   const { chain } = node
-  const cursor = query.cursor === undefined ? undefined : String(query.cursor)
+  const cursor = query.cursor
   if (cursor !== undefined && !AGENT_ID.test(cursor)) return badCursor()
   return answerAtHead(chain, async () => {
     const page = await listRows(chain, { after: cursor as AgentId, limit: pageLimit(query, PAGE_DEFAULT) })
@@ -55,11 +57,11 @@ export const listAgents: Handler = (node, { query, baseUrl }) => {
 }
 
 /** One agent in full. */
-export const getAgent: Handler = (node, { params, baseUrl }) => {
+export const getAgent: Handler<'getAgent'> = (node, { params, baseUrl }) => {
   const { chain } = node
   return answerAtHead(chain, async () => {
-    const facts = await agentNamed(chain, params.id as string)
-    if (facts === undefined) return fault('rpc/agent-not-found', { agentId: params.id as string })
+    const facts = await agentNamed(chain, params.id)
+    if (facts === undefined) return fault('rpc/agent-not-found', { agentId: params.id })
     const { addressPrefix } = chain.ruleBook.params
     const { owner, payout, settlers } = facts.agent
     const address = addressOf(node, baseUrl, facts)
@@ -82,7 +84,7 @@ function addressOf({ market }: NodeApi, baseUrl: string, { agentId, agent }: Age
   return market?.shop.operator.agentId === agentId ? baseUrl : ''
 }
 
-function summaryJson(chain: Chain, facts: AgentFacts, endpoint: string): object {
+function summaryJson(chain: Chain, facts: AgentFacts, endpoint: string) {
   const { agentId, agent, capabilities, statistics, services, record } = facts
   const { name, registeredAt } = agent
   return {
@@ -94,7 +96,7 @@ function summaryJson(chain: Chain, facts: AgentFacts, endpoint: string): object 
   }
 }
 
-function serviceJson(chain: Chain, row: ServiceRow, address: string): object {
+function serviceJson(chain: Chain, row: ServiceRow, address: string): Static<typeof SERVICE> {
   const { serviceId, service, capability, statistics, record } = row
   const { height } = chain.head.header
   const { name, description, requestFormat, retired, publishedAt } = service
@@ -108,6 +110,6 @@ function serviceJson(chain: Chain, row: ServiceRow, address: string): object {
   }
 }
 
-function provenJson(chain: Chain, { calls, volume, payers }: Statistics): object {
+function provenJson(chain: Chain, { calls, volume, payers }: Statistics) {
   return { provenCalls: calls, provenVolume: assetAmountJson(chain, NATIVE_ASSET, volume), distinctPayers: payers }
 }

@@ -14,13 +14,15 @@ import type { BridgeNetwork } from '../../consensus/ledger/rules.ts'
 import { toHex } from '../../consensus/primitives/bytes.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
+import type { COMMITTEE, NETWORK, WITHDRAWAL } from '../contract/bridge.ts'
+import type { Static } from '../contract/schema.ts'
 import { assetAmountJson } from '../json/asset-json.ts'
 import { addressText } from '../json/chain-json.ts'
 import type { Handler } from '../server/answer.ts'
 import { answerAtHead } from '../server/at-head.ts'
 
 /** The bridge as the next block finds it. */
-export const getBridge: Handler = ({ chain }) =>
+export const getBridge: Handler<'getBridge'> = ({ chain }) =>
   answerAtHead(chain, () => {
     const { committee, networks } = factsOf(chain)
     return {
@@ -30,9 +32,9 @@ export const getBridge: Handler = ({ chain }) =>
   })
 
 /** One network. */
-export const getBridgeNetwork: Handler = ({ chain }, { params }) =>
+export const getBridgeNetwork: Handler<'getBridgeNetwork'> = ({ chain }, { params }) =>
   answerAtHead(chain, () => {
-    const name = params.network as string
+    const name = params.network
     const network = factsOf(chain).networks.find(({ number, rules }) => rules.key === name || String(number) === name)
     if (network !== undefined) return { network: networkJson(chain, network) }
     return fault('rpc/bridge-network-not-found', {
@@ -42,7 +44,7 @@ export const getBridgeNetwork: Handler = ({ chain }, { params }) =>
   })
 
 /** One withdrawal. */
-export const getWithdrawal: Handler = ({ chain }, { params }) =>
+export const getWithdrawal: Handler<'getWithdrawal'> = ({ chain }, { params }) =>
   answerAtHead(chain, () => {
     const id = params.id as TxId
     const facts = withdrawalFacts(chain.database, nextRules(chain), id)
@@ -58,7 +60,7 @@ function factsOf(chain: Chain): BridgeFacts {
   return bridgeFacts(chain.database, nextRules(chain), chain.head.header.height + 1)
 }
 
-function committeeJson(chain: Chain, { keys, rotation, ...rest }: CommitteeFacts): object {
+function committeeJson(chain: Chain, { keys, rotation, ...rest }: CommitteeFacts): Static<typeof COMMITTEE> {
   const membersJson = (members: readonly MemberFacts[]) => members.map((member, i) => memberJson(chain, member, i))
   return {
     ...rest,
@@ -67,12 +69,12 @@ function committeeJson(chain: Chain, { keys, rotation, ...rest }: CommitteeFacts
   }
 }
 
-function memberJson(chain: Chain, { key, member }: MemberFacts, index: number): object {
+function memberJson(chain: Chain, { key, member }: MemberFacts, index: number) {
   const text = addressText(chain.ruleBook.params.addressPrefix, member)
   return { index, scheme: key.scheme, key: toHex(key.bytes), member: text }
 }
 
-function networkJson(chain: Chain, facts: NetworkFacts): object {
+function networkJson(chain: Chain, facts: NetworkFacts): Static<typeof NETWORK> {
   const { rules, status, vault, halted, deposits, withdrawals } = facts
   const units = (value: bigint) => assetAmountJson(chain, tokenAsset(rules.asset), value)
   return {
@@ -92,11 +94,11 @@ function networkJson(chain: Chain, facts: NetworkFacts): object {
   }
 }
 
-function nameJson(number: number, { key, name }: BridgeNetwork): object {
+function nameJson(number: number, { key, name }: BridgeNetwork) {
   return { number, key, name }
 }
 
-function withdrawalJson(chain: Chain, facts: WithdrawalFacts): object {
+function withdrawalJson(chain: Chain, facts: WithdrawalFacts): Static<typeof WITHDRAWAL> {
   const { id, network, rules, recipient, createdAt, externalTxId } = facts
   const units = (value: bigint) => assetAmountJson(chain, tokenAsset(rules.asset), value)
   return {

@@ -14,12 +14,18 @@ import { fault } from '../../consensus/primitives/fault.ts'
 import type { Address, BlockId, TxId } from '../../consensus/primitives/ids.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import { proveState } from '../../consensus/state/proof.ts'
-import { transactionToJson } from '../../consensus/tx/json.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { rateOf } from '../../consensus/tx/weight.ts'
 import { closureOf } from '../../marketplace/ledger/closures.ts'
 import { nextBaseFee } from '../../mempool/admission.ts'
-import { blockSummary, blockToJson, merkleProofToJson, receiptToJson } from '../json/chain-json.ts'
+import {
+  addressText,
+  blockSummary,
+  blockToJson,
+  merkleProofToJson,
+  receiptToJson,
+  transactionJson,
+} from '../json/chain-json.ts'
 import type { NodeApi } from '../node/node-api.ts'
 import { answer, type Handler } from '../server/answer.ts'
 import { badCursor } from '../server/at-head.ts'
@@ -28,7 +34,7 @@ import { readTransaction } from './chain/transaction-body.ts'
 const PAGE_DEFAULT = 50
 
 /** Submits a transaction; one that waits here already is a success too, so that a lost answer can be repeated. */
-export const submitTransaction: Handler = async (node, { body }) => {
+export const submitTransaction: Handler<'submitTransaction'> = async (node, { body }) => {
   const decoded = readTransaction(node, body)
   if (!decoded.ok) return decoded.fault
   const { txId, wtxId } = decoded.value
@@ -46,8 +52,8 @@ async function submitWithKeys({ mempool, fetchKeys }: NodeApi, tx: Transaction):
 }
 
 /** A page of the best chain; the cursor is the next height, so new blocks never shift it. */
-export const listBlocks: Handler = ({ chain }, { query }) => {
-  const limit = Number(query.limit ?? PAGE_DEFAULT)
+export const listBlocks: Handler<'listBlocks'> = ({ chain }, { query }) => {
+  const limit = query.limit ?? PAGE_DEFAULT
   const from = query.cursor === undefined ? chain.head.header.height : Number(query.cursor)
   if (!Number.isInteger(from) || from < 0) return badCursor()
   const heights = Array.from({ length: Math.min(limit, from + 1) }, (_, i) => from - i)
@@ -62,11 +68,11 @@ export const listBlocks: Handler = ({ chain }, { query }) => {
 }
 
 /** One block, as JSON or in its wire encoding. */
-export const getBlock: Handler = (node, { params, accept }) => {
+export const getBlock: Handler<'getBlock'> = (node, { params, accept }) => {
   const { chain } = node
-  const entry = findEntry(node, params.id as string)
+  const entry = findEntry(node, params.id)
   const block = entry && chain.database.block(entry.id)
-  if (entry === undefined) return fault('rpc/block-not-found', { id: params.id as string })
+  if (entry === undefined) return fault('rpc/block-not-found', { id: params.id })
   if (block === undefined) return prunedFault(chain.database, entry.header.height)
   if (accept.includes('application/octet-stream')) {
     return { status: 200, content: encodeBlock(block), contentType: 'application/octet-stream' }
@@ -78,11 +84,11 @@ export const getBlock: Handler = (node, { params, accept }) => {
 }
 
 /** Proof that a block lies below the head. */
-export const getAncestry: Handler = (node, { params }) => {
+export const getAncestry: Handler<'getAncestry'> = (node, { params }) => {
   const { database, head } = node.chain
-  const entry = findEntry(node, params.id as string)
+  const entry = findEntry(node, params.id)
   if (entry === undefined || !database.isCanonical(entry) || entry.id === head.id) {
-    return fault('rpc/block-not-found', { id: params.id as string })
+    return fault('rpc/block-not-found', { id: params.id })
   }
   const proof = historyProof(entry.header.height, head.header.height, (level, index) =>
     database.historyNode(level, index),
@@ -97,7 +103,7 @@ export const getAncestry: Handler = (node, { params }) => {
 }
 
 /** What this node knows of a transaction, with proofs where it is mined. */
-export const getTransaction: Handler = ({ chain, mempool }, { params }) => {
+export const getTransaction: Handler<'getTransaction'> = ({ chain, mempool }, { params }) => {
   const txId = params.txId as TxId
   const prefix = chain.ruleBook.params.addressPrefix
   const location = chain.database.location(txId)
@@ -107,7 +113,7 @@ export const getTransaction: Handler = ({ chain, mempool }, { params }) => {
     if (waiting === undefined) {
       return answer({ txId, status: 'unknown', confirmations: 0, executedFrom: executedFrom(chain.database) })
     }
-    return answer({ txId, status: 'mempool', confirmations: 0, transaction: transactionToJson(prefix, waiting) })
+    return answer({ txId, status: 'mempool', confirmations: 0, transaction: transactionJson(prefix, waiting) })
   }
   const { height, index } = location
   const mined = minedFacts({ chain }, blockId, { txId, index })
@@ -125,7 +131,7 @@ export const getTransaction: Handler = ({ chain, mempool }, { params }) => {
 }
 
 /** How the paid call ended whose payment a transaction is; nothing where it is none, or has not ended. */
-function closureFacts({ database }: NodeApi['chain'], txId: TxId): object {
+function closureFacts({ database }: NodeApi['chain'], txId: TxId) {
   const closure = closureOf(database, txId)
   if (closure === undefined) return {}
   const { how, height, receiptTxId } = closure
@@ -136,7 +142,7 @@ function minedFacts(
   { chain }: Pick<NodeApi, 'chain'>,
   blockId: BlockId,
   { txId, index }: { txId: TxId; index: number },
-): object | undefined {
+) {
   const { database } = chain
   const prefix = chain.ruleBook.params.addressPrefix
   const encodedReceipts = database.receipts(blockId)
@@ -146,7 +152,7 @@ function minedFacts(
   const receiptIndex = encodedReceipts.findIndex((bytes) => isReceiptOf(bytes, id))
   const ids = (database.transactionIds(blockId) as readonly TxId[]).map(fromHex)
   return {
-    transaction: transactionToJson(prefix, tx),
+    transaction: transactionJson(prefix, tx),
     receipt: receiptToJson(prefix, decodeReceipt(encodedReceipts[receiptIndex] as Uint8Array)),
     proof: {
       header: toHex((database.entry(blockId) as BlockEntry).bytes),
@@ -158,13 +164,13 @@ function minedFacts(
 }
 
 /** An account with a proof against the head's state root. */
-export const getAccount: Handler = (node, { params }) => {
+export const getAccount: Handler<'getAccount'> = (node, { params }) => {
   const { chain } = node
-  const address = parseAddress(chain.ruleBook.params.addressPrefix, params.address as string)
-  return address.ok ? answer(accountFacts(node, address.value, params.address as string)) : address.fault
+  const address = parseAddress(chain.ruleBook.params.addressPrefix, params.address)
+  return address.ok ? answer(accountFacts(node, address.value, params.address)) : address.fault
 }
 
-function accountFacts({ chain, mempool }: NodeApi, address: Address, text: string): object {
+function accountFacts({ chain, mempool }: NodeApi, address: Address, text: string) {
   const { database, head, ruleBook } = chain
   const account = database.get(ACCOUNTS, address)
   const key = ACCOUNTS.key(address)
@@ -194,19 +200,18 @@ function accountFacts({ chain, mempool }: NodeApi, address: Address, text: strin
 }
 
 /** What waits, dearest first. */
-export const getMempool: Handler = ({ chain, mempool }, { query }) => {
-  const limit = Number(query.limit ?? PAGE_DEFAULT)
+export const getMempool: Handler<'getMempool'> = ({ chain, mempool }, { query }) => {
+  const limit = query.limit ?? PAGE_DEFAULT
   const baseFee = nextBaseFee(chain)
   const prefix = chain.ruleBook.params.addressPrefix
   const transactions = []
   for (const tx of mempool.candidates()) {
     if (transactions.length >= limit) break
     const { txId, body, size } = tx
-    const { sender } = transactionToJson(prefix, tx)
     transactions.push({
       txId,
       kind: body.kind,
-      sender,
+      sender: addressText(prefix, body.sender),
       nonce: body.nonce.toString(),
       size,
       feeRate: rateOf(body, baseFee).toString(),
@@ -223,7 +228,7 @@ export const getMempool: Handler = ({ chain, mempool }, { query }) => {
 }
 
 /** What a transaction should offer now. */
-export const getFees: Handler = ({ chain, mempool }) => {
+export const getFees: Handler<'getFees'> = ({ chain, mempool }) => {
   const { header } = chain.head
   const rules = chain.ruleBook.at(header.height + 1)
   const { perSignature, perStateWrite, ...surcharges } = rules.tx.weight

@@ -3,7 +3,7 @@ import { bazaarItems, type Generation, type ResourceFilter } from '../discovery/
 import { robotsText, sitemap } from '../discovery/crawlers.ts'
 import { llmsFullText, llmsText } from '../discovery/llms.ts'
 import type { NodeApi } from '../node/node-api.ts'
-import type { Answer, ApiRequest, Handler } from '../server/answer.ts'
+import type { ApiRequest, Handler, PlainAnswer } from '../server/answer.ts'
 import { cataloguePage } from '../web/catalogue-page.ts'
 import { pageAnswer } from '../web/layout.ts'
 import { noServicePage, servicePage } from '../web/service-page.ts'
@@ -13,7 +13,7 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 const PLAIN_TYPE = 'text/plain; charset=utf-8'
 const LIMIT_DEFAULT = 20
 
-function text(content: string, contentType: string): Answer {
+function text(content: string, contentType: string): PlainAnswer {
   return { status: 200, content, contentType }
 }
 
@@ -38,7 +38,7 @@ function listed(
 }
 
 /** What x402 catalogues list, in the generation that is asked for. */
-export const listResources: Handler = (node, request) => {
+export const listResources: Handler<'listResources'> = (node, request) => {
   const generation = request.query.x402Version === 1 ? 1 : 2
   const offset = Number(request.query.offset ?? 0)
   const { texts, total, limit } = listed(node, request, { generation, offset })
@@ -47,7 +47,7 @@ export const listResources: Handler = (node, request) => {
 }
 
 /** What is described by some words. */
-export const searchResources: Handler = (node, request) => {
+export const searchResources: Handler<'searchResources'> = (node, request) => {
   const offset = Number(request.query.cursor ?? 0)
   const query = wordOf(request, 'query') ?? wordOf(request, 'q')
   const { texts, total, limit } = listed(node, request, { generation: 2, offset, query })
@@ -58,33 +58,34 @@ export const searchResources: Handler = (node, request) => {
 }
 
 /** The A2A card. */
-export const getAgentCard: Handler = (node, { baseUrl }) => {
+export const getAgentCard: Handler<'getAgentCard'> = (node, { baseUrl }) => {
   const card = agentCard(node, baseUrl)
   return typeof card === 'string' ? text(card, JSON_TYPE) : card
 }
 
 /** What language models should know. */
-export const getLlms: Handler = (node, { baseUrl }) => text(llmsText(node, baseUrl), PLAIN_TYPE)
+export const getLlms: Handler<'getLlms'> = (node, { baseUrl }) => text(llmsText(node, baseUrl), PLAIN_TYPE)
 
 /** The same with every service. */
-export const getLlmsFull: Handler = (node, { baseUrl }) => text(llmsFullText(node, baseUrl), PLAIN_TYPE)
+export const getLlmsFull: Handler<'getLlmsFull'> = (node, { baseUrl }) => text(llmsFullText(node, baseUrl), PLAIN_TYPE)
 
 /** What crawlers may read. */
-export const getRobots: Handler = (_, { baseUrl }) => text(robotsText(baseUrl), PLAIN_TYPE)
+export const getRobots: Handler<'getRobots'> = (_, { baseUrl }) => text(robotsText(baseUrl), PLAIN_TYPE)
 
 /** The pages for people. */
-export const getSitemap: Handler = (node, { baseUrl }) => text(sitemap(node, baseUrl), 'application/xml; charset=utf-8')
+export const getSitemap: Handler<'getSitemap'> = (node, { baseUrl }) =>
+  text(sitemap(node, baseUrl), 'application/xml; charset=utf-8')
 
 /** The catalogue. */
-export const getCatalogue: Handler = (node, request) => {
+export const getCatalogue: Handler<'getCatalogue'> = (node, request) => {
   const words = wordOf(request, 'q') ?? wordOf(request, 'query')
   const search = { q: words?.trim(), capability: wordOf(request, 'capability') }
   return pageAnswer(cataloguePage(node, request.baseUrl, search))
 }
 
 /** One service, or a page that says that there is none of this name. */
-export const getServicePage: Handler = (node, { params, baseUrl }) => {
-  const serviceId = params.serviceId as string
+export const getServicePage: Handler<'getServicePage'> = (node, { params, baseUrl }) => {
+  const serviceId = params.serviceId
   const page = servicePage(node, baseUrl, serviceId)
   if (page !== undefined) return pageAnswer(page)
   const meant = node.market === null ? [] : suggestions(node.market, serviceId)

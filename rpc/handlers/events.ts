@@ -22,7 +22,7 @@ interface Filter {
 }
 
 /** Everything that happens on the chain, from where the reader stopped. */
-export const followEvents: Handler = ({ chain }, request) => {
+export const followEvents: Handler<'followEvents'> = ({ chain }, request) => {
   const filter = filterOf(request)
   const start = startOf(request)
   return {

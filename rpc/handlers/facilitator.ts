@@ -14,7 +14,7 @@ import { NATIVE_SCHEME, nativeOption, type PaymentOption } from '../cashier/opti
 import { moment } from '../json/chain-json.ts'
 import { type FacilitatorBody, type FacilitatorCall, networkWord, readFacilitatorCall } from '../market/facilitation.ts'
 import type { FacilitatorApi, NodeApi } from '../node/node-api.ts'
-import { type Answer, answer, type Handler } from '../server/answer.ts'
+import { answer, type Handler } from '../server/answer.ts'
 import { unsignedReceipt } from './chain/unsigned-receipt.ts'
 import { suggestedFee } from './chain.ts'
 
@@ -22,7 +22,7 @@ const TIMEOUT_SECONDS_DEFAULT = 60
 const GENERATIONS = [1, 2]
 
 /** What this facilitator takes. */
-export const getFacilitatorKinds: Handler = ({ chain, facilitator }) => {
+export const getFacilitatorKinds: Handler<'getFacilitatorKinds'> = ({ chain, facilitator }) => {
   if (!facilitator) return fault('facilitator/off')
   const { network, ruleBook } = chain
   const { params } = ruleBook
@@ -37,7 +37,7 @@ export const getFacilitatorKinds: Handler = ({ chain, facilitator }) => {
 }
 
 /** Judges a payment for somebody's server. */
-export const verifyPayment: Handler = ({ chain, facilitator }, { body }) => {
+export const verifyPayment: Handler<'verifyPayment'> = ({ chain, facilitator }, { body }) => {
   if (!facilitator) return fault('facilitator/off')
   const call = readFacilitatorCall(chain, body as FacilitatorBody)
   if (!call.ok) return invalid(call.fault)
@@ -46,7 +46,7 @@ export const verifyPayment: Handler = ({ chain, facilitator }, { body }) => {
 }
 
 /** Puts on record how a paid call ended. */
-export const settlePayment: Handler = async (node, { body }) => {
+export const settlePayment: Handler<'settlePayment'> = async (node, { body }) => {
   const { chain, facilitator } = node
   if (!facilitator) return fault('facilitator/off')
   const { x402Version } = body as FacilitatorBody
@@ -67,12 +67,12 @@ export const settlePayment: Handler = async (node, { body }) => {
 }
 
 /** The 402 offer of a service that any agent has published. */
-export const getFacilitatorOffer: Handler = ({ chain, facilitator }, { params, query }) => {
+export const getFacilitatorOffer: Handler<'getFacilitatorOffer'> = ({ chain, facilitator }, { params, query }) => {
   if (!facilitator) return fault('facilitator/off')
   const agentId = params.agentId as AgentId
   const serviceId = params.serviceId as ServiceId
-  const maxTimeoutSeconds = Number(query.maxTimeoutSeconds ?? TIMEOUT_SECONDS_DEFAULT)
-  const resource = String(query.resource ?? '')
+  const maxTimeoutSeconds = query.maxTimeoutSeconds ?? TIMEOUT_SECONDS_DEFAULT
+  const resource = query.resource ?? ''
   const { option, reason } = offerOf(chain, facilitator, { agentId, serviceId, maxTimeoutSeconds, resource })
   if (option === undefined) return reason
   return answer({
@@ -113,7 +113,7 @@ function verifiedJson(
   chain: Chain,
   { payment: { txId, agentId, serviceId } }: FacilitatorCall,
   { escrow, confirmations, commitment }: VerifiedPayment,
-): object {
+) {
   const { deadline, amount } = escrow
   return {
     isValid: true,
@@ -122,7 +122,7 @@ function verifiedJson(
   }
 }
 
-function settledJson(node: NodeApi, { record, keys, replayed }: RecordedSettlement): object {
+function settledJson(node: NodeApi, { record, keys, replayed }: RecordedSettlement) {
   const { chain, mempool } = node
   const { agentId, serviceId, settler, outcome, requestHash, resultHash, durationMs, deadline } = record
   const receipt = receiptState(node, record)
@@ -155,7 +155,7 @@ function receiptState({ chain, mempool }: NodeApi, { txId, settler }: Settlement
     : { status: 'waiting' as const, txId: waiting.txId }
 }
 
-function invalid(cause: Fault): Answer {
+function invalid(cause: Fault) {
   return answer({
     isValid: false,
     invalidReason: reasonOf(cause),
@@ -164,13 +164,13 @@ function invalid(cause: Fault): Answer {
   })
 }
 
-function unsettled(cause: Fault, { network, transaction }: { network: string; transaction: TxId | '' }): Answer {
+function unsettled(cause: Fault, { network, transaction }: { network: string; transaction: TxId | '' }) {
   const errorMessage = faultMessage(cause)
   return answer({ success: false, transaction, network, errorReason: reasonOf(cause), errorMessage, extra: why(cause) })
 }
 
 /** Whether the same call may do later, and the facts of the case. */
-function why(cause: Fault): object {
+function why(cause: Fault): Readonly<Record<string, unknown>> {
   return { retry: faultRow(cause.code).retry, ...cause.detail }
 }
 

@@ -5,11 +5,11 @@ import type { ModelInfo } from '../../marketplace/chat/info/shapes.ts'
 import { chatPage, noChatPage } from '../chat/pages/chat-page.ts'
 import { chatSite } from '../chat/site.ts'
 import type { NodeApi } from '../node/node-api.ts'
-import { type Answer, type ApiRequest, answer, type Handler } from '../server/answer.ts'
+import { type ApiRequest, answer, type Handler } from '../server/answer.ts'
 import { pageAnswer } from '../web/layout.ts'
 
 /** What there is at this address, for who tries the base of the API. */
-export const getApiIndex: Handler = ({ version, chat }, { baseUrl }) => {
+export const getApiIndex: Handler<'getApiIndex'> = ({ version, chat }, { baseUrl }) => {
   const base = `${baseUrl}/api/v1`
   const ofChat = {
     chat: `${baseUrl}/chat`,
@@ -31,16 +31,16 @@ export const getApiIndex: Handler = ({ version, chat }, { baseUrl }) => {
 }
 
 /** Everything about the platform. */
-export const getChatInfo: Handler = (node, request) => withFacts(node, request, ({ info }) => info)
+export const getChatInfo: Handler<'getChatInfo'> = (node, request) => withFacts(node, request, ({ info }) => info)
 
 /** Its models. */
-export const listChatModelInfos: Handler = (node, request) =>
+export const listChatModelInfos: Handler<'listChatModelInfos'> = (node, request) =>
   withFacts(node, request, ({ info: { models } }) => ({ models }))
 
 /** One of them, which may be asked for as `model-2` only. */
-export const getChatModelInfo: Handler = (node, request) => {
+export const getChatModelInfo: Handler<'getChatModelInfo'> = (node, request) => {
   if (node.chat == null) return fault('chat/off')
-  const { id } = request.params as { readonly id: string }
+  const { id } = request.params
   const isKnown = PLATFORM_MODEL_IDS.some((one) => one === id)
   if (!isKnown) {
     const models = PLATFORM_MODEL_IDS.join(', ')
@@ -50,28 +50,32 @@ export const getChatModelInfo: Handler = (node, request) => {
 }
 
 /** The models side by side, and what the operator says of other products. */
-export const getChatComparison: Handler = (node, request) =>
+export const getChatComparison: Handler<'getChatComparison'> = (node, request) =>
   withFacts(node, request, ({ info: { comparison_vs_external, models } }) => ({
     comparison_vs_external,
     models: models.map(compared),
   }))
 
 /** Answers a question about the platform. */
-export const askChatInfo: Handler = async (node, request) => {
+export const askChatInfo: Handler<'askChatInfo'> = async (node, request) => {
   const { chat } = node
   if (chat == null) return fault('chat/off')
-  const { question } = request.body as { readonly question: string }
+  const { question } = request.body
   return answer(await chat.info.answer(question, chatSite(node, request.baseUrl), request.signal))
 }
 
 /** The platform on one page, or a page that says that there is none. */
-export const getChatPage: Handler = (node, { baseUrl }) => {
+export const getChatPage: Handler<'getChatPage'> = (node, { baseUrl }) => {
   const { chat } = node
   if (chat == null) return pageAnswer(noChatPage(baseUrl), 404)
   return pageAnswer(chatPage(chat.info.facts(chatSite(node, baseUrl)), baseUrl))
 }
 
-function withFacts(node: NodeApi, { baseUrl }: ApiRequest, show: (facts: PlatformFacts) => object): Answer | Fault {
+function withFacts<T extends object>(
+  node: NodeApi,
+  { baseUrl }: Pick<ApiRequest, 'baseUrl'>,
+  show: (facts: PlatformFacts) => T,
+): { readonly status: 200; readonly json: T } | Fault {
   const { chat } = node
   return chat == null ? fault('chat/off') : answer(show(chat.info.facts(chatSite(node, baseUrl))))
 }
@@ -84,6 +88,6 @@ function compared({
   requires: _requires,
   tiers: _tiers,
   ...facts
-}: ModelInfo): object {
+}: ModelInfo) {
   return facts
 }

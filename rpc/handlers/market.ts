@@ -8,9 +8,10 @@ import type { Offer } from '../../marketplace/checkout/operator.ts'
 import { callGap } from '../../marketplace/queries/known-past.ts'
 import type { StableRail } from '../../marketplace/stable/rail.ts'
 import { type CallOutcome, carryOut, type Settlement } from '../cashier/cashier.ts'
-import type { Rail } from '../cashier/options.ts'
 import { type OfferedPayment, paymentInHeaders } from '../cashier/payments.ts'
 import { type QuoteAnswer, QuoteBook } from '../cashier/quotes.ts'
+import type { REQUEST_STATUS } from '../contract/market.ts'
+import type { Static } from '../contract/schema.ts'
 import { matching } from '../discovery/listings.ts'
 import { addressKey, holderOf } from '../edge/client-key.ts'
 import { moment } from '../json/chain-json.ts'
@@ -18,7 +19,7 @@ import { nativeUsd, protocolDocument, registryEntries } from '../market/registry
 import { requestStatus, unredeemedStatus } from '../market/requests.ts'
 import { type AnyClaim, isNative, recentOfBoth, stableStatus } from '../market/stable-requests.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
-import { type Answer, type ApiRequest, answer, type Handler } from '../server/answer.ts'
+import { answer, type Handler, type PlainAnswer, type RequestOf } from '../server/answer.ts'
 import { badCursor } from '../server/at-head.ts'
 import { errorBody, errorHeaders } from '../server/faults.ts'
 
@@ -33,11 +34,7 @@ const ASKED_CHARS_MAX = 64
 const RETRY_SECONDS = '1'
 const IDEMPOTENCY_KEY_CHARS_MAX = 255
 
-interface CallBody {
-  readonly serviceId?: string
-  readonly request?: string
-  readonly payment?: { readonly txId: TxId; readonly secret?: string }
-}
+type CallRequest = RequestOf<'call'> | RequestOf<'callService'>
 
 const QUOTE_BOOKS = new WeakMap<MarketApi, QuoteBook>()
 
@@ -52,21 +49,26 @@ export function quoteBook(chain: Chain, market: MarketApi): QuoteBook {
 }
 
 /** `POST /api/x402`: the service is named in the body. */
-export const call: Handler = (node, request) => callNamed(node, request, (request.body as CallBody).serviceId ?? '')
+export const call: Handler<'call'> = (node, request) =>
+  callNamed(node, request, request.body.serviceId)
 
 /** `POST /api/x402/{serviceId}`. */
-export const callService: Handler = (node, request) => {
-  const serviceId = request.params.serviceId as string
-  const { serviceId: named = serviceId } = request.body as CallBody
+export const callService: Handler<'callService'> = (node, request) => {
+  const serviceId = request.params.serviceId
+  const { serviceId: named = serviceId } = request.body
   return named === serviceId
     ? callNamed(node, request, serviceId)
     : fault('rpc/invalid-request', { fields: [`serviceId is ${named}, and the path names ${serviceId}`] })
 }
 
-function callNamed(node: NodeApi, request: ApiRequest, serviceId: string): Answer | Fault | Promise<Answer | Fault> {
+function callNamed(
+  node: NodeApi,
+  request: CallRequest,
+  serviceId: string,
+): PlainAnswer | Fault | Promise<PlainAnswer | Fault> {
   const { net } = request.query
   if (net !== undefined && net !== 'mainnet') {
-    return fault('rpc/unsupported-network', { net: String(net), supported: ['mainnet'] })
+    return fault('rpc/unsupported-network', { net, supported: ['mainnet'] })
   }
   const { market } = node
   if (market === null) return fault('rpc/no-market')
@@ -76,7 +78,7 @@ function callNamed(node: NodeApi, request: ApiRequest, serviceId: string): Answe
   const offered = paymentOf(place)
   if (!offered.ok) return refused(place, offered.fault)
   if (offered.value !== null) return pay(place, offered.value)
-  const text = (request.body as CallBody).request
+  const text = request.body.request
   return quoted(quoteBook(node.chain, market).unpaid(offer, text, factsOf(request)))
 }
 
@@ -89,35 +91,35 @@ interface CallPlace {
   readonly node: NodeApi
   readonly market: MarketApi
   readonly offer: Offer
-  readonly request: ApiRequest
+  readonly request: CallRequest
 }
 
-function factsOf({ requestId, baseUrl, query }: ApiRequest) {
-  return { requestId, baseUrl, rail: query.rail as Rail | undefined }
+function factsOf({ requestId, baseUrl, query }: CallRequest) {
+  return { requestId, baseUrl, rail: query.rail }
 }
 
 /** The payment of a call, in its body or its headers; null without one. */
 function paymentOf({ market, request }: CallPlace): Result<OfferedPayment | null> {
-  const { payment } = request.body as CallBody
+  const { payment } = request.body
   if (payment === undefined) return paymentInHeaders(request.headers, market)
   const { txId, secret } = payment
-  return ok({ rail: 'native', txId, secret: secret === undefined ? null : fromHex(secret) })
+  return ok({ rail: 'native', txId: txId as TxId, secret: secret === undefined ? null : fromHex(secret) })
 }
 
-async function pay(place: CallPlace, payment: OfferedPayment): Promise<Answer | Fault> {
+async function pay(place: CallPlace, payment: OfferedPayment): Promise<PlainAnswer | Fault> {
   const { node, market, offer, request } = place
   const key = request.headers['idempotency-key']
   if (key !== undefined && (key === '' || key.length > IDEMPOTENCY_KEY_CHARS_MAX))
     return fault('rpc/invalid-request', {
       fields: [`the header idempotency-key must have 1 to ${IDEMPOTENCY_KEY_CHARS_MAX} characters`],
     })
-  const text = (request.body as CallBody).request ?? ''
+  const text = request.body.request ?? ''
   const client = holderOf(addressKey(request.address))
   const outcome = await carryOut(node, market, { offer, request: text, payment, idempotencyKey: key ?? null, client })
   return told(place, outcome)
 }
 
-function told(place: CallPlace, outcome: CallOutcome): Answer | Fault {
+function told(place: CallPlace, outcome: CallOutcome): PlainAnswer | Fault {
   const { requestId } = place.request
   switch (outcome.is) {
     case 'paid': {
@@ -149,7 +151,7 @@ function replayHeader({ replayed }: { readonly replayed: boolean }): Readonly<Re
 function withheld(
   { request: { requestId } }: CallPlace,
   { fault: cause, charged, settlement }: Extract<CallOutcome, { is: 'refused' }>,
-): Answer | Fault {
+): PlainAnswer | Fault {
   if (charged === null && settlement === null) return cause
   const headers = { ...NO_STORE, ...errorHeaders(cause), ...(settlement === null ? {} : settlementHeaders(settlement)) }
   const body = errorBody(cause, { requestId, accept: '', path: '' })
@@ -162,19 +164,19 @@ function settlementHeaders(settlement: Settlement): Readonly<Record<string, stri
   return { 'x-payment-response': value, 'payment-response': value }
 }
 
-function refused({ node, market, offer, request }: CallPlace, cause: Fault): Answer {
+function refused({ node, market, offer, request }: CallPlace, cause: Fault): PlainAnswer {
   const retry = faultRow(cause.code).retry ? { 'retry-after': RETRY_SECONDS } : {}
   return quoted(quoteBook(node.chain, market).refused(offer, cause, factsOf(request)), retry)
 }
 
-function quoted({ body, header }: QuoteAnswer, headers: Readonly<Record<string, string>> = {}): Answer {
+function quoted({ body, header }: QuoteAnswer, headers: Readonly<Record<string, string>> = {}): PlainAnswer {
   const all = { ...NO_STORE, 'payment-required': header, ...headers }
   return { status: 402, content: body, contentType: JSON_TYPE, headers: all }
 }
 
 /** The free sample of a service. */
-export const getExample: Handler = ({ market }, { params }) => {
-  const serviceId = params.serviceId as string
+export const getExample: Handler<'getExample'> = ({ market }, { params }) => {
+  const serviceId = params.serviceId
   const definition = market?.shop.offer(serviceId)?.definition
   if (definition === undefined)
     return market === null ? fault('service/not-found', { serviceId }) : noService(market, serviceId)
@@ -183,7 +185,7 @@ export const getExample: Handler = ({ market }, { params }) => {
 }
 
 /** The registry, filtered. */
-export const listServices: Handler = (node, { query, baseUrl }) => {
+export const listServices: Handler<'listServices'> = (node, { query, baseUrl }) => {
   const all = registryEntries(node, baseUrl)
   const [q, capability] = [query.q ?? query.query, query.capability].map((value) =>
     value === undefined ? undefined : String(value),
@@ -192,7 +194,8 @@ export const listServices: Handler = (node, { query, baseUrl }) => {
   return answer({
     network: 'mainnet',
     networkName: node.chain.ruleBook.params.name,
-    chainId: node.chain.network.chainId,
+    // Networks differ by their genesis: all of them have chain id 1.
+    chainId: node.chain.network.chainId as 1,
     nativeUsd: nativeUsd(node),
     updatedAt: moment(node.chain.head.header.timeMs),
     nodeOperatedCount: all.length,
@@ -202,27 +205,27 @@ export const listServices: Handler = (node, { query, baseUrl }) => {
 }
 
 /** The payment protocol document. */
-export const getProtocol: Handler = (node, { baseUrl }) => answer(protocolDocument(node, baseUrl))
+export const getProtocol: Handler<'getProtocol'> = (node, { baseUrl }) => answer(protocolDocument(node, baseUrl))
 
 /** Recent paid calls. */
-export const listRequests: Handler = async ({ chain, market }, { query }) => {
+export const listRequests: Handler<'listRequests'> = async ({ chain, market }, { query }) => {
   if (market === null) return fault('rpc/no-market')
-  const cursor = query.cursor === undefined ? null : String(query.cursor)
+  const cursor = query.cursor ?? null
   if (cursor !== null && !/^[0-9]{15}\/[0-9a-f]{64}$/.test(cursor)) return badCursor()
-  const serviceId = query.serviceId === undefined ? undefined : String(query.serviceId)
-  const page = await recentOfBoth(market, { limit: Number(query.limit ?? PAGE_DEFAULT), cursor, serviceId })
+  const serviceId = query.serviceId
+  const page = await recentOfBoth(market, { limit: query.limit ?? PAGE_DEFAULT, cursor, serviceId })
   return answer({
     requests: page.claims.map((claim) => statusOf(chain, market, claim)),
     nextCursor: page.nextCursor,
   })
 }
 
-function statusOf(chain: Chain, market: MarketApi, claim: AnyClaim): object {
+function statusOf(chain: Chain, market: MarketApi, claim: AnyClaim): Static<typeof REQUEST_STATUS> {
   return isNative(claim) ? requestStatus({ chain, market }, claim) : stableStatus(market.stable as StableRail, claim)
 }
 
 /** One paid call, of either rail. */
-export const getRequest: Handler = async ({ chain, market }, { params }) => {
+export const getRequest: Handler<'getRequest'> = async ({ chain, market }, { params }) => {
   if (market === null) return fault('rpc/no-market')
   const txId = params.txId as TxId
   const claim: AnyClaim | undefined = (await market.store.get(txId)) ?? (await market.stable?.store.get(txId))

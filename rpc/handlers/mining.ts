@@ -8,6 +8,8 @@ import type { Address } from '../../consensus/primitives/ids.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import { JOBS_PER_ADDRESS, type RemoteJob } from '../../miner/job-book.ts'
 import { REFRESH_MS } from '../../miner/miner.ts'
+import type { MINING_JOB } from '../contract/mining.ts'
+import type { Static } from '../contract/schema.ts'
 import { addressKey, holderOf } from '../edge/client-key.ts'
 import { moment } from '../json/chain-json.ts'
 import type { NodeApi } from '../node/node-api.ts'
@@ -21,7 +23,7 @@ const NONCE_DIGITS_MAX = 20
 const JOB_MS_MIN = (JOBS_PER_ADDRESS - 2) * REFRESH_MS
 
 /** The newest job of an address. */
-export const getMiningTemplate: Handler = async (node, request) => {
+export const getMiningTemplate: Handler<'getMiningTemplate'> = async (node, request) => {
   const address = rewardAddress(node, request)
   if (!address.ok) return address.fault
   const job = await node.remoteWork.template(address.value, askerOf(request))
@@ -29,8 +31,8 @@ export const getMiningTemplate: Handler = async (node, request) => {
 }
 
 /** Takes a nonce; what can be said without hashing is said first. */
-export const submitWork: Handler = async (node, { body }) => {
-  const { jobId, nonce } = body as { readonly jobId: string; readonly nonce: string }
+export const submitWork: Handler<'submitWork'> = async (node, { body }) => {
+  const { jobId, nonce } = body
   if (nonce.length > NONCE_DIGITS_MAX || BigInt(nonce) >= NONCE_BOUND)
     return fault('rpc/invalid-request', { fields: ['nonce must be below 2^64'] })
   const mined = await node.remoteWork.submit(jobId, BigInt(nonce))
@@ -39,7 +41,7 @@ export const submitWork: Handler = async (node, { body }) => {
 }
 
 /** Every job of an address from now on. */
-export const followMiningJobs: Handler = (node, request) => {
+export const followMiningJobs: Handler<'followMiningJobs'> = (node, request) => {
   const address = rewardAddress(node, request)
   if (!address.ok) return address.fault
   return {
@@ -63,7 +65,7 @@ function rewardAddress({ chain }: NodeApi, { query }: ApiRequest): Result<Addres
   return parseAddress(chain.ruleBook.params.addressPrefix, query.address as string)
 }
 
-function jobToJson({ chain }: NodeApi, { id, template, madeMs }: RemoteJob): object {
+function jobToJson({ chain }: NodeApi, { id, template, madeMs }: RemoteJob): Static<typeof MINING_JOB> {
   const { block, tips, reward } = template
   const { header, bytes, transactions } = block
   const { memoryKiB, passes, lanes } = chain.ruleBook.at(header.height).block.pow

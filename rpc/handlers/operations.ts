@@ -12,7 +12,7 @@ import { homePage } from '../web/home.ts'
 import { pageAnswer } from '../web/layout.ts'
 
 /** Everything about this node on one page. */
-export const getStatus: Handler = (node) => {
+export const getStatus: Handler<'getStatus'> = (node) => {
   const { chain, mempool } = node
   const { params, fingerprint } = chain.ruleBook
   const { header, id, totalWork } = chain.head
@@ -48,7 +48,7 @@ export const getStatus: Handler = (node) => {
   })
 }
 
-function marketFacts({ chain, market }: NodeApi): object {
+function marketFacts({ chain, market }: NodeApi) {
   const { offers } = market?.shop ?? { offers: [] }
   return {
     enabled: market !== null,
@@ -61,16 +61,16 @@ function marketFacts({ chain, market }: NodeApi): object {
 }
 
 /** The process answers. */
-export const getHealth: Handler = () => answer({ status: 'ok' })
+export const getHealth: Handler<'getHealth'> = () => answer({ status: 'ok' })
 
 /** Whether the node can be used, and why not. */
-export const getReady: Handler = (node) => {
+export const getReady: Handler<'getReady'> = (node) => {
   const reasons = node.notReadyBecause()
-  return { status: reasons.length === 0 ? 200 : 503, json: { ready: reasons.length === 0, reasons } }
+  return reasons.length === 0 ? answer({ ready: true, reasons }) : { status: 503, json: { ready: false, reasons } }
 }
 
 /** Metrics for Prometheus. */
-export const getMetrics: Handler = async (node) => ({
+export const getMetrics: Handler<'getMetrics'> = async (node) => ({
   status: 200,
   content: await node.metrics(),
   contentType: 'text/plain; version=0.0.4; charset=utf-8',
@@ -79,7 +79,7 @@ export const getMetrics: Handler = async (node) => ({
 const OPENAPI = new PerHead<string>(4)
 
 /** The document of this API. */
-export const getOpenApi: Handler = (node, { baseUrl }) => {
+export const getOpenApi: Handler<'getOpenApi'> = (node, { baseUrl }) => {
   const { chain, market } = node
   const text = (): string => openApiText(baseUrl, market === null ? [] : serviceOperations(chain, market))
   return { status: 200, content: OPENAPI.get(node, baseUrl, text), contentType: 'application/json; charset=utf-8' }
@@ -89,7 +89,7 @@ export const getOpenApi: Handler = (node, { baseUrl }) => {
 const BY_ACCEPT = { vary: 'Accept' }
 
 /** The page for people, links for programs. */
-export const getHome: Handler = (node, { accept, baseUrl }) => {
+export const getHome: Handler<'getHome'> = (node, { accept, baseUrl }) => {
   if (accept.includes('text/html')) return pageAnswer(homePage(node, baseUrl), 200, BY_ACCEPT)
   const links = {
     name: 'Farthing',

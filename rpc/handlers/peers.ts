@@ -1,12 +1,14 @@
-import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { fault } from '../../consensus/primitives/fault.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import { BAN_HOURS } from '../contract/ban-hours.ts'
+import type { BAN, PEER } from '../contract/peers.ts'
+import type { Static } from '../contract/schema.ts'
 import { moment } from '../json/chain-json.ts'
 import type { BanFacts, PeerFacts } from '../node/network.ts'
-import { type Answer, answer, type Handler } from '../server/answer.ts'
+import { answer, type Handler } from '../server/answer.ts'
 
 /** Peers; their addresses for the operator alone, since public nodes show this to everybody. */
-export const listPeers: Handler = ({ network = null }, { isOperator }) =>
+export const listPeers: Handler<'listPeers'> = ({ network = null }, { isOperator }) =>
   answer({
     enabled: network !== null,
     peers: (network?.peers() ?? []).map((peer) => peerJson(peer, isOperator)),
@@ -14,13 +16,13 @@ export const listPeers: Handler = ({ network = null }, { isOperator }) =>
   })
 
 /** Who is kept away. */
-export const listBans: Handler = ({ network = null }) =>
+export const listBans: Handler<'listBans'> = ({ network = null }) =>
   network === null ? fault('p2p/disabled') : answer({ bans: network.bans().map(banJson) })
 
 /** Keeps somebody away. */
-export const banPeer: Handler = ({ network = null }, { body }) => {
+export const banPeer: Handler<'banPeer'> = ({ network = null }, { body }) => {
   if (network === null) return fault('p2p/disabled')
-  const { peer, ip, hours = BAN_HOURS } = body as { peer?: string; ip?: string; hours?: number }
+  const { peer, ip, hours = BAN_HOURS } = body
   const target = peer ?? ip
   if (target === undefined || (peer !== undefined && ip !== undefined))
     return fault('rpc/invalid-request', { fields: ['one of peer and ip must be given, and not both'] })
@@ -28,14 +30,14 @@ export const banPeer: Handler = ({ network = null }, { body }) => {
 }
 
 /** Ends a ban. */
-export const unbanPeer: Handler = ({ network = null }, { params }) =>
-  network === null ? fault('p2p/disabled') : banAnswer(network.unban(params.peer as string))
+export const unbanPeer: Handler<'unbanPeer'> = ({ network = null }, { params }) =>
+  network === null ? fault('p2p/disabled') : banAnswer(network.unban(params.peer))
 
-function banAnswer(result: Result<BanFacts>): Answer | Fault {
+function banAnswer(result: Result<BanFacts>) {
   return result.ok ? answer(banJson(result.value)) : result.fault
 }
 
-function peerJson(peer: PeerFacts, withAddress: boolean): object {
+function peerJson(peer: PeerFacts, withAddress: boolean): Static<typeof PEER> {
   const { address, totalWork, connectedAtMs, points, offences, ...facts } = peer
   return {
     ...facts,
@@ -47,6 +49,6 @@ function peerJson(peer: PeerFacts, withAddress: boolean): object {
   }
 }
 
-function banJson({ target, reason, sinceMs, untilMs }: BanFacts): object {
+function banJson({ target, reason, sinceMs, untilMs }: BanFacts): Static<typeof BAN> {
   return { target, reason, since: moment(sinceMs), until: moment(untilMs) }
 }

@@ -11,6 +11,8 @@ import { knowsDay } from '../../marketplace/queries/known-past.ts'
 import { type PoolValues, poolValues } from '../../marketplace/queries/pool-values.ts'
 import { listPools as listRows, type PoolRow, poolNamed, poolsOf } from '../../marketplace/queries/pools.ts'
 import { listCandles as candlesOf, hourNow, listTrades, startOfHour } from '../../marketplace/queries/trading.ts'
+import type { CANDLE, POOL, SWAP } from '../contract/pools.ts'
+import type { Static } from '../contract/schema.ts'
 import { amountJson, assetAmountJson, crossPrice, fixedPrice, percentText, usdText } from '../json/asset-json.ts'
 import { addressText, moment } from '../json/chain-json.ts'
 import type { Handler } from '../server/answer.ts'
@@ -19,14 +21,14 @@ import { answerAtHead, badCursor, cursorNumbers, pageLimit } from '../server/at-
 const CANDLES_DEFAULT = 168
 
 /** A page of pools by id; pools never go, so the cursor stays right. With `asset` the deepest pools of one asset. */
-export const listPools: Handler = ({ chain }, { query }) => {
-  const cursor = query.cursor === undefined ? undefined : String(query.cursor)
+export const listPools: Handler<'listPools'> = ({ chain }, { query }) => {
+  const cursor = query.cursor
   if (cursor !== undefined && (query.asset !== undefined || !isHex(cursor, 32))) return badCursor()
   const limit = pageLimit(query)
   return answerAtHead(chain, async () => {
     const page = await (query.asset === undefined
       ? listRows(chain, { after: cursor as PoolId, limit })
-      : deepest(chain, String(query.asset), limit))
+      : deepest(chain, query.asset, limit))
     if ('code' in page) return page
     const values = await Promise.all(page.pools.map((row) => poolValues(chain, row)))
     return { pools: values.map((row) => poolJson(chain, row)), nextCursor: page.next }
@@ -44,15 +46,15 @@ async function deepest(
 }
 
 /** One pool. */
-export const getPool: Handler = ({ chain }, { params }) =>
+export const getPool: Handler<'getPool'> = ({ chain }, { params }) =>
   answerAtHead(chain, async () => {
-    const row = poolNamed(chain, params.id as string)
+    const row = poolNamed(chain, params.id)
     return row === undefined
-      ? unknownPool(params.id as string)
+      ? unknownPool(params.id)
       : { pool: poolJson(chain, await poolValues(chain, row)) }
   })
 
-function poolJson(chain: Chain, { row, tvlUsdMicros, ...values }: PoolValues): object {
+function poolJson(chain: Chain, { row, tvlUsdMicros, ...values }: PoolValues): Static<typeof POOL> {
   const { poolId, name, x, y, pool } = row
   const { reserveX, reserveY } = pool
   return {
@@ -71,7 +73,7 @@ function poolJson(chain: Chain, { row, tvlUsdMicros, ...values }: PoolValues): o
   }
 }
 
-function dayJson({ day, volumeUsdMicros, feesUsdMicros, aprPpm }: Omit<PoolValues, 'row' | 'tvlUsdMicros'>): object {
+function dayJson({ day, volumeUsdMicros, feesUsdMicros, aprPpm }: Omit<PoolValues, 'row' | 'tvlUsdMicros'>) {
   return {
     volumeX: day.volumeX.toString(),
     volumeY: day.volumeY.toString(),
@@ -85,13 +87,13 @@ function dayJson({ day, volumeUsdMicros, feesUsdMicros, aprPpm }: Omit<PoolValue
 }
 
 /** Candles of a pool; the cursor is the first hour of the page before, and hours that are over never change but by a reorganisation. */
-export const listCandles: Handler = ({ chain }, { params, query }) => {
-  const cursor = query.cursor === undefined ? undefined : cursorNumbers(String(query.cursor), 1)
+export const listCandles: Handler<'listCandles'> = ({ chain }, { params, query }) => {
+  const cursor = query.cursor === undefined ? undefined : cursorNumbers(query.cursor, 1)
   if (query.cursor !== undefined && cursor === undefined) return badCursor()
   const limit = pageLimit(query, CANDLES_DEFAULT)
   return answerAtHead(chain, async () => {
-    const row = poolNamed(chain, params.id as string)
-    if (row === undefined) return unknownPool(params.id as string)
+    const row = poolNamed(chain, params.id)
+    if (row === undefined) return unknownPool(params.id)
     const to = cursor?.[0] ?? hourNow(chain) + 1
     const candles = await candlesOf(chain, { poolId: row.poolId, from: 0, to, limit })
     return {
@@ -105,7 +107,7 @@ export const listCandles: Handler = ({ chain }, { params, query }) => {
   })
 }
 
-function candleJson({ x, y }: PoolRow, candle: HourlyCandle): object {
+function candleJson({ x, y }: PoolRow, candle: HourlyCandle): Static<typeof CANDLE> {
   const price = (value: bigint): string | null => (candle.trades === 0 ? null : fixedPrice(value, x, y))
   return {
     time: moment(startOfHour(candle.hour)),
@@ -124,8 +126,8 @@ function candleJson({ x, y }: PoolRow, candle: HourlyCandle): object {
 }
 
 /** Executed swaps, newest first; the cursor is a place on the chain, so blocks that come do not shift it. */
-export const listSwaps: Handler = ({ chain }, { query }) => {
-  const place = query.cursor === undefined ? undefined : cursorNumbers(String(query.cursor), 3)
+export const listSwaps: Handler<'listSwaps'> = ({ chain }, { query }) => {
+  const place = query.cursor === undefined ? undefined : cursorNumbers(query.cursor, 3)
   if (query.cursor !== undefined && (place === undefined || (place[1] ?? 0) > 0xffff || (place[2] ?? 0) > 0xff)) {
     return badCursor()
   }
@@ -133,8 +135,8 @@ export const listSwaps: Handler = ({ chain }, { query }) => {
   const before = height === undefined ? undefined : { height, index: index as number, hop: hop as number }
   const limit = pageLimit(query)
   return answerAtHead(chain, async () => {
-    const row = query.pool === undefined ? undefined : poolNamed(chain, String(query.pool))
-    if (query.pool !== undefined && row === undefined) return unknownPool(String(query.pool))
+    const row = query.pool === undefined ? undefined : poolNamed(chain, query.pool)
+    if (query.pool !== undefined && row === undefined) return unknownPool(query.pool)
     const trades = await listTrades(chain, { poolId: row?.poolId, before, limit })
     const last = trades.length === limit ? (trades.at(-1) as Trade) : null
     return {
@@ -145,7 +147,7 @@ export const listSwaps: Handler = ({ chain }, { query }) => {
   })
 }
 
-function tradeJson(chain: Chain, trade: Trade): object {
+function tradeJson(chain: Chain, trade: Trade): Static<typeof SWAP> {
   const { txId, height, index, hop, timeMs, poolId, sender, assetIn, assetOut, amountIn, amountOut } = trade
   return {
     ...{ txId, height, index, hop, time: moment(timeMs), poolId },

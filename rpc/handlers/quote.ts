@@ -6,14 +6,19 @@ import { payloadToJson } from '../../consensus/tx/json.ts'
 import { assetNamed } from '../../marketplace/queries/assets.ts'
 import { poolName } from '../../marketplace/queries/pools.ts'
 import { type QuoteRequest, quoteSwap } from '../../marketplace/queries/quotes.ts'
+import type { HOP, SWAP_QUOTE } from '../contract/pools.ts'
+import type { Static } from '../contract/schema.ts'
 import { amountJson, assetAmountJson, crossPrice, percentText } from '../json/asset-json.ts'
-import type { ApiRequest, Handler } from '../server/answer.ts'
+import type { Handler, RequestOf } from '../server/answer.ts'
 import { answerAtHead } from '../server/at-head.ts'
+
+/** What a swap transaction is to carry, in JSON. */
+type SwapPayloadJson = Static<typeof SWAP_QUOTE>['payload']
 
 const SLIPPAGE_DEFAULT_BPS = 50
 
 /** What a swap would give now. */
-export const getQuote: Handler = ({ chain }, { query }) =>
+export const getQuote: Handler<'getQuote'> = ({ chain }, { query }) =>
   answerAtHead(chain, async (head) => {
     const request = requestOf(chain, query)
     if ('code' in request) return request
@@ -21,10 +26,10 @@ export const getQuote: Handler = ({ chain }, { query }) =>
     return quote.ok ? quoteJson(chain, request, quote.value, head.header.height) : quote.fault
   })
 
-function requestOf(chain: Chain, query: ApiRequest['query']): QuoteRequest | Fault {
-  const [from, to] = [assetNamed(chain, String(query.from)), assetNamed(chain, String(query.to))]
-  if (from === undefined) return fault('rpc/asset-not-found', { symbol: String(query.from) })
-  if (to === undefined) return fault('rpc/asset-not-found', { symbol: String(query.to) })
+function requestOf(chain: Chain, query: RequestOf<'getQuote'>['query']): QuoteRequest | Fault {
+  const [from, to] = [assetNamed(chain, query.from), assetNamed(chain, query.to)]
+  if (from === undefined) return fault('rpc/asset-not-found', { symbol: query.from })
+  if (to === undefined) return fault('rpc/asset-not-found', { symbol: query.to })
   if (from.asset === to.asset) return fault('rpc/invalid-request', { fields: ['to must be another asset than from'] })
   const exactOut = query.amountOut !== undefined
   if (exactOut === (query.amount !== undefined))
@@ -37,7 +42,7 @@ function requestOf(chain: Chain, query: ApiRequest['query']): QuoteRequest | Fau
   return { from, to, exactOut, amount: amount.value, slippageBps }
 }
 
-function quoteJson(chain: Chain, request: QuoteRequest, quote: SwapQuote, height: number): object {
+function quoteJson(chain: Chain, request: QuoteRequest, quote: SwapQuote, height: number) {
   const { from, to, exactOut, slippageBps } = request
   const { amountIn, amountOut, limit, hops, payload, priceImpactPpm } = quote
   return {
@@ -51,11 +56,14 @@ function quoteJson(chain: Chain, request: QuoteRequest, quote: SwapQuote, height
     priceImpactPct: percentText(priceImpactPpm),
     route: hops.map((hop) => hopJson(chain, hop)),
     validAtHeight: height + 1,
-    payload: payloadToJson(chain.ruleBook.params.addressPrefix, { kind: 'swap', payload }),
+    payload: payloadToJson(chain.ruleBook.params.addressPrefix, { kind: 'swap', payload }) as SwapPayloadJson,
   }
 }
 
-function hopJson(chain: Chain, { poolId, pool, assetIn, assetOut, amountIn, amountOut, fee }: QuotedHop): object {
+function hopJson(
+  chain: Chain,
+  { poolId, pool, assetIn, assetOut, amountIn, amountOut, fee }: QuotedHop,
+): Static<typeof HOP> {
   return {
     poolId,
     pool: poolName(chain, pool),

@@ -22,14 +22,14 @@ import { type Simulation, simulate } from './chain/simulating.ts'
 import { readTransaction } from './chain/transaction-body.ts'
 
 /** Tries a transaction out. */
-export const simulateTransaction: Handler = (node, { body }) => {
+export const simulateTransaction: Handler<'simulateTransaction'> = (node, { body }) => {
   const decoded = readTransaction(node, body)
   if (!decoded.ok) return decoded.fault
   const { head } = node.chain
   return answer({ ...atHead(head), ...simulationJson(node.chain, simulate(node.chain, decoded.value)) })
 }
 
-function simulationJson(chain: Chain, { refusal, receipt, changes }: Simulation): object {
+function simulationJson(chain: Chain, { refusal, receipt, changes }: Simulation) {
   const code = receipt === null ? undefined : outcomeCode(receipt.code)
   return {
     wouldMine: refusal === null,
@@ -46,9 +46,9 @@ function simulationJson(chain: Chain, { refusal, receipt, changes }: Simulation)
   }
 }
 
-function changeJson(chain: Chain, change: StateChange): object {
+function changeJson(chain: Chain, change: StateChange) {
   const { table, before, after } = change
-  const read = (bytes: Uint8Array | undefined): unknown =>
+  const read = (bytes: Uint8Array | undefined) =>
     bytes === undefined ? null : recordJson(chain, decodeOwn(table.codec, bytes))
   return { what: table.name, of: nameOf(chain, change), before: read(before), after: read(after) }
 }
@@ -91,7 +91,7 @@ const ADDRESS_FIELDS = new Set(['owner', 'payout', 'settlers', 'issuer', 'caller
 const ASSET_FIELDS = new Set(['assetX', 'assetY', 'reserveAsset'])
 
 /** Fields of a record in their JSON form; a record that is a bare value has one field, `value`. */
-function recordJson(chain: Chain, record: unknown): object {
+function recordJson(chain: Chain, record: unknown): Readonly<Record<string, unknown>> {
   const fields = record !== null && typeof record === 'object' && !Array.isArray(record) ? record : { value: record }
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, fieldJson(chain, name, value)]))
 }

@@ -10,7 +10,7 @@ import { answerAtHead } from '../server/at-head.ts'
 const PPM_PER_BPS = 100n
 
 /** Tiers and funds of staking. */
-export const getStaking: Handler = ({ chain }) =>
+export const getStaking: Handler<'getStaking'> = ({ chain }) =>
   answerAtHead(chain, () => {
     const facts = stakingNow(chain)
     const coin = recordedAsset(chain, NATIVE_ASSET)

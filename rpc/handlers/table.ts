@@ -5,7 +5,8 @@ import * as chatKeys from '../chat/keys/key-handlers.ts'
 import * as voice from '../chat/voice-handlers.ts'
 import type { OperationId } from '../contract/table.ts'
 import { callMcp } from '../mcp/endpoint.ts'
-import type { Handler } from '../server/answer.ts'
+import type { NodeApi } from '../node/node-api.ts'
+import type { Answered, RequestOf } from '../server/answer.ts'
 import * as accounts from './accounts.ts'
 import * as agents from './agents.ts'
 import * as bridge from './bridge.ts'
@@ -25,8 +26,10 @@ import { getStaking } from './staking.ts'
 import * as tokens from './tokens.ts'
 import { tryService } from './trials.ts'
 
-/** The handler of every operation: one without does not compile. */
-export const HANDLERS: Readonly<Record<OperationId, Handler>> = {
+/** The handler of every operation: one without a handler, or whose handler answers another shape, does not compile. */
+export const HANDLERS: {
+  readonly [K in OperationId]: (node: NodeApi, request: RequestOf<K>) => Answered<K> | Promise<Answered<K>>
+} = {
   submitTransaction: chain.submitTransaction,
   submitTransactionAlias: chain.submitTransaction,
   listBlocks: chain.listBlocks,

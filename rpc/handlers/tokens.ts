@@ -10,8 +10,10 @@ import { coinOf } from '../../marketplace/queries/assets.ts'
 import { poolsOf } from '../../marketplace/queries/pools.ts'
 import { PriceBook } from '../../marketplace/queries/prices.ts'
 import { type AssetRow, assetRow, listAssets } from '../../marketplace/queries/tokens.ts'
+import type { Static } from '../contract/schema.ts'
+import type { HOLDER } from '../contract/tokens.ts'
 import { amountJson, sharePct, stableJson, tokenJson } from '../json/asset-json.ts'
-import type { ApiRequest, Handler } from '../server/answer.ts'
+import type { Handler, RequestOf } from '../server/answer.ts'
 import { answerAtHead, badCursor, pageLimit } from '../server/at-head.ts'
 
 /** Most stable tokens of a list, and pools of one token. */
@@ -19,8 +21,8 @@ const STABLES_MAX = 200
 const POOLS_SHOWN = 10
 
 /** A page of assets by symbol; the cursor is the last symbol, and symbols never go. */
-export const listTokens: Handler = ({ chain }, { query }) => {
-  const cursor = query.cursor === undefined ? undefined : String(query.cursor)
+export const listTokens: Handler<'listTokens'> = ({ chain }, { query }) => {
+  const cursor = query.cursor
   if (cursor !== undefined && !TOKEN_SYMBOL.test(cursor)) return badCursor()
   return answerAtHead(chain, async () => {
     const { assets, next } = await listAssets(chain, { after: cursor as TokenSymbol, limit: pageLimit(query) })
@@ -30,10 +32,10 @@ export const listTokens: Handler = ({ chain }, { query }) => {
 }
 
 /** One asset. */
-export const getToken: Handler = ({ chain }, { params }) =>
+export const getToken: Handler<'getToken'> = ({ chain }, { params }) =>
   answerAtHead(chain, async () => {
-    const row = assetRow(chain, params.symbol as string)
-    if (row === undefined) return unknownAsset(params.symbol as string)
+    const row = assetRow(chain, params.symbol)
+    if (row === undefined) return unknownAsset(params.symbol)
     const pools = await poolsOf(chain, row.asset, POOLS_SHOWN)
     return {
       token: tokenJson(chain, row, await PriceBook.of(chain).priceOf(row.asset)),
@@ -47,13 +49,13 @@ export const getToken: Handler = ({ chain }, { params }) =>
   })
 
 /** Holders of an asset. */
-export const listHolders: Handler = ({ chain }, request) => {
+export const listHolders: Handler<'listHolders'> = ({ chain }, request) => {
   const after = holdersCursor(request)
   if (after === null) return badCursor()
   const limit = pageLimit(request.query)
   return answerAtHead(chain, async () => {
-    const row = assetRow(chain, request.params.symbol as string)
-    if (row === undefined) return unknownAsset(request.params.symbol as string)
+    const row = assetRow(chain, request.params.symbol)
+    if (row === undefined) return unknownAsset(request.params.symbol)
     const holders = await topHolders(chain.database, row.asset, limit, after)
     const last = holders.length === limit ? (holders.at(-1) as Holding) : null
     return {
@@ -67,7 +69,7 @@ export const listHolders: Handler = ({ chain }, request) => {
   })
 }
 
-function holderJson(chain: Chain, { decimals, supply }: AssetRow, { address, amount }: Holding): object {
+function holderJson(chain: Chain, { decimals, supply }: AssetRow, { address, amount }: Holding): Static<typeof HOLDER> {
   return {
     address: formatAddress(chain.ruleBook.params.addressPrefix, address),
     units: amount.toString(),
@@ -77,22 +79,22 @@ function holderJson(chain: Chain, { decimals, supply }: AssetRow, { address, amo
 }
 
 /** The holder that a page begins after; null where the text is no cursor. */
-function holdersCursor({ query }: ApiRequest): Holding | null | undefined {
+function holdersCursor({ query }: RequestOf<'listHolders'>): Holding | null | undefined {
   if (query.cursor === undefined) return undefined
-  const [, units = '', address = ''] = /^([1-9][0-9]{0,38})-([0-9a-f]{64})$/.exec(String(query.cursor)) ?? []
+  const [, units = '', address = ''] = /^([1-9][0-9]{0,38})-([0-9a-f]{64})$/.exec(query.cursor) ?? []
   const amount = BigInt(units === '' ? 0 : units)
   if (amount === 0n || amount > AMOUNT_MAX) return null
   return { amount: amount as Amount, address: address as Address }
 }
 
 /** All stable tokens. */
-export const listStables: Handler = ({ chain }) =>
+export const listStables: Handler<'listStables'> = ({ chain }) =>
   answerAtHead(chain, async () => {
     const symbols: TokenSymbol[] = []
     for await (const { key } of chain.database.stateRange(STABLE_RESERVES, '', STABLES_MAX)) {
       symbols.push(symbolOf(key.slice(2) as Hash, coinOf(chain)))
     }
-    return { stables: symbols.map((symbol) => stableJson(chain, assetRow(chain, symbol) as AssetRow)) }
+    return { stables: symbols.flatMap((symbol) => stableJson(chain, assetRow(chain, symbol) as AssetRow) ?? []) }
   })
 
 function unknownAsset(symbol: string): Fault {

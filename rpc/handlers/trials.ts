@@ -3,11 +3,11 @@ import { tryOut } from '../../marketplace/checkout/trial.ts'
 import { answer, type Handler } from '../server/answer.ts'
 
 /** Runs a service for the operator, without a payment. */
-export const tryService: Handler = async ({ market, clock }, { params, body }) => {
-  const serviceId = params.serviceId as string
+export const tryService: Handler<'tryService'> = async ({ market, clock }, { params, body }) => {
+  const serviceId = params.serviceId
   const definition = market?.shop.offer(serviceId)?.definition
   if (market === null || definition === undefined) return fault('service/not-found', { serviceId })
-  const { request = definition.example } = (body ?? {}) as { request?: string }
+  const { request = definition.example } = body
   const beganMs = clock.now()
   const { workshop, shop } = market
   const outcome = await workshop.inPlace(definition, () => tryOut(definition, request, shop.context))

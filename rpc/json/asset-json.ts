@@ -8,6 +8,9 @@ import { poolNamed } from '../../marketplace/queries/pools.ts'
 import { confidenceIn, type PriceFacts } from '../../marketplace/queries/prices.ts'
 import { type Ratio, ratio, significantText } from '../../marketplace/queries/ratio.ts'
 import type { AssetRow } from '../../marketplace/queries/tokens.ts'
+import type { ASSET_AMOUNT, PRICE } from '../contract/amounts.ts'
+import type { Static } from '../contract/schema.ts'
+import type { STABLE, TOKEN } from '../contract/tokens.ts'
 import { addressText } from './chain-json.ts'
 
 /** JSON forms of assets, amounts and prices: base units as decimal text, and the same with the asset's decimals beside it. */
@@ -18,16 +21,22 @@ const PPM_DECIMALS = 4
 const PRICE_DIGITS = 12
 
 /** Units of an asset. */
-export function amountJson({ symbol, decimals }: Pick<AssetFacts, 'symbol' | 'decimals'>, units: bigint): object {
+export function amountJson(
+  { symbol, decimals }: Pick<AssetFacts, 'symbol' | 'decimals'>,
+  units: bigint,
+): Static<typeof ASSET_AMOUNT> {
   return { symbol, decimals, units: units.toString(), text: formatAmount(units, decimals) }
 }
 
 /** Units of an asset that a record names. */
-export function assetAmountJson(chain: Chain, asset: Hash, units: bigint): object {
+export function assetAmountJson(chain: Chain, asset: Hash, units: bigint): Static<typeof ASSET_AMOUNT> {
   return amountJson(recordedAsset(chain, asset), units)
 }
 
 /** Dollars of millionths; null stays null. */
+export function usdText(micros: bigint): string
+/** Dollars of millionths; null stays null. */
+export function usdText(micros: bigint | null): string | null
 export function usdText(micros: bigint | null): string | null {
   return micros === null ? null : formatAmount(micros, USD_DECIMALS)
 }
@@ -43,7 +52,11 @@ export function sharePct(part: bigint, whole: bigint): string {
 }
 
 /** Price of one whole unit. */
-export function priceJson(chain: Chain, { decimals }: AssetFacts, price: PriceFacts | null): object | null {
+export function priceJson(
+  chain: Chain,
+  { decimals }: AssetFacts,
+  price: PriceFacts | null,
+): Static<typeof PRICE> | null {
   if (price === null) return null
   const { numerator, denominator } = price.microsPerUnit
   const perWhole = ratio(numerator * 10n ** BigInt(decimals), denominator * 10n ** BigInt(USD_DECIMALS))
@@ -74,7 +87,7 @@ export function fixedPrice(price: bigint, of: AssetFacts, into: AssetFacts): str
 }
 
 /** One asset. */
-export function tokenJson(chain: Chain, row: AssetRow, price: PriceFacts | null): object {
+export function tokenJson(chain: Chain, row: AssetRow, price: PriceFacts | null): Static<typeof TOKEN> {
   const { addressPrefix } = chain.ruleBook.params
   const { symbol, name, decimals, kind, asset, frozen, freezable, hidden, createdAt, holders } = row
   return {
@@ -93,7 +106,7 @@ export function tokenJson(chain: Chain, row: AssetRow, price: PriceFacts | null)
 }
 
 /** How a stable token stands; null for any other asset. */
-export function stableJson(chain: Chain, row: AssetRow): object | null {
+export function stableJson(chain: Chain, row: AssetRow): Static<typeof STABLE> | null {
   if (row.backing === null) return null
   const { reserveAsset, reserve, supply, redeemable, surplus, backingBps } = row.backing
   return {

@@ -9,12 +9,21 @@ import type { Receipt } from '../../consensus/ledger/receipt.ts'
 import { formatAmount } from '../../consensus/primitives/amount.ts'
 import { toHex, uintBE } from '../../consensus/primitives/bytes.ts'
 import type { Address } from '../../consensus/primitives/ids.ts'
+import { transactionToJson } from '../../consensus/tx/json.ts'
+import type { Transaction } from '../../consensus/tx/transaction.ts'
+import type { BLOCK, BLOCK_SUMMARY, TRANSACTION_JSON } from '../contract/chain.ts'
+import type { Static } from '../contract/schema.ts'
 
 /** JSON forms of chain objects. Amounts are base units as decimal text; nothing passes through a float. */
 
 /** ISO text of a time. */
 export function moment(timeMs: number): string {
   return new Date(timeMs).toISOString()
+}
+
+/** A transaction with its ids. */
+export function transactionJson(prefix: string, tx: Transaction): Static<typeof TRANSACTION_JSON> {
+  return transactionToJson(prefix, tx) as unknown as Static<typeof TRANSACTION_JSON>
 }
 
 /** A receipt with addresses as text and the outcome by name. */
@@ -48,7 +57,12 @@ export function merkleProofToJson({ index, count, siblings }: MerkleProof): {
 }
 
 /** What a block list shows; `base` is the height of the snapshot that the chain began from here, 0 without one. */
-export function blockSummary(prefix: string, entry: BlockEntry, parent: BlockEntry | undefined, base: number): object {
+export function blockSummary(
+  prefix: string,
+  entry: BlockEntry,
+  parent: BlockEntry | undefined,
+  base: number,
+): Static<typeof BLOCK_SUMMARY> {
   const { header, id, bodyBytes, totalTransactions } = entry
   // Of the blocks up to a snapshot that the chain began from here only the headers are known.
   const known = header.height === 0 || header.height > base
@@ -75,7 +89,7 @@ export function blockToJson(
     /** Null where the block was not executed here. */
     readonly receipts: readonly Receipt[] | null
   },
-): object {
+): Static<typeof BLOCK> {
   const { header, bytes, transactions } = block
   return {
     ...headerToJson(prefix, header),
@@ -94,7 +108,7 @@ export function blockToJson(
   }
 }
 
-function headerToJson(prefix: string, header: Header): object {
+function headerToJson(prefix: string, header: Header) {
   return {
     ...header,
     miner: formatAddress(prefix, header.miner),

@@ -12,7 +12,8 @@ import type { StableRail } from '../../marketplace/stable/rail.ts'
 import { stableDollars } from '../../marketplace/stable/terms.ts'
 import { offerState } from '../cashier/offer-state.ts'
 import { NATIVE_SCHEME } from '../cashier/options.ts'
-import type { RegistryEntry } from '../contract/market.ts'
+import type { PROTOCOL, RegistryEntry } from '../contract/market.ts'
+import type { Static } from '../contract/schema.ts'
 import { coinNumber, usdNumber } from '../json/chain-json.ts'
 import { recordJson } from '../json/record-json.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
@@ -93,7 +94,7 @@ function provenStable({ stable }: MarketApi, serviceId: ServiceId) {
 }
 
 /** The payment protocol document. Every field of the interface is there from the first day, also where a rail is off. */
-export function protocolDocument(node: NodeApi, baseUrl: string): object {
+export function protocolDocument(node: NodeApi, baseUrl: string): Static<typeof PROTOCOL> {
   const { chain, market } = node
   const { params } = chain.ruleBook
   const services = registryEntries(node, baseUrl)
@@ -106,7 +107,8 @@ export function protocolDocument(node: NodeApi, baseUrl: string): object {
     description: `Pay-per-call services for agents on the Farthing chain (${params.name}). Payment is the authentication.`,
     network: 'mainnet',
     networkName: params.name,
-    chainId: chain.network.chainId,
+    // Networks differ by their genesis: all of them have chain id 1.
+    chainId: chain.network.chainId as 1,
     nativeUsd: usd,
     payment: paymentSteps(baseUrl, params.ticker),
     evmStableRail: stableRailDocument(stable),
@@ -120,7 +122,7 @@ export function protocolDocument(node: NodeApi, baseUrl: string): object {
 }
 
 /** Prices that this node knows: of its own coin by the chain, of others where its operator chose somebody who tells them. */
-function priceFeed({ chain, market }: NodeApi, usd: number | null): object {
+function priceFeed({ chain, market }: NodeApi, usd: number | null) {
   const { epochBlocks } = chain.ruleBook.at(0).market
   const source = `the ${pricedPoolName(chain)}, block by block over the previous ${epochBlocks} blocks`
   const prices = market?.shop.context.outside.prices
@@ -139,7 +141,7 @@ function isWell(readiness: Readiness): boolean {
   return readiness.available || readiness.requires.length > 0
 }
 
-function paymentSteps(baseUrl: string, ticker: string): object {
+function paymentSteps(baseUrl: string, ticker: string): Static<typeof PROTOCOL>['payment'] {
   return {
     scheme: NATIVE_SCHEME,
     asset: ticker,
@@ -160,7 +162,7 @@ function facilitators({
   ticker: string
   payTo: string
   stable: StableRail | null
-}): readonly object[] {
+}): Static<typeof PROTOCOL>['facilitators'] {
   return [
     {
       mode: 'node-native',
@@ -178,7 +180,7 @@ function facilitators({
   ]
 }
 
-function discovery(baseUrl: string): object {
+function discovery(baseUrl: string) {
   return {
     wellKnown: `${baseUrl}/.well-known/x402`,
     bazaar: `${baseUrl}/x402/discovery`,

@@ -5,6 +5,8 @@ import type { TxId } from '../../consensus/primitives/ids.ts'
 import type { Claim } from '../../marketplace/checkout/claim.ts'
 import { type Closure, closureOf } from '../../marketplace/ledger/closures.ts'
 import { ESCROWS } from '../../marketplace/ledger/escrow.ts'
+import type { REFUND, REQUEST_STATUS } from '../contract/market.ts'
+import type { Static } from '../contract/schema.ts'
 import { addressText, coinNumber, moment } from '../json/chain-json.ts'
 import type { MarketApi } from '../node/node-api.ts'
 
@@ -15,7 +17,7 @@ export interface RequestContext {
 }
 
 /** State of one paid call. */
-export function requestStatus({ chain, market }: RequestContext, claim: Claim): object {
+export function requestStatus({ chain, market }: RequestContext, claim: Claim): Static<typeof REQUEST_STATUS> {
   const { params } = chain.ruleBook
   const closure = closureOf(chain.database, claim.txId)
   const refund = claim.state === 'failed' ? refundOf({ chain, market }, claim) : null
@@ -38,7 +40,7 @@ export function requestStatus({ chain, market }: RequestContext, claim: Claim): 
 }
 
 /** Where the refund of a failed call stands. */
-export function refundOf({ chain, market }: RequestContext, claim: Claim & { state: 'failed' }): object {
+export function refundOf({ chain, market }: RequestContext, claim: Claim & { state: 'failed' }): Static<typeof REFUND> {
   const closure = closureOf(chain.database, claim.txId)
   const receiptTxId = closure?.receiptTxId ?? receiptInFlight(market, claim.txId)
   return refundJson(chain, claim.txId, {
@@ -53,8 +55,8 @@ export function refundOf({ chain, market }: RequestContext, claim: Claim & { sta
 function refundJson(
   { ruleBook: { params } }: Chain,
   paymentId: TxId,
-  refund: { status: string; amount: bigint; to: string; txId: TxId | null; reason: string },
-): object {
+  refund: { status: Static<typeof REFUND>['status']; amount: bigint; to: string; txId: TxId | null; reason: string },
+): Static<typeof REFUND> {
   const { status, amount, to, txId, reason } = refund
   return {
     status,
@@ -68,7 +70,10 @@ function refundJson(
 }
 
 /** State of a payment that nobody redeemed, known from the chain alone; undefined if it is none of ours. */
-export function unredeemedStatus({ chain, market }: RequestContext, txId: TxId): object | undefined {
+export function unredeemedStatus(
+  { chain, market }: RequestContext,
+  txId: TxId,
+): Static<typeof REQUEST_STATUS> | undefined {
   const { params } = chain.ruleBook
   const invoke = minedInvoke(chain, txId)
   if (invoke === undefined || invoke.payload.agentId !== market.shop.operator.agentId) return undefined
@@ -107,7 +112,7 @@ function closedRefund(
   chain: Chain,
   paymentId: TxId,
   { closure, amount, to }: { closure: Closure; amount: bigint; to: string },
-): object {
+): Static<typeof REFUND> {
   const reason = faultRow(closure.how === 'expired' ? 'pay/too-late' : 'service/failed').api
   return refundJson(chain, paymentId, { status: 'confirmed', amount, to, txId: closure.receiptTxId, reason })
 }

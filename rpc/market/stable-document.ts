@@ -1,20 +1,10 @@
 import type { StableRail } from '../../marketplace/stable/rail.ts'
 import { STABLE_SCHEME } from '../cashier/options.ts'
+import type { PROTOCOL } from '../contract/market.ts'
+import type { Static } from '../contract/schema.ts'
 
 /** The stablecoin rail as the protocol document has it: all its fields, whether it is on or off. */
-export interface StableRailDocument {
-  readonly mode: 'disabled' | 'live' | 'unavailable'
-  readonly facilitatorUrl: string
-  readonly network: string
-  readonly chainId: number
-  readonly asset: string
-  readonly assetContract: string
-  readonly payTo: string
-  readonly scheme: string
-  readonly authVerified: boolean
-  readonly authDetail: string
-  readonly note: string
-}
+type StableRailDocument = Static<typeof PROTOCOL>['evmStableRail']
 
 const OFF: StableRailDocument = {
   mode: 'disabled',
@@ -51,7 +41,7 @@ export function stableRailDocument(rail: StableRail | null): StableRailDocument 
 }
 
 /** Facilitators of the stablecoin rail, in the order in which they are asked; one entry of what is missing where it is off. */
-export function stableFacilitators(rail: StableRail | null): readonly object[] {
+export function stableFacilitators(rail: StableRail | null): Static<typeof PROTOCOL>['facilitators'] {
   const document = stableRailDocument(rail)
   const { scheme, network, asset, assetContract, payTo } = document
   const common = { mode: 'external-stable', default: false, scheme, network, asset, assetContract, payTo }

@@ -4,6 +4,8 @@ import type { ClaimPage } from '../../marketplace/checkout/claim-store.ts'
 import type { StableClaim, StableIn } from '../../marketplace/stable/claim.ts'
 import type { StableRail } from '../../marketplace/stable/rail.ts'
 import { stableDollars } from '../../marketplace/stable/terms.ts'
+import type { REFUND, REQUEST_STATUS } from '../contract/market.ts'
+import type { Static } from '../contract/schema.ts'
 import { moment } from '../json/chain-json.ts'
 import type { MarketApi } from '../node/node-api.ts'
 
@@ -50,7 +52,7 @@ function placeOf(claim: AnyClaim): string {
 }
 
 /** State of one call of the stablecoin rail: neither its input nor its result. */
-export function stableStatus({ terms }: StableRail, claim: StableClaim): object {
+export function stableStatus({ terms }: StableRail, claim: StableClaim): Static<typeof REQUEST_STATUS> {
   return {
     id: claim.id,
     txId: 'transaction' in claim ? claim.transaction : null,
@@ -92,7 +94,10 @@ function endOf(claim: StableClaim): string | null {
 
 const REFUND_STATUS = { owed: 'pending', sent: 'broadcast', paid: 'confirmed' } as const
 
-function refundOf({ asset }: StableRail['terms'], { id, amount, payer, reason, refund }: StableIn<'owed'>): object {
+function refundOf(
+  { asset }: StableRail['terms'],
+  { id, amount, payer, reason, refund }: StableIn<'owed'>,
+): Static<typeof REFUND> {
   return {
     status: REFUND_STATUS[refund.status],
     amount: stableDollars(asset, BigInt(amount)),

@@ -2,7 +2,7 @@ import { createMcpHandler } from '@modelcontextprotocol/server'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { messageMisfits } from '../contract/agent-messages.ts'
 import type { NodeApi } from '../node/node-api.ts'
-import { type Answer, type ApiRequest, answer, type Handler } from '../server/answer.ts'
+import { type Answered, type ApiRequest, answer, type Handler, type PlainAnswer } from '../server/answer.ts'
 import { failure, faultToJsonRpc, INVALID_PARAMS } from '../server/json-rpc.ts'
 import { strangerFault } from './guard.ts'
 import { blameClient } from './misfits.ts'
@@ -18,7 +18,7 @@ const ANY_URL = 'http://node.invalid/api/mcp'
  * `POST /api/mcp`: the Model Context Protocol in both of its eras, one message at a time and without sessions. What a message
  * began is finished also where its client went away, so that no payment is lost.
  */
-export const callMcp: Handler = async (node, request) =>
+export const callMcp: Handler<'callMcp'> = async (node, request) =>
   refusal(node, request) ?? misfit(request) ?? serve(node, request)
 
 function refusal(node: NodeApi, { query, headers, body }: ApiRequest): Fault | null {
@@ -34,7 +34,7 @@ function refusal(node: NodeApi, { query, headers, body }: ApiRequest): Fault | n
 }
 
 /** Clients read why a message of theirs does not do where the protocol has it: in the answer to it. */
-function misfit({ body, requestId }: ApiRequest): Answer | Fault | null {
+function misfit({ body, requestId }: ApiRequest): Answered<'callMcp'> | null {
   const misfits = messageMisfits(body)
   if (misfits.length === 0) return null
   const cause = fault('rpc/invalid-request', { fields: misfits })
@@ -43,7 +43,7 @@ function misfit({ body, requestId }: ApiRequest): Answer | Fault | null {
   return answer(failure(id, { ...faultToJsonRpc(cause, requestId), code: INVALID_PARAMS }))
 }
 
-async function serve(node: NodeApi, request: ApiRequest): Promise<Answer> {
+async function serve(node: NodeApi, request: ApiRequest): Promise<PlainAnswer> {
   const sents: (() => void)[] = []
   const bugs: unknown[] = []
   const onSent = (sent: () => void): void => void sents.push(sent)

@@ -8,8 +8,10 @@ import { getExample, getRequest, noService, quoteBook } from '../handlers/market
 import { getStatus } from '../handlers/operations.ts'
 import { registryEntries } from '../market/registry.ts'
 import { withTextsCut } from '../market/sample-texts.ts'
-import { type ApiRequest, type Handler, isFault } from '../server/answer.ts'
+import { type HandlerOf, isFault } from '../server/answer.ts'
 import { type McpPlace, type ToolAnswer, toolAnswer, toolRefusal } from './place.ts'
+
+const NO_PARTS = { params: {}, query: {}, body: undefined }
 
 type Arguments = Readonly<Record<string, unknown>>
 
@@ -45,20 +47,21 @@ const FREE_TOOLS: Readonly<Record<FreeToolName, FreeTool>> = {
     title: 'Look up a paid call',
     description: 'State, receipt and refund of a call by the transaction id of its payment. Free.',
     isReadOnly: true,
-    run: (place, { txId }) => ask(getRequest, place, { params: { txId: String(txId) } }),
+    run: (place, { txId }) => ask(getRequest, place, { ...NO_PARTS, params: { txId: String(txId) } }),
   },
   node_status: {
     title: 'State of the node',
     description: 'Network, height, readiness and market of this node. Free.',
     isReadOnly: true,
-    run: (place) => ask(getStatus, place, {}),
+    run: (place) => ask(getStatus, place, NO_PARTS),
   },
   submit_transaction: {
     title: 'Submit a transaction',
     description:
       'Sends a signed transaction, such as the agent_invoke that pays for a call, to the mempool. Sending it again does no harm.',
     isReadOnly: false,
-    run: (place, { tx }) => ask(submitTransaction, place, { body: typeof tx === 'string' ? { raw: tx } : tx }),
+    run: (place, { tx }) =>
+      ask(submitTransaction, place, { ...NO_PARTS, body: typeof tx === 'string' ? { raw: tx } : tx }),
   },
 }
 
@@ -107,7 +110,7 @@ async function getService(place: McpPlace, { serviceId }: Arguments): Promise<Re
   const { node, request } = place
   const service = registryEntries(node, request.baseUrl).find((entry) => entry.serviceId === serviceId)
   if (service === undefined) return fail(absent(place, String(serviceId)))
-  const example = await ask(getExample, place, { params: { serviceId: service.serviceId } })
+  const example = await ask(getExample, place, { ...NO_PARTS, params: { serviceId: service.serviceId } })
   return example.ok ? ok({ ...(withTextsCut(example.value) as object), service }) : example
 }
 
@@ -125,7 +128,11 @@ function absent({ node }: McpPlace, serviceId: string): Fault {
 }
 
 /** Asks the operation of the API that a tool stands for. */
-async function ask(handler: Handler, { node, request }: McpPlace, part: Partial<ApiRequest>): Promise<Result<object>> {
-  const result = await handler(node, { ...request, params: {}, query: {}, body: {}, ...part })
+async function ask<Params, Query, Body>(
+  handler: HandlerOf<Params, Query, Body>,
+  { node, request }: McpPlace,
+  parts: { readonly params: Params; readonly query: Query; readonly body: Body },
+): Promise<Result<object>> {
+  const result = await handler(node, { ...request, ...parts })
   return isFault(result) ? fail(result) : ok((result as { readonly json: object }).json)
 }

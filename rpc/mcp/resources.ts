@@ -5,7 +5,7 @@ import { getExample, listServices } from '../handlers/market.ts'
 import { getOpenApi } from '../handlers/operations.ts'
 import { registryEntries } from '../market/registry.ts'
 import { withTextsCut } from '../market/sample-texts.ts'
-import { type Handler, isFault } from '../server/answer.ts'
+import { type HandlerOf, isFault } from '../server/answer.ts'
 import type { McpPlace } from './place.ts'
 
 const JSON_TYPE = 'application/json'
@@ -68,11 +68,11 @@ function textOf(place: McpPlace, uri: string): Promise<string | undefined> | str
   const { node, request } = place
   switch (uri) {
     case 'node://services':
-      return documentOf(place, listServices)
+      return documentOf(place, listServices, {})
     case 'node://llms.txt':
       return llmsText(node, request.baseUrl)
     case 'node://openapi':
-      return documentOf(place, getOpenApi)
+      return documentOf(place, getOpenApi, {})
     default:
       return uri.startsWith(SERVICE_PREFIX) ? serviceText(place, uri.slice(SERVICE_PREFIX.length)) : undefined
   }
@@ -87,12 +87,12 @@ async function serviceText(place: McpPlace, serviceId: string): Promise<string |
 }
 
 /** A document of the API as text of JSON; undefined where it is refused. */
-async function documentOf(
+async function documentOf<Params>(
   { node, request }: McpPlace,
-  handler: Handler,
-  params: Readonly<Record<string, string>> = {},
+  handler: HandlerOf<Params, Readonly<Record<never, never>>, undefined>,
+  params: Params,
 ): Promise<string | undefined> {
-  const answer = await handler(node, { ...request, params, query: {}, body: {} })
+  const answer = await handler(node, { ...request, params, query: {}, body: undefined })
   if (isFault(answer)) return undefined
   if ('json' in answer) return JSON.stringify(answer.json)
   return 'content' in answer ? String(answer.content) : undefined

@@ -1,11 +1,18 @@
 import type { Fault } from '../../consensus/primitives/fault.ts'
+import type { BodyOf, JsonOf, ParamsOf, QueryOf } from '../contract/route.ts'
+import type { OperationId, ROUTES } from '../contract/table.ts'
 import type { NodeApi } from '../node/node-api.ts'
+import type { ErrorBody } from './faults.ts'
 
 /** A request as handlers see it: validated, with everything they may look at. */
-export interface ApiRequest {
-  readonly params: Readonly<Record<string, string>>
-  readonly query: Readonly<Record<string, string | number | undefined>>
-  readonly body: unknown
+export interface ApiRequest<
+  Params = Readonly<Record<string, string>>,
+  Query = Readonly<Record<string, string | number | undefined>>,
+  Body = unknown,
+> {
+  readonly params: Params
+  readonly query: Query
+  readonly body: Body
   readonly accept: string
   /** Headers by their lower-case names; one that was sent more than once is joined by commas. */
   readonly headers: Readonly<Record<string, string | undefined>>
@@ -60,11 +67,21 @@ export interface Feed {
   readonly write: (out: FeedOut) => Promise<boolean>
 }
 
-/** What a handler answers: an object for JSON, text or bytes with their type, or a stream of events. */
-export type Answer =
+/** Statuses of which a route documents the JSON. */
+type JsonStatus<R> = R extends { readonly answers: infer A }
+  ? { [S in keyof A & number]: A[S] extends { readonly schema: unknown } ? S : never }[keyof A & number]
+  : never
+
+/** An answer in JSON, of the shape that the route documents for its status. */
+export type JsonAnswer<R> = {
+  [S in JsonStatus<R>]: { readonly status: S; readonly json: JsonOf<R, S>; readonly headers?: Headers }
+}[JsonStatus<R>]
+
+/** What every handler may answer beside the JSON of its route: the error envelope, text or bytes with their type, or a stream. */
+export type PlainAnswer =
   | { readonly stream: StreamBegin }
+  | { readonly status: number; readonly json: ErrorBody; readonly headers?: Headers }
   | { readonly feed: Feed }
-  | { readonly status: number; readonly json: object; readonly headers?: Headers }
   | {
       readonly status: number
       readonly content: string | Uint8Array
@@ -78,15 +95,39 @@ export type Answer =
 
 type Headers = Readonly<Record<string, string>>
 
-/** A handler: one call into the domain, encoded. A fault becomes the error envelope. */
-export type Handler = (node: NodeApi, request: ApiRequest) => Answer | Fault | Promise<Answer | Fault>
+/** What any handler answers. */
+export type Answer = PlainAnswer | { readonly status: number; readonly json: object; readonly headers?: Headers }
+
+type RouteOf<Id extends OperationId> = (typeof ROUTES)[Id]
+
+/** A request of an operation, as its route describes it. */
+export type RequestOf<Id extends OperationId> = ApiRequest<
+  ParamsOf<RouteOf<Id>>,
+  QueryOf<RouteOf<Id>>,
+  BodyOf<RouteOf<Id>>
+>
+
+/** The handler of an operation: one call into the domain, encoded. A fault becomes the error envelope. */
+export type Handler<Id extends OperationId> = (
+  node: NodeApi,
+  request: RequestOf<Id>,
+) => Answered<Id> | Promise<Answered<Id>>
+
+/** A handler of requests with such parts. */
+export type HandlerOf<Params, Query, Body> = (
+  node: NodeApi,
+  request: ApiRequest<Params, Query, Body>,
+) => Answer | Fault | Promise<Answer | Fault>
+
+/** What the handler of an operation answers. */
+export type Answered<Id extends OperationId> = JsonAnswer<RouteOf<Id>> | PlainAnswer | Fault
 
 /** A JSON answer with status 200. */
-export function answer(json: object): Answer {
+export function answer<const T extends object>(json: T): { readonly status: 200; readonly json: T } {
   return { status: 200, json }
 }
 
 /** Whether a handler refused. */
-export function isFault(result: Answer | Fault): result is Fault {
+export function isFault(result: object): result is Fault {
   return 'code' in result
 }

@@ -2,17 +2,18 @@ import type { Chain } from '../../consensus/chain/chain.ts'
 import type { BlockEntry } from '../../consensus/chain/layout.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { atOneHead } from '../../marketplace/queries/one-head.ts'
+import type { AtHead } from '../contract/amounts.ts'
 import { moment } from '../json/chain-json.ts'
-import { type Answer, answer } from './answer.ts'
+import { answer } from './answer.ts'
 
 /** Entries of a page unless the request says otherwise. */
 const PAGE_DEFAULT = 50
 
 /** Answers with what was read of one head, and says which. */
-export async function answerAtHead(
+export async function answerAtHead<T extends object>(
   chain: Chain,
-  read: (head: BlockEntry) => Promise<object | Fault> | object | Fault,
-): Promise<Answer | Fault> {
+  read: (head: BlockEntry) => Promise<T | Fault> | T | Fault,
+): Promise<{ readonly status: 200; readonly json: AtHead & T } | Fault> {
   const reading = await atOneHead(chain, read)
   if (!reading.ok) return reading.fault
   const { head, value } = reading.value
@@ -20,17 +21,17 @@ export async function answerAtHead(
 }
 
 /** The block that something was read from. */
-export function atHead({ header, id }: BlockEntry): object {
+export function atHead({ header, id }: BlockEntry): AtHead {
   return { height: header.height, blockId: id, time: moment(header.timeMs) }
 }
 
-function isRefusal(value: object | Fault): value is Fault {
+function isRefusal(value: object): value is Fault {
   return 'code' in value && 'detail' in value
 }
 
 /** How many entries a page has. */
-export function pageLimit(query: { readonly limit?: string | number | undefined }, standard = PAGE_DEFAULT): number {
-  return Number(query.limit ?? standard)
+export function pageLimit(query: { readonly limit?: number | undefined }, standard = PAGE_DEFAULT): number {
+  return query.limit ?? standard
 }
 
 /** A cursor that this node did not give. */

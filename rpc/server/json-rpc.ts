@@ -1,5 +1,7 @@
 import { type Fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
 import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
+import type { JSON_RPC_FAILURE } from '../contract/agent-doors.ts'
+import type { Static } from '../contract/schema.ts'
 
 /** Error codes of JSON-RPC 2.0 itself. */
 export const PARSE_ERROR = -32_700
@@ -39,7 +41,7 @@ export function faultToJsonRpc(fault: Fault, requestId: string): JsonRpcError {
 }
 
 /** The answer that carries an error. */
-export function failure(id: JsonRpcId, error: JsonRpcError): object {
+export function failure(id: JsonRpcId, error: JsonRpcError): Static<typeof JSON_RPC_FAILURE> {
   return { jsonrpc: '2.0', id, error }
 }
 

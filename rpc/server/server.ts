@@ -15,7 +15,7 @@ import { answerUnreadable } from '../edge/unreadable.ts'
 import { HANDLERS } from '../handlers/table.ts'
 import type { NodeApi } from '../node/node-api.ts'
 import { isOperator } from '../node/operator.ts'
-import { type ApiRequest, isFault } from './answer.ts'
+import { type ApiRequest, type HandlerOf, isFault } from './answer.ts'
 import { HOST_CHARS_MAX } from './limits.ts'
 import {
   bodyParsers,
@@ -115,7 +115,7 @@ interface Wiring {
 
 function addRoute({ app, node, gates, room, library, door }: Wiring, operation: OperationId): void {
   const route: Route = ROUTES[operation]
-  const handler = HANDLERS[operation]
+  const handler = HANDLERS[operation] as HandlerOf<unknown, unknown, unknown>
   const schema = {
     ...(route.params === undefined ? {} : { params: route.params }),
     ...(route.query !== undefined || isStrict(route) ? { querystring: route.query ?? NO_QUERY } : {}),

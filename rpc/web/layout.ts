@@ -1,4 +1,4 @@
-import type { Answer } from '../server/answer.ts'
+import type { PlainAnswer } from '../server/answer.ts'
 import { Html, html, NOTHING } from './html.ts'
 import { PAGE_POLICY, STYLE } from './style.ts'
 
@@ -77,7 +77,7 @@ export function pageAnswer(
   content: string,
   status: 200 | 404 = 200,
   more: Readonly<Record<string, string>> = {},
-): Answer {
+): PlainAnswer {
   const headers = {
     ...more,
     'content-security-policy': PAGE_POLICY,

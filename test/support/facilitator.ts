@@ -20,7 +20,7 @@ import { Mempool } from '../../mempool/mempool.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import { getFacilitatorOffer, settlePayment, verifyPayment } from '../../rpc/handlers/facilitator.ts'
 import type { NodeApi } from '../../rpc/node/node-api.ts'
-import type { Handler } from '../../rpc/server/answer.ts'
+import type { HandlerOf } from '../../rpc/server/answer.ts'
 import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
 import { LevelSettlements } from '../../src/storage/level-settlements.ts'
 import { TestChain, wallet } from './chain.ts'
@@ -222,7 +222,7 @@ export class FacilitatorStand {
     return closureOf(this.test.chain.database, txId)
   }
 
-  async #ask(handler: Handler, body: unknown, params = {}): Promise<Said> {
+  async #ask(handler: HandlerOf<never, never, never>, body: unknown, params = {}): Promise<Said> {
     const answered = await handler(this.node, { body, params, query: {} } as never)
     return ('json' in answered ? answered.json : answered) as Said
   }

@@ -85,7 +85,7 @@ export interface PlatformUrls {
 /** The platform as the info API shows it. */
 export interface PlatformInfo {
   readonly platform: string
-  readonly version: string
+  readonly version: '2.0'
   readonly description: string
   readonly total_parameters: string
   readonly underlying_model_count: number

@@ -3,7 +3,7 @@ import { type ChatKey, type KeyLimits, OPERATOR } from '../../../marketplace/cha
 import { addressKey, holderOf } from '../../edge/client-key.ts'
 import type { NodeApi } from '../../node/node-api.ts'
 import { isOperator } from '../../node/operator.ts'
-import type { Answer, ApiRequest, Handler } from '../../server/answer.ts'
+import type { ApiRequest, Handler, PlainAnswer } from '../../server/answer.ts'
 import {
   type DashboardFrame,
   dashboardAnswer,
@@ -37,7 +37,7 @@ type Form = Readonly<Record<string, string | undefined>>
 type SignedIn = Visit & { readonly session: Session }
 
 /** The keys of who is signed in, or the page to sign in. */
-export const getDashboard: Handler = async (node, request) => {
+export const getDashboard: Handler<'getDashboard'> = async (node, request) => {
   const visit = await openVisit(node, request)
   if ('code' in visit) return visit
   if (isLedHere(visit)) return goOnAnswer(visit)
@@ -46,25 +46,25 @@ export const getDashboard: Handler = async (node, request) => {
 }
 
 /** Signs in with a password or a signed text; the token of the browser becomes another. */
-export const signIn: Handler = (node, request) =>
+export const signIn: Handler<'signIn'> = (node, request) =>
   withForm(node, request, (visit, { password, signed }) => {
     if (signed !== undefined) return signInByWallet(visit, signed)
     return signInByPassword(visit, password ?? '')
   })
 
 /** Ends the session. */
-export const signOut: Handler = (node, request) =>
+export const signOut: Handler<'signOut'> = (node, request) =>
   withForm(node, request, ({ dashboard, token }) => {
     dashboard.sessions.end(token)
     return moved({})
   })
 
 /** Makes a key and shows it. */
-export const makeKey: Handler = (node, request) =>
+export const makeKey: Handler<'makeKey'> = (node, request) =>
   withSession(node, request, async (visit, form) => {
     const { dashboard, token, session, keys, request } = visit
     const from = session.owner === OPERATOR ? null : holderOf(addressKey(request.address))
-    const again = (trouble: FormTrouble, status: number): Answer =>
+    const again = (trouble: FormTrouble, status: number): PlainAnswer =>
       dashboardAnswer(keysMarkup(visit, 1, { sent: form, trouble }), status)
     const limits = limitsOf(form)
     const days = wholeNumber(form.days)
@@ -90,7 +90,7 @@ export const makeKey: Handler = (node, request) =>
   })
 
 /** One key. */
-export const getKeyPage: Handler = async (node, request) => {
+export const getKeyPage: Handler<'getKeyPage'> = async (node, request) => {
   const visit = await openVisit(node, request)
   if ('code' in visit) return visit
   if (isLedHere(visit)) return goOnAnswer(visit)
@@ -100,7 +100,7 @@ export const getKeyPage: Handler = async (node, request) => {
 }
 
 /** Renames a key, or sets its limits. */
-export const saveKey: Handler = (node, request) =>
+export const saveKey: Handler<'saveKey'> = (node, request) =>
   withKey(node, request, async (visit, key, form) => {
     const limits = limitsOf(form)
     if ('field' in limits) return dashboardAnswer(keyMarkup(visit, { key, sent: form, trouble: limits }), 400)
@@ -112,7 +112,7 @@ export const saveKey: Handler = (node, request) =>
   })
 
 /** Ends a key, where it is said that this is meant. */
-export const endKey: Handler = (node, request) =>
+export const endKey: Handler<'endKey'> = (node, request) =>
   withKey(node, request, async (visit, key, { sure }) => {
     if (sure !== 'yes') {
       const trouble = { field: 'sure', reason: 'Say that you are sure: it cannot be undone.' }
@@ -122,7 +122,7 @@ export const endKey: Handler = (node, request) =>
     return ended.ok ? moved({}) : noKey(visit)
   })
 
-async function signInByPassword(visit: Visit, password: string): Promise<Answer | Fault> {
+async function signInByPassword(visit: Visit, password: string): Promise<PlainAnswer | Fault> {
   const { dashboard, request, node } = visit
   const { guard, operator } = dashboard
   // The token cannot be guessed, so it is looked at before the guard: wrong passwords of strangers never keep its owner out.
@@ -151,13 +151,13 @@ function tooMany(seconds: number): string {
   return `Too many wrong passwords: try again in ${seconds} seconds, or sign in with the text in operator.token of the data folder.`
 }
 
-function signInByWallet(visit: Visit, signed: string): Answer {
+function signInByWallet(visit: Visit, signed: string): PlainAnswer {
   const signer = signerOf(visit, signed)
   if (signer.ok) return signedIn(visit, signer.value, '')
   return signInAnswer(visit, 401, { field: 'signed', reason: `Not signed in: ${String(signer.fault.detail.reason)}.` })
 }
 
-function signedIn({ dashboard, token, request }: Visit, owner: string, stamp: string): Answer {
+function signedIn({ dashboard, token, request }: Visit, owner: string, stamp: string): PlainAnswer {
   dashboard.sessions.end(token)
   const holder = holderOf(addressKey(request.address))
   return moved(cookieFor(request, dashboard.sessions.begin({ owner, stamp, holder })))
@@ -167,8 +167,8 @@ function signedIn({ dashboard, token, request }: Visit, owner: string, stamp: st
 async function withForm(
   node: NodeApi,
   request: ApiRequest,
-  act: (visit: Visit, form: Form) => Answer | Fault | Promise<Answer | Fault>,
-): Promise<Answer | Fault> {
+  act: (visit: Visit, form: Form) => PlainAnswer | Fault | Promise<PlainAnswer | Fault>,
+): Promise<PlainAnswer | Fault> {
   const visit = await openVisit(node, request)
   if ('code' in visit) return visit
   const form = request.body as Form
@@ -180,8 +180,8 @@ async function withForm(
 function withSession(
   node: NodeApi,
   request: ApiRequest,
-  act: (visit: SignedIn, form: Form) => Promise<Answer>,
-): Promise<Answer | Fault> {
+  act: (visit: SignedIn, form: Form) => Promise<PlainAnswer>,
+): Promise<PlainAnswer | Fault> {
   return withForm(node, request, (visit, form) => {
     const trouble = { field: null, reason: 'Your session is over: sign in again.' }
     return isSignedIn(visit) ? act(visit, form) : signInAnswer(visit, 401, trouble)
@@ -191,8 +191,8 @@ function withSession(
 function withKey(
   node: NodeApi,
   request: ApiRequest,
-  act: (visit: SignedIn, key: ChatKey, form: Form) => Promise<Answer>,
-): Promise<Answer | Fault> {
+  act: (visit: SignedIn, key: ChatKey, form: Form) => Promise<PlainAnswer>,
+): Promise<PlainAnswer | Fault> {
   return withSession(node, request, async (visit, form) => {
     const key = keyOf(visit, request)
     return key === undefined ? noKey(visit) : act(visit, key, form)
@@ -207,7 +207,7 @@ function keyOf({ keys, session }: SignedIn, { params }: ApiRequest): ChatKey | u
   return keys.list(session.owner).find(({ id }) => id === params.id)
 }
 
-function noKey(visit: Visit): Answer {
+function noKey(visit: Visit): PlainAnswer {
   return dashboardAnswer(refusedPage(frameOf(visit), 'There is no such key of yours.'), 404)
 }
 
@@ -215,7 +215,7 @@ function frameOf(visit: Visit): DashboardFrame {
   return { baseUrl: visit.request.baseUrl, csrf: csrfOf(visit) }
 }
 
-function signInAnswer(visit: Visit, status: number, trouble?: FormTrouble, more = {}): Answer {
+function signInAnswer(visit: Visit, status: number, trouble?: FormTrouble, more = {}): PlainAnswer {
   const { dashboard, request, token, isNew } = visit
   const { wallets, challenges } = dashboard
   const content = signInPage(frameOf(visit), {
@@ -228,7 +228,7 @@ function signInAnswer(visit: Visit, status: number, trouble?: FormTrouble, more 
 }
 
 /** The next step begins at a page of this node, so that the browser shows its cookie. */
-function goOnAnswer(visit: Visit): Answer {
+function goOnAnswer(visit: Visit): PlainAnswer {
   return dashboardAnswer(goOnPage(frameOf(visit)), 200, { refresh: '0;url=/dashboard' })
 }
 
@@ -258,7 +258,7 @@ function keyMarkup(visit: SignedIn, facts: Omit<KeyFacts, 'bounds'>): string {
 }
 
 /** To the dashboard; the browser asks for it anew. */
-function moved(headers: Readonly<Record<string, string>>): Answer {
+function moved(headers: Readonly<Record<string, string>>): PlainAnswer {
   return dashboardAnswer('', 303, { location: '/dashboard', ...headers })
 }
 

@@ -9,31 +9,24 @@ const LIMIT_DEFAULT = 50
 /** The answer has a secret in it. */
 const NOT_KEPT = { 'cache-control': 'no-store' }
 
-interface KeyBody {
-  readonly label?: string
-  readonly rpm?: number | null
-  readonly tpd?: number | null
-  readonly expiresInDays?: number | null
-}
-
 /** Keys of all owners. */
-export const listKeys: Handler = ({ chat }, { query }) => {
+export const listKeys: Handler<'listKeys'> = ({ chat }, { query }) => {
   if (chat == null) return fault('chat/off')
   const all = chat.keys.list(OPERATOR)
   const { limit = LIMIT_DEFAULT, cursor } = query
   // One that was forgotten meanwhile ends the list: nothing tells where it stood.
   const from = cursor === undefined ? 0 : all.findIndex(({ id }) => id === cursor) + 1
   if (cursor !== undefined && from === 0) return badCursor()
-  const page = all.slice(from, from + Number(limit))
+  const page = all.slice(from, from + limit)
   const last = page.at(-1)
   const nextCursor = from + page.length < all.length && last !== undefined ? last.id : null
   return { status: 200, json: { keys: page.map(keyJson), nextCursor }, headers: NOT_KEPT }
 }
 
 /** Makes a key of the operator. */
-export const createKey: Handler = async ({ chat, clock }, { body }) => {
+export const createKey: Handler<'createKey'> = async ({ chat, clock }, { body }) => {
   if (chat == null) return fault('chat/off')
-  const { label = '', rpm = null, tpd = null, expiresInDays = null } = body as KeyBody
+  const { label = '', rpm = null, tpd = null, expiresInDays = null } = body
   const expiresAtMs = expiresInDays === null ? null : clock.now() + expiresInDays * DAY_MS
   const made = await chat.keys.create({ label, owner: OPERATOR, limits: { rpm, tpd }, expiresAtMs })
   if (!made.ok) return made.fault
@@ -42,20 +35,20 @@ export const createKey: Handler = async ({ chat, clock }, { body }) => {
 }
 
 /** Renames a key, or sets its limits. */
-export const changeKey: Handler = async ({ chat }, { params, body }) => {
+export const changeKey: Handler<'changeKey'> = async ({ chat }, { params, body }) => {
   if (chat == null) return fault('chat/off')
-  const id = params.id as string
+  const id = params.id
   const known = chat.keys.list(OPERATOR).find((key) => key.id === id)
   if (known === undefined) return fault('chat/no-key', { id })
-  const { label, rpm = known.limits.rpm, tpd = known.limits.tpd } = body as KeyBody
+  const { label, rpm = known.limits.rpm, tpd = known.limits.tpd } = body
   const to: KeyChange = { limits: { rpm, tpd }, ...(label !== undefined && { label }) }
   const changed = await chat.keys.change(id, OPERATOR, to)
   return changed.ok ? answer(keyJson(changed.value)) : changed.fault
 }
 
 /** Ends a key. */
-export const revokeKey: Handler = async ({ chat }, { params }) => {
+export const revokeKey: Handler<'revokeKey'> = async ({ chat }, { params }) => {
   if (chat == null) return fault('chat/off')
-  const revoked = await chat.keys.revoke(params.id as string, OPERATOR)
+  const revoked = await chat.keys.revoke(params.id, OPERATOR)
   return revoked.ok ? answer(keyJson(revoked.value)) : revoked.fault
 }

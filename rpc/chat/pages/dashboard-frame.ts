@@ -1,4 +1,4 @@
-import type { Answer } from '../../server/answer.ts'
+import type { PlainAnswer } from '../../server/answer.ts'
 import { type Html, html, NOTHING } from '../../web/html.ts'
 import { pageText } from '../../web/layout.ts'
 import { PAGE_POLICY } from '../../web/style.ts'
@@ -33,7 +33,11 @@ export function dashboardPage({ baseUrl }: DashboardFrame, title: string, main: 
  * Answers with a page for one person. The referrer policy is not the one of other pages: with `no-referrer` browsers send the
  * Origin `null` with forms.
  */
-export function dashboardAnswer(content: string, status = 200, more: Readonly<Record<string, string>> = {}): Answer {
+export function dashboardAnswer(
+  content: string,
+  status = 200,
+  more: Readonly<Record<string, string>> = {},
+): PlainAnswer {
   const headers = {
     ...more,
     'content-security-policy': PAGE_POLICY,

@@ -3,7 +3,7 @@ import { answerQuestion } from '../../../rpc/a2a/questions.ts'
 import { listAgents } from '../../../rpc/handlers/agents.ts'
 import { suggestions } from '../../../rpc/handlers/market.ts'
 import type { MarketApi } from '../../../rpc/node/node-api.ts'
-import type { ApiRequest } from '../../../rpc/server/answer.ts'
+import type { ApiRequest, RequestOf } from '../../../rpc/server/answer.ts'
 import { HERE, sellingNode } from '../../support/discovery-node.ts'
 import { closeMarkets } from '../../support/market.ts'
 
@@ -42,7 +42,7 @@ it('the agent of a node that registered no address is listed with the one where 
   const { node, market } = await sellingNode()
   const { agentId, endpoint: registered } = market.shop.operator
   expect(registered).toBe('')
-  const answer = await listAgents(node, { query: {}, baseUrl: HERE } as unknown as ApiRequest)
-  const { agents } = (answer as { json: { agents: { agentId: string; endpoint: string }[] } }).json
+  const answer = await listAgents(node, { query: {}, baseUrl: HERE } as RequestOf<'listAgents'>)
+  const { agents } = (answer as unknown as { json: { agents: { agentId: string; endpoint: string }[] } }).json
   expect(agents.find((one) => one.agentId === agentId)?.endpoint).toBe(HERE)
 })

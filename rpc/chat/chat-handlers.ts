@@ -146,7 +146,7 @@ export const getChatModel: Handler<'getChatModel'> = (node, { params }) => {
   const id = PLATFORM_MODEL_IDS.find((one) => one === params.id)
   if (id !== undefined) return { status: 200, json: modelJson(node, node.chat, id) }
   const models = PLATFORM_MODEL_IDS.join(', ')
-  return fault('chat/model-not-found', { param: 'model', model: (params.id).slice(0, 200), models })
+  return fault('chat/model-not-found', { param: 'model', model: params.id.slice(0, 200), models })
 }
 
 function modelJson(

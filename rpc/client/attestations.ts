@@ -11,8 +11,8 @@ import type { Attestation } from '../../consensus/tx/bridge-payloads.ts'
 import type { JsonObject } from '../../consensus/tx/json.ts'
 import type { TxRules } from '../../consensus/tx/rules.ts'
 import type { AccountSigner } from '../../consensus/tx/sign.ts'
-import type { CommitteeView } from './bridge-views.ts'
 import { fieldsOf } from './http.ts'
+import type { CommitteeView } from './ledger-client.ts'
 
 /** Version of the file that carries one signature. */
 const VERSION = 1

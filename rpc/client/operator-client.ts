@@ -1,10 +1,36 @@
 import type { Result } from '../../consensus/primitives/result.ts'
+import { API_KEY, CHAT_KEY_ROUTES } from '../contract/chat-keys.ts'
+import { BAN, PEER } from '../contract/peers.ts'
+import type { BodyOf } from '../contract/route.ts'
+import type { Decoded, Schema } from '../contract/schema.ts'
+import * as Type from '../contract/schema.ts'
+import { TRIAL } from '../contract/trials.ts'
 import { askNode, expectOk, type NodeAnswer } from './http.ts'
-import { type KeysView, type KeyView, type NewKeyView, readKey, readKeys, readNewKey } from './key-views.ts'
-import type { Reader } from './ledger-views.ts'
-import { type BanView, type PeersView, readBan, readBans, readPeers } from './peer-views.ts'
-import { sound } from './sound.ts'
-import { readTrial, type TrialView } from './trial-view.ts'
+import { decodedAnswer, pathWith } from './node-client.ts'
+
+/** A peer of a node. Its address is null where the operator's token was not sent. */
+export type PeerView = Decoded<typeof PEER>
+/** A peer or an address that a node keeps away. */
+export type BanView = Decoded<typeof BAN>
+/** An API key as its node tells of it: never the key itself. */
+export type KeyView = Decoded<typeof API_KEY>
+
+const PEERS_ANSWER = Type.Object({ enabled: Type.Boolean(), peers: Type.Array(PEER) })
+const BANS_ANSWER = Type.memberOf('bans', Type.Array(BAN))
+const KEYS_ANSWER = CHAT_KEY_ROUTES.listKeys.answers[200].schema
+const NEW_KEY_ANSWER = CHAT_KEY_ROUTES.createKey.answers[201].schema
+/** A key with the secret that is shown once. */
+export type NewKeyView = Decoded<typeof NEW_KEY_ANSWER>
+
+const TRIAL_ANSWER = Type.decodedBy(
+  Type.Pick(TRIAL, ['ok', 'durationMs', 'result', 'error']),
+  ({ ok, durationMs, result, error = { code: '', message: '' } }) => ({
+    durationMs,
+    outcome: ok ? { ok, result } : { ok, ...error },
+  }),
+)
+/** What came of running a service without a payment: the result, or why there is none. */
+export type TrialView = Decoded<typeof TRIAL_ANSWER>
 
 const PEERS = '/api/v1/peers'
 const BANS = `${PEERS}/bans`
@@ -12,19 +38,9 @@ const KEYS = '/api/v1/keys'
 const KEYS_A_PAGE = 200
 
 /** What a new API key is to be; what is absent has no limit of its own. */
-export interface KeyWish {
-  readonly label: string
-  readonly rpm?: number
-  readonly tpd?: number
-  readonly expiresInDays?: number
-}
-
+export type KeyWish = BodyOf<typeof CHAT_KEY_ROUTES.createKey>
 /** What is to change of an API key; null takes a limit away. */
-export interface KeyEdit {
-  readonly label?: string
-  readonly rpm?: number | null
-  readonly tpd?: number | null
-}
+export type KeyEdit = BodyOf<typeof CHAT_KEY_ROUTES.changeKey>
 
 /** What the operator of a node asks of it. The token is sent with every request: give none that is another node's. */
 export class OperatorClient {
@@ -38,52 +54,50 @@ export class OperatorClient {
   }
 
   /** Connected peers; their addresses only with the token. */
-  peers(): Promise<Result<PeersView>> {
-    return this.#ask(PEERS, {}, readPeers)
+  peers(): Promise<Result<Decoded<typeof PEERS_ANSWER>>> {
+    return this.#ask(PEERS, {}, PEERS_ANSWER)
   }
 
   /** Who is kept away. */
   bans(): Promise<Result<readonly BanView[]>> {
-    return this.#ask(BANS, {}, readBans)
+    return this.#ask(BANS, {}, BANS_ANSWER)
   }
 
   /** Keeps a peer id or an IP address away, for a day unless `hours` are given. */
   ban(target: { readonly peer: string } | { readonly ip: string }, hours?: number): Promise<Result<BanView>> {
-    const body = JSON.stringify(hours === undefined ? target : { ...target, hours })
-    return this.#ask(BANS, { method: 'POST', body, headers: { 'content-type': 'application/json' } }, readBan)
+    return this.#ask(BANS, jsonOf(hours === undefined ? target : { ...target, hours }), BAN)
   }
 
   /** Ends a ban of a peer id or an IP address. */
   unban(target: string): Promise<Result<BanView>> {
-    return this.#ask(`${BANS}/${encodeURIComponent(target)}`, { method: 'DELETE' }, readBan)
+    return this.#ask(`${BANS}/${encodeURIComponent(target)}`, { method: 'DELETE' }, BAN)
   }
 
   /** Runs a service of the node without a payment, on its example where no request is given. */
   trial(serviceId: string, request?: string): Promise<Result<TrialView>> {
-    const body = JSON.stringify(request === undefined ? {} : { request })
-    const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } }
-    return this.#ask(`/api/v1/services/${encodeURIComponent(serviceId)}/trial`, init, readTrial)
+    const path = pathWith('/api/v1/services/{serviceId}/trial', { serviceId })
+    return this.#ask(path, jsonOf(request === undefined ? {} : { request }), TRIAL_ANSWER)
   }
 
   /** A page of the API keys of all owners, the newest first. */
-  keys(cursor: string | null = null): Promise<Result<KeysView>> {
+  keys(cursor: string | null = null): Promise<Result<Decoded<typeof KEYS_ANSWER>>> {
     const from = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`
-    return this.#ask(`${KEYS}?limit=${KEYS_A_PAGE}${from}`, {}, readKeys)
+    return this.#ask(`${KEYS}?limit=${KEYS_A_PAGE}${from}`, {}, KEYS_ANSWER)
   }
 
   /** Makes an API key. Its secret is in this answer and nowhere else. */
   createKey(wish: KeyWish): Promise<Result<NewKeyView>> {
-    return this.#ask(KEYS, jsonOf(wish), readNewKey)
+    return this.#ask(KEYS, jsonOf(wish), NEW_KEY_ANSWER)
   }
 
   /** Renames an API key, or sets its limits. */
   changeKey(id: string, edit: KeyEdit): Promise<Result<KeyView>> {
-    return this.#ask(`${KEYS}/${encodeURIComponent(id)}`, jsonOf(edit), readKey)
+    return this.#ask(`${KEYS}/${encodeURIComponent(id)}`, jsonOf(edit), API_KEY)
   }
 
   /** Ends an API key for good. */
   revokeKey(id: string): Promise<Result<KeyView>> {
-    return this.#ask(`${KEYS}/${encodeURIComponent(id)}`, { method: 'DELETE' }, readKey)
+    return this.#ask(`${KEYS}/${encodeURIComponent(id)}`, { method: 'DELETE' }, API_KEY)
   }
 
   /** The answer to `peers` as the node gave it. */
@@ -91,9 +105,9 @@ export class OperatorClient {
     return expectOk(await askNode(this.baseUrl, PEERS, { headers: this.#headers }))
   }
 
-  async #ask<T>(path: string, init: RequestInit, reader: Reader<T>): Promise<Result<T>> {
+  async #ask<W, D>(path: string, init: RequestInit, schema: Schema<W, D>): Promise<Result<D>> {
     const headers = { ...this.#headers, ...(init.headers as Record<string, string> | undefined) }
-    return sound(path, expectOk(await askNode(this.baseUrl, path, { ...init, headers })), reader)
+    return decodedAnswer(path, await askNode(this.baseUrl, path, { ...init, headers }), schema)
   }
 }
 

@@ -1,4 +1,4 @@
-import { ASSET_AMOUNT, AT_HEAD, DECIMAL_TEXT, orNull, PRICE, SYMBOL, USD } from './amounts.ts'
+import { AMOUNT_TEXT, ASSET_AMOUNT, AT_HEAD, DECIMAL_TEXT, orNull, PRICE, SYMBOL, USD } from './amounts.ts'
 import {
   ADDRESS_TEXT,
   COUNT,
@@ -20,7 +20,7 @@ export const VALUED = Type.Object({ ...ASSET_AMOUNT.properties, price: orNull(PR
 export const POSITION = Type.Object({
   poolId: HEX_32,
   pool: Type.String(),
-  shares: UINT_TEXT,
+  shares: AMOUNT_TEXT,
   sharePct: DECIMAL_TEXT,
   x: ASSET_AMOUNT,
   y: ASSET_AMOUNT,

@@ -1,4 +1,7 @@
+import { type Amount, SUPPLY_BOUND } from '../../consensus/primitives/amount.ts'
+import type { TokenSymbol } from '../../consensus/primitives/ids.ts'
 import { HEIGHT, HEX_32, MOMENT, UINT_TEXT } from './route.ts'
+import type { Schema } from './schema.ts'
 import * as Type from './schema.ts'
 
 /** A decimal number as text, exact or cut, never rounded up. */
@@ -6,7 +9,9 @@ export const DECIMAL_TEXT = Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]+)?
 /** An amount in decimal units of its asset, as somebody writes it. */
 export const AMOUNT_QUERY = Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]+)?$', maxLength: 60 })
 /** Symbol of an asset. */
-export const SYMBOL = Type.String({ pattern: '^[A-Z][A-Z0-9]{1,9}$' })
+export const SYMBOL = Type.String({ pattern: '^[A-Z][A-Z0-9]{1,9}$' }) as Schema<string, TokenSymbol>
+/** Base units of an asset: decimal text in JSON, a number for clients. */
+export const AMOUNT_TEXT = Type.decodedBy(UINT_TEXT, amountOf)
 /** Decimals of an asset. */
 export const DECIMALS = Type.Integer({ minimum: 0, maximum: 18 })
 /** Something or nothing. */
@@ -26,7 +31,7 @@ export interface AtHead {
 }
 
 /** Units of an asset: exact base units, and the same with its decimals. */
-export const ASSET_AMOUNT = Type.Object({ symbol: SYMBOL, decimals: DECIMALS, units: UINT_TEXT, text: DECIMAL_TEXT })
+export const ASSET_AMOUNT = Type.Object({ symbol: SYMBOL, decimals: DECIMALS, units: AMOUNT_TEXT, text: DECIMAL_TEXT })
 
 /** Dollar price of one whole unit. `basis` says what it rests on, `route` the pools between, `depthUsd` how much they hold, `confidence` whether that is 10000 dollars. */
 export const PRICE = Type.Object({
@@ -37,3 +42,10 @@ export const PRICE = Type.Object({
   depthUsd: USD,
   confidence: Type.Unsafe<'normal' | 'low'>({ type: 'string', enum: ['normal', 'low'] }),
 })
+
+/** An unsigned amount below every supply; undefined for anything else. */
+export function amountOf(value: unknown): Amount | undefined {
+  if (typeof value !== 'string' || !/^(0|[1-9][0-9]{0,33})$/.test(value)) return undefined
+  const units = BigInt(value)
+  return units < SUPPLY_BOUND ? (units as Amount) : undefined
+}

@@ -8,7 +8,8 @@ function oneOf<T extends string>(...values: T[]) {
 }
 
 const EXTERNAL_ADDRESS = Type.String({ maxLength: 90 })
-const MEMBER = Type.Object({ index: COUNT, scheme: COUNT, key: HEX, member: ADDRESS_TEXT })
+/** A member of the committee. */
+export const MEMBER = Type.Object({ index: COUNT, scheme: COUNT, key: HEX, member: ADDRESS_TEXT })
 const VAULTS = Type.Array(Type.Object({ network: COUNT, address: EXTERNAL_ADDRESS }))
 
 /** `Committee` of the OpenAPI document. */

@@ -1,4 +1,4 @@
-import { AMOUNT_QUERY, ASSET_AMOUNT, AT_HEAD, DECIMAL_TEXT, orNull, SYMBOL, USD } from './amounts.ts'
+import { AMOUNT_QUERY, AMOUNT_TEXT, ASSET_AMOUNT, AT_HEAD, DECIMAL_TEXT, orNull, SYMBOL, USD } from './amounts.ts'
 import {
   ADDRESS_TEXT,
   COUNT,
@@ -36,7 +36,7 @@ export const POOL = Type.Object({
   feeBps: COUNT,
   x: ASSET_AMOUNT,
   y: ASSET_AMOUNT,
-  shares: UINT_TEXT,
+  shares: AMOUNT_TEXT,
   lockedShares: UINT_TEXT,
   priceYPerX: DECIMAL_TEXT,
   priceXPerY: DECIMAL_TEXT,

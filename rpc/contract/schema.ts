@@ -206,8 +206,21 @@ export {
  * undefined for what it refuses.
  */
 /* @__NO_SIDE_EFFECTS__ */
-export function decodedBy<W, D>(schema: Schema<W>, convert: (value: W) => D | undefined): Schema<W, D> {
-  return { ...schema, [CONVERT]: convert } as unknown as Schema<W, D>
+export function decodedBy<W, D, E>(schema: Schema<W, D>, convert: (value: D) => E | undefined): Schema<W, E> {
+  return { ...schema, [CONVERT]: convert } as unknown as Schema<W, E>
+}
+
+/** An object of one member, decoded to that member. */
+/* @__NO_SIDE_EFFECTS__ */
+export function memberOf<const K extends string, W, D>(
+  name: K,
+  schema: Schema<W, D>,
+): Schema<{ readonly [P in K]: W }, D> {
+  const whole = objectSchema({ [name]: schema } as { readonly [P in K]: Schema<W, D> })
+  return decodedBy(whole, (value) => (value as { readonly [P in K]: D })[name]) as unknown as Schema<
+    { readonly [P in K]: W },
+    D
+  >
 }
 
 function isOptional(schema: object | undefined): boolean {

@@ -1,16 +1,18 @@
-import { AT_HEAD, orNull } from './amounts.ts'
+import { AMOUNT_TEXT, AT_HEAD, orNull } from './amounts.ts'
 import { TRANSACTION_JSON } from './chain.ts'
 import { COUNT, HEX, type Route, UINT_TEXT } from './route.ts'
 import * as Type from './schema.ts'
 
-const CHANGE = Type.Object({
+/** A record that a transaction would change. */
+export const CHANGE = Type.Object({
   what: Type.String(),
   of: Type.Record(Type.String(), Type.String()),
   before: orNull(Type.Record(Type.String(), Type.Unknown())),
   after: orNull(Type.Record(Type.String(), Type.Unknown())),
 })
 
-const SIMULATED = Type.Object({
+/** What a transaction would do. */
+export const SIMULATED = Type.Object({
   ...AT_HEAD,
   wouldMine: Type.Boolean(),
   fault: Type.Optional(
@@ -22,10 +24,10 @@ const SIMULATED = Type.Object({
   ),
   success: Type.Boolean(),
   code: orNull(Type.String()),
-  fee: UINT_TEXT,
+  fee: AMOUNT_TEXT,
   burned: UINT_TEXT,
   weight: COUNT,
-  amounts: Type.Array(UINT_TEXT),
+  amounts: Type.Array(AMOUNT_TEXT),
   changes: Type.Array(CHANGE),
 })
 

@@ -49,8 +49,7 @@ export function quoteBook(chain: Chain, market: MarketApi): QuoteBook {
 }
 
 /** `POST /api/x402`: the service is named in the body. */
-export const call: Handler<'call'> = (node, request) =>
-  callNamed(node, request, request.body.serviceId)
+export const call: Handler<'call'> = (node, request) => callNamed(node, request, request.body.serviceId)
 
 /** `POST /api/x402/{serviceId}`. */
 export const callService: Handler<'callService'> = (node, request) => {

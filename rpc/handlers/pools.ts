@@ -49,9 +49,7 @@ async function deepest(
 export const getPool: Handler<'getPool'> = ({ chain }, { params }) =>
   answerAtHead(chain, async () => {
     const row = poolNamed(chain, params.id)
-    return row === undefined
-      ? unknownPool(params.id)
-      : { pool: poolJson(chain, await poolValues(chain, row)) }
+    return row === undefined ? unknownPool(params.id) : { pool: poolJson(chain, await poolValues(chain, row)) }
   })
 
 function poolJson(chain: Chain, { row, tvlUsdMicros, ...values }: PoolValues): Static<typeof POOL> {

@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { TokenSymbol } from '../../consensus/primitives/ids.ts'
-import type { AssetView } from '../../rpc/client/ledger-views.ts'
+import type { AssetView } from '../../rpc/client/ledger-client.ts'
 import type { CommandContext } from './command.ts'
 
 /** The network as this release knows it. */

@@ -7,9 +7,8 @@ import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { AttestedAction } from '../../consensus/tx/attestations.ts'
 import { actionFromJson, whyUnsoundAction } from '../../consensus/tx/attested-payload.ts'
 import { transactionFromJson } from '../../consensus/tx/json.ts'
-import { fetchWithdrawal, type WithdrawalView } from '../../rpc/client/bridge-views.ts'
-import type { AssetView } from '../../rpc/client/ledger-views.ts'
-import { NodeClient } from '../../rpc/client/node-client.ts'
+import type { AssetView } from '../../rpc/client/ledger-client.ts'
+import { LedgerClient, type WithdrawalView } from '../../rpc/client/ledger-client.ts'
 import { knownAsset } from './assets.ts'
 import { type CommandContext, nodeUrl } from './command.ts'
 import { findNetwork, paidOut } from './commands/bridge.ts'
@@ -134,8 +133,8 @@ async function networkOf(
     const found = findNetwork(bridgeNetworks(context), on)
     return found.ok ? ok({ network: found.value.number, withdrawal: null }) : found
   }
-  const client = new NodeClient(nodeUrl(context))
-  const withdrawal = await fetchWithdrawal(client, id)
+  const client = new LedgerClient(nodeUrl(context))
+  const withdrawal = await client.withdrawal(id)
   if (!withdrawal.ok) return withdrawal
   const asked = await askedFor(context, client, id)
   if (!asked.ok) return asked
@@ -152,7 +151,7 @@ async function networkOf(
  */
 async function askedFor(
   context: CommandContext,
-  client: NodeClient,
+  client: LedgerClient,
   id: TxId,
 ): Promise<Result<Omit<WithdrawalView, 'status'>>> {
   const answer = await client.document(`/api/v1/tx/${id}`)

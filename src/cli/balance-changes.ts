@@ -1,6 +1,5 @@
-import type { AssetView } from '../../rpc/client/ledger-views.ts'
-import { amountOf } from '../../rpc/client/ledger-views.ts'
-import type { ChangeView } from '../../rpc/client/simulation-view.ts'
+import type { AssetView, ChangeView } from '../../rpc/client/ledger-client.ts'
+import { amountOf } from '../../rpc/contract/amounts.ts'
 import { printable } from '../telemetry/terminal.ts'
 import { nativeAsset } from './assets.ts'
 import type { Proposal } from './proposal.ts'

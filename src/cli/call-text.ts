@@ -1,5 +1,5 @@
 import { fieldsOf } from '../../rpc/client/http.ts'
-import type { AssetView } from '../../rpc/client/ledger-views.ts'
+import type { AssetView } from '../../rpc/client/ledger-client.ts'
 import type { ClientQuote } from '../../rpc/client/pay.ts'
 import type { ReceiptJson, Verification } from '../../rpc/client/verify.ts'
 import { type Fact, factLines, textFact, timeFact } from './facts.ts'

@@ -1,5 +1,4 @@
 import type { WithdrawalState } from '../../consensus/ledger/bridge-records.ts'
-import { fetchWithdrawal } from '../../rpc/client/bridge-views.ts'
 import type { Fact } from './facts.ts'
 import type { Asking } from './reading.ts'
 
@@ -13,7 +12,7 @@ export const CALL_ENDS: Readonly<Record<string, string>> = {
 
 /** How far a withdrawal has come; undefined where the node does not say. */
 export async function withdrawalState(txId: string, { client }: Asking): Promise<WithdrawalState | undefined> {
-  const withdrawal = await fetchWithdrawal(client, txId)
+  const withdrawal = await client.withdrawal(txId)
   return withdrawal.ok ? withdrawal.value.status : undefined
 }
 

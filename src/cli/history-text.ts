@@ -1,6 +1,7 @@
 import type { TxKind } from '../../consensus/tx/kinds.ts'
 import { fieldsOf } from '../../rpc/client/http.ts'
-import { readReceipt } from '../../rpc/client/receipt-view.ts'
+import { RECEIPT_PART } from '../../rpc/client/ledger-client.ts'
+import { decode } from '../../rpc/contract/schema.ts'
 import { nativeAsset } from './assets.ts'
 import { CALL_ENDS, withdrawalState } from './ends.ts'
 import { type Told, toldPayload } from './payload-text.ts'
@@ -130,7 +131,7 @@ async function chargesOf(event: Fields, own: string, asking: Asking) {
 async function receiptOf({ txId }: Fields, { client }: Asking) {
   if (typeof txId !== 'string') return undefined
   const known = await client.transaction(txId)
-  return known.ok ? readReceipt(fieldsOf(known.value.receipt)) : undefined
+  return known.ok ? decode(RECEIPT_PART, fieldsOf(known.value.receipt)) : undefined
 }
 
 /** What happened. What a transaction that failed would have done is said as its kind alone: nothing was moved. */

@@ -2,8 +2,7 @@ import { fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { OPERATOR } from '../../marketplace/chat/keys/keys.ts'
 import { keyJson } from '../../rpc/chat/keys/key-json.ts'
-import type { KeyView, NewKeyView } from '../../rpc/client/key-views.ts'
-import type { KeyEdit, KeyWish, OperatorClient } from '../../rpc/client/operator-client.ts'
+import type { KeyEdit, KeyView, KeyWish, NewKeyView, OperatorClient } from '../../rpc/client/operator-client.ts'
 import { type OpenChatKeys, openChatKeys } from '../chat/stores/level-chat-keys.ts'
 import { systemClock } from '../daemon/runtime.ts'
 import { folderPaths, isInitialised, storageFault } from '../storage/folder.ts'
@@ -86,8 +85,8 @@ async function inFolder<T>(
 function folderDesk(keys: OpenChatKeys): KeyDesk {
   return {
     list: async () => ok(keys.list(OPERATOR).map(keyJson)),
-    create: async ({ label, rpm = null, tpd = null, expiresInDays }) => {
-      const expiresAtMs = expiresInDays === undefined ? null : systemClock.now() + expiresInDays * DAY_MS
+    create: async ({ label, rpm = null, tpd = null, expiresInDays = null }) => {
+      const expiresAtMs = expiresInDays === null ? null : systemClock.now() + expiresInDays * DAY_MS
       const made = await keys.create({ label, owner: OPERATOR, limits: { rpm, tpd }, expiresAtMs })
       return made.ok ? ok({ key: keyJson(made.value.key), secret: made.value.secret }) : made
     },

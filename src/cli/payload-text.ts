@@ -1,7 +1,7 @@
 import { TOKEN_SYMBOL, type TokenSymbol } from '../../consensus/primitives/ids.ts'
 import type { TxKind } from '../../consensus/tx/kinds.ts'
 import { fieldsOf } from '../../rpc/client/http.ts'
-import type { AssetView } from '../../rpc/client/ledger-views.ts'
+import type { AssetView } from '../../rpc/client/ledger-client.ts'
 import { payoutFact, withdrawalState } from './ends.ts'
 import { counted, type Fact, textFact } from './facts.ts'
 import { type Asking, bpsCell, cellOf, type Fields, itemsOf } from './reading.ts'

@@ -1,6 +1,6 @@
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import type { PayloadOf, TxKind } from '../../consensus/tx/kinds.ts'
-import type { AssetView } from '../../rpc/client/ledger-views.ts'
+import type { AssetView } from '../../rpc/client/ledger-client.ts'
 
 /** An amount that the chain works out: what it is called, and what it counts; null for shares of a pool. */
 export interface AmountLabel {

@@ -1,7 +1,7 @@
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import { fieldsOf, textOf } from '../../rpc/client/http.ts'
-import { NodeClient } from '../../rpc/client/node-client.ts'
+import { LedgerClient } from '../../rpc/client/ledger-client.ts'
 import { printable } from '../telemetry/terminal.ts'
 import { type Command, type CommandContext, nodeUrl, RPC_FLAG } from './command.ts'
 import { EXIT } from './exit-codes.ts'
@@ -43,7 +43,7 @@ export function readingCommand(command: ReadingCommand): Command {
     if (!rowsMost.ok) return rowsMost.fault
     const asked = await command.path(context)
     if (!asked.ok) return asked.fault
-    const client = new NodeClient(nodeUrl(context))
+    const client = new LedgerClient(nodeUrl(context))
     const answer = await client.document(`/api/v1${asked.value}`)
     if (!answer.ok) return answer.fault
     const document = command.arranged?.(answer.value) ?? answer.value

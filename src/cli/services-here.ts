@@ -2,7 +2,7 @@ import { type Fault, fault, faultMessage, faultRow } from '../../consensus/primi
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { tryOut } from '../../marketplace/checkout/trial.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
-import type { TrialView } from '../../rpc/client/trial-view.ts'
+import type { TrialView } from '../../rpc/client/operator-client.ts'
 import { usdNumber } from '../../rpc/json/chain-json.ts'
 import { offeredServices } from '../market/services-on-offer.ts'
 import { type CommandContext, nodeUrl } from './command.ts'

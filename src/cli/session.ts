@@ -5,8 +5,8 @@ import { type Amount, parseAmount } from '../../consensus/primitives/amount.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import type { Address, TokenSymbol } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import type { AssetView } from '../../rpc/client/ledger-views.ts'
-import { NodeClient } from '../../rpc/client/node-client.ts'
+import type { AssetView } from '../../rpc/client/ledger-client.ts'
+import { LedgerClient } from '../../rpc/client/ledger-client.ts'
 import type { WalletKey } from '../crypto/wallet-key.ts'
 import { PROTOCOL } from '../protocol.ts'
 import { folderPaths } from '../storage/folder.ts'
@@ -19,7 +19,7 @@ import { importDevWallets, isDevWallet, unlockWallet, walletName } from './walle
 /** A command with the node that it talks to and the wallet that it is for. */
 export interface Session {
   readonly context: CommandContext
-  readonly client: NodeClient
+  readonly client: LedgerClient
   /** Height of the node's head when the command began. */
   readonly height: number
   /** Genesis of the network that the command is set to: nothing is signed for another. */
@@ -35,7 +35,7 @@ export async function openSession(context: CommandContext): Promise<Result<Sessi
   const { params } = context
   const sender = await ownWallet(context)
   if (!sender.ok) return sender
-  const client = new NodeClient(nodeUrl(context))
+  const client = new LedgerClient(nodeUrl(context))
   const genesis = createRuleBook(params, PROTOCOL).genesis.block.id
   const status = await client.status()
   if (!status.ok) return status
@@ -57,7 +57,7 @@ export async function ownWallet(context: CommandContext, node = nodeUrl(context)
   if (there.ok) return ok(there.value as Address)
   if (!isDevWallet(name.value, params)) return there
   // A mistyped place would else be given keys.
-  const status = await new NodeClient(node).status()
+  const status = await new LedgerClient(node).status()
   if (!status.ok) return status
   const imported = await importDevWallets(config, params)
   if (!imported.ok) return imported

@@ -1,7 +1,8 @@
 import { formatAmount } from '../../consensus/primitives/amount.ts'
 import type { PayloadOf } from '../../consensus/tx/kinds.ts'
 import { fieldsOf } from '../../rpc/client/http.ts'
-import { unitsOf } from '../../rpc/client/ledger-views.ts'
+import { UNITS } from '../../rpc/client/ledger-client.ts'
+import { decode } from '../../rpc/contract/schema.ts'
 import type { Proposal } from './proposal.ts'
 import { ownAddress, type Session } from './session.ts'
 import { amountText } from './values.ts'
@@ -34,7 +35,7 @@ export async function shortfall(session: Session, proposal: Proposal, fee: bigin
 export async function vaultShortfall({ client, rules }: Session, { payload }: Proposal): Promise<string> {
   const { network, amount } = payload as Partial<PayloadOf<'bridge_withdraw'>>
   const answer = await client.document(`/api/v1/bridge/${network}`)
-  const float = answer.ok ? unitsOf(fieldsOf(fieldsOf(answer.value.network).float)) : undefined
+  const float = answer.ok ? decode(UNITS, fieldsOf(answer.value.network).float) : undefined
   if (float === undefined || float.symbol !== rules.bridge.networks[Number(network)]?.asset) return ''
   return `: it holds ${amountText(float.units, float)}, and this takes ${amountText(amount as bigint, float)}`
 }

@@ -14,7 +14,8 @@ import {
 } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
-import { type AssetView, amountOf } from '../../rpc/client/ledger-views.ts'
+import type { AssetView } from '../../rpc/client/ledger-client.ts'
+import { amountOf } from '../../rpc/contract/amounts.ts'
 import type { CommandContext } from './command.ts'
 
 /** What is wrong with a command line, as a refusal. */

@@ -3,8 +3,9 @@ import { outcomeCode } from '../../consensus/ledger/outcome.ts'
 import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { fieldsOf } from '../../rpc/client/http.ts'
+import { RECEIPT_PART, type ReceiptView } from '../../rpc/client/ledger-client.ts'
 import type { TransactionView } from '../../rpc/client/node-client.ts'
-import { type ReceiptView, readReceipt } from '../../rpc/client/receipt-view.ts'
+import { decode } from '../../rpc/contract/schema.ts'
 import { printable } from '../telemetry/terminal.ts'
 import { nativeAsset } from './assets.ts'
 import { EXIT } from './exit-codes.ts'
@@ -66,7 +67,7 @@ function showOutcome(
   { receipt: told, height = 0 }: TransactionView,
 ): number | Fault {
   const { print, printJson, flags } = session.context
-  const receipt = readReceipt(fieldsOf(told))
+  const receipt = decode(RECEIPT_PART, fieldsOf(told))
   if (receipt === undefined) {
     const message = `its answer has no receipt that this client understands, but ${tx.txId} is mined; do not send it again`
     return fault('cli/refused', { message })

@@ -53,7 +53,7 @@ export interface AgreementBasis {
  */
 export async function checkPayee({ agentId }: Quote, { payTo }: AllowList, client: NodeClient): Promise<void> {
   if (payTo === undefined || payTo.includes(agentId)) return
-  const { payout } = must(await client.agent(agentId))
+  const payout = must(await client.payout(agentId))
   if (payTo.includes(payout)) return
   throw new SpendLimitError(`not paid: the chain pays ${agentId} at ${payout}, which allow.payTo does not list`, {
     code: 'not_allowed',

@@ -16,8 +16,7 @@ import {
   signStatement,
   statementDigest,
 } from '../../../rpc/client/attestations.ts'
-import { fetchCommittee } from '../../../rpc/client/bridge-views.ts'
-import { NodeClient } from '../../../rpc/client/node-client.ts'
+import { LedgerClient } from '../../../rpc/client/ledger-client.ts'
 import { NATIVE_BACKEND } from '../../crypto/native-backend.ts'
 import { type WalletKey, walletKey } from '../../crypto/wallet-key.ts'
 import { PROTOCOL } from '../../protocol.ts'
@@ -139,7 +138,7 @@ async function placeOf(
   if (!epoch.ok) return epoch
   if (!given.ok) return given
   if (epoch.value !== undefined && given.value !== undefined) return ok({ epoch: epoch.value, keyIndex: given.value })
-  const committee = await fetchCommittee(new NodeClient(nodeUrl(context)))
+  const committee = await new LedgerClient(nodeUrl(context)).committee()
   if (!committee.ok) return committee
   const [own] = keys.keys
   const found = committee.value.keys.findIndex(({ bytes }) => own !== undefined && equal(bytes, own.bytes))
@@ -159,7 +158,7 @@ export const attestorSubmitCommand = writingCommand<readonly string[]>({
   propose: async (session, paths) => {
     const statement = await readStatement(session, paths)
     if (!statement.ok) return statement
-    const committee = await fetchCommittee(session.client)
+    const committee = await session.client.committee()
     if (!committee.ok) return committee
     const attestation = completeAttestation(NATIVE_BACKEND, statement.value, committee.value)
     if (!attestation.ok) return attestation

@@ -1,7 +1,7 @@
 import type { Fault } from '../../../consensus/primitives/fault.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
 import { fieldsOf } from '../../../rpc/client/http.ts'
-import { NodeClient } from '../../../rpc/client/node-client.ts'
+import { LedgerClient } from '../../../rpc/client/ledger-client.ts'
 import { type Command, nodeUrl, RPC_FLAG, WALLET_FLAG } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { HISTORY_HEADS, historyFacts, historyRow, onePerCall } from '../history-text.ts'
@@ -84,7 +84,7 @@ export const walletHistoryCommand: Command = {
     if (!most.ok) return most.fault
     const path = await accountPath(context, 'history')
     if (!path.ok) return path.fault
-    const asking = { context, client: new NodeClient(nodeUrl(context)) }
+    const asking = { context, client: new LedgerClient(nodeUrl(context)) }
     if (context.flags.json === undefined) return showHistory(asking, path.value)
     const page = await asking.client.document(`/api/v1${path.value}${queryOf(context, ['limit', 'cursor'])}`)
     if (!page.ok) return page.fault

@@ -1,7 +1,7 @@
 import { addLiquidity, initialShares, LOCKED_SHARES, removeLiquidity } from '../../../amm/math.ts'
 import { type Amount, mulDivUp, parseAmount } from '../../../consensus/primitives/amount.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
-import type { AssetView, PoolView, UnitsView } from '../../../rpc/client/ledger-views.ts'
+import type { AssetView, PoolView, UnitsView } from '../../../rpc/client/ledger-client.ts'
 import type { CommandContext } from '../command.ts'
 import { withKnownPrice } from '../known-price.ts'
 import { atLeast, atMost, bpsText, parsePercent, partOf, SLIPPAGE_FLAG, slippageFlag } from '../percent.ts'

@@ -1,7 +1,7 @@
 import type { Fault } from '../../../consensus/primitives/fault.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
 import { NodeClient } from '../../../rpc/client/node-client.ts'
-import type { TrialView } from '../../../rpc/client/trial-view.ts'
+import type { TrialView } from '../../../rpc/client/operator-client.ts'
 import { FILE_FLAGS, saveResultFile, withRequest } from '../call-file.ts'
 import { type Command, type CommandContext, nodeUrl, RPC_FLAG } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'

@@ -12,7 +12,8 @@ import {
   signStatement,
   statementDigest,
 } from '../../../../rpc/client/attestations.ts'
-import { readCommittee, readWithdrawal } from '../../../../rpc/client/bridge-views.ts'
+import { COMMITTEE_ANSWER, WITHDRAWAL_ANSWER } from '../../../../rpc/client/ledger-client.ts'
+import { decode } from '../../../../rpc/contract/schema.ts'
 import { NATIVE_BACKEND } from '../../../../src/crypto/native-backend.ts'
 import { walletKey } from '../../../../src/crypto/wallet-key.ts'
 import { BASE, BridgeLedger, members } from '../../../support/bridge.ts'
@@ -110,18 +111,18 @@ describe('signatures of members', () => {
 })
 
 describe('what a node says of the bridge', () => {
-  const key = { index: 0, scheme: 2, key: 'ab', member: 'far1' }
+  const key = { index: 0, scheme: 2, key: 'ab', member: `far1${'q'.repeat(30)}` }
   const committee = { epoch: 4, threshold: 2, haltThreshold: 2, keys: [key], rotation: null }
   const units = { symbol: 'XUSD', decimals: 6, units: '5', text: '0.000005' }
   const withdrawal = { network: { number: 1 }, recipient: '0x', receives: units, status: 'pending' }
 
   it('is read', () => {
-    expect(readCommittee({ committee })).toEqual({
+    expect(decode(COMMITTEE_ANSWER, { committee })).toEqual({
       ...{ epoch: 4, threshold: 2, haltThreshold: 2 },
       keys: [{ scheme: 2, bytes: Uint8Array.of(0xab) }],
     })
-    expect(readCommittee({ committee: null })).toBeNull()
-    expect(readWithdrawal({ withdrawal })).toEqual({
+    expect(decode(COMMITTEE_ANSWER, { committee: null })).toBeNull()
+    expect(decode(WITHDRAWAL_ANSWER, { withdrawal })).toEqual({
       ...{ network: 1, recipient: '0x', status: 'pending' },
       receives: { symbol: 'XUSD', decimals: 6, units: 5n },
     })
@@ -132,11 +133,11 @@ describe('what a node says of the bridge', () => {
       ...[{ epoch: '4' }, { epoch: -1 }, { threshold: null }, { haltThreshold: 1.5 }, { keys: 7 }],
       ...[{ keys: [{ ...key, scheme: 3 }] }, { keys: [{ ...key, key: 'x' }] }, { keys: [null] }],
     ]) {
-      expect(readCommittee({ committee: { ...committee, ...change } })).toBeUndefined()
+      expect(decode(COMMITTEE_ANSWER, { committee: { ...committee, ...change } })).toBeUndefined()
     }
-    expect(readCommittee({})).toBeUndefined()
+    expect(decode(COMMITTEE_ANSWER, {})).toBeUndefined()
     for (const change of [{ network: 1 }, { recipient: 7 }, { receives: '5' }, { status: 'lost' }]) {
-      expect(readWithdrawal({ withdrawal: { ...withdrawal, ...change } })).toBeUndefined()
+      expect(decode(WITHDRAWAL_ANSWER, { withdrawal: { ...withdrawal, ...change } })).toBeUndefined()
     }
   })
 })

@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { readAgent, readHoldings } from '../../../../rpc/client/account-views.ts'
-import { amountOf, readPool, readQuote, readStables, readToken, unitsOf } from '../../../../rpc/client/ledger-views.ts'
-import { readSimulation } from '../../../../rpc/client/simulation-view.ts'
+import {
+  AGENT_ANSWER,
+  HOLDINGS_ANSWER,
+  POOL_ANSWER,
+  QUOTE_ANSWER,
+  SIMULATION_ANSWER,
+  STABLES_ANSWER,
+  TOKEN_ANSWER,
+  UNITS,
+} from '../../../../rpc/client/ledger-client.ts'
+import { amountOf } from '../../../../rpc/contract/amounts.ts'
+import { decode, type Schema } from '../../../../rpc/contract/schema.ts'
 
 const far = { symbol: 'FAR', decimals: 8, units: '100', text: '0.000001' }
 const salt = { symbol: 'SALT', decimals: 4, units: '7', text: '0.0007' }
@@ -10,12 +19,19 @@ const pool = { id, name: 'FAR-SALT-30', feeBps: 30, x: far, y: salt, shares: '10
 const stake = {
   ...{ stakeId: id, tier: 0, staked: far, pending: far, unlocksAt: 5, unlocked: false },
 }
+const address = `far1${'q'.repeat(30)}`
 const service = { serviceId: 'abcd', name: 'A', description: '', requestFormat: '', capability: 'search' }
 const agent = {
-  ...{ agentId: 'abc', name: 'A', endpoint: '', owner: 'x', payout: 'x' },
-  ...{ capabilities: ['search'], settlers: ['x'], services: [service] },
+  ...{ agentId: 'abc', name: 'A', endpoint: '', owner: address, payout: address },
+  ...{ capabilities: ['search'], settlers: [address], services: [service] },
 }
-const holdings = { native: far, tokens: [salt], positions: [], stakes: [stake], truncated: { stakes: true } }
+const holdings = {
+  native: far,
+  tokens: [salt],
+  positions: [],
+  stakes: [stake],
+  truncated: { tokens: false, positions: false, stakes: true },
+}
 const simulation = { wouldMine: true, success: true, code: null, fee: '1', amounts: ['2'], changes: [] }
 
 /** Everything that one field may be in place of what it should be. */
@@ -36,19 +52,19 @@ const GARBAGE: readonly unknown[] = [
 ]
 
 /** A reader with an answer that it takes, the object whose fields are spoilt, and the fields that it must not trust. */
-const READERS: readonly (readonly [string, (answer: never) => unknown, object, string | null, readonly string[]])[] = [
+const READERS: readonly (readonly [string, Schema, object, string | null, readonly string[]])[] = [
   [
     'a token',
-    readToken,
+    TOKEN_ANSWER,
     { token: { ...far, frozen: false, hidden: false } },
     'token',
     ['symbol', 'decimals', 'frozen'],
   ],
-  ['a pool', readPool, { pool }, 'pool', ['id', 'feeBps', 'x', 'y', 'shares']],
-  ['a quote', readQuote, quoteOf(), null, ['amountIn', 'amountOut', 'route']],
-  ['holdings', readHoldings, holdings, null, ['native']],
-  ['an agent', readAgent, { agent }, 'agent', ['capabilities']],
-  ['a simulation', readSimulation, simulation, null, ['wouldMine', 'success', 'fee']],
+  ['a pool', POOL_ANSWER, { pool }, 'pool', ['id', 'feeBps', 'x', 'y', 'shares']],
+  ['a quote', QUOTE_ANSWER, quoteOf(), null, ['amountIn', 'amountOut', 'route']],
+  ['holdings', HOLDINGS_ANSWER, holdings, null, ['native']],
+  ['an agent', AGENT_ANSWER, { agent }, 'agent', ['capabilities']],
+  ['a simulation', SIMULATION_ANSWER, simulation, null, ['wouldMine', 'success', 'fee']],
 ]
 
 function quoteOf() {
@@ -56,8 +72,8 @@ function quoteOf() {
 }
 
 describe('what a node answers', () => {
-  it.each(READERS)('is taken where it is %s, and nothing else in its place', (_, read, answer, inside, fields) => {
-    expect(read(answer as never)).toBeDefined()
+  it.each(READERS)('is taken where it is %s, and nothing else in its place', (_, schema, answer, inside, fields) => {
+    expect(decode(schema, answer)).toBeDefined()
     const target = (inside === null ? answer : (answer as Record<string, object>)[inside]) as object
     for (const field of fields) {
       const original = (target as Record<string, unknown>)[field]
@@ -67,7 +83,7 @@ describe('what a node answers', () => {
         if (Array.isArray(original) && Array.isArray(value) && field !== 'route') continue
         const spoilt = { ...target, [field]: value }
         const whole = inside === null ? spoilt : { ...answer, [inside]: spoilt }
-        expect({ field, value, read: read(whole as never) }).toEqual({ field, value, read: undefined })
+        expect({ field, value, read: decode(schema, whole) }).toEqual({ field, value, read: undefined })
       }
     }
   })
@@ -77,20 +93,20 @@ describe('what a node answers', () => {
     expect(amountOf((2n ** 112n - 1n).toString())).toBe(2n ** 112n - 1n)
     for (const value of [(2n ** 112n).toString(), '', '00', '+1', ' 1', '1_0', '0x1', 1, 1n, '9'.repeat(400)])
       expect(amountOf(value)).toBeUndefined()
-    expect(unitsOf({ ...far, decimals: 19 })).toBeUndefined()
-    expect(unitsOf({ ...far, symbol: 'far' })).toBeUndefined()
+    expect(decode(UNITS, { ...far, decimals: 19 })).toBeUndefined()
+    expect(decode(UNITS, { ...far, symbol: 'far' })).toBeUndefined()
   })
 
   it('is no pool without anything in it: what it is worth is divided by that', () => {
     for (const empty of [{ x: { ...far, units: '0' } }, { y: { ...salt, units: '0' } }, { shares: '0' }, { y: far }])
-      expect(readPool({ pool: { ...pool, ...empty } })).toBeUndefined()
+      expect(decode(POOL_ANSWER, { pool: { ...pool, ...empty } })).toBeUndefined()
   })
 
   it('is a list only if every item is what it should be', () => {
     const stable = { symbol: 'FUSD', supply: far, reserve: salt }
-    expect(readStables({ stables: [stable, stable] })).toHaveLength(2)
-    expect(readStables({ stables: [stable, { ...stable, reserve: null }] })).toBeUndefined()
-    expect(readStables({})).toBeUndefined()
-    expect(readHoldings({ ...holdings, stakes: [stake, { ...stake, stakeId: 'x' }] })).toBeUndefined()
+    expect(decode(STABLES_ANSWER, { stables: [stable, stable] })).toHaveLength(2)
+    expect(decode(STABLES_ANSWER, { stables: [stable, { ...stable, reserve: null }] })).toBeUndefined()
+    expect(decode(STABLES_ANSWER, {})).toBeUndefined()
+    expect(decode(HOLDINGS_ANSWER, { ...holdings, stakes: [stake, { ...stake, stakeId: 'x' }] })).toBeUndefined()
   })
 })

@@ -207,7 +207,12 @@ export {
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function decodedBy<W, D, E>(schema: Schema<W, D>, convert: (value: D) => E | undefined): Schema<W, E> {
-  return { ...schema, [CONVERT]: convert } as unknown as Schema<W, E>
+  const { [CONVERT]: first } = schema as Rules
+  const both = (value: unknown): unknown => {
+    const decoded = first === undefined ? value : first(value)
+    return decoded === undefined ? undefined : convert(decoded as D)
+  }
+  return { ...schema, [CONVERT]: both } as unknown as Schema<W, E>
 }
 
 /** An object of one member, decoded to that member. */

@@ -90,7 +90,7 @@ export class LyingNode {
 
   /** What a transaction would come to, by default a success. */
   simulates(change: Json = {}): void {
-    const success = { wouldMine: true, success: true, code: null, fault: null, fee: '100000', amounts: [], changes: [] }
+    const success = { wouldMine: true, success: true, code: null, fee: '100000', amounts: [], changes: [] }
     this.says('/api/v1/tx/simulate', { ...success, ...change })
   }
 

@@ -17,7 +17,7 @@ const far = (units: string) => ({ symbol: 'FAR', decimals: 8, units, text: '1' }
 const salt = (units: string) => ({ symbol: 'SALT', decimals: 4, units, text: '1' })
 
 function holds(tokens: readonly Json[] = []): void {
-  const lists = { positions: [], stakes: [], truncated: {} }
+  const lists = { positions: [], stakes: [], truncated: { tokens: false, positions: false, stakes: false } }
   node.says(`/api/v1/accounts/${OWN}/holdings`, { native: far('1000'), tokens, ...lists })
 }
 
@@ -64,7 +64,7 @@ it.each([
     ['50000', '3', '1'],
   ],
 ])('%o is not sent where its coins are worth less than its fee', async (words, less, enough) => {
-  const lists = { stakes: [], truncated: {} }
+  const lists = { stakes: [], truncated: { tokens: false, positions: false, stakes: false } }
   const positions = [{ poolId: POOL_ID, pool: POOL, shares: '1000', x: far('100'), y: salt('5') }]
   node.says(`/api/v1/accounts/${OWN}/holdings`, { native: far('1000'), tokens: [], positions, ...lists })
   node.simulates({ amounts: less })
@@ -91,7 +91,7 @@ function findsBest(given: Json, got: Json): void {
   node.says('/api/v1/quote', {
     amountIn: given,
     amountOut: got,
-    route: [{ pool: 'any', feeBps: 5, out: got }],
+    route: [{ pool: 'FAR-SALT-5', feeBps: 5, out: got }],
   })
 }
 

@@ -10,7 +10,7 @@ import { HOLDINGS, POSITION, STAKE } from '../contract/accounts.ts'
 import { AGENT, SERVICE } from '../contract/agents.ts'
 import { AMOUNT_TEXT, ASSET_AMOUNT, orNull } from '../contract/amounts.ts'
 import { COMMITTEE, MEMBER, WITHDRAWAL } from '../contract/bridge.ts'
-import { HOP, POOL } from '../contract/pools.ts'
+import { POOL } from '../contract/pools.ts'
 import { COUNT, HEX_32 } from '../contract/route.ts'
 import type { Decoded, Schema } from '../contract/schema.ts'
 import * as Type from '../contract/schema.ts'
@@ -39,9 +39,11 @@ export type StableView = Decoded<typeof STABLE_PART>
 
 const FEE_BPS_BOUND = 10_000
 const FEE_BPS = Type.decodedBy(COUNT, (bps) => (bps < FEE_BPS_BOUND ? bps : undefined))
+/** A name that a node gives: commands make their own of the assets, so it decides nothing. */
+const LABEL = Type.String()
 const POOL_PART = Type.Object({
-  ...Type.Pick(POOL, ['id', 'name', 'shares']).properties,
-  ...{ feeBps: FEE_BPS, x: UNITS, y: UNITS },
+  ...Type.Pick(POOL, ['id', 'shares']).properties,
+  ...{ name: LABEL, feeBps: FEE_BPS, x: UNITS, y: UNITS },
 })
 /** A pool with its reserves; `shares` are all of them, the locked ones included. */
 export type PoolView = Decoded<typeof POOL_PART>
@@ -51,7 +53,7 @@ export const POOL_ANSWER = Type.decodedBy(Type.memberOf('pool', POOL_PART), (poo
   return x.units > 0n && y.units > 0n && shares > 0n && x.symbol !== y.symbol ? pool : undefined
 })
 
-const HOP_PART = Type.Object({ ...Type.Pick(HOP, ['pool']).properties, feeBps: FEE_BPS, out: UNITS })
+const HOP_PART = Type.Object({ pool: LABEL, feeBps: FEE_BPS, out: UNITS })
 /** One pool of a quoted way. */
 export type HopView = Decoded<typeof HOP_PART>
 /** The answer of `/api/v1/quote`. No swap goes over more pools than {@link HOPS_MAX}: a longer way is no answer. */

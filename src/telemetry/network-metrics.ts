@@ -4,14 +4,14 @@ import { OFFENCES, type Offence } from '../p2p/peers/offences.ts'
 import type { BlockFacts, TransactionFacts } from '../p2p/relay/relay-facts.ts'
 import { PROTOCOL_NAMES } from '../p2p/wire/protocols.ts'
 
-/** What the metrics of the network are read from. */
+/** Sources of the network metrics. */
 export interface WatchedNetwork {
   readonly node: PeerNode
   readonly meshSize: () => number
   readonly bytes: () => { readonly in: number; readonly out: number }
 }
 
-/** Every count of the relay, by the label that it gets. */
+/** Counts of the relay, by their label. */
 const BLOCK_EVENTS: readonly (keyof BlockFacts)[] = [
   'announced',
   'heard',

@@ -29,7 +29,7 @@ const HITS: readonly SearchHit[] = [
 
 type Search = ChatMeans['search']
 
-/** A search as a test scripts it, with what it was asked. */
+/** A search that answers as scripted, and records its queries. */
 class ScriptedSearch implements Search {
   readonly queries: string[] = []
   open = 0

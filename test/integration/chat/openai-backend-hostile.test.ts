@@ -5,7 +5,7 @@ import type { ChatAnswer, ChatRequest } from '../../../marketplace/chat/models/b
 import { OpenAiBackend } from '../../../src/chat/backends/openai-backend.ts'
 import { HOUSE } from '../../support/chat-world.ts'
 
-/** An object that cannot be made a text or a number of. */
+/** An object that cannot be converted to a text or a number. */
 const WORDLESS = { toString: 1, valueOf: 1 }
 const REQUEST: ChatRequest = { model: HOUSE, messages: [{ role: 'user', content: 'Hello?' }], maxTokens: 64 }
 

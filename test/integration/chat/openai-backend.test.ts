@@ -35,7 +35,7 @@ function limit(ms = 10_000): AbortSignal {
   return AbortSignal.timeout(ms)
 }
 
-/** What came in pieces, and what came of it. */
+/** The pieces of a streamed answer, and its result. */
 async function streamed(profile: ChatProfile, request: ChatRequest = REQUEST, signal: AbortSignal = limit()) {
   fake.profile = profile
   const deltas: Readonly<Record<string, unknown>>[] = []
@@ -164,7 +164,7 @@ describe('a backend of the OpenAI interface, asked for a whole answer', () => {
     const uncounted = { ...REQUEST, model: { ...MODEL, id: 'uncounted', supports: new Set<never>() } }
     for (const request of [REQUEST, uncounted])
       expect(await asked('hang', request, limit(30))).toMatchObject({ fault: { code: 'model/timeout' } })
-    // Who went away says nothing of the time.
+    // A caller that left proves nothing about speed.
     const gone = AbortSignal.abort()
     const other = { ...REQUEST, model: { ...MODEL, id: 'other' } }
     await asked('ok', other, gone)

@@ -29,7 +29,7 @@ describe('tokens of chats that are under way', () => {
     second.cancel()
     expect(book.allowances(key).tokens.remaining).toBe(980)
     admitted(book, key, 600).done(usage(500, 480))
-    // What is used, and not held, is there again tomorrow.
+    // Used tokens are available again only tomorrow, unlike reserved ones.
     const late = book.admit(key, () => 1)
     expect(late).toMatchObject({ ok: false, fault: { detail: { seconds: DAY_MS / 1_000 } } })
   })
@@ -60,7 +60,7 @@ describe('tokens of chats that are under way', () => {
     admitted(book, two.key, 700)
     expect([one, two].map(({ key }) => codeOf(book.admit(key)))).toEqual(Array(2).fill('chat/rate-limited'))
     pass.done(null)
-    // Now it is the limit of its own that ends first.
+    // Now the key's own limit is the tighter one.
     expect(book.allowances(two.key).tokens).toMatchObject({ limit: 900, remaining: 200 })
     const [mine, other] = [await made(book), await made(book)]
     admitted(book, mine.key, 5_000)

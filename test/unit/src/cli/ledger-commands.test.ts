@@ -11,7 +11,7 @@ import { LEDGER_COMMANDS } from '../../../../src/cli/ledger-commands.ts'
 const TO = formatAddress(DEVNET.addressPrefix, DEV_ADDRESSES[0] as Address)
 const ID = 'ab'.repeat(32)
 
-/** What a command says to a command line that it refuses before it asks any node: the context has none to ask. */
+/** The error of a command line that is refused before any node is asked. The context has no node. */
 async function refusal(...args: readonly string[]): Promise<string> {
   const line = parseCommandLine(args)
   if (!line.ok) return faultMessage(line.fault)

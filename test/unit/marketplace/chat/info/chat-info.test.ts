@@ -189,7 +189,7 @@ describe('what holds for callers', () => {
   })
 })
 
-/** Questions as they are asked, and the end of the address that the answer must rest on. */
+/** Typical questions, with the end of the address that the answer must cite. */
 const KNOWN: readonly (readonly [string, string])[] = [
   ['How do I get an API key?', '#faq-key'],
   ['I would like to know how I can obtain an API key for my Python project', '#faq-key'],

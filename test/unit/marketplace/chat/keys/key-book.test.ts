@@ -123,7 +123,7 @@ describe('limits', () => {
     for (let i = 0; i < 20; i++) {
       const pass = admitted()
       pass.cancel()
-      // Whatever comes after the end does nothing.
+      // Calls after the end have no effect.
       pass.cancel()
       pass.done(usage(5, 5))
     }

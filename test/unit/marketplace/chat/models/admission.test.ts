@@ -5,7 +5,7 @@ import { ManualTime } from '../../../../support/manual-time.ts'
 const LIMITS = { rpm: null, tpm: null, concurrency: 2, priority: 0, timeoutMs: 1_000 }
 const WAITING = LIMITS.concurrency * WAITING_PER_PLACE
 
-/** An admission, and who was let in or refused, in order. */
+/** An admission, with a record of the callers it admitted or refused, in order. */
 function admissionOf() {
   const time = new ManualTime()
   const admission = new Admission(LIMITS, time, time)

@@ -34,7 +34,7 @@ const CUT = fault('model/cut', { backend: 'x' })
 
 type Does = (sink: DeltaSink, signal: AbortSignal, call: number) => Promise<Result<ChatAnswer>>
 
-/** A backend that does as a test says, and counts. */
+/** A backend that answers as the test says, and counts its calls. */
 function backendOf(id: string, does: Does) {
   const backend = {
     id,
@@ -97,7 +97,7 @@ describe('a pool of models', () => {
     const answer = await time.runUntil(pool.complete(REQUEST, never()))
     expect(answer).toMatchObject({ ok: true, value: { backend: 'well' } })
     expect(broken.calls).toBe(3)
-    // Half of 500 ms, then half of twice that.
+    // Half of 500 ms, then half of 1,000 ms.
     expect(time.waits).toEqual([250, 500])
   })
 

@@ -9,7 +9,7 @@ const READY: Readiness = { available: true, engine: 'x' }
 const REQUEST: SpeechRequest = { text: 'Hello', voice: null, speed: 1, by: null }
 const never = new AbortController().signal
 
-/** Somebody who speaks, or fails, and keeps what was asked. */
+/** A speaker that succeeds or fails, and records its requests. */
 function speaker(by: string, parts: Partial<Speech> & { readonly fails?: boolean } = {}) {
   const asked: SpeechRequest[] = []
   const speech: Speech = {

@@ -66,7 +66,7 @@ const PICTURE_SIDE = 1_024
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 const NO_LIST = 'it is not a list of models; is the base address right, with /v1?'
-const NOBODY = (): void => undefined
+const UNHEARD = (): void => undefined
 
 /** Models behind a server with the OpenAI API (https://platform.openai.com/docs/api-reference/chat). */
 export class OpenAiBackend implements ModelBackend {
@@ -87,7 +87,7 @@ export class OpenAiBackend implements ModelBackend {
   readonly complete = async (
     request: ChatRequest,
     signal: AbortSignal,
-    heard: Heard = NOBODY,
+    heard: Heard = UNHEARD,
   ): Promise<Result<ChatAnswer>> => {
     const { id } = request.model
     const maxTokens = Math.min(request.maxTokens, wholeTokensMax(request.extra ?? {}))
@@ -96,14 +96,14 @@ export class OpenAiBackend implements ModelBackend {
       return this.#chat(request, inPieces(request), { sink: heard, heard }, signal)
     // A longer answer could not be read, but would be paid for.
     request.tally?.askedFor(maxTokens)
-    const answer = await this.#chat({ ...request, maxTokens }, {}, { sink: NOBODY, heard }, signal)
+    const answer = await this.#chat({ ...request, maxTokens }, {}, { sink: UNHEARD, heard }, signal)
     // A stream will show whether the model is slow or dead.
     if (mayCome && !answer.ok && isTimeOver(signal)) this.#slow.add(id)
     return answer
   }
 
   readonly stream = (request: ChatRequest, sink: DeltaSink, signal: AbortSignal): Promise<Result<ChatAnswer>> =>
-    this.#chat(request, inPieces(request), { sink, heard: NOBODY, hasLikelihoods: true }, signal)
+    this.#chat(request, inPieces(request), { sink, heard: UNHEARD, hasLikelihoods: true }, signal)
 
   readonly picture = async (
     model: ModelFacts,

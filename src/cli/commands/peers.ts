@@ -9,7 +9,7 @@ import { operatorClient, TOKEN_FLAG } from '../operator.ts'
 import { tableOf } from '../reading.ts'
 import { countFlag, usage } from '../values.ts'
 
-/** `farthing peers`: who the node is connected to. */
+/** `farthing peers`: lists the peers of the node. */
 export const peersCommand: Command = {
   name: 'peers',
   usage: '',
@@ -30,7 +30,7 @@ export const peersCommand: Command = {
   },
 }
 
-/** `farthing ban`: keeps a peer away. */
+/** `farthing ban`: bans a peer or an IP address. */
 export const banCommand: Command = {
   name: 'ban',
   usage: '<peer id or IP address>',

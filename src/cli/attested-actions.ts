@@ -143,7 +143,7 @@ async function networkOf(
   const told = withdrawal.value
   const same = told.network === network && told.recipient === recipient && told.receives.units === receives.units
   if (same) return ok({ network, withdrawal: { ...asked.value, status: told.status } })
-  return fail(fault('cli/refused', { message: `it says other things of ${id} than the transaction of that id` }))
+  return fail(fault('cli/refused', { message: `its record of ${id} contradicts the transaction with this id` }))
 }
 
 /**

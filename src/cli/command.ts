@@ -53,11 +53,11 @@ export function nodeUrl({ config, flags }: Pick<CommandContext, 'config' | 'flag
 /** The flag that names the node, for commands that talk to one. */
 export const RPC_FLAG = { rpc: 'Base address of the node; default: the local API' }
 /** The same flag for commands that ask no node, so that a script can pass one set of flags to every command. */
-export const OFFLINE_FLAG = { rpc: 'Taken as by the other commands; no node is asked here' }
+export const OFFLINE_FLAG = { rpc: 'Accepted as by other commands, but no node is asked' }
 /** The flag that names a wallet. */
 export const WALLET_FLAG = { wallet: 'Name of the wallet; default: caller' }
 /** The flag that limits the fee of a transaction. */
-export const FEE_FLAG = { 'max-fee': 'Most coins of fee; default 0.1' }
+export const FEE_FLAG = { 'max-fee': 'Highest fee in coins; default 0.1' }
 
 /** The fee limit, in base units. */
 export function feeFlag({ flags, params }: Pick<CommandContext, 'flags' | 'params'>): Result<bigint> {

@@ -18,7 +18,8 @@ const ACCEPT = '--accept-impact'
 
 /** The flag that allows a swap of high impact, or a pool far from the known price. */
 export const IMPACT_FLAG = {
-  'accept-impact': 'Swap at more than 15 percent below the listed price or the best route, and do not ask above 5',
+  'accept-impact':
+    'Allow a swap more than 15 percent below the listed price or the best route, and do not ask above 5 percent',
 }
 
 /** The input of a route, and what each pool pays out. */

@@ -25,7 +25,7 @@ const OUTCOME_TEXTS: Readonly<Record<OutcomeCode, string>> = {
   'token/not-freezable': 'the token was made without the power to freeze it',
   'token/max-supply': 'it would exceed what may ever be minted',
   'stable/under-backed': 'the supply would exceed the reserve',
-  'stable/no-surplus': 'the reserve does not exceed the supply by so much',
+  'stable/no-surplus': 'the reserve does not exceed the supply by this amount',
   'stable/below-minimum': 'it would pay less than the minimum',
   'pool/exists': 'there is such a pool already',
   'pool/unknown': 'there is no such pool',

@@ -17,7 +17,7 @@ export const PERCENT_DECIMALS = 4
 
 /** The flag that sets how much worse than expected an outcome may be. */
 export const SLIPPAGE_FLAG = {
-  slippage: 'Most percent that the outcome may be worse than quoted by the time of its block; default 0.5',
+  slippage: 'By how many percent the outcome may be worse than quoted; default 0.5',
   'accept-slippage': 'Take a --slippage above 15 percent',
 }
 const SLIPPAGE_DEFAULT = '0.5'

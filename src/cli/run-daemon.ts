@@ -93,7 +93,7 @@ function withoutSelling(config: Config, { note }: CommandContext, shared: string
   if (config.p2p.peers.length === 0) return config
   if (config.market.enabled)
     note(
-      'This node sells nothing, as its keys are those of every devnet: a new --data-dir with --dev-key 3 (to 6) has its own',
+      'This node sells nothing: every new devnet folder has its keys. A new --data-dir with --dev-key 3 (to 6) has its own',
     )
   const { mine, market } = config
   return { ...config, market: { ...market, enabled: false }, mine: { ...mine, address: mine.address ?? shared } }

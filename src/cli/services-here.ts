@@ -23,7 +23,7 @@ export async function standingsHere(context: CommandContext): Promise<Result<rea
   const bench = await benchOf(context)
   if (!bench.ok) return bench
   try {
-    context.note('No node runs here: this is by the configuration and the data folder.')
+    context.note('No node runs here: this is from the configuration and the data folder.')
     const { config, params } = context
     return ok(
       offeredServices(config, params).map((definition) => ({

@@ -25,7 +25,7 @@ const WRITE_FLAGS = {
   ...RPC_FLAG,
   ...FEE_FLAG,
   'dry-run': 'Show what would happen; nothing is signed or sent',
-  'no-check': 'Send it without trying it first: what fails costs its fee all the same',
+  'no-check': 'Send it without a trial: a failed transaction still costs its fee',
   json: 'Print one JSON object for each transaction',
 }
 const WAIT_FLAG = { 'no-wait': 'Do not wait for the block; the outcome is not known then' }

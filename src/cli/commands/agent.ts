@@ -69,7 +69,7 @@ export const agentUpdateCommand = writingCommand<AgentAsked>({
   name: 'agent update',
   usage: '<agent>',
   wordsMax: 1,
-  about: 'Change an agent of yours; name and capabilities stay where you do not name them',
+  about: 'Change your agent; name and capabilities stay unless you name them',
   example: 'agent update my-agent --endpoint https://new.example --settlers ""',
   flags: { ...AGENT_FLAGS, owner: 'Address that may change it from now on' },
   read: (context) => readAgent(context, 'agent update'),
@@ -81,7 +81,8 @@ export const agentUpdateCommand = writingCommand<AgentAsked>({
     // The owner is set to this wallet: only the owner can change the agent.
     const payload = { ...known.value, owner: session.sender, ...named } as PayloadOf<'agent_update'>
     const trusted = trustedText(session, asked, payload)
-    if (trusted !== '') return usage(`only the node says what else ${agentId} is: if it is right, add ${trusted}`)
+    if (trusted !== '')
+      return usage(`the other fields of ${agentId} are known only from the node: if they are right, add ${trusted}`)
     return propose('agent_update', payload, `change ${Object.keys(named).join(', ')}: ${recordText(session, payload)}`)
   },
 })
@@ -198,8 +199,7 @@ export const agentPublishCommand = writingCommand<ServiceAsked>({
   name: 'agent publish',
   usage: '<agent> <service>',
   wordsMax: 2,
-  about:
-    'Publish a service of an agent of yours, or change it; what you do not name stays, but the price is always named',
+  about: 'Publish or change a service of your agent; fields you do not name stay, but --price is always needed',
   example: 'agent publish my-agent my-search --price 0.01 --capability search --name Search',
   flags: {
     price: 'Price of a call in dollars, at most 6 decimals',

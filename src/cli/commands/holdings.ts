@@ -77,7 +77,7 @@ export const walletHistoryCommand: Command = {
     limit: `Most lines, 1 to ${LINES_MAX}; default ${LINES_DEFAULT}`,
     cursor: PAGE_FLAGS.cursor,
     ...RPC_FLAG,
-    json: 'Print a page of the events of the node as JSON, of a call its payment and its end, each with its fee and amounts',
+    json: 'Print a page of events of the node as JSON with fees and amounts; a call has two, its payment and its end',
   },
   run: async (context) => {
     const most = limitFlag(context, LINES_MAX)

@@ -15,8 +15,8 @@ import { countFlag, usage } from '../values.ts'
 
 const FLAGS = { ...RPC_FLAG, ...TOKEN_FLAG, json: 'Print JSON' }
 const LIMIT_FLAGS = {
-  rpm: 'Chats per minute; none: what its owner may',
-  tpd: 'Tokens per day (UTC); none: what its owner may',
+  rpm: 'Chats per minute; none: the limit of its owner',
+  tpd: 'Tokens per day (UTC); none: the limit of its owner',
 }
 
 /** `farthing keys`: lists the API keys of the chat. */
@@ -129,7 +129,7 @@ async function askPassword(): Promise<Result<string>> {
   if (!process.stdin.isTTY) return soundPassword((await readInput()).replace(/\r?\n$/, ''))
   const password = soundPassword(await promptHidden('New password: '))
   if (!password.ok || (await promptHidden('Once more: ')) === password.value) return password
-  return usage('the two are not the same')
+  return usage('the two passwords differ')
 }
 
 function soundPassword(text: string): Result<string> {

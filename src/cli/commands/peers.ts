@@ -14,10 +14,10 @@ export const peersCommand: Command = {
   name: 'peers',
   usage: '',
   wordsMax: 0,
-  about: 'List the peers of the node, or whom it keeps away',
+  about: 'List the peers of the node, or its bans',
   example: 'peers',
   flags: {
-    bans: 'List whom the node keeps away',
+    bans: 'List banned peers and IP addresses',
     ...RPC_FLAG,
     ...TOKEN_FLAG,
     json: 'Print the whole answer of the node as JSON',

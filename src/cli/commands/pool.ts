@@ -17,7 +17,7 @@ const PARTS_PER_BPS = 100
 
 /** The flag that allows a price far from the known one. */
 const PRICE_FLAG = {
-  'accept-impact': 'Take a price of the pool more than 15 percent from the known one, and do not ask above 5',
+  'accept-impact': 'Allow a pool price more than 15 percent from the known one, and do not ask above 5 percent',
 }
 
 const SHARES: AmountLabel = { label: 'received', asset: null }

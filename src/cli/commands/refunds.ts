@@ -53,7 +53,7 @@ async function markPaid(
   if (claim?.state !== 'owed' || claim.refund.status === 'paid') return fault('rpc/request-not-found', { txId: id })
   // A refund that the node sent may have succeeded. Paying it by hand could pay twice.
   if (claim.refund.status === 'sent')
-    return usage(`the refund ${id} was sent by the node, which finds out itself`).fault
+    return usage(`the node has sent the refund ${id}, and checks by itself whether it arrived`).fault
   const refund = { ...claim.refund, status: 'paid', transaction: paid.toLowerCase() } as const
   if (!(await store.advance('owed', { ...claim, refund }))) return fault('rpc/request-not-found', { txId: id })
   print(`${id} is paid`)

@@ -23,7 +23,7 @@ afterEach(async () => {
 
 describe('what one request makes of many', () => {
   it.each([
-    ['a field of a message that nobody knows', { ...QUESTION, of_nobody: PADDING }],
+    ['an unknown field of a message', { ...QUESTION, of_nobody: PADDING }],
     ['a list in such a field', { ...QUESTION, of_nobody: [{ a: PADDING }] }],
     ['the name of such a field', { ...QUESTION, [PADDING]: 1 }],
     ['a refusal of before', { role: 'assistant', content: 'No.', refusal: PADDING }],

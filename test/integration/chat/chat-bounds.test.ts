@@ -38,7 +38,7 @@ const isAsked =
   () =>
     server.world.fake.questions.length >= count
 
-describe('who goes away', () => {
+describe('a caller who goes away', () => {
   it.each([
     ['before anything was said', 'hang', false],
     ['before the first word of a stream', 'hang', true],
@@ -178,19 +178,19 @@ describe('chats at once', () => {
 describe('a reader that does not read', () => {
   const PIECES = 100_000
 
-  it('holds up whoever answers, and nothing is gathered for it', async () => {
+  it('slows its server down, and nothing is gathered for it', async () => {
     server.world.fake.answer = () => 'x'.repeat(3 * PIECES)
     const socket = rawChat({ ...HELLO, stream: true })
     socket.pause()
     await until('it is asked', isAsked())
-    // The server sends everything if the reader does not slow it down: about 20 MB.
+    // Without backpressure the server would send everything, about 20 MB.
     expect(await until('it stands still', standing)).toBe(1)
     socket.destroy()
     await server.settled()
     expect(server.chats).toMatchObject([{ status: 499 }])
   })
 
-  it('does not keep the place of whoever answers, which others wait for, but its own', async () => {
+  it('does not keep the place at its backend, which others wait for, but its own', async () => {
     // About 5 MB with the framing of each piece.
     server.world.fake.answer = () => 'xyz'.repeat(PIECES / 5)
     const socket = rawChat({ ...HELLO, stream: true })

@@ -69,7 +69,7 @@ describe('a conversation with a long history', () => {
     expect(toChars).toBeLessThan(fromChars / 1.5)
   })
 
-  it('has each piece summarised once, by whoever it is asked', async () => {
+  it('has each piece summarised once, whichever caller asks', async () => {
     await world.outcome(asking(talk(30)))
     resetEnsemble(world, { summary: 'Another summary.' })
     const again = await world.outcome(asking(talk(31)))
@@ -122,7 +122,7 @@ describe('a conversation with a long history', () => {
     expect(answer).toMatchObject({ ok: false, fault: { code: 'chat/context-length', detail: { param: 'messages' } } })
   })
 
-  it('is given up with whoever asked', async () => {
+  it('is given up when its caller leaves', async () => {
     world.fake.profile = 'hang'
     const leaving = new AbortController()
     const answer = world.ask(asking(talk(30)), leaving.signal)

@@ -158,7 +158,7 @@ describe('a question about what happens in the world', () => {
     expect(textIn(outcome)).not.toContain('[1]')
   })
 
-  it('is not waited for where whoever asked left', async () => {
+  it('is not waited for once its caller left', async () => {
     search.answers = 'hangs'
     const leaving = new AbortController()
     const answer = world.ask(askingBeast(QUESTIONS.current), leaving.signal)

@@ -190,7 +190,7 @@ describe('model-4 with what is left', () => {
     ['polish', 'The synthesis.'],
     ['synthesis', 'The polish.'],
     ['short', null],
-  ] as const)('does not take a call of a tool that nobody offered for an answer: %s', async (asking, text) => {
+  ] as const)('does not take a call of a tool that was not offered for an answer: %s', async (asking, text) => {
     const callsTools = (question: ChatQuestion) => (askedFor(question) === asking ? 'tool-calls' : 'ok')
     for (const fake of world.fakes) fake.profile = callsTools
     const {
@@ -310,7 +310,7 @@ describe('a polish that breaks off while it is read', () => {
     await world.settled()
   })
 
-  it('is given up by whoever leaves', async () => {
+  it('is given up when the caller leaves', async () => {
     for (const fake of world.fakes) fake.profile = (one) => (askedFor(one) === 'polish' ? 'stall' : 'ok')
     const leaving = new AbortController()
     const reading = world.read(askingBeast(QUESTIONS.standard), leaving.signal)

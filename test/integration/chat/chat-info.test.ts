@@ -110,7 +110,7 @@ describe('the info API', () => {
     }
   })
 
-  it.each(DOCUMENTS)('serves /api/v1/info%s as a document for everybody', async (path) => {
+  it.each(DOCUMENTS)('serves /api/v1/info%s as a public document', async (path) => {
     const plain = { headers: { 'accept-encoding': 'identity' } }
     const { status, headers } = await ask(full.url, `/api/v1/info${path}`, plain)
     expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*'])

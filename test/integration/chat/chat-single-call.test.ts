@@ -166,7 +166,7 @@ describe('a chat with one model', () => {
   })
 })
 
-describe('whoever goes away', () => {
+describe('a caller who goes away', () => {
   const gone = async (world: ChatWorld, begun: () => boolean, call: Parameters<ChatWorld['ask']>[0] = {}) => {
     const caller = new AbortController()
     const asked = world.ask(call, caller.signal)

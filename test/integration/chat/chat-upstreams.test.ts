@@ -143,7 +143,7 @@ describe('model-1 behind a server that', () => {
     expect(got.isDone).toBe(streamed.reason !== null)
   })
 
-  it('fails is not the last: the next one answers, and nobody sees it', async () => {
+  it('fails is not the last: the next one answers, unseen by the caller', async () => {
     for (const stream of [false, true])
       for (const profile of ['503', '401', 'html', 'in-band-error', 'empty-content', 'no-end'] as const) {
         const got = await asked(profile, { stream, backends: [{}, {}] })

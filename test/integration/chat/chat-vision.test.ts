@@ -246,7 +246,7 @@ describe('images for model-4', () => {
     await dark.close()
   })
 
-  it('are given up with whoever asked', async () => {
+  it('are given up when their caller leaves', async () => {
     const leaving = new AbortController()
     const before = internet.visits['safe.example'] as number
     const answer = world.ask(askingBeast([WORDS, image('https://safe.example/a.png')]), leaving.signal)

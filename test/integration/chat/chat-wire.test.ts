@@ -60,7 +60,7 @@ describe('a whole answer', () => {
     expect(reply.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it("is the assistant's, whoever its server says has spoken", async () => {
+  it("is the assistant's, whatever role its server reports", async () => {
     server.world.fake.message = { role: 'system' }
     const response = await server.post(HELLO)
     server.world.fake.message = {}
@@ -184,7 +184,7 @@ describe('a stream', () => {
 })
 
 describe('a request', () => {
-  it('may hold every role, both forms of content, and fields that nobody knows', async () => {
+  it('may hold every role, both forms of content, and unknown fields', async () => {
     const messages = [
       { role: 'developer', content: 'Be short.' },
       { role: 'system', content: [{ type: 'text', text: 'Be kind.' }], name: 'house' },

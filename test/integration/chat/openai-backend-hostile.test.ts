@@ -38,7 +38,7 @@ const event = (chunk: object): string => `data: ${JSON.stringify(chunk)}\n\n`
 const calling = (call: object): object => ({ role: 'assistant', tool_calls: [call] })
 const nested = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`)
 
-describe('a server that answers what nobody would', () => {
+describe('a server with hostile answers', () => {
   it.each([
     ['an index that is an object', whole(calling({ index: WORDLESS, id: 'a', function: { name: 'x' } }))],
     ['an error whose message is an object', JSON.stringify({ error: { message: WORDLESS } })],

@@ -159,7 +159,7 @@ describe('a text that cannot be read out', () => {
     expect(response.status).toBe(401)
   })
 
-  it('is refused at once where nobody speaks', async () => {
+  it('is refused at once without a speech engine', async () => {
     const mute = await ChatServer.open()
     const init = {
       method: 'POST',
@@ -206,7 +206,7 @@ describe('several servers that speak', () => {
   })
 })
 
-describe('whoever goes away', () => {
+describe('a caller who goes away', () => {
   it('ends the speech at the server', async () => {
     const { fake } = server.world
     fake.speech = 'hang'

@@ -14,7 +14,7 @@ describe('tokens of chats that are under way', () => {
     return pass.value
   }
 
-  it('are held until each is over: whoever comes when all are held comes again soon', async () => {
+  it('are held until each is over: a caller refused meanwhile may come again soon', async () => {
     const { book } = openBook()
     const { key } = await made(book)
     const first = admitted(book, key, 600)
@@ -44,7 +44,7 @@ describe('tokens of chats that are under way', () => {
     expect(codeOf(book.admit(key, unread))).toBe('chat/rate-limited')
   })
 
-  it('keep nobody out who is alone, however many they are said to be', async () => {
+  it('keep no caller out who is alone, however many are expected', async () => {
     const { book } = openBook()
     const { key } = await made(book, 'alice', { rpm: null, tpd: 100 })
     for (const expected of [1_000_000, Number.MAX_SAFE_INTEGER, Number.NaN, -1_000_000, Infinity, 0.5])

@@ -137,7 +137,7 @@ describe('a model', () => {
     }
   })
 
-  it('that speaks needs somebody who speaks', () => {
+  it('that speaks needs a speech engine', () => {
     const silent = modelOf(infoOver(full), 'model-voice')
     expect(silent).toMatchObject({ available: false, unavailable_reason: 'speech is not configured' })
     const engine = { available: true, engine: 'espeak-ng' } as const

@@ -58,7 +58,7 @@ describe('who comes to a backend', () => {
     expect(admission.waiting).toBe(WAITING)
   })
 
-  it('finds none where nobody has more than one waiting', async () => {
+  it('finds none where no caller has more than one waiting', async () => {
     const { told, come, settle } = admissionOf()
     for (let i = 0; i < WAITING + 2; i++) come(`one ${i}`, `one ${i}`)
     come('late', 'late')

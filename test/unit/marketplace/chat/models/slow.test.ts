@@ -102,7 +102,7 @@ describe('a model that is slow', () => {
     expect(pool.facts[0]?.totals).toMatchObject({ calls: 25, failures: 0 })
   })
 
-  it('is not to blame for whoever reads along and takes his time', async () => {
+  it('is not to blame for a slow reader', async () => {
     const { pool, time } = poolAt(() => ({ everyMs: 1_000, pieces: 2 }))
     let go = (): void => {}
     const slowly: DeltaSink = () =>

@@ -94,7 +94,7 @@ describe('models that speak', () => {
     expect(speech.readiness()).toMatchObject({ available: false })
   })
 
-  it('are asked no more once nobody waits', async () => {
+  it('are asked no more once the caller left', async () => {
     const gone = new AbortController()
     const one = speaker('one', () => slowDown(0))
     const { speech } = await speechOf(one)

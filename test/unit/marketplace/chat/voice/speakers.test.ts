@@ -27,7 +27,7 @@ function speaker(by: string, parts: Partial<Speech> & { readonly fails?: boolean
 }
 
 describe('several who speak', () => {
-  it('are asked in their order, and whoever began goes on', async () => {
+  it('are asked in their order, and the one that began goes on', async () => {
     const [one, two] = [speaker('one', { fails: true }), speaker('two of them')]
     const both = new FirstSpeaker([one, two])
     const first = await both.speak(REQUEST, never)

@@ -97,7 +97,7 @@ describe('espeak-ng as a program', () => {
     espeak.stop()
   })
 
-  it('is killed with whoever asked, and when the node stops', async () => {
+  it('is killed when its caller leaves, and when the node stops', async () => {
     const pidFile = join(folder, 'pid')
     const espeak = await open(program(`echo $$ > '${pidFile}'; exec sleep 600`))
     const pidOf = (): Promise<number> =>
@@ -120,7 +120,7 @@ describe('espeak-ng as a program', () => {
     expect(runs(two)).toBe(false)
   })
 
-  it('holds nobody up by what it has started itself', async () => {
+  it('does not hang on a process that it has started itself', async () => {
     const pidFile = join(folder, 'pid-of-child')
     const espeak = await open(program(`sleep 600 & echo $! > '${pidFile}'; wait`))
     const gone = new AbortController()

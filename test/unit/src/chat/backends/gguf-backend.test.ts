@@ -108,7 +108,7 @@ async function poolOver(prompt: Prompt) {
   return { pool, ask, done, wasted }
 }
 
-it('words to stop at that leave nothing of an answer have nobody else go without the model', async () => {
+it('stop words that leave nothing of an answer do not block the model for other callers', async () => {
   const { pool, ask } = await poolOver(stops)
   for (let i = 0; i < QUESTIONS; i++)
     expect(await ask('Hello', { stop: ['T', 'e'] })).toMatchObject({
@@ -118,7 +118,7 @@ it('words to stop at that leave nothing of an answer have nobody else go without
   expect(await ask('Hello')).toMatchObject({ ok: true, value: { text: ANSWER } })
 })
 
-it('a prompt that the model cannot be asked has nobody else go without the model', async () => {
+it('a prompt that the model cannot take does not block it for other callers', async () => {
   const { pool, ask } = await poolOver(async (text, options) => {
     if (text.includes('odd')) throw new Error('Failed to compress chat history')
     return stops(text, options)
@@ -128,7 +128,7 @@ it('a prompt that the model cannot be asked has nobody else go without the model
   expect(await ask('Hello')).toMatchObject({ ok: true, value: { text: ANSWER } })
 })
 
-it('a prompt far longer than the window is not cut into tokens, and has nobody else go without the model', async () => {
+it('a prompt far longer than the window is not tokenized, and does not block the model for other callers', async () => {
   let asked = 0
   const { pool, ask } = await poolOver(async (text, options) => {
     asked += 1

@@ -34,7 +34,7 @@ const POLLS = 30
 /** Attempts to submit one nonce to a node that is busy or away. */
 const ATTEMPTS = 10
 
-/** Refusals of a nonce that may pass a moment later. */
+/** Refusals that may not recur a moment later, for the same nonce. */
 const PASSING: ReadonlySet<string> = new Set(['mining_busy', 'rate_limited', 'node_busy', 'mining_not_ready'])
 /** Refusals that end a job: another block came first, or the node has restarted. The next job follows. */
 const OVER: ReadonlySet<string> = new Set(['stale_job', 'unknown_job', 'known_block'])

@@ -13,7 +13,7 @@ export class ChatMetrics {
     const registers = [registry]
     this.#seconds = new Histogram({
       name: 'farthing_chat_seconds',
-      help: 'Time of chats, by model and status; 499 is for those whose asker went away',
+      help: 'Time of chats, by model and status; 499 means that the caller left',
       labelNames: ['model', 'status'],
       buckets: SECONDS_BUCKETS,
       registers,

@@ -75,8 +75,8 @@ export function watchNetwork(registry: Registry, { node, meshSize, bytes }: Watc
   )
   gauge('farthing_gossip_block_bytes_total', 'Bytes of compact blocks heard', () => node.blocks.facts.bytes)
   gauge('farthing_gossip_transaction_bytes_total', 'Bytes of transactions heard', () => node.transactions.facts.bytes)
-  events(registry, 'farthing_relay_blocks_total', 'What became of blocks by gossip', BLOCK_EVENTS, node.blocks.facts)
-  const about = 'What became of transactions of other nodes'
+  events(registry, 'farthing_relay_blocks_total', 'Events of the block relay, by kind', BLOCK_EVENTS, node.blocks.facts)
+  const about = 'Events of the transaction relay, by kind'
   events(registry, 'farthing_relay_transactions_total', about, TRANSACTION_EVENTS, node.transactions.facts)
   countOffences(registry, node)
   countRequests(registry, node)

@@ -5,7 +5,7 @@ import type { Checkable } from '../adapters/providers/provider.ts'
 export function watchProviders(registry: Registry, checkable: readonly Checkable[]): void {
   new Gauge({
     name: 'farthing_provider_usable',
-    help: '1 for each provider that would be asked now, by what it is asked for',
+    help: '1 for each provider that is available now, by its purpose',
     labelNames: ['what', 'name'],
     registers: [registry],
     collect() {

@@ -6,7 +6,7 @@ export function watchStableRail(registry: Registry, rail: StableRail): void {
   const registers = [registry]
   new Counter({
     name: 'farthing_stable_calls_total',
-    help: 'Calls over the stablecoin rail by what they came to',
+    help: 'Calls over the stablecoin rail, by outcome',
     labelNames: ['outcome'],
     registers,
     collect() {

@@ -173,7 +173,7 @@ export class VoicePlatform {
     return spoken.ok ? ok({ ...audioOf(spoken.value.state), stages: spoken.value.stages }) : spoken
   }
 
-  /** Why it cannot be spoken. Null if it can. */
+  /** Why a text cannot be spoken with these options. Null if it can. */
   #troubleWith({ voice, speed }: SpeechWish, readiness: Readiness): Fault | null {
     if (!readiness.available) {
       const { reason, requires } = readiness

@@ -17,7 +17,7 @@ const DEPTH_MAX = 64
 const CODE_BLOCK = '(code block)'
 /** Ends of headings and list items. A full stop is added if missing. */
 const SENTENCE_END = /[.!?…:;。！？]["'”’)\]]*$/u
-/** Struck-out words are kept. */
+/** Struck-out words are kept. Only their marks are removed. */
 const STRIKE_MARK = /~~/g
 /** HTML blocks that show nothing: scripts, styles, comments and declarations. */
 const UNSHOWN = /^\s*<(?:script|style|template|[!?])/i

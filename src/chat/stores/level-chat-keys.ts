@@ -37,14 +37,14 @@ export async function openChatKeys(options: ChatKeysOptions): Promise<OpenChatKe
   const { folder, clock, bounds, keysInAllMax, onFault } = options
   const tell = (reason: string): void => onFault(fault('chat/keys-damaged', { reason }))
   const store = await LevelKeyRecords.open(folder, (reason) =>
-    tell(`${folder} is damaged (${reason}): it lies beside now, and keys must be made anew`),
+    tell(`${folder} is damaged (${reason}): it was moved aside, and keys must be made again`),
   )
   try {
     const secretPath = `${folder}.secret`
     const seals = keySeals(await makeKeySecret(secretPath))
     const { keys, owners, unreadable } = store.kept
     const lost = keys.filter(({ sealedBy }) => sealedBy !== seals.name).length
-    if (lost > 0) tell(`${lost} are good no longer, since ${secretPath} was lost or replaced`)
+    if (lost > 0) tell(`${lost} are no longer valid, since ${secretPath} was lost or replaced`)
     if (unreadable.length > 0) tell(`${unreadable.length} entries of ${folder} cannot be read`)
     const write = store.write.bind(store)
     const room = keysInAllMax === undefined ? {} : { keysInAllMax }

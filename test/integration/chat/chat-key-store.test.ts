@@ -168,7 +168,7 @@ describe('damage', () => {
     })
     expect(next.list(OPERATOR)).toMatchObject([{ id, state: 'lost' }])
     expect(faults).toMatchObject([
-      { code: 'chat/keys-damaged', detail: { reason: expect.stringMatching(/^1 are good no/) } },
+      { code: 'chat/keys-damaged', detail: { reason: expect.stringMatching(/^1 are no longer valid, since /) } },
     ])
     const fresh = await made(next)
     expect(next.identify(fresh.header).ok).toBe(true)

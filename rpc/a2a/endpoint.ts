@@ -1,13 +1,16 @@
 import { fault } from '../../consensus/primitives/fault.ts'
-import type { ApiRequest, Handler, PlainAnswer } from '../server/answer.ts'
+import { nativeNetwork } from '../cashier/options.ts'
+import type { REQUEST_STATUS } from '../contract/market.ts'
+import type { Static } from '../contract/schema.ts'
+import { getRequest } from '../handlers/market.ts'
+import { type ApiRequest, type Handler, isFault, type PlainAnswer } from '../server/answer.ts'
 import { failure, INVALID_REQUEST, type JsonRpcId, METHOD_NOT_FOUND, success } from '../server/json-rpc.ts'
 import { beginTask, callIn, cancelTask, continueTask, look } from './conversation.ts'
 import { A2aRefusal, invalidParams, refusalOf } from './errors.ts'
-import { taskOfPayment } from './known-payment.ts'
 import { answerQuestion } from './questions.ts'
 import type { A2aPlace } from './sayings.ts'
-import { type AgentTask, tasksOf } from './tasks.ts'
-import { type A2aVersion, fieldsOf, messageJson, readMessage, taskJson } from './wire.ts'
+import { type AgentTask, type TaskState, tasksOf } from './tasks.ts'
+import { type A2aVersion, fieldsOf, messageJson, readMessage, type ShownTask, taskJson } from './wire.ts'
 
 /** A result, and what is to be called once it was handed over. */
 interface Done {
@@ -134,4 +137,43 @@ function idIn(params: unknown): string {
   const { id } = fieldsOf(params)
   if (typeof id !== 'string' || id === '' || id.length > 200) throw invalidParams('id must be a text')
   return id
+}
+
+/** State of a task by the state of its paid call. */
+const STATES: Readonly<Record<string, TaskState>> = {
+  paid: 'submitted',
+  executing: 'working',
+  completed: 'completed',
+  failed: 'failed',
+  refund_pending: 'failed',
+  refunded: 'failed',
+}
+
+/**
+ * A task whose id is that of a payment, from what the market keeps of it on disk: so it is found after a restart too. The
+ * result is not shown, since everybody can see the id of a payment; who repeats the call with the payment gets it.
+ */
+async function taskOfPayment({ node, market, request }: A2aPlace, id: string): Promise<ShownTask | undefined> {
+  if (!/^[0-9a-f]{64}$/.test(id)) return undefined
+  const answer = await getRequest(node, { ...request, params: { txId: id }, query: {}, body: undefined })
+  if (isFault(answer) || !('json' in answer)) return undefined
+  const { serviceId, status, caller, rail, txId, refund } = answer.json as Static<typeof REQUEST_STATUS>
+  const state = STATES[status] ?? 'working'
+  const network = rail === 'stable' ? market.stable?.terms.network.caip2 : nativeNetwork(node.chain)
+  const receipts =
+    state === 'submitted' || state === 'working'
+      ? []
+      : [{ success: state === 'completed', transaction: txId ?? '', network, payer: caller }]
+  const word = state === 'completed' ? 'payment-completed' : state === 'failed' ? 'payment-failed' : 'payment-submitted'
+  const metadata = { 'x402.payment.status': word, 'x402.payment.receipts': receipts, refund }
+  const text = `The call of ${serviceId} is ${status}. Its result comes with the call repeated, with the same payment.`
+  return {
+    id,
+    contextId: id,
+    state,
+    says: { text, metadata },
+    artifact: null,
+    paymentId: id,
+    changedMs: node.clock.now(),
+  }
 }

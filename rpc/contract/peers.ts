@@ -1,6 +1,10 @@
-import { BAN_HOURS, BAN_HOURS_MAX } from './ban-hours.ts'
 import { COUNT, HEIGHT, MOMENT, type Route, UINT_TEXT } from './route.ts'
 import * as Type from './schema.ts'
+
+/** Longest ban that the API sets, in hours: a year. */
+export const BAN_HOURS_MAX = 8_760
+/** Hours of a ban where none are given. */
+export const BAN_HOURS = 24
 
 const PEER_ID = Type.String({ description: 'Id of a peer' })
 const OPTIONAL_COUNT = Type.Union([COUNT, Type.Null()])

@@ -8,16 +8,19 @@ import { merkleProof, RECEIPT_TREE, TRANSACTION_TREE } from '../../consensus/cry
 import { ACCOUNTS } from '../../consensus/ledger/account.ts'
 import { decodeReceipt, isReceiptOf } from '../../consensus/ledger/receipt.ts'
 import { formatAmount } from '../../consensus/primitives/amount.ts'
-import { fromHex, isHex, toHex } from '../../consensus/primitives/bytes.ts'
+import { fromHex, isHex, isHexBytes, toHex } from '../../consensus/primitives/bytes.ts'
 import { encode } from '../../consensus/primitives/codec.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import type { Address, BlockId, TxId } from '../../consensus/primitives/ids.ts'
-import type { Result } from '../../consensus/primitives/result.ts'
+import { unknownName } from '../../consensus/primitives/likeness.ts'
+import { fail, type Result } from '../../consensus/primitives/result.ts'
 import { proveState } from '../../consensus/state/proof.ts'
-import type { Transaction } from '../../consensus/tx/transaction.ts'
+import { transactionFromJson } from '../../consensus/tx/json.ts'
+import { decodeTransaction, type Transaction } from '../../consensus/tx/transaction.ts'
 import { rateOf } from '../../consensus/tx/weight.ts'
 import { closureOf } from '../../marketplace/ledger/closures.ts'
 import { nextBaseFee } from '../../mempool/admission.ts'
+import { TRANSACTION_JSON } from '../contract/chain.ts'
 import {
   addressText,
   blockSummary,
@@ -29,7 +32,6 @@ import {
 import type { NodeApi } from '../node/node-api.ts'
 import { answer, type Handler } from '../server/answer.ts'
 import { badCursor } from '../server/at-head.ts'
-import { readTransaction } from './chain/transaction-body.ts'
 
 const PAGE_DEFAULT = 50
 
@@ -255,4 +257,26 @@ function findEntry({ chain }: Pick<NodeApi, 'chain'>, name: string): BlockEntry 
   if (name === 'latest') return chain.head
   const id = isHex(name, 32) ? (name as BlockId) : chain.database.idAt(Number(name))
   return id === undefined ? undefined : chain.database.entry(id)
+}
+
+const FORMS = 'send {"raw": "<hex of its bytes>"}, its JSON form, or the bytes as application/octet-stream'
+
+/** The transaction of a request body: its bytes, these in hex as `raw`, or its JSON form. */
+export function readTransaction({ chain }: Pick<NodeApi, 'chain'>, body: unknown): Result<Transaction> {
+  if (body instanceof Uint8Array) return decodeTransaction(body)
+  const { raw } = body as { readonly raw?: unknown }
+  if (raw === undefined) return readJson(chain, body as object)
+  if (typeof raw !== 'string' || !isHexBytes(raw))
+    return fail(fault('tx/json', { field: 'raw', reason: 'must be lower-case hex' }))
+  return decodeTransaction(fromHex(raw))
+}
+
+/** The JSON form. What has nothing of it is told which forms there are: "kind: is missing" would say nothing of bytes in hex. */
+function readJson({ ruleBook }: NodeApi['chain'], body: object): Result<Transaction> {
+  const names = Object.keys(body)
+  const stranger = names.find((name) => !Object.hasOwn(TRANSACTION_JSON.properties, name))
+  if ('kind' in body || (stranger === undefined && names.length > 0))
+    return transactionFromJson(ruleBook.params.addressPrefix, body)
+  const what = stranger === undefined ? 'the body is empty' : unknownName('member', stranger, [])
+  return fail(fault('rpc/invalid-request', { fields: [`${what}; ${FORMS}`] }))
 }

@@ -1,7 +1,7 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
-import { BAN_HOURS } from '../contract/ban-hours.ts'
 import type { BAN, PEER } from '../contract/peers.ts'
+import { BAN_HOURS } from '../contract/peers.ts'
 import type { Static } from '../contract/schema.ts'
 import { moment } from '../json/chain-json.ts'
 import type { BanFacts, PeerFacts } from '../node/network.ts'

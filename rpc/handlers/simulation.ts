@@ -19,7 +19,7 @@ import { poolNamed } from '../../marketplace/queries/pools.ts'
 import { answer, type Handler } from '../server/answer.ts'
 import { atHead } from '../server/at-head.ts'
 import { type Simulation, simulate } from './chain/simulating.ts'
-import { readTransaction } from './chain/transaction-body.ts'
+import { readTransaction } from './chain.ts'
 
 /** Tries a transaction out. */
 export const simulateTransaction: Handler<'simulateTransaction'> = (node, { body }) => {

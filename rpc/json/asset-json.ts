@@ -34,11 +34,8 @@ export function assetAmountJson(chain: Chain, asset: Hash, units: bigint): Stati
 }
 
 /** Dollars of millionths; null stays null. */
-export function usdText(micros: bigint): string
-/** Dollars of millionths; null stays null. */
-export function usdText(micros: bigint | null): string | null
-export function usdText(micros: bigint | null): string | null {
-  return micros === null ? null : formatAmount(micros, USD_DECIMALS)
+export function usdText<T extends bigint | null>(micros: T): T extends bigint ? string : null {
+  return (micros === null ? null : formatAmount(micros, USD_DECIMALS)) as T extends bigint ? string : null
 }
 
 /** Per cent of millionths. */

@@ -11,13 +11,63 @@ import { serviceRecord } from '../../marketplace/queries/reputation.ts'
 import type { StableRail } from '../../marketplace/stable/rail.ts'
 import { stableDollars } from '../../marketplace/stable/terms.ts'
 import { offerState } from '../cashier/offer-state.ts'
-import { NATIVE_SCHEME } from '../cashier/options.ts'
+import { NATIVE_SCHEME, STABLE_SCHEME } from '../cashier/options.ts'
 import type { PROTOCOL, RegistryEntry } from '../contract/market.ts'
 import type { Static } from '../contract/schema.ts'
 import { coinNumber, usdNumber } from '../json/chain-json.ts'
 import { recordJson } from '../json/record-json.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
-import { stableFacilitators, stableRailDocument } from './stable-document.ts'
+
+/** The stablecoin rail as the protocol document has it: all its fields, whether it is on or off. */
+type StableRailDocument = Static<typeof PROTOCOL>['evmStableRail']
+
+const OFF: StableRailDocument = {
+  mode: 'disabled',
+  facilitatorUrl: '',
+  network: 'base',
+  chainId: 8453,
+  asset: 'USDC',
+  assetContract: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  payTo: '',
+  scheme: STABLE_SCHEME,
+  authVerified: false,
+  authDetail: 'The stablecoin rail is not configured on this node.',
+  note: 'Use the native rail.',
+}
+
+/** `evmStableRail`: what is said to be verified was really asked of a facilitator. */
+function stableRailDocument(rail: StableRail | null): StableRailDocument {
+  if (rail === null) return OFF
+  const { terms, verified, closedBecause, facilitators } = rail
+  const used = facilitators.find(({ healthy }) => healthy) ?? facilitators[0]
+  return {
+    mode: closedBecause === null ? 'live' : 'unavailable',
+    facilitatorUrl: used?.url ?? '',
+    network: terms.network.word,
+    chainId: terms.network.chainId,
+    asset: terms.asset.symbol,
+    assetContract: terms.asset.contract,
+    payTo: terms.payTo,
+    scheme: STABLE_SCHEME,
+    authVerified: verified.ok,
+    authDetail: verified.detail,
+    note: closedBecause ?? 'Verified before the work and settled after it: a service that fails charges nothing.',
+  }
+}
+
+/** Facilitators of the stablecoin rail, in the order in which they are asked; one entry of what is missing where it is off. */
+function stableFacilitators(rail: StableRail | null): Static<typeof PROTOCOL>['facilitators'] {
+  const document = stableRailDocument(rail)
+  const { scheme, network, asset, assetContract, payTo } = document
+  const common = { mode: 'external-stable', default: false, scheme, network, asset, assetContract, payTo }
+  if (rail === null) return [{ ...common, url: '', verification: 'none: disabled', note: document.authDetail }]
+  return rail.facilitators.map(({ url, healthy, detail }) => ({
+    ...common,
+    url,
+    verification: healthy ? 'Asked by this node: it takes the scheme on this network.' : 'none: it cannot be used now',
+    note: detail,
+  }))
+}
 
 /** Everything this node sells, as registry entries; unavailable services too, with the reason. */
 export function registryEntries(node: NodeApi, baseUrl: string): readonly RegistryEntry[] {

@@ -4,8 +4,20 @@ import type { Route } from '../contract/route.ts'
 import type { Schema } from '../contract/schema.ts'
 import { ROUTES } from '../contract/table.ts'
 import { FORM_TYPE } from '../edge/form.ts'
-import { OPENAPI_EXAMPLES } from './openapi-examples.ts'
+import recorded from '../openapi-examples.json' with { type: 'json' }
 import { type ServiceOperation, serviceOperation } from './openapi-services.ts'
+
+/** Examples of one operation: a body that it takes, and answers by status. */
+interface OperationExamples {
+  readonly request?: unknown
+  readonly answers: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Examples for the document of the API, by operation: real answers of a node, recorded by `npm run gen:examples`. A test holds
+ * each of them against the schema that it stands beside.
+ */
+export const OPENAPI_EXAMPLES = recorded as Readonly<Record<string, OperationExamples>>
 
 /** Version of the interface, not of the software. */
 export const OPENAPI_VERSION = '2.20.0'

@@ -1,7 +1,7 @@
 import { fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { OPERATOR } from '../../marketplace/chat/keys/keys.ts'
-import { keyJson } from '../../rpc/chat/keys/key-json.ts'
+import { keyJson } from '../../rpc/chat/keys/key-handlers.ts'
 import type { KeyEdit, KeyView, KeyWish, NewKeyView, OperatorClient } from '../../rpc/client/operator-client.ts'
 import { type OpenChatKeys, openChatKeys } from '../chat/stores/level-chat-keys.ts'
 import { systemClock } from '../daemon/runtime.ts'

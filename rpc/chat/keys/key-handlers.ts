@@ -1,8 +1,10 @@
 import { fault } from '../../../consensus/primitives/fault.ts'
-import { type KeyChange, OPERATOR } from '../../../marketplace/chat/keys/keys.ts'
+import { type ChatKey, type KeyChange, OPERATOR } from '../../../marketplace/chat/keys/keys.ts'
+import type { API_KEY } from '../../contract/chat-keys.ts'
+import type { Static } from '../../contract/schema.ts'
+import { moment } from '../../json/chain-json.ts'
 import { answer, type Handler } from '../../server/answer.ts'
 import { badCursor } from '../../server/at-head.ts'
-import { keyJson } from './key-json.ts'
 
 const DAY_MS = 86_400_000
 const LIMIT_DEFAULT = 50
@@ -51,4 +53,35 @@ export const revokeKey: Handler<'revokeKey'> = async ({ chat }, { params }) => {
   if (chat == null) return fault('chat/off')
   const revoked = await chat.keys.revoke(params.id, OPERATOR)
   return revoked.ok ? answer(keyJson(revoked.value)) : revoked.fault
+}
+
+/** An API key as the API shows it. */
+export function keyJson({
+  id,
+  label,
+  owner,
+  state,
+  limits,
+  usedToday,
+  usedInAll,
+  ...times
+}: ChatKey): Static<typeof API_KEY> {
+  const { createdAtMs, lastUsedAtMs, expiresAtMs, revokedAtMs } = times
+  return {
+    id,
+    label,
+    owner,
+    state,
+    limits,
+    createdAt: moment(createdAtMs),
+    lastUsedAt: momentOrNull(lastUsedAtMs),
+    expiresAt: momentOrNull(expiresAtMs),
+    revokedAt: momentOrNull(revokedAtMs),
+    usedToday,
+    usedInAll,
+  }
+}
+
+function momentOrNull(timeMs: number | null): string | null {
+  return timeMs === null ? null : moment(timeMs)
 }

@@ -1,6 +1,6 @@
 import type { Fault } from '../../../consensus/primitives/fault.ts'
 import type { OperatorClient, PeerView } from '../../../rpc/client/operator-client.ts'
-import { BAN_HOURS, BAN_HOURS_MAX } from '../../../rpc/contract/ban-hours.ts'
+import { BAN_HOURS, BAN_HOURS_MAX } from '../../../rpc/contract/peers.ts'
 import { parseIp } from '../../p2p/host/address-groups.ts'
 import { type Command, type CommandContext, RPC_FLAG } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { SERVICE_TABLE } from '../../../../marketplace/services/table.ts'
-import { openApiDocument } from '../../../../rpc/openapi/openapi.ts'
-import { OPENAPI_EXAMPLES } from '../../../../rpc/openapi/openapi-examples.ts'
+import { OPENAPI_EXAMPLES, openApiDocument } from '../../../../rpc/openapi/openapi.ts'
 import type { MadeDocument } from '../../../support/documents.ts'
 import { ApiChecker, type ApiDocument } from '../../../support/openapi-check.ts'
 

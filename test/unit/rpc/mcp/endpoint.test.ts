@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { blameClient } from '../../../../rpc/mcp/misfits.ts'
+import { blameClient } from '../../../../rpc/mcp/endpoint.ts'
 
 const answer = (message: string): string => JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32_603, message } })
 

@@ -7,7 +7,7 @@ import { type Fault, fault, faultMessage } from '../../consensus/primitives/faul
 import type { Address, Hash, TxId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { readSignedText, type SignedText, textJob } from '../../consensus/tx/signed-text.ts'
-import { DURATION_MS_MAX } from '../checkout/settler.ts'
+import { DURATION_MS_MAX } from '../till/rails/native/settler.ts'
 import { settlementText } from './settlement-text.ts'
 
 /** A seller's word on a paid call, read but not checked: how it ended, signed by whom. */

@@ -1,6 +1,6 @@
 import { type Fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
-import type { Offer } from '../../marketplace/checkout/operator.ts'
 import { checkRequest } from '../../marketplace/services/service.ts'
+import type { Offer } from '../../marketplace/till/shop.ts'
 import { type CallOutcome, wantsAnother } from '../cashier/cashier.ts'
 import { resourceUrl } from '../cashier/options.ts'
 import { isWithheld } from '../cashier/quotes.ts'

@@ -1,7 +1,7 @@
 import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import { type Fault, faultRow } from '../../consensus/primitives/fault.ts'
 import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
-import type { Offer } from '../../marketplace/checkout/operator.ts'
+import type { Offer } from '../../marketplace/till/shop.ts'
 import { refundOf } from '../market/requests.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
 import { nativeNetwork } from './options.ts'

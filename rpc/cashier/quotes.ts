@@ -1,7 +1,7 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { type Fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
-import type { Offer } from '../../marketplace/checkout/operator.ts'
 import { checkRequest } from '../../marketplace/services/service.ts'
+import type { Offer } from '../../marketplace/till/shop.ts'
 import { moment } from '../json/chain-json.ts'
 import { shortened } from '../json/shortened.ts'
 import type { MarketApi } from '../node/node-api.ts'

@@ -2,9 +2,9 @@ import type { Chain } from '../../consensus/chain/chain.ts'
 import { merkleProof, TRANSACTION_TREE } from '../../consensus/crypto/merkle.ts'
 import { fromHex, toHex } from '../../consensus/primitives/bytes.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
-import type { Claim } from '../../marketplace/checkout/claim.ts'
-import type { StableIn } from '../../marketplace/stable/claim.ts'
-import { type StableTerms, stableDollars } from '../../marketplace/stable/terms.ts'
+import type { StableIn } from '../../marketplace/till/rails/dollar/claim.ts'
+import { type StableTerms, stableDollars } from '../../marketplace/till/rails/dollar/terms.ts'
+import type { Claim } from '../../marketplace/till/rails/native/claim.ts'
 import { addressText, coinNumber, merkleProofToJson, moment } from '../json/chain-json.ts'
 
 /** The receipt of a call paid in the native coin, with the proof that the payment is in its block. */

@@ -1,6 +1,6 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { formatAmount } from '../../consensus/primitives/amount.ts'
-import { stableDollars } from '../../marketplace/stable/terms.ts'
+import { stableDollars } from '../../marketplace/till/rails/dollar/terms.ts'
 import type { MarketApi } from '../node/node-api.ts'
 import type { Listing } from './listings.ts'
 

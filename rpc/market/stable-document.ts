@@ -1,4 +1,4 @@
-import type { StableRail } from '../../marketplace/stable/rail.ts'
+import type { StableRail } from '../../marketplace/till/rails/dollar/rail.ts'
 import { STABLE_SCHEME } from '../cashier/options.ts'
 
 /** The stablecoin rail as the protocol document has it: all its fields, whether it is on or off. */

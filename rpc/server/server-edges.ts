@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
-import { ClaimsAway } from '../../marketplace/checkout/claim-store.ts'
+import { ClaimsAway } from '../../marketplace/till/claim-store.ts'
 import { isQuickToParse } from '../chat/body-values.ts'
 import { chatError, isOpenAiPath, retryHeaders } from '../chat/errors.ts'
 import type { Route } from '../contract/route.ts'

@@ -1,5 +1,5 @@
 import { keccakText } from '../../consensus/external/eip712.ts'
-import type { AuthorizationState, StableLedger } from '../../marketplace/stable/facilitator.ts'
+import type { AuthorizationState, StableLedger } from '../../marketplace/till/rails/dollar/facilitator.ts'
 import { boundedFetch, objectIn } from './bounded-fetch.ts'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -5,8 +5,8 @@ import {
   type FacilitatorVerdict,
   reasonInShort,
   type SupportVerdict,
-} from '../../marketplace/stable/facilitator.ts'
-import type { StableNetwork } from '../../marketplace/stable/terms.ts'
+} from '../../marketplace/till/rails/dollar/facilitator.ts'
+import type { StableNetwork } from '../../marketplace/till/rails/dollar/terms.ts'
 import { boundedFetch, type Fetched, objectIn, type Unanswered } from './bounded-fetch.ts'
 
 /** Headers that a facilitator wants at its paths, by path without the slash, or `*` for all. */

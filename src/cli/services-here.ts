@@ -1,7 +1,7 @@
 import { type Fault, fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import { tryOut } from '../../marketplace/checkout/trial.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
+import { tryOut } from '../../marketplace/till/trial.ts'
 import type { TrialView } from '../../rpc/client/trial-view.ts'
 import { usdNumber } from '../../rpc/json/chain-json.ts'
 import { offeredServices } from '../market/services-on-offer.ts'

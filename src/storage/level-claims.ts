@@ -5,8 +5,8 @@ import {
   type ClaimStore,
   PASSED_OVER_MAX,
   type StoredClaim,
-} from '../../marketplace/checkout/claim-store.ts'
-import { beyondBytes, type KeptResult } from '../../marketplace/checkout/kept-results.ts'
+} from '../../marketplace/till/claim-store.ts'
+import { beyondBytes, type KeptResult } from '../../marketplace/till/kept-results.ts'
 import { KeyedLock } from './keyed-lock.ts'
 
 type Database = Level<string, string>

@@ -8,8 +8,8 @@ import {
   PASSED_OVER_MAX,
   type SharedClaims,
   type StoredClaim,
-} from '../../marketplace/checkout/claim-store.ts'
-import { beyondBytes, type KeptResult } from '../../marketplace/checkout/kept-results.ts'
+} from '../../marketplace/till/claim-store.ts'
+import { beyondBytes, type KeptResult } from '../../marketplace/till/kept-results.ts'
 import { PostgresDatabase } from './postgres-database.ts'
 import type { PostgresPlace } from './postgres-place.ts'
 import { Presence } from './postgres-presence.ts'

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg'
 import { fault } from '../../consensus/primitives/fault.ts'
-import { ClaimsAway } from '../../marketplace/checkout/claim-store.ts'
+import { ClaimsAway } from '../../marketplace/till/claim-store.ts'
 import type { PostgresPlace } from './postgres-place.ts'
 
 /** A query with its values; rows come back as the driver reads them. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Timers } from '../../consensus/chain/ports.ts'
-import { ClaimsAway, type SharedClaims } from '../../marketplace/checkout/claim-store.ts'
+import { ClaimsAway, type SharedClaims } from '../../marketplace/till/claim-store.ts'
 import type { PostgresDatabase } from './postgres-database.ts'
 
 /** How a replica takes part. */

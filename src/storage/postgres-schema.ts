@@ -1,5 +1,5 @@
 import { fault } from '../../consensus/primitives/fault.ts'
-import { ClaimsAway } from '../../marketplace/checkout/claim-store.ts'
+import { ClaimsAway } from '../../marketplace/till/claim-store.ts'
 import type { PostgresDatabase, Query } from './postgres-database.ts'
 
 /** Any number, the same in every release: whoever makes or changes tables holds this lock. */

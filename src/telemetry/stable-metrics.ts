@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { StableRail } from '../../marketplace/stable/rail.ts'
+import type { StableRail } from '../../marketplace/till/rails/dollar/rail.ts'
 
 /** Shows the numbers of the stablecoin rail in a registry. */
 export function watchStableRail(registry: Registry, rail: StableRail): void {

@@ -17,11 +17,6 @@ import {
 import { SIGNED_TEXT_CHARS_MAX } from '../../consensus/tx/signed-text.ts'
 import { MEMO_BYTES_MAX, TX_BYTES_MAX, WITNESS_BYTES_MAX } from '../../consensus/tx/transaction.ts'
 import { KEYS_IN_ALL_MAX } from '../../marketplace/chat/keys/key-book.ts'
-import { PASSED_OVER_MAX } from '../../marketplace/checkout/claim-store.ts'
-import { PAYER_PART } from '../../marketplace/checkout/kept-results.ts'
-import { PUBLISHED_AT_ONCE } from '../../marketplace/checkout/registrar.ts'
-import { DEFAULT_MARKET_SETTINGS, FINAL_DEPTH, RECEIPT_MARGIN_BLOCKS } from '../../marketplace/checkout/settings.ts'
-import { WAITING_MAX, WAITING_PER_PAYMENT_MAX } from '../../marketplace/checkout/waiting-room.ts'
 import { HOLDINGS_MAX } from '../../marketplace/queries/accounts.ts'
 import { AGENT_SERVICES_MAX } from '../../marketplace/queries/agents.ts'
 import { NATIVE_POOLS_MAX } from '../../marketplace/queries/arbitrage.ts'
@@ -42,6 +37,11 @@ import { RESULTS_KEPT_MAX } from '../../marketplace/services/result-cache.ts'
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import { COVERED_HOLDERS_MAX } from '../../marketplace/services/tokens/holder-stats.ts'
 import { AUDITED_TOKENS_MAX } from '../../marketplace/services/tokens/supply-audit.ts'
+import { PASSED_OVER_MAX } from '../../marketplace/till/claim-store.ts'
+import { PAYER_PART } from '../../marketplace/till/kept-results.ts'
+import { PUBLISHED_AT_ONCE } from '../../marketplace/till/rails/native/registrar.ts'
+import { DEFAULT_MARKET_SETTINGS, FINAL_DEPTH, RECEIPT_MARGIN_BLOCKS } from '../../marketplace/till/settings.ts'
+import { WAITING_MAX, WAITING_PER_PAYMENT_MAX } from '../../marketplace/till/waiting-room.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import { JOBS_PER_ADDRESS } from '../../miner/job-book.ts'
 import { REMOTE_ADDRESSES_MAX, REMOTE_SEATS_MAX } from '../../miner/seats.ts'
@@ -243,7 +243,7 @@ const NODE: readonly Row[] = [
     'calls of other services that a page of the calls of one passes over',
     PASSED_OVER_MAX,
     '',
-    'marketplace/checkout/claim-store.ts',
+    'marketplace/till/claim-store.ts',
   ],
   ['pools that a price is read through', ROUTE_POOLS_MAX, '', 'marketplace/queries/prices.ts'],
   ['pools that a quote looks at', QUOTE_POOLS_MAX, '', 'amm/quote.ts'],
@@ -347,19 +347,19 @@ const MARKET: readonly Row[] = [
     'calls that wait so, for one payment and in all, of each rail; then who has most makes room for others',
     `${WAITING_PER_PAYMENT_MAX}, ${WAITING_MAX}`,
     '',
-    'marketplace/checkout/waiting-room.ts',
+    'marketplace/till/waiting-room.ts',
   ],
   ...DEFAULT_MARKET_SETTINGS.confirmationSteps.map(
     ({ belowUsdMicros, confirmations }): Row => [
       `confirmations while the payments of one block that are taken here come to less than ${Number(belowUsdMicros) / 1e6} USD`,
       confirmations,
       'blocks',
-      'marketplace/checkout/settings.ts',
+      'marketplace/till/settings.ts',
     ],
   ),
-  ['confirmations above that', DEFAULT_MARKET_SETTINGS.confirmationsMax, 'blocks', 'marketplace/checkout/settings.ts'],
-  ['blocks kept for the receipt', RECEIPT_MARGIN_BLOCKS, 'blocks', 'marketplace/checkout/settings.ts'],
-  ['depth at which a receipt is final', FINAL_DEPTH, 'blocks', 'marketplace/checkout/settings.ts'],
+  ['confirmations above that', DEFAULT_MARKET_SETTINGS.confirmationsMax, 'blocks', 'marketplace/till/settings.ts'],
+  ['blocks kept for the receipt', RECEIPT_MARGIN_BLOCKS, 'blocks', 'marketplace/till/settings.ts'],
+  ['depth at which a receipt is final', FINAL_DEPTH, 'blocks', 'marketplace/till/settings.ts'],
   ...DOLLAR_LIMITS,
   ['results kept, while they have room', DEFAULT_MARKET_SETTINGS.resultKeepMs, 'ms', 'market.result-keep-hours'],
   [
@@ -372,13 +372,13 @@ const MARKET: readonly Row[] = [
     'part of these bytes beyond which a payer loses such results before others do',
     `1/${PAYER_PART}`,
     '',
-    'marketplace/checkout/kept-results.ts',
+    'marketplace/till/kept-results.ts',
   ],
 ]
 
 const SERVICES: readonly Row[] = [
   ['results of services kept while the head stays', RESULTS_KEPT_MAX, '', 'marketplace/services/result-cache.ts'],
-  ['services published at once', PUBLISHED_AT_ONCE, '', 'marketplace/checkout/registrar.ts'],
+  ['services published at once', PUBLISHED_AT_ONCE, '', 'marketplace/till/rails/native/registrar.ts'],
   ['blocks of a whale watch', WHALE_WINDOW.blocks, 'blocks', 'marketplace/services/chain/whale-watch.ts'],
   [
     'transactions after which a whale watch reads no further block',

@@ -1,5 +1,5 @@
-import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/checkout/settings.ts'
-import type { StableRail } from '../../marketplace/stable/rail.ts'
+import type { StableRail } from '../../marketplace/till/rails/dollar/rail.ts'
+import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/till/settings.ts'
 import type { MarketApi, NodeApi } from '../../rpc/node/node-api.ts'
 import { type MarketParts, TestMarket } from './market.ts'
 

@@ -1,4 +1,4 @@
-import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/checkout/settings.ts'
+import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/till/settings.ts'
 import type { MarketApi, NodeApi } from '../../rpc/node/node-api.ts'
 import type { TestRail } from './stable.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { StableRefund } from '../../../marketplace/stable/claim.ts'
+import type { StableRefund } from '../../../marketplace/till/rails/dollar/claim.ts'
 import { AGAIN, closeMarkets, ONCE } from '../../support/market.ts'
 import { until } from '../../support/processes.ts'
 import { closeRails, newPayer, PRICE, paymentOf, type RailParts, TestRail } from '../../support/stable.ts'

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { StableClaimStore, StablePayment } from '../../../marketplace/stable/claim.ts'
-import { NEWCOMERS } from '../../../marketplace/stable/newcomers.ts'
-import { FAILED_ANY } from '../../../marketplace/stable/payers.ts'
-import { readStablePayment } from '../../../marketplace/stable/payment.ts'
+import type { StableClaimStore, StablePayment } from '../../../marketplace/till/rails/dollar/claim.ts'
+import { NEWCOMERS } from '../../../marketplace/till/rails/dollar/newcomers.ts'
+import { FAILED_ANY } from '../../../marketplace/till/rails/dollar/payers.ts'
+import { readStablePayment } from '../../../marketplace/till/rails/dollar/payment.ts'
 import { AGAIN, closeMarkets, ONCE } from '../../support/market.ts'
 import { until } from '../../support/processes.ts'
 import {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { StablePayment } from '../../../marketplace/stable/claim.ts'
-import { NEWCOMERS } from '../../../marketplace/stable/newcomers.ts'
+import type { StablePayment } from '../../../marketplace/till/rails/dollar/claim.ts'
+import { NEWCOMERS } from '../../../marketplace/till/rails/dollar/newcomers.ts'
 import { closeMarkets } from '../../support/market.ts'
 import { closeRails, newPayer, type Payer, PRICE, paymentOf, type RailParts, TestRail } from '../../support/stable.ts'
 

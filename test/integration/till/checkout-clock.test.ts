@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { FinishedClaim } from '../../../marketplace/checkout/claim.ts'
+import type { FinishedClaim } from '../../../marketplace/till/rails/native/claim.ts'
 import { AGAIN, closeMarkets, ONCE, TestMarket, type TestPayment } from '../../support/market.ts'
 
 const HOUR_MS = 3_600_000

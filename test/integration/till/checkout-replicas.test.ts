@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { OUTCOME_DELIVERED, OUTCOME_FAILED } from '../../../consensus/tx/payloads.ts'
-import type { FinishedClaim } from '../../../marketplace/checkout/claim.ts'
+import type { FinishedClaim } from '../../../marketplace/till/rails/native/claim.ts'
 import { AGAIN, closeMarkets, ONCE, TestMarket, type TestPayment } from '../../support/market.ts'
 
 afterEach(closeMarkets)

@@ -3,7 +3,7 @@ import { type KeyValueStore, MemoryKeyValueStore } from '../../../consensus/chai
 import { prefixKey } from '../../../consensus/chain/layout.ts'
 import type { Fault } from '../../../consensus/primitives/fault.ts'
 import type { Result } from '../../../consensus/primitives/result.ts'
-import type { Settled } from '../../../marketplace/checkout/claim-ends.ts'
+import type { Settled } from '../../../marketplace/till/rails/native/claim-ends.ts'
 import { TestChain, wallet } from '../../support/chain.ts'
 import { AGAIN, closeMarkets, ONCE, TestMarket, type TestPayment } from '../../support/market.ts'
 import { units } from '../../support/unsigned.ts'

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Result } from '../../../consensus/primitives/result.ts'
-import type { Settled } from '../../../marketplace/checkout/claim-ends.ts'
 import { blockInspect } from '../../../marketplace/services/chain/block-inspect.ts'
+import type { Settled } from '../../../marketplace/till/rails/native/claim-ends.ts'
 import { blocksFrom } from '../../support/branches.ts'
 import { TestChain, wallet } from '../../support/chain.ts'
 import { closeMarkets, TestMarket } from '../../support/market.ts'

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { fault } from '../../../consensus/primitives/fault.ts'
-import type { FinishedClaim } from '../../../marketplace/checkout/claim.ts'
-import { ClaimsAway, type SharedClaims } from '../../../marketplace/checkout/claim-store.ts'
-import { Takeover } from '../../../marketplace/checkout/takeover.ts'
+import { ClaimsAway, type SharedClaims } from '../../../marketplace/till/claim-store.ts'
+import type { FinishedClaim } from '../../../marketplace/till/rails/native/claim.ts'
+import { Takeover } from '../../../marketplace/till/takeover.ts'
 import { AGAIN, closeMarkets, ONCE, TestMarket } from '../../support/market.ts'
 
 afterEach(closeMarkets)

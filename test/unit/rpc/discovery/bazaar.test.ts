@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { StableRail } from '../../../../marketplace/stable/rail.ts'
+import type { StableRail } from '../../../../marketplace/till/rails/dollar/rail.ts'
 import { QuoteBook } from '../../../../rpc/cashier/quotes.ts'
 import { bazaarItems, type Generation, type ResourceFilter } from '../../../../rpc/discovery/bazaar.ts'
 import type { MarketApi } from '../../../../rpc/node/node-api.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { FacilitatorFacts, StableRail } from '../../../../marketplace/stable/rail.ts'
+import type { FacilitatorFacts, StableRail } from '../../../../marketplace/till/rails/dollar/rail.ts'
 import { PerHead } from '../../../../rpc/discovery/per-head.ts'
 import { sellingNode, shownRail } from '../../../support/discovery-node.ts'
 import { closeMarkets } from '../../../support/market.ts'

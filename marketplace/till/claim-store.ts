@@ -1,16 +1,33 @@
 import type { Fault } from '../../consensus/primitives/fault.ts'
+import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
 import type { KeptResult } from './kept-results.ts'
 
-/** What a store looks at in the claims that it keeps; the rest is the claims' own. */
+/** What the till and its store look at in a claim; the rest is the rail's own. */
 export interface StoredClaim {
   readonly state: string
-  readonly serviceId: string
+  readonly serviceId: ServiceId
   readonly claimedAtMs: number
+  /** The request text, kept until the work is done so that a crash can be resumed, and no longer. */
+  readonly request?: string
+  /** How often the work was begun; once where it is left out. */
+  readonly runs?: number
   /** Text that was bought, in the states that have one; null once its keeping time is over, and in listings. */
   readonly result?: string | null
   /** When the work was over, in every state that has a result. */
   readonly finishedAtMs?: number
+}
+
+/** Work that was begun. */
+export interface Executing {
+  readonly startedAtMs: number
+  /** How often it was begun; once where it is left out. */
+  readonly runs?: number
+}
+
+/** How often the work of a claim was begun that is begun now. */
+export function runsOf(claim: Pick<StoredClaim, 'state' | 'runs'>): number {
+  return claim.state === 'executing' ? (claim.runs ?? 1) + 1 : 1
 }
 
 /** A kind of claims: how they are named, and which of them are not over. */

@@ -79,7 +79,7 @@ async function payNative(
   { txId, secret }: Extract<OfferedPayment, { rail: 'native' }>,
 ): Promise<CallOutcome> {
   const { serviceId } = offer.definition
-  const outcome = await market.checkout.settle({ serviceId, request, txId, secret, from })
+  const outcome = await market.till.settle({ serviceId, request, txId, secret, from })
   if (!outcome.ok) return { is: 'refused', fault: outcome.fault, charged: null, settlement: null }
   const { claim, replayed } = outcome.value
   if (claim.state === 'failed') {
@@ -89,19 +89,18 @@ async function payNative(
   }
   const receipt = nativeReceipt(node.chain, claim)
   const settlement = { success: true, transaction: txId, network: nativeNetwork(node.chain), payer: receipt.caller }
-  const sent = (): void => void market.checkout.delivered(claim)
+  const sent = (): void => void market.till.delivered(claim)
   return { is: 'paid', result: claim.result as string, receipt, settlement, replayed, sent }
 }
 
 async function payStable(
   { market }: Place,
-  { offer, request, idempotencyKey, client: sender }: PaidCallRequest,
+  { offer, request, idempotencyKey, client: from }: PaidCallRequest,
   { payment }: Extract<OfferedPayment, { rail: 'stable' }>,
 ): Promise<CallOutcome> {
   const rail = market.stable as NonNullable<MarketApi['stable']>
   const { serviceId } = offer.definition
-  const from = { client: sender.address, network: sender.network }
-  const outcome = await rail.settle({ serviceId, request, payment, idempotencyKey, ...from })
+  const outcome = await rail.till.settle({ serviceId, request, payment, idempotencyKey, from })
   const { word, caip2 } = rail.terms.network
   const network = payment.version === 1 ? word : caip2
   if (!outcome.ok) {
@@ -116,7 +115,7 @@ async function payStable(
   const { claim, replayed } = outcome.value
   const settlement = { success: true, transaction: claim.transaction, network, payer: claim.payer }
   const receipt = stableReceipt(rail.terms, claim)
-  const sent = (): void => void rail.delivered(claim)
+  const sent = (): void => void rail.till.delivered(claim)
   return { is: 'paid', result: claim.result as string, receipt, settlement, replayed, sent }
 }
 

@@ -55,7 +55,7 @@ function marketFacts({ chain, market }: NodeApi): object {
     agentId: market?.shop.operator.agentId ?? null,
     services: offers.length,
     available: market === null ? 0 : offers.filter((offer) => offerState(chain, market, offer).reason === null).length,
-    running: market?.checkout.runningCount ?? 0,
+    running: market?.till.runningCount ?? 0,
     receiptsOwed: market?.settler.owedCount ?? 0,
   }
 }

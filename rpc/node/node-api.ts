@@ -8,8 +8,8 @@ import type { VoicePlatform } from '../../marketplace/chat/voice/voice-platform.
 import type { Facilitator } from '../../marketplace/facilitator/facilitator.ts'
 import type { ModelUsage } from '../../marketplace/ports/models.ts'
 import type { StableRail } from '../../marketplace/till/rails/dollar/rail.ts'
-import type { Checkout } from '../../marketplace/till/rails/native/checkout.ts'
 import type { NativeClaimStore } from '../../marketplace/till/rails/native/claim.ts'
+import type { NativeRail } from '../../marketplace/till/rails/native/native-rail.ts'
 import type { NativePriceSource } from '../../marketplace/till/rails/native/price.ts'
 import type { Sender } from '../../marketplace/till/rails/native/sender.ts'
 import type { Settler } from '../../marketplace/till/rails/native/settler.ts'
@@ -24,7 +24,8 @@ import type { NetworkApi } from './network.ts'
 /** The market as the API shows it. */
 export interface MarketApi {
   readonly shop: Shop
-  readonly checkout: Checkout
+  /** The till of calls that are paid in the native coin. */
+  readonly till: NativeRail['till']
   readonly store: NativeClaimStore
   readonly price: NativePriceSource
   readonly settings: MarketSettings

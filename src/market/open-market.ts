@@ -10,8 +10,8 @@ import { isEndpoint, NAME_BYTES_MAX } from '../../consensus/tx/payloads.ts'
 import type { Outside } from '../../marketplace/ports/outside.ts'
 import type { ServiceContext } from '../../marketplace/services/context.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
-import { Checkout } from '../../marketplace/till/rails/native/checkout.ts'
 import type { NativeClaimStore } from '../../marketplace/till/rails/native/claim.ts'
+import { NativeRail } from '../../marketplace/till/rails/native/native-rail.ts'
 import { chainPrice } from '../../marketplace/till/rails/native/price.ts'
 import { Registrar } from '../../marketplace/till/rails/native/registrar.ts'
 import { Sender } from '../../marketplace/till/rails/native/sender.ts'
@@ -42,6 +42,8 @@ export interface MarketParts {
   readonly peerCount: () => number
   readonly outside: Outside
   readonly onFault: (area: string, fault: Fault) => void
+  /** Hears of errors that only a failing disk can cause. */
+  readonly onError: (error: unknown) => void
 }
 
 /** The market with the loops that the daemon starts and stops. */
@@ -84,7 +86,7 @@ export function createMarket(parts: MarketParts): Result<Market> {
   const settings = settingsOf(config)
   const price = chainPrice(chain)
   const workshop = new Workshop(chain, systemClock)
-  const checkout = new Checkout({
+  const { till } = new NativeRail({
     chain,
     shop,
     store,
@@ -95,13 +97,14 @@ export function createMarket(parts: MarketParts): Result<Market> {
     workshop,
     clock: systemClock,
     timers: systemTimers,
+    onError: parts.onError,
   })
-  takeover?.join(checkout)
+  takeover?.join(till)
   shop.closeWhile(() => takeover?.heldBecause ?? null)
   const twin = parts.sharedKeyMark === null ? null : new Twin(chain, shop, parts.sharedKeyMark)
   shop.closeWhile(() => (twin?.sells === true ? faultMessage(fault('market/shared-keys')) : null))
   const registrar = new Registrar({ chain, shop, sender, twin, onFault: (cause) => onFault('registration', cause) })
-  return ok({ shop, checkout, store, price, settings, settler, sender, registrar, workshop, takeover, stable: null })
+  return ok({ shop, till, store, price, settings, settler, sender, registrar, workshop, takeover, stable: null })
 }
 
 function operatorOf({ config, chain, wallet, services }: MarketParts): Result<Operator> {

@@ -84,7 +84,7 @@ export class Metrics {
     this.#gauge('farthing_ready', '1 if the node is ready', () => (node.notReadyBecause().length === 0 ? 1 : 0))
     this.#gauge('farthing_warnings', 'Warnings about the chain, as in the status', () => node.warnings?.().length ?? 0)
     if (market === null) return
-    this.#gauge('farthing_market_running_calls', 'Paid calls under way', () => market.checkout.runningCount)
+    this.#gauge('farthing_market_running_calls', 'Paid calls under way', () => market.till.runningCount)
     this.#gauge(
       'farthing_market_receipts_owed',
       'Finished calls whose receipt is not final',

@@ -19,12 +19,14 @@ import { ESCROWS, type Escrow, lockOf, openerOf } from '../../marketplace/ledger
 import type { Outside } from '../../marketplace/ports/outside.ts'
 import type { ServiceContext } from '../../marketplace/services/context.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
-import { Checkout, type PaidCall } from '../../marketplace/till/rails/native/checkout.ts'
-import { NATIVE_CLAIMS, requestCommitment } from '../../marketplace/till/rails/native/claim.ts'
-import type { Settled } from '../../marketplace/till/rails/native/claim-ends.ts'
+import type { Settled } from '../../marketplace/till/rail.ts'
+import type { FinishedClaim } from '../../marketplace/till/rails/native/claim.ts'
+import { NATIVE_CLAIMS } from '../../marketplace/till/rails/native/claim.ts'
+import { NativeRail, type PaidCall } from '../../marketplace/till/rails/native/native-rail.ts'
 import { chainPrice, type NativePriceSource, priceIn } from '../../marketplace/till/rails/native/price.ts'
 import { Sender } from '../../marketplace/till/rails/native/sender.ts'
 import { Settler } from '../../marketplace/till/rails/native/settler.ts'
+import { requestCommitment } from '../../marketplace/till/request-hash.ts'
 import { DEFAULT_MARKET_SETTINGS, type MarketSettings } from '../../marketplace/till/settings.ts'
 import { type Offer, type Operator, Shop } from '../../marketplace/till/shop.ts'
 import { Workshop } from '../../marketplace/till/workshop.ts'
@@ -100,7 +102,7 @@ export class TestMarket {
   readonly shop: Shop
   readonly sender: Sender
   readonly settler: Settler
-  readonly checkout: Checkout
+  readonly till: NativeRail['till']
   readonly price: NativePriceSource
   readonly time = new TestTime()
   readonly workbench = new Workbench()
@@ -138,11 +140,14 @@ export class TestMarket {
       onFault: (cause) => this.faults.push(cause),
     })
     this.price = chainPrice(chain)
-    this.checkout = new Checkout({
+    this.till = new NativeRail({
       ...{ chain, shop, store, sink: this.mempool, price: this.price, settler: this.settler },
       ...{ settings: { ...DEFAULT_MARKET_SETTINGS, ...settings }, clock: time, timers: time },
       workshop: new Workshop(chain, time),
-    })
+      onError: (error) => {
+        throw error
+      },
+    }).till
     opened.push(this)
   }
 
@@ -207,11 +212,14 @@ export class TestMarket {
 
   /** Offers a payment; parts of it can be put in others' places. */
   settle({ txId, secret, serviceId: id, request }: TestPayment, change: Partial<PaidCall> = {}) {
-    return this.checkout.settle({ txId, secret, serviceId: id, request, ...change })
+    return this.till.settle({ txId, secret, serviceId: id, request, ...change })
   }
 
   /** Pays, mines and settles. */
-  async buy(request: string, order: Order = {}): Promise<{ payment: TestPayment; answer: Result<Settled> }> {
+  async buy(
+    request: string,
+    order: Order = {},
+  ): Promise<{ payment: TestPayment; answer: Result<Settled<FinishedClaim>> }> {
     const payment = await this.pay(request, order)
     return { payment, answer: await this.settle(payment) }
   }
@@ -289,7 +297,7 @@ export class TestMarket {
   async stop(): Promise<void> {
     if (this.#dead) return
     this.workbench.release()
-    await this.checkout.stop()
+    await this.till.stop()
     await this.settler.stop()
   }
 

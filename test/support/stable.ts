@@ -5,13 +5,13 @@ import { evmAddressOf, signDigest } from '../../consensus/external/eip712.ts'
 import { toHex } from '../../consensus/primitives/bytes.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
-import { StableCheckout } from '../../marketplace/till/rails/dollar/checkout.ts'
 import {
   STABLE_CLAIMS,
   type StableClaim,
   type StableClaimStore,
   type StablePayment,
 } from '../../marketplace/till/rails/dollar/claim.ts'
+import { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
 import { FacilitatorPool } from '../../marketplace/till/rails/dollar/facilitators.ts'
 import { digestOf } from '../../marketplace/till/rails/dollar/identity.ts'
 import type { StableCall, StableSettled } from '../../marketplace/till/rails/dollar/rail.ts'
@@ -116,15 +116,19 @@ export interface RailParts extends MarketParts {
   readonly timers?: Timers
 }
 
+/** A call that differs from the usual one; `client` sends it, from a `network` where that is given. */
+export type OrderChange = Partial<StableCall> & { readonly client?: string; readonly network?: string }
+
 const opened: TestRail[] = []
 
-/** The stablecoin rail in this process: real checkout, adapters over real sockets, LevelDB; facilitators and token are a test's. */
+/** The stablecoin rail in this process: real till, adapters over real sockets, LevelDB; facilitators and token are a test's. */
 export class TestRail {
   readonly market: TestMarket
   readonly token: TestToken
   readonly facilitators: readonly TestFacilitator[]
   readonly store: StableClaimStore & { close(): Promise<void> }
-  readonly checkout: StableCheckout
+  readonly dollar: DollarRail
+  readonly till: DollarRail['till']
   readonly pool: FacilitatorPool
   readonly faults: Fault[] = []
   readonly errors: unknown[] = []
@@ -153,7 +157,7 @@ export class TestRail {
     const wallet = parts.hasRefundKey === false ? null : walletOf(parts.refunder ?? this.treasury)
     const refunder = new Refunder({ ...shared, terms, wallet, onFault })
     const { settleWaitMs = 5_000 } = parts
-    this.checkout = new StableCheckout({
+    this.dollar = new DollarRail({
       ...{ ...shared, chain, shop: this.market.shop, workshop: new Workshop(chain, clock), refunder, onFault },
       seller: {
         terms,
@@ -161,6 +165,7 @@ export class TestRail {
       },
       settings: { ...DEFAULT_MARKET_SETTINGS, settleWaitMs },
     })
+    this.till = this.dollar.till
     opened.push(this)
   }
 
@@ -181,14 +186,14 @@ export class TestRail {
   async start(): Promise<void> {
     if (this.#parts.holdsWork === true) this.market.workbench.hold()
     await this.pool.start()
-    await this.checkout.resume()
+    await this.till.resume()
   }
 
   /** The process dies, whatever was under way, and another takes over its store. */
   async restart(change: Partial<RailParts> = {}): Promise<TestRail> {
-    this.checkout.abandon()
+    this.till.abandon()
     this.market.workbench.release()
-    await this.checkout.stop()
+    await this.till.stop()
     opened.splice(opened.indexOf(this), 1)
     const { market, token, facilitators, store, treasury } = this
     const made = { market, token, facilitators, store, treasury, rpcUrl: this.#rpcUrl }
@@ -209,13 +214,14 @@ export class TestRail {
   }
 
   /** A call with its payment. */
-  order(request = 'ok', change: Partial<StableCall> = {}): StableCall {
+  order(request = 'ok', { client, network, ...change }: OrderChange = {}): StableCall {
     const payment = change.payment ?? paymentOf(this.payer())
-    return { serviceId: AGAIN, request, idempotencyKey: null, ...change, payment }
+    const from = client === undefined ? {} : { from: { address: client, network: network ?? client } }
+    return { serviceId: AGAIN, request, idempotencyKey: null, ...from, ...change, payment }
   }
 
   settle(call: StableCall): Promise<Result<StableSettled>> {
-    return this.checkout.settle(call)
+    return this.till.settle(call)
   }
 
   /** Code of what a call is answered: `settled`, `replayed`, or the fault's. */
@@ -270,10 +276,10 @@ interface Made {
 /** Closes every rail that a test has opened; call before the markets are closed. */
 export async function closeRails(): Promise<void> {
   for (const rail of opened.splice(0)) {
-    rail.checkout.abandon()
+    rail.till.abandon()
     rail.market.workbench.release()
     for (const facilitator of rail.facilitators) await facilitator.close()
-    await rail.checkout.stop()
+    await rail.till.stop()
     await rail.store.close()
     await rail.token.close()
   }

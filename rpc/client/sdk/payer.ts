@@ -5,7 +5,7 @@ import type { AgentId, Hash, ServiceId } from '../../../consensus/primitives/ids
 import { type AccountSigner, addressOfSigner } from '../../../consensus/tx/sign.ts'
 import { decodeTransaction, encodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
 import { lockOf, openerOf } from '../../../marketplace/ledger/escrow.ts'
-import { requestCommitment } from '../../../marketplace/till/rails/native/claim.ts'
+import { requestCommitment } from '../../../marketplace/till/request-hash.ts'
 import { isUnanswered } from '../http.ts'
 import type { NodeClient, StatusView } from '../node-client.ts'
 import { feeOf, prepareTransaction } from '../transactions.ts'

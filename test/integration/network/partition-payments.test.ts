@@ -117,7 +117,7 @@ describe.each(DEPTHS)('a delivered call whose payment was mined in the half that
     await halves.heal()
     expect(await halves.claimOf(payment)).toEqual(['delivered', depth > FINAL ? 'final' : 'owed'])
     const next = await market.restart()
-    await next.checkout.resume()
+    await next.till.resume()
     await next.pass(500)
     expect(next.waitingEntries.map(({ txId }) => txId)).toEqual([payment.txId])
     await next.mineWaiting()

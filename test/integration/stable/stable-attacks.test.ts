@@ -129,7 +129,7 @@ describe('a name of a payer', () => {
       'transaction',
     )
     // The claim is on the disk a moment before the rail hears of it.
-    await until('it is a sale', () => rail.checkout.sales(AGAIN).calls === 1)
+    await until('it is a sale', () => rail.dollar.sales(AGAIN).calls === 1)
     expect(await rail.codeOf({ ...call, payment: paymentOf(payer) })).toBe('replayed')
     expect([rail.runs, rail.income]).toEqual([1, PRICE])
   })
@@ -199,7 +199,7 @@ describe('what an operator changes between two starts', () => {
       'transaction',
     )
     const elsewhere = await rail.restart({ terms: { network: { word: 'base', caip2: 'eip155:8453', chainId: 8453 } } })
-    expect([elsewhere.checkout.figures.refundsOwed, (await elsewhere.claim())?.state]).toEqual([0, 'unpaid'])
+    expect([elsewhere.dollar.figures.refundsOwed, (await elsewhere.claim())?.state]).toEqual([0, 'unpaid'])
     expect(await elsewhere.store.open()).toHaveLength(1)
     const home = await elsewhere.restart({ terms: {} })
     await home.reaches('owed')

@@ -21,8 +21,8 @@ const REQUEST = { params: {}, query: {}, headers: {}, address: '127.0.0.1', requ
 
 async function selling(): Promise<{ readonly node: NodeApi; readonly market: TestMarket }> {
   const { node, market } = await sellingNode()
-  const { checkout, store, sender, time } = market
-  const api = { ...node.market, checkout, store, sender }
+  const { till, store, sender, time } = market
+  const api = { ...node.market, till, store, sender }
   return { node: { ...node, clock: time, market: api } as unknown as NodeApi, market }
 }
 
@@ -105,7 +105,7 @@ it('a payment that consensus gave back is told so', async () => {
 it('a closed service says what becomes of a payment that it did not take', async () => {
   const { node, market } = await selling()
   const payment = await market.pay('ok')
-  await market.checkout.stop()
+  await market.till.stop()
   const { error, code } = await offer(node, payment)
   expect(code).toBe('service_unavailable')
   expect(error).toMatch(/The payment [0-9a-f]{64} was not used\. .* unused, it is refunded on chain at height [0-9]+/)

@@ -31,8 +31,8 @@ function junk(i: number, serviceId?: ServiceId): StableClaim {
 }
 
 async function open(rail: TestRail): Promise<ApiServer> {
-  const { store, shop, checkout, settler, sender } = rail.market
-  const market = { store, shop, checkout, settler, sender, stable: rail.checkout } as unknown as MarketApi
+  const { store, shop, till, settler, sender } = rail.market
+  const market = { store, shop, till, settler, sender, stable: rail.dollar } as unknown as MarketApi
   return ApiServer.open({}, null, undefined, { market })
 }
 

@@ -1,8 +1,7 @@
 import type { FaultDetail } from '../../../../consensus/primitives/fault.ts'
 import type { FaultCode } from '../../../../consensus/primitives/fault-table.ts'
 import type { Hash, ServiceId } from '../../../../consensus/primitives/ids.ts'
-import type { ClaimKind, ClaimStore } from '../../claim-store.ts'
-import type { Executing } from '../native/claim.ts'
+import type { ClaimKind, ClaimStore, Executing } from '../../claim-store.ts'
 
 /** An EIP-3009 authorization as it was read strictly; addresses and hex in lower case, numbers as integers. */
 export interface Authorization {

@@ -1,25 +1,19 @@
 import type { Chain } from '../../../../consensus/chain/chain.ts'
 import type { Clock } from '../../../../consensus/chain/ports.ts'
+import { epochOf } from '../../../../consensus/ledger/epoch.ts'
 import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
-import type { Result } from '../../../../consensus/primitives/result.ts'
-import type { Service } from '../../../ledger/agents.ts'
+import { priceInEpoch, type Service } from '../../../ledger/agents.ts'
 import { inputFault } from '../../../services/service.ts'
-import type { Offer, Shop } from '../../shop.ts'
+import type { Order } from '../../rail.ts'
+import type { Shop } from '../../shop.ts'
 import { checkPayment } from './checks.ts'
 import type { StableIn } from './claim.ts'
 import type { CallIdentity } from './identity.ts'
-import { honouredPrices } from './price-ring.ts'
 import type { StableCall } from './rail.ts'
 import type { Seller } from './requirements.ts'
 import { stableAmount } from './terms.ts'
 
-/** A call with everything that it is carried out by. */
-export interface Place {
-  readonly call: StableCall
-  readonly offer: Offer
-  readonly identity: CallIdentity
-  readonly input: Result<unknown>
-}
+type DollarOrder = Order<StableCall, CallIdentity>
 
 /** What payments are judged by before anybody is asked. */
 export interface IntakeDependencies {
@@ -38,7 +32,7 @@ export class Intake {
   }
 
   /** Why a payment is not taken now, or null; nothing of it is used. */
-  refusal({ call, offer, input }: Place): Fault | null {
+  refusal({ call, offer, input }: DollarOrder): Fault | null {
     const { shop, clock, seller } = this.#deps
     const { definition } = offer
     const { serviceId, timeoutMs } = definition
@@ -52,7 +46,7 @@ export class Intake {
   }
 
   /** The first state of a payment that fits an offer of ours. */
-  newClaim({ call, offer, identity }: Place): StableIn<'claimed'> {
+  newClaim({ call, offer, identity }: DollarOrder): StableIn<'claimed'> {
     const { shop, clock, seller } = this.#deps
     const { network, asset } = seller.terms
     const { authorization, payload, version } = call.payment
@@ -82,4 +76,25 @@ export class Intake {
     const { chain, seller } = this.#deps
     return honouredPrices(chain, service, { nowMs, seconds: seller.terms.maxTimeoutSeconds })
   }
+}
+
+/**
+ * Prices in millionths of a dollar that are honoured now, the current one first: those quoted within the last seconds too,
+ * since whoever signed one could not know of the next. A function of the chain and the time alone: replicas agree, and a
+ * restart forgets none.
+ */
+export function honouredPrices(
+  { head, ruleBook, database }: Chain,
+  service: Service,
+  { nowMs, seconds }: { readonly nowMs: number; readonly seconds: number },
+): readonly bigint[] {
+  const { height } = head.header
+  const { market } = ruleBook.at(height)
+  const current = priceInEpoch(service, epochOf(height, market))
+  const { previousPriceUsdMicros: previous, previousPriceLastEpoch } = service
+  const firstHeight = (previousPriceLastEpoch + 1) * market.epochBlocks
+  if (previous === current || firstHeight > height) return [current]
+  const id = database.idAt(firstHeight)
+  const changedMs = id === undefined ? undefined : database.entry(id)?.header.timeMs
+  return changedMs !== undefined && nowMs - changedMs <= seconds * 1_000 ? [current, previous] : [current]
 }

@@ -129,9 +129,9 @@ export class Payers {
   }
 
   /** The name under which a call is counted. A made-up signature takes no place from the payer it names, nor from other clients. */
-  placeOf({ payment, client = '' }: Pick<StableCall, 'payment' | 'client'>, terms: StableTerms): string {
+  placeOf({ payment, from: client }: Pick<StableCall, 'payment' | 'from'>, terms: StableTerms): string {
     const { from } = payment.authorization
-    return isOwnKey(payment, terms) ? from : `${from} unproven ${client}`
+    return isOwnKey(payment, terms) ? from : `${from} unproven ${client?.address ?? ''}`
   }
 
   /** The fault where a place has as many calls under way as it may have, or null; `place` as in {@link placeOf}. */
@@ -227,11 +227,6 @@ export class Payers {
       ofClient.add(client)
     }
   }
-}
-
-/** The client that sent a call, and its network. */
-export function senderOf({ client = '', network = client }: Pick<StableCall, 'client' | 'network'>): Holder {
-  return { address: client, network }
 }
 
 function failingOf(serviceId: string, who: 'payer' | 'client', waitMs: number): Fault {

@@ -1,27 +1,18 @@
 import type { ServiceId } from '../../../../consensus/primitives/ids.ts'
 import type { Result } from '../../../../consensus/primitives/result.ts'
+import type { Settled, TillCall } from '../../rail.ts'
 import type { StableClaimStore, StableIn, StablePayment } from './claim.ts'
 import type { StableTerms } from './terms.ts'
 
 /** A call that is paid with an authorization. */
-export interface StableCall {
-  readonly serviceId: string
-  readonly request: string
+export interface StableCall extends TillCall {
   readonly payment: StablePayment
   /** Header `Idempotency-Key`, null without. The extension's id counts as one too. */
   readonly idempotencyKey: string | null
-  /** Who sent it, as the doors tell callers apart: they wait in turn for facilitators. Callers without a name here count as one. */
-  readonly client?: string
-  /** The network that it is in, where one may have many addresses of it. */
-  readonly network?: string
 }
 
 /** A call whose money has moved. */
-export interface StableSettled {
-  readonly claim: StableIn<'settled'>
-  /** Whether the work had been done for an earlier call. */
-  readonly replayed: boolean
-}
+export type StableSettled = Settled<StableIn<'settled'>>
 
 /** How a facilitator stands. */
 export interface FacilitatorFacts {
@@ -76,10 +67,12 @@ export interface StableRail {
   sales(serviceId: ServiceId): StableSales
   readonly figures: StableFigures
   /**
-   * Verifies, works, settles; in this order, and each at most once for a payment. A fault has charged nothing, but for
+   * Verifies, works, settles; in this order, and each at most once for a payment. A fault of `settle` has charged nothing, but for
    * `stable/unsettled` (not known yet: the same call again tells), `stable/delivered` and `stable/result-expired`.
    */
-  settle(call: StableCall): Promise<Result<StableSettled>>
-  /** Hears that an answer was handed over to the end. */
-  delivered(claim: StableIn<'settled'>): Promise<void>
+  readonly till: {
+    settle(call: StableCall): Promise<Result<StableSettled>>
+    /** Hears that an answer was handed over to the end. */
+    delivered(claim: StableIn<'settled'>): Promise<void>
+  }
 }

@@ -1,7 +1,7 @@
 import { resultHash } from '../../../../consensus/ledger/receipt.ts'
 import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import { encodeText } from '../../../../consensus/primitives/text.ts'
-import { runsOf } from '../native/claim.ts'
+import { runsOf } from '../../claim-store.ts'
 import type { StableClaim, StableIn, StableReport, StableTransfer } from './claim.ts'
 
 /** A claim whose work is done, with its result as JSON text. */

@@ -203,7 +203,7 @@ function joined(record: SettlementRecord, { payment, settlement, keys }: Offered
   return fail(fault('facilitator/already-settled', { txId: record.txId, requestHash: record.requestHash }))
 }
 
-function resultOf(txId: TxId, verdict: Exclude<PaymentVerdict, { state: 'held' }>): Result<Escrow> {
+function resultOf(txId: TxId, verdict: PaymentVerdict): Result<Escrow> {
   if (verdict.state === 'good') return ok(verdict.escrow)
   if (verdict.state === 'refused') return fail(verdict.fault)
   const { confirmations, needed } = verdict

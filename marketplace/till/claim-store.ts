@@ -33,7 +33,7 @@ export function runsOf(claim: Pick<StoredClaim, 'state' | 'runs'>): number {
 /** A kind of claims: how they are named, and which of them are not over. */
 export interface ClaimKind<C extends StoredClaim> {
   /** Word that tells kinds apart where several are kept side by side. */
-  readonly name: 'native' | 'stable'
+  readonly name: string
   /** Id of the payment: 64 lower-case hex digits, one per payment for ever. */
   readonly idOf: (claim: C) => string
   /** Whether work or settlement is still to be done. */

@@ -170,7 +170,8 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     // Half a surrogate pair has no bytes to hash. Any other wrong request may still repeat a call that is known.
     if (!input.ok && !request.isWellFormed()) return input
     const order = { call, offer, input, identity: this.#rail.identify(call) }
-    for (let turn = 0; turn < TURNS_MAX; turn++) {
+    // The store may be closed once the till is abandoned.
+    for (let turn = 0; turn < TURNS_MAX && !this.#abandoned; turn++) {
       const outcome = (await this.#rail.named?.(order, turn)) ?? (await this.#turn(order))
       if (outcome !== null) return outcome
     }

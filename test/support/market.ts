@@ -20,8 +20,7 @@ import type { Outside } from '../../marketplace/ports/outside.ts'
 import type { ServiceContext } from '../../marketplace/services/context.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 import type { Settled } from '../../marketplace/till/rail.ts'
-import type { FinishedClaim } from '../../marketplace/till/rails/native/claim.ts'
-import { NATIVE_CLAIMS } from '../../marketplace/till/rails/native/claim.ts'
+import { type FinishedClaim, NATIVE_CLAIMS, type NativeClaimStore } from '../../marketplace/till/rails/native/claim.ts'
 import { NativeRail, type PaidCall } from '../../marketplace/till/rails/native/native-rail.ts'
 import { chainPrice, type NativePriceSource, priceIn } from '../../marketplace/till/rails/native/price.ts'
 import { Sender } from '../../marketplace/till/rails/native/sender.ts'
@@ -59,6 +58,8 @@ export interface MarketParts {
   readonly test?: TestChain
   /** A store that another replica has open already. */
   readonly store?: WatchedClaims
+  /** What stands between the rail and its store. */
+  readonly wrapNativeStore?: (store: NativeClaimStore) => NativeClaimStore
   readonly folder?: string
   readonly services?: readonly ServiceDefinition[]
   /** Prices in millionths of a dollar where they differ from the services' own. */
@@ -141,7 +142,8 @@ export class TestMarket {
     })
     this.price = chainPrice(chain)
     this.till = new NativeRail({
-      ...{ chain, shop, store, sink: this.mempool, price: this.price, settler: this.settler },
+      ...{ chain, shop, sink: this.mempool, price: this.price, settler: this.settler },
+      store: parts.wrapNativeStore?.(store) ?? store,
       ...{ settings: { ...DEFAULT_MARKET_SETTINGS, ...settings }, clock: time, timers: time },
       workshop: new Workshop(chain, time),
       onError: (error) => {

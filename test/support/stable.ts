@@ -195,11 +195,22 @@ export class TestRail {
     this.market.workbench.release()
     await this.till.stop()
     opened.splice(opened.indexOf(this), 1)
-    const { market, token, facilitators, store, treasury } = this
-    const made = { market, token, facilitators, store, treasury, rpcUrl: this.#rpcUrl }
-    const rail = new TestRail({ ...this.#parts, ...change }, made)
+    const rail = new TestRail({ ...this.#parts, ...change }, this.#made())
     await rail.start()
     return rail
+  }
+
+  /** Another replica of the same operator: the same store and partners. The test that opens it stops it. */
+  async replica(): Promise<TestRail> {
+    const rail = new TestRail({ ...this.#parts, wrapStore: (store) => store }, this.#made())
+    opened.splice(opened.indexOf(rail), 1)
+    await rail.start()
+    return rail
+  }
+
+  #made(): Made {
+    const { market, token, facilitators, store, treasury } = this
+    return { market, token, facilitators, store, treasury, rpcUrl: this.#rpcUrl }
   }
 
   get facilitator(): TestFacilitator {

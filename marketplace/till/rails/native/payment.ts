@@ -42,11 +42,7 @@ interface OpenPayment {
 }
 
 /** What the chain says of an offered payment. */
-export type PaymentVerdict =
-  | OpenPayment
-  | Unfit
-  /** Good, and not taken: nothing is sold at the moment. */
-  | { readonly state: 'held'; readonly reason: string }
+export type PaymentVerdict = OpenPayment | Unfit
 
 /** What payments are judged by. */
 export interface PaymentContext {
@@ -64,7 +60,7 @@ interface JudgingContext extends Omit<PaymentContext, 'atRisk'> {
 }
 
 /** Judges an offered payment by this node's own chain. Nothing is consumed. */
-export function judgePayment(context: JudgingContext, offered: OfferedPayment): OpenPayment | Unfit {
+export function judgePayment(context: JudgingContext, offered: OfferedPayment): PaymentVerdict {
   const open = openPayment(context, offered)
   if (open.state !== 'good') return open
   const wrong = checkAmount(context, open.escrow, offered) ?? checkLock(open.escrow, offered)
@@ -75,7 +71,7 @@ export function judgePayment(context: JudgingContext, offered: OfferedPayment): 
 export function openPayment(
   { chain, sink, mined }: Pick<PaymentContext, 'chain' | 'sink' | 'mined'>,
   offered: PaidParties,
-): OpenPayment | Unfit {
+): PaymentVerdict {
   const { txId } = offered
   // A head that is passed through on the way to another is not one to work on.
   if (chain.moving) return waiting(0, 1)
@@ -230,7 +226,7 @@ function checkDepth(
   context: JudgingContext,
   open: OpenPayment,
   { txId, timeoutMs }: Pick<OfferedPayment, 'txId' | 'timeoutMs'>,
-): OpenPayment | Unfit {
+): PaymentVerdict {
   const { escrow } = open
   const { confirmations, needed } = depthOf(context, txId, escrow)
   const missing = Math.max(0, needed - confirmations)
@@ -292,11 +288,6 @@ export function heldFault(
 ): Fault {
   const { txId, serviceId } = call
   return ended ? fault('service/unavailable', { serviceId, reason }) : fault('pay/held', { txId, reason })
-}
-
-/** Whether waiting may better a verdict. */
-export function isPassing({ state }: PaymentVerdict): boolean {
-  return state === 'waiting' || state === 'held'
 }
 
 /** Whether only the payer's secret redeems a payment. */

@@ -91,7 +91,7 @@ const CHAPTERS: readonly Chapter[] = [
   {
     heading: 'What is wrong',
     about:
-      'One line on standard error says what is wrong, and the exit code that something is: 2 for the command line, 1 for what could not be done; the README lists the others. With `--json` the last line of standard error is `{"error": {"code", "message", "exitCode", "details"}}`, and standard output holds what it held before.',
+      'One line on standard error says what is wrong, and the exit code that something is: 2 for the command line, 1 for what could not be done; [the guide](guide.md#commands) lists the others. With `--json` the last line of standard error is `{"error": {"code", "message", "exitCode", "details"}}`, and standard output holds what it held before.',
     steps: [{ line: 'wallet balanse' }, { line: 'token burn 9999 TEA' }, { line: 'tx {tx} --rpc http://127.0.0.1:9' }],
   },
 ]

@@ -153,7 +153,8 @@ Services that read an address which the caller chose never connect to this machi
 | Setting | Meaning |
 | --- | --- |
 | \`web.enabled\` | \`false\` turns all of it off |
-| \`web.deny\`, \`web.ports\` | further networks that are never reached, further ports that are allowed |
+| \`web.deny\` | further networks that are never reached |
+| \`web.ports\` | the ports that an address may name (80,443) |
 | \`web.robots\` | with \`false\`, node-web-fetch also reads what a site's robots.txt excludes |
 | \`web.contact\` | an address at which the owners of sites can reach you |
 | \`web.resolvers\` | the name servers to ask |

@@ -29,6 +29,8 @@ export interface CommandOptions {
   readonly input?: string
   /** The Node that runs it; default the pinned one. */
   readonly node?: string
+  /** Folder that it works in; default that of this process. */
+  readonly cwd?: string
 }
 
 /** Whoever takes longer hangs: a machine that is busy with other tests can make a second of work a minute. */

@@ -8,8 +8,14 @@ import type { AgentId, Hash, ServiceId, TxId } from '../../consensus/primitives/
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { AGENTS, type Agent, SERVICES } from '../ledger/agents.ts'
 import { type Escrow, openerOf } from '../ledger/escrow.ts'
-import { MinedCalls } from '../till/rails/native/mined-calls.ts'
-import { checkLock, judgePayment, openPayment, type PaymentVerdict, wrongAmount } from '../till/rails/native/payment.ts'
+import {
+  checkLock,
+  judgePayment,
+  MinedCalls,
+  openPayment,
+  type PaymentVerdict,
+  wrongAmount,
+} from '../till/rails/native/payment.ts'
 import type { NativePriceSource } from '../till/rails/native/price.ts'
 import { ValueAtRisk } from '../till/rails/native/value-at-risk.ts'
 import { requestHash } from '../till/request-hash.ts'

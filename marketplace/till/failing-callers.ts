@@ -1,8 +1,7 @@
 import type { Clock } from '../../consensus/chain/ports.ts'
 import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
-import { ClientCounts } from './client-counts.ts'
-import { RecentCounts } from './recent-counts.ts'
+import { ClientCounts, RecentCounts } from './client-counts.ts'
 
 /** Who a call is worked on for: its payer, and the client that sent it. */
 export interface Caller {

@@ -1,5 +1,5 @@
 import { fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
-import { tryOut } from '../../marketplace/till/trial.ts'
+import { tryOut } from '../../marketplace/till/workshop.ts'
 import { answer, type Handler } from '../server/answer.ts'
 
 /** Runs a service for the operator, without a payment. */

@@ -1,7 +1,7 @@
 import { type Fault, fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
-import { tryOut } from '../../marketplace/till/trial.ts'
+import { tryOut } from '../../marketplace/till/workshop.ts'
 import type { TrialView } from '../../rpc/client/trial-view.ts'
 import { usdNumber } from '../../rpc/json/chain-json.ts'
 import { offeredServices } from '../market/services-on-offer.ts'

@@ -2,8 +2,7 @@ import type { Clock } from '../../../../consensus/chain/ports.ts'
 import type { Holder } from '../../../../consensus/primitives/fair-share.ts'
 import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import { TokenBucket } from '../../../chat/models/token-bucket.ts'
-import { ClientCounts } from '../../client-counts.ts'
-import { RecentCounts } from '../../recent-counts.ts'
+import { ClientCounts, RecentCounts } from '../../client-counts.ts'
 import type { StableLedger } from './facilitator.ts'
 
 /** What signatures are judged with that are not of the payer's own key. */

@@ -1,8 +1,12 @@
+import type { Chain } from '../../../../consensus/chain/chain.ts'
 import { epochOf } from '../../../../consensus/ledger/epoch.ts'
-import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
+import { resultHash } from '../../../../consensus/ledger/receipt.ts'
+import { type Fault, fault, faultMessage } from '../../../../consensus/primitives/fault.ts'
 import type { TxId } from '../../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
+import { encodeText } from '../../../../consensus/primitives/text.ts'
 import { priceInEpoch } from '../../../ledger/agents.ts'
+import { closureOf, endText } from '../../../ledger/closures.ts'
 import { type Escrow, openerOf } from '../../../ledger/escrow.ts'
 import { inputFault, type ServiceDefinition } from '../../../services/service.ts'
 import { ClaimsAway, runsOf } from '../../claim-store.ts'
@@ -12,19 +16,17 @@ import { requestHash } from '../../request-hash.ts'
 import { RUNS_MAX } from '../../settings.ts'
 import type { TransactionSink } from '../../shop.ts'
 import { Till, type TillDependencies } from '../../till.ts'
+import { type Claim, type FinishedClaim, isFinished, NATIVE_CLAIMS, type OpenClaim } from './claim.ts'
 import {
-  answer,
-  type Claim,
-  delivered,
-  type FinishedClaim,
-  failed,
-  isFinished,
-  NATIVE_CLAIMS,
-  type OpenClaim,
-  takenFault,
-} from './claim.ts'
-import { MinedCalls } from './mined-calls.ts'
-import { heldFault, isBound, judgePayment, type PaymentContext, standingOf, whyAdrift, wrongSecret } from './payment.ts'
+  heldFault,
+  isBound,
+  judgePayment,
+  MinedCalls,
+  type PaymentContext,
+  standingOf,
+  whyAdrift,
+  wrongSecret,
+} from './payment.ts'
 import type { NativePriceSource } from './price.ts'
 import type { Settler } from './settler.ts'
 import { ValueAtRisk } from './value-at-risk.ts'
@@ -259,4 +261,66 @@ function unconfirmed(
 /** The work of this payment goes on, elsewhere or after a start. */
 function goesOn(txId: TxId): Fault {
   return unconfirmed(txId, { confirmations: 1, needed: 1 })
+}
+
+/** A claim whose work is done, with its result as JSON text; the time is in milliseconds since 1970. */
+function delivered(claim: OpenClaim & { readonly startedAtMs: number }, json: string, nowMs: number): FinishedClaim {
+  return {
+    ...finishedBase(claim),
+    state: 'delivered',
+    finishedAtMs: nowMs,
+    durationMs: elapsed(claim.startedAtMs, nowMs),
+    resultHash: resultHash(encodeText(json)),
+    result: json,
+    settlement: 'owed',
+  }
+}
+
+/** A claim whose payment is owed back, and why. */
+function failed(claim: OpenClaim, cause: Fault, nowMs: number): FinishedClaim {
+  return {
+    ...finishedBase(claim),
+    state: 'failed',
+    finishedAtMs: nowMs,
+    durationMs: claim.state === 'executing' ? elapsed(claim.startedAtMs, nowMs) : 0,
+    reason: cause.code,
+    message: faultMessage(cause),
+    settlement: 'owed',
+  }
+}
+
+/** What a call is answered whose claim is over. */
+function answer(claim: FinishedClaim, replayed: boolean): Result<Settled<FinishedClaim>> {
+  if (claim.state === 'delivered' && claim.result === null)
+    return fail(fault('pay/result-expired', { txId: claim.txId }))
+  return ok({ claim, replayed })
+}
+
+/** Why a payment that is taken does not buy another request. */
+function takenFault({ database }: Pick<Chain, 'database'>, claim: Claim): Fault {
+  const { txId, serviceId, claimedAtMs } = claim
+  const facts = { txId, serviceId, redeemedAt: new Date(claimedAtMs).toISOString() }
+  if (claim.state !== 'failed') return fault('pay/already-redeemed', facts)
+  const isClosed = closureOf(database, txId) !== undefined
+  return fault('pay/refunded', { ...facts, end: isClosed ? endText(database, txId) : 'its refund is on the way' })
+}
+
+/** What a claim keeps when its work is over. */
+function finishedBase({
+  txId,
+  serviceId,
+  requestHash,
+  caller,
+  amount,
+  priceUsdMicros,
+  opener,
+  minedAt,
+  claimedAtMs,
+}: OpenClaim) {
+  return { txId, serviceId, requestHash, caller, amount, priceUsdMicros, opener, minedAt, claimedAtMs }
+}
+
+/** The clock of a machine can be set back. */
+function elapsed(sinceMs: number, nowMs: number): number {
+  return Math.max(0, nowMs - sinceMs)
 }

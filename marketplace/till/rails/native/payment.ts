@@ -1,10 +1,12 @@
 import type { Chain } from '../../../../consensus/chain/chain.ts'
 import { OUTCOME_OK, outcomeCode } from '../../../../consensus/ledger/outcome.ts'
+import { decodeReceipt } from '../../../../consensus/ledger/receipt.ts'
 import { formatAmount } from '../../../../consensus/primitives/amount.ts'
 import { ZERO_HEX_32 } from '../../../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import type { AgentId, BlockId, ServiceId, TxId } from '../../../../consensus/primitives/ids.ts'
-import type { Transaction } from '../../../../consensus/tx/transaction.ts'
+import { LruMap } from '../../../../consensus/primitives/lru.ts'
+import type { Transaction, TxBody } from '../../../../consensus/tx/transaction.ts'
 import type { Service } from '../../../ledger/agents.ts'
 import { closureOf, endText } from '../../../ledger/closures.ts'
 import { ESCROWS, type Escrow, lockOf, openerOf } from '../../../ledger/escrow.ts'
@@ -12,7 +14,6 @@ import { transactionGap } from '../../../queries/known-past.ts'
 import { requestCommitment } from '../../request-hash.ts'
 import { confirmationsFor, type MarketSettings, RECEIPT_MARGIN_BLOCKS } from '../../settings.ts'
 import type { TransactionSink } from '../../shop.ts'
-import type { MinedCall, MinedCalls } from './mined-calls.ts'
 import { type NativePriceSource, pricesHonouredAt } from './price.ts'
 import { workBlocks } from './quote.ts'
 import type { ValueAtRisk } from './value-at-risk.ts'
@@ -293,4 +294,48 @@ export function heldFault(
 /** Whether only the payer's secret redeems a payment. */
 export function isBound({ redeemLock, requestCommitment }: Escrow): boolean {
   return redeemLock !== ZERO_HEX_32 || requestCommitment !== ZERO_HEX_32
+}
+
+/** A mined transaction and what became of it. */
+export interface MinedCall {
+  readonly blockId: BlockId
+  readonly body: TxBody
+  /** Outcome number of its receipt. */
+  readonly outcome: number
+}
+
+const BLOCKS_KEPT = 8
+
+/** Mined transactions by block, read once a block: many calls ask for the payments of the newest one at the same time. */
+export class MinedCalls {
+  readonly #chain: Chain
+  readonly #blocks = new LruMap<BlockId, ReadonlyMap<TxId, MinedCall>>(BLOCKS_KEPT)
+
+  constructor(chain: Chain) {
+    this.#chain = chain
+  }
+
+  /** A transaction of the best chain, undefined if it is not mined there. */
+  find(txId: TxId): MinedCall | undefined {
+    const { database } = this.#chain
+    const location = database.location(txId)
+    const blockId = location === undefined ? undefined : database.idAt(location.height)
+    if (blockId === undefined) return undefined
+    const known = this.#blocks.get(blockId) ?? this.#read(blockId)
+    return known.get(txId)
+  }
+
+  #read(blockId: BlockId): ReadonlyMap<TxId, MinedCall> {
+    const { database } = this.#chain
+    const outcomes = new Map<TxId, number>()
+    for (const receipt of (database.receipts(blockId) ?? []).map(decodeReceipt)) {
+      if (receipt.type === 'transaction') outcomes.set(receipt.txId, receipt.code)
+    }
+    const calls = new Map<TxId, MinedCall>()
+    for (const { txId, body } of database.block(blockId)?.transactions ?? []) {
+      calls.set(txId, { blockId, body, outcome: outcomes.get(txId) ?? OUTCOME_OK })
+    }
+    this.#blocks.set(blockId, calls)
+    return calls
+  }
 }

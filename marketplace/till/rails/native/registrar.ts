@@ -10,7 +10,7 @@ import type { Transaction } from '../../../../consensus/tx/transaction.ts'
 import type { Agent, Service } from '../../../ledger/agents.ts'
 import { capabilityNumber, capabilitySet } from '../../../ledger/capabilities.ts'
 import type { Offer, Operator, Shop } from '../../shop.ts'
-import { MinedCalls } from './mined-calls.ts'
+import { MinedCalls } from './payment.ts'
 import type { Sender } from './sender.ts'
 import type { Twin } from './twin.ts'
 

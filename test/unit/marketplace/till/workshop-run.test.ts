@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ok } from '../../../../consensus/primitives/result.ts'
 import type { ServiceContext } from '../../../../marketplace/services/context.ts'
 import { defineService, type ServiceDefinition } from '../../../../marketplace/services/service.ts'
-import { runService } from '../../../../marketplace/till/run-service.ts'
+import { runService } from '../../../../marketplace/till/workshop.ts'
 import { serviceId } from '../../../support/unsigned.ts'
 
 const ID = serviceId('node-test-unit')

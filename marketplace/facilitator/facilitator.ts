@@ -24,7 +24,7 @@ import type { TransactionSink } from '../till/shop.ts'
 import type { SettlementRecord, SettlementRecords } from './records.ts'
 import { checkSignature, type Settlement } from './settlement.ts'
 
-/** A payment that somebody's server was offered, and what that server asked for. */
+/** A payment that a seller's server was offered, and what that server asked for. */
 export interface FacilitatedPayment {
   readonly txId: TxId
   readonly secret: Uint8Array | null
@@ -50,7 +50,7 @@ export interface VerifiedPayment {
 /** A settlement that is on record, now or from before. */
 export interface RecordedSettlement {
   readonly record: SettlementRecord
-  /** Keys of whoever asked. */
+  /** Keys of the asking server. */
   readonly keys: AccountKeys
   readonly replayed: boolean
 }

@@ -43,7 +43,7 @@ export interface ClaimKind<C extends StoredClaim> {
    * was done for it yet, or nothing depends on it. Absent: none may.
    */
   readonly isTentative?: (claim: C) => boolean
-  /** Who paid for a claim's result and how much, and whether the claim itself says that its answer was handed over. */
+  /** The payer of a claim's result, the price, and whether the claim itself says that its answer was handed over. */
   readonly paidFor: (claim: C) => Omit<KeptResult, 'bytes'>
   /** A name that only one claim may hold at a time, or null where it holds none. Absent: there are no names. */
   readonly nameOf?: (claim: C) => string | null
@@ -97,10 +97,10 @@ export async function unlessAway<T>(work: () => Promise<Result<T>>): Promise<Res
  * others share throws {@link ClaimsAway} where it cannot be reached.
  */
 export interface ClaimStore<C extends StoredClaim> {
-  /** How this replica stands among those that share the store; absent where nobody shares it. */
+  /** How this replica stands among those that share the store; absent if the store is not shared. */
   readonly shared?: SharedClaims
   get(id: string): Promise<C | undefined>
-  /** The claim that holds a name; absent where nobody shares the store, and whoever takes claims knows all names. */
+  /** The claim that holds a name; absent if the store is not shared, since this process then knows all names. */
   named?(name: string): Promise<C | undefined>
   /**
    * Puts a new claim; if the payment has one already, that one is returned and nothing is written. A store that is shared
@@ -108,7 +108,7 @@ export interface ClaimStore<C extends StoredClaim> {
    */
   claim(claim: C): Promise<C | null>
   /**
-   * Replaces a claim if it still is in the state given and nobody else has taken it up; false if it moved meanwhile, or if
+   * Replaces a claim if it still is in the state given and no other replica has taken it up; false if it moved meanwhile, or if
    * another has its name by now and it is open. One that is over is written without its name then.
    */
   advance(from: C['state'], next: C): Promise<boolean>

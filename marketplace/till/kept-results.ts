@@ -17,8 +17,8 @@ const PAYER_PART_LEAST = 65_536
 /**
  * Results to forget so that the rest fits, of all that are kept, the oldest first. Those go first that take more of the bytes than
  * their price is of all prices paid; they are always enough. Addresses are free, so what pushes a result out is only more money for
- * each byte. Among those, results of a payer beyond its part go first, then delivered ones, then those of the payers who hold most, half
- * of that part at a time, and the oldest last: who pays for many bytes from few addresses loses them before who paid for few.
+ * each byte. Among those, results of a payer beyond its part go first, then delivered ones, then those of the payers that hold most, half
+ * of that part at a time, and the oldest last. A payer of many bytes from few addresses loses them before a payer of few bytes does.
  */
 export function beyondBytes<R extends KeptResult>(results: readonly R[], bytesMax: number): readonly R[] {
   let excess = results.reduce((sum, { bytes }) => sum + bytes, 0) - bytesMax

@@ -19,7 +19,7 @@ export interface TransactionSink {
   nextNonce(address: Address): bigint
 }
 
-/** Who sells here: the agent and the keys of its operator. */
+/** The seller: the agent and the keys of its operator. */
 export interface Operator {
   readonly agentId: AgentId
   readonly name: string
@@ -93,12 +93,12 @@ export class Shop {
     return [...this.#offers.values()]
   }
 
-  /** Sells nothing as long as somebody gives a reason; a payment that is offered meanwhile is neither taken nor lost. */
+  /** Sells nothing as long as one of the given functions names a reason. A payment offered meanwhile is neither taken nor lost. */
   closeWhile(reason: () => string | null): void {
     this.#closings.push(reason)
   }
 
-  /** Sells nothing any more: whoever pays asks another time, or the node after its restart. */
+  /** Sells nothing any more. Callers come again after the restart. */
   close(reason: string): void {
     this.#ended = true
     this.#closings.unshift(() => reason)

@@ -4,7 +4,7 @@ import { ClaimsAway, type SharedClaims } from './claim-store.ts'
 /** How often it is looked whether there is something to take up. */
 const LOOK_MS = 1_000
 
-/** Something that works on claims of a shared store. */
+/** A till over a shared store. */
 export interface ClaimWorker {
   /** Takes up every claim of `open` that it does not have in hand. */
   takeUp(): Promise<void>
@@ -45,7 +45,7 @@ export class Takeover {
       : 'this replica was taken for dead and finds out what is still its own'
   }
 
-  /** Adds somebody who works on claims. */
+  /** Adds a till whose claims are seen to. */
   join(worker: ClaimWorker): void {
     this.#workers.push(worker)
   }

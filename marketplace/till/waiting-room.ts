@@ -2,16 +2,16 @@ import type { Timers } from '../../consensus/chain/ports.ts'
 import { type Holder, heldTooMany } from '../../consensus/primitives/fair-share.ts'
 
 /**
- * Calls that may wait at once. Waiting is free for whoever asks and holds a request open, so beyond these an answer comes at once and
- * says when to ask again: to the caller who has most of them waiting.
+ * Calls that may wait at once. Waiting costs a caller nothing and holds a request open. Beyond this number, the caller with the most
+ * waiting calls is answered at once, and told when to ask again.
  */
 export const WAITING_MAX = 256
 /** Of these, for one payment. */
 export const WAITING_PER_PAYMENT_MAX = 64
-/** Callers who are not told apart. */
+/** Callers whose address is not known count as one. */
 const UNTOLD: Holder = { network: '', address: '' }
 
-/** What a call waits for, and who sent it. */
+/** What a call waits for, and the client that sent it. */
 export interface Waiting {
   readonly paymentId: string
   readonly from: Holder | undefined
@@ -26,7 +26,7 @@ interface Guest {
   readonly leave: () => void
 }
 
-/** Calls that wait for the chain or for another call's work. Where all places are taken, the caller who has most makes room for others. */
+/** Calls that wait for the chain or for another call's work. If all places are taken, the client with the most calls loses its last one. */
 export class WaitingRoom {
   readonly #timers: Timers
   readonly #guests = new Set<Guest>()
@@ -66,7 +66,7 @@ export class WaitingRoom {
     return this.#pause(ms, () => {})
   }
 
-  /** Wakes everybody: the head moved, or the market stops. */
+  /** Has all waiting calls look again: the head moved, or the market stops. */
   wake(): void {
     for (const waker of [...this.#wakers]) waker()
   }

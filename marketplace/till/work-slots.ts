@@ -14,14 +14,14 @@ interface Waiter {
 export interface WorkSlotsParts {
   /** How many there are. */
   readonly atOnce?: number
-  /** Asked each time that a place is free, who goes behind all others. */
+  /** Asked each time that a place is free: which callers go behind all others. */
   readonly goesLast?: () => (caller: Caller) => boolean
 }
 
 /**
- * Places for work, as many as for running services unless said. A free place goes to the client that has the fewest at the time, then to
- * its payer with the fewest, and among those to who came first: one who comes with a hundred calls makes itself wait, not everybody behind.
- * Clients go before payers, because a client can make any number of payers.
+ * Places for work. A free place goes to the client that has the fewest at the time, then to the payer with the fewest, then to the call
+ * that came first. So a client with a hundred calls waits for itself, and other clients do not. Clients count before payers, because a
+ * client can make any number of payers.
  */
 export class WorkSlots {
   #free: number
@@ -35,13 +35,13 @@ export class WorkSlots {
     this.#goesLast = goesLast
   }
 
-  /** Runs work as soon as there is a place for it; the places of whom it is done for count together. */
+  /** Runs work as soon as there is a place for it; places are counted for each caller. */
   run<T>(work: () => Promise<T>, caller: Caller | string = ''): Promise<T> {
     return this.runUnlessFull(work, caller, Number.POSITIVE_INFINITY) as Promise<T>
   }
 
   /**
-   * The same where so many wait at most. Null where too many do, or where who has the most of them had to make room for others.
+   * The same where at most so many wait. Null where too many do, or where the client with the most waiting had to make room.
    */
   async runUnlessFull<T>(work: () => Promise<T>, who: Caller | string, waitingMax: number): Promise<T | null> {
     const caller = typeof who === 'string' ? named(who) : who
@@ -112,7 +112,7 @@ export class WorkSlots {
   }
 }
 
-/** What is compared in turn: who has less of the first that differs is before the other. */
+/** Figures that are compared in turn: the first that differs decides, and the smaller one comes first. */
 type Rank = readonly number[]
 
 function isBefore(one: Rank, other: Rank): boolean {

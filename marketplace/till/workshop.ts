@@ -10,13 +10,13 @@ import { checkRequest, type ServiceDefinition } from '../services/service.ts'
 import { type Caller, FailingCallers, isCausedOutside } from './failing-callers.ts'
 import { WorkSlots } from './work-slots.ts'
 
-/** What says how long a service may take, and who decides that. */
+/** How long a service may take, and whether an address of the caller's choice decides that. */
 type ServicePace = Pick<ServiceDefinition, 'timeoutMs' | 'reachesOut'>
 
 /** Time limits up to which a service takes a moment, and up to which it takes a while; models take longer. */
 const MOMENT_MS_MAX = 5_000
 const WHILE_MS_MAX = 30_000
-/** Who asks where nobody pays. */
+/** The caller of work that is not paid for. */
 const OPERATOR: Caller = { payer: 'operator', client: { address: 'operator', network: 'operator' } }
 
 /**
@@ -119,7 +119,7 @@ function checkResult(definition: ServiceDefinition, result: unknown): Result<str
 }
 
 /**
- * Runs a service as for a caller who has paid: request, readiness, work, schema. The result is JSON text; a fault is what the caller
+ * Runs a service as for a paid call: request, readiness, work, schema. The result is JSON text; a fault is what the caller
  * would be told.
  */
 export async function tryOut(

@@ -5,7 +5,7 @@ import type { TxId } from '../../consensus/primitives/ids.ts'
 import { meantName } from '../../consensus/primitives/likeness.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import { callGap } from '../../marketplace/queries/known-past.ts'
-import type { StableRail } from '../../marketplace/till/rails/dollar/rail.ts'
+import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
 import type { Offer } from '../../marketplace/till/shop.ts'
 import { type CallOutcome, carryOut, type Settlement } from '../cashier/cashier.ts'
 import type { Rail } from '../cashier/options.ts'
@@ -218,7 +218,7 @@ export const listRequests: Handler = async ({ chain, market }, { query }) => {
 }
 
 function statusOf(chain: Chain, market: MarketApi, claim: AnyClaim): object {
-  return isNative(claim) ? requestStatus({ chain, market }, claim) : stableStatus(market.stable as StableRail, claim)
+  return isNative(claim) ? requestStatus({ chain, market }, claim) : stableStatus(market.stable as DollarRail, claim)
 }
 
 /** One paid call, of either rail. */

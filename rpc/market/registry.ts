@@ -6,7 +6,7 @@ import { NO_STATISTICS, SERVICE_STATISTICS } from '../../marketplace/ledger/stat
 import { MAJORS, type Major } from '../../marketplace/ports/crypto-prices.ts'
 import type { Readiness } from '../../marketplace/ports/readiness.ts'
 import { serviceRecord } from '../../marketplace/queries/reputation.ts'
-import type { StableRail } from '../../marketplace/till/rails/dollar/rail.ts'
+import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
 import { stableDollars } from '../../marketplace/till/rails/dollar/terms.ts'
 import { chainPrice, pricedPoolName } from '../../marketplace/till/rails/native/price.ts'
 import type { Offer } from '../../marketplace/till/shop.ts'
@@ -159,7 +159,7 @@ function facilitators({
   baseUrl: string
   ticker: string
   payTo: string
-  stable: StableRail | null
+  stable: DollarRail | null
 }): readonly object[] {
   return [
     {

@@ -1,4 +1,4 @@
-import type { StableRail } from '../../marketplace/till/rails/dollar/rail.ts'
+import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
 import { STABLE_SCHEME } from '../cashier/options.ts'
 
 /** The stablecoin rail as the protocol document has it: all its fields, whether it is on or off. */
@@ -31,7 +31,7 @@ const OFF: StableRailDocument = {
 }
 
 /** `evmStableRail`: what is said to be verified was really asked of a facilitator. */
-export function stableRailDocument(rail: StableRail | null): StableRailDocument {
+export function stableRailDocument(rail: DollarRail | null): StableRailDocument {
   if (rail === null) return OFF
   const { terms, verified, closedBecause, facilitators } = rail
   const used = facilitators.find(({ healthy }) => healthy) ?? facilitators[0]
@@ -51,7 +51,7 @@ export function stableRailDocument(rail: StableRail | null): StableRailDocument 
 }
 
 /** Facilitators of the stablecoin rail, in the order in which they are asked; one entry of what is missing where it is off. */
-export function stableFacilitators(rail: StableRail | null): readonly object[] {
+export function stableFacilitators(rail: DollarRail | null): readonly object[] {
   const document = stableRailDocument(rail)
   const { scheme, network, asset, assetContract, payTo } = document
   const common = { mode: 'external-stable', default: false, scheme, network, asset, assetContract, payTo }

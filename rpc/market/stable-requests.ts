@@ -1,7 +1,7 @@
 import { faultRow } from '../../consensus/primitives/fault.ts'
 import type { ClaimPage } from '../../marketplace/till/claim-store.ts'
 import type { StableClaim, StableIn } from '../../marketplace/till/rails/dollar/claim.ts'
-import type { StableRail } from '../../marketplace/till/rails/dollar/rail.ts'
+import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
 import { stableDollars } from '../../marketplace/till/rails/dollar/terms.ts'
 import type { Claim } from '../../marketplace/till/rails/native/claim.ts'
 import { moment } from '../json/chain-json.ts'
@@ -50,7 +50,7 @@ function placeOf(claim: AnyClaim): string {
 }
 
 /** State of one call of the stablecoin rail: neither its input nor its result. */
-export function stableStatus({ terms }: StableRail, claim: StableClaim): object {
+export function stableStatus({ terms }: DollarRail, claim: StableClaim): object {
   return {
     id: claim.id,
     txId: 'transaction' in claim ? claim.transaction : null,
@@ -92,7 +92,7 @@ function endOf(claim: StableClaim): string | null {
 
 const REFUND_STATUS = { owed: 'pending', sent: 'broadcast', paid: 'confirmed' } as const
 
-function refundOf({ asset }: StableRail['terms'], { id, amount, payer, reason, refund }: StableIn<'owed'>): object {
+function refundOf({ asset }: DollarRail['terms'], { id, amount, payer, reason, refund }: StableIn<'owed'>): object {
   return {
     status: REFUND_STATUS[refund.status],
     amount: stableDollars(asset, BigInt(amount)),

@@ -7,7 +7,7 @@ import type { ChatPlatform } from '../../marketplace/chat/platform.ts'
 import type { VoicePlatform } from '../../marketplace/chat/voice/voice-platform.ts'
 import type { Facilitator } from '../../marketplace/facilitator/facilitator.ts'
 import type { ModelUsage } from '../../marketplace/ports/models.ts'
-import type { StableRail } from '../../marketplace/till/rails/dollar/rail.ts'
+import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
 import type { NativeClaimStore } from '../../marketplace/till/rails/native/claim.ts'
 import type { NativeRail } from '../../marketplace/till/rails/native/native-rail.ts'
 import type { NativePriceSource } from '../../marketplace/till/rails/native/price.ts'
@@ -33,7 +33,7 @@ export interface MarketApi {
   readonly sender: Sender
   readonly workshop: Workshop
   /** The stablecoin rail, null where it is off. */
-  readonly stable: StableRail | null
+  readonly stable: DollarRail | null
 }
 
 /** The facilitator as the API shows it, with what it quotes by. */

@@ -5,6 +5,7 @@ import { evmAddressOf, signDigest } from '../../consensus/external/eip712.ts'
 import { toHex } from '../../consensus/primitives/bytes.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
+import type { StableCall, StableSettled } from '../../marketplace/till/rails/dollar/claim.ts'
 import {
   STABLE_CLAIMS,
   type StableClaim,
@@ -14,7 +15,6 @@ import {
 import { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
 import { FacilitatorPool } from '../../marketplace/till/rails/dollar/facilitators.ts'
 import { digestOf } from '../../marketplace/till/rails/dollar/identity.ts'
-import type { StableCall, StableSettled } from '../../marketplace/till/rails/dollar/rail.ts'
 import { Refunder, type RefundWallet } from '../../marketplace/till/rails/dollar/refunds.ts'
 import type { StableTerms } from '../../marketplace/till/rails/dollar/terms.ts'
 import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/till/settings.ts'

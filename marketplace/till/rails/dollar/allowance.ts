@@ -16,7 +16,7 @@ const WITHIN_MS_MIN = 1_000
 /** Part of what newcomers get that settlements which were tried before may have: it is taken from theirs. */
 const REPEATS_PART = 4
 
-/** Who asks where the rest is kept for payers: a newcomer, one whose own key is not known to have signed, or a settlement that is tried again. */
+/** Questions that leave a part of the allowance to payers: of a newcomer, of a payment without proof of the payer's key, or of a repeated settlement. */
 export type Sharer = 'newcomer' | 'unproven' | 'repeat'
 
 interface Rest {
@@ -70,7 +70,7 @@ export class Allowance {
     this.#hasHeldBack = false
   }
 
-  /** Milliseconds until one who shares may ask; 0 is now. What is not proven leaves a part to who has signed. */
+  /** Milliseconds until such a question may be asked; 0 is now. A payment that is not proven leaves a part to proven ones. */
   waitMs(nowMs: number, sharer: Sharer = 'newcomer'): number {
     const bucket = sharer === 'repeat' ? this.#ofRepeats : this.#ofNewcomers
     const waitMs = this.isKnown(nowMs) ? (bucket?.waitMs(1, nowMs, sharer === 'unproven') ?? 0) : 0
@@ -78,7 +78,7 @@ export class Allowance {
     return waitMs
   }
 
-  /** Takes note that one who shares asks. */
+  /** Notes that such a question is asked. */
   asks(nowMs: number, sharer: Sharer = 'newcomer'): void {
     this.#ofNewcomers?.take(1, nowMs)
     if (sharer === 'repeat') this.#ofRepeats?.take(1, nowMs)

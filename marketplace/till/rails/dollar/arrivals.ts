@@ -4,7 +4,17 @@ import { ClaimsAway } from '../../claim-store.ts'
 import { WorkSlots } from '../../work-slots.ts'
 import type { StableClaim, StableClaimStore, StableIn } from './claim.ts'
 import type { AuthorizationState, StableLedger } from './facilitator.ts'
-import type { StableArrivals } from './rail.ts'
+
+/** Settlements that facilitators reported, by what the token's chain says of them; since the process started. */
+export interface StableArrivals {
+  readonly seen: number
+  /** The chain shows no such transfer: the work was given away. */
+  readonly missing: number
+  /** Given up: the chain could not be asked for too long, or there were too many at once. */
+  readonly unknown: number
+  /** Looked for now. */
+  readonly waiting: number
+}
 
 /** What arrivals are looked for with. */
 export interface ArrivalsDependencies {
@@ -20,7 +30,7 @@ export interface ArrivalsDependencies {
   readonly onError: (error: unknown) => void
 }
 
-/** A settled claim on somebody's word. */
+/** A claim that is settled by a facilitator's word. */
 type Reported = StableIn<'settled'> & { readonly report: NonNullable<StableIn<'settled'>['report']> }
 type Ending = keyof Omit<StableArrivals, 'waiting'>
 

@@ -2,9 +2,8 @@ import type { Clock } from '../../../../consensus/chain/ports.ts'
 import type { Fault } from '../../../../consensus/primitives/fault.ts'
 import type { Hash, ServiceId } from '../../../../consensus/primitives/ids.ts'
 import type { Result } from '../../../../consensus/primitives/result.ts'
-import type { StableClaim, StableClaimStore, StableIn } from './claim.ts'
+import type { StableClaim, StableClaimStore, StableIn, StableSettled } from './claim.ts'
 import type { CallIdentity } from './identity.ts'
-import type { StableSales, StableSettled } from './rail.ts'
 
 /** Names that are remembered; the longest unused goes first. */
 const KEYS_MAX = 50_000
@@ -70,6 +69,13 @@ export class Deliveries {
     const claim = await this.#store.get(id)
     if (claim?.state === 'settled') await this.#store.advance('settled', { ...claim, deliveredAtMs: this.#clock.now() })
   }
+}
+
+/** Settled calls of a service that this node knows of: its own statement, since no chain of ours shows them. */
+export interface StableSales {
+  readonly calls: number
+  /** Units of the asset. */
+  readonly amount: bigint
 }
 
 const PAGE = 500

@@ -88,7 +88,7 @@ export function isOwnKey({ authorization }: StablePayment, terms: StableTerms): 
 type Signer = ReturnType<typeof recoverSigner>
 const SIGNERS = new WeakMap<Authorization, Signer>()
 
-/** Who signed; asked for several times for each payment, and worked out once. */
+/** The signer; asked for several times for each payment, and worked out once. */
 function signerOf(authorization: Authorization, terms: StableTerms): Signer {
   const known = SIGNERS.get(authorization)
   if (known !== undefined) return known

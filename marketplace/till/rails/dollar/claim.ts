@@ -2,6 +2,7 @@ import type { FaultDetail } from '../../../../consensus/primitives/fault.ts'
 import type { FaultCode } from '../../../../consensus/primitives/fault-table.ts'
 import type { Hash, ServiceId } from '../../../../consensus/primitives/ids.ts'
 import type { ClaimKind, ClaimStore, Executing } from '../../claim-store.ts'
+import type { Settled, TillCall } from '../../rail.ts'
 
 /** An EIP-3009 authorization as it was read strictly; addresses and hex in lower case, numbers as integers. */
 export interface Authorization {
@@ -31,6 +32,16 @@ export interface StablePayment {
   readonly paymentIdentifier: string | null
 }
 
+/** A call that is paid with an authorization. */
+export interface StableCall extends TillCall {
+  readonly payment: StablePayment
+  /** Header `Idempotency-Key`, null without. The extension's id counts as one too. */
+  readonly idempotencyKey: string | null
+}
+
+/** A call whose money has moved. */
+export type StableSettled = Settled<StableIn<'settled'>>
+
 /** What every claim of the stablecoin rail knows. All members are JSON. */
 interface StableBase {
   /** Hash over network, asset, payer and nonce, in lower case: neither spelling nor generation makes it another payment. */
@@ -38,7 +49,7 @@ interface StableBase {
   readonly serviceId: ServiceId
   /** Service and request text, as on the native rail: another request under this payment is refused. */
   readonly requestHash: Hash
-  /** Hash of the signature's bytes: who repeats a call must show the same one. */
+  /** Hash of the signature's bytes: a repeated call must show the same one. */
   readonly signatureHash: Hash
   /** Hash of payer and of what makes a repeat its own beyond the first delivery: its idempotency key. Null without one. */
   readonly repeatKey: Hash | null
@@ -90,7 +101,7 @@ export interface StableTransfer {
 }
 
 /**
- * On whose word a settlement counts: the facilitator's, by its url, that named the transaction; `payTo` is who was to be paid, in
+ * The facilitator, by its url, whose word a settlement rests on: it named the transaction. `payTo` is the address to be paid, in
  * lower case. `isMissing` once the token's chain has said otherwise.
  */
 export interface StableReport {
@@ -115,7 +126,7 @@ export interface StableRefund {
  * `claimed` while the facilitator is asked, `executing` once it has verified, `settling` with the result kept and the outcome
  * of the settlement not known, `settled` with the money ours. `unpaid` is over without money: the service failed, or the
  * settlement was refused or never came (then the result is kept, and is delivered if the money does come). It is watched
- * until the authorization has run out, since whoever saw it may have used it; without a result the money is then `owed` back.
+ * until the authorization has run out, since any party that saw it may have used it; without a result the money is then `owed` back.
  */
 export type StableClaim =
   | (OpenStable & {
@@ -155,7 +166,7 @@ export const STABLE_CLAIMS: ClaimKind<StableClaim> = {
     return claim.state !== 'owed' || claim.refund.status !== 'paid'
   },
   // Before the work there is only a question to a facilitator, which does no harm twice; after a delivery that is forgotten there
-  // may be a second one, to who holds the signature.
+  // may be a second one, to a caller that holds the signature.
   isTentative: (claim) => claim.state === 'claimed' || (claim.state === 'settled' && claim.deliveredAtMs !== null),
   // Where the money did not come, what the result was worth was not paid.
   paidFor: (claim) => ({

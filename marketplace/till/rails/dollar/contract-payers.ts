@@ -16,7 +16,7 @@ export interface ContractPayersDependencies {
 export interface ForeignPayment {
   readonly payer: string
   readonly signature: string
-  /** Who sent it, as the doors tell callers apart: any caller can name any payer, and what others send takes nothing from him. */
+  /** Client that sent it. Any caller can name any payer, so each client is counted by itself. */
   readonly client: Holder
 }
 
@@ -40,7 +40,7 @@ type Code = keyof typeof KEPT_MS
 
 /**
  * Signatures that are not of the payer's own key may be a contract's, which a facilitator alone can judge, or made up, which costs
- * nothing. Facilitators are asked about few of them: what is made up must not take their time from who signs with a key.
+ * nothing. Facilitators are asked about few of them: made-up payments must not take their time from payers that sign with a key.
  */
 export class ContractPayers {
   readonly #deps: ContractPayersDependencies

@@ -8,16 +8,17 @@ import { type Caller, NO_CLIENT } from '../../failing-callers.ts'
 import type { Ended, Gate, Held, Order, Rail, Steps, Task, Verdict } from '../../rail.ts'
 import { RUNS_MAX } from '../../settings.ts'
 import { Till, type TillDependencies } from '../../till.ts'
-import { Arrivals } from './arrivals.ts'
+import { Arrivals, type StableArrivals } from './arrivals.ts'
+import type { StableSales } from './books.ts'
 import { Deliveries, Outcomes, RepeatKeys, SalesBook } from './books.ts'
 import { holdsLongEnough, isOwnKey } from './checks.ts'
+import type { StableCall, StableSettled } from './claim.ts'
 import { STABLE_CLAIMS, type StableClaim, type StableClaimStore, type StableIn } from './claim.ts'
 import { isOfPayer, type StableLedger } from './facilitator.ts'
-import type { FacilitatorPool } from './facilitators.ts'
+import type { FacilitatorFacts, FacilitatorPool } from './facilitators.ts'
 import { type CallIdentity, identify, isOfTerms, isSameCall } from './identity.ts'
 import { Intake } from './intake.ts'
 import { Payers } from './payers.ts'
-import type { StableCall, StableFigures, StableRail, StableSales, StableSettled } from './rail.ts'
 import type { Refunder } from './refunds.ts'
 import type { Seller } from './requirements.ts'
 import { Resolver } from './resolver.ts'
@@ -37,11 +38,22 @@ export interface DollarRailDependencies extends TillDependencies<StableClaim> {
   readonly onFault: (fault: Fault) => void
 }
 
+/** What the rail has come to since the process started, and what it is at. */
+export interface StableFigures {
+  /** Calls by what they came to: `settled`, `replayed`, `refused`, `failed`, `unsettled`, `unavailable`. */
+  readonly outcomes: ReadonlyMap<string, number>
+  /** Settlements whose outcome is not known yet. */
+  readonly unknown: number
+  readonly refundsOwed: number
+  /** Null without a node of the token's chain: facilitators are believed. */
+  readonly arrivals: StableArrivals | null
+}
+
 /** A settlement that is not known after this long takes longer: the caller comes again. */
 const SETTLING_WAIT_MS = 5_000
 /** Failed works for one authorization, however often it is offered again. */
 const FAILED_RUNS_MAX = 10
-/** Names that are known again at once after a start: who lost an answer to it may come back with a new authorization. */
+/** Names that are known again at once after a start: a caller that lost its answer then may come back with a new authorization. */
 const NAMES_AT_ONCE = 1_000
 const UNDER_WAY = fault('stable/under-way')
 /** Nothing is known of the money yet; the same call tells later. */
@@ -55,7 +67,7 @@ type Standing = Verdict<StableClaim, StableIn<'settled'>>
  * verifies, and is on disk before the work; the result is on disk before the money moves. What is not known of the money is found
  * out in the background.
  */
-export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, StableIn<'settled'>>, StableRail {
+export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, StableIn<'settled'>> {
   readonly kind = STABLE_CLAIMS
   readonly joinMs: number
   readonly beginsPatiently = false
@@ -97,11 +109,11 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     return this.#deps.store
   }
 
-  get facilitators(): StableRail['facilitators'] {
+  get facilitators(): readonly FacilitatorFacts[] {
     return this.#deps.facilitators.facts
   }
 
-  get verified(): StableRail['verified'] {
+  get verified(): FacilitatorPool['verified'] {
     return this.#deps.facilitators.verified
   }
 
@@ -131,7 +143,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     const claim = await this.store.get(named.id)
     if (claim === undefined && this.till.isRunning(named.id)) return fail(UNDER_WAY)
     if (claim === undefined || claim.state === 'unpaid' || claim.state === 'owed') return null
-    // Its name is the payer's, who may be a contract: no second charge under it, and no answer for who did not sign.
+    // Without the payer's own signature the name proves nothing: no second charge under it, and no answer.
     if (!isOwnKey(call.payment, this.terms)) return fail(fault('stable/key-used'))
     if (claim.state === 'settled') return this.#replay(claim, identity)
     return fail(claim.state === 'settling' ? UNSETTLED : UNDER_WAY)

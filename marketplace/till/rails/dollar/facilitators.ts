@@ -11,7 +11,6 @@ import {
   isOfPayment,
   type SupportVerdict,
 } from './facilitator.ts'
-import type { FacilitatorFacts } from './rail.ts'
 import type { StableNetwork } from './terms.ts'
 
 /** What a pool works with. */
@@ -21,6 +20,16 @@ export interface FacilitatorPoolDependencies {
   readonly network: StableNetwork
   readonly clock: Clock
   readonly timers: Timers
+}
+
+/** How a facilitator stands. */
+export interface FacilitatorFacts {
+  readonly url: string
+  readonly healthy: boolean
+  /** What was found out last, for everyone. */
+  readonly detail: string
+  /** What went wrong last, in words of the facilitator, for the operator alone; null while all is well. */
+  readonly trouble: string | null
 }
 
 /** A verdict, and the facilitator that gave it. */
@@ -53,14 +62,14 @@ const CHECK_MS = 5_000
 const WELL_MS = 30_000
 const ILL_MS = 2_000
 
-/** Checks that wait for a facilitator that wants to be asked later, at most: those of payers who have paid lately come on top. */
+/** Checks that wait for a facilitator that wants to be asked later, at most; those of payers that have paid lately come on top. */
 const RESTING_MAX = 64
 /** Of these, those of payments of which it is not proven that their payer has signed. */
 const RESTING_UNPROVEN_MAX = 16
 /** How much later each rank asks once a facilitator's pause is over: what is left of its allowance goes to the first. */
 const RANK_MS = 100
 /**
- * Who goes first where a facilitator takes few questions; `repeat` is a settlement that was tried before, and newcomers with refused
+ * Order of questions where a facilitator takes few; `repeat` is a settlement that was tried before, and newcomers with refused
  * payments come after all others.
  */
 export const RANKS = { settlement: 0, payer: 1, repeat: 1.5, newcomer: 2 } as const
@@ -95,7 +104,7 @@ interface Member {
 export interface Asker {
   /** Whether the payer's own key is known to have signed. */
   readonly isProven?: boolean
-  /** Who sent it, or who pays where that is not known. */
+  /** Client that sent it, or the payer where that is not known. */
   readonly client?: string | undefined
   /** The network that it is in, where one may have many addresses of it. */
   readonly network?: string
@@ -103,7 +112,7 @@ export interface Asker {
   readonly isRepeat?: boolean
   /** Whether a caller waits for the answer: what is asked again by itself does not wait for facilitators that want to be asked later. */
   readonly isPatient?: boolean
-  /** Who goes first where a facilitator takes few questions, of {@link RANKS}. */
+  /** Place in the order where a facilitator takes few questions, of {@link RANKS}. */
   readonly rank?: number
 }
 
@@ -187,7 +196,7 @@ export class FacilitatorPool {
   /**
    * Has a payment checked by the first that says yes or no. Where it is not proven that the payer signed it, a facilitator that fails
    * at it is not taken for broken: any caller can send what it fails at. Signatures of one's own cost nothing either, so that a free place
-   * goes to the client who has the fewest, and where too many wait, the client who has the most waiting is refused one.
+   * goes to the client with the fewest; where too many wait, the client with the most waiting is refused one.
    */
   async verify(request: FacilitatorRequest, asker: Asker = {}): Promise<PoolVerdict> {
     const ask = (one: Facilitator): Promise<FacilitatorVerdict> => one.verify(request, VERIFY_MS)
@@ -211,7 +220,7 @@ export class FacilitatorPool {
     return this.#patiently(asker.isPatient === false ? 0 : PATIENCE_MS.settle, round, ranked)
   }
 
-  /** Url of the next in turn after one, so that whoever repeats asks another each time. */
+  /** Url of the next in turn after one: each repeat asks another facilitator. */
   after(url: string | null): string | null {
     const i = this.#members.findIndex(({ facilitator }) => facilitator.url === url)
     return this.#members[(i + 1) % this.#members.length]?.facilitator.url ?? null
@@ -290,7 +299,7 @@ export class FacilitatorPool {
     return waitMs > 0 ? { is: 'busy', detail: KINDS.busy, waitMs } : null
   }
 
-  /** Why a newcomer does not ask a facilitator yet whose allowance is for those who have paid, too; null where it does. */
+  /** Why a newcomer may not ask a facilitator yet: a part of the allowance is kept for payers that have paid. Null where it may. */
   #shareOf(
     { allowance }: Member,
     { asker: { rank = RANKS.settlement, isProven = true } }: Question,

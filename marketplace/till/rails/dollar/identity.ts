@@ -4,8 +4,7 @@ import { fromHex } from '../../../../consensus/primitives/bytes.ts'
 import type { Hash, ServiceId } from '../../../../consensus/primitives/ids.ts'
 import { encodeText } from '../../../../consensus/primitives/text.ts'
 import { requestHash } from '../../request-hash.ts'
-import type { StableClaim, StablePayment } from './claim.ts'
-import type { StableCall } from './rail.ts'
+import type { StableCall, StableClaim, StablePayment } from './claim.ts'
 import type { StableTerms } from './terms.ts'
 
 /** What a paid call is held against a claim by. */
@@ -17,7 +16,7 @@ export interface CallIdentity {
   readonly repeatKey: Hash | null
 }
 
-/** Identity of a call: which payment it brings, for what, and who may have its answer again. */
+/** Identity of a call: which payment it brings, for what, and what proves a repeat to be the buyer's. */
 export function identify(
   terms: StableTerms,
   { serviceId, request, payment, idempotencyKey }: StableCall,
@@ -29,7 +28,7 @@ export function identify(
     serviceId: serviceId as ServiceId,
     requestHash: requestHash(serviceId as ServiceId, request),
     signatureHash: taggedHashHex('stableSignature', fromHex(authorization.signature.slice(2))),
-    // Of the payer's own: nobody else can take a name away from it.
+    // Hashed with the payer: another payer cannot take its name.
     repeatKey: key === null ? null : taggedHashHex('stableRepeat', encodeText(`${authorization.from} ${key}`)),
   }
 }
@@ -40,7 +39,7 @@ function paymentId({ network, asset }: StableTerms, { authorization }: StablePay
   return taggedHashHex('stablePayment', encodeText(parts.join('|')))
 }
 
-/** Whether a call is the one that a claim was taken for, shown by who holds its signature. */
+/** Whether a call is the one that a claim was taken for: the caller holds its signature. */
 export function isSameCall(
   claim: Pick<StableClaim, 'serviceId' | 'requestHash' | 'signatureHash'>,
   { serviceId, requestHash: hash, signatureHash }: CallIdentity,

@@ -7,9 +7,8 @@ import { inputFault } from '../../../services/service.ts'
 import type { Order } from '../../rail.ts'
 import type { Shop } from '../../shop.ts'
 import { checkPayment } from './checks.ts'
-import type { StableIn } from './claim.ts'
+import type { StableCall, StableIn } from './claim.ts'
 import type { CallIdentity } from './identity.ts'
-import type { StableCall } from './rail.ts'
 import type { Seller } from './requirements.ts'
 import { stableAmount } from './terms.ts'
 
@@ -80,7 +79,7 @@ export class Intake {
 
 /**
  * Prices in millionths of a dollar that are honoured now, the current one first: those quoted within the last seconds too,
- * since whoever signed one could not know of the next. A function of the chain and the time alone: replicas agree, and a
+ * since a payer that signed one could not know of the next. A function of the chain and the time alone: replicas agree, and a
  * restart forgets none.
  */
 export function honouredPrices(

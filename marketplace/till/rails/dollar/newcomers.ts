@@ -29,7 +29,7 @@ export interface NewPayment {
   readonly name?: string
   /** Units of the asset. */
   readonly amount: bigint
-  /** Who sent it, as the doors tell callers apart. */
+  /** Client that sent it. */
   readonly client: Holder
 }
 
@@ -254,8 +254,8 @@ export interface LineBounds {
 }
 
 /**
- * Lets so much of one client be under way at once, and of its network as much as of a few clients; the rest waits in line. Where as much
- * waits as may, who has most waiting makes room for another.
+ * Lets so much of one client be under way at once, and of its network as much as of a few clients; the rest waits in line. Where too much
+ * waits, the client with the most waiting makes room.
  */
 export class ClientLines {
   readonly #atOnce: () => number

@@ -6,9 +6,8 @@ import type { ServiceDefinition } from '../../../services/service.ts'
 import { ClientCounts, ClientTally, RecentCounts } from '../../client-counts.ts'
 import { type Caller, FAILED_OUTSIDE, isCausedOutside } from '../../failing-callers.ts'
 import { isOwnKey } from './checks.ts'
-import type { StableIn } from './claim.ts'
+import type { StableCall, StableIn } from './claim.ts'
 import { isOfPayer } from './facilitator.ts'
-import type { StableCall } from './rail.ts'
 import type { StableTerms } from './terms.ts'
 
 /** Calls of one payer that may be under way at once. Each that waits costs memory and delays the calls behind it. */

@@ -35,7 +35,7 @@ const VALID_SECONDS = 600
 const LATE_SECONDS = 60
 const RETRY_MS_MIN = 5_000
 const RETRY_MS_MAX = 600_000
-/** A reason that may say that our own authorization was carried out: nobody else can have used its nonce. */
+/** A reason that may say that our own authorization was carried out: only our key can use its nonce. */
 const USED_REASON = /already[ _-]?used|used[ _]or[ _]cancell?ed/i
 
 /**

@@ -32,10 +32,10 @@ const OPEN_MAX = 10_000
 
 /** A claim that is looked after. */
 interface Case {
-  /** Who is to pay, while it is not known whether it did; null once it is known that it did not. */
+  /** The payer, while it is not known whether it has paid; null once it is known that it has not. */
   unknownOf: string | null
   attempts: number
-  /** Whom it was settled with last. */
+  /** Facilitator that was asked to settle it last. */
   asked: string | null
   cancel: () => void
 }
@@ -73,12 +73,12 @@ export class Resolver {
     return this.#cases.has(id)
   }
 
-  /** Takes up a claim that nobody has looked after for a while. */
+  /** Takes up a claim that was not looked after for a while. */
   takeUp(claim: StableIn<'settling' | 'unpaid'>): void {
     this.#take(claim, { asked: null, ms: FIRST_MS })
   }
 
-  /** Looks after a claim from now on; `asked` is who was asked to settle it last. */
+  /** Looks after a claim from now on; `asked` is the facilitator that was asked to settle it last. */
   take(claim: StableIn<'settling' | 'unpaid'>, asked: string | null): void {
     this.#take(claim, { asked, ms: claim.state === 'unpaid' ? this.#watchMs(claim, 0) : FIRST_MS })
   }
@@ -107,7 +107,7 @@ export class Resolver {
     this.#schedule(claim.id, one, ms)
   }
 
-  /** Leaves a claim to somebody else. */
+  /** Does not look after a claim any more: a call or another replica does. */
   drop(id: string): void {
     const one = this.#cases.get(id)
     if (one === undefined) return
@@ -158,7 +158,7 @@ export class Resolver {
       claim.state === 'settling'
         ? await settlement.attempt(claim, { first: one.asked, isFirst: false })
         : await settlement.watch(claim)
-    // It may have been taken from here while somebody else was asked.
+    // It may have been dropped while the facilitator or the chain was asked.
     if (this.#stopped || this.#cases.get(id) !== one) return
     if (step === 'open') return this.#schedule(id, one, this.#pauseMs(claim, one.attempts))
     this.#known(one)

@@ -21,7 +21,7 @@ export interface SettlementDependencies {
 export interface Attempt {
   /** Whom to ask first. */
   readonly first: string | null
-  /** Whether nobody can have been asked to settle before: only then is a clear no the end of it. */
+  /** Whether no facilitator can have been asked to settle it before: only then does a clear no end it. */
   readonly isFirst: boolean
   /** Whether a facilitator was asked to settle it before, where that is not clear from `isFirst`. */
   readonly isRepeat?: boolean
@@ -40,7 +40,7 @@ export type WatchStep = SettlementStep | 'gone'
 const LATE_SECONDS = 60
 /** How long before the claim its authorization can have been used. */
 const BEFORE_SECONDS = 600
-/** Refusals that say nothing of who was paid: whoever is asked again by a lost answer hears this. */
+/** Refusals that do not tell whether we were paid: a facilitator that is asked again after a lost answer says this. */
 const USED_REASON = /nonce|already|(^|[^a-z])used|duplicate|pending/i
 
 /** How far the chain has to go on showing an authorization as unused that a facilitator has called used, and of how many it is known. */
@@ -116,7 +116,7 @@ export class Settlement {
     return seen?.is === 'cancelled' ? unpaidForGood(claim) : step
   }
 
-  /** A clear no to the first attempt: nothing was charged, unless somebody else has used the authorization. */
+  /** A clear no to the first attempt: nothing was charged, unless another party has used the authorization. */
   async #refused(claim: StableIn<'settling'>, reason: string): Promise<SettlementStep> {
     const isUsed = USED_REASON.test(reason)
     const seen = await this.#look(claim, isUsed ? ANY_TIME : undefined)

@@ -24,7 +24,7 @@ export interface OfferedPayment {
   readonly secret: Uint8Array | null
   readonly agentId: AgentId
   readonly serviceId: ServiceId
-  /** Null where whoever asks looks after the commitment to the request alone. */
+  /** Null if the asker checks the commitment to the request itself. */
   readonly request: string | null
   readonly service: Service
   readonly timeoutMs: number
@@ -55,7 +55,7 @@ export interface PaymentContext {
   readonly atRisk: ValueAtRisk
 }
 
-/** The same for somebody who sells elsewhere: what is at risk is asked for alone. */
+/** The same for the facilitator's sellers: it only asks what is at risk. */
 interface JudgingContext extends Omit<PaymentContext, 'atRisk'> {
   readonly atRisk: Pick<ValueAtRisk, 'withOneMore'>
 }
@@ -95,7 +95,7 @@ export function openPayment(
 /** Which payment is offered, and whom and what it is for. */
 type PaidParties = Pick<OfferedPayment, 'txId' | 'agentId' | 'serviceId'>
 
-/** A payment may stand in the state of a snapshot while its block is not known here: then nobody shall pay again. */
+/** After a start from a snapshot the escrow is known and its block is not: then the payer must not pay again. */
 function unseen(chain: Chain, txId: TxId): Fault {
   const gap = chain.database.get(ESCROWS, txId) === undefined ? null : transactionGap(chain, txId)
   return gap ?? fault('pay/not-found', { txId })

@@ -127,7 +127,7 @@ export function priceIn(source: NativePriceSource, service: Service, epoch: numb
 
 /**
  * Prices that an `agent_invoke` mined at a height may have paid: of its own epoch, or of the one before. An epoch in which
- * the operator quotes nothing has none: whoever moves the pool out of the bounds could else pay what nobody offered. Entries
+ * the operator quotes nothing has none: a payer that moves the pool out of the bounds could otherwise pay a price that was never offered. Entries
  * and bounds of an epoch stay, so what was quoted once is honoured for as long as the settings are the same.
  */
 export function pricesHonouredAt(

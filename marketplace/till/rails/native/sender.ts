@@ -57,7 +57,7 @@ export class Sender {
   }
 
   /**
-   * Offers more for what waits too long, each time twice the tip, so that strangers who fill blocks cannot keep it out for
+   * Offers more for what waits too long, each time twice the tip, so that strangers that fill blocks cannot keep it out for
    * ever. `worth` says how much a transaction may cost by itself; nothing behind a transaction can be mined before it, so
    * what they are worth beyond their own fees counts for it too. What has no worth is only kept minable.
    */

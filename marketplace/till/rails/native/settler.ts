@@ -83,8 +83,8 @@ export class Settler {
   }
 
   /**
-   * Owes again what was settled for good by blocks that have left the best chain: no depth is too deep for whoever has the
-   * work. Resolves when these are looked through.
+   * Owes again what was settled for good by blocks that have left the best chain: a miner with enough work can replace blocks
+   * at any depth. Resolves when these are looked through.
    */
   takeUp(left: readonly BlockId[]): Promise<void> {
     for (const id of left) this.#left.add(id)

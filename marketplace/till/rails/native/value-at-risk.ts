@@ -17,8 +17,8 @@ interface Taken {
 
 /**
  * What a reorganisation of one block would take from this operator: the payments mined in it that were taken for work.
- * Payments that nobody redeemed do not count; they go back to their callers anyway, and a stranger's could otherwise make
- * everybody in its block wait. After a reorganisation a payment counts in the block that holds it now, and in none while
+ * Payments that were not redeemed do not count: they go back to their payers, and a stranger's payment could otherwise make
+ * all calls of its block wait. After a reorganisation a payment counts in the block that holds it now, and in none while
  * none does.
  */
 export class ValueAtRisk {

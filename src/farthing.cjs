@@ -35,7 +35,9 @@ function pinnedNode() {
 }
 
 function relay(binary) {
-  var child = require('child_process').spawn(binary, FLAGS.concat(__filename, process.argv.slice(2)), { stdio: 'inherit' })
+  var child = require('child_process').spawn(binary, FLAGS.concat(__filename, process.argv.slice(2)), {
+    stdio: 'inherit',
+  })
   // A terminal sends its signals to both; a supervisor sends them to this process alone.
   ;['SIGINT', 'SIGTERM', 'SIGHUP'].forEach((signal) => {
     process.on(signal, () => {

@@ -76,9 +76,9 @@ function runProgram() {
   try {
     sources = JSON.parse(fs.readFileSync(path.join(bundle, 'sources.json'), 'utf8'))
   } catch (_error) {
-    sources = null
+    sources = null // None was made.
   }
-  if (sources === null || !sources.every(isUnchanged)) {
+  if (!Array.isArray(sources) || !sources.every(isUnchanged)) {
     require(main)
     return
   }

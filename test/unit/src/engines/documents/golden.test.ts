@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { OUTSIDE_SERVICES } from '../../../../../marketplace/services/outside-services.ts'
 import { DOCUMENT_EXAMPLES, GROSS_RECEIPT } from '../../../../support/document-requests.ts'
 import { type DocumentShop, documentShop, type MadeDocument } from '../../../../support/documents.ts'
+import { DOCUMENT_SERVICES } from '../../../../support/listed-services.ts'
 import { resultOf } from '../../../../support/service-results.ts'
 
 /**
@@ -18,7 +18,7 @@ const GOLDEN: Readonly<Record<string, string>> = {
 
 const GOLDEN_GROSS = '4f338be7591313fd7798fcaa401bedf66c16118b8cd374b2371229a76db46f72'
 
-const SAMPLED = OUTSIDE_SERVICES.filter(({ capability }) => capability === 'reports')
+const SAMPLED = DOCUMENT_SERVICES
 
 let shop: DocumentShop
 beforeAll(async () => {

@@ -70,7 +70,7 @@ function sha256(bytes) {
   return require('crypto').createHash('sha256').update(bytes).digest('hex')
 }
 
-// The bundle starts in a third of the time, but it must never run in place of sources that are newer.
+// The bundle starts in less than half the time, but it must never run in place of sources that are newer.
 function runProgram() {
   var sources
   try {

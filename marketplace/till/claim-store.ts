@@ -92,9 +92,9 @@ export async function unlessAway<T>(work: () => Promise<Result<T>>): Promise<Res
 }
 
 /**
- * Where claims are kept: unique per payment over all replicas of an operator. Every write but that of a tentative claim, the mark
- * of an answer that was handed over and the forgetting of results is durable before its promise resolves. One suite of tests is run by every implementation. A store that
- * others share throws {@link ClaimsAway} where it cannot be reached.
+ * Where claims are kept: one per payment over all replicas of an operator. A write is on disk before its promise resolves. Exceptions
+ * are tentative claims, the mark of an answer that was handed over, and the forgetting of results. A shared store throws
+ * {@link ClaimsAway} where it cannot be reached.
  */
 export interface ClaimStore<C extends StoredClaim> {
   /** How this replica stands among those that share the store; absent if the store is not shared. */

@@ -51,12 +51,7 @@ export const PURSE_CLAIMS: ClaimKind<PurseClaim> = {
   paidFor: () => ({ payer: 'purse', priceUsdMicros: 1n, isDelivered: false }),
 }
 
-type PurseOrder = Order<PurseCall, Identity>
-
-/**
- * The empty shape of a third rail, as a test double: prepaid, settled without a transaction. It shows that a rail says nothing of
- * joining, waiting, replaying, resuming or taking over: the till does all of that.
- */
+/** The empty shape of a third rail, as a test double: prepaid, and settled without a transaction. */
 export class PurseRail implements Rail<PurseCall, PurseClaim, Identity> {
   readonly kind = PURSE_CLAIMS
   readonly joinMs = null
@@ -71,39 +66,35 @@ export class PurseRail implements Rail<PurseCall, PurseClaim, Identity> {
     this.till = new Till(dependencies, this)
   }
 
-  identify({ entry }: PurseCall): Identity {
-    return { id: entry }
-  }
+  identify = ({ entry }: PurseCall): Identity => ({ id: entry })
+  underWay = (): Fault => fault('stable/under-way')
 
-  judge({ call, offer, input }: PurseOrder, known: PurseClaim | undefined): Verdict<PurseClaim> {
+  judge({ call, offer, input }: Order<PurseCall, Identity>, known: PurseClaim | undefined): Verdict<PurseClaim> {
     const { serviceId } = offer.definition
     if (known !== undefined) return this.#known(known, call)
     if (!input.ok) return told(input)
     if (this.#purse.entries.get(call.entry) !== 'open') return told(fail(fault('pay/not-found', { txId: call.entry })))
-    const hash = requestHash(serviceId, call.request)
-    const claim = { id: call.entry, serviceId, requestHash: hash, request: call.request }
-    return { is: 'take', claim: { ...claim, state: 'claimed', claimedAtMs: this.#deps.clock.now() } }
+    const bound = { serviceId, requestHash: requestHash(serviceId, call.request), request: call.request }
+    return { is: 'take', claim: { ...bound, id: call.entry, state: 'claimed', claimedAtMs: this.#deps.clock.now() } }
   }
 
   #known(known: PurseClaim, call: PurseCall): Verdict<PurseClaim> {
-    const other = this.mayJoin({ claim: known }, { call })
-    if (other !== null) return told(fail(other))
+    const why = this.mayJoin({ claim: known }, { call }) ?? known.cause
+    if (why !== undefined) return told(fail(fault(why.code, why.detail)))
     if (known.state === 'ours') return told(ok({ claim: known, replayed: true }))
-    if (known.cause !== undefined) return told(fail(fault(known.cause.code, known.cause.detail)))
     const hasMoved = (now: PurseClaim | undefined): boolean => now?.state !== known.state
-    return { is: 'elsewhere', waitMs: this.#deps.settings.settleWaitMs, hasMoved, why: () => this.underWay() }
+    return { is: 'elsewhere', waitMs: this.#deps.settings.settleWaitMs, hasMoved, why: this.underWay }
   }
 
-  mayJoin({ claim }: Pick<Held<PurseClaim, Identity>, 'claim'>, { call }: Pick<PurseOrder, 'call'>): Fault | null {
+  mayJoin(
+    { claim }: Pick<Held<PurseClaim, Identity>, 'claim'>,
+    { call }: Pick<Order<PurseCall, Identity>, 'call'>,
+  ): Fault | null {
     const isSame = claim.requestHash === requestHash(claim.serviceId, call.request)
     return isSame ? null : fault('stable/used')
   }
 
-  underWay(): Fault {
-    return fault('stable/under-way')
-  }
-
-  answer(_: PurseOrder, ended: Result<PurseClaim>, replayed: boolean): Result<Settled<PurseClaim>> {
+  answer(_: Order<PurseCall, Identity>, ended: Result<PurseClaim>, replayed: boolean): Result<Settled<PurseClaim>> {
     return ended.ok ? ok({ claim: ended.value, replayed }) : ended
   }
 
@@ -126,16 +117,15 @@ export class PurseRail implements Rail<PurseCall, PurseClaim, Identity> {
   }
 
   worked(): void {}
-
   async giveBack(claim: PurseClaim, { code, detail }: Fault): Promise<Ended<PurseClaim>> {
     const refused = { ...claim, state: 'refused', cause: { code, detail } } as const
     return (await this.till.advance(claim.state, refused)) ? this.#end(refused) : null
   }
 
   takeUp(claim: PurseClaim, isInHand: boolean): boolean {
-    const isWork = claim.state === 'claimed' || claim.state === 'executing'
-    if (!isInHand && !isWork) this.#end(claim).catch((error: unknown) => this.till.tellError(error))
-    return !isInHand && isWork
+    if (isInHand || claim.state === 'claimed' || claim.state === 'executing') return !isInHand
+    this.#end(claim).catch((error: unknown) => this.till.tellError(error))
+    return false
   }
 
   whyNotResumed(claim: PurseClaim, { serviceId, repeatable }: ServiceDefinition): Fault | null {
@@ -157,6 +147,4 @@ export class PurseRail implements Rail<PurseCall, PurseClaim, Identity> {
   }
 }
 
-function told(outcome: Result<Settled<PurseClaim>>): Verdict<PurseClaim> {
-  return { is: 'told', outcome }
-}
+const told = (outcome: Result<Settled<PurseClaim>>): Verdict<PurseClaim> => ({ is: 'told', outcome })

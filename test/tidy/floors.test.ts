@@ -88,6 +88,14 @@ describe('floors', () => {
     expect(breaches).toEqual([])
   })
 
+  test('the till knows no rail, and no rail another one', () => {
+    const railOf = (path: string): string | undefined => /^marketplace\/till\/rails\/([^/]+)\//.exec(path)?.[1]
+    const breaches = inner.filter(
+      ({ from, to }) => from.startsWith('marketplace/till/') && railOf(to) !== undefined && railOf(from) !== railOf(to),
+    )
+    expect(breaches).toEqual([])
+  })
+
   test('the API contract and the client know no handler and no server', () => {
     const breaches = inner.filter(
       ({ from, to }) => /^rpc\/(contract|client)\//.test(from) && /^rpc\/(handlers\/|server\/|web\/|node\/)/.test(to),

@@ -2,10 +2,10 @@ import { Compile } from 'typebox/compile'
 import type { Chain } from '../../consensus/chain/chain.ts'
 import type { Clock } from '../../consensus/chain/ports.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { LruMap } from '../../consensus/primitives/lru.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
 import type { ServiceContext } from '../services/context.ts'
-import { ResultCache } from '../services/result-cache.ts'
 import { checkRequest, type ServiceDefinition } from '../services/service.ts'
 import { type Caller, FailingCallers, isCausedOutside } from './failing-callers.ts'
 import { WorkSlots } from './work-slots.ts'
@@ -133,4 +133,38 @@ export async function tryOut(
   const ready = definition.ready(context)
   if (!ready.available) return fail(fault('service/unavailable', { serviceId, reason: ready.reason }))
   return runService(definition, input.value, context)
+}
+
+/** Results kept at once: a result has at most some hundred kilobytes. */
+export const RESULTS_KEPT_MAX = 128
+
+/**
+ * Results of services that say that theirs depend on input and head alone, as JSON text: worked out once for all calls
+ * at the same time, and forgotten as soon as the head moves. A failure is not kept.
+ */
+export class ResultCache {
+  readonly #results = new LruMap<string, Promise<Result<string>>>(RESULTS_KEPT_MAX)
+
+  constructor(chain: Pick<Chain, 'onHeadChange'>) {
+    chain.onHeadChange(() => this.#results.clear())
+  }
+
+  /** The kept result of a service for an input, or that of `work`. */
+  run(definition: ServiceDefinition, input: unknown, work: () => Promise<Result<string>>): Promise<Result<string>> {
+    if (definition.keptPerHead !== true) return work()
+    const key = keyOf(definition, input)
+    const known = this.#results.get(key)
+    if (known !== undefined) return known
+    const running = work().then((result) => {
+      // Another head may have begun another piece of work under the same key.
+      if (!result.ok && this.#results.get(key) === running) this.#results.delete(key)
+      return result
+    })
+    this.#results.set(key, running)
+    return running
+  }
+}
+
+function keyOf({ serviceId }: ServiceDefinition, input: unknown): string {
+  return `${serviceId} ${JSON.stringify(input, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))}`
 }

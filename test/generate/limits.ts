@@ -33,7 +33,6 @@ import { ROSTER_AGENTS_MAX } from '../../marketplace/services/market/agent-roste
 import { ANALYSED_POOLS_MAX } from '../../marketplace/services/market/pool-analytics.ts'
 import { HISTORY_HOURS } from '../../marketplace/services/market/price-history.ts'
 import { SEARCHED_SERVICES_MAX } from '../../marketplace/services/market/service-search.ts'
-import { RESULTS_KEPT_MAX } from '../../marketplace/services/result-cache.ts'
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import { COVERED_HOLDERS_MAX } from '../../marketplace/services/tokens/holder-stats.ts'
 import { AUDITED_TOKENS_MAX } from '../../marketplace/services/tokens/supply-audit.ts'
@@ -42,6 +41,7 @@ import { PAYER_PART } from '../../marketplace/till/kept-results.ts'
 import { PUBLISHED_AT_ONCE } from '../../marketplace/till/rails/native/registrar.ts'
 import { DEFAULT_MARKET_SETTINGS, FINAL_DEPTH, RECEIPT_MARGIN_BLOCKS } from '../../marketplace/till/settings.ts'
 import { WAITING_MAX, WAITING_PER_PAYMENT_MAX } from '../../marketplace/till/waiting-room.ts'
+import { RESULTS_KEPT_MAX } from '../../marketplace/till/workshop.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import { JOBS_PER_ADDRESS } from '../../miner/job-book.ts'
 import { REMOTE_ADDRESSES_MAX, REMOTE_SEATS_MAX } from '../../miner/seats.ts'
@@ -359,7 +359,7 @@ const MARKET: readonly Row[] = [
 ]
 
 const SERVICES: readonly Row[] = [
-  ['results of services kept while the head stays', RESULTS_KEPT_MAX, '', 'marketplace/services/result-cache.ts'],
+  ['results of services kept while the head stays', RESULTS_KEPT_MAX, '', 'marketplace/till/workshop.ts'],
   ['services published at once', PUBLISHED_AT_ONCE, '', 'marketplace/till/rails/native/registrar.ts'],
   ['blocks of a whale watch', WHALE_WINDOW.blocks, 'blocks', 'marketplace/services/chain/whale-watch.ts'],
   [

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { fault } from '../../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
-import { ResultCache } from '../../../../marketplace/services/result-cache.ts'
 import type { ServiceDefinition } from '../../../../marketplace/services/service.ts'
+import { ResultCache } from '../../../../marketplace/till/workshop.ts'
 import { TestChain } from '../../../support/chain.ts'
 import { TEST_SERVICES } from '../../../support/test-services.ts'
 

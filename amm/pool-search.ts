@@ -1,4 +1,4 @@
-import type { ChainDatabase } from '../consensus/chain/database.ts'
+import type { DatabaseReader } from '../consensus/chain/reader.ts'
 import type { Hash, PoolId } from '../consensus/primitives/ids.ts'
 import type { StateView } from '../consensus/state/view.ts'
 import type { TxRules } from '../consensus/tx/rules.ts'
@@ -20,7 +20,7 @@ export interface RouteEnds {
  * more; who wants to crowd out a pool must hold more in sixteen. Reads two ranges and at most 768 records for three fees.
  */
 export function poolsBetween(
-  database: ChainDatabase,
+  database: DatabaseReader,
   ends: RouteEnds,
   { poolFeesBps }: Pick<TxRules, 'poolFeesBps'>,
 ): Promise<readonly PoolId[]> {

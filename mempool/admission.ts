@@ -1,5 +1,5 @@
 import { baseFeeAfter } from '../consensus/block/base-fee.ts'
-import type { Chain } from '../consensus/chain/chain.ts'
+import type { ChainReader } from '../consensus/chain/reader.ts'
 import { ACCOUNTS } from '../consensus/ledger/account.ts'
 import { formatAmount } from '../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../consensus/primitives/fault.ts'
@@ -13,7 +13,7 @@ import type { Unpaid } from './unpaid.ts'
 
 /** What admission looks at. Everything is read when it is asked, so that a moved head is seen. */
 export interface AdmissionContext {
-  readonly chain: Chain
+  readonly chain: ChainReader
   readonly pool: Pool
   readonly policy: MempoolPolicy
   readonly ranking: Ranking
@@ -23,12 +23,12 @@ export interface AdmissionContext {
 }
 
 /** Height that a transaction admitted now can be mined at first. */
-export function nextHeight(chain: Chain): number {
+export function nextHeight(chain: ChainReader): number {
   return chain.head.header.height + 1
 }
 
 /** Base fee of the next block. */
-export function nextBaseFee(chain: Chain): bigint {
+export function nextBaseFee(chain: ChainReader): bigint {
   return baseFeeAfter(chain.head.header, chain.ruleBook.at(nextHeight(chain)).block)
 }
 
@@ -58,7 +58,7 @@ function checkKnown({ tx }: MempoolEntry, { chain, pool }: AdmissionContext): Fa
 }
 
 /** Whether a block could ever hold it by the rules of the next one, and the next one in time. */
-export function checkStanding({ tx, weight, bytes }: MempoolEntry, chain: Chain): Fault | null {
+export function checkStanding({ tx, weight, bytes }: MempoolEntry, chain: ChainReader): Fault | null {
   const height = nextHeight(chain)
   const rules = chain.ruleBook.at(height)
   const malformed = checkTransaction(tx, rules.tx)
@@ -108,11 +108,11 @@ function checkAccount({ tx, needs }: MempoolEntry, { chain, pool, policy }: Admi
 }
 
 /** What a transaction of this weight pays at a rate. */
-function feeText(chain: Chain, weight: number, rate: bigint): string {
+function feeText(chain: ChainReader, weight: number, rate: bigint): string {
   return coinText(chain, BigInt(weight) * rate)
 }
 
-function coinText({ ruleBook: { params } }: Chain, units: bigint): string {
+function coinText({ ruleBook: { params } }: ChainReader, units: bigint): string {
   return `${formatAmount(units, params.decimals)} ${params.ticker}`
 }
 

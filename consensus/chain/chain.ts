@@ -4,30 +4,26 @@ import type { SealedHeader } from '../block/header.ts'
 import { historyRoot } from '../block/history.ts'
 import type { PowHasher } from '../block/pow.ts'
 import type { SignatureJob, SigningNetwork } from '../crypto/signing.ts'
-import type { SignatureVerifier } from '../crypto/verifier.ts'
+import { type SignatureVerifier, VerifierFailure } from '../crypto/verifier.ts'
 import { assert } from '../primitives/assert.ts'
 import { type Fault, fault, faultRow } from '../primitives/fault.ts'
-import type { BlockId } from '../primitives/ids.ts'
+import type { BlockId, WtxId } from '../primitives/ids.ts'
+import { LruSet } from '../primitives/lru.ts'
 import { fail, ok, type Result } from '../primitives/result.ts'
 import { updateTree } from '../state/tree.ts'
 import type { Transaction } from '../tx/transaction.ts'
 import { keptWrite } from './adoption.ts'
 import { provenPath } from './adoption-path.ts'
-import { entryOf } from './block-entry.ts'
 import { type ChainDatabase, UNDO_BLOCKS } from './database.ts'
 import type { HeadChange, HeadFollower, HeadListener } from './events.ts'
 import { executeBlock } from './execution.ts'
-import { pathBetween } from './fork-choice.ts'
+import { forkDepth, isNear, pathBetween, type RefusedBranch, refusedBranch, tooDeep } from './fork-choice.ts'
+import { childTarget, entryOf } from './header-tip.ts'
 import { KeyRegistry } from './key-registry.ts'
 import type { BlockEntry } from './layout.ts'
-import { isNear } from './near-head.ts'
 import { type Clock, type Pacer, runPaced } from './ports.ts'
-import { ProvenHeaders } from './proven-headers.ts'
-import { forkDepth, type RefusedBranch, refusedBranch, tooDeep } from './refused-branch.ts'
+import type { ChainFollower } from './reader.ts'
 import type { RuleBook } from './rule-book.ts'
-import { childTarget } from './targets.ts'
-import { VerifiedWitnesses } from './verified-witnesses.ts'
-import { VerifierFailure } from './verifier-failure.ts'
 
 /** What a chain works with. */
 export interface ChainDependencies {
@@ -49,6 +45,8 @@ interface Progress {
   readonly failure?: VerifierFailure
 }
 
+const VERIFIED_REMEMBERED = 50_000
+const PROVEN_REMEMBERED = 65_536
 /** Side blocks that are out of reach are looked for once in each stretch of so many heights. */
 const SIDE_PRUNE_BLOCKS = 100
 /** The signatures of a block that was on the best chain before. */
@@ -62,11 +60,16 @@ export type ImportOutcome = 'connected' | 'side'
  * durable block at a time, and tells its listeners. Imports run one after another; reads never wait. After an error that
  * is not the verifier's, a full disk for instance, nothing is known of what the disk holds: the chain stops itself.
  */
-export class Chain {
+export class Chain implements ChainFollower {
   readonly #deps: ChainDependencies
   readonly keys: KeyRegistry
-  readonly verified = new VerifiedWitnesses()
-  readonly proven = new ProvenHeaders()
+  /**
+   * Witnesses that verified: what the mempool checked need not be checked again in a block. Keyed by the hash over body (hence
+   * sender, hence keys) and all signatures; only positive results are kept.
+   */
+  readonly verified = new LruSet<WtxId>(VERIFIED_REMEMBERED)
+  /** Headers whose proof of work was checked, in threads or when they were announced: it need not be hashed again. */
+  readonly proven = new LruSet<BlockId>(PROVEN_REMEMBERED)
   /** Tells the work of the heaviest branch whose headers are proven and whose blocks are not all here. */
   awaitedWork: () => bigint = () => 0n
   readonly #listeners: HeadListener[] = []

@@ -1,12 +1,12 @@
+import { type Block, bodySize } from '../block/block.ts'
 import { checkHeader } from '../block/check.ts'
-import type { Anchor } from '../block/difficulty.ts'
-import type { SealedHeader } from '../block/header.ts'
+import { type Anchor, anchorAfter, anchorAtStep, targetAfter } from '../block/difficulty.ts'
+import type { Header, SealedHeader } from '../block/header.ts'
 import { appendLeaf, type HistoryPeak, historyLeaf, historyRoot } from '../block/history.ts'
 import { workOfTarget } from '../block/pow.ts'
 import { fail, ok, type Result } from '../primitives/result.ts'
 import type { BlockEntry } from './layout.ts'
 import type { RuleBook } from './rule-book.ts'
-import { childAnchor, childTarget } from './targets.ts'
 
 /** The end of a chain of headers, with all that the next one is checked against: no block is needed for that. */
 export interface HeaderTip extends SealedHeader {
@@ -41,4 +41,43 @@ export function extendTip(ruleBook: RuleBook, tip: HeaderTip, next: SealedHeader
     anchor: childAnchor(ruleBook, tip, next.header),
     peaks: appendLeaf(tip.peaks, historyLeaf(next), next.header.height).peaks,
   })
+}
+
+/** What is kept of a block on a known parent, as long as nothing is wrong with it. */
+export function entryOf(block: Block, parent: BlockEntry, ruleBook: RuleBook): BlockEntry {
+  return {
+    header: block.header,
+    bytes: block.bytes,
+    id: block.id,
+    totalWork: parent.totalWork + workOfTarget(block.header.target),
+    totalTransactions: parent.totalTransactions + block.transactions.length,
+    bodyBytes: bodySize(block.transactions),
+    anchor: childAnchor(ruleBook, parent, block.header),
+    invalid: false,
+  }
+}
+
+/** The end of a branch, as far as targets hang on it. */
+interface Tip {
+  readonly header: Header
+  /** Anchor that its children find, rule steps aside. */
+  readonly anchor: Anchor | null
+}
+
+/** Target that a child of the tip must carry. */
+export function childTarget(ruleBook: RuleBook, tip: Tip): bigint {
+  return targetAfter(anchorOfChild(ruleBook, tip), tip.header, ruleBook.at(tip.header.height + 1).block)
+}
+
+/** Anchor for the children of `child`, which stands on the tip. */
+export function childAnchor(ruleBook: RuleBook, tip: Tip, child: Header): Anchor {
+  return anchorAfter(anchorOfChild(ruleBook, tip), tip.header, child, ruleBook.at(child.height).block)
+}
+
+/** Worked out with the child, not stored with the tip: a tip may have been stored before its release knew of the step. */
+function anchorOfChild(ruleBook: RuleBook, { anchor, header }: Tip): Anchor | null {
+  const height = header.height + 1
+  const ended = ruleBook.endedAt(height)
+  if (ended === null) return anchor
+  return anchorAtStep(anchor, header, { ended: ended.block, rules: ruleBook.at(height).block })
 }

@@ -1,6 +1,6 @@
 import type { ChainIndex, IndexEntry } from '../../consensus/chain/chain-index.ts'
-import type { ChainDatabase } from '../../consensus/chain/database.ts'
 import type { ConnectedBlock } from '../../consensus/chain/events.ts'
+import type { DatabaseReader } from '../../consensus/chain/reader.ts'
 import { OUTCOME_OK } from '../../consensus/ledger/outcome.ts'
 import { decodeReceipt } from '../../consensus/ledger/receipt.ts'
 import { fromHex, toHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
@@ -32,13 +32,13 @@ export interface Closure {
 export const CLOSURES: ChainIndex = { name: 'closures', prefix: 0x01, entriesOf }
 
 /** How the escrow of a payment ended, undefined while it is open or unknown. */
-export function closureOf(database: ChainDatabase, txId: TxId): Closure | undefined {
+export function closureOf(database: DatabaseReader, txId: TxId): Closure | undefined {
   const bytes = database.indexed(CLOSURES, fromHex(txId))
   return bytes === undefined ? undefined : decodeClosure(bytes)
 }
 
 /** How the escrow of a payment that is not open ended, in words; a node that began from a snapshot need not know. */
-export function endText(database: ChainDatabase, txId: TxId): string {
+export function endText(database: DatabaseReader, txId: TxId): string {
   const closure = closureOf(database, txId)
   if (closure === undefined) return 'it was refunded or settled before'
   const { how, height, receiptTxId } = closure
@@ -60,12 +60,12 @@ function decodeClosure(bytes: Uint8Array): Closure {
 }
 
 /** Payments whose escrows a block closed, if it was on the best chain at some time; it may have left it since. */
-export function closedBy(database: ChainDatabase, id: BlockId): readonly TxId[] {
+export function closedBy(database: DatabaseReader, id: BlockId): readonly TxId[] {
   return closuresIn(database, id).map(({ txId }) => txId)
 }
 
 /** The escrows that a block closed with how, in the order of its receipts, in the terms of {@link closedBy}. */
-export function closuresIn(database: ChainDatabase, id: BlockId): readonly (Closure & { readonly txId: TxId })[] {
+export function closuresIn(database: DatabaseReader, id: BlockId): readonly (Closure & { readonly txId: TxId })[] {
   const block = database.block(id)
   const receipts = database.receipts(id)
   if (block === undefined || receipts === undefined) return []

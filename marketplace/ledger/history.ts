@@ -1,7 +1,7 @@
 import type { BlockIndex, IndexEntry } from '../../consensus/chain/chain-index.ts'
-import type { ChainDatabase } from '../../consensus/chain/database.ts'
 import type { ConnectedBlock } from '../../consensus/chain/events.ts'
 import { keyAfter } from '../../consensus/chain/key-value.ts'
+import type { DatabaseReader } from '../../consensus/chain/reader.ts'
 import { OUTCOME_OK } from '../../consensus/ledger/outcome.ts'
 import type { Receipt } from '../../consensus/ledger/receipt.ts'
 import { copy, fromHex, writeHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
@@ -49,7 +49,7 @@ export const HISTORY: BlockIndex = { name: 'history', prefix: 0x03, entriesOf }
 
 /** The newest events of an address; `before` is the last one read before. */
 export function historyOf(
-  database: ChainDatabase,
+  database: DatabaseReader,
   address: Address,
   limit: number,
   before?: HistoryCursor,

@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { ACCOUNTS } from '../../consensus/ledger/account.ts'
 import { assetOfBalanceKey, TOKEN_BALANCES } from '../../consensus/ledger/token-balances.ts'
 import { type Amount, amount, ZERO } from '../../consensus/primitives/amount.ts'
@@ -50,7 +50,7 @@ export interface Holdings {
 export const HOLDINGS_MAX = 100
 
 /** What an address holds. To be read within one reading. */
-export async function holdingsOf(chain: Chain, address: Address): Promise<Holdings> {
+export async function holdingsOf(chain: ChainReader, address: Address): Promise<Holdings> {
   const { database } = chain
   const account = database.get(ACCOUNTS, address)
   const [held, lp, allStakes] = await Promise.all([
@@ -88,7 +88,7 @@ export async function holdingsOf(chain: Chain, address: Address): Promise<Holdin
   }
 }
 
-async function totalOf(chain: Chain, all: readonly Valued[]): Promise<bigint> {
+async function totalOf(chain: ChainReader, all: readonly Valued[]): Promise<bigint> {
   let total = 0n
   for (const [asset, held] of Map.groupBy(all, (one) => one.asset.asset)) {
     const values = held.reduce((sum, { valueUsdMicros }) => sum + (valueUsdMicros ?? 0n), 0n)
@@ -101,7 +101,7 @@ async function totalOf(chain: Chain, all: readonly Valued[]): Promise<bigint> {
   return total
 }
 
-async function tokensOf({ database }: Chain, address: Address): Promise<readonly (readonly [Hash, Amount])[]> {
+async function tokensOf({ database }: ChainReader, address: Address): Promise<readonly (readonly [Hash, Amount])[]> {
   const held: (readonly [Hash, Amount])[] = []
   for await (const { key, value } of database.stateRange(TOKEN_BALANCES, address, HOLDINGS_MAX + 1)) {
     held.push([assetOfBalanceKey(key), value.amount])
@@ -110,7 +110,7 @@ async function tokensOf({ database }: Chain, address: Address): Promise<readonly
 }
 
 /** Units of an asset with their value. */
-export async function valued(chain: Chain, asset: Hash, units: Amount): Promise<Valued> {
+export async function valued(chain: ChainReader, asset: Hash, units: Amount): Promise<Valued> {
   const book = PriceBook.of(chain)
   const price = await book.priceOf(asset)
   return {
@@ -121,7 +121,7 @@ export async function valued(chain: Chain, asset: Hash, units: Amount): Promise<
   }
 }
 
-async function valuedPosition(chain: Chain, position: PoolPosition): Promise<ValuedPosition> {
+async function valuedPosition(chain: ChainReader, position: PoolPosition): Promise<ValuedPosition> {
   const { pool } = position.row
   const [x, y] = await Promise.all([
     valued(chain, pool.assetX, position.amountX),

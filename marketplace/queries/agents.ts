@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { fromHex } from '../../consensus/primitives/bytes.ts'
 import { AGENT_ID, type AgentId, type ServiceId } from '../../consensus/primitives/ids.ts'
 import { decodeText } from '../../consensus/primitives/text.ts'
@@ -38,7 +38,7 @@ export const AGENT_SERVICES_MAX = 200
 
 /** Agents in the order of their ids, those after `after`; `next` is the id that the next page begins after. */
 export async function listAgents(
-  chain: Chain,
+  chain: ChainReader,
   { after, limit }: { readonly after?: AgentId | undefined; readonly limit: number },
 ): Promise<{ readonly agents: readonly AgentRow[]; readonly next: AgentId | null }> {
   const agents: AgentRow[] = []
@@ -50,13 +50,13 @@ export async function listAgents(
 }
 
 /** One agent with its services, undefined where there is none. */
-export async function agentNamed(chain: Chain, agentId: string): Promise<AgentFacts | undefined> {
+export async function agentNamed(chain: ChainReader, agentId: string): Promise<AgentFacts | undefined> {
   const agent = AGENT_ID.test(agentId) ? chain.database.get(AGENTS, agentId as AgentId) : undefined
   return agent === undefined ? undefined : withServices(chain, rowOf(chain, agentId as AgentId, agent))
 }
 
 /** An agent of a listing with its services. */
-export async function withServices(chain: Chain, row: AgentRow): Promise<AgentFacts> {
+export async function withServices(chain: ChainReader, row: AgentRow): Promise<AgentFacts> {
   const services: ServiceRow[] = []
   const prefix = SERVICES.key({ agentId: row.agentId, serviceId: '' as ServiceId }).slice(2)
   for await (const { key, value } of chain.database.stateRange(SERVICES, prefix, AGENT_SERVICES_MAX + 1)) {
@@ -79,7 +79,7 @@ export async function withServices(chain: Chain, row: AgentRow): Promise<AgentFa
   }
 }
 
-function rowOf({ database }: Chain, agentId: AgentId, agent: Agent): AgentRow {
+function rowOf({ database }: ChainReader, agentId: AgentId, agent: Agent): AgentRow {
   return {
     agentId,
     agent,

@@ -1,5 +1,5 @@
 import { fundsFrom, POOLS, poolIdOf } from '../../amm/pool.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import type { Hash } from '../../consensus/primitives/ids.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import { type Cycle, type CycleLimits, cycleLimits, marginPpm } from './cycle-search.ts'
@@ -28,7 +28,7 @@ export interface Spread {
 }
 
 /** Every way of at most two pools from the native coin to dollars, the dearest first. Frozen tokens lead nowhere. */
-export async function dollarWays(chain: Chain): Promise<readonly DollarWay[]> {
+export async function dollarWays(chain: ChainReader): Promise<readonly DollarWay[]> {
   const dollar = dollarAsset(chain)
   const rows = (await poolsOf(chain, NATIVE_ASSET, NATIVE_POOLS_MAX)).filter(tradable)
   const direct = joining(chain, NATIVE_ASSET, dollar)
@@ -42,7 +42,7 @@ export async function dollarWays(chain: Chain): Promise<readonly DollarWay[]> {
 }
 
 /** The widest spread among ways that are sorted by their price; null where no two of them are apart. */
-export function widestSpread(chain: Chain, ways: readonly DollarWay[]): Spread | null {
+export function widestSpread(chain: ChainReader, ways: readonly DollarWay[]): Spread | null {
   let widest: { readonly buy: DollarWay; readonly sell: DollarWay; readonly ratio: Ratio } | null = null
   for (const sell of ways) {
     // From the cheapest on: the first that shares no pool is the widest for this one.
@@ -61,7 +61,7 @@ function tradable({ x, y }: PoolRow): boolean {
   return !x.frozen && !y.frozen
 }
 
-function joining(chain: Chain, one: Hash, other: Hash): readonly PoolRow[] {
+function joining(chain: ChainReader, one: Hash, other: Hash): readonly PoolRow[] {
   const { database, ruleBook, head } = chain
   return ruleBook.at(head.header.height + 1).tx.poolFeesBps.flatMap((feeBps) => {
     const poolId = poolIdOf(one, other, feeBps)

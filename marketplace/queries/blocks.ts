@@ -1,6 +1,6 @@
 import { executedFrom } from '../../consensus/chain/adoption.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
 import type { BlockEntry } from '../../consensus/chain/layout.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { decodeReceipt, type Receipt, type ReceiptOf } from '../../consensus/ledger/receipt.ts'
 import type { BlockId, TxId } from '../../consensus/primitives/ids.ts'
 import type { TxKind } from '../../consensus/tx/kinds.ts'
@@ -16,7 +16,7 @@ export interface BlockFacts {
 }
 
 /** The best chain's block at a height, undefined where there is none. */
-export function blockAt({ database }: Chain, height: number): BlockFacts | undefined {
+export function blockAt({ database }: ChainReader, height: number): BlockFacts | undefined {
   const id = database.idAt(height)
   const entry = id === undefined ? undefined : database.entry(id)
   if (entry === undefined) return undefined
@@ -26,7 +26,7 @@ export function blockAt({ database }: Chain, height: number): BlockFacts | undef
 }
 
 /** Height of a block of the best chain, undefined for any other id. */
-export function heightOnBestChain({ database }: Chain, id: BlockId): number | undefined {
+export function heightOnBestChain({ database }: ChainReader, id: BlockId): number | undefined {
   const entry = database.entry(id)
   return entry !== undefined && database.isCanonical(entry) ? entry.header.height : undefined
 }
@@ -57,7 +57,7 @@ const STRETCH = 200
  * The newest blocks from height 1 on within the bounds, newest first, at least one if there is one; none that this node did not
  * execute, of which it knows no receipts. To be read within one reading: after every few hundred transactions others get their turn.
  */
-export async function newestBlocks(chain: Chain, bounds: BlockBounds): Promise<readonly BlockFacts[]> {
+export async function newestBlocks(chain: ChainReader, bounds: BlockBounds): Promise<readonly BlockFacts[]> {
   const top = chain.head.header.height
   const blocks: BlockFacts[] = []
   let [read, paused] = [0, 0]

@@ -1,5 +1,5 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
 import type { BlockEntry } from '../../consensus/chain/layout.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import {
   type MerkleProof,
   type MerkleTree,
@@ -46,7 +46,7 @@ export interface CallFacts {
 }
 
 /** A mined transaction with proofs, undefined where the best chain does not hold it. */
-export function minedFacts({ database }: Chain, txId: TxId): MinedFacts | undefined {
+export function minedFacts({ database }: ChainReader, txId: TxId): MinedFacts | undefined {
   const location = database.location(txId)
   const id = location === undefined ? undefined : database.idAt(location.height)
   const entry = id === undefined ? undefined : database.entry(id)
@@ -59,7 +59,7 @@ export function minedFacts({ database }: Chain, txId: TxId): MinedFacts | undefi
 }
 
 /** What became of a mined transaction, with proofs; a transaction that is no payment has state `none`. */
-export function callFacts(chain: Chain, payment: MinedFacts): CallFacts {
+export function callFacts(chain: ChainReader, payment: MinedFacts): CallFacts {
   const { txId, body } = payment.tx
   const { database } = chain
   const none = { payment, closure: undefined, closedIn: undefined, closingProofs: [] }
@@ -76,12 +76,12 @@ export function callFacts(chain: Chain, payment: MinedFacts): CallFacts {
   return { payment, state: closure.how, closure, closedIn, closingProofs }
 }
 
-function refundProof({ database }: Chain, entry: BlockEntry, txId: TxId): readonly ItemProof[] {
+function refundProof({ database }: ChainReader, entry: BlockEntry, txId: TxId): readonly ItemProof[] {
   const found = receiptItem(database.receipts(entry.id) ?? [], 'refund', txId)
   return found === undefined ? [] : [found.proofIn(entry)]
 }
 
-function transactionItem({ database }: Pick<Chain, 'database'>, entry: BlockEntry, index: number): ItemProof {
+function transactionItem({ database }: Pick<ChainReader, 'database'>, entry: BlockEntry, index: number): ItemProof {
   const ids = (database.transactionIds(entry.id) ?? []).map(fromHex)
   return proofOf(TRANSACTION_TREE, ids, index, { entry, tree: 'transactions' })
 }

@@ -1,5 +1,5 @@
-import type { ChainDatabase } from '../../consensus/chain/database.ts'
 import type { BlockEntry } from '../../consensus/chain/layout.ts'
+import type { DatabaseReader } from '../../consensus/chain/reader.ts'
 import type { Address, AgentId, Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { type Closure, closuresIn } from '../ledger/closures.ts'
@@ -28,7 +28,7 @@ export type ChainEvent =
 const WHOLE_BLOCK_FROM = 8
 
 /** Events of a block of the best chain whose body and receipts are held; the first is the block's own. */
-export function eventsOf(database: ChainDatabase, entry: BlockEntry): readonly ChainEvent[] {
+export function eventsOf(database: DatabaseReader, entry: BlockEntry): readonly ChainEvent[] {
   const parent = entry.header.height === 0 ? undefined : database.entry(entry.header.parent)
   const transactions = entry.totalTransactions - (parent?.totalTransactions ?? 0)
   const closures = closuresIn(database, entry.id)
@@ -59,7 +59,7 @@ function closedEvent(closure: Closure & { readonly txId: TxId }, payment: Transa
 }
 
 /** Payments as the best chain holds them, by id; pruned ones are left out. Those of one block are read together. */
-export function paymentsOf(database: ChainDatabase, ids: readonly TxId[]): ReadonlyMap<TxId, Transaction> {
+export function paymentsOf(database: DatabaseReader, ids: readonly TxId[]): ReadonlyMap<TxId, Transaction> {
   const places = ids.flatMap((txId) => {
     const location = database.location(txId)
     return location === undefined ? [] : [{ txId, ...location }]

@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { bridgeFacts, type NetworkFacts } from '../../consensus/ledger/bridge-facts.ts'
 import { mulDivDown } from '../../consensus/primitives/amount.ts'
 import { type AssetFacts, recordedAsset } from './assets.ts'
@@ -28,7 +28,7 @@ export interface Collateral {
 const BPS = 10_000n
 
 /** What stands behind an asset; null for one that nothing is promised for. */
-export function collateralOf(chain: Chain, row: AssetRow): Collateral | null {
+export function collateralOf(chain: ChainReader, row: AssetRow): Collateral | null {
   if (row.kind === 'bridged') return custodyOf(chain, row)
   if (row.backing === null) return null
   const { reserveAsset, reserve, backingBps } = row.backing
@@ -37,12 +37,12 @@ export function collateralOf(chain: Chain, row: AssetRow): Collateral | null {
 }
 
 /** The networks of the bridge as the next block finds them. */
-export function bridgeNetworks({ database, ruleBook, head }: Chain): readonly NetworkFacts[] {
+export function bridgeNetworks({ database, ruleBook, head }: ChainReader): readonly NetworkFacts[] {
   const height = head.header.height + 1
   return bridgeFacts(database, ruleBook.at(height), height).networks
 }
 
-function custodyOf(chain: Chain, row: AssetRow): Collateral {
+function custodyOf(chain: ChainReader, row: AssetRow): Collateral {
   const parts = bridgeNetworks(chain)
     .filter(({ rules, vault }) => rules.asset === row.symbol && vault !== null)
     .map((network) => ({ asset: row, amount: network.float, held: { in: 'vault' as const, network } }))

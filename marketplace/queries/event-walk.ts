@@ -1,5 +1,5 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
 import type { BlockEntry } from '../../consensus/chain/layout.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import type { BlockId } from '../../consensus/primitives/ids.ts'
 import { LruMap } from '../../consensus/primitives/lru.ts'
 import { type ChainEvent, eventsOf } from './chain-events.ts'
@@ -55,10 +55,10 @@ const KEPT_BLOCKS = 32
  * it follows from the chain alone, before and after a restart.
  */
 export class EventWalk {
-  readonly #chain: Chain
+  readonly #chain: ChainReader
   readonly #events = new LruMap<BlockId, readonly ChainEvent[]>(KEPT_BLOCKS)
 
-  constructor(chain: Chain) {
+  constructor(chain: ChainReader) {
     this.#chain = chain
   }
 

@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import type { Address, AgentId } from '../../consensus/primitives/ids.ts'
 import { listAgents } from './agents.ts'
 import { listAssets } from './tokens.ts'
@@ -14,7 +14,7 @@ export interface KnownAddresses {
 }
 
 /** Addresses that the registry and the tokens name. To be read within one reading. */
-export async function knownAddresses(chain: Chain): Promise<KnownAddresses> {
+export async function knownAddresses(chain: ChainReader): Promise<KnownAddresses> {
   const labels = new Map<Address, string[]>()
   const add = (address: Address, label: string): void => {
     const known = labels.get(address) ?? []

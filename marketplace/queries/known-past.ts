@@ -1,7 +1,7 @@
 import { hourOf } from '../../amm/candles.ts'
-import { executedFrom, indexedFrom } from '../../consensus/chain/adoption.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import { executedFrom } from '../../consensus/chain/adoption.ts'
 import { prunedFault } from '../../consensus/chain/pruned.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
@@ -13,7 +13,7 @@ import { DAY_HOURS, hourNow } from './trading.ts'
  * Why this node cannot say what became of a transaction that waits nowhere: it began from a snapshot and the transaction may lie
  * before it, or its block was pruned. Null where what it says is true.
  */
-export function transactionGap({ database }: Pick<Chain, 'database'>, txId: TxId): Fault | null {
+export function transactionGap({ database }: Pick<ChainReader, 'database'>, txId: TxId): Fault | null {
   const location = database.location(txId)
   const id = location === undefined ? undefined : database.idAt(location.height)
   if (location === undefined || id === undefined) return beforeFault(executedFrom(database))
@@ -22,19 +22,19 @@ export function transactionGap({ database }: Pick<Chain, 'database'>, txId: TxId
 }
 
 /** Why this node cannot say how a paid call ended, in the terms of {@link transactionGap}. */
-export function callGap(chain: Pick<Chain, 'database'>, txId: TxId): Fault | null {
+export function callGap(chain: Pick<ChainReader, 'database'>, txId: TxId): Fault | null {
   const { database } = chain
   const gap = transactionGap(chain, txId)
   if (gap !== null || database.get(ESCROWS, txId) !== undefined) return gap
   const closure = closureOf(database, txId)
   // Without an end in the index there was no call, unless the index is younger than the call.
   if (closure === undefined)
-    return (database.location(txId)?.height ?? 0) < indexedFrom(database) ? beforeFault(indexedFrom(database)) : null
+    return (database.location(txId)?.height ?? 0) < database.indexedFrom ? beforeFault(database.indexedFrom) : null
   return blockGap(chain, closure.height)
 }
 
 /** Why this node cannot say what was in the best chain's block at a height and what came of it. */
-export function blockGap({ database }: Pick<Chain, 'database'>, height: number): Fault | null {
+export function blockGap({ database }: Pick<ChainReader, 'database'>, height: number): Fault | null {
   const id = database.idAt(height)
   if (id === undefined) return null
   if (height > 0 && height < executedFrom(database)) return beforeFault(executedFrom(database))
@@ -43,13 +43,13 @@ export function blockGap({ database }: Pick<Chain, 'database'>, height: number):
 }
 
 /** Whether the node executed its head's block: the first thing that any look at the newest blocks needs. */
-export function executedHead({ database, head }: Chain): boolean {
+export function executedHead({ database, head }: ChainReader): boolean {
   return head.header.height >= executedFrom(database)
 }
 
 /** First hour, counted from 1970, whose trades and candles are all known here; 0 where all there ever were are. */
-export function knownFromHour({ database }: Pick<Chain, 'database'>): number {
-  const from = indexedFrom(database)
+export function knownFromHour({ database }: Pick<ChainReader, 'database'>): number {
+  const from = database.indexedFrom
   if (from === 0) return 0
   const id = database.idAt(from - 1)
   const last = id === undefined ? database.head : (database.entry(id) ?? database.head)
@@ -57,7 +57,7 @@ export function knownFromHour({ database }: Pick<Chain, 'database'>): number {
 }
 
 /** Whether all trades of the last {@link DAY_HOURS} hours are known here. */
-export function knowsDay(chain: Chain): boolean {
+export function knowsDay(chain: ChainReader): boolean {
   return hourNow(chain) + 1 - knownFromHour(chain) >= DAY_HOURS
 }
 

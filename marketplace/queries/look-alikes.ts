@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { symbolOf } from '../../consensus/ledger/asset.ts'
 import { TOKENS } from '../../consensus/ledger/token-records.ts'
 import type { Hash, TokenSymbol } from '../../consensus/primitives/ids.ts'
@@ -19,7 +19,7 @@ export interface NameLookAlikes {
 }
 
 /** Looks through the names of all assets, the native coin's and its network's first. */
-export async function nameLookAlikes(chain: Chain, name: string, except?: Hash): Promise<NameLookAlikes> {
+export async function nameLookAlikes(chain: ChainReader, name: string, except?: Hash): Promise<NameLookAlikes> {
   const wanted = nameSkeleton(name)
   // A name without letters and digits has no skeleton to compare.
   if (wanted === '') return { found: [], compared: 0, complete: true }

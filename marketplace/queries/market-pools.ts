@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { STABLE_RESERVES } from '../../consensus/ledger/stable.ts'
 import type { Hash, PoolId } from '../../consensus/primitives/ids.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
@@ -25,16 +25,16 @@ export interface Market {
   readonly unpriced: number
 }
 
-const MARKETS = new WeakMap<Chain, { readonly headId: string; readonly market: Promise<Market> }>()
+const MARKETS = new WeakMap<ChainReader, { readonly headId: string; readonly market: Promise<Market> }>()
 /** Chains whose moves throw away what was read of them. */
-const FOLLOWED = new WeakSet<Chain>()
+const FOLLOWED = new WeakSet<ChainReader>()
 
 /**
  * The market at the head, read once for everybody until it moves: pools that are reached from the dollar token, its reserve
  * and the native coin, the deepest of every asset on the way. Whoever wants to crowd out a pool must hold more in
  * {@link POOLS_PER_ASSET} others. Use it within one reading.
  */
-export function readMarket(chain: Chain): Promise<Market> {
+export function readMarket(chain: ChainReader): Promise<Market> {
   const headId = chain.head.id
   const known = MARKETS.get(chain)
   if (known?.headId === headId) return known.market
@@ -47,7 +47,7 @@ export function readMarket(chain: Chain): Promise<Market> {
   return market
 }
 
-async function sumUp(chain: Chain): Promise<Market> {
+async function sumUp(chain: ChainReader): Promise<Market> {
   const { rows, complete } = await reachedPools(chain)
   const pools = (await Promise.all(rows.map((row) => poolValues(chain, row)))).toSorted(deepestFirst)
   return {
@@ -60,7 +60,9 @@ async function sumUp(chain: Chain): Promise<Market> {
   }
 }
 
-async function reachedPools(chain: Chain): Promise<{ readonly rows: readonly PoolRow[]; readonly complete: boolean }> {
+async function reachedPools(
+  chain: ChainReader,
+): Promise<{ readonly rows: readonly PoolRow[]; readonly complete: boolean }> {
   const found = new Map<PoolId, PoolRow>()
   const assets = new Set(firstAssets(chain))
   let complete = true
@@ -80,7 +82,7 @@ async function reachedPools(chain: Chain): Promise<{ readonly rows: readonly Poo
   return { rows: [...found.values()], complete }
 }
 
-function firstAssets(chain: Chain): readonly Hash[] {
+function firstAssets(chain: ChainReader): readonly Hash[] {
   const dollar = dollarAsset(chain)
   const reserve = chain.database.get(STABLE_RESERVES, dollar)
   return [dollar, NATIVE_ASSET, ...(reserve === undefined ? [] : [reserve.reserveAsset])]

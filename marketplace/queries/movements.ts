@@ -1,5 +1,5 @@
 import { poolIdOf } from '../../amm/pool.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { assetOf, tokenAsset } from '../../consensus/ledger/asset.ts'
 import { BRIDGE_NETWORKS, WITHDRAWALS } from '../../consensus/ledger/bridge-records.ts'
 import { OUTCOME_OK } from '../../consensus/ledger/outcome.ts'
@@ -34,7 +34,7 @@ const BURNED = { place: 'burned' } as const
 
 /** What a mined transaction moved, fees left out; amounts that the chain worked out are those of its receipt. */
 export function movementsOf(
-  chain: Chain,
+  chain: ChainReader,
   { body }: Pick<Transaction, 'body'>,
   receipt: ReceiptOf<'transaction'>,
 ): readonly Movement[] {
@@ -45,12 +45,12 @@ export function movementsOf(
 
 /** Movements of one transaction by the parts of the ledger. */
 class Moves {
-  readonly #chain: Chain
+  readonly #chain: ChainReader
   readonly #body: TxBody
   readonly #told: readonly Amount[]
   readonly #sender: Place
 
-  constructor(chain: Chain, body: TxBody, told: readonly Amount[]) {
+  constructor(chain: ChainReader, body: TxBody, told: readonly Amount[]) {
     this.#chain = chain
     this.#body = body
     this.#told = told

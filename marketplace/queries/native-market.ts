@@ -1,7 +1,7 @@
 import { PRICE_ONE } from '../../amm/math.ts'
 import { accumulatedAt, POOLS, PRICE_ENTRIES, poolIdOf } from '../../amm/pool.ts'
 import { pricedPoolId } from '../../amm/price-entries.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { assert } from '../../consensus/primitives/assert.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import { type PoolRow, poolRow } from './pools.ts'
@@ -23,7 +23,7 @@ export interface NativeMarket {
 }
 
 /** The native coin's deepest dollar pool; null where there is none. */
-export async function nativeMarket(chain: Chain): Promise<NativeMarket | null> {
+export async function nativeMarket(chain: ChainReader): Promise<NativeMarket | null> {
   const row = deepestDollarPool(chain)
   if (row === undefined) return null
   const { before } = await poolDay(chain, row.poolId)
@@ -37,7 +37,7 @@ export async function nativeMarket(chain: Chain): Promise<NativeMarket | null> {
 }
 
 /** The pool of native coin and dollar token that holds most dollars, at whichever fee; undefined where there is none. */
-export function deepestDollarPool(chain: Chain): PoolRow | undefined {
+export function deepestDollarPool(chain: ChainReader): PoolRow | undefined {
   const { database, ruleBook, head } = chain
   const dollar = dollarAsset(chain)
   const rows = ruleBook.at(head.header.height + 1).tx.poolFeesBps.flatMap((feeBps) => {
@@ -60,7 +60,7 @@ export interface MeanPrice {
  * Mean price of the native coin in the priced pool from the newest epoch start that lies `ms` or more before the head, up
  * to the head: blocks / sum of coins per dollar, as the market's own price is worked out. Null where no entry is so old.
  */
-export function meanPriceSince(chain: Chain, ms: number): MeanPrice | null {
+export function meanPriceSince(chain: ChainReader, ms: number): MeanPrice | null {
   const { database, ruleBook, head } = chain
   const { height, timeMs } = head.header
   const { market } = ruleBook.at(height)
@@ -77,7 +77,7 @@ export function meanPriceSince(chain: Chain, ms: number): MeanPrice | null {
   return null
 }
 
-function timeAt({ database }: Chain, height: number): number {
+function timeAt({ database }: ChainReader, height: number): number {
   const id = database.idAt(height)
   const entry = id === undefined ? undefined : database.entry(id)
   assert(entry !== undefined, `the best chain has no block at height ${height}`)

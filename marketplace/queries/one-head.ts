@@ -1,5 +1,5 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
 import type { BlockEntry } from '../../consensus/chain/layout.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 
@@ -14,9 +14,9 @@ const TRIES_MAX = 20
 const PAUSE_MS = 20
 
 /** How often the head of a chain has moved, moves that were taken back included. */
-const MOVES = new WeakMap<Chain, { count: number }>()
+const MOVES = new WeakMap<ChainReader, { count: number }>()
 
-function movesOf(chain: Chain): { readonly count: number } {
+function movesOf(chain: ChainReader): { readonly count: number } {
   const known = MOVES.get(chain)
   if (known !== undefined) return known
   const moves = { count: 0 }
@@ -32,7 +32,7 @@ function movesOf(chain: Chain): { readonly count: number } {
  * twenty of those, or where a reorganisation takes longer than as many pauses, the fault is `chain/head-moving`.
  */
 export async function atOneHead<T>(
-  chain: Chain,
+  chain: ChainReader,
   work: (head: BlockEntry) => Promise<T> | T,
 ): Promise<Result<Reading<T>>> {
   const moves = movesOf(chain)

@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import type { Hash } from '../../consensus/primitives/ids.ts'
 import type { PoolRow } from './pools.ts'
 import { type PriceBasis, PriceBook } from './prices.ts'
@@ -31,7 +31,7 @@ const BPS = 10_000n
 const TRUST: readonly PriceBasis[] = ['unit', 'par', 'epoch']
 
 /** Values of a pool. */
-export async function poolValues(chain: Chain, row: PoolRow): Promise<PoolValues> {
+export async function poolValues(chain: ChainReader, row: PoolRow): Promise<PoolValues> {
   const book = PriceBook.of(chain)
   const { assetX, assetY, reserveX, reserveY, feeBps } = row.pool
   const day = await poolDay(chain, row.poolId)

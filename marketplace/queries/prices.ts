@@ -2,7 +2,7 @@ import { type EpochPrice, epochDepth, epochPrice, epochStrays } from '../../amm/
 import { fundsFrom, POOLS, type Pool, poolIdOf } from '../../amm/pool.ts'
 import { deepestPools, POOLS_BY_ASSET, poolOfEntry } from '../../amm/pools-by-asset.ts'
 import { pricedPoolId } from '../../amm/price-entries.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { tokenAsset } from '../../consensus/ledger/asset.ts'
 import { epochOf } from '../../consensus/ledger/epoch.ts'
 import { STABLE_RESERVES } from '../../consensus/ledger/stable.ts'
@@ -65,7 +65,7 @@ export interface NativePrice {
 }
 
 /** Price of the native coin in the epoch of the head. */
-export function nativePrice({ database, ruleBook, head }: Chain): NativePrice {
+export function nativePrice({ database, ruleBook, head }: ChainReader): NativePrice {
   const { height } = head.header
   const { market } = ruleBook.at(height)
   const epoch = epochOf(height, market)
@@ -93,7 +93,7 @@ export function nativePrice({ database, ruleBook, head }: Chain): NativePrice {
  * Null where not a single one of them is known.
  */
 export function nativeMean(
-  { database, ruleBook, head }: Chain,
+  { database, ruleBook, head }: ChainReader,
   epochs: number,
 ): { mean: Ratio; epochs: number } | null {
   const { market } = ruleBook.at(head.header.height)
@@ -112,34 +112,34 @@ export function nativeMean(
 }
 
 /** Id of the dollar token, whose base unit is a millionth. */
-export function dollarAsset({ ruleBook, head }: Chain): Hash {
+export function dollarAsset({ ruleBook, head }: ChainReader): Hash {
   return tokenAsset(ruleBook.at(head.header.height).market.pricedPool.dollar)
 }
 
 /** One base unit is a millionth of a dollar. */
 const PAR: PriceFacts = { basis: 'par', microsPerUnit: ONE, route: [], depthUsdMicros: null }
 
-const BOOKS = new WeakMap<Chain, PriceBook>()
+const BOOKS = new WeakMap<ChainReader, PriceBook>()
 /** Chains whose moves throw their book away. */
-const FOLLOWED = new WeakSet<Chain>()
+const FOLLOWED = new WeakSet<ChainReader>()
 
 /**
  * Dollar prices of any asset at one head, each worked out once. An asset has the price of the route through the deepest
  * pools; where no route of at most {@link ROUTE_POOLS_MAX} pools is found the price is unknown, never 0.
  */
 export class PriceBook {
-  readonly #chain: Chain
+  readonly #chain: ChainReader
   readonly #headId: string
   readonly #known = new Map<string, Promise<PriceFacts | null>>()
   readonly #pools = new Map<Hash, Promise<ReadonlyMap<PoolId, Pool>>>()
 
-  private constructor(chain: Chain) {
+  private constructor(chain: ChainReader) {
     this.#chain = chain
     this.#headId = chain.head.id
   }
 
   /** The prices at the head: the same book for everybody until it moves. Use it within one reading. */
-  static of(chain: Chain): PriceBook {
+  static of(chain: ChainReader): PriceBook {
     const known = BOOKS.get(chain)
     if (known !== undefined && known.#headId === chain.head.id) return known
     // What was read while the head moved is of no head: it must not be told to anybody who comes later.

@@ -1,6 +1,6 @@
 import { poolsBetween } from '../../amm/pool-search.ts'
 import { quoteExactIn, quoteExactOut, type SwapQuote } from '../../amm/quote.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import type { Amount } from '../../consensus/primitives/amount.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import { type AssetFacts, coinOf } from './assets.ts'
@@ -16,7 +16,7 @@ export interface QuoteRequest {
 }
 
 /** What a swap would come to in the next block, alone, over the best way that is found. To be read within one reading. */
-export async function quoteSwap(chain: Chain, request: QuoteRequest): Promise<Result<SwapQuote>> {
+export async function quoteSwap(chain: ChainReader, request: QuoteRequest): Promise<Result<SwapQuote>> {
   const { from, to, exactOut, amount, slippageBps } = request
   const { database, ruleBook, head } = chain
   const rules = ruleBook.at(head.header.height + 1)

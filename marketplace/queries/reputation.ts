@@ -1,5 +1,5 @@
 import { isqrt } from '../../amm/math.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import type { AgentId } from '../../consensus/primitives/ids.ts'
 import type { ServiceName } from '../ledger/agents.ts'
 import {
@@ -48,16 +48,16 @@ const PPM = 1_000_000n
 const Z_SQUARED_PPM = 3_841_459n
 
 /** The record of one service. */
-export function serviceRecord(chain: Chain, name: ServiceName): CallRecord {
+export function serviceRecord(chain: ChainReader, name: ServiceName): CallRecord {
   return recordOf(chain, decodeOutcomes(chain.database.indexed(OUTCOMES, outcomesKey(name))))
 }
 
 /** The record of all services of an operator together; a caller of two of them is one. */
-export function operatorRecord(chain: Chain, agentId: AgentId): CallRecord {
+export function operatorRecord(chain: ChainReader, agentId: AgentId): CallRecord {
   return recordOf(chain, decodeOutcomes(chain.database.indexed(OUTCOMES, operatorOutcomesKey(agentId))))
 }
 
-function recordOf(chain: Chain, outcomes: Outcomes): CallRecord {
+function recordOf(chain: ChainReader, outcomes: Outcomes): CallRecord {
   const { delivered, failed, expired, volume, topPayerVolume, squares, payers, feesBurned } = outcomes
   const ended = BigInt(delivered + failed + expired)
   const { deliveredBurnDivisor } = chain.ruleBook.at(chain.head.header.height).market

@@ -1,5 +1,5 @@
 import { fundsFrom, POOLS, poolIdOf } from '../../amm/pool.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { symbolOf } from '../../consensus/ledger/asset.ts'
 import { STABLE_RESERVES } from '../../consensus/ledger/stable.ts'
 import type { StableFacts } from '../../consensus/ledger/stable-facts.ts'
@@ -20,7 +20,7 @@ export interface StableRow extends AssetRow {
 export const STABLES_MAX = 100
 
 /** Stable tokens in the order of their symbols. */
-export async function listStables(chain: Chain): Promise<readonly StableRow[]> {
+export async function listStables(chain: ChainReader): Promise<readonly StableRow[]> {
   const rows: StableRow[] = []
   for await (const { key } of chain.database.stateRange(STABLE_RESERVES, '', STABLES_MAX)) {
     const row = recordedRow(chain, key.slice(2) as Hash)
@@ -44,7 +44,7 @@ export interface Peg {
 }
 
 /** Price of a stable token in the deepest pool with its reserve asset; null where there is none. */
-export function pegOf(chain: Chain, { asset, backing }: StableRow): Peg | null {
+export function pegOf(chain: ChainReader, { asset, backing }: StableRow): Peg | null {
   const { database, ruleBook, head } = chain
   const pools = ruleBook.at(head.header.height + 1).tx.poolFeesBps.flatMap((feeBps) => {
     const poolId = poolIdOf(asset, backing.reserveAsset, feeBps)
@@ -72,7 +72,7 @@ export interface HealthReason {
 }
 
 /** Everything that can be said against a stable token at the head. */
-export function healthReasons(chain: Chain, row: StableRow, peg: Peg | null): readonly HealthReason[] {
+export function healthReasons(chain: ChainReader, row: StableRow, peg: Peg | null): readonly HealthReason[] {
   return [...backingReasons(row), ...pegReasons(peg), ...flowReasons(chain, row)]
 }
 
@@ -105,7 +105,7 @@ function pegReasons(peg: Peg | null): readonly HealthReason[] {
 }
 
 /** Reasons why holders cannot move the token, or what they redeem cannot leave. */
-function flowReasons(chain: Chain, { frozen, backing }: StableRow): readonly HealthReason[] {
+function flowReasons(chain: ChainReader, { frozen, backing }: StableRow): readonly HealthReason[] {
   const symbol = symbolOf(backing.reserveAsset, coinOf(chain))
   const halted = bridgeNetworks(chain).filter(({ rules, status }) => rules.asset === symbol && status === 'halted')
   const names = halted.map(({ rules }) => rules.name).join(', ')

@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { STAKES } from '../../consensus/ledger/staking.ts'
 import {
   pendingReward,
@@ -11,7 +11,7 @@ import type { Amount } from '../../consensus/primitives/amount.ts'
 import type { Address, TxId } from '../../consensus/primitives/ids.ts'
 
 /** What staking comes to for a transaction in the next block. */
-export function stakingNow(chain: Chain): StakingFacts {
+export function stakingNow(chain: ChainReader): StakingFacts {
   const height = chain.head.header.height + 1
   return stakingFacts(chain.database, chain.ruleBook.at(height), height)
 }
@@ -25,7 +25,7 @@ export interface StakeFacts extends StakePosition {
 
 /** Stakes of an address in the order of their ids; `after` is the last one read before. */
 export async function stakesOf(
-  chain: Chain,
+  chain: ChainReader,
   address: Address,
   { limit, after }: { readonly limit: number; readonly after?: TxId | undefined },
 ): Promise<readonly StakeFacts[]> {

@@ -1,5 +1,5 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
 import { topHolders } from '../../consensus/chain/holders.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { formatAmount } from '../../consensus/primitives/amount.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import { bridgeNetworks, type Collateral } from './collateral.ts'
@@ -64,7 +64,11 @@ export interface RiskFlag {
 }
 
 /** Reads what risks are judged from. Within one reading. */
-export async function tokenRecord(chain: Chain, row: AssetRow, collateral: Collateral | null): Promise<TokenRecord> {
+export async function tokenRecord(
+  chain: ChainReader,
+  row: AssetRow,
+  collateral: Collateral | null,
+): Promise<TokenRecord> {
   const [largest] = await topHolders(chain.database, row.asset, 1)
   const pools: TokenDepth[] = []
   for (const pool of await poolsOf(chain, row.asset, POOLS_SHOWN)) pools.push(await depthIn(chain, row, pool))
@@ -72,7 +76,7 @@ export async function tokenRecord(chain: Chain, row: AssetRow, collateral: Colla
   return { row, collateral, largest: largest?.amount ?? null, pools, namesakes }
 }
 
-async function depthIn(chain: Chain, { asset }: AssetRow, row: PoolRow): Promise<TokenDepth> {
+async function depthIn(chain: ChainReader, { asset }: AssetRow, row: PoolRow): Promise<TokenDepth> {
   const { x, y, pool } = row
   const [other, amount] = x.asset === asset ? [y, pool.reserveY] : [x, pool.reserveX]
   const book = PriceBook.of(chain)
@@ -85,7 +89,7 @@ async function depthIn(chain: Chain, { asset }: AssetRow, row: PoolRow): Promise
 }
 
 /** All risks of a token that its record shows. */
-export function riskFlags(chain: Chain, record: TokenRecord): readonly RiskFlag[] {
+export function riskFlags(chain: ChainReader, record: TokenRecord): readonly RiskFlag[] {
   const evidence: Readonly<Record<RiskCode, string | null>> = {
     ...backingEvidence(chain, record),
     ...powerEvidence(record),
@@ -108,7 +112,7 @@ export function scoreOf(flags: readonly RiskFlag[]): number {
 type Evidence<Code extends RiskCode> = Readonly<Record<Code, string | null>>
 
 function backingEvidence(
-  chain: Chain,
+  chain: ChainReader,
   { row, collateral }: TokenRecord,
 ): Evidence<'under-backed' | 'custody-elsewhere' | 'bridge-halted'> {
   const bridged = row.kind === 'bridged' ? row.symbol : collateral?.parts[0]?.asset.symbol

@@ -1,5 +1,5 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
 import { holderCount } from '../../consensus/chain/holders.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { symbolOf, tokenAsset } from '../../consensus/ledger/asset.ts'
 import { type StableFacts, stableFacts } from '../../consensus/ledger/stable-facts.ts'
 import { headroomOf, supplyOf, supplyRecord } from '../../consensus/ledger/supply.ts'
@@ -30,17 +30,17 @@ export interface AssetRow extends AssetFacts {
 }
 
 /** One asset by its symbol. */
-export function assetRow(chain: Chain, symbol: string): AssetRow | undefined {
+export function assetRow(chain: ChainReader, symbol: string): AssetRow | undefined {
   const facts = assetNamed(chain, symbol)
   return facts === undefined ? undefined : rowOf(chain, facts)
 }
 
 /** One asset by its id, which a record names. */
-export function recordedRow(chain: Chain, asset: Hash): AssetRow {
+export function recordedRow(chain: ChainReader, asset: Hash): AssetRow {
   return rowOf(chain, recordedAsset(chain, asset))
 }
 
-function rowOf({ database }: Chain, facts: AssetFacts): AssetRow {
+function rowOf({ database }: ChainReader, facts: AssetFacts): AssetRow {
   const { asset, kind, symbol } = facts
   const token = kind === 'native' ? undefined : database.get(TOKENS, asset)
   const books = supplyRecord(database, asset)
@@ -76,7 +76,7 @@ export interface AssetQuery {
  * Assets in the order of their symbols, the native coin before them all. Tokens never go, so a page begins where the last
  * one ended whatever was mined meanwhile. Hidden ones are passed over, so a page may be shorter than its limit.
  */
-export async function listAssets(chain: Chain, { after, limit, hidden = false }: AssetQuery): Promise<AssetPage> {
+export async function listAssets(chain: ChainReader, { after, limit, hidden = false }: AssetQuery): Promise<AssetPage> {
   const coin = coinOf(chain)
   const first = after === undefined ? [coin.symbol] : []
   const behind = after === undefined || after === coin.symbol ? undefined : TOKENS.key(tokenAsset(after))

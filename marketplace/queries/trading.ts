@@ -1,7 +1,7 @@
 import { CANDLE_MS, candleIndex, candleOf, candleRange, type HourlyCandle, hourOf } from '../../amm/candles.ts'
 import type { Pool } from '../../amm/pool.ts'
 import { decodeTrade, placeOfEntry, type Trade, type TradePlace, tradeIndex, tradeRange } from '../../amm/trades.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import type { PoolId } from '../../consensus/primitives/ids.ts'
 import { coinOf } from './assets.ts'
 
@@ -10,7 +10,7 @@ export const DAY_HOURS = 24
 
 /** Trades on the best chain, newest first; `before` is the place of the last one read before, `poolId` names one pool. */
 export async function listTrades(
-  chain: Chain,
+  chain: ChainReader,
   query: { readonly poolId?: PoolId | undefined; readonly before?: TradePlace | undefined; readonly limit: number },
 ): Promise<readonly Trade[]> {
   const { database } = chain
@@ -24,7 +24,7 @@ export async function listTrades(
 }
 
 /** Hour of the head, counted from 1970: what is "now" in candles. */
-export function hourNow({ head }: Chain): number {
+export function hourNow({ head }: ChainReader): number {
   return hourOf(head.header.timeMs)
 }
 
@@ -35,7 +35,7 @@ export function startOfHour(hour: number): number {
 
 /** Candles of the hours `from` to before `to` in which something happened to the pool, oldest first, at most the newest `limit`. */
 export async function listCandles(
-  chain: Chain,
+  chain: ChainReader,
   query: { readonly poolId: PoolId; readonly from: number; readonly to: number; readonly limit: number },
 ): Promise<readonly HourlyCandle[]> {
   const index = candleIndex(coinOf(chain).symbol)
@@ -56,7 +56,7 @@ export interface PoolDay {
 }
 
 /** Sums of the last day of a pool. */
-export async function poolDay(chain: Chain, poolId: PoolId): Promise<PoolDay> {
+export async function poolDay(chain: ChainReader, poolId: PoolId): Promise<PoolDay> {
   const to = hourNow(chain) + 1
   const from = to - DAY_HOURS
   const [candles, earlier] = await Promise.all([

@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { isHex } from '../../consensus/primitives/bytes.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import { TOKEN_SYMBOL } from '../../consensus/primitives/ids.ts'
@@ -78,7 +78,7 @@ export function optionalContext(told: readonly string[] = []) {
 }
 
 /** Whether a word is the name of a token, a pool, a network or a major coin, so that it was hardly said in passing. */
-function isKnown(chain: Chain, name: string): boolean {
+function isKnown(chain: ChainReader, name: string): boolean {
   const networks = bridgeNetworks(chain).map(({ rules }) => rules.key.toUpperCase())
   return namedOn(chain, name) !== undefined || [...networks, ...MAJORS].includes(name)
 }

@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { isHex } from '../../consensus/primitives/bytes.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import { TOKEN_SYMBOL } from '../../consensus/primitives/ids.ts'
@@ -29,7 +29,7 @@ export interface Named {
 }
 
 /** The token or pool of a name that {@link parseTokenOrPool} has read, undefined where there is none. */
-export function namedOn(chain: Chain, name: string): Named | undefined {
+export function namedOn(chain: ChainReader, name: string): Named | undefined {
   const asset = assetNamed(chain, name)
   if (asset !== undefined) return { pool: null, assets: [asset] }
   const pool = poolNamed(chain, name)
@@ -37,7 +37,7 @@ export function namedOn(chain: Chain, name: string): Named | undefined {
 }
 
 /** Why a symbol does not do that no asset of this chain has: others have the same assets under other names. */
-export function noToken(chain: Chain, symbol: string, form: RequestForm, what = 'token'): Fault {
+export function noToken(chain: ChainReader, symbol: string, form: RequestForm, what = 'token'): Fault {
   const coin = coinOf(chain).symbol as string
   const symbols = [coin, ...new Set(bridgeNetworks(chain).map(({ rules }) => rules.asset as string))]
   const meant = meantName(symbol, symbols)
@@ -46,6 +46,6 @@ export function noToken(chain: Chain, symbol: string, form: RequestForm, what = 
 }
 
 /** Why a name that was read does not do on this chain, or null. */
-export function nameFault(chain: Chain, name: string | null, form: RequestForm): Fault | null {
+export function nameFault(chain: ChainReader, name: string | null, form: RequestForm): Fault | null {
   return name === null || namedOn(chain, name) !== undefined ? null : noToken(chain, name, form, 'token or pool')
 }

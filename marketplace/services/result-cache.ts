@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { LruMap } from '../../consensus/primitives/lru.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import type { ServiceDefinition } from './service.ts'
@@ -13,7 +13,7 @@ export const RESULTS_KEPT_MAX = 128
 export class ResultCache {
   readonly #results = new LruMap<string, Promise<Result<string>>>(RESULTS_KEPT_MAX)
 
-  constructor(chain: Pick<Chain, 'onHeadChange'>) {
+  constructor(chain: Pick<ChainReader, 'onHeadChange'>) {
     chain.onHeadChange(() => this.#results.clear())
   }
 

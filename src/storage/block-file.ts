@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { encodeBlock } from '../../consensus/block/block.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
 import { prunedFault } from '../../consensus/chain/pruned.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { assert } from '../../consensus/primitives/assert.ts'
 import { fromHex, toHex, uint32LE } from '../../consensus/primitives/bytes.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
@@ -25,7 +25,7 @@ export interface HeightRange {
 }
 
 /** Writes the best chain's blocks of a range; the number written. Blocks that are not held are a fault, and nothing is written. */
-export async function exportBlocks(chain: Chain, path: string, range: HeightRange): Promise<Result<number>> {
+export async function exportBlocks(chain: ChainReader, path: string, range: HeightRange): Promise<Result<number>> {
   const first = Math.max(1, range.from)
   const { witnessesFrom } = chain.database.held
   if (first <= range.to && first < witnessesFrom) return fail(prunedFault(chain.database, first))
@@ -38,7 +38,7 @@ export async function exportBlocks(chain: Chain, path: string, range: HeightRang
   return ok(Math.max(0, range.to - range.from + 1))
 }
 
-async function writeBlocks(chain: Chain, path: string, { from, to }: HeightRange): Promise<void> {
+async function writeBlocks(chain: ChainReader, path: string, { from, to }: HeightRange): Promise<void> {
   const file = await open(path, 'w')
   try {
     await file.appendFile(MAGIC)

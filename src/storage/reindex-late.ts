@@ -1,4 +1,3 @@
-import { indexedFrom } from '../../consensus/chain/adoption.ts'
 import type { ChainIndex } from '../../consensus/chain/chain-index.ts'
 import { indexesMark } from '../../consensus/chain/index-writes.ts'
 import { collect, keyAfter, prefixRange, type Write } from '../../consensus/chain/key-value.ts'
@@ -48,7 +47,7 @@ export async function rebuildLate({ database, ruleBook }: Omit<Rebuild, 'store'>
   await fromState({ database, ruleBook })
   await store.batch([{ key: KEYS.meta('indexes'), value: indexesMark(ruleBook.indexes) }], () => {})
   const names = (indexes: readonly ChainIndex[]): readonly string[] => indexes.map(({ name }) => name)
-  return { derived: names(derived), kept: names(kept), begun: names(begun), indexedFrom: indexedFrom(database) }
+  return { derived: names(derived), kept: names(kept), begun: names(begun), indexedFrom: database.indexedFrom }
 }
 
 function partsOf(mark: Uint8Array | undefined, indexes: readonly ChainIndex[]) {

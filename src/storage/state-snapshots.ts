@@ -1,6 +1,6 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
 import type { HeadChange } from '../../consensus/chain/events.ts'
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import type { BlockId } from '../../consensus/primitives/ids.ts'
 import type { PastState, ServedStates } from '../p2p/serve/state.ts'
 import { SNAPSHOTS_MAX, type SnapshotRef } from '../p2p/wire/messages.ts'
@@ -12,7 +12,7 @@ export interface PinnedState extends PastState {
 
 /** What snapshots are made of. */
 export interface SnapshotDependencies {
-  readonly chain: Chain
+  readonly chain: ChainReader
   /** Holds on to the state that the store shows now. */
   readonly pin: () => PinnedState
   readonly clock: Clock

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { HEADER_BYTES } from '../../../consensus/block/header.ts'
 import { meetsTarget, powHash, workOfTarget } from '../../../consensus/block/pow.ts'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { formatAddress } from '../../../consensus/crypto/address.ts'
 import { isHex, toHex } from '../../../consensus/primitives/bytes.ts'
 import { faultMessage } from '../../../consensus/primitives/fault.ts'
@@ -68,7 +68,7 @@ function parse(request: string): Result<BlockName> {
   return isHex(id, 32) ? ok(id as BlockId) : unusable('not a height, hash or latest', FORMAT)
 }
 
-function heightOf(chain: Chain, name: BlockName): number | undefined {
+function heightOf(chain: ChainReader, name: BlockName): number | undefined {
   const top = chain.head.header.height
   if (name === 'latest') return top
   if (typeof name === 'number') return name <= top ? name : undefined

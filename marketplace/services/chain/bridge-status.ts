@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { tokenAsset } from '../../../consensus/ledger/asset.ts'
 import { bridgeFacts, type NetworkFacts } from '../../../consensus/ledger/bridge-facts.ts'
 import type { Fault } from '../../../consensus/primitives/fault.ts'
@@ -66,7 +66,7 @@ const FACTS = Type.Object(BRIDGE_STATUS)
 const RESULT = Type.Object({ ...CHAIN_ENVELOPE, ...BRIDGE_STATUS })
 
 /** The bridge as the next block finds it: all networks, or the one with a name in any letters. Within one reading. */
-export async function bridgeStatusFacts(chain: Chain, name: string | null): Promise<Static<typeof FACTS>> {
+export async function bridgeStatusFacts(chain: ChainReader, name: string | null): Promise<Static<typeof FACTS>> {
   const networks: Static<typeof NETWORK>[] = []
   const named = networksNamed(chain, name)
   if (named.length === 0 && name !== null) throw new Error(`the bridge has no network ${name}`)
@@ -81,20 +81,20 @@ export async function bridgeStatusFacts(chain: Chain, name: string | null): Prom
   }
 }
 
-function networksNamed(chain: Chain, name: string | null): readonly NetworkFacts[] {
+function networksNamed(chain: ChainReader, name: string | null): readonly NetworkFacts[] {
   const asked = name?.toLowerCase()
   return bridgeNetworks(chain).filter(
     ({ rules }) => asked === undefined || [rules.key, rules.name.toLowerCase()].includes(asked),
   )
 }
 
-function networkFault(chain: Chain, name: string | null): Fault | null {
+function networkFault(chain: ChainReader, name: string | null): Fault | null {
   if (networksNamed(chain, name).length > 0 || name === null) return null
   const keys = bridgeNetworks(chain).map(({ rules }) => rules.key)
   return refusal(`the bridge has no network ${name.toLowerCase()}; it has ${keys.join(', ')}`, FORMAT)
 }
 
-function committeeJson({ database, ruleBook, head }: Chain): Static<typeof FACTS>['committee'] {
+function committeeJson({ database, ruleBook, head }: ChainReader): Static<typeof FACTS>['committee'] {
   const height = head.header.height + 1
   const { committee } = bridgeFacts(database, ruleBook.at(height), height)
   if (committee === null) return null
@@ -102,7 +102,7 @@ function committeeJson({ database, ruleBook, head }: Chain): Static<typeof FACTS
   return { epoch, members: keys.length, threshold, rotationAt: rotation?.effectiveAt ?? null }
 }
 
-async function networkJson(chain: Chain, facts: NetworkFacts): Promise<Static<typeof NETWORK>> {
+async function networkJson(chain: ChainReader, facts: NetworkFacts): Promise<Static<typeof NETWORK>> {
   const { rules, status, vault } = facts
   const asset = recordedAsset(chain, tokenAsset(rules.asset))
   const units = (value: bigint) => assetAmount(asset, value)

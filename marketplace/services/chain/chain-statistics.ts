@@ -1,6 +1,6 @@
 import { executedFrom } from '../../../consensus/chain/adoption.ts'
-import type { Chain } from '../../../consensus/chain/chain.ts'
 import type { BlockEntry } from '../../../consensus/chain/layout.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { assert } from '../../../consensus/primitives/assert.ts'
 
 /** A stretch of the best chain up to its head. */
@@ -15,7 +15,7 @@ export interface ChainWindow {
 }
 
 /** The best chain's block at a height that exists. */
-export function entryAt({ database }: Chain, height: number): BlockEntry {
+export function entryAt({ database }: ChainReader, height: number): BlockEntry {
   const id = database.idAt(height)
   const entry = id === undefined ? undefined : database.entry(id)
   assert(entry !== undefined, `the best chain has no block at height ${height}`)
@@ -23,7 +23,7 @@ export function entryAt({ database }: Chain, height: number): BlockEntry {
 }
 
 /** The last `ms` of chain time; at most all of it since block 1, whose time is the first that a miner set. */
-export function windowOf(chain: Chain, ms: number): ChainWindow {
+export function windowOf(chain: ChainReader, ms: number): ChainWindow {
   const head = chain.head
   const from = entryAt(chain, firstSince(chain, head.header.timeMs - ms))
   const seconds = (head.header.timeMs - from.header.timeMs) / 1_000
@@ -42,7 +42,7 @@ export function windowOf(chain: Chain, ms: number): ChainWindow {
 }
 
 /** Lowest height from 1 on whose block is at or after the time; block times ascend, so it is found by halving. */
-function firstSince(chain: Chain, timeMs: number): number {
+function firstSince(chain: ChainReader, timeMs: number): number {
   const top = chain.head.header.height
   let low = Math.min(1, top)
   let high = top

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { POOLS } from '../../../amm/pool.ts'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { formatAddress } from '../../../consensus/crypto/address.ts'
 import { recordedAsset } from '../../queries/assets.ts'
 import type { Movement, Place } from '../../queries/movements.ts'
@@ -20,7 +20,7 @@ export const MOVEMENT = {
 }
 
 /** A movement in the terms of {@link MOVEMENT}. */
-export function movementFacts(chain: Chain, { asset, amount, from, to }: Movement) {
+export function movementFacts(chain: ChainReader, { asset, amount, from, to }: Movement) {
   return {
     ...{ from: endFacts(chain, from), to: endFacts(chain, to) },
     ...assetAmount(recordedAsset(chain, asset), amount),
@@ -28,7 +28,7 @@ export function movementFacts(chain: Chain, { asset, amount, from, to }: Movemen
 }
 
 /** A place in the terms of {@link END}. */
-export function endFacts(chain: Chain, end: Place): { readonly place: string; readonly name: string } {
+export function endFacts(chain: ChainReader, end: Place): { readonly place: string; readonly name: string } {
   const { ruleBook, database, head } = chain
   switch (end.place) {
     case 'address':

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { formatAddress } from '../../../consensus/crypto/address.ts'
 import { OUTCOME_OK, outcomeCode } from '../../../consensus/ledger/outcome.ts'
 import { decodeReceipt, type ReceiptOf } from '../../../consensus/ledger/receipt.ts'
@@ -121,7 +121,7 @@ function describe(context: ServiceContext, { tx, minedAt, receipt }: Found) {
   }
 }
 
-function amountIn(chain: Chain, { kind, payload }: Transaction['body']) {
+function amountIn(chain: ChainReader, { kind, payload }: Transaction['body']) {
   if (!IN_COINS.has(kind) && !IN_TOKENS.has(kind)) return {}
   const { amount, symbol = coinOf(chain).symbol } = payload as { readonly amount: bigint; readonly symbol?: string }
   const asset = assetNamed(chain, symbol)

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { parseAddress } from '../../../consensus/crypto/address.ts'
 import type { Address, ServiceId } from '../../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
@@ -76,7 +76,7 @@ function parse(request: string): Result<string> {
   return text === '' ? unusable('an address is missing', FORMAT) : ok(text)
 }
 
-function addressIn({ ruleBook }: Chain, text: string): Result<Address> {
+function addressIn({ ruleBook }: ChainReader, text: string): Result<Address> {
   return parseAddress(ruleBook.params.addressPrefix, text)
 }
 

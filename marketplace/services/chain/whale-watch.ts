@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { amount, parseAmount } from '../../../consensus/primitives/amount.ts'
 import type { Hash, ServiceId, TxId } from '../../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
@@ -65,7 +65,7 @@ interface Found {
 }
 
 /** Movements of the window, newest transaction first; those of one transaction in their order. */
-function movementsIn(chain: Chain, blocks: readonly BlockFacts[]): readonly Found[] {
+function movementsIn(chain: ChainReader, blocks: readonly BlockFacts[]): readonly Found[] {
   return blocks.flatMap((block) => {
     const outcomes = outcomesOf(block)
     return block.transactions.toReversed().flatMap((tx) => {
@@ -78,10 +78,10 @@ function movementsIn(chain: Chain, blocks: readonly BlockFacts[]): readonly Foun
 
 /** Who stands at the end of a movement, and what is known of them. */
 class Ends {
-  readonly #chain: Chain
+  readonly #chain: ChainReader
   readonly #known: KnownAddresses
 
-  constructor(chain: Chain, known: KnownAddresses) {
+  constructor(chain: ChainReader, known: KnownAddresses) {
     this.#chain = chain
     this.#known = known
   }
@@ -98,7 +98,11 @@ class Ends {
 }
 
 /** Whether a movement is worth the threshold; null where its asset cannot be compared. */
-async function isLarge(chain: Chain, { asset, amount: units }: Movement, threshold: bigint): Promise<boolean | null> {
+async function isLarge(
+  chain: ChainReader,
+  { asset, amount: units }: Movement,
+  threshold: bigint,
+): Promise<boolean | null> {
   if (asset === NATIVE_ASSET) return units >= threshold
   const book = PriceBook.of(chain)
   const [worth, least] = [await book.valueOf(asset, units), await book.valueOf(NATIVE_ASSET, threshold)]

@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import { indexedFrom } from '../../../consensus/chain/adoption.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { AGENT_SERVICES_MAX, type AgentFacts, agentNamed, listAgents, withServices } from '../../queries/agents.ts'
 import { orNull, PERCENT, percent, UNKNOWN } from '../amounts.ts'
@@ -75,7 +74,7 @@ async function roster(context: ServiceContext) {
   const listed = own === undefined ? others : [own, ...others].slice(0, ROSTER_AGENTS_MAX)
   const rows: AgentFacts[] = []
   for (const row of listed) rows.push(row === own ? own : await withServices(chain, row))
-  const since = indexedFrom(chain.database)
+  const since = chain.database.indexedFrom
   const partial = rows.filter(({ truncated }) => truncated)
   const shown = rows.map((row) => rosterRow(context, row))
   return {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { baseFeeAfter } from '../../../consensus/block/base-fee.ts'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { NATIVE_ASSET } from '../../../consensus/state/table.ts'
 import { type DollarWay, dollarWays, type Spread, widestSpread } from '../../queries/arbitrage.ts'
@@ -53,7 +53,7 @@ export const ARB_SCAN = {
 const FACTS = Type.Object(ARB_SCAN)
 
 /** What the scan finds at the head. Within one reading. */
-export async function arbScanFacts(chain: Chain): Promise<Static<typeof FACTS>> {
+export async function arbScanFacts(chain: ChainReader): Promise<Static<typeof FACTS>> {
   const ways = await dollarWays(chain)
   const spread = widestSpread(chain, ways)
   return {
@@ -66,18 +66,18 @@ export async function arbScanFacts(chain: Chain): Promise<Static<typeof FACTS>> 
   }
 }
 
-function wayFacts({ ruleBook }: Chain, { pools, price }: DollarWay): Static<typeof WAY> {
+function wayFacts({ ruleBook }: ChainReader, { pools, price }: DollarWay): Static<typeof WAY> {
   const route = namesOf(pools)
   const coin = { decimals: ruleBook.params.decimals }
   return { pool: route[0] as string, route, priceUsd: usdPrice(coin, { microsPerUnit: price }) as number }
 }
 
 /** What two swaps in the next block burn, in base units of the coin. */
-function leastFees({ head: { header }, ruleBook }: Chain): bigint {
+function leastFees({ head: { header }, ruleBook }: ChainReader): bigint {
   return 2n * SWAP_WEIGHT * baseFeeAfter(header, ruleBook.at(header.height + 1).block)
 }
 
-function spreadFacts(chain: Chain, { buy, sell, netPpm, limits }: Spread): Static<typeof WIDEST> {
+function spreadFacts(chain: ChainReader, { buy, sell, netPpm, limits }: Spread): Static<typeof WIDEST> {
   const fees = leastFees(chain)
   const dollar = recordedAsset(chain, dollarAsset(chain))
   const [buyRoute, sellRoute] = [namesOf(buy.pools.toReversed()), namesOf(sell.pools)]

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { coinOf } from '../../queries/assets.ts'
 import { readMarket } from '../../queries/market-pools.ts'
@@ -32,7 +32,7 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-async function dataAt(chain: Chain): Promise<ReportData> {
+async function dataAt(chain: ChainReader): Promise<ReportData> {
   const market = await readMarket(chain)
   return {
     priceFeed: await priceFeedFacts(chain, market),

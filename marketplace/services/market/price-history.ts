@@ -3,7 +3,7 @@ import { type HourlyCandle, hourOf } from '../../../amm/candles.ts'
 import { PRICE_ONE } from '../../../amm/math.ts'
 import { POOLS } from '../../../amm/pool.ts'
 import { pricedPoolId } from '../../../amm/price-entries.ts'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { NATIVE_ASSET } from '../../../consensus/state/table.ts'
 import type { AssetFacts } from '../../queries/assets.ts'
@@ -66,7 +66,7 @@ interface Pair {
   readonly baseIsX: boolean
 }
 
-async function pairOf(chain: Chain, name: string | null): Promise<Pair | null> {
+async function pairOf(chain: ChainReader, name: string | null): Promise<Pair | null> {
   if (name === null) return pricedPair(chain)
   const named = namedOn(chain, name)
   if (named === undefined) throw new Error(`there is no token or pool ${name}`)
@@ -77,7 +77,7 @@ async function pairOf(chain: Chain, name: string | null): Promise<Pair | null> {
   return row === undefined ? null : { row, baseIsX: row.x.asset === asset.asset }
 }
 
-function pricedPair(chain: Chain): Pair | null {
+function pricedPair(chain: ChainReader): Pair | null {
   const { ruleBook, head, database } = chain
   const poolId = pricedPoolId(ruleBook.at(head.header.height).market)
   const pool = database.get(POOLS, poolId)
@@ -85,7 +85,7 @@ function pricedPair(chain: Chain): Pair | null {
 }
 
 /** First hour of the window: none before the pool was there, nor before block 1, whose time is the first that a miner set, nor whose trades are not all known. */
-function firstHour(chain: Chain, { pool }: PoolRow): number {
+function firstHour(chain: ChainReader, { pool }: PoolRow): number {
   const top = chain.head.header.height
   const { timeMs } = entryAt(chain, Math.min(top, Math.max(1, pool.createdAt))).header
   return Math.max(hourNow(chain) + 1 - HISTORY_HOURS, hourOf(timeMs), knownFromHour(chain))
@@ -93,7 +93,7 @@ function firstHour(chain: Chain, { pool }: PoolRow): number {
 
 const NO_POOL = { pool: null, base: null, quote: null, window: null, candles: [], gaps: [] }
 
-async function history(chain: Chain, name: string | null) {
+async function history(chain: ChainReader, name: string | null) {
   const source = 'executed swaps' as const
   const pair = await pairOf(chain, name)
   if (pair === null) {

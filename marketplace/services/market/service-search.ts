@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { epochPrice, nativeOfMicros } from '../../../amm/oracle.ts'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { epochOf } from '../../../consensus/ledger/epoch.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
@@ -84,7 +84,7 @@ async function registry({ chain, shelf }: ServiceContext): Promise<{ entries: re
 }
 
 /** What a call costs in the epoch of the head, null where the coin has no price. */
-function nativePrice(chain: Chain, { service }: ServiceRow): bigint | null {
+function nativePrice(chain: ChainReader, { service }: ServiceRow): bigint | null {
   const { height } = chain.head.header
   const { market } = chain.ruleBook.at(height)
   const epoch = epochOf(height, market)

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { faultMessage } from '../../../consensus/primitives/fault.ts'
 import { coinOf } from '../../queries/assets.ts'
 import { nativeMarket } from '../../queries/native-market.ts'
@@ -27,7 +27,7 @@ export interface CoinPrice {
 }
 
 /** Reads the price of the native coin at the head; throws where the head does not come to rest. */
-export async function coinPrice(chain: Chain): Promise<CoinPrice> {
+export async function coinPrice(chain: ChainReader): Promise<CoinPrice> {
   const { symbol } = coinOf(chain)
   const reading = await atOneHead(chain, async ({ header }) => {
     const pricedAt = new Date(header.timeMs).toISOString()

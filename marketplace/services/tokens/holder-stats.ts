@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
 import { type Holding, holderCount, topHolders } from '../../../consensus/chain/holders.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { formatAddress } from '../../../consensus/crypto/address.ts'
 import { supplyOf } from '../../../consensus/ledger/supply.ts'
 import type { Hash, ServiceId } from '../../../consensus/primitives/ids.ts'
@@ -65,7 +65,7 @@ const BASIS = {
 }
 
 /** The largest holders, as many as are covered. */
-async function coveredHolders({ database }: Chain, asset: Hash): Promise<readonly Holding[]> {
+async function coveredHolders({ database }: ChainReader, asset: Hash): Promise<readonly Holding[]> {
   const holders: Holding[] = []
   while (holders.length < COVERED_HOLDERS_MAX) {
     const page = await topHolders(database, asset, AT_ONCE, holders.at(-1))

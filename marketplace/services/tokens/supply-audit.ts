@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { balanceOf } from '../../../consensus/ledger/token-balances.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { SUPPLY_ENTRIES_MAX, supplyPlaces } from '../../queries/supply.ts'
@@ -50,7 +50,7 @@ const RESULT = Type.Object({
 const RULE =
   'minted - burned equals the sum over all addresses, pools, reserves, stakes, rewards and escrows, added up anew for this answer'
 
-async function audited(chain: Chain, row: AssetRow, budget: number) {
+async function audited(chain: ChainReader, row: AssetRow, budget: number) {
   const { database } = chain
   const { asset, issuer, supply } = row
   const places = row.holders <= budget ? await supplyPlaces(chain, asset) : null
@@ -78,7 +78,7 @@ async function audited(chain: Chain, row: AssetRow, budget: number) {
 
 /** Rows to audit, and whether there are more. */
 async function rowsOf(
-  chain: Chain,
+  chain: ChainReader,
   name: string | null,
 ): Promise<{ readonly rows: readonly AssetRow[]; readonly more: boolean }> {
   const named = name === null ? undefined : namedOn(chain, name)

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { assetOf, symbolOf } from '../../../consensus/ledger/asset.ts'
 import { checkLaunch } from '../../../consensus/ledger/token-launch.ts'
 import { SYMBOLS, skeletonOf } from '../../../consensus/ledger/token-records.ts'
@@ -80,7 +80,7 @@ function parse(request: string): Result<Wanted> {
 }
 
 /** The asset whose symbol is this one or looks like it. */
-function symbolConflict(chain: Chain, symbol: string): readonly Static<typeof CONFLICT>[] {
+function symbolConflict(chain: ChainReader, symbol: string): readonly Static<typeof CONFLICT>[] {
   if (!TOKEN_SYMBOL.test(symbol)) return []
   const coin = coinOf(chain)
   const known = chain.database.get(SYMBOLS, skeletonOf(symbol as TokenSymbol))
@@ -91,7 +91,7 @@ function symbolConflict(chain: Chain, symbol: string): readonly Static<typeof CO
   return [{ kind, symbol: symbolOf(known.asset, coin), name, blocking: true }]
 }
 
-async function launchFacts(chain: Chain, wanted: Wanted, suggestedRate: bigint) {
+async function launchFacts(chain: ChainReader, wanted: Wanted, suggestedRate: bigint) {
   const rules = chain.ruleBook.at(chain.head.header.height + 1)
   const checks = checkLaunch(chain.database, rules, wanted)
   const names = await nameLookAlikes(chain, wanted.name)
@@ -115,7 +115,7 @@ async function launchFacts(chain: Chain, wanted: Wanted, suggestedRate: bigint) 
   }
 }
 
-function feeFacts(chain: Chain, { symbol, name }: Wanted, suggestedRate: bigint) {
+function feeFacts(chain: ChainReader, { symbol, name }: Wanted, suggestedRate: bigint) {
   const { createBurn } = chain.ruleBook.at(chain.head.header.height + 1).token
   const coin = { symbol: coinOf(chain).symbol, decimals: chain.ruleBook.params.decimals }
   const weight = LAUNCH_WEIGHT + encodeText(symbol + name).length

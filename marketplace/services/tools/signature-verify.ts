@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { type AccountKeys, addressOfKeys, decodeAccountKeys } from '../../../consensus/crypto/account-keys.ts'
 import { parseAddress } from '../../../consensus/crypto/address.ts'
 import { taggedHashHex } from '../../../consensus/crypto/hash.ts'
@@ -60,7 +60,7 @@ function parse(request: string): Result<SignedText> {
 }
 
 /** Keys of the account: those given, which must be the address's, or those that the chain has seen. */
-function keysOf(chain: Chain, { address, keys }: SignedText): Result<AccountKeys> {
+function keysOf(chain: ChainReader, { address, keys }: SignedText): Result<AccountKeys> {
   const account = parseAddress(chain.ruleBook.params.addressPrefix, address)
   if (!account.ok) return unusable(faultMessage(account.fault), FORMAT)
   if (keys === null) {

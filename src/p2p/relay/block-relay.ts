@@ -4,7 +4,7 @@ import type { Chain, ImportOutcome } from '../../../consensus/chain/chain.ts'
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
 import type { BlockId, WtxId } from '../../../consensus/primitives/ids.ts'
-import { LruMap } from '../../../consensus/primitives/lru.ts'
+import { LruMap, LruSet } from '../../../consensus/primitives/lru.ts'
 import type { Result } from '../../../consensus/primitives/result.ts'
 import type { Transaction } from '../../../consensus/tx/transaction.ts'
 import type { Mempool } from '../../../mempool/mempool.ts'
@@ -77,7 +77,7 @@ export class BlockRelay {
   /** Imports of blocks that were put together: a child waits for its parent. */
   readonly #imports = new Map<BlockId, Promise<unknown>>()
   /** Blocks that peers heard of from here. */
-  readonly #passedOn = new LruMap<BlockId, true>(REMEMBERED)
+  readonly #passedOn = new LruSet<BlockId>(REMEMBERED)
   /** How often a body was looked for in vain. */
   readonly #failures = new LruMap<BlockId, number>(REMEMBERED)
   /** Messages whose transactions are being decoded: sender and block. */
@@ -119,7 +119,7 @@ export class BlockRelay {
   /** Tells peers of a block whose body matches its header, once, however often it is called. */
   announce(block: Block): void {
     if (!this.#running || this.#passedOn.has(block.id)) return
-    this.#passedOn.set(block.id, true)
+    this.#passedOn.add(block.id)
     this.facts.announced++
     let room = PREFILLED_BYTES_MAX
     const message = makeCompactBlock(block, this.#deps.random(), ({ wtxId, size }) => {
@@ -180,7 +180,7 @@ export class BlockRelay {
     const { id, header } = heard.compact
     const isWhole = this.#assemble(from, heard, prefilled) && heard.waitMs === 0
     if (!isWhole || this.#passedOn.has(id) || !this.#isTold(header.parent)) return 'ignore'
-    this.#passedOn.set(id, true)
+    this.#passedOn.add(id)
     return 'accept'
   }
 

@@ -1,5 +1,5 @@
+import { isNear } from '../../../consensus/chain/fork-choice.ts'
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
-import { isNear } from '../../../consensus/chain/near-head.ts'
 import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peer } from '../peers/peers.ts'
 import type { BodyFetchDependencies } from './body-fetch.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { executedFrom, indexedFrom } from '../../../../consensus/chain/adoption.ts'
+import { executedFrom } from '../../../../consensus/chain/adoption.ts'
 import { ChainDatabase } from '../../../../consensus/chain/database.ts'
 import { changeHeld } from '../../../../consensus/chain/held-bodies.ts'
 import { type KeyValueStore, MemoryKeyValueStore } from '../../../../consensus/chain/key-value.ts'
@@ -101,7 +101,7 @@ describe('indexes of a store that lacks blocks', () => {
       expect(report).toMatchObject({ derived: STATE_INDEXES, begun: ['closures-2', 'tally-2'], indexedFrom: TOP + 1 })
       expect(report.kept).toContain(OUTCOMES.name)
       const node = await TestChain.open(LATER, store)
-      expect(indexedFrom(node.chain.database)).toBe(TOP + 1)
+      expect(node.chain.database.indexedFrom).toBe(TOP + 1)
       expect(executedFrom(node.chain.database)).toBe(original === young ? BASE + 1 : 0)
       expect((await auditState(node.chain)).sound).toBe(true)
       const branch = await random.branch(TOP - 4)
@@ -145,7 +145,7 @@ describe('indexes of a store that lacks blocks', () => {
       writes: fill.flatMap((block) => blockWrites(block, database.entry(block.id) as BlockEntry)),
     }))
     await rebuildIndexes({ store: database.store, database, ruleBook: LATER })
-    expect(indexedFrom(database)).toBe(0)
+    expect(database.indexedFrom).toBe(0)
     const node = await TestChain.open(LATER, store)
     const followed = await TestChain.open(LATER)
     followed.nowMs = random.test.nowMs

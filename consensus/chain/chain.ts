@@ -18,7 +18,7 @@ import { type ChainDatabase, UNDO_BLOCKS } from './database.ts'
 import type { HeadChange, HeadFollower, HeadListener } from './events.ts'
 import { executeBlock } from './execution.ts'
 import { forkDepth, isNear, pathBetween, type RefusedBranch, refusedBranch, tooDeep } from './fork-choice.ts'
-import { childTarget, entryOf } from './header-tip.ts'
+import { type CheckedTip, childTarget, entryOf } from './header-tip.ts'
 import { KeyRegistry } from './key-registry.ts'
 import type { BlockEntry } from './layout.ts'
 import { type Clock, type Pacer, runPaced } from './ports.ts'
@@ -51,6 +51,14 @@ const PROVEN_REMEMBERED = 65_536
 const SIDE_PRUNE_BLOCKS = 100
 /** The signatures of a block that was on the best chain before. */
 const VERIFIED_BEFORE: Promise<null> = Promise.resolve(null)
+
+/** What is known of a block before it is imported. */
+export interface Foreknown {
+  /** Work of the branch that the block is known to lie on, if its headers were proven that far. */
+  readonly provenWork?: bigint
+  /** The block's header, if it was checked on its parent before. */
+  readonly tip?: CheckedTip
+}
 
 /** Where an imported block ended up. */
 export type ImportOutcome = 'connected' | 'side'
@@ -136,13 +144,12 @@ export class Chain implements ChainFollower {
   }
 
   /**
-   * Validates a block and adds it to the chain, or says why not. `provenWork` is the work of the branch that the block is
-   * known to lie on, if its headers were proven that far: a block off the best chain is stored only where a branch of about
-   * the head's work stands behind it, or a flood of old easy blocks would fill the disk.
+   * Validates a block and adds it to the chain, or says why not. A block off the best chain is stored only where a branch of
+   * about the head's work stands behind it, or a flood of old easy blocks would fill the disk.
    */
-  import(block: Block, provenWork = 0n): Promise<Result<ImportOutcome>> {
+  import(block: Block, known: Foreknown = {}): Promise<Result<ImportOutcome>> {
     return this.#serialised(async () => {
-      const outcome = await this.#import(block, provenWork)
+      const outcome = await this.#import(block, known)
       await this.#pruneSide()
       return outcome
     })
@@ -175,22 +182,6 @@ export class Chain implements ChainFollower {
     }
   }
 
-  /** Checks a header on a known parent, cheapest first, the proof of work last. */
-  checkHeader(header: SealedHeader, parent: BlockEntry): Fault | null {
-    const cheap = this.checkHeaderCheaply(header, parent)
-    if (cheap !== null || this.proven.has(header.id)) return cheap
-    return checkProofOfWork(header, this.#deps.powHasher, this.#deps.ruleBook.at(header.header.height).block)
-  }
-
-  /** Every check of a header on a known parent but the proof of work. */
-  checkHeaderCheaply(header: SealedHeader, parent: BlockEntry): Fault | null {
-    const rules = this.#deps.ruleBook.at(header.header.height).block
-    return (
-      checkHeader(header, { parent: parent.header, ...this.childOf(parent) }, rules) ??
-      checkHeaderClock(header, this.#deps.clock.now(), rules)
-    )
-  }
-
   /** Whether a branch of this work is worth storing: {@link isNear}. */
   isNearHead(totalWork: bigint): boolean {
     return isNear(totalWork, this.head, this.awaitedWork())
@@ -204,10 +195,10 @@ export class Chain implements ChainFollower {
     return run
   }
 
-  async #import(block: Block, provenWork: bigint): Promise<Result<ImportOutcome>> {
-    const known = this.database.entry(block.id)
-    if (known !== undefined)
-      return fail(fault(known.invalid ? 'chain/invalid-ancestor' : 'chain/known-block', { id: block.id }))
+  async #import(block: Block, { provenWork = 0n, tip }: Foreknown): Promise<Result<ImportOutcome>> {
+    const stored = this.database.entry(block.id)
+    if (stored !== undefined)
+      return fail(fault(stored.invalid ? 'chain/invalid-ancestor' : 'chain/known-block', { id: block.id }))
     const parent = this.database.entry(block.header.parent)
     if (parent === undefined) return fail(fault('chain/unknown-parent', { parent: block.header.parent }))
     if (parent.invalid) return fail(fault('chain/invalid-ancestor', { id: parent.id }))
@@ -216,7 +207,7 @@ export class Chain implements ChainFollower {
     const entry = entryOf(block, parent, this.#deps.ruleBook)
     const claimed = entry.totalWork > provenWork ? entry.totalWork : provenWork
     if (!this.isNearHead(claimed)) return fail(fault('chain/branch-too-light'))
-    const badHeader = this.checkHeader(block, parent)
+    const badHeader = this.#checkHeader(block, parent, tip)
     if (badHeader !== null) return fail(badHeader)
     const badBody = checkBody(block, this.#deps.ruleBook.at(block.header.height))
     if (badBody !== null) return this.#condemn(entry, badBody)
@@ -224,6 +215,17 @@ export class Chain implements ChainFollower {
     await this.database.storeSide(block, entry)
     if (entry.totalWork <= this.head.totalWork) return ok('side')
     return this.#outcomeOf(entry, await this.#followHeaviest())
+  }
+
+  /** Checks a header on a known parent, cheapest first, the proof of work last; what was checked before is not checked again. */
+  #checkHeader(sealed: SealedHeader, parent: BlockEntry, tip: CheckedTip | undefined): Fault | null {
+    const { ruleBook, clock, powHasher } = this.#deps
+    const rules = ruleBook.at(sealed.header.height).block
+    // The id names the header and, through it, the parent and all before: what was true of it stays so.
+    const misfit =
+      tip?.id === sealed.id ? null : checkHeader(sealed, { parent: parent.header, ...this.childOf(parent) }, rules)
+    const cheap = misfit ?? checkHeaderClock(sealed, clock.now(), rules)
+    return cheap !== null || this.proven.has(sealed.id) ? cheap : checkProofOfWork(sealed, powHasher, rules)
   }
 
   async #extend(block: Block, entry: BlockEntry): Promise<Result<ImportOutcome>> {

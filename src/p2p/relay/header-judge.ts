@@ -1,7 +1,7 @@
 import type { SealedHeader } from '../../../consensus/block/header.ts'
 import type { WorkVerifier } from '../../../consensus/block/pow.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
-import { extendTip, type HeaderTip, headerTipOf } from '../../../consensus/chain/header-tip.ts'
+import { type CheckedTip, extendTip, type HeaderTip, headerTipOf } from '../../../consensus/chain/header-tip.ts'
 import type { Clock } from '../../../consensus/chain/ports.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import { LruMap } from '../../../consensus/primitives/lru.ts'
@@ -25,7 +25,7 @@ export interface HeaderJudgeDependencies {
  * not taken, and nobody is to blame; `unproven` where its sender has used up the time of a core that he may cost.
  */
 export type HeaderJudgement =
-  | { readonly kind: 'good'; readonly tip: HeaderTip; readonly waitMs: number }
+  | { readonly kind: 'good'; readonly tip: CheckedTip; readonly waitMs: number }
   | { readonly kind: 'bad' | 'unknown-parent' | 'not-taken' | 'unproven' }
 
 /** Time of a core that a proof of work takes. */

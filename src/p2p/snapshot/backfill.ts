@@ -1,13 +1,13 @@
-import { type Block, bodySize, transactionsRoot, witnessRoot } from '../../../consensus/block/block.ts'
+import { type Block, bodySize } from '../../../consensus/block/block.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
 import { changeHeld } from '../../../consensus/chain/held-bodies.ts'
 import { type HeldBodies, prefixKey } from '../../../consensus/chain/layout.ts'
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
 import { bodyWrites } from '../../../consensus/chain/writes.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
-import { decodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
 import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
+import { blockOf } from '../wire/body.ts'
 import { PROTOCOLS } from '../wire/protocols.ts'
 import { sizeBodies, sizedEntry } from './body-sizes.ts'
 import { Waits } from './waits.ts'
@@ -95,9 +95,11 @@ export class Backfill {
     const blocks: Block[] = []
     let lowest = newest + 1
     for (const [i, encoded] of reply.value.entries()) {
-      const block = this.#blockOf(ids[i], encoded)
+      const id = ids[i]
+      const entry = id && chain.database.entry(id)
+      const block = entry && blockOf(entry, encoded)
       if (block === undefined) {
-        peers.report(peer, 'bad-body', `block ${ids[i] ?? 'that was not asked for'}`)
+        peers.report(peer, 'bad-body', `block ${id ?? 'that was not asked for'}`)
         break
       }
       lowest = block.header.height
@@ -114,22 +116,6 @@ export class Backfill {
   #missed(peer: PeerId): false {
     this.#waits.note(peer, PROTOCOLS.bodies.deadlineMs, 0)
     return false
-  }
-
-  /** The block, if these are its transactions. */
-  #blockOf(id: BlockId | undefined, encoded: readonly Uint8Array[]): Block | undefined {
-    const entry = id && this.#deps.chain.database.entry(id)
-    const transactions: Transaction[] = []
-    for (const bytes of encoded) {
-      const tx = decodeTransaction(bytes)
-      if (!tx.ok) return undefined
-      transactions.push(tx.value)
-    }
-    const { header } = entry ?? {}
-    if (entry === undefined || header === undefined) return undefined
-    const same = transactionsRoot(transactions) === header.transactionsRoot
-    if (!same || witnessRoot(transactions) !== header.witnessRoot) return undefined
-    return { header, bytes: entry.bytes, id: entry.id, transactions }
   }
 
   /** Stores blocks from a height up to those that are held; witnesses that are not wanted are left out. */

@@ -1,6 +1,6 @@
 import type { Block } from '../../../consensus/block/block.ts'
 import type { WorkVerifier } from '../../../consensus/block/pow.ts'
-import type { Chain, ImportOutcome } from '../../../consensus/chain/chain.ts'
+import type { Chain, Foreknown, ImportOutcome } from '../../../consensus/chain/chain.ts'
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
 import { VerifierFailure } from '../../../consensus/crypto/verifier.ts'
 import { type Fault, fault, faultRow } from '../../../consensus/primitives/fault.ts'
@@ -53,15 +53,15 @@ export class BlockIntake {
 
   /**
    * Imports a block. `from` answers for the block: name the peer on whose best chain it lies, and null where it was passed on
-   * before it was checked, as gossip is, for then no peer is to blame. `provenWork` is as in {@link Chain.import}. A
+   * before it was checked, as gossip is, for then no peer is to blame. A
    * mismatch of roots counts as a false body. Faults are the chain's; it never rejects.
    */
-  async take(block: Block, from: PeerId | null, provenWork = 0n): Promise<Result<ImportOutcome>> {
-    let outcome = await this.#import(() => this.#deps.chain.import(block, provenWork))
-    if (this.#isWaiting(block, outcome)) outcome = await this.#again(block, provenWork)
+  async take(block: Block, from: PeerId | null, known: Foreknown = {}): Promise<Result<ImportOutcome>> {
+    let outcome = await this.#import(() => this.#deps.chain.import(block, known))
+    if (this.#isWaiting(block, outcome)) outcome = await this.#again(block, known)
     for (let round = 0; round < KEY_ROUNDS && !outcome.ok && outcome.fault.code === 'chain/keys-missing'; round++) {
       if (!(await this.#fetchKeys(block, from))) break
-      outcome = await this.#again(block, provenWork)
+      outcome = await this.#again(block, known)
     }
     if (!outcome.ok) this.#judge(block, from, outcome.fault)
     return outcome
@@ -75,10 +75,10 @@ export class BlockIntake {
   }
 
   /** A block of a side branch was stored before its keys were missed: then the branch is what is tried again. */
-  async #again(block: Block, provenWork: bigint): Promise<Result<ImportOutcome>> {
+  async #again(block: Block, known: Foreknown): Promise<Result<ImportOutcome>> {
     const { chain } = this.#deps
     const stored = chain.database.entry(block.id)
-    if (stored === undefined) return this.#import(() => chain.import(block, provenWork))
+    if (stored === undefined) return this.#import(() => chain.import(block, known))
     const resumed = await this.#import(() => chain.resume())
     if (!resumed.ok) return resumed
     if (chain.database.isCanonical(stored)) return ok('connected')

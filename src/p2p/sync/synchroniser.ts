@@ -387,7 +387,7 @@ export class Synchroniser {
     const { chain, intake } = this.#deps
     const block = tip.totalWork > chain.head.totalWork ? chain.database.block(tip.id) : undefined
     if (block === undefined) return this.#isShort(peer, tip.totalWork) ? 'useless' : 'done'
-    const outcome = await intake.take(block, peer.info.id, tip.totalWork)
+    const outcome = await intake.take(block, peer.info.id, { provenWork: tip.totalWork })
     return outcome.ok ? 'done' : 'failed'
   }
 

@@ -11,11 +11,12 @@ import { assetOfBalanceKey, holderOfBalanceKey, TOKEN_BALANCES } from '../../con
 import { TOKENS } from '../../consensus/ledger/token-records.ts'
 import { isHex, toHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import { decodeOwn } from '../../consensus/primitives/codec.ts'
-import { faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
+import { faultMessage } from '../../consensus/primitives/fault.ts'
 import type { Address, Hash } from '../../consensus/primitives/ids.ts'
 import type { StateChange } from '../../consensus/state/view.ts'
 import { coinOf } from '../../marketplace/queries/assets.ts'
 import { poolNamed } from '../../marketplace/queries/pools.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import { answer, type Handler } from '../server/answer.ts'
 import { atHead } from '../server/at-head.ts'
 import { type Simulation, simulate } from './chain/simulating.ts'
@@ -35,9 +36,9 @@ function simulationJson(chain: ChainReader, { refusal, receipt, changes }: Simul
     wouldMine: refusal === null,
     ...(refusal === null
       ? {}
-      : { fault: { code: faultRow(refusal.code).api, error: faultMessage(refusal), details: refusal.detail } }),
+      : { fault: { code: httpFault(refusal.code).api, error: faultMessage(refusal), details: refusal.detail } }),
     success: receipt?.code === OUTCOME_OK,
-    code: code === undefined ? null : faultRow(code).api,
+    code: code === undefined ? null : httpFault(code).api,
     fee: (receipt?.fee ?? 0n).toString(),
     burned: (receipt?.burned ?? 0n).toString(),
     weight: receipt?.weight ?? 0,

@@ -1,9 +1,9 @@
 import type { ChainReader } from '../../consensus/chain/reader.ts'
-import { faultRow } from '../../consensus/primitives/fault.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
 import type { Claim } from '../../marketplace/checkout/claim.ts'
 import { type Closure, closureOf } from '../../marketplace/ledger/closures.ts'
 import { ESCROWS } from '../../marketplace/ledger/escrow.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import { addressText, coinNumber, moment } from '../json/chain-json.ts'
 import type { MarketApi } from '../node/node-api.ts'
 
@@ -45,7 +45,7 @@ export function refundOf({ chain, market }: RequestContext, claim: Claim & { sta
     amount: BigInt(claim.amount),
     to: claim.caller,
     txId: receiptTxId,
-    reason: faultRow(claim.reason).api,
+    reason: httpFault(claim.reason).api,
   })
 }
 
@@ -107,7 +107,7 @@ function closedRefund(
   paymentId: TxId,
   { closure, amount, to }: { closure: Closure; amount: bigint; to: string },
 ): object {
-  const reason = faultRow(closure.how === 'expired' ? 'pay/too-late' : 'service/failed').api
+  const reason = httpFault(closure.how === 'expired' ? 'pay/too-late' : 'service/failed').api
   return refundJson(chain, paymentId, { status: 'confirmed', amount, to, txId: closure.receiptTxId, reason })
 }
 

@@ -1,9 +1,9 @@
-import { faultRow } from '../../consensus/primitives/fault.ts'
 import type { Claim } from '../../marketplace/checkout/claim.ts'
 import type { ClaimPage } from '../../marketplace/checkout/claim-store.ts'
 import type { StableClaim, StableIn } from '../../marketplace/stable/claim.ts'
 import type { StableRail } from '../../marketplace/stable/rail.ts'
 import { stableDollars } from '../../marketplace/stable/terms.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import { moment } from '../json/chain-json.ts'
 import type { MarketApi } from '../node/node-api.ts'
 
@@ -99,7 +99,7 @@ function refundOf({ asset }: StableRail['terms'], { id, amount, payer, reason, r
     asset: asset.symbol,
     to: payer,
     txId: refund.transaction,
-    reason: faultRow(reason).api,
+    reason: httpFault(reason).api,
     statusUrl: `/api/x402/requests/${id}`,
   }
 }

@@ -1,6 +1,6 @@
 import { OUTCOME_NUMBERS, type OutcomeCode } from '../../consensus/ledger/outcome.ts'
-import { faultRow } from '../../consensus/primitives/fault.ts'
 import type { TxKind } from '../../consensus/tx/kinds.ts'
+import { httpFault } from '../../rpc/contract/http-faults.ts'
 
 /** What each outcome says to whoever sent the transaction. A receipt carries the number alone, not the facts of the case. */
 const OUTCOME_TEXTS: Readonly<Record<OutcomeCode, string>> = {
@@ -55,6 +55,6 @@ export function outcomeText(code: OutcomeCode): string {
 
 /** The outcome that an API code stands for; where several share it, the one of the kind's own ledger. */
 export function outcomeOfApi(api: string, kind: TxKind): OutcomeCode | undefined {
-  const codes = (Object.keys(OUTCOME_NUMBERS) as OutcomeCode[]).filter((code) => faultRow(code).api === api)
+  const codes = (Object.keys(OUTCOME_NUMBERS) as OutcomeCode[]).filter((code) => httpFault(code).api === api)
   return codes.find((code) => kind.startsWith(`${code.split('/')[0]}_`)) ?? codes[0]
 }

@@ -15,7 +15,6 @@ import type { Turn } from './account-queue.ts'
 import { checkAdmission, checkStanding, nextBaseFee, nextHeight } from './admission.ts'
 import { type MempoolEntry, mempoolEntry } from './entry.ts'
 import { evict } from './eviction.ts'
-import { Patience } from './patience.ts'
 import type { MempoolPolicy } from './policy.ts'
 import { Pool } from './pool.ts'
 import { Ranking } from './ranking.ts'
@@ -395,5 +394,21 @@ export class Mempool {
     for (const entry of this.#patience.exhausted(this.#pool, limit)) {
       if (!this.#ranking.spared.has(entry.tx.body.sender)) this.#pool.remove(entry)
     }
+  }
+}
+
+/** How long transactions have waited that no block can take: they pay nothing for their place, so they lose it in time. */
+class Patience {
+  /** Height at which each was first seen so. */
+  #since = new Map<TxId, number>()
+
+  /** Looks at the pool under a new head; the entries that have waited for as many blocks as are allowed. */
+  exhausted(
+    pool: Pool,
+    { height, blocksMax, turnOf }: { height: number; blocksMax: number; turnOf: (address: Address) => Turn },
+  ): readonly MempoolEntry[] {
+    const unminable = [...pool.accounts()].flatMap(([address, queue]) => queue.unminable(turnOf(address)))
+    this.#since = new Map(unminable.map(({ tx }) => [tx.txId, this.#since.get(tx.txId) ?? height]))
+    return unminable.filter(({ tx }) => height - (this.#since.get(tx.txId) ?? height) >= blocksMax)
   }
 }

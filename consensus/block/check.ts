@@ -34,10 +34,15 @@ export function checkHeader({ header }: SealedHeader, expected: HeaderExpectatio
   return header.historyRoot === expected.historyRoot ? null : fault('block/history-root')
 }
 
+/** How long the local clock still forbids a header, in milliseconds; 0 where it allows it. */
+export function earlyMs({ header }: Pick<SealedHeader, 'header'>, nowMs: number, rules: BlockRules): number {
+  return Math.max(0, header.timeMs - rules.futureMsMax - nowMs)
+}
+
 /** A header from the future is held and tried again. Clocks differ, so its sender is not to blame. */
-export function checkHeaderClock({ header }: SealedHeader, nowMs: number, rules: BlockRules): Fault | null {
-  if (header.timeMs <= nowMs + rules.futureMsMax) return null
-  return fault('block/time-too-new', { time: header.timeMs, aheadMsMax: rules.futureMsMax })
+export function checkHeaderClock(sealed: SealedHeader, nowMs: number, rules: BlockRules): Fault | null {
+  if (earlyMs(sealed, nowMs, rules) === 0) return null
+  return fault('block/time-too-new', { time: sealed.header.timeMs, aheadMsMax: rules.futureMsMax })
 }
 
 /** The dear check of a header, for when every cheap one has passed. */

@@ -1,8 +1,8 @@
 import { keccakText } from '../../consensus/external/eip712.ts'
+import { type Fields, fieldsOf } from '../../consensus/primitives/fields.ts'
 import type { AuthorizationState, StableLedger } from '../../marketplace/stable/facilitator.ts'
 import { boundedFetch, objectIn } from './bounded-fetch.ts'
 
-type Fields = Readonly<Record<string, unknown>>
 type Sought = Parameters<StableLedger['authorization']>[0]
 
 const DEADLINE_MS = 5_000
@@ -192,10 +192,6 @@ function areTopics(log: Fields, expected: readonly string[]): boolean {
 
 function topicsOf({ topics }: Fields): readonly unknown[] {
   return Array.isArray(topics) ? topics : []
-}
-
-function fieldsOf(value: unknown): Fields {
-  return value !== null && typeof value === 'object' ? (value as Fields) : {}
 }
 
 /** An address or number as a word of the ABI, without 0x. */

@@ -10,15 +10,6 @@ import { ACCEPTED_CODINGS, canDecode, codingsOf, readBody, UnusableBody } from '
 import { hostOf, readPublicUrl, URL_CHARS_MAX, type UrlRules } from './public-url.ts'
 import { Robots } from './robots.ts'
 import { connectToStranger, type SocketParts } from './stranger-socket.ts'
-import {
-  type AnswerHeaders,
-  contentTypeOf,
-  headerOf,
-  isHeaderText,
-  isStorable,
-  maxAgeOf,
-  validatorOf,
-} from './web-answer.ts'
 
 /** What the fetcher is made from. */
 export interface SafeFetcherParts extends SocketParts {
@@ -256,4 +247,66 @@ function brokenBy(url: URL, error: unknown): Fault {
   if (code.startsWith('Z_') || code.startsWith('ERR_') || code.startsWith('ZSTD'))
     return unusable(url, 'its coding is broken')
   return unusable(url, 'it broke off')
+}
+
+/** Headers of an answer, as the parser gives them: several of one name are a list. */
+type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>
+
+const VALUE_CHARS_MAX = 512
+
+/** A header's value, several joined; empty where there is none. */
+function headerOf(headers: AnswerHeaders, name: string): string {
+  const value = headers[name]
+  return typeof value === 'string' ? value : (value ?? []).join(', ')
+}
+
+/** What the Content-Type header says; the header itself cut at a bound. */
+function contentTypeOf(headers: AnswerHeaders): {
+  readonly contentType: string
+  readonly mediaType: string
+  readonly charset: string | null
+} {
+  const value = headers['content-type']
+  const contentType = ((typeof value === 'string' ? value : value?.[0]) ?? '').slice(0, VALUE_CHARS_MAX)
+  const mediaType = (contentType.split(';')[0] ?? '').trim().toLowerCase()
+  const [, quoted, plain] = /;\s*charset\s*=\s*(?:"([^"]+)"|([^\s;"]+))/i.exec(contentType) ?? []
+  return { contentType, mediaType, charset: (quoted ?? plain)?.toLowerCase() ?? null }
+}
+
+/** A header that is sent back to the same server later; null where it is none or too long to be worth it. */
+function validatorOf(headers: AnswerHeaders, name: string): string | null {
+  const value = headers[name]
+  return typeof value === 'string' && value !== '' && value.length <= VALUE_CHARS_MAX && isHeaderText(value)
+    ? value
+    : null
+}
+
+/** Whether an answer may be shown to another caller later without asking the site again (RFC 9111). */
+function isStorable(headers: AnswerHeaders): boolean {
+  const directives = headerOf(headers, 'cache-control').toLowerCase()
+  if (/(^|[\s,])(no-store|no-cache|private)($|[\s,=])/.test(directives) || headerOf(headers, 'vary').trim() === '*')
+    return false
+  return maxAgeOf(headers) !== 0 && (directives !== '' || !/no-cache/i.test(headerOf(headers, 'pragma')))
+}
+
+/**
+ * How long an answer may be shown without asking the site again, milliseconds from its arrival; null where the site leaves that to
+ * whoever keeps it (RFC 9111, 4.2.1 and 5.3).
+ */
+function maxAgeOf(headers: AnswerHeaders): number | null {
+  const directives = headerOf(headers, 'cache-control').toLowerCase()
+  const [, seconds] =
+    /(?:^|[\s,])s-maxage="?(\d+)/.exec(directives) ?? /(?:^|[\s,])max-age="?(\d+)/.exec(directives) ?? []
+  if (seconds !== undefined)
+    return Math.max(0, Number(seconds) - Number(/^\d+$/.exec(headerOf(headers, 'age'))?.[0] ?? 0)) * 1_000
+  const expires = headerOf(headers, 'expires')
+  if (expires === '') return null
+  // What is no date, often "0", is over already; the clocks of two machines need not agree, those of one header do.
+  const [until, sent] = [Date.parse(expires), Date.parse(headerOf(headers, 'date'))]
+  return Number.isNaN(until) ? 0 : Number.isNaN(sent) ? null : Math.max(0, until - sent)
+}
+
+/** Whether a text can be the value of a header. */
+function isHeaderText(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text)
 }

@@ -1,10 +1,12 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { Engines, EngineTask, EngineTasks } from '../../marketplace/ports/engines.ts'
 import { FreePlaces } from '../../marketplace/ports/free-places.ts'
 import type { EngineJob, EngineOutcome } from './engine-worker.ts'
 import { KillableProcess, type ProcessEnding } from './killable-process.ts'
-import { programPaths } from './program-paths.ts'
 import { SizedSlots } from './sized-slots.ts'
 
 /** Longest time that a piece of work may run in its process. */
@@ -196,4 +198,23 @@ function resultOf(ending: ProcessEnding): Result<unknown> {
 
 function failed(reason: string): ReturnType<typeof fault> {
   return fault('engine/failed', { reason: reason.slice(0, REASON_CHARS_MAX) })
+}
+
+/** Folders with the programs of the engines, and the file that says how they are written. */
+const PARTS = ['consensus', 'marketplace', 'src', 'package.json']
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/**
+ * What a process needs to read for its programs to run: these, and the packages that they use, wherever above them those are. Not
+ * the folder of everything: people keep wallets there.
+ */
+function programPaths(entry: URL): readonly string[] {
+  const own = [...PARTS.map((part) => join(ROOT, part)), dirname(fileURLToPath(entry))]
+  return [...own, ...packageFolders(ROOT)].map((path) => realpathSync(path))
+}
+
+function packageFolders(folder: string): readonly string[] {
+  const above = dirname(folder)
+  const packages = join(folder, 'node_modules')
+  return [...(existsSync(packages) ? [packages] : []), ...(above === folder ? [] : packageFolders(above))]
 }

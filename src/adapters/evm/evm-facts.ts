@@ -1,8 +1,9 @@
 import type { Clock } from '../../../consensus/chain/ports.ts'
+import { objectOf } from '../../../consensus/primitives/fields.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { EvmBalance, GasFacts } from '../../../marketplace/ports/evm.ts'
 import type { Provider } from '../providers/provider.ts'
-import { countOf, fieldsOf, type JsonRpcNode, quantityOf } from './json-rpc-node.ts'
+import { countOf, type JsonRpcNode, quantityOf } from './json-rpc-node.ts'
 
 /** A token whose balance is told. */
 export interface StableToken {
@@ -110,7 +111,7 @@ async function balance(
 export async function newestBlock(node: JsonRpcNode, clock: Clock, signal: AbortSignal): Promise<Result<BlockFacts>> {
   const told = await node.call('eth_getBlockByNumber', ['latest', false], signal)
   if (!told.ok) return told
-  const fields = fieldsOf(told.value)
+  const fields = objectOf(told.value)
   const [number, timestamp] = [countOf(fields?.number), countOf(fields?.timestamp)]
   if (number === null || timestamp === null) return fail(node.unusable('its newest block is none'))
   const behindSeconds = Math.floor(clock.now() / 1_000) - timestamp

@@ -1,4 +1,5 @@
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
+import { objectOf } from '../../../consensus/primitives/fields.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { providerJson } from '../providers/provider-fetch.ts'
 
@@ -74,9 +75,9 @@ export class JsonRpcNode {
   }
 
   #read(value: unknown, id: number): Result<RpcAnswer> {
-    const fields = fieldsOf(value)
+    const fields = objectOf(value)
     if (fields === null || fields.id !== id) return fail(this.unusable('it is no answer to the question'))
-    const error = fieldsOf(fields.error)
+    const error = objectOf(fields.error)
     if (error !== null)
       return Number.isSafeInteger(error.code)
         ? ok({ is: 'error', code: error.code as number, data: error.data })
@@ -99,11 +100,4 @@ export function quantityOf(value: unknown): bigint | null {
 export function countOf(value: unknown): number | null {
   const quantity = quantityOf(value)
   return quantity !== null && quantity <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(quantity) : null
-}
-
-/** An object's fields, null where it is none. */
-export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> | null {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : null
 }

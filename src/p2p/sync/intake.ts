@@ -4,12 +4,13 @@ import type { Chain, Foreknown, ImportOutcome } from '../../../consensus/chain/c
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
 import { VerifierFailure } from '../../../consensus/crypto/verifier.ts'
 import { type Fault, fault, faultRow } from '../../../consensus/primitives/fault.ts'
+import type { Address, BlockId } from '../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
+import { KEY_ADDRESSES_MAX } from '../wire/messages.ts'
 import { HeldBlocks } from './held-blocks.ts'
 import { fetchKeys } from './key-fetch.ts'
-import { missingKeys } from './missing-keys.ts'
 
 /** What the intake works with. */
 export interface IntakeDependencies {
@@ -140,4 +141,24 @@ export class BlockIntake {
     const offence = mismatch ? 'bad-body' : code === 'block/proof-of-work' ? 'bad-work' : 'bad-block'
     this.#deps.peers.report(from, offence, `${block.id}: ${code} ${JSON.stringify(detail)}`)
   }
+}
+
+/** Blocks of a branch that are looked through at most; what lies deeper shows in the next round. */
+const BLOCKS_MAX = 256
+
+/**
+ * Addresses whose keys a block needs and the registry lacks, those of stored side blocks below it too: all of a branch at
+ * once saves a round for each. At most so many as one request names.
+ */
+function missingKeys({ keys, database }: Chain, block: Block): readonly Address[] {
+  const missing = new Set<Address>()
+  let at: Block | undefined = block
+  for (let count = 0; at !== undefined && count < BLOCKS_MAX && missing.size < KEY_ADDRESSES_MAX; count++) {
+    for (const { body } of at.transactions) {
+      if (body.nonce !== 0n && keys.keysOf(body.sender) === undefined) missing.add(body.sender)
+    }
+    const parent: BlockId = at.header.parent
+    at = database.side.has(parent) ? database.block(parent) : undefined
+  }
+  return [...missing].slice(0, KEY_ADDRESSES_MAX)
 }

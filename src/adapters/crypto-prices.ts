@@ -9,12 +9,12 @@ import type { ProviderKeys } from './provider-keys.ts'
 import { binance } from './providers/binance.ts'
 import { coinbase } from './providers/coinbase.ts'
 import { coingecko } from './providers/coingecko.ts'
-import type { MajorQuotes, QuoteParts, QuoteProvider } from './providers/major-quotes.ts'
+import type { MajorQuotes, QuoteDependencies, QuoteProvider } from './providers/major-quotes.ts'
 import type { Checkable, ProviderCheck, ProviderFacts } from './providers/provider.ts'
 import { ProviderChain } from './providers/provider-chain.ts'
 
 /** What prices are made from. */
-export interface CryptoPriceParts {
+export interface CryptoPriceDependencies {
   readonly choices: readonly ProviderChoice[]
   readonly keys: ProviderKeys
   readonly clock: Clock
@@ -29,7 +29,7 @@ const STALE_MS = 300_000
 const DOCUMENT_MS = 60_000
 const LIVE_MS = 90_000
 
-const ADAPTERS: Readonly<Record<string, (parts: QuoteParts) => QuoteProvider>> = { binance, coinbase, coingecko }
+const ADAPTERS: Readonly<Record<string, (parts: QuoteDependencies) => QuoteProvider>> = { binance, coinbase, coingecko }
 
 /**
  * Dollar prices of the majors from all of the operator's providers together. Each has a chain of its own, of which it is the only
@@ -41,7 +41,7 @@ export class ProviderPrices implements CryptoPrices, Checkable {
   readonly #end = new AbortController()
   #refreshedMs = Number.NEGATIVE_INFINITY
 
-  constructor({ choices, keys, clock, timers }: CryptoPriceParts) {
+  constructor({ choices, keys, clock, timers }: CryptoPriceDependencies) {
     this.#clock = clock
     this.#chains = choices.map(({ name, url }) => {
       const adapter = ADAPTERS[name]

@@ -1,5 +1,7 @@
+import { addTo } from '../../consensus/primitives/counts.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
+import { turnAmong, type Waiter } from '../../marketplace/ports/turn.ts'
 import { placeOf } from './address-guard.ts'
 
 /** How much is read at once. */
@@ -23,17 +25,12 @@ export const GATE_LIMITS: GateLimits = {
   waitingPerHostMax: 16,
 }
 
-interface Waiter {
-  readonly host: string
-  readonly start: () => void
-}
-
 /** Lets only so many readings run at once, in all and of one host; others wait their turn, and those beyond are refused. */
 export class FetchGate {
   readonly #limits: GateLimits
   readonly #byHost = new Map<string, number>()
   readonly #byAddress = new Map<string, number>()
-  readonly #waiting = new Set<Waiter>()
+  readonly #waiting = new Set<{ readonly host: string } & Waiter>()
   #running = 0
 
   constructor(limits: GateLimits = GATE_LIMITS) {
@@ -52,7 +49,7 @@ export class FetchGate {
       return await work()
     } finally {
       this.#running--
-      add(this.#byHost, host, -1)
+      addTo(this.#byHost, host, -1)
       this.#startNext()
     }
   }
@@ -61,12 +58,12 @@ export class FetchGate {
   connect(addresses: readonly string[]): (() => void) | null {
     const counted = new Set(addresses.map(placeOf))
     for (const address of counted) if ((this.#byAddress.get(address) ?? 0) >= this.#limits.perAddressMax) return null
-    for (const address of counted) add(this.#byAddress, address, 1)
+    for (const address of counted) addTo(this.#byAddress, address, 1)
     let isOver = false
     return () => {
       if (isOver) return
       isOver = true
-      for (const address of counted) add(this.#byAddress, address, -1)
+      for (const address of counted) addTo(this.#byAddress, address, -1)
     }
   }
 
@@ -77,40 +74,22 @@ export class FetchGate {
 
   #take(host: string): void {
     this.#running++
-    add(this.#byHost, host, 1)
+    addTo(this.#byHost, host, 1)
   }
 
   /** Waits until a place has been taken for this host, or says why there is none. */
-  #turn(host: string, signal: AbortSignal): Promise<Fault | null> {
+  async #turn(host: string, signal: AbortSignal): Promise<Fault | null> {
     const { waitingMax, waitingPerHostMax } = this.#limits
     const ofHost = [...this.#waiting].filter((waiter) => waiter.host === host).length
     if (this.#waiting.size >= waitingMax || ofHost >= waitingPerHostMax)
-      return Promise.resolve(fault('web/busy', { host, reason: 'too many readings wait for their turn' }))
-    return new Promise((resolve) => {
-      const late = (): void => {
-        this.#waiting.delete(waiter)
-        resolve(fault('web/timeout', { host }))
-      }
-      const start = (): void => {
-        this.#waiting.delete(waiter)
-        signal.removeEventListener('abort', late)
-        this.#take(host)
-        resolve(null)
-      }
-      const waiter = { host, start }
-      this.#waiting.add(waiter)
-      signal.addEventListener('abort', late, { once: true })
-    })
+      return fault('web/busy', { host, reason: 'too many readings wait for their turn' })
+    return (await turnAmong(this.#waiting, { host }, signal)) ? null : fault('web/timeout', { host })
   }
 
   #startNext(): void {
     const next = [...this.#waiting].find(({ host }) => this.#isFree(host))
-    next?.start()
+    if (next === undefined) return
+    this.#take(next.host)
+    next.start()
   }
-}
-
-function add(counts: Map<string, number>, key: string, change: number): void {
-  const count = (counts.get(key) ?? 0) + change
-  if (count === 0) counts.delete(key)
-  else counts.set(key, count)
 }

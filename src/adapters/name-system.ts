@@ -27,7 +27,7 @@ export interface NameRecords<T> {
 }
 
 /** What the name system is made from. */
-export interface NameSystemParts {
+export interface NameSystemDependencies {
   readonly timers?: Timers
   readonly ask?: AskNames
 }
@@ -59,7 +59,10 @@ export class NameSystem implements Checkable {
   readonly #end = new AbortController()
 
   /** Servers are addresses with or without a port; none: those of the system. */
-  constructor(servers: readonly string[], { timers = systemTimers, ask = askServers(servers) }: NameSystemParts = {}) {
+  constructor(
+    servers: readonly string[],
+    { timers = systemTimers, ask = askServers(servers) }: NameSystemDependencies = {},
+  ) {
     this.#ask = ask
     this.#timers = timers
   }

@@ -22,13 +22,13 @@ export interface OpenAsked extends Asked, Pick<OpenModels, 'translator'> {
 }
 
 /** What they are made from. */
-export interface AskedParts extends ModelParts {
+export interface AskedDependencies extends ModelParts {
   /** Program that speaks where no model does; null is none. */
   readonly espeak: string | null
 }
 
 /** Reads the settings of models and speech; espeak-ng, where it is named, comes after the models. The fault is `config/file`. */
-export async function openAsked(parts: AskedParts): Promise<Result<OpenAsked>> {
+export async function openAsked(parts: AskedDependencies): Promise<Result<OpenAsked>> {
   const models = await openModels(parts)
   if (!models.ok) return models
   const { pool, translator } = models.value

@@ -29,7 +29,7 @@ import { webSearch } from './providers/web-search.ts'
 import { ProviderRates } from './reference-rates.ts'
 
 /** What the outside is made from. */
-export interface OutsideParts {
+export interface OutsideDependencies {
   readonly config: OutsideConfig
   /** Base address that this node tells others; null where it tells none. */
   readonly publicUrl: string | null
@@ -57,7 +57,7 @@ export interface RunningOutside extends Omit<Outside, 'models'>, Asked {
 }
 
 /** Sets up everything that services reach beside the chain; `stops` takes what ends it. */
-export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<Result<RunningOutside>> {
+export async function openOutside(parts: OutsideDependencies, stops: Stop[]): Promise<Result<RunningOutside>> {
   const engines = openEngines(parts)
   stops.push(() => engines.close())
   const documents = await openDocuments({ engines, ...parts.config.documents })
@@ -123,7 +123,7 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
 
 /** Web and mail, and the name system under them; without it where the operator has turned that off. */
 function openReading(
-  { config, announced = null, peerAddresses = () => [], ...parts }: OutsideParts,
+  { config, announced = null, peerAddresses = () => [], ...parts }: OutsideDependencies,
   stops: Stop[],
 ): Result<{ readonly names: NameSystem | null; readonly web: WebReader; readonly mail: MailDomains }> {
   const opened = openWeb({ ...parts, config: config.web, announced, peerAddresses })
@@ -135,16 +135,16 @@ function openReading(
   return ok({ names, web: new PageCache(web, parts.clock), mail: new DnsMailDomains(names, parts.clock) })
 }
 
-function openEngines({ config }: OutsideParts): EnginePool {
+function openEngines({ config }: OutsideDependencies): EnginePool {
   const readable = config.documents.fonts.map((path) => resolve(path))
   return new EnginePool(Math.max(1, Math.floor(availableParallelism() / 2)), { readable })
 }
 
-function watchOf({ isWatching = true }: OutsideParts): (one: { start(): Promise<unknown> }) => Promise<unknown> {
+function watchOf({ isWatching = true }: OutsideDependencies): (one: { start(): Promise<unknown> }) => Promise<unknown> {
   return async (one) => (isWatching ? one.start() : undefined)
 }
 
-function openQuotes(parts: OutsideParts, keys: ProviderKeys, stops: Stop[]) {
+function openQuotes(parts: OutsideDependencies, keys: ProviderKeys, stops: Stop[]) {
   const { config, clock, timers } = parts
   const prices = new ProviderPrices({ choices: config.providers.prices, keys, clock, timers })
   const rates = new ProviderRates({ choices: config.providers.rates, clock, timers })
@@ -153,7 +153,7 @@ function openQuotes(parts: OutsideParts, keys: ProviderKeys, stops: Stop[]) {
   return { prices, rates, lookedAtQuotes: Promise.all([prices, rates].map(watchOf(parts))) }
 }
 
-function openFinders(parts: OutsideParts, keys: ProviderKeys, web: WebReader, stops: Stop[]) {
+function openFinders(parts: OutsideDependencies, keys: ProviderKeys, web: WebReader, stops: Stop[]) {
   const { config, publicUrl, clock, timers } = parts
   const contact = config.web.contact ?? publicUrl
   const userAgent = contact === null ? null : `Farthing/${VERSION} (+${contact})`

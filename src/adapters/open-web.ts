@@ -18,7 +18,7 @@ export interface Internet {
 }
 
 /** What the way to the web is set up with. */
-export interface WebParts {
+export interface WebDependencies {
   readonly config: OutsideConfig['web']
   /** Base address that this node tells others; null where it tells none. */
   readonly publicUrl: string | null
@@ -41,7 +41,7 @@ export interface OpenWeb {
 const PRODUCT = 'Farthing'
 
 /** Sets up name system and fetcher; `names.start()` begins to look whether they work. The fault is `config/value`. */
-export function openWeb({ config, clock, timers, internet, peerAddresses, ...own }: WebParts): Result<OpenWeb> {
+export function openWeb({ config, clock, timers, internet, peerAddresses, ...own }: WebDependencies): Result<OpenWeb> {
   const network = config.deny.find((text) => !isNetwork(text))
   if (network !== undefined) return refused('web.deny', network, 'networks like 203.0.113.0/24, separated by commas')
   const server = config.resolvers.find((text) => !isServer(text))

@@ -2,13 +2,13 @@ import type { ProviderChoice } from '../../config/outside-settings.ts'
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
 import type { CurrencyRates, ReferenceRates } from '../../marketplace/ports/providers.ts'
 import type { Readiness } from '../../marketplace/ports/readiness.ts'
-import { ecb, type RateParts, type RateProvider } from './providers/ecb.ts'
+import { ecb, type RateDependencies, type RateProvider } from './providers/ecb.ts'
 import { frankfurter } from './providers/frankfurter.ts'
 import type { Checkable, ProviderCheck, ProviderFacts } from './providers/provider.ts'
 import { ProviderChain } from './providers/provider-chain.ts'
 
 /** What exchange rates are made from. */
-export interface ReferenceRateParts {
+export interface ReferenceRateDependencies {
   readonly choices: readonly ProviderChoice[]
   readonly clock: Clock
   readonly timers: Timers
@@ -24,13 +24,13 @@ const FRIDAY = 5
 /** Rates that nobody has asked for yet are asked for at the start, so that currencies can be judged before a payment. */
 const FIRST_MS = 6_000
 
-const ADAPTERS: Readonly<Record<string, (parts: RateParts) => RateProvider>> = { ecb, frankfurter }
+const ADAPTERS: Readonly<Record<string, (parts: RateDependencies) => RateProvider>> = { ecb, frankfurter }
 
 /** Reference rates of the operator's providers. Where none can be asked those of the last days are given, marked as old. */
 export class ProviderRates implements CurrencyRates, Checkable {
   readonly #chain: ProviderChain<null, ReferenceRates>
 
-  constructor({ choices, clock, timers }: ReferenceRateParts) {
+  constructor({ choices, clock, timers }: ReferenceRateDependencies) {
     const providers = choices.map(({ name, url }) => {
       const adapter = ADAPTERS[name]
       if (adapter === undefined) throw new Error(`there is no adapter for ${name}`)

@@ -9,12 +9,12 @@ import { systemClock } from '../daemon/runtime.ts'
 import { ACCEPTED_CODINGS, canDecode, codingsOf, readBody, UnusableBody } from './decoded-body.ts'
 import { hostOf, readPublicUrl, URL_CHARS_MAX, type UrlRules } from './public-url.ts'
 import { Robots } from './robots.ts'
-import { connectToStranger, type SocketParts } from './stranger-socket.ts'
+import { connectToStranger, type SocketDependencies } from './stranger-socket.ts'
 
 /** What the fetcher is made from. */
-export interface SafeFetcherParts extends SocketParts {
+export interface SafeFetcherDependencies extends SocketDependencies {
   readonly urls: UrlRules
-  readonly names: SocketParts['names'] & { readonly readiness: () => Readiness }
+  readonly names: SocketDependencies['names'] & { readonly readiness: () => Readiness }
   /** Product token by which robots.txt and servers know this node, and the User-Agent that begins with it. */
   readonly product: string
   readonly userAgent: string
@@ -46,11 +46,11 @@ type Hop = { readonly to: string; readonly status: number } | { readonly page: W
  * ends everything; nothing that came is trusted to be as long, as fast or as coded as it says.
  */
 export class SafeFetcher implements WebReader {
-  readonly #parts: SafeFetcherParts
+  readonly #parts: SafeFetcherDependencies
   readonly #clock: Clock
   readonly #robots: Robots
 
-  constructor(parts: SafeFetcherParts) {
+  constructor(parts: SafeFetcherDependencies) {
     this.#parts = parts
     this.#clock = parts.clock ?? systemClock
     this.#robots = new Robots(parts.product, this.#clock)

@@ -16,7 +16,7 @@ export interface Dial {
 }
 
 /** What connections to strangers are made with. */
-export interface SocketParts {
+export interface SocketDependencies {
   readonly names: Pick<NameSystem, 'lookUp'>
   readonly guard: AddressGuard
   readonly gate: FetchGate
@@ -42,7 +42,7 @@ export interface StrangerSocket {
  */
 export async function connectToStranger(
   url: URL,
-  parts: SocketParts,
+  parts: SocketDependencies,
   signal: AbortSignal,
 ): Promise<Result<StrangerSocket>> {
   const host = hostOf(url)

@@ -21,7 +21,7 @@ import type { JsonRpcNode } from './json-rpc-node.ts'
 import { nodesOf } from './node-names.ts'
 
 /** What the networks are read with. */
-export interface EvmParts {
+export interface EvmDependencies {
   readonly config: Pick<OutsideConfig['providers'], EvmNetworkName>
   readonly clock: Clock
   readonly timers: Timers
@@ -48,7 +48,10 @@ export class RpcEvmReader implements EvmReader, Checkable {
   #loading: Promise<Ens> | null = null
   #ens: Ens | null = null
 
-  private constructor(nodes: Readonly<Record<EvmNetworkName, readonly JsonRpcNode[]>>, { clock, timers }: EvmParts) {
+  private constructor(
+    nodes: Readonly<Record<EvmNetworkName, readonly JsonRpcNode[]>>,
+    { clock, timers }: EvmDependencies,
+  ) {
     const factsOf = (network: EvmNetworkName): ProviderChain<EvmQuery, EvmFacts> =>
       new ProviderChain({
         what: `facts of ${network}`,
@@ -75,7 +78,7 @@ export class RpcEvmReader implements EvmReader, Checkable {
   }
 
   /** Reads the addresses of the nodes; fault `config/value` where one is none. */
-  static open(parts: EvmParts): Result<RpcEvmReader> {
+  static open(parts: EvmDependencies): Result<RpcEvmReader> {
     const ethereum = nodesOf('providers.ethereum', parts.config.ethereum, NETWORKS.ethereum.chainId)
     if (!ethereum.ok) return ethereum
     const base = nodesOf('providers.base', parts.config.base, NETWORKS.base.chainId)

@@ -12,7 +12,7 @@ const HOST = 'https://api.search.brave.com'
 const PROVEN_MS = 21_600_000
 
 /** What Brave's search needs. */
-export interface BraveParts {
+export interface BraveDependencies {
   /** Base address; null for its own. */
   readonly url: string | null
   readonly key: string
@@ -20,7 +20,7 @@ export interface BraveParts {
 }
 
 /** Brave's web search (https://api-dashboard.search.brave.com/app/documentation/web-search/get-started). */
-export function brave({ url, key, clock }: BraveParts): Provider<string, readonly SearchHit[]> {
+export function brave({ url, key, clock }: BraveDependencies): Provider<string, readonly SearchHit[]> {
   let answeredMs = Number.NEGATIVE_INFINITY
   const ask = async (q: string, count: number, signal: AbortSignal): Promise<Result<readonly SearchHit[]>> => {
     const query = new URLSearchParams({ q, count: String(count), result_filter: 'web', text_decorations: 'false' })

@@ -5,7 +5,7 @@ import {
   changeNumber,
   type MajorQuotes,
   momentOf,
-  type QuoteParts,
+  type QuoteDependencies,
   type QuoteProvider,
   usdNumber,
 } from './major-quotes.ts'
@@ -28,7 +28,7 @@ const MARKET_CAP_WAIT_MS = 1_500
 const MARKET_CAP = { min: 1e9, max: 1e16 }
 
 /** Prices of CoinGecko: all majors with their change, and the market cap of everything. A key is one of its demo or paid plans. */
-export function coingecko({ url, key, clock }: QuoteParts): QuoteProvider {
+export function coingecko({ url, key, clock }: QuoteDependencies): QuoteProvider {
   const base = url ?? OWN_URL
   // https://docs.coingecko.com/reference/authentication: paid plans have a host and a header of their own.
   const header = new URL(base).hostname.startsWith('pro-') ? 'x-cg-pro-api-key' : 'x-cg-demo-api-key'

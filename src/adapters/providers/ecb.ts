@@ -11,7 +11,7 @@ const PATH = '/stats/eurofxref/eurofxref-daily.xml'
 const BYTES_MAX = 65_536
 
 /** What an adapter of exchange rates is made from. */
-export interface RateParts {
+export interface RateDependencies {
   /** Base address where it is not the provider's own. */
   readonly url: string | null
   readonly clock: Clock
@@ -21,7 +21,7 @@ export interface RateParts {
 export type RateProvider = Provider<null, ReferenceRates>
 
 /** The European Central Bank's file of the newest day. */
-export function ecb({ url, clock }: RateParts): RateProvider {
+export function ecb({ url, clock }: RateDependencies): RateProvider {
   const ask = async (signal: AbortSignal): Promise<Result<ReferenceRates>> => {
     const request = { bytesMax: BYTES_MAX, headers: { accept: 'application/xml, text/xml' } }
     const said = await providerFetch(NAME, `${url ?? OWN_URL}${PATH}`, request, signal)

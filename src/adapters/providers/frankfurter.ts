@@ -1,7 +1,7 @@
 import type { Result } from '../../../consensus/primitives/result.ts'
 import type { ReferenceRates } from '../../../marketplace/ports/providers.ts'
 import { referenceRates } from './day-rates.ts'
-import type { RateParts, RateProvider } from './ecb.ts'
+import type { RateDependencies, RateProvider } from './ecb.ts'
 import { type JsonAt, readJson } from './json-at.ts'
 import { providerJson } from './provider-fetch.ts'
 
@@ -11,7 +11,7 @@ const BYTES_MAX = 65_536
 const RATE_MAX = 1e12
 
 /** Frankfurter's copy of the central bank's rates; anybody can run one. */
-export function frankfurter({ url, clock }: RateParts): RateProvider {
+export function frankfurter({ url, clock }: RateDependencies): RateProvider {
   const ask = async (signal: AbortSignal): Promise<Result<ReferenceRates>> => {
     const said = await providerJson(NAME, `${url ?? OWN_URL}/v1/latest?base=EUR`, { bytesMax: BYTES_MAX }, signal)
     if (!said.ok) return said

@@ -15,7 +15,7 @@ export interface MajorQuotes {
 export type QuoteProvider = Provider<null, MajorQuotes>
 
 /** What an adapter of prices is made from. */
-export interface QuoteParts {
+export interface QuoteDependencies {
   /** Base address where it is not the provider's own. */
   readonly url: string | null
   readonly key: string | null

@@ -9,7 +9,7 @@ import type { Provider } from './provider.ts'
 import { type ProviderAnswer, providerFetch } from './provider-fetch.ts'
 
 /** What MET Norway is asked with. */
-export interface MetNorwayParts {
+export interface MetNorwayDependencies {
   /** Base address; null for its own. */
   readonly url: string | null
   /** Names this software and somebody who can be written to. */
@@ -36,7 +36,7 @@ const EXPIRES_MS_MAX = 6 * 3_600_000
  * (https://api.met.no/doc/TermsOfService) callers say who they are, ask nothing again before it expires, and then only whether it
  * changed.
  */
-export function metNorway({ url, userAgent, clock }: MetNorwayParts): Provider<Spot, Forecast> {
+export function metNorway({ url, userAgent, clock }: MetNorwayDependencies): Provider<Spot, Forecast> {
   const base = `${url ?? HOST}${PATH}`
   const kept = new LruMap<string, Kept>(KEPT_MAX)
   const get = (path: string, since: string | null, signal: AbortSignal): Promise<Result<ProviderAnswer>> => {

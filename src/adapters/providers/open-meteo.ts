@@ -10,7 +10,7 @@ import { providerJson } from './provider-fetch.ts'
 import { wmoWords } from './weather-words.ts'
 
 /** What Open-Meteo is asked with: a key for its customers' hosts, or the address of the operator's own. */
-export interface OpenMeteoParts {
+export interface OpenMeteoDependencies {
   /** Base address; null for the customers' host. */
   readonly url: string | null
   readonly key: string | null
@@ -37,7 +37,11 @@ const QUERY = {
 }
 
 /** Open-Meteo's forecast (https://open-meteo.com/en/docs). */
-export function openMeteo({ url, key, clock }: OpenMeteoParts & { readonly clock: Clock }): Provider<Spot, Forecast> {
+export function openMeteo({
+  url,
+  key,
+  clock,
+}: OpenMeteoDependencies & { readonly clock: Clock }): Provider<Spot, Forecast> {
   const ask: Provider<Spot, Forecast>['ask'] = async ({ lat, lon }, signal) => {
     const where = { latitude: String(lat), longitude: String(lon) }
     const query = new URLSearchParams({ ...where, ...QUERY, ...(key !== null && { apikey: key }) })
@@ -55,7 +59,7 @@ export function openMeteo({ url, key, clock }: OpenMeteoParts & { readonly clock
 }
 
 /** Open-Meteo's search for places by name (https://open-meteo.com/en/docs/geocoding-api). */
-export function openMeteoGeocoder({ url, key }: OpenMeteoParts): Provider<string, Place> {
+export function openMeteoGeocoder({ url, key }: OpenMeteoDependencies): Provider<string, Place> {
   const ask: Provider<string, Place>['ask'] = async (name, signal) => {
     const words = { name, count: '1', language: 'en', format: 'json' }
     const query = new URLSearchParams({ ...words, ...(key !== null && { apikey: key }) })

@@ -13,7 +13,7 @@ import { Deadline, unlessAborted } from './deadline.ts'
 import type { Checkable, Provider, ProviderCheck, ProviderFacts } from './provider.ts'
 
 /** What a chain of providers is made of. */
-export interface ProviderChainParts<Query, Value> {
+export interface ProviderChainDependencies<Query, Value> {
   /** What they are asked for, in words: "exchange rates". */
   readonly what: string
   /** Settings that configure them. */
@@ -87,7 +87,7 @@ interface Member<Query, Value> {
  * again within bounds while nobody can be asked.
  */
 export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkable {
-  readonly #parts: ProviderChainParts<Query, Value>
+  readonly #parts: ProviderChainDependencies<Query, Value>
   readonly #members: readonly Member<Query, Value>[]
   readonly #kept: LRUCache<string, Kept<Value>>
   readonly #missing = new LRUCache<string, Missing>({ max: KEPT_MAX })
@@ -95,7 +95,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
   readonly #end = new AbortController()
   #cancel: (() => void) | null = null
 
-  constructor(parts: ProviderChainParts<Query, Value>) {
+  constructor(parts: ProviderChainDependencies<Query, Value>) {
     this.#parts = parts
     this.#kept = new LRUCache({
       max: parts.keptMax ?? KEPT_MAX,

@@ -14,7 +14,7 @@ import { readDomain, readNotFound, unregistered } from './rdap-domain.ts'
 import { RdapList, type RegistryList, registryOf } from './rdap-list.ts'
 
 /** What registrations of domains are made from. */
-export interface RdapParts {
+export interface RdapDependencies {
   /** Base addresses of who keeps the list of registries, in the order in which they are asked; null for IANA's own. */
   readonly lists: readonly (string | null)[]
   /** Reads what registries answer: they are strangers, and send their callers elsewhere. */
@@ -41,11 +41,11 @@ const JSON_TYPES: ReadonlySet<string> = new Set(['application/rdap+json', 'appli
 export class RdapDomains implements Domains {
   /** Who keeps the list of registries. */
   readonly chain: ProviderChain<null, RegistryList>
-  readonly #parts: RdapParts
+  readonly #parts: RdapDependencies
   readonly #lists: readonly RdapList[]
   readonly #registries = new LRUCache<string, ProviderChain<string, DomainFacts>>({ max: REGISTRIES_MAX })
 
-  constructor(parts: RdapParts) {
+  constructor(parts: RdapDependencies) {
     const { lists, clock, timers } = parts
     this.#parts = parts
     this.#lists = lists.map((host) => new RdapList(host, clock))

@@ -13,7 +13,7 @@ import { ProviderChain } from './provider-chain.ts'
 import { unusable } from './unusable.ts'
 
 /** What the weather is made from. */
-export interface WeatherParts {
+export interface WeatherDependencies {
   readonly choices: Pick<OutsideConfig['providers'], 'weather' | 'geocoder'>
   readonly keys: ProviderKeys
   /** Names this software and somebody who can be written to; null where the operator gave no address. */
@@ -36,7 +36,7 @@ export class ChainedWeather implements Weather {
   /** Who is asked where places are. */
   readonly geocoder: ProviderChain<string, Place>
 
-  constructor(parts: WeatherParts) {
+  constructor(parts: WeatherDependencies) {
     const { choices, clock, timers } = parts
     this.chain = new ProviderChain({
       what: WEATHER,
@@ -105,7 +105,10 @@ function isGeocoder({ name }: ProviderChoice): boolean {
   return name === 'open-meteo'
 }
 
-function weatherOf({ name, url }: ProviderChoice, { keys, userAgent, clock }: WeatherParts): Provider<Spot, Forecast> {
+function weatherOf(
+  { name, url }: ProviderChoice,
+  { keys, userAgent, clock }: WeatherDependencies,
+): Provider<Spot, Forecast> {
   if (name === 'met-norway') {
     const reason = 'it wants to know who asks: set web.contact'
     return userAgent === null ? unusable(name, WEATHER, reason) : metNorway({ url, userAgent, clock })
@@ -114,7 +117,7 @@ function weatherOf({ name, url }: ProviderChoice, { keys, userAgent, clock }: We
   return url === null && key === null ? unusable(name, WEATHER, NEEDS_KEY) : openMeteo({ url, key, clock })
 }
 
-function geocoderOf({ name, url }: ProviderChoice, { keys }: WeatherParts): Provider<string, Place> {
+function geocoderOf({ name, url }: ProviderChoice, { keys }: WeatherDependencies): Provider<string, Place> {
   const key = keys.of(name)
   return url === null && key === null ? unusable(name, PLACES, NEEDS_KEY) : openMeteoGeocoder({ url, key })
 }

@@ -48,7 +48,7 @@ export interface NodeSettings {
 }
 
 /** What a node is built of beside its settings. */
-export interface NodeParts {
+export interface NodeDependencies {
   readonly gater: ConnectionGater
   /** Null where no table of nodes is kept. */
   readonly table: NodeTable | null
@@ -76,7 +76,7 @@ export interface BuiltNode {
 }
 
 /** Builds the node; it listens only once it is started. */
-export async function buildNode(settings: NodeSettings, parts: NodeParts): Promise<BuiltNode> {
+export async function buildNode(settings: NodeSettings, parts: NodeDependencies): Promise<BuiltNode> {
   const { key, inboundMax, outboundMax } = settings
   const self: string = identityOf(key).peer
   let found: PeerDiscovery | null = null
@@ -132,7 +132,7 @@ function localNetwork({ genesis }: NodeSettings, keep: (discovery: PeerDiscovery
   }
 }
 
-function servicesOf(settings: NodeSettings, { gossip }: NodeParts): Record<string, unknown> {
+function servicesOf(settings: NodeSettings, { gossip }: NodeDependencies): Record<string, unknown> {
   return {
     identify: answeringSeldom(identify(), settings.clock),
     identifyPush: answeringSeldom(identifyPush(), settings.clock),

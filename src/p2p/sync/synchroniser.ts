@@ -14,7 +14,7 @@ import { type Claim, collectClaim, isClaimEnough, keepsClaim } from './claim.ts'
 import { type ClaimOutcome, Claims } from './claims.ts'
 import { Contest } from './contest.ts'
 import type { BlockRef } from './denials.ts'
-import { type FirstPageMeans, firstNew } from './first-page.ts'
+import { type FirstPageDependencies, firstNew } from './first-page.ts'
 import { type HeaderPage, HeaderWalk, type Others, type RunSurroundings, type WalkDependencies } from './header-walk.ts'
 import type { SyncProgress } from './progress.ts'
 import { ProofRun } from './proof-run.ts'
@@ -55,7 +55,7 @@ export class Synchroniser {
   /** Whether peers have shown branches that part farther back than can be unwound: then each is proven to its end before it is followed. */
   #isContested = false
   #movedMs: number
-  readonly #waiting: FirstPageMeans
+  readonly #waiting: FirstPageDependencies
   #stopped = false
   #loop: Promise<void> = Promise.resolve()
 
@@ -404,7 +404,7 @@ export class Synchroniser {
  * waited for it, ms; none of it is hashed.
  */
 async function claimFromBelow(
-  ...[deps, peer, waiting, around]: [WalkDependencies, Peer, FirstPageMeans, RunSurroundings]
+  ...[deps, peer, waiting, around]: [WalkDependencies, Peer, FirstPageDependencies, RunSurroundings]
 ): Promise<{ readonly claim: Claim | null; readonly waitedMs: number }> {
   const walk = new HeaderWalk(deps, peer.info.id, { tip: undefined, deep: true })
   const claim = await collected(deps, walk, await firstNew(walk, peer, waiting), around)

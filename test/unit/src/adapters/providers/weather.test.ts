@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { ProviderKeys } from '../../../../../src/adapters/provider-keys.ts'
 import { metNorway } from '../../../../../src/adapters/providers/met-norway.ts'
 import { openMeteo, openMeteoGeocoder } from '../../../../../src/adapters/providers/open-meteo.ts'
-import { ChainedWeather, type WeatherParts } from '../../../../../src/adapters/providers/weather.ts'
+import { ChainedWeather, type WeatherDependencies } from '../../../../../src/adapters/providers/weather.ts'
 import { symbolWords, wmoWords } from '../../../../../src/adapters/providers/weather-words.ts'
 import { systemClock, systemTimers } from '../../../../../src/daemon/runtime.ts'
 import { TestTime } from '../../../../support/market-parts.ts'
@@ -246,7 +246,7 @@ describe('met-norway', () => {
 })
 
 describe('the weather', () => {
-  const weatherOf = (parts: Partial<WeatherParts>, choices: Partial<WeatherParts['choices']>) =>
+  const weatherOf = (parts: Partial<WeatherDependencies>, choices: Partial<WeatherDependencies['choices']>) =>
     new ChainedWeather({
       choices: { weather: [], geocoder: [], ...choices },
       keys: new ProviderKeys(),

@@ -1,11 +1,11 @@
-import { type MatchedBlock, matchBody } from '../../../consensus/block/check.ts'
+import type { MatchedBlock } from '../../../consensus/block/check.ts'
 import type { SealedHeader } from '../../../consensus/block/header.ts'
 import type { Timers } from '../../../consensus/chain/ports.ts'
 import { decodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
 import type { PeerId } from '../network.ts'
 import { askPatiently, isBusy } from '../peers/patience.ts'
 import type { Peers } from '../peers/peers.ts'
-import type { Slots } from '../wire/compact-block.ts'
+import { blockFrom, type Slots } from '../wire/compact-block.ts'
 import type { ReplyOf } from '../wire/messages.ts'
 
 /** What fetching works with. */
@@ -16,14 +16,6 @@ export interface FetchDependencies {
 
 /** Times that a busy peer is asked for the same. */
 const BUSY_TIMES = 2
-
-/** The block of a header, if no transaction is missing and they have the header's roots. */
-export function blockFrom(header: SealedHeader, slots: Slots): MatchedBlock | undefined {
-  const transactions = slots.filter((tx) => tx !== undefined)
-  if (transactions.length < slots.length) return undefined
-  const matched = matchBody(header, transactions)
-  return matched.ok ? matched.value : undefined
-}
 
 /**
  * Asks a peer for what is missing; undefined if it did not help. The peer is not to blame for an answer that fills the slots with

@@ -75,11 +75,10 @@ function requestOf(serviceId: string, fresh: number): string {
 }
 
 describe('every service of the table', () => {
-  it('is listed with its price, and there are 53', async () => {
+  it('is listed, in the order of the table, and can be bought', async () => {
     const { body } = await ask<Registry & { readonly nodeOperatedCount: number }>(daemon.url, '/.well-known/x402')
     const ours = body.services.filter(({ serviceId }) => !serviceId.startsWith('node-test-'))
     expect(ours.map(({ serviceId }) => serviceId)).toEqual(SERVICE_TABLE.map(({ serviceId }) => serviceId))
-    expect(SERVICE_TABLE).toHaveLength(53)
     expect(body.nodeOperatedCount).toBe(body.services.length)
     expect(await unavailable()).toEqual([])
   })

@@ -62,7 +62,7 @@ const CHAPTERS: readonly Chapter[] = [
         masks: [[/^(height|validAtHeight)( +)\d+/gm, '$1$2<n>']],
       },
       { line: 'wallet history', until: /delivered/, masks: [HEIGHT_COLUMN, NEW_ADDRESS] },
-      { line: 'agent list' },
+      { line: 'agent list', masks: [[/(Farthing node +)\d+/, '$1<n>']] },
     ],
   },
   {

@@ -7,6 +7,7 @@ import { withTextsCut } from '../../rpc/market/sample-texts.ts'
 import { openOutside } from '../../src/adapters/open-outside.ts'
 import type { Stop } from '../../src/daemon/open-core.ts'
 import { systemClock, systemTimers } from '../../src/daemon/runtime.ts'
+import { isOfChain } from '../support/listed-services.ts'
 import { boundRows, memberRows } from './document-members.ts'
 
 const USD_MICROS = 1_000_000
@@ -29,10 +30,6 @@ async function settingsLacked(): Promise<Readonly<Record<string, readonly string
   })
   for (const stop of stops.reverse()) await stop()
   return Object.fromEntries(lacked)
-}
-
-function isOfChain({ sample }: ServiceDefinition): boolean {
-  return (sample as { readonly engine?: string }).engine === 'chain'
 }
 
 const LACKED = await settingsLacked()

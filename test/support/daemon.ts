@@ -29,6 +29,8 @@ export interface CommandOptions {
   readonly input?: string
   /** The Node that runs it; default the pinned one. */
   readonly node?: string
+  /** Folder that it works in; default that of this process. */
+  readonly cwd?: string
 }
 
 /** Whoever takes longer hangs: a machine that is busy with other tests can make a second of work a minute. */
@@ -97,6 +99,7 @@ export class RunningDaemon {
 export class Workshop {
   readonly root = temporaryFolder()
   readonly #programs: Program[] = []
+  readonly #ends: (() => Promise<unknown>)[] = []
   #folders = 0
 
   constructor() {
@@ -106,9 +109,15 @@ export class Workshop {
     process.once('exit', endAll)
     afterAll(async () => {
       for (const program of this.#programs) if (program.ended === null) await program.end('SIGKILL').catch(() => {})
+      for (const end of this.#ends) await end()
       process.removeListener('exit', endAll)
       removeFolder(this.root)
     })
+  }
+
+  /** Has something closed when the tests of this file are over and its programs have ended. */
+  atEnd(close: () => Promise<unknown>): void {
+    this.#ends.push(close)
   }
 
   /** A new empty folder. */

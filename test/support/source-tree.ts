@@ -20,13 +20,13 @@ export interface SourceFile {
 
 const SOURCE_FOLDERS = ['consensus', 'amm', 'mempool', 'miner', 'marketplace', 'rpc', 'config', 'src']
 
-/** TypeScript files under some folders of the repository. */
-export function sourceFiles(folders: readonly string[] = SOURCE_FOLDERS): readonly SourceFile[] {
+/** TypeScript files under some folders of a tree, this repository's if not said. */
+export function sourceFiles(folders: readonly string[] = SOURCE_FOLDERS, root = ROOT): readonly SourceFile[] {
   return folders
-    .flatMap((folder) => listFiles(join(ROOT, folder)))
+    .flatMap((folder) => listFiles(join(root, folder)))
     .map((file) => {
       const text = readFileSync(file, 'utf8')
-      return { path: relative(ROOT, file), text, lines: text.split('\n') }
+      return { path: relative(root, file), text, lines: text.split('\n') }
     })
 }
 

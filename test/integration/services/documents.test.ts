@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runService } from '../../../marketplace/checkout/run-service.ts'
-import { OUTSIDE_SERVICES } from '../../../marketplace/services/outside-services.ts'
 import { checkRequest } from '../../../marketplace/services/service.ts'
 import { openDocuments } from '../../../src/engines/documents/document-desk.ts'
 import { EnginePool } from '../../../src/workers/engine-pool.ts'
 import { DOCUMENT_EXAMPLES } from '../../support/document-requests.ts'
 import { type DocumentShop, documentShop, fileOf, type MadeDocument } from '../../support/documents.ts'
+import { DOCUMENT_SERVICES } from '../../support/listed-services.ts'
 import { readPdf } from '../../support/pdf-reader.ts'
 import { ask, resultOf, serviceNamed } from '../../support/service-results.ts'
 
@@ -61,7 +61,7 @@ describe('documents', () => {
     })
   }
 
-  for (const { serviceId, sample } of OUTSIDE_SERVICES.filter(({ capability }) => capability === 'reports'))
+  for (const { serviceId, sample } of DOCUMENT_SERVICES)
     it(`${serviceId} shows a whole file as its free sample`, () => {
       const { pdf, pages } = sample as MadeDocument
       const bytes = fileOf(sample as MadeDocument)

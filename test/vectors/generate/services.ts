@@ -4,7 +4,7 @@ import { caseChains, serviceResults } from '../../support/service-results.ts'
 
 /**
  * `node test/vectors/generate/services.ts [service id...]` writes anew what services answer to their cases. Unlike the other
- * vectors these are the program's own results, to be read by somebody before they are kept.
+ * vectors these are the program's own results: read them before you commit them.
  */
 if (import.meta.main) {
   const chains = await caseChains()

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readOutside } from '../../../../config/outside-settings.ts'
-import { CHAIN_SERVICES } from '../../../../marketplace/services/chain-services.ts'
 import { checkRequest, type ServiceDefinition } from '../../../../marketplace/services/service.ts'
 import { SERVICE_TABLE } from '../../../../marketplace/services/table.ts'
 import { offeredServices } from '../../../../src/market/services-on-offer.ts'
+import { CHAIN_SERVICES } from '../../../support/listed-services.ts'
 import { emptyServiceChain, type ServiceChain, serviceChain } from '../../../support/service-chain.ts'
 
 const CONFIG = { outside: readOutside(() => null) }

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { OUTSIDE_SERVICES } from '../../../../../marketplace/services/outside-services.ts'
 import { DOCUMENT_EXAMPLES, GROSS_RECEIPT } from '../../../../support/document-requests.ts'
 import { type DocumentShop, documentShop, type MadeDocument } from '../../../../support/documents.ts'
+import { DOCUMENT_SERVICES } from '../../../../support/listed-services.ts'
 import { resultOf } from '../../../../support/service-results.ts'
 
 /**
- * SHA-256 of each example as the pinned Node makes it. Streams in a file are deflated by the zlib of Node, which may choose
- * otherwise on another processor: there the files are other bytes with the same content.
+ * SHA-256 of each example, made by the pinned Node. Node's zlib compresses the streams in a file, and may choose other
+ * bytes for the same content on another processor.
  */
 const GOLDEN: Readonly<Record<string, string>> = {
   'node-invoice-pdf': 'f12cf29cf8f66db09632bb18deb86ea114220ed97c01375683ead88590d880d9',
@@ -18,7 +18,7 @@ const GOLDEN: Readonly<Record<string, string>> = {
 
 const GOLDEN_GROSS = '4f338be7591313fd7798fcaa401bedf66c16118b8cd374b2371229a76db46f72'
 
-const SAMPLED = OUTSIDE_SERVICES.filter(({ capability }) => capability === 'reports')
+const SAMPLED = DOCUMENT_SERVICES
 
 let shop: DocumentShop
 beforeAll(async () => {

@@ -14,10 +14,9 @@ import { detached, type Transaction } from '../consensus/tx/transaction.ts'
 import type { Turn } from './account-queue.ts'
 import { checkAdmission, checkStanding, nextBaseFee, nextHeight } from './admission.ts'
 import { type MempoolEntry, mempoolEntry } from './entry.ts'
-import { evict } from './eviction.ts'
 import type { MempoolPolicy } from './policy.ts'
 import { Pool } from './pool.ts'
-import { Ranking } from './ranking.ts'
+import { Ranking, type Standing } from './ranking.ts'
 import { Unpaid } from './unpaid.ts'
 
 /** What a mempool works with. */
@@ -411,4 +410,26 @@ class Patience {
     this.#since = new Map(unminable.map(({ tx }) => [tx.txId, this.#since.get(tx.txId) ?? height]))
     return unminable.filter(({ tx }) => height - (this.#since.get(tx.txId) ?? height) >= blocksMax)
   }
+}
+
+/** How far below its limits a full pool is emptied at once, so that eviction is not paid for by every arrival. */
+const SLACK_DIVISOR = 20
+
+/**
+ * Who leaves a pool beyond its limits: the last transactions of accounts, those that no block can take first, then those
+ * that a block takes last, until there is some slack. Taking an account's last one strands nothing.
+ */
+export function evict(pool: Pool, policy: MempoolPolicy, ranking: Ranking): readonly Standing[] {
+  if (pool.count <= policy.countMax && pool.bytes <= policy.bytesMax) return []
+  const countMax = policy.countMax - Math.floor(policy.countMax / SLACK_DIVISOR)
+  const bytesMax = policy.bytesMax - Math.floor(policy.bytesMax / SLACK_DIVISOR)
+  const evicted: Standing[] = []
+  while (pool.count > countMax || pool.bytes > bytesMax) {
+    const worst = ranking.worst()
+    // What is left is the operator's own, and bounded by the limits of an account.
+    if (worst === undefined) break
+    pool.remove(worst.entry)
+    evicted.push(worst)
+  }
+  return evicted
 }

@@ -1,8 +1,8 @@
-import type { Block } from '../block/block.ts'
+import { type Block, bodySize } from '../block/block.ts'
 import { checkBody, checkHeader, checkHeaderClock, checkProofOfWork } from '../block/check.ts'
 import type { SealedHeader } from '../block/header.ts'
 import { historyRoot } from '../block/history.ts'
-import type { PowHasher } from '../block/pow.ts'
+import { type PowHasher, workOfTarget } from '../block/pow.ts'
 import type { SignatureJob, SigningNetwork } from '../crypto/signing.ts'
 import { type SignatureVerifier, VerifierFailure } from '../crypto/verifier.ts'
 import { assert } from '../primitives/assert.ts'
@@ -17,8 +17,8 @@ import { provenPath } from './adoption-path.ts'
 import { type ChainDatabase, UNDO_BLOCKS } from './database.ts'
 import type { HeadChange, HeadFollower, HeadListener } from './events.ts'
 import { executeBlock } from './execution.ts'
-import { forkDepth, isNear, pathBetween, type RefusedBranch, refusedBranch, tooDeep } from './fork-choice.ts'
-import { type CheckedTip, childTarget, entryOf } from './header-tip.ts'
+import { forkDepth, pathBetween, type RefusedBranch, refusedBranch, tooDeep } from './fork-choice.ts'
+import { type CheckedTip, childAnchor, childTarget } from './header-tip.ts'
 import { KeyRegistry } from './key-registry.ts'
 import type { BlockEntry } from './layout.ts'
 import { type Clock, type Pacer, runPaced } from './ports.ts'
@@ -45,6 +45,8 @@ interface Progress {
   readonly failure?: VerifierFailure
 }
 
+/** Blocks of the head's work by which a branch may fall short and still be stored block by block. */
+const SLACK_BLOCKS = 144n
 const VERIFIED_REMEMBERED = 50_000
 const PROVEN_REMEMBERED = 65_536
 /** Side blocks that are out of reach are looked for once in each stretch of so many heights. */
@@ -401,5 +403,29 @@ export class Chain implements ChainFollower {
   #announce(change: HeadChange): void {
     this.#moving = false
     for (const listener of this.#listeners) listener(change)
+  }
+}
+
+/**
+ * Whether a branch of this work is not far below the head's, nor below the `awaited` work of a branch whose headers are proven and
+ * whose blocks are being fetched. Until those are here the head lags, and without this any peer could lead it down a branch of easy
+ * blocks that is too deep to come back from.
+ */
+export function isNear(totalWork: bigint, head: Pick<BlockEntry, 'header' | 'totalWork'>, awaited: bigint): boolean {
+  const best = awaited > head.totalWork ? awaited : head.totalWork
+  return totalWork + workOfTarget(head.header.target) * SLACK_BLOCKS >= best
+}
+
+/** What is kept of a block on a known parent, as long as nothing is wrong with it. */
+function entryOf(block: Block, parent: BlockEntry, ruleBook: RuleBook): BlockEntry {
+  return {
+    header: block.header,
+    bytes: block.bytes,
+    id: block.id,
+    totalWork: parent.totalWork + workOfTarget(block.header.target),
+    totalTransactions: parent.totalTransactions + block.transactions.length,
+    bodyBytes: bodySize(block.transactions),
+    anchor: childAnchor(ruleBook, parent, block.header),
+    invalid: false,
   }
 }

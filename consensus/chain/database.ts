@@ -18,7 +18,6 @@ import type { ChainIndex, IndexEntry } from './chain-index.ts'
 import { SideBranches } from './fork-choice.ts'
 import type { Genesis } from './genesis.ts'
 import { type IndexRange, indexEntry, indexListing } from './index-reads.ts'
-import { connectIndexes, disconnectIndexes } from './index-writes.ts'
 import { collect, type KeyValueStore, mapListing, type Write } from './key-value.ts'
 import {
   type BlockEntry,
@@ -50,7 +49,9 @@ import {
   blockWrites,
   type Connection,
   checkMarks,
+  connectIndexes,
   connectionWrites,
+  disconnectIndexes,
   disconnectionWrites,
   genesisWrites,
   keysWrite,

@@ -1,4 +1,3 @@
-import { workOfTarget } from '../block/pow.ts'
 import { assert } from '../primitives/assert.ts'
 import { type Fault, fault } from '../primitives/fault.ts'
 import type { BlockId } from '../primitives/ids.ts'
@@ -128,19 +127,6 @@ function parentOf(entries: Entries, { header }: BlockEntry): BlockEntry {
   const parent = entries.entry(header.parent)
   assert(parent !== undefined, `block ${header.parent} is missing from the store`)
   return parent
-}
-
-/** Blocks of the head's work by which a branch may fall short and still be stored block by block. */
-const SLACK_BLOCKS = 144n
-
-/**
- * Whether a branch of this work is not far below the head's, nor below the `awaited` work of a branch whose headers are proven and
- * whose blocks are being fetched. Until those are here the head lags, and without this any peer could lead it down a branch of easy
- * blocks that is too deep to come back from.
- */
-export function isNear(totalWork: bigint, head: Pick<BlockEntry, 'header' | 'totalWork'>, awaited: bigint): boolean {
-  const best = awaited > head.totalWork ? awaited : head.totalWork
-  return totalWork + workOfTarget(head.header.target) * SLACK_BLOCKS >= best
 }
 
 /** A heavier branch that is not taken without the operator, and how many blocks of ours it would replace. */

@@ -1,4 +1,3 @@
-import { type Block, bodySize } from '../block/block.ts'
 import { checkHeader } from '../block/check.ts'
 import { type Anchor, anchorAfter, anchorAtStep, targetAfter } from '../block/difficulty.ts'
 import type { Header, SealedHeader } from '../block/header.ts'
@@ -61,20 +60,6 @@ export function extendTip(ruleBook: RuleBook, tip: HeaderTip, next: SealedHeader
   const totalWork = tip.totalWork + workOfTarget(next.header.target)
   const { peaks } = appendLeaf(tip.peaks, historyLeaf(next), next.header.height)
   return ok(new Checked(next, totalWork, childAnchor(ruleBook, tip, next.header), peaks))
-}
-
-/** What is kept of a block on a known parent, as long as nothing is wrong with it. */
-export function entryOf(block: Block, parent: BlockEntry, ruleBook: RuleBook): BlockEntry {
-  return {
-    header: block.header,
-    bytes: block.bytes,
-    id: block.id,
-    totalWork: parent.totalWork + workOfTarget(block.header.target),
-    totalTransactions: parent.totalTransactions + block.transactions.length,
-    bodyBytes: bodySize(block.transactions),
-    anchor: childAnchor(ruleBook, parent, block.header),
-    invalid: false,
-  }
 }
 
 /** The end of a branch, as far as targets hang on it. */

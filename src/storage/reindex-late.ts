@@ -1,7 +1,7 @@
 import type { ChainIndex } from '../../consensus/chain/chain-index.ts'
-import { indexesMark } from '../../consensus/chain/index-writes.ts'
 import { collect, keyAfter, prefixRange, type Write } from '../../consensus/chain/key-value.ts'
 import { BASE_MARK, encodeUndo, KEYS, prefixKey, UNDO } from '../../consensus/chain/layout.ts'
+import { indexesMark } from '../../consensus/chain/writes.ts'
 import { decodeOwn, encode } from '../../consensus/primitives/codec.ts'
 import { runNow } from '../../consensus/primitives/steps.ts'
 import { decodeText } from '../../consensus/primitives/text.ts'

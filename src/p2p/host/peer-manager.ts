@@ -8,7 +8,6 @@ import { ANCHORS_MAX, type Anchors } from './anchors.ts'
 import { Backoff } from './backoff.ts'
 import type { Bans } from './bans.ts'
 import type { Connection, Dialer, Gate } from './dialer.ts'
-import { surplusOf } from './duplicates.ts'
 import { type Merits, protectedOf, victimOf } from './eviction.ts'
 import { ipOf, type NodeAddress, parseNodeAddress, withPeer } from './node-address.ts'
 
@@ -451,4 +450,31 @@ class Pin {
     if (livedMs >= GOOD_MS) this.#backoff.succeeded()
     else this.#backoff.failed(this.#clock.now())
   }
+}
+
+/** A second connection is left alone for so long: its other end may not have it yet. */
+const SETTLE_MS = 2_000
+/** Of two that the other end dialled, it chooses; we do only if it does not. */
+const OTHERS_CHOICE_MS = 10_000
+
+/**
+ * Connections to hang up because their peer has a better one. Both ends keep the same: the one that the lesser id dialled, and
+ * of several dialled by one end the first, as that end sees it.
+ */
+export function surplusOf(connections: readonly Connection[], self: PeerId, nowMs: number): readonly Connection[] {
+  const byPeer = Map.groupBy(connections, ({ peer }) => peer)
+  return [...byPeer].flatMap(([peer, all]) => {
+    if (all.length === 1) return []
+    const wanted = self < peer ? 'outbound' : 'inbound'
+    const [kept, ...others] = all.toSorted(
+      (a, b) =>
+        Number(b.direction === wanted) - Number(a.direction === wanted) ||
+        a.openedAtMs - b.openedAtMs ||
+        (a.id < b.id ? -1 : 1),
+    ) as [Connection, ...Connection[]]
+    return others.filter(({ direction, openedAtMs }) => {
+      const patience = direction === 'inbound' && kept.direction === 'inbound' ? OTHERS_CHOICE_MS : SETTLE_MS
+      return nowMs - Math.max(openedAtMs, kept.openedAtMs) >= patience
+    })
+  })
 }

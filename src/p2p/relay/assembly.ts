@@ -1,8 +1,8 @@
-import type { MatchedBlock } from '../../../consensus/block/check.ts'
+import { type MatchedBlock, matchBody } from '../../../consensus/block/check.ts'
 import type { CheckedTip } from '../../../consensus/chain/header-tip.ts'
 import type { Transaction } from '../../../consensus/tx/transaction.ts'
 import type { PeerId } from '../network.ts'
-import { blockFrom, type CompactBlock, reconstruct, type Slots } from '../wire/compact-block.ts'
+import { type CompactBlock, reconstruct, type Slots } from '../wire/compact-block.ts'
 import { type FetchDependencies, fetchBody, fetchMissing } from './body-fetch.ts'
 import type { Givers } from './givers.ts'
 import type { BlockFacts } from './relay-facts.ts'
@@ -101,7 +101,7 @@ export class Assembly {
   offer(from: PeerId, compact: CompactBlock, prefilled: Slots): boolean {
     if (!this.counts(from)) return false
     const slots = this.#known(compact, prefilled)
-    const block = blockFrom(this.tip, slots)
+    const block = this.#blockOf(slots)
     if (block !== undefined) {
       this.#deps.facts.fromPool++
       this.#finish({ block, giver: from })
@@ -148,6 +148,14 @@ export class Assembly {
       }
     }
     this.#finish(undefined)
+  }
+
+  /** The block, if no transaction is missing and they have the roots of the header. */
+  #blockOf(slots: Slots): MatchedBlock | undefined {
+    const transactions = slots.filter((tx) => tx !== undefined)
+    if (transactions.length < slots.length) return undefined
+    const matched = matchBody(this.tip, transactions)
+    return matched.ok ? matched.value : undefined
   }
 
   /** The extra pool is hashed only for what is missing: the message waits for this before it is passed on. */
@@ -205,7 +213,7 @@ export class Assembly {
   async #fetchMissing(peer: PeerId, slots: Slots): Promise<MatchedBlock | undefined> {
     this.#deps.facts.missingTransactions += slots.filter((tx) => tx === undefined).length
     const filled = await fetchMissing(this.#deps, peer, this.tip, slots)
-    return filled && blockFrom(this.tip, filled)
+    return filled && this.#blockOf(filled)
   }
 
   #fetchWhole(peer: PeerId): Promise<MatchedBlock | undefined> {

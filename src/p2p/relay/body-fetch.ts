@@ -1,11 +1,11 @@
-import type { MatchedBlock } from '../../../consensus/block/check.ts'
+import { type MatchedBlock, matchBody } from '../../../consensus/block/check.ts'
 import type { SealedHeader } from '../../../consensus/block/header.ts'
 import type { Timers } from '../../../consensus/chain/ports.ts'
 import { decodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
 import type { PeerId } from '../network.ts'
 import { askPatiently, isBusy } from '../peers/patience.ts'
 import type { Peers } from '../peers/peers.ts'
-import { blockFrom, type Slots } from '../wire/compact-block.ts'
+import type { Slots } from '../wire/compact-block.ts'
 import type { ReplyOf } from '../wire/messages.ts'
 
 /** What fetching works with. */
@@ -69,9 +69,10 @@ function bodyIn(
   }
   const transactions = decoded(peers, from, first)
   if (transactions === undefined) return undefined
-  const block = blockFrom(header, transactions)
-  if (block === undefined) peers.report(from, 'bad-body', header.id)
-  return block
+  const block = matchBody(header, transactions)
+  if (block.ok) return block.value
+  peers.report(from, 'bad-body', header.id)
+  return undefined
 }
 
 function decoded(

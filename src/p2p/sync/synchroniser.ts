@@ -1,5 +1,5 @@
 import type { Chain } from '../../../consensus/chain/chain.ts'
-import { isNear } from '../../../consensus/chain/fork-choice.ts'
+import { isNear } from '../../../consensus/chain/chain.ts'
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { Clock } from '../../../consensus/chain/ports.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'

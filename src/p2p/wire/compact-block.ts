@@ -1,5 +1,4 @@
 import { BLOCK_TRANSACTIONS_MAX, type Block } from '../../../consensus/block/block.ts'
-import { type MatchedBlock, matchBody } from '../../../consensus/block/check.ts'
 import { decodeHeader, type SealedHeader } from '../../../consensus/block/header.ts'
 import { hashPairs, taggedHash } from '../../../consensus/crypto/hash.ts'
 import { fromHex, uintLE, writeHex } from '../../../consensus/primitives/bytes.ts'
@@ -131,14 +130,6 @@ export function reconstruct(
   }
   for (const index of ambiguous) slots[index] = undefined
   return slots
-}
-
-/** The block of a header, if no transaction is missing and they have the header's roots. */
-export function blockFrom(header: SealedHeader, slots: Slots): MatchedBlock | undefined {
-  const transactions = slots.filter((tx) => tx !== undefined)
-  if (transactions.length < slots.length) return undefined
-  const matched = matchBody(header, transactions)
-  return matched.ok ? matched.value : undefined
 }
 
 /** Index of each short id; null where it stands twice. */

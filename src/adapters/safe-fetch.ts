@@ -20,39 +20,39 @@ import {
   validatorOf,
 } from './web-answer.ts'
 
-/** What the fetcher is made from. */
+/** What the fetcher needs. */
 export interface SafeFetcherParts extends SocketParts {
   readonly urls: UrlRules
   readonly names: SocketParts['names'] & { readonly readiness: () => Readiness }
-  /** Product token by which robots.txt and servers know this node, and the User-Agent that begins with it. */
+  /** Product token for robots.txt, and the User-Agent that begins with it. */
   readonly product: string
   readonly userAgent: string
-  /** Whether robots.txt is obeyed where a request asks for it. */
+  /** Whether robots.txt is obeyed for requests that ask for it. */
   readonly robots: boolean
   readonly clock?: Clock
-  /** All of a reading takes no longer, waiting for its turn included. */
+  /** Time limit of a whole read, including the wait for its turn. */
   readonly totalMs?: number
 }
 
-/** Longest time for a page, redirects and waiting included. */
+/** Maximum time for a page, redirects and waiting included. */
 export const TOTAL_MS = 9_000
-/** Redirects that are followed. */
+/** Maximum redirects that are followed. */
 export const REDIRECTS_MAX = 5
 const STATUS_MAX = 599
-/** Headers of an answer. */
+/** Maximum bytes of an answer's headers. */
 export const HEADER_BYTES_MAX = 16_384
-/** What comes over a connection for each byte of its page at most; what frames a page is far shorter than the page. */
+/** Maximum raw bytes on a connection per byte of page. Framing is far shorter than the page itself. */
 const RAW_FACTOR = 4
 const RAW_BYTES_MORE = 524_288
 const RAW_CHECK_MS = 50
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** One answer on the way: where to go on, or the page. */
+/** One answer: a redirect to follow, or the page. */
 type Hop = { readonly to: string; readonly status: number } | { readonly page: WebPage }
 
 /**
- * The one way to pages of strangers. Every address of every hop is held against the guard before it is connected to; one signal
- * ends everything; nothing that came is trusted to be as long, as fast or as coded as it says.
+ * The only way to fetch pages of strangers. Every address of every hop passes the guard before the connection; one
+ * signal ends everything; length, speed and coding of an answer are never trusted.
  */
 export class SafeFetcher implements WebReader {
   readonly #parts: SafeFetcherParts
@@ -97,7 +97,7 @@ export class SafeFetcher implements WebReader {
     return fail(unusable(url, `it redirects more than ${REDIRECTS_MAX} times`))
   }
 
-  /** Why a hop is not made, or null. */
+  /** Why a hop is refused, or null. */
   async #refusal(url: URL, request: WebRequest, signal: AbortSignal): Promise<Fault | null> {
     const checked = this.check(url.href)
     if (!checked.ok) return checked.fault
@@ -109,9 +109,9 @@ export class SafeFetcher implements WebReader {
     return allowed.value ? null : fault('web/refused', { reason: 'the robots.txt of the site asks not to read it' })
   }
 
-  /** The address of a redirect, held against everything that the first one was, and against losing its encryption. */
+  /** The target of a redirect. It must pass all checks of the first address, and must not drop https. */
   #next(from: URL, location: string): Result<URL> {
-    // Unread: the time that a host takes to be read grows with the square of its length.
+    // A long location is not parsed: parsing a host takes time quadratic in its length.
     const to = location.length > URL_CHARS_MAX ? null : URL.parse(location, from.href)
     if (to === null) return fail(unusable(from, 'it redirects to what is no address'))
     to.hash = ''
@@ -150,7 +150,7 @@ export class SafeFetcher implements WebReader {
       reset: true,
       signal,
     })
-    // What is not read to its end is cut off with the connection, which is an error to nobody.
+    // The connection is cut before the body ends; the resulting error is expected.
     body.on('error', () => {})
     if (statusCode > STATUS_MAX) return fail(unusable(url, 'its status is none of HTTP'))
     const location = headerOf(headers, 'location')
@@ -203,14 +203,20 @@ export class SafeFetcher implements WebReader {
   }
 }
 
-/** A request as one URL of the way gets it: validators are those of a page (RFC 9110, 8.8), and another site has no use for them. */
+/**
+ * The request for one URL of a redirect chain. Validators belong to one page (RFC 9110, 8.8), so other URLs do not get
+ * them.
+ */
 function ofUrl(url: URL, request: WebRequest, copyUrl: string): WebRequest {
   if (url.href === copyUrl) return request
   const { etag: _etag, lastModified: _lastModified, ...bare } = request
   return bare
 }
 
-/** Gives a client the connection that was made for it, and never another. The client is not ready for it within the call. */
+/**
+ * A connector that gives a client the prepared connection once. It answers asynchronously, because the client is not
+ * ready during the call.
+ */
 function onlyOnce(socket: Socket): buildConnector.connector {
   let isUsed = false
   return (_options, callback) => {
@@ -221,8 +227,8 @@ function onlyOnce(socket: Socket): buildConnector.connector {
 }
 
 /**
- * Ends a connection over which far more comes than its page: interim answers and what stands between the pieces of a body count
- * nowhere else. Returns what ends the watch.
+ * Ends a connection that carries far more bytes than its page: interim responses and chunk framing count nowhere else.
+ * Returns a function that stops the watch.
  */
 function endFloods(socket: Socket, bytesMax: number): () => void {
   const rawMax = bytesMax * RAW_FACTOR + RAW_BYTES_MORE
@@ -232,7 +238,7 @@ function endFloods(socket: Socket, bytesMax: number): () => void {
   return () => clearInterval(watch)
 }
 
-/** What work comes to, unless the signal ends it first, whatever it hangs on. */
+/** Resolves with the work's value; rejects once the signal is aborted, even if the work never ends. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason as Error)
@@ -246,7 +252,7 @@ function unusable(url: URL, reason: string): Fault {
   return fault('web/answer', { host: hostOf(url), reason })
 }
 
-/** What an exchange that broke off was: an answer that nobody can use, or none at all. */
+/** The fault of a broken exchange: an unusable answer, or none. */
 function brokenBy(url: URL, error: unknown): Fault {
   const { code = '', name } = error as { readonly code?: string; readonly name?: string }
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return unusable(url, `its headers are longer than ${HEADER_BYTES_MAX} bytes`)

@@ -1,15 +1,15 @@
-/** Headers of an answer, as the parser gives them: several of one name are a list. */
+/** Headers of an answer as the parser gives them; repeated headers are a list. */
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 const VALUE_CHARS_MAX = 512
 
-/** A header's value, several joined; empty where there is none. */
+/** A header's value, repeated ones joined; empty if absent. */
 export function headerOf(headers: AnswerHeaders, name: string): string {
   const value = headers[name]
   return typeof value === 'string' ? value : (value ?? []).join(', ')
 }
 
-/** What the Content-Type header says; the header itself cut at a bound. */
+/** The parsed Content-Type header; its text is cut at a bound. */
 export function contentTypeOf(headers: AnswerHeaders): {
   readonly contentType: string
   readonly mediaType: string
@@ -22,7 +22,7 @@ export function contentTypeOf(headers: AnswerHeaders): {
   return { contentType, mediaType, charset: (quoted ?? plain)?.toLowerCase() ?? null }
 }
 
-/** A header that is sent back to the same server later; null where it is none or too long to be worth it. */
+/** A validator header, which is sent back to the same server later; null if absent or too long to keep. */
 export function validatorOf(headers: AnswerHeaders, name: string): string | null {
   const value = headers[name]
   return typeof value === 'string' && value !== '' && value.length <= VALUE_CHARS_MAX && isHeaderText(value)
@@ -39,8 +39,8 @@ export function isStorable(headers: AnswerHeaders): boolean {
 }
 
 /**
- * How long an answer may be shown without asking the site again, milliseconds from its arrival; null where the site leaves that to
- * whoever keeps it (RFC 9111, 4.2.1 and 5.3).
+ * How long an answer may be shown without asking the site again, in milliseconds from its arrival; null if the site
+ * leaves that to the cache (RFC 9111, 4.2.1 and 5.3).
  */
 export function maxAgeOf(headers: AnswerHeaders): number | null {
   const directives = headerOf(headers, 'cache-control').toLowerCase()
@@ -50,12 +50,13 @@ export function maxAgeOf(headers: AnswerHeaders): number | null {
     return Math.max(0, Number(seconds) - Number(/^\d+$/.exec(headerOf(headers, 'age'))?.[0] ?? 0)) * 1_000
   const expires = headerOf(headers, 'expires')
   if (expires === '') return null
-  // What is no date, often "0", is over already; the clocks of two machines need not agree, those of one header do.
+  // An invalid date, often "0", means expired. The lifetime is the difference of the answer's own two dates, because
+  // clocks of two machines may differ.
   const [until, sent] = [Date.parse(expires), Date.parse(headerOf(headers, 'date'))]
   return Number.isNaN(until) ? 0 : Number.isNaN(sent) ? null : Math.max(0, until - sent)
 }
 
-/** Whether a text can be the value of a header. */
+/** Whether a text is a valid header value. */
 export function isHeaderText(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text)
 }

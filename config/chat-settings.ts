@@ -42,7 +42,7 @@ export const CHAT_SETTINGS = {
   'chat.espeak': text('Program espeak-ng, for speech without a model: a name on the PATH or a path', null, 'a program'),
 } as const satisfies Record<string, Setting>
 
-/** Settings of the chat platform, as they are used. */
+/** Parsed settings of the chat platform. */
 export interface ChatConfig {
   readonly enabled: boolean
   readonly tokensMax: number
@@ -63,7 +63,7 @@ export interface ChatConfig {
 
 type Name = keyof typeof CHAT_SETTINGS
 
-/** Reads the settings, whose texts have been checked. */
+/** Parses the settings; their texts have already been checked. */
 export function readChat(textOf: (name: Name) => string | null): ChatConfig {
   const isOn = (name: Name): boolean => textOf(name) === 'true'
   const number = (name: Name): number => Number(textOf(name))

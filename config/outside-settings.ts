@@ -1,12 +1,12 @@
 import { flag, type Setting, text } from './setting.ts'
 
-/** A provider that the operator chose: its name, and its base address where that is not the provider's own. */
+/** A provider that the operator chose: its name, and its base address if that is not the default. */
 export interface ProviderChoice {
   readonly name: string
   readonly url: string | null
 }
 
-/** Names of providers by what they are asked for; the operator's order is the order in which they are asked. */
+/** Names of providers per kind. The operator's order is the order in which they are asked. */
 export const PROVIDER_NAMES = {
   prices: ['coingecko', 'coinbase', 'binance'],
   search: ['searxng', 'brave'],
@@ -17,12 +17,12 @@ export const PROVIDER_NAMES = {
   translate: ['libretranslate'],
 } as const satisfies Record<string, readonly string[]>
 
-/** What providers are asked for. */
+/** Kinds of data that providers give. */
 export type ProviderKind = keyof typeof PROVIDER_NAMES
 
 const HTTP_URL = 'https?:\\/\\/[^\\s,=]+[^\\s,]*'
 
-/** What follows a name or begins an address, and what is no name by its length: it may hold a key. */
+/** Parts of the setting that may hold a key: what follows a name, addresses, and words too long for a name. */
 const ADDRESS_PARTS = /(?<=[=:])[^,]+|[^,=:]{20,}/g
 
 function providers(kind: ProviderKind, about: string): Setting {
@@ -43,7 +43,10 @@ function nodes(about: string): Setting {
 
 const CIDR = '[0-9a-fA-F:.]+\\/[0-9]{1,3}'
 
-/** Settings of what services reach beside the chain. Addresses may hold keys, so those of providers are never shown. */
+/**
+ * Settings of everything that services use outside the chain. Addresses may hold keys, so those of providers are never
+ * shown.
+ */
 export const OUTSIDE_SETTINGS = {
   'web.enabled': flag('Whether services read the public web and the name system', true),
   'web.robots': flag('Whether node-web-fetch leaves alone what robots.txt asks to be left alone', true),
@@ -107,7 +110,7 @@ export const OUTSIDE_SETTINGS = {
   ),
 } as const satisfies Record<string, Setting>
 
-/** Settings of what services reach beside the chain, as they are used. */
+/** Parsed settings of everything that services use outside the chain. */
 export interface OutsideConfig {
   readonly web: {
     readonly enabled: boolean
@@ -115,14 +118,14 @@ export interface OutsideConfig {
     readonly ports: readonly number[]
     readonly deny: readonly string[]
     readonly contact: string | null
-    /** Empty: those of the system. */
+    /** Empty for those of the system. */
     readonly resolvers: readonly string[]
   }
-  /** Null: the node's public address. */
+  /** Null for the node's public address. */
   readonly validationTarget: string | null
   readonly geo: { readonly cityDb: string | null; readonly asnDb: string | null }
   readonly providers: Readonly<Record<ProviderKind, readonly ProviderChoice[]>> & {
-    /** Hold keys, perhaps. */
+    /** Addresses that may hold keys. */
     readonly ethereum: readonly string[]
     readonly base: readonly string[]
     readonly keysFile: string | null
@@ -131,7 +134,7 @@ export interface OutsideConfig {
   readonly documents: { readonly currency: string; readonly fonts: readonly string[] }
 }
 
-/** Reads the settings, whose texts have been checked. */
+/** Parses the settings; their texts have already been checked. */
 export function readOutside(textOf: (name: keyof typeof OUTSIDE_SETTINGS) => string | null): OutsideConfig {
   const list = (name: keyof typeof OUTSIDE_SETTINGS): readonly string[] => textOf(name)?.split(',') ?? []
   const chosen = (kind: ProviderKind): readonly ProviderChoice[] => list(`providers.${kind}`).map(choiceOf)

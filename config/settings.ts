@@ -241,10 +241,10 @@ export const SETTINGS = {
 /** Name of a setting. */
 export type SettingName = keyof typeof SETTINGS
 
-/** Where a value came from. */
+/** The source of a value. */
 export type Origin = 'default' | 'file' | 'environment' | 'flag'
 
-/** Value of a setting with where it came from. */
+/** A setting's value and its source. */
 export interface Resolved {
   readonly value: string | null
   readonly origin: Origin
@@ -253,7 +253,7 @@ export interface Resolved {
 /** Prices in millionths of a dollar by service id. */
 export type Prices = Readonly<Record<string, bigint>>
 
-/** The configuration as the daemon uses it. */
+/** The parsed configuration of the daemon. */
 export interface Config {
   readonly network: NetworkName
   readonly dataDir: string
@@ -270,7 +270,7 @@ export interface Config {
   readonly mcp: { readonly allowedOrigins: readonly string[] }
   readonly p2p: {
     readonly enabled: boolean
-    /** Null is the network's default. */
+    /** Null for the network's default. */
     readonly host: string | null
     readonly port: number
     readonly peers: readonly string[]
@@ -294,13 +294,13 @@ export interface Config {
     readonly owner: string | null
     readonly payout: string | null
     readonly prices: Prices
-    /** Dollars in millionths; null is no bound. */
+    /** Dollars in millionths; null for no bound. */
     readonly minPoolDepthMicros: bigint
     readonly nativeUsdMinMicros: bigint | null
     readonly nativeUsdMaxMicros: bigint | null
     /** Addresses of other replicas' settlers. */
     readonly settlers: readonly string[]
-    /** Holds a password, perhaps; null is the data folder. */
+    /** May hold a password; null for the data folder. */
     readonly claimsUrl: string | null
     readonly claimsLeaseSeconds: number
     readonly pauseDepth: number
@@ -311,7 +311,7 @@ export interface Config {
   readonly stable: {
     readonly enabled: boolean
     readonly network: 'base' | 'base-sepolia' | 'custom'
-    /** What differs from the network's own; null is the network's. */
+    /** Overrides of the network's defaults; null for the default. */
     readonly networkWord: string | null
     readonly chainId: number | null
     readonly assetContract: string | null
@@ -322,7 +322,7 @@ export interface Config {
     readonly payTo: string | null
     readonly facilitators: readonly string[]
     readonly facilitatorAuthFile: string | null
-    /** Holds a key, perhaps. */
+    /** May hold a key. */
     readonly rpcUrl: string | null
     readonly maxTimeoutSeconds: number
     readonly refundKeyFile: string | null

@@ -28,8 +28,8 @@ export interface PriceFacts {
   /** Dollars, in millionths, on the other side of the shallowest pool of the route; null without pools. */
   readonly depthUsdMicros: bigint | null
   /**
-   * True if the price depends on a native coin price that the market does not use for sales: the epoch's mean is far
-   * from both the prices at its start and end.
+   * True if the price depends on an epoch price of the native coin that may be manipulated, so nothing is sold at it:
+   * the mean is far from the pool's ratios at both entries of the epoch.
    */
   readonly isUnsettled?: true
 }

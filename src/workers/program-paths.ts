@@ -2,13 +2,13 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Folders with the programs of the engines, and the file that says how they are written. */
+/** Folders with the engines' programs, and package.json, which says that they are modules. */
 const PARTS = ['consensus', 'marketplace', 'src', 'package.json']
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
- * What a process needs to read for its programs to run: these, and the packages that they use, wherever above them those are. Not
- * the folder of everything: people keep wallets there.
+ * What a process must read to run its program: these folders, and every node_modules at or above them. Not the whole
+ * project folder, because operators keep wallets there.
  */
 export function programPaths(entry: URL): readonly string[] {
   const own = [...PARTS.map((part) => join(ROOT, part)), dirname(fileURLToPath(entry))]

@@ -4,8 +4,9 @@ interface Waiting {
 }
 
 /**
- * Places for work, given to the smallest that waits, of equal ones to the first: what costs much is large, and a few of that must
- * not make many others late. Who waits is bounded by who asks, and waits no longer than that one does.
+ * Places for work. The smallest waiting work goes first, and of equal sizes the earliest: large work is slow, and a few
+ * large pieces must not delay many small ones. The queue is bounded by its callers, and waiting ends with their
+ * signals.
  */
 export class SizedSlots {
   #free: number
@@ -15,7 +16,7 @@ export class SizedSlots {
     this.#free = atOnce
   }
 
-  /** Runs work of a size (any unit, the same for all) as soon as there is a place for it; null where the signal came before. */
+  /** Runs work of a size (any unit, the same for all) when it gets a place; null if the signal was aborted first. */
   async run<T>(size: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T | null> {
     if (this.#free > 0) this.#free -= 1
     else if (!(await this.#turn(size, signal))) return null
@@ -29,7 +30,7 @@ export class SizedSlots {
     }
   }
 
-  /** What waits holds on to all that it is to work on: it is let go of as soon as it is given up. */
+  /** Aborted waiting work is dropped at once, because it holds its input in memory. */
   #turn(size: number, signal: AbortSignal | undefined): Promise<boolean> {
     if (signal?.aborted) return Promise.resolve(false)
     return new Promise((resolve) => {

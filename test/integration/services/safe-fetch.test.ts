@@ -11,7 +11,7 @@ const NEVER = new AbortController().signal
 const ANY: WebRequest = { accept: '*/*', bytesMax: 100_000, tooLong: 'fail' }
 const MIB = 1_048_576
 
-/** Requests that the pages of the world got, in order. */
+/** Requests that the pages of this world received, in order. */
 const seen: { readonly url: string; readonly headers: Readonly<Record<string, unknown>> }[] = []
 
 const PAGES: Readonly<Record<string, RequestListener>> = {

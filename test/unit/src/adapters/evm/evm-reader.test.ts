@@ -56,7 +56,7 @@ function readerOf(config: { readonly ethereum?: readonly string[]; readonly base
   return reader.value
 }
 
-/** As a log would show it. */
+/** A value as a log would print it. */
 function shown(value: unknown): string {
   return JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? String(one) : one))
 }

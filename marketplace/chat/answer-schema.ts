@@ -1,4 +1,4 @@
-/** What a schema of a caller may be at most: it is compiled into a program. */
+/** Limits of a caller's schema, since it is compiled into a program. */
 const LIMITS = { depth: 32, nodes: 4_000, chars: 65_536 }
 const REFERENCES: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef'])
 
@@ -7,10 +7,10 @@ interface Place {
   readonly depth: number
 }
 
-/** Why a JSON schema is not taken: too large, too deep, or one that refers to others; null where it is. */
+/** Why a JSON schema is refused: too large, too deep, or with references to other documents. Null if it is accepted. */
 export function schemaTrouble(schema: Readonly<Record<string, unknown>>): string | null {
   let [nodes, chars] = [0, 0]
-  // Not by calls in calls: a deep one would end them all.
+  // A loop, not recursion: a deep schema would overflow the stack.
   const left: Place[] = [{ value: schema, depth: 0 }]
   for (let place = left.pop(); place !== undefined; place = left.pop()) {
     const { value, depth } = place

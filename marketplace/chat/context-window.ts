@@ -5,7 +5,7 @@ import type { ModelSupport } from './models/backend.ts'
 import { estimatedPrompt } from './models/usage.ts'
 import { isSingleCall, needsOf } from './single-call.ts'
 
-/** Window of each model in tokens, where a backend has as much. model-4 compresses what is longer. */
+/** Context window of each model in tokens, if a backend is large enough. model-4 compresses longer conversations. */
 export const WINDOW_TOKENS: Readonly<Record<ChatModelId, number>> = {
   'model-1': 32_000,
   'model-2': 32_000,
@@ -14,23 +14,23 @@ export const WINDOW_TOKENS: Readonly<Record<ChatModelId, number>> = {
 }
 
 /**
- * UTF-16 units of a conversation at most, with all that goes to its model beside, whatever its tokens: some seven for each token of the
- * largest window. A longer one would be hundreds of questions for its summaries alone, most of which the window has no room for, and
- * counting its tokens would hold everything else up.
+ * Most UTF-16 units of a conversation with everything that is sent with it, about seven for each token of the largest
+ * window. A longer one would need hundreds of summaries that do not fit the window, and counting its tokens would block
+ * the event loop.
  */
 export const CONVERSATION_CHARS_MAX = 1_500_000
-/** UTF-16 units that are written at most for several answers at once: each is asked for with the whole conversation. */
+/** Most UTF-16 units written for several answers at once: each one is asked with the whole conversation. */
 const WRITTEN_CHARS_MAX = 8_000_000
 
-/** About as many as English has: by that a caller is told how long a refused conversation is, without counting it. */
+/** Typical for English. Used to tell the length of a refused conversation without counting its tokens. */
 const CHARS_PER_TOKEN = 4
 
-/** Room for an answer that there must be, where as much is wanted. */
+/** Least room for the answer, if the caller wants as much. */
 const ANSWER_TOKENS_MIN = 128
 
 /**
- * Window that a model has on this node: that of its description, or of the largest model behind it where that is smaller. `needs`:
- * what a model behind it must be able to do.
+ * Context window of a model on this node: its nominal window, or that of the largest model behind it if smaller.
+ * `needs` limits the models behind it to those with these abilities.
  */
 export function windowOf(
   model: ChatModelId,
@@ -44,7 +44,7 @@ export function windowOf(
   return Math.min(WINDOW_TOKENS[model], Math.max(0, ...contexts))
 }
 
-/** Whether a conversation is longer than that. All texts count that go to a model, but for addresses of pictures. */
+/** Whether a conversation is too long. All texts that go to a model count, except image addresses. */
 export function isOverlong(call: Pick<ChatCall, 'messages' | 'extra' | 'count'>): boolean {
   return charsOf(call) > charsMax(call)
 }
@@ -69,7 +69,7 @@ function charsOf({ messages, extra }: Pick<ChatCall, 'messages' | 'extra'>): num
   return sum
 }
 
-/** UTF-16 units of a text as JSON has it: a control character takes two or six, half of a surrogate pair six. */
+/** UTF-16 units of a text in JSON: a control character takes two or six, an unpaired surrogate six. */
 function charsWritten(text: string): number {
   if (text.length > CONVERSATION_CHARS_MAX) return text.length
   const isWhole = text.isWellFormed()
@@ -82,12 +82,12 @@ function charsWritten(text: string): number {
   return chars
 }
 
-/** Whether a code unit is half of a surrogate pair. */
+/** Whether a code unit is a surrogate. */
 function isHalf(code: number): boolean {
   return code >= 0xd800 && code < 0xe000
 }
 
-/** Whether the other half stands beside it. */
+/** Whether the other surrogate of the pair stands beside it. */
 function isPair(text: string, at: number): boolean {
   const first = text.charCodeAt(at) < 0xdc00 ? at : at - 1
   return (text.codePointAt(first) ?? 0) > 0xffff
@@ -100,15 +100,12 @@ function withoutPictures(content: unknown): unknown {
   )
 }
 
-/** Rough number of tokens of what a model is asked with: the conversation, its tools, and the form of its answer. */
+/** Estimated tokens of a prompt: the conversation, its tools, and the form of its answer. */
 export function promptTokens({ messages, extra, form }: ChatCall): number {
   return estimatedPrompt(messages, extra, form.is === 'schema' ? form.schema : undefined)
 }
 
-/**
- * Why a chat does not fit the window of its model; null where it does, and for the pipeline of model-4, which makes it fit where it
- * is not too long for that.
- */
+/** Why a chat does not fit the window of its model. Null if it fits, or if the pipeline of model-4 can compress it. */
 export function fitsWindow(call: ChatCall, models: Pick<ChatModels, 'facts'>): Fault | null {
   const { model, maxTokens } = call
   const chars = charsOf(call)
@@ -116,12 +113,12 @@ export function fitsWindow(call: ChatCall, models: Pick<ChatModels, 'facts'>): F
   if (model === 'model-4' && !isSingleCall(call)) return null
   const tokens = promptTokens(call)
   const window = windowOf(model, models, needsOf(call))
-  // Where no model at all can do it, a shorter conversation would not help.
+  // If no model has the needed abilities, a shorter conversation would not help.
   if (window === 0 || tokens + Math.min(maxTokens, ANSWER_TOKENS_MIN) <= window) return null
   return tooLongFor(model, tokens, models, needsOf(call))
 }
 
-/** Refuses a conversation with so many tokens, and says whose the window is. The fault is `chat/context-length`. */
+/** The fault `chat/context-length` for a conversation of this many tokens. It names the window that is exceeded. */
 export function tooLongFor(
   model: ChatModelId,
   tokens: number,

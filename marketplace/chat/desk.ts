@@ -7,16 +7,16 @@ import type { ModelPool, PoolAnswer, PoolRequest } from './models/pool.ts'
 import { estimatedTokens } from './models/tokens.ts'
 import { addUsage, NO_USAGE } from './models/usage.ts'
 
-/** What the platform needs of the pool of models. */
+/** The part of the model pool that the platform uses. */
 export type ChatModels = Pick<ModelPool, 'readiness' | 'restMs' | 'complete' | 'stream' | 'facts'>
 
 /** Roles of models that answer in text, the most general first. */
 export const TEXT_ROLES: readonly ModelRole[] = ['general', 'reason', 'code', 'fast', 'judge']
 
-/** Roles of models that may be asked about pictures, where they see any. */
+/** Roles of models that may be asked about images, if they support them. */
 export const PICTURE_ROLES: readonly ModelRole[] = [...TEXT_ROLES, 'vision']
 
-/** Whether a model may be asked for an answer for which it must be able to do so much: the role `vision` alone is for pictures. */
+/** Whether a model can answer with these abilities. The role `vision` alone is only for images. */
 export function canAnswer(
   { roles, supports }: Pick<ModelFacts, 'roles' | 'supports'>,
   needs: readonly ModelSupport[] = [],
@@ -25,36 +25,36 @@ export function canAnswer(
   return roles.some((role) => wanted.includes(role)) && needs.every((need) => supports.has(need))
 }
 
-/** A question to a model. */
+/** A question for a model. */
 export interface DeskQuestion extends Omit<PoolRequest, 'role' | 'orRoles' | 'who' | 'isFree' | 'wasted'> {
-  /** What is wanted, best first; `vision` before all where pictures are. Where none can be asked, any model that answers in text is. */
+  /** Wanted roles, best first, after `vision` with images. Any model that answers in text is the last choice. */
   readonly roles: readonly ModelRole[]
-  /** Takes the answer in pieces. */
+  /** Receives the answer in pieces. */
   readonly sink?: DeltaSink | null
 }
 
 /** An answer that broke off and was continued by another question. */
 export interface Resumption {
-  /** Characters that had been said before it broke off. */
+  /** Characters before the break. */
   readonly afterChars: number
 }
 
-/** How the questions of one call are asked. */
+/** Options for the questions of one call. */
 export interface DeskManner {
-  /** Whether one answer that breaks off while it is read along is continued by another question. */
+  /** Whether a streamed answer that breaks off is continued by another question, once. */
   readonly resumes?: boolean
-  /** Who asks, for the pool. */
+  /** The caller, for fairness in the pool. */
   readonly who?: string
 }
 
-/** Longest beginning that is given to another model to be continued. */
+/** Longest partial answer that another model is asked to continue. */
 const RESUMED_CHARS_MAX = 100_000
-/** How an answer breaks off that can be continued. */
+/** Faults after which an answer can be continued. */
 const BREAKS: ReadonlySet<string> = new Set(['model/cut', 'model/answer', 'model/unreachable', 'model/timeout'])
 const GO_ON =
   'Your answer broke off there. Continue it with the very next character: repeat nothing, and say nothing about the break.'
 
-/** Asks models on behalf of one call, and keeps count of what was used. */
+/** Asks models for one call, and counts the tokens used. */
 export class ModelDesk {
   readonly #models: ChatModels
   readonly #signal: AbortSignal
@@ -72,22 +72,22 @@ export class ModelDesk {
     this.#who = who
   }
 
-  /** Tokens of all questions so far, those among them whose answers were given up before their end. */
+  /** Tokens of all questions so far, including those that were given up. */
   get usage(): ModelUsage {
     return this.#usage
   }
 
-  /** Whether a question had an answer, or a part of one. */
+  /** Whether any question got an answer, or a part of one. */
   get isAnswered(): boolean {
     return this.#isAnswered
   }
 
-  /** The answer that was continued; null where none was. */
+  /** The answer that was continued. Null if none was. */
   get resumed(): Resumption | null {
     return this.#resumed
   }
 
-  /** Models that answered since this was asked last, each once. */
+  /** Models that answered since the last call of this method, each once. */
   answered(): readonly string[] {
     return [...new Set(this.#answered.splice(0))]
   }
@@ -114,7 +114,7 @@ export class ModelDesk {
     return answer
   }
 
-  /** Counts what this call used beside its questions, too. */
+  /** Adds usage that did not come from a question. */
   note(usage: ModelUsage): void {
     this.#usage = addUsage(this.#usage, usage)
   }
@@ -124,7 +124,7 @@ export class ModelDesk {
     this.note(usage)
   }
 
-  /** Once, and only what is text and nothing else: half a call of a tool, or half a JSON object, is not continued by anybody. */
+  /** Continues only once, and only plain text: half a tool call or half a JSON object cannot be continued. */
   #canGoOn({ jsonSchema, json }: PoolRequest, { text, isPlain }: Listener, { code }: Fault): boolean {
     const isForm = jsonSchema !== undefined || json === true
     const isShort = text.trim() !== '' && text.length <= RESUMED_CHARS_MAX

@@ -2,14 +2,14 @@ import type { ChatCall, ChatModelId } from './call.ts'
 import { isOverlong, promptTokens } from './context-window.ts'
 import { isSingleCall } from './single-call.ts'
 
-/** Tokens that one answer is expected to have at most: clients name numbers that hardly any answer comes near. */
+/** Most tokens that one answer is expected to have. Clients often allow far more than they use. */
 export const ANSWER_TOKENS_EXPECTED_MAX = 4_096
-/** About how often the stages of a model read the conversation and write as much as an answer, where all of them run. */
+/** How often the stages of a model read the conversation and write an answer's length, if all of them run. */
 const ROUNDS: Readonly<Record<ChatModelId, number>> = { 'model-1': 1, 'model-2': 3, 'model-3': 8, 'model-4': 6 }
 
 /**
- * Tokens that a chat is expected to use in all, rather too many than too few: they are held back for it until it is over. One that is
- * refused for its length is not read for that.
+ * Estimated tokens of a chat over all stages, rather too many than too few. They are reserved until the chat is over. A
+ * conversation that will be refused as too long is not counted.
  */
 export function expectedTokens(call: ChatCall): number {
   const { model, maxTokens, count } = call

@@ -1,10 +1,10 @@
 import type { DeltaSink } from './models/backend.ts'
 
-/** Hands on the pieces of an answer, and keeps what was said. */
+/** Passes on the pieces of an answer, and records its text. */
 export class Listener {
-  /** Text that was said so far. */
+  /** Text so far. */
   text = ''
-  /** Whether nothing but text was said. */
+  /** True if there was nothing but text. */
   isPlain = true
   readonly #sink: DeltaSink
 

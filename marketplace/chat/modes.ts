@@ -3,10 +3,10 @@ import { lastQuestion, textOfMessage } from './conversation.ts'
 import type { ChatMessage } from './models/backend.ts'
 import type { ChatState } from './stage.ts'
 
-/** What a mode has the stages do, by their names: further sentences of their prompts, and nothing else. */
+/** What a mode adds to the prompts of stages, by stage name. */
 export type ModeNotes = Readonly<Record<string, string>>
 
-/** Modes of the models that have some, by the word that chooses them without its `@`. */
+/** Modes of each model, by their word without `@`. */
 export const MODES: Readonly<Partial<Record<ChatModelId, Readonly<Record<string, ModeNotes>>>>> = {
   'model-2': {
     agent: {
@@ -75,13 +75,13 @@ export const MODES: Readonly<Partial<Record<ChatModelId, Readonly<Record<string,
 }
 
 const MODE_CHARS_MAX = 32
-/** Modes of one question: as many words at its beginning are looked at. */
+/** Most words at the beginning of a question that are read as modes. */
 const WORDS_MAX = 4
 const SEPARATOR = '+'
 
 /**
- * Reads the modes of a conversation: words with an `@` at the very beginning of the last message of the user, in any case, that the
- * model knows. Models are given the messages of the user without such words; one that has nothing else keeps them.
+ * Reads the modes of a conversation: known words with `@` at the very beginning of the user's last message, in any
+ * case. They are removed from the user's messages, except from a message that has nothing else.
  */
 export function withModes(model: ChatModelId): (state: ChatState) => ChatState {
   const known = MODES[model] ?? {}
@@ -97,13 +97,13 @@ export function withModes(model: ChatModelId): (state: ChatState) => ChatState {
   }
 }
 
-/** What the modes of a state have a stage do beside its task; empty where they say nothing of it. */
+/** What the current modes add to the prompt of a stage. Empty if nothing. */
 export function modeNotes(model: ChatModelId, { mode }: Pick<ChatState, 'mode'>, stage: string): string {
   const notes = (mode?.split(SEPARATOR) ?? []).map((name) => MODES[model]?.[name]?.[stage])
   return notes.filter((note) => note !== undefined).join('\n')
 }
 
-/** Whether the last message of the user has modes of a model in it, and nothing that they could be for. */
+/** Whether the user's last message has modes but no question. */
 export function isModeAlone(model: ChatModelId, messages: readonly ChatMessage[]): boolean {
   const { modes, rest } = partedModes(lastQuestion(messages), MODES[model] ?? {})
   return modes.length > 0 && rest === ''
@@ -123,7 +123,7 @@ function withoutModes(message: ChatMessage, known: Readonly<Record<string, ModeN
   return textOfMessage({ ...message, content: others }).trim() === '' ? message : { ...message, content: others }
 }
 
-/** The modes at the beginning of a text, and the text behind them, which is empty where there is nothing else. */
+/** Splits modes from the start of a text. The rest is empty if there is nothing else. */
 function partedModes(
   text: string,
   known: Readonly<Record<string, ModeNotes>>,

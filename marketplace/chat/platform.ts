@@ -23,7 +23,7 @@ import { hasImages, imagePartsOf, someoneSees } from './vision/image-parts.ts'
 const TRIED_AGAIN = 'no model can answer right now; its servers failed a moment ago and are tried again'
 const NO_SPEECH = notConfigured('speech', 'models.file', 'chat.espeak')
 
-/** What callers are to blame for: no model takes what they ask. */
+/** Faults that are the caller's: no model takes such a request. */
 const UNTAKEN: ReadonlySet<string> = new Set([
   'chat/invalid-request',
   'chat/unsupported',
@@ -31,12 +31,12 @@ const UNTAKEN: ReadonlySet<string> = new Set([
   'chat/refused',
 ])
 
-/** Images of strangers that are read at once; of one who asks, and of one host. */
+/** Images that are read at once: in total, per caller, and per host. */
 export const PICTURES = { atOnce: 4, perWho: 2, perWhat: 2 }
 
-/** The chat platform of a node: what its models are, and their answers. */
+/** The chat platform of a node: its models and their answers. */
 export class ChatPlatform {
-  /** How long whole answers took, by the id of the model, and by that and the tier: `model-4/fast`. */
+  /** Response times by model id, and by model and tier: `model-4/fast`. */
   readonly latencies = new LatencyBook()
   readonly #means: ChatMeans
   readonly #pictures = new FreePlaces(PICTURES)
@@ -46,8 +46,8 @@ export class ChatPlatform {
   }
 
   /**
-   * Whether a model can answer now: any backend that answers in text is enough for all of them, but for the one that speaks. model-4
-   * can answer, too, where pictures alone are understood: then what is asked without one is refused.
+   * Whether a model can answer now. Any backend that answers in text is enough, except for the voice model. model-4 is
+   * also ready if only images can be answered. Questions without images are then refused.
    */
   readiness(model: PlatformModelId): Readiness {
     const text = this.#readinessOf(TEXT_ROLES)
@@ -55,21 +55,21 @@ export class ChatPlatform {
     return text.available && model === 'model-voice' ? (this.#means.speech?.readiness() ?? NO_SPEECH) : text
   }
 
-  /** Seconds until a model that answers in text is tried again, where none can be asked now; at least one. */
+  /** Seconds until a text model is tried again, if none is available. At least one. */
   get restSeconds(): number {
     return this.#restSecondsOf(TEXT_ROLES)
   }
 
-  /** Whether a model with one of these roles can be asked now. */
+  /** Whether a model with one of these roles is available. */
   #readinessOf(roles: readonly ModelRole[]): Readiness {
     const standings = roles.map((role) => this.#means.models.readiness(role, true))
     const isSetUp = standings.some((standing) => standing.available || standing.requires.length === 0)
-    // What servers said, and which they are, is for their operator.
+    // Details of backends are for the operator only.
     const none = isSetUp ? notNow(`${TRIED_AGAIN} in ${this.#restSecondsOf(roles)} s`) : (standings[0] as Readiness)
     return standings.find(({ available }) => available) ?? none
   }
 
-  /** Roles that will do for a question with pictures or without: the role `vision` is of no use where no model sees. */
+  /** Roles for a question with or without images. `vision` is used only if a model supports images. */
   #rolesFor(hasPictures: boolean): readonly ModelRole[] {
     return hasPictures && someoneSees(this.#means.models) ? PICTURE_ROLES : TEXT_ROLES
   }
@@ -79,9 +79,9 @@ export class ChatPlatform {
   }
 
   /**
-   * Answers a chat, in pieces where there is a sink. Faults: `chat/no-backend`, `chat/context-length`, `chat/busy`,
-   * `chat/upstream`, `chat/timeout`, `chat/schema`, `chat/aborted`, `chat/unsupported`. `spent` hears what was used, also by an
-   * answer that failed.
+   * Answers a chat, streamed if there is a sink. Faults: `chat/no-backend`, `chat/context-length`, `chat/busy`,
+   * `chat/upstream`, `chat/timeout`, `chat/schema`, `chat/aborted`, `chat/unsupported`. `spent` receives the usage,
+   * also of a failed answer.
    */
   async answer(
     call: ChatCall,
@@ -103,7 +103,7 @@ export class ChatPlatform {
     const until = AbortSignal.any([signal, limit])
     const { engines } = this.#means
     const means = { ...this.#means, engines: enginesFor(engines, call.who ?? '') }
-    // An image has a place while it waits, and must not wait for other work of its caller.
+    // An image holds a slot while it waits, so it must not wait for other work of its caller.
     const imageMeans = { engines: enginesFor(engines, `images of ${call.who ?? ''}`), pictures: this.#pictures }
     const seen = await callWithImages(call, { ...this.#means, ...imageMeans }, until)
     if (!seen.ok && !isUnbegun(seen.fault) && seen.fault.code !== 'chat/unsupported') spent(usageOfImages(call))
@@ -114,7 +114,7 @@ export class ChatPlatform {
       this.#noteTime(outcome.value.report, beganMs)
       return outcome
     }
-    // Images were read for a call that is to blame for it that no model was asked with them.
+    // Images were read, but no model was asked, and the caller is to blame: it pays for the images.
     const cause = asChatFault(outcome.fault, call.model)
     const isToBlame = signal.aborted || UNTAKEN.has(cause.code)
     if (isToBlame && !context.desk.isAnswered && imagePartsOf(call.messages).length > 0)
@@ -175,7 +175,7 @@ export class ChatPlatform {
   }
 }
 
-/** What images that could not be used count: a server was asked for them all the same. */
+/** Usage of images that could not be used. They were fetched all the same. */
 function usageOfImages({ messages }: ChatCall): ModelUsage {
   const tokens = imagePartsOf(messages).length * IMAGE_TOKENS.usual
   return { promptTokens: tokens, completionTokens: 0, totalTokens: tokens, estimated: true }

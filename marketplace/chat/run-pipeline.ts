@@ -7,7 +7,7 @@ import { isSpoken } from './spoken.ts'
 import type { ChatState, Pipeline, Stage, StageContext } from './stage.ts'
 import { asChatFault } from './upstream-fault.ts'
 
-/** A finished walk through a pipeline. */
+/** A finished run of a pipeline. */
 export interface PipelineOutcome {
   readonly state: ChatState
   readonly stages: readonly StageReport[]
@@ -16,19 +16,19 @@ export interface PipelineOutcome {
 type WalkContext = Omit<StageContext, 'say'>
 
 const REASON_CHARS_MAX = 200
-/** Pieces without words that are held back; further ones are left out. */
+/** Most pieces without words that are held back. Further ones are dropped. */
 const HELD_MAX = 16
-/** Least time with which a stage is begun that may not take all there is. */
+/** A stage with a time limit does not start with less time than this. */
 const LEAST_MS = 1_000
-/** Time that is left for handing over what there is. */
+/** Time reserved for passing on the answer. */
 const GRACE_MS = 200
-/** Why a stage does not run, or was ended, for want of time. */
+/** Reason of a stage that did not run, or was stopped, for lack of time. */
 const TIME = 'time'
 
-/** Why a stage that makes text does not run once an answer was said. */
+/** Reason of a text stage that did not run because the answer was already streamed. */
 const GIVEN = 'the answer was given before'
 
-/** The state in which a conversation enters its pipeline. */
+/** The first state of a conversation in its pipeline. */
 export function firstState(messages: readonly ChatMessage[], question: string): ChatState {
   return {
     messages,
@@ -49,10 +49,10 @@ export function firstState(messages: readonly ChatMessage[], question: string): 
 }
 
 /**
- * Works through the stages in their order. The last one that makes text is given the reader's sink; where none used it, the
- * finished text is handed over at the end. Nothing is said twice: once an answer was said, no stage makes another one. Faults:
- * `chat/aborted`, `chat/timeout` where the time was over before there was a text, and those of stages that are essential or had
- * begun to speak.
+ * Runs the stages in order. The last stage that makes text streams to the reader's sink. If none streamed, the finished
+ * text is sent at the end. Once text was streamed, no further stage makes another one. Faults: `chat/aborted`,
+ * `chat/timeout` if time ran out before there was a text, and faults of stages that are essential or had begun to
+ * stream.
  */
 export async function runPipeline(
   { stages, enter }: Pipeline,
@@ -73,12 +73,12 @@ export async function runPipeline(
     }
     const say = isLastWord(stage, stages.slice(i + 1), { state, context }) ? voice.say() : null
     const { next, report } = await runStage(stage, state, { ...context, say })
-    // What was half said cannot be taken back: going on would say it twice.
+    // Streamed text cannot be taken back, so another stage would repeat it.
     if (!next.ok && (stage.isEssential === true || (say !== null && voice.began))) return next
     reports.push(report)
     if (!next.ok) continue
     state = say === null && voice.began ? { ...next.value, text: state.text } : next.value
-    // A stage that asked nobody shows nothing of whether there will be an answer.
+    // A stage that asked no model does not show whether there will be an answer.
     if (report.models.length > 0) sink?.ready()
   }
   const ended = endOf(state, context)
@@ -88,20 +88,20 @@ export async function runPipeline(
   return ok({ state, stages: reports })
 }
 
-/** Why the walk cannot go on; null where it can. With the time over it still can, to hand over the text that there is. */
+/** Why the run must end. Null if it can go on. After a timeout, an existing text can still be sent. */
 function endOf({ text }: ChatState, { signal, call }: WalkContext): Fault | null {
   if (!signal.aborted) return null
   if (!isTimeOver(signal)) return fault('chat/aborted')
   return text === '' ? fault('chat/timeout', { model: call.model }) : null
 }
 
-/** Why a stage does not run for this state; null where it does. */
+/** Why a stage does not run in this state. Null if it runs. */
 function whyNot(stage: Stage, state: ChatState, context: WalkContext): string | null {
   if (context.signal.aborted) return TIME
   return stage.skip?.(state, context) ?? (limitOf(stage, context) < LEAST_MS ? TIME : null)
 }
 
-/** Time that a stage may take. */
+/** Longest time of a stage. */
 function limitOf({ keeps }: Stage, { remainingMs, means }: WalkContext): number {
   return keeps === undefined ? Number.POSITIVE_INFINITY : remainingMs() - keeps * means.budgetMs
 }
@@ -137,18 +137,18 @@ function isLastWord(
   return after.every((one) => one.makesText !== true || whyNot(one, state, context) !== null)
 }
 
-/** Speaks to whoever reads along. Pieces without words are held back until words come: until then a stage may still fail. */
+/** Streams to the reader. Pieces without words are held back until words come: until then a stage may still fail. */
 class Voice {
   readonly #sink: ChatSink | null
   #held: Readonly<Record<string, unknown>>[] = []
-  /** Whether anything was said. */
+  /** Whether any words were streamed. */
   began = false
 
   constructor(sink: ChatSink | null) {
     this.#sink = sink
   }
 
-  /** The sink for a stage; null where nobody reads along. Forgets what is held from a stage before. */
+  /** The sink for a stage. Null without a reader. Drops pieces held from an earlier stage. */
   say(): DeltaSink | null {
     this.#held = []
     return this.#sink === null ? null : (delta) => this.#take(delta)

@@ -11,7 +11,7 @@ import { wholeTokensMax } from './models/likelihoods.ts'
 import type { StageContext } from './stage.ts'
 import { formUsage, structuredAnswer, unusableForm } from './structured.ts'
 
-/** Most answers to one chat. */
+/** Most answers of one chat. */
 const ANSWERS_MAX = 8
 
 const ROLES: Readonly<Record<ChatCall['model'], readonly ModelRole[]>> = {
@@ -24,23 +24,23 @@ const ROLES: Readonly<Record<ChatCall['model'], readonly ModelRole[]>> = {
 /** One of the answers. */
 interface Single {
   readonly choice: ChatChoice
-  /** How it was held to its form; null where it has none. */
+  /** How its form was enforced. Null if it has none. */
   readonly enforced: Enforced | null
 }
 
-/** Whether a chat goes to one model and not through a pipeline: model-1, whatever uses tools, and answers of a form. */
+/** Whether one model answers without a pipeline: model-1, requests with tools, and answers with a form. */
 export function isSingleCall({ model, usesTools, form }: ChatCall): boolean {
   return model === 'model-1' || usesTools || form.is !== 'text'
 }
 
-/** What the one model must be able to do. */
+/** Abilities that the model must have. */
 export function needsOf({ usesTools, messages }: ChatCall): readonly ModelSupport[] {
   return [...(usesTools ? ['tools' as const] : []), ...(messages.some(hasPicture) ? ['vision' as const] : [])]
 }
 
 /**
- * Has a chat answered by one model, everything passed on as it is. Several answers are as many questions at once; where one of them
- * fails, all do. Faults: `model/*`, `chat/schema`, `chat/invalid-request`, `chat/unsupported`.
+ * Lets one model answer a chat, with everything passed on unchanged. Several answers are asked for in parallel. If one
+ * fails, all fail. Faults: `model/*`, `chat/schema`, `chat/invalid-request`, `chat/unsupported`.
  */
 export async function runSingleCall(
   call: ChatCall,
@@ -64,7 +64,7 @@ export async function runSingleCall(
   if (unusable !== null) return fail(unusable)
   const singles = await allOf(call, context, sink)
   if (!singles.ok) {
-    // A caller who goes away before a model is asked has had the form looked at, which took time.
+    // A caller that leaves before a model is asked still pays for checking the form.
     const isGone = context.signal.aborted && context.remainingMs() > 0
     if (isGone && call.form.is === 'schema' && !desk.isAnswered) desk.note(formUsage(call.form.schema))
     return singles
@@ -100,7 +100,7 @@ async function allOf(
     return single
   })
   const singles: Single[] = []
-  // Whichever failed by itself says why; the others failed because of it.
+  // The first failure has the real cause. It aborted the others.
   const failures: Result<never>[] = []
   for (const single of await Promise.all(asked)) {
     if (single.ok) singles.push(single.value)
@@ -119,7 +119,7 @@ async function oneOf(
   const say: DeltaSink | null =
     sink === null ? null : (delta, logprobs) => sink.take({ index, delta, ...(logprobs !== undefined && { logprobs }) })
   if (call.form.is !== 'text') return structuredAnswer(call.form, question, context, { say, ready: sink?.ready })
-  // What tools tell can be cited, and likelihoods are of the very tokens of the text.
+  // Tool results can be cited by marks, and log probabilities must match the text exactly.
   const isAsItCame = call.usesTools || call.extra.logprobs === true
   const filter = (): CitationFilter | null => (isAsItCame ? null : filterFor(call))
   const heard = say === null ? null : filteredSink(filter(), say)
@@ -138,8 +138,8 @@ function withoutMarks(message: ChatChoice['message'], filter: CitationFilter | n
 }
 
 /**
- * A call of which no answer is written piece by piece: all likelihoods are written at once, which holds everything else up. So it is with
- * an answer that is shown once its form was checked.
+ * Limits an answer that is written in one piece: all its log probabilities are serialised at once, which blocks the
+ * event loop. This holds for complete answers, and for those shown after a check of their form.
  */
 function shortened(call: ChatCall): ChatCall {
   const most = Math.max(1, Math.floor(wholeTokensMax(call.extra) / call.count))
@@ -149,7 +149,7 @@ function shortened(call: ChatCall): ChatCall {
 function questionOf(call: ChatCall, index: number): DeskQuestion {
   const { model, messages, maxTokens, temperature, extra } = call
   const { seed } = extra
-  // The same seed would give the same answer several times.
+  // The same seed would give the same answer again.
   const seeded = index > 0 && typeof seed === 'number' ? { ...extra, seed: seed + index } : extra
   return {
     roles: ROLES[model],

@@ -6,21 +6,21 @@ import type { ChatCall, Citation } from './call.ts'
 import type { ChatModels, ModelDesk } from './desk.ts'
 import type { ChatMessage, DeltaSink } from './models/backend.ts'
 
-/** What pipelines reach beside the models. */
+/** What pipelines use. */
 export interface ChatMeans extends Pick<Outside, 'search' | 'web' | 'engines'> {
   readonly models: ChatModels
-  /** Who reads answers out; absent: nobody. */
+  /** Speaks answers. Absent without speech. */
   readonly speech?: Pick<Speech, 'readiness'>
   readonly clock: Clock
-  /** From 0 to 1. */
+  /** Random number from 0 to 1. */
   readonly random: () => number
-  /** Whether a model is asked for the tier of a request that rules leave open. */
+  /** Whether a model chooses the tier of a request if no rule matches. */
   readonly modelRouter: boolean
   /** Time for all stages of an answer. */
   readonly budgetMs: number
 }
 
-/** A page that a search found, by its number in the text. */
+/** A page that a search found, with its number in the text. */
 export interface Source {
   readonly index: number
   readonly url: string
@@ -28,17 +28,17 @@ export interface Source {
   readonly snippet: string
 }
 
-/** What a judge says of a text. */
+/** A judgement of a text. */
 export interface Verdict {
   readonly passes: boolean
   readonly issues: readonly string[]
 }
 
-/** What is known while a call goes through its stages; each stage makes the next state. */
+/** State of a call between stages. Each stage returns a new state. */
 export interface ChatState {
-  /** The conversation as models are given it. */
+  /** The conversation as sent to models. */
   readonly messages: readonly ChatMessage[]
-  /** Text of the last message of the user. */
+  /** Text of the user's last message. */
   readonly question: string
   readonly mode: string | null
   readonly tier: string | null
@@ -49,53 +49,53 @@ export interface ChatState {
   readonly verdict: Verdict | null
   readonly sources: readonly Source[]
   readonly citations: readonly Citation[]
-  /** The answer as it stands; empty before there is one. */
+  /** The answer so far. Empty at first. */
   readonly text: string
   readonly finishReason: string
   /** Further facts for the report. */
   readonly facts: Readonly<Record<string, unknown>>
-  /** What went wrong in the stage that made this state and went on all the same, for its report. */
+  /** A problem of a stage that went on all the same, for its report. */
   readonly note?: string
 }
 
-/** What a stage works with. */
+/** What a stage is given. */
 export interface StageContext {
   readonly call: ChatCall
   readonly desk: ModelDesk
   readonly means: ChatMeans
-  /** Ends this stage: the call was given up, or the time is over. Questions to the desk need it where the stage `keeps` time. */
+  /** Aborts this stage: the caller left, or time is over. A stage that `keeps` time must pass it to its questions. */
   readonly signal: AbortSignal
-  /** Time that is left for this call. */
+  /** Time left for this call. */
   readonly remainingMs: () => number
-  /** Takes the answer in pieces, where this is the last stage that makes text and somebody reads along. */
+  /** Receives the answer in pieces, if this is the last stage that makes text and there is a reader. */
   readonly say: DeltaSink | null
 }
 
 /** One step of a pipeline. */
 export interface Stage {
-  /** As the interface names it. */
+  /** Its name in the API. */
   readonly name: string
-  /** What it does, in a sentence for people. */
+  /** What it does, in one sentence for people. */
   readonly about: string
-  /** Whether it makes the text of the answer, so that it may be the one that speaks. */
+  /** Whether it makes the text of the answer. Only such a stage can stream. */
   readonly makesText?: true
-  /** Whether there is no answer without it; what goes wrong in any other stage is reported, and the state stays. */
+  /** Whether there is no answer without it. Failures of other stages are reported, and the state stays. */
   readonly isEssential?: true
   /**
-   * Share of the whole budget of time, from 0 to 1, that it leaves to the stages after it. It is ended when it has used up what is
-   * left to it, and does not run where that is less than a second. Without it a stage may take all the time there is.
+   * Share of the time budget (0 to 1) that it leaves to later stages. It is stopped when its share is used up, and does
+   * not start with less than a second. Absent: it may use all the time.
    */
   readonly keeps?: number
-  /** Why it does not run for this state; null where it does. Must not depend on anything but what it is given. */
+  /** Why it does not run in this state. Null if it runs. Must depend only on its arguments. */
   readonly skip?: (state: ChatState, context: Omit<StageContext, 'say'>) => string | null
-  /** Faults: any; `model/*` for the most part. */
+  /** Faults of any kind, mostly `model/*`. */
   readonly run: (state: ChatState, context: StageContext) => Promise<Result<ChatState>>
 }
 
-/** Stages in their order, as a readable list. */
+/** The stages in order. */
 export interface Pipeline {
   readonly name: string
   readonly stages: readonly Stage[]
-  /** What is to be known of a conversation before its first stage. */
+  /** Prepares the state before the first stage. */
   readonly enter?: (state: ChatState) => ChatState
 }

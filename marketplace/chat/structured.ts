@@ -14,7 +14,7 @@ import type { StageContext } from './stage.ts'
 type Form = Exclude<AnswerForm, { readonly is: 'text' }>
 type Context = Pick<StageContext, 'desk' | 'means' | 'signal' | 'remainingMs'>
 
-/** Who reads along. */
+/** The reader of a stream. */
 interface Reader {
   readonly say: DeltaSink | null
   readonly ready: (() => void) | undefined
@@ -29,8 +29,8 @@ const REASON_CHARS_MAX = 300
 const ANY_OBJECT = { type: 'object' }
 
 /**
- * An answer in a form. One whose server holds it to the form is read along as it comes; any other is shown once it was checked, and
- * one that is wrong is asked for once more. Faults: `chat/schema`, `model/*`.
+ * An answer in a form. If its server enforces the form, it streams at once. Otherwise it is shown after a check, and a
+ * wrong answer is asked for once more. Faults: `chat/schema`, `model/*`.
  */
 export async function structuredAnswer(
   form: Form,
@@ -46,7 +46,7 @@ export async function structuredAnswer(
   return readChecked(form, asked, context, reader)
 }
 
-/** Why the form of a chat is not taken at all, which is seen at once; null where it is. The fault is `chat/invalid-request`. */
+/** Why a form is refused at once, as fault `chat/invalid-request`. Null if it is accepted. */
 export function refusedForm(form: AnswerForm): Fault | null {
   const trouble = form.is === 'schema' ? schemaTrouble(form.schema.schema) : null
   return trouble === null ? null : wrongForm(trouble)
@@ -57,8 +57,8 @@ function wrongForm(reason: string): Fault {
 }
 
 /**
- * What is wrong with the form of a chat, before any model is asked; null where nothing is. A schema that cannot be used counts its
- * tokens all the same: to find that out can take as long as a good one takes at most. Faults: `chat/invalid-request`, `chat/schema`,
+ * What is wrong with a form, before any model is asked. Null if nothing is. The tokens of an unusable schema count too,
+ * since finding that out can take as long as checking a good one. Faults: `chat/invalid-request`, `chat/schema`,
  * `model/timeout`.
  */
 export async function unusableForm(
@@ -69,18 +69,18 @@ export async function unusableForm(
   const compiled = await means.engines.run('chat/check-schema', { schema: form.schema.schema, text: null }, signal)
   if (compiled.ok) return null
   const { code, detail } = compiled.fault
-  // That this node has no process, or no time, for it is no fault of its caller.
+  // The caller does not pay if this node lacks the process or the time for the check.
   if (code !== 'engine/failed' && remainingMs() > 0) desk.note(formUsage(form.schema))
   if (signal.aborted) return fault('model/timeout', { backend: 'the check' })
   return code === 'engine/refused' ? wrongForm(`the schema cannot be used: ${detail.reason}`) : uncheckable()
 }
 
-/** What the form of an answer counts, where no model was asked with it. */
+/** Usage of a form that no model was asked with. */
 export function formUsage(schema: AnswerSchema): ModelUsage {
   return spokenUsage(JSON.stringify(schema))
 }
 
-/** Null where no server holds its models to the form, or none of those can be asked: then nothing was said yet. */
+/** Null if no available server enforces the form. Then nothing was streamed yet. */
 async function readLive(
   form: Form,
   asked: DeskQuestion,
@@ -119,7 +119,7 @@ async function readChecked(
   if (told !== null) return shown(told, enforcedBy(first.value.heldBy), reader)
   const again = repairOf(question, first.value.text, reason)
   const second = await context.desk.ask(again, context.signal)
-  // A conversation with a wrong answer in it can be too long for its model.
+  // The conversation with the wrong answer in it may be too long for the model.
   if (!second.ok) return second.fault.code === 'model/none' ? fail(fault('chat/schema', { reason })) : second
   const repaired = await judge(form, second.value, context)
   if (!repaired.ok) return repaired
@@ -127,7 +127,7 @@ async function readChecked(
   return shown(repaired.value.told, 'repaired', reader)
 }
 
-/** The answer in its form, or null with what is wrong with it. */
+/** The answer in its form, or null with the reason why it is wrong. */
 async function judge(
   form: Form,
   answer: PoolAnswer,
@@ -140,12 +140,12 @@ async function judge(
   if (!checked.value.passes) return ok({ told: null, reason: checked.value.reason })
   const { text } = checked.value
   const { logprobs, ...rest } = answer
-  // What stood around the object is gone, and with it what its tokens were.
+  // Text around the object was removed, so the log probabilities no longer match.
   const kept = text === answer.text && logprobs !== undefined ? { logprobs } : {}
   return ok({ told: { ...rest, ...kept, text, message: { ...rest.message, content: text } }, reason: '' })
 }
 
-/** What no schema is for: calls of tools, words of refusal, and what says itself that it was cut off. */
+/** Answers that need not match the schema: tool calls, refusals, and answers that report a cut. */
 function isExempt({ message, finishReason }: PoolAnswer): boolean {
   const { tool_calls: calls, refusal } = message
   const isRefusal = typeof refusal === 'string' && refusal !== ''
@@ -188,7 +188,7 @@ function enforcedBy(heldBy: PoolAnswer['heldBy']): Enforced {
   return heldBy === 'native' || heldBy === 'grammar' ? heldBy : 'checked'
 }
 
-/** Whether it went wrong because of the form: no model takes it, or a server refuses this one. */
+/** Whether the form caused the failure: no model takes it, or a server refuses it. */
 function isUnformed(cause: Fault): boolean {
   return cause.code === 'model/none' || isOfForm(cause)
 }

@@ -2,10 +2,10 @@ import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { PlatformModelId } from './call.ts'
 
 const SECONDS_DEFAULT = 2
-/** Statuses with which a server says that it is not to blame. */
+/** Statuses that blame the request, not the server. */
 const OF_QUESTION: readonly unknown[] = [400, 413, 415, 422]
 
-/** What a fault of the models is to whoever asked: which backend it was, and what that said, is not for strangers. */
+/** A fault of the models as the caller sees it: without the backend's name and words. */
 export function asChatFault(cause: Fault, model: PlatformModelId): Fault {
   switch (cause.code) {
     case 'model/none':
@@ -28,7 +28,7 @@ export function asChatFault(cause: Fault, model: PlatformModelId): Fault {
   }
 }
 
-/** Whether a chat failed before anybody was asked anything: nothing could, and the fault says which settings would change that. */
+/** Whether a chat failed before any model was asked, for lack of settings that the fault names. */
 export function isUnbegun({ code, detail }: Fault): boolean {
   return code === 'chat/no-backend' && detail.requires !== undefined
 }

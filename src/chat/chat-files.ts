@@ -17,23 +17,23 @@ const FACT_CHARS_MAX = 300
 const QUESTION_CHARS_MAX = 300
 const ANSWER_CHARS_MAX = 2_000
 
-/** What is wrong with a file, with the place in it; thrown and caught within this file. */
+/** An error in a file with its place. Thrown and caught within this file. */
 class Wrong extends Error {}
 
 /**
- * Reads the operator's words on other products: an object keyed by their names, each with the texts of {@link COMPARISON_FIELDS}.
- * Empty without a file. The fault is `config/file` and names the place in it.
+ * Reads the operator's comparison with other products: an object by product name, each with the texts of {@link
+ * COMPARISON_FIELDS}. Empty without a file. The fault is `config/file` and names the place.
  */
 export function readComparison(path: string | null): Promise<Result<Comparison>> {
   return path === null ? Promise.resolve(ok({})) : readChecked(path, comparisonIn)
 }
 
-/** Reads the operator's own questions: a list of objects with `question` and `answer`. Empty without a file; the fault is `config/file`. */
+/** Reads the operator's questions: a list of `question` and `answer`. Empty without a file. Fault `config/file`. */
 export function readFaq(path: string | null): Promise<Result<readonly FaqEntry[]>> {
   return path === null ? Promise.resolve(ok([])) : readChecked(path, faqIn)
 }
 
-/** When the newest of the files was changed, and no later than `nowMs`, which it is without any. */
+/** Time of the last change of the files, at most `nowMs`. Without files, `nowMs`. */
 export async function changedAt(paths: readonly (string | null)[], nowMs: number): Promise<number> {
   const named = paths.filter((path) => path !== null)
   const times = await Promise.all(

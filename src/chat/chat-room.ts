@@ -1,7 +1,7 @@
-/** Lets in so many chats at once, until it is closed. */
+/** Limits concurrent chats, until it is closed. */
 export class ChatRoom {
   readonly #max: number
-  /** What ends each chat that is inside. */
+  /** Callbacks that end each running chat. */
   readonly #inside = new Set<() => void>()
   #isClosed = false
 
@@ -9,24 +9,25 @@ export class ChatRoom {
     this.#max = max
   }
 
-  /** Chats that are answered now. */
+  /** Number of running chats. */
   get inside(): number {
     return this.#inside.size
   }
 
   /**
-   * Room for one more until what is given back is called; null where there is none. `end` is called where the room is
-   * closed before, or is already. */
+   * A slot for a chat, returned by calling the result. Null if there is none. `end` is called when the room closes, or
+   * at once if it is closed.
+   */
   readonly enter = (end: () => void = () => {}): (() => void) | null => {
     if (this.#isClosed) end()
     if (this.#isClosed || this.#inside.size >= this.#max) return null
-    // One of its own, whatever came.
+    // A new function for each call, since callers may pass the same one twice.
     const own = (): void => end()
     this.#inside.add(own)
     return () => void this.#inside.delete(own)
   }
 
-  /** Ends every chat, and lets no more in. */
+  /** Ends every chat and admits no more. */
   close(): void {
     this.#isClosed = true
     for (const end of this.#inside) end()

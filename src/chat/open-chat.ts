@@ -12,10 +12,10 @@ import { openChatInfo } from './chat-info.ts'
 import { ChatRoom } from './chat-room.ts'
 import { openChatKeys } from './stores/level-chat-keys.ts'
 
-/** The sound of one text has up to forty megabytes. */
+/** Texts that are spoken at once. The sound of each may take forty megabytes. */
 const VOICES_AT_ONCE = 8
 
-/** What the chat platform is opened with. */
+/** What the chat platform is given. */
 export interface ChatParts {
   readonly options: DaemonOptions
   readonly outside: RunningOutside | null
@@ -25,11 +25,11 @@ export interface ChatParts {
 /** The chat platform of a running node. */
 export interface RunningChat {
   readonly api: ChatApi
-  /** Ends every chat, and lets no more in. */
+  /** Ends every chat and admits no more. */
   readonly stop: () => void
 }
 
-/** Opens the chat platform with its keys; null where it is off. */
+/** Opens the chat platform with its keys. Null if it is off. */
 export async function openChat(
   { options, outside, metrics }: ChatParts,
   stops: Stop[],
@@ -70,7 +70,7 @@ export async function openChat(
   return ok({ api, stop: () => room.close() })
 }
 
-/** Answers and texts that are read out. */
+/** Speech for answers and texts. */
 function openVoice({
   platform,
   outside: { speech, engines },

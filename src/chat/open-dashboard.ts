@@ -14,10 +14,10 @@ import { systemClock } from '../daemon/runtime.ts'
 import { folderPaths } from '../storage/folder.ts'
 import { isPassword, readOperatorPassword } from '../storage/operator-password.ts'
 
-/** Passwords that wait to be looked at; each takes memory and a core for a while. */
+/** Most passwords that wait to be checked. Each check takes memory and a core for a while. */
 const WAITING_MAX = 4
 
-/** The dashboard of a node, whose operator has a password or else the token of the data folder. */
+/** The dashboard of a node. The operator signs in with a password, or else with the token of the data folder. */
 export function openDashboard(
   { chat, dataDir }: Config,
   operatorToken: string,
@@ -32,7 +32,7 @@ export function openDashboard(
   })
 }
 
-/** The file is read each time: a password that is set while the node runs is the password from then on. */
+/** The file is read each time, so a new password is valid without a restart. */
 function operatorSecret(path: string, token: string): OperatorSecret {
   let waiting = 0
   let turn: Promise<unknown> = Promise.resolve()

@@ -6,10 +6,10 @@ import type { PayloadOf } from '../../consensus/tx/kinds.ts'
 import { capabilityNumber, capabilitySet } from '../../marketplace/ledger/capabilities.ts'
 import type { Session } from './session.ts'
 
-/** What a service says about itself. */
+/** The fields of a published service that are not its ids or its price. */
 type ServiceTexts = Omit<PayloadOf<'service_publish'>, 'agentId' | 'serviceId' | 'priceUsdMicros'>
 
-/** An agent as the chain has it, in the form of the payload that would leave it as it is. */
+/** The agent as the chain holds it, as the payload of an update that changes nothing. */
 export async function findAgent(
   { client, context }: Session,
   agentId: AgentId,
@@ -27,7 +27,7 @@ export async function findAgent(
   return ok({ agentId, name, endpoint, capabilities: capabilitySet(capabilities), owner, payout, settlers })
 }
 
-/** A service as the chain has it but for its price, which may be about to change; null for a new one. */
+/** A service as the chain holds it, without its price, which the caller may be about to change. Null for a new one. */
 export async function findService(
   { client }: Session,
   agentId: AgentId,

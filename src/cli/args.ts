@@ -1,10 +1,10 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 
-/** A command line, cut up but not yet understood. */
+/** A command line, split into words and flags but not yet interpreted. */
 export interface CommandLine {
   readonly words: readonly string[]
-  /** Flags without dashes; one without a value is "true". */
+  /** Flags without dashes. A flag without a value is "true". */
   readonly flags: Readonly<Record<string, string>>
 }
 
@@ -29,8 +29,8 @@ const SWITCHES = new Set([
 ])
 
 /**
- * Cuts `--name value`, `--name=value` and switches from the words between them; `--` ends the flags. A flag that is none of `known`
- * may lack its value: it is a typo, which its command can name better.
+ * Separates `--name value`, `--name=value` and switches from the words. `--` ends the flags. A flag that is not in
+ * `known` may lack its value: it is a typo, and the command can report it better.
  */
 export function parseCommandLine(args: readonly string[], known?: ReadonlySet<string>): Result<CommandLine> {
   const words: string[] = []
@@ -45,7 +45,7 @@ export function parseCommandLine(args: readonly string[], known?: ReadonlySet<st
       flags.help = 'true'
       continue
     }
-    // A short flag taken for a word could become the request of a call, and be paid for.
+    // A short flag that passed as a word could become the request of a paid call.
     if (/^-[^-]/.test(arg)) return usage(shortFlag(arg.slice(0, 40)))
     if (!arg.startsWith('--')) {
       words.push(arg)
@@ -61,7 +61,7 @@ export function parseCommandLine(args: readonly string[], known?: ReadonlySet<st
   return ok({ words, flags })
 }
 
-/** A flag as it stands: with the value behind its `=`, and the word behind it. */
+/** A flag with the value after its `=`, and the word that follows. */
 interface Given {
   readonly name: string
   readonly inline: string | undefined

@@ -3,7 +3,7 @@ import type { TokenSymbol } from '../../consensus/primitives/ids.ts'
 import type { AssetView } from '../../rpc/client/ledger-views.ts'
 import type { CommandContext } from './command.ts'
 
-/** The network as this release knows it. */
+/** What this release knows of the network. */
 type Network = Pick<CommandContext, 'params'>
 
 /** The native coin. */
@@ -11,7 +11,7 @@ export function nativeAsset({ params }: Network): AssetView {
   return { symbol: params.ticker as TokenSymbol, decimals: params.decimals }
 }
 
-/** The native coin or a token that the network began with: what this release knows itself, no node can lie about. */
+/** The native coin or a genesis token. This release knows them itself, so a node cannot lie about them. */
 export function knownAsset(network: Network, symbol: string): AssetView | undefined {
   const native = nativeAsset(network)
   return symbol === native.symbol
@@ -19,10 +19,10 @@ export function knownAsset(network: Network, symbol: string): AssetView | undefi
     : network.params.genesis.ledgers.tokens.find((token) => token.symbol === symbol)
 }
 
-/** What a command has said of assets. */
+/** The lines that each command has printed about assets. */
 const told = new WeakMap<object, Set<string>>()
 
-/** Says the decimals that only the node knows, once in a command for each answer: they make the amount that is signed. */
+/** Prints decimals that only the node knows, once a command: they determine the amount that is signed. */
 export function tellDecimals(context: Pick<CommandContext, 'params' | 'note'>, { symbol, decimals }: AssetView): void {
   if (knownAsset(context, symbol) !== undefined) return
   const said = told.get(context) ?? new Set()
@@ -32,7 +32,7 @@ export function tellDecimals(context: Pick<CommandContext, 'params' | 'note'>, {
   said.add(line)
 }
 
-/** Why what a node says of assets cannot be: other decimals would make another amount of what was asked for. Or null. */
+/** A fault if the node's decimals differ from those known here: they would change the amount to sign. Null if equal. */
 export function assetLie(network: Network, assets: readonly AssetView[]): Fault | null {
   for (const { symbol, decimals } of assets) {
     const known = knownAsset(network, symbol)

@@ -16,18 +16,18 @@ import { findNetwork, paidOut } from './commands/bridge.ts'
 import { readAmount } from './session.ts'
 import { readAddress, readId, usage } from './values.ts'
 
-/** An action that a member is asked to sign; `withdrawal` is what the node says of it, where it was asked. */
+/** An action that a member is asked to sign. `withdrawal` is the node's record of it, null if not asked for. */
 export interface AskedAction {
   readonly action: AttestedAction
   readonly withdrawal: WithdrawalView | null
 }
 
-/** Actions that a member can sign. */
+/** Names of the actions that a member can sign. */
 export const ACTION_NAMES = 'deposit, sign, release, cancel, rotate, halt'
 const ACTION_USAGE =
   'deposit <network> <transaction> <output> <to> <amount> | sign|cancel <withdrawal> | release <withdrawal> <transaction> | halt <network> | rotate <file>'
 
-/** Reads the action that the words of a command line describe, and asks the node for the withdrawal that it is about. */
+/** Reads an action from the words of the command line, and asks the node for the withdrawal that the action names. */
 export async function readAction(context: CommandContext): Promise<Result<AskedAction>> {
   const [name, ...words] = context.words
   switch (name) {
@@ -46,12 +46,12 @@ export async function readAction(context: CommandContext): Promise<Result<AskedA
   }
 }
 
-/** The networks of the bridge as this release knows them. */
+/** The bridge networks that this release knows. */
 export function bridgeNetworks({ params }: Pick<CommandContext, 'params'>): readonly BridgeNetwork[] {
   return rulesOf({ params }).bridge.networks
 }
 
-/** The token that a network wraps, with its decimals: it is there since genesis. */
+/** The token that wraps this network's asset, with its decimals. It exists since genesis. */
 export function wrappedAsset(context: Pick<CommandContext, 'params'>, { asset }: BridgeNetwork): AssetView {
   return { symbol: asset, decimals: knownAsset(context, asset)?.decimals ?? 0 }
 }
@@ -101,7 +101,7 @@ async function readRotation(
   return actionFromJson(context.params.addressPrefix, rulesOf(context).tx, rotation)
 }
 
-/** States in which an action on a withdrawal can succeed. */
+/** The state that a withdrawal must be in for each action to succeed. */
 const STATE_WANTED = { sign: 'pending', cancel: 'pending', release: 'signing' } as const
 
 async function readWithdrawalAction(
@@ -124,7 +124,7 @@ async function readWithdrawalAction(
   return paid.ok ? ok({ action: { action: name, ...about, externalTxId: paid.value }, withdrawal }) : paid
 }
 
-/** The network of a withdrawal: the one named by --on, or the one that the node's record has. */
+/** The network of a withdrawal: from --on, or from the node's record. */
 async function networkOf(
   context: CommandContext,
   id: TxId,
@@ -143,12 +143,12 @@ async function networkOf(
   const told = withdrawal.value
   const same = told.network === network && told.recipient === recipient && told.receives.units === receives.units
   if (same) return ok({ network, withdrawal: { ...asked.value, status: told.status } })
-  return fail(fault('cli/refused', { message: `it says other things of ${id} than the transaction of that id` }))
+  return fail(fault('cli/refused', { message: `its record of ${id} contradicts the transaction with this id` }))
 }
 
 /**
- * What a withdrawal asks for, by the transaction whose id it has: members pay whom they are shown, and no node can make up
- * another recipient or amount under the same id.
+ * What a withdrawal asks for, read from the transaction whose id it has. Members pay the recipient that they are shown.
+ * The id commits to the transaction, so a node cannot invent another recipient or amount.
  */
 async function askedFor(
   context: CommandContext,
@@ -176,7 +176,7 @@ function readExternalTxId({ format, name }: BridgeNetwork, text: string): Result
   )
 }
 
-/** JSON of a file. */
+/** Reads and parses a JSON file. */
 export async function readJsonFile(path: string): Promise<Result<unknown>> {
   try {
     return ok(JSON.parse(await readFile(path, 'utf8')))

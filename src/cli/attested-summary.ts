@@ -12,7 +12,7 @@ import { amountText } from './values.ts'
 
 type Context = Pick<CommandContext, 'params'>
 
-/** An action in words, line by line, for the member who signs it and for whoever pays for it. */
+/** An action in words, line by line, for the member who signs it and for the payer of its transaction. */
 export function summaryOf(context: Context, { action, withdrawal }: AskedAction): readonly string[] {
   switch (action.action) {
     case 'deposit':
@@ -77,7 +77,7 @@ function rotationLines(context: Context, { threshold, keys, vaults, resume }: Ro
   ]
 }
 
-/** A key by the address that it has alone, which is what its wallet shows. */
+/** A member's key, shown as the address of a wallet that holds only this key. */
 export function memberText(prefix: string, key: HybridPublicKey): string {
   return formatAddress(prefix, addressOfKeys(encodeAccountKeys(singleKey(key))))
 }

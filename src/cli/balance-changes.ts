@@ -7,7 +7,7 @@ import type { Proposal } from './proposal.ts'
 import { lookUpAsset, ownAddress, type Session } from './session.ts'
 import { amountText, readSymbol, unitsText } from './values.ts'
 
-/** What a record holds of an asset; its symbol is null for shares of a pool. */
+/** An amount of an asset in a record. `symbol` is null for pool shares. */
 interface Holding {
   readonly who: string
   readonly symbol: string | null
@@ -15,8 +15,8 @@ interface Holding {
 }
 
 /**
- * What a transaction would change, for people: who gets or gives how much of what, and what is burned or minted. Records that hold
- * no units are named alone; `--json` has them whole.
+ * The balance changes of a transaction, for people: who receives or pays how much of each asset, and what is burned or
+ * minted. Records without amounts are only named. `--json` shows them whole.
  */
 export async function balanceLines(
   session: Session,
@@ -31,13 +31,13 @@ export async function balanceLines(
     for (const holding of holdings ?? []) lines.push(...(await changeLine(session, change, holding)))
   }
   const { createBurn } = session.rules.token
-  // The supply of the coin changes with every block, so no change of a transaction has it.
+  // Every block changes the coin's supply, so a simulation does not list the burn as a change.
   if (kind === 'token_create') lines.push(`burned: ${amountText(createBurn, nativeAsset(session.context))}`)
   if (others.size > 0) lines.push(`also written: ${[...others].join(', ')}`)
   return lines.map((line) => `  ${printable(line)}`)
 }
 
-/** Where a record counts units, and whose they are; undefined where it counts none. */
+/** The amounts in a record and their owner. Undefined if the record holds no amounts. */
 function holdingsOf(session: Session, { what, of, before, after }: ChangeView): readonly Holding[] | undefined {
   const who = of.address === ownAddress(session) ? 'you' : String(of.address)
   const { ticker } = session.context.params
@@ -67,7 +67,7 @@ function holdingsOf(session: Session, { what, of, before, after }: ChangeView): 
   }
 }
 
-/** A holding that changes, with its sign; nothing for one that stays. What is burned or minted in all only grows. */
+/** The line of an amount that changed, with its sign. Burned and minted totals only grow and have no sign. */
 async function changeLine(
   session: Session,
   { before, after }: ChangeView,

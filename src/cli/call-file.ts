@@ -10,16 +10,16 @@ import { givenFlags } from './place.ts'
 import { usage } from './values.ts'
 
 const STANDARD_INPUT = '-'
-/** Letters of a request that a refusal repeats. */
+/** Characters of a request that an error repeats. */
 const SHOWN_CHARS_MAX = 60
 
-/** Flags of commands that send a request to a service and get a file. */
+/** Flags of the commands that send a request to a service and may receive a file. */
 export const FILE_FLAGS = {
   'request-file': 'File with the request, in place of the word; - is standard input',
   save: 'Write the file that the result holds (a PDF, a picture) to this new file; one that exists is never overwritten',
 }
 
-/** A command whose words are the service and the request, wherever that came from; refused before a node is asked. */
+/** Adds the request to the words of a command. Wrong use of words and files is refused before a node is asked. */
 export async function withRequest(context: CommandContext): Promise<Result<CommandContext>> {
   const { flags, words } = context
   const file = flags['request-file']
@@ -34,7 +34,7 @@ export async function withRequest(context: CommandContext): Promise<Result<Comma
   return request.ok ? ok({ ...context, words: [...words, request.value] }) : request
 }
 
-/** Text of a request from a file, or from standard input by `-`; the line end behind its last line is no part of it. */
+/** The text of a request from a file, or from standard input for `-`. A final line end is dropped. */
 export async function readRequestFile(path: string): Promise<Result<string>> {
   try {
     const bytes = path === STANDARD_INPUT ? await readInput() : await readFile(path)
@@ -52,8 +52,8 @@ async function readInput(): Promise<Buffer> {
 }
 
 /**
- * Why a request is taken for the name of a file: it is `-`, or `@` and a path that is there, as other programs have it, or the path
- * of a file itself. Null where it is the request. What is in the file would be meant, and the name would be paid for.
+ * Why a request looks like the name of a file: it is `-`, or `@` and an existing path as in other programs, or the path
+ * of a file. The user most likely means the content, but would pay for sending the name. Null if it is a plain request.
  */
 async function fileSlip(request = ''): Promise<string | null> {
   const meant = request.startsWith('@') ? request.slice(1) : request
@@ -82,15 +82,15 @@ function isThere(path: string): Promise<boolean> {
   )
 }
 
-/** Why a new file cannot come to a path, found before anything is paid for it; null where it can. */
+/** Why a new file cannot be written at this path, found before a call is paid. Null if it can. */
 export async function reasonNotToSave(path: string): Promise<Fault | null> {
   if (await isThere(path)) return unwritable(path, 'there is such a file; it stays as it is, name another')
   return (await isThere(dirname(path))) ? null : unwritable(path, 'there is no such folder')
 }
 
 /**
- * Writes the file that a result holds in base64 to a new file and gives its number of bytes. It must have the SHA-256 that the
- * result says, where it says one.
+ * Writes the base64 file in a result to a new file, and returns its size in bytes. If the result names a SHA-256, the
+ * file must match it.
  */
 export async function saveResultFile(path: string, result: unknown): Promise<Result<number>> {
   const holder = [result, ...Object.values(fieldsOf(result))]

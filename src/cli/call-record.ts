@@ -7,7 +7,7 @@ import { decodeTransaction, encodeTransaction, type Transaction } from '../../co
 import { writeFileAtomically } from '../storage/atomic-file.ts'
 import { folderPaths } from '../storage/folder.ts'
 
-/** A paid call as it is kept on disk before the payment is sent: without the secret nobody could redeem it. */
+/** A paid call, kept on disk before the payment is sent: without the secret the caller could not redeem it. */
 export interface CallRecord {
   readonly tx: Transaction
   readonly secret: Uint8Array
@@ -18,7 +18,7 @@ export interface CallRecord {
 
 const PRIVATE_MODE = 0o600
 
-/** Keeps a call. */
+/** Saves a call. */
 export async function saveCall(dataDir: string, { tx, secret, serviceId, request, quote }: CallRecord): Promise<void> {
   const { calls } = folderPaths(dataDir)
   await mkdir(calls, { recursive: true, mode: 0o700 })
@@ -26,7 +26,7 @@ export async function saveCall(dataDir: string, { tx, secret, serviceId, request
   await writeFileAtomically(join(calls, `${tx.txId}.json`), `${JSON.stringify(json)}\n`, PRIVATE_MODE)
 }
 
-/** Finds a kept call by its payment. */
+/** Finds a saved call by its payment. */
 export async function loadCall(dataDir: string, txId: string): Promise<Result<CallRecord>> {
   const unknown = fail(
     fault('cli/usage', {

@@ -6,7 +6,7 @@ import { type Fact, factLines, textFact, timeFact } from './facts.ts'
 import { cellOf } from './reading.ts'
 import { amountText, unitsText } from './values.ts'
 
-/** What each check of an answer shows, for people. */
+/** What each check of an answer proves, for people. */
 const CHECKS: Readonly<Record<keyof Verification, string>> = {
   paymentInBlock: 'the payment is in its block',
   headerWork: 'the block carries its work',
@@ -15,7 +15,7 @@ const CHECKS: Readonly<Record<keyof Verification, string>> = {
   requestHash: 'the request is the one that was sent',
 }
 
-/** A quote for people: what is sold, what it costs, and to when. */
+/** A quote for people: what is sold, its price, and how long the quote holds. */
 export function quoteLines(
   quote: Omit<ClientQuote, 'raw'>,
   raw: ClientQuote['raw'],
@@ -37,7 +37,7 @@ export function quoteLines(
   ])
 }
 
-/** A receipt for people: what was paid, with which transaction, and what of it was checked here. */
+/** A receipt for people: what was paid, by which transaction, and which checks passed. */
 export function receiptLines(receipt: ReceiptJson, verified: Verification, coin: AssetView): readonly string[] {
   const checks = Object.entries(CHECKS).map(([name, what], i): Fact => {
     const good = verified[name as keyof Verification]

@@ -13,14 +13,14 @@ export interface CommandContext {
   readonly config: Config
   readonly resolution: Resolution
   readonly params: NetworkParams
-  /** Words after the command's own. */
+  /** Words after the name of the command. */
   readonly words: readonly string[]
-  /** The command's own flags. */
+  /** Flags of this command alone, without settings. */
   readonly flags: Readonly<Record<string, string>>
   readonly logger: Logger
-  /** Writes one line to standard output, without anything that a terminal would obey. */
+  /** Writes one line to standard output, with terminal control characters removed. */
   readonly print: (line: string) => void
-  /** Writes JSON to standard output, escaped where a terminal would obey it: in one line, or indented. */
+  /** Writes JSON to standard output on one line or indented, with terminal control characters escaped. */
   readonly printJson: (value: unknown, indent?: number) => void
   /** Writes one line for people to standard error. */
   readonly note: (line: string) => void
@@ -28,20 +28,20 @@ export interface CommandContext {
 
 /** A command of the program. */
 export interface Command {
-  /** Words that choose it: `wallet new`. */
+  /** Words that select the command, such as `wallet new`. */
   readonly name: string
-  /** Arguments as usage text shows them. */
+  /** Arguments as the usage text shows them. */
   readonly usage: string
-  /** Most words that it takes. */
+  /** Most words that the command takes. */
   readonly wordsMax: number
   readonly about: string
-  /** A command line that works on the devnet, without the program's own name. */
+  /** A command line that works on the devnet, without the name of the program. */
   readonly example?: string
-  /** Flags beside the settings, with what they do. */
+  /** Flags of this command, with their help. Settings are not among them. */
   readonly flags: Readonly<Record<string, string>>
-  /** Whether all settings of a node matter to it, so that its help shows them. */
+  /** True if every setting of a node matters to the command, so its help lists them all. */
   readonly isNode?: true
-  /** Does the work; the exit code, or the fault that becomes one line and exit code 1. */
+  /** Runs the command. The result is an exit code, or a fault that is printed as one line. */
   readonly run: (context: CommandContext) => Promise<number | Fault>
 }
 
@@ -52,14 +52,14 @@ export function nodeUrl({ config, flags }: Pick<CommandContext, 'config' | 'flag
 
 /** The flag that names the node, for commands that talk to one. */
 export const RPC_FLAG = { rpc: 'Base address of the node; default: the local API' }
-/** The same flag where no node is asked: one set of flags does for every command of a script. */
-export const OFFLINE_FLAG = { rpc: 'Taken as by the other commands; no node is asked here' }
+/** The same flag for commands that ask no node, so that a script can pass one set of flags to every command. */
+export const OFFLINE_FLAG = { rpc: 'Accepted as by other commands, but no node is asked' }
 /** The flag that names a wallet. */
 export const WALLET_FLAG = { wallet: 'Name of the wallet; default: caller' }
-/** The flag that bounds what a transaction may cost in fees. */
-export const FEE_FLAG = { 'max-fee': 'Most coins of fee; default 0.1' }
+/** The flag that limits the fee of a transaction. */
+export const FEE_FLAG = { 'max-fee': 'Highest fee in coins; default 0.1' }
 
-/** Bound of the fee, in base units. */
+/** The fee limit, in base units. */
 export function feeFlag({ flags, params }: Pick<CommandContext, 'flags' | 'params'>): Result<bigint> {
   const text = flags['max-fee']
   return text === undefined ? ok(FEE_MAX_DEFAULT) : parseAmount(text, params.decimals)

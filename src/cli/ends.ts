@@ -3,7 +3,7 @@ import { fetchWithdrawal } from '../../rpc/client/bridge-views.ts'
 import type { Fact } from './facts.ts'
 import type { Asking } from './reading.ts'
 
-/** Ends of a paid call in words for its caller, by the event of a history or by what the node says of the payment. */
+/** Ends of a paid call in words for its caller, keyed by history event or by the payment's status at the node. */
 export const CALL_ENDS: Readonly<Record<string, string>> = {
   delivered: 'delivered',
   failed: 'failed, paid back',
@@ -11,13 +11,13 @@ export const CALL_ENDS: Readonly<Record<string, string>> = {
   expired: 'expired, paid back',
 }
 
-/** How far a withdrawal has come; undefined where the node does not say. */
+/** The state of a withdrawal. Undefined if the node does not tell. */
 export async function withdrawalState(txId: string, { client }: Asking): Promise<WithdrawalState | undefined> {
   const withdrawal = await fetchWithdrawal(client, txId)
   return withdrawal.ok ? withdrawal.value.status : undefined
 }
 
-/** What becomes of the tokens of a withdrawal: its recipient has them only once it is released, its sender again where it was cancelled. */
+/** Where the tokens of a withdrawal go: to the recipient once it is released, back to the sender if cancelled. */
 export function payoutFact(state: unknown, amount: string | undefined, receives: string | undefined): Fact {
   if (state === 'cancelled') return ['Given back', amount]
   return [state === 'released' ? 'Paid out' : 'To be paid out', receives]

@@ -3,13 +3,13 @@ import type { Fault } from '../../consensus/primitives/fault.ts'
 /** Exit codes of every command. */
 export const EXIT = {
   ok: 0,
-  /** The command could not be done; one line says why. */
+  /** The command failed. One line says why. */
   failed: 1,
   /** The command line or the configuration is wrong. */
   usage: 2,
-  /** A paid call failed and its money goes back. */
+  /** A paid call failed, and the payment is refunded. */
   refunded: 3,
-  /** An answer did not verify. */
+  /** The answer of a paid call did not verify. */
   unverified: 4,
   /** A bug in consensus: the node stopped before it committed anything. */
   invariant: 70,
@@ -17,7 +17,7 @@ export const EXIT = {
   storage: 74,
 } as const
 
-/** What is wrong with a command as it was given, rather than with what it found. */
+/** Faults in how the command was given, not in what happened when it ran. */
 const USAGE_FAULTS: ReadonlySet<string> = new Set([
   'cli/usage',
   'file/unreadable',
@@ -31,7 +31,7 @@ const USAGE_FAULTS: ReadonlySet<string> = new Set([
   'address/other-network',
 ])
 
-/** The exit code of a command that ends with a fault. */
+/** The exit code for a fault. */
 export function exitCodeOf({ code }: Fault): number {
   if (code === 'storage/full') return EXIT.storage
   return USAGE_FAULTS.has(code) ? EXIT.usage : EXIT.failed

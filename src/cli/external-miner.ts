@@ -10,34 +10,36 @@ import {
   type WorkAnswer,
 } from '../../rpc/client/mining.ts'
 
-/** What an external miner works with. */
+/** What an external miner is given. */
 export interface ExternalMinerParts {
   readonly url: string
   readonly owner: JobOwner
   readonly searcher: NonceSearcher
-  /** First nonce to try, anew for each job: others may search the same one. */
+  /** First nonce of a job, chosen anew for each job: other miners may search the same job. */
   readonly firstNonce: () => bigint
   readonly onMined: (block: { readonly id: string; readonly height: number; readonly transactions: number }) => void
-  /** Says one line to whoever watches. */
+  /** Writes one line for the user. */
   readonly note: (line: string) => void
-  /** Ends the work. */
+  /** Stops the miner. */
   readonly signal: AbortSignal
 }
 
-/** Waits between attempts to reach a node, doubled from the first to the last. */
+/** Waits between attempts to reach a node. They double from the first to the last. */
 const RETRY_MS = { first: 250, last: 5_000 }
-/** Where streams are refused, templates are asked for so often, and the stream again after so many. */
+/**
+ * If the node refuses a stream, jobs are polled at this interval, and the stream is tried again after this many polls.
+ */
 const POLL_MS = 1_000
 const POLLS = 30
 /** Attempts to submit one nonce to a node that is busy or away. */
 const ATTEMPTS = 10
 
-/** What a node may think differently of a moment later, for the same nonce. */
+/** Refusals that may not recur a moment later, for the same nonce. */
 const PASSING: ReadonlySet<string> = new Set(['mining_busy', 'rate_limited', 'node_busy', 'mining_not_ready'])
-/** Another block was first, or the node has started anew: its next job says what to do. */
+/** Refusals that end a job: another block came first, or the node has restarted. The next job follows. */
 const OVER: ReadonlySet<string> = new Set(['stale_job', 'unknown_job', 'known_block'])
 
-/** Follows the jobs of a node, lets threads search them, and submits what they find. It outlives the node's restarts. */
+/** Follows a node's jobs, searches them with threads, and submits the nonces found. It survives node restarts. */
 export class ExternalMiner {
   readonly #parts: ExternalMinerParts
   #current: { readonly job: JobView; readonly work: MiningJob } | undefined
@@ -49,7 +51,7 @@ export class ExternalMiner {
     parts.searcher.onFound((nonce, work) => void this.#found(nonce, work))
   }
 
-  /** Works until the signal ends it. */
+  /** Works until the signal aborts. */
   async run(): Promise<void> {
     const { url, owner, signal } = this.#parts
     while (!signal.aborted) {
@@ -57,11 +59,11 @@ export class ExternalMiner {
       if (jobs.ok) {
         let taken = 0
         for await (const job of jobs.value) taken += this.#take(job)
-        // Asked for one job, it says what is wrong, or we see it.
+        // The stream gave no job. Asking for a single job shows the reason.
         if (taken === 0) await this.#poll('its stream gave none')
         else await this.#pause()
       } else if (jobs.fault.code === 'cli/node-unreachable') {
-        // A block found now could reach nobody.
+        // Without the node, a block found now could not be submitted.
         this.#rest()
         this.#say(faultMessage(jobs.fault))
         await this.#pause()
@@ -84,7 +86,7 @@ export class ExternalMiner {
     }
   }
 
-  /** Begins to search a job; the number of jobs taken. */
+  /** Starts to search a job. Returns the number of jobs taken. */
   #take(job: JobView, how = 'following its jobs'): number {
     const { url, owner, signal } = this.#parts
     if (signal.aborted) return 0
@@ -110,7 +112,7 @@ export class ExternalMiner {
     const { onMined, searcher, note, signal } = this.#parts
     const found = this.#current
     if (found === undefined || found.work !== work) return
-    // A second solution of the same job would be worth nothing.
+    // A second solution of the same job would be worthless.
     searcher.assign(null)
     const answer = await this.#submit(found.job, nonce)
     if (signal.aborted) return
@@ -120,7 +122,7 @@ export class ExternalMiner {
     if (this.#current === found && !over) this.#search(found.job)
   }
 
-  /** Submits a nonce as long as its job is the newest; undefined where the node could not be asked. */
+  /** Submits a nonce. Undefined if no attempt reached the node. */
   async #submit({ jobId }: JobView, nonce: bigint): Promise<WorkAnswer | undefined> {
     let said: WorkAnswer | undefined
     for (let i = 0; i < ATTEMPTS && !this.#parts.signal.aborted; i++) {
@@ -132,7 +134,7 @@ export class ExternalMiner {
     return said
   }
 
-  /** Tells what changed. */
+  /** Prints a line if it differs from the last one. */
   #say(line: string): void {
     if (line === this.#said || this.#parts.signal.aborted) return
     this.#said = line

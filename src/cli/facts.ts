@@ -1,30 +1,30 @@
 import { cellOf, tableOf } from './reading.ts'
 
-/** One line of what a command shows: what it is, and its value. Without a value there is no line. */
+/** One line of output: a label and a value. Without a value the line is left out. */
 export type Fact = readonly [label: string, value: string | undefined]
 
-/** Facts as lines whose values stand under each other. */
+/** Facts as lines with aligned values. */
 export function factLines(facts: readonly Fact[]): readonly string[] {
   return tableOf(facts.flatMap(([label, value]) => (value === undefined ? [] : [[label, value]])))
 }
 
-/** Most rows of a list within a document: what is longer has a list of its own, or `--json`. */
+/** Most rows of a list within a document. A longer list has a command of its own, or `--json`. */
 const ROWS_MAX = 20
 
-/** A list within a document, its heads first; nothing where it is empty. */
+/** A list within a document, column heads first. Empty if the list is. */
 export function rowLines(heads: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
   if (rows.length === 0) return []
   const more = rows.length > ROWS_MAX ? [`and ${rows.length - ROWS_MAX} more: --json shows all`] : []
   return ['', ...tableOf([heads, ...rows.slice(0, ROWS_MAX)]), ...more]
 }
 
-/** A text of an answer; undefined where it is missing or empty. */
+/** A text from an answer. Undefined if missing or empty. */
 export function textFact(value: unknown): string | undefined {
   const text = cellOf(value)
   return text === '-' || text === '' ? undefined : text
 }
 
-/** A moment of an answer, `2026-05-01T12:00:00.000Z`, as people read it: `2026-05-01 12:00:00 UTC`. */
+/** A time from an answer in readable form: `2026-05-01T12:00:00.000Z` becomes `2026-05-01 12:00:00 UTC`. */
 export function timeFact(value: unknown): string | undefined {
   const told = typeof value === 'string' ? /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})[.\d]*Z$/.exec(value) : null
   return told === null ? textFact(value) : `${told[1]} ${told[2]} UTC`

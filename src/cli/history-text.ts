@@ -8,13 +8,13 @@ import { type Asking, cellOf, type Fields, itemsOf } from './reading.ts'
 import { amountText } from './values.ts'
 
 const CALL = 'agent_invoke'
-/** Heads of a history's columns. */
+/** Column heads of a history. */
 export const HISTORY_HEADS: readonly string[] = ['HEIGHT', 'TIME', 'EVENT', 'OUTCOME', 'FEE', 'TRANSACTION']
 
-/** A transaction as one of its sides sees it. */
+/** A transaction, seen from the address whose history is shown. */
 interface Seen extends Told {
   readonly sender: string
-  /** Whether the address whose history it is sent it. */
+  /** True if that address sent it. */
   readonly isOwn: boolean
 }
 
@@ -40,7 +40,7 @@ const drew =
   ({ amounts: [due], units, ticker }) =>
     `${verb} ${units(due, ticker) ?? 'coins'}`
 
-/** What a transaction of each kind did, with its amounts and its other side; kinds that are not named move nothing. */
+/** What a transaction of each kind did, with its amounts and the other party. Kinds that move nothing are missing. */
 const SAYINGS: Readonly<Partial<Record<TxKind, Saying>>> = {
   transfer: moved(({ ticker }) => ticker),
   token_transfer: moved(({ payload }) => payload.symbol),
@@ -87,8 +87,8 @@ function poolOf({ assetA, assetB, feeBps }: Fields): string {
 }
 
 /**
- * Events without the payments of calls whose end stands above them: a call is one line. Newest come first; `ended` keeps the calls
- * whose end was seen from page to page.
+ * Merges the payment and the end of a call into one line: payments are dropped if their end was seen. Events come
+ * newest first. `ended` carries the ended calls from page to page.
  */
 export function onePerCall(events: readonly Fields[], ended: Set<unknown>): readonly Fields[] {
   return events.filter(({ event, kind, txId }) => {
@@ -99,7 +99,7 @@ export function onePerCall(events: readonly Fields[], ended: Set<unknown>): read
   })
 }
 
-/** A line of a history, as the address whose history it is sees it; the fee where it paid one. */
+/** A line of the history, seen from `own`, with the fee if `own` paid it. */
 export async function historyRow(event: Fields, own: string, asking: Asking): Promise<readonly string[]> {
   const { fee, amounts } = await chargesOf(event, own, asking)
   const paid = fee === undefined ? '-' : amountText(fee, nativeAsset(asking.context))
@@ -109,9 +109,8 @@ export async function historyRow(event: Fields, own: string, asking: Asking): Pr
 }
 
 /**
- * An event for a program: as the node tells it, with the fee where the address whose history it is paid one and the amounts that the
- * chain worked out, in base units and in the order of the receipt; each null where there is none or the node does not hold it. Of a
- * withdrawal also how far it has come.
+ * An event for a program: the node's own fields, the fee if `own` paid it, and the amounts that the chain computed, in
+ * base units and receipt order. Each is null if absent or no longer held by the node. A withdrawal also has its state.
  */
 export async function historyFacts(event: Fields, own: string, asking: Asking): Promise<Fields> {
   const { fee, amounts } = await chargesOf(event, own, asking)
@@ -126,14 +125,14 @@ async function chargesOf(event: Fields, own: string, asking: Asking) {
   return { fee: event.sender === own ? receipt?.fee : undefined, amounts }
 }
 
-/** What the chain worked out and charged; undefined where the node does not hold it any more. */
+/** The receipt of a transaction. Undefined if the node no longer holds it. */
 async function receiptOf({ txId }: Fields, { client }: Asking) {
   if (typeof txId !== 'string') return undefined
   const known = await client.transaction(txId)
   return known.ok ? readReceipt(fieldsOf(known.value.receipt)) : undefined
 }
 
-/** What happened. What a transaction that failed would have done is said as its kind alone: nothing was moved. */
+/** What happened. A failed transaction moved nothing, so only its kind is named. */
 async function eventText(
   event: Fields,
   { isOwn, amounts }: Pick<Seen, 'isOwn' | 'amounts'>,
@@ -147,12 +146,12 @@ async function eventText(
   return (SAYINGS[kind as TxKind] as Saying)({ ...told, sender: cellOf(sender), isOwn })
 }
 
-/** How far a withdrawal has come: nothing else in the history of its sender tells of tokens that came back. */
+/** The state of a withdrawal. The sender's history has no other event for returned tokens. */
 async function stateIn({ kind, success, txId }: Fields, asking: Asking) {
   return kind === 'bridge_withdraw' && success === true ? withdrawalState(cellOf(txId), asking) : undefined
 }
 
-/** How it ended. A payment that succeeded is a call that is not answered yet. */
+/** How the transaction ended. A successful payment is a call that has no answer yet. */
 function outcomeOf({ event, kind, success, outcome }: Fields): string {
   const end = kind === CALL && Object.hasOwn(CALL_ENDS, String(event)) ? CALL_ENDS[String(event)] : undefined
   if (end !== undefined) return end

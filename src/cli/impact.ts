@@ -9,41 +9,42 @@ import { PERCENT_DECIMALS, percentText } from './percent.ts'
 import { findPool, seenFrom } from './pools.ts'
 import type { Session } from './session.ts'
 
-/** On a terminal what is more than so much worse than the known price is asked about, in parts per million. */
+/** On a terminal, a price that is worse than the known one by more than this is confirmed first (parts per million). */
 const ASKED_FROM = 50_000n
-/** Beyond so much nothing is sent unless the command line says that it may. */
+/** Beyond this a swap is refused unless the command line allows it. */
 const REFUSED_FROM = 150_000n
 const PPM = 1_000_000n
 const ACCEPT = '--accept-impact'
 
-/** The flag that lets a swap of great impact through, and a pool far from the known price. */
+/** The flag that allows a swap of high impact, or a pool far from the known price. */
 export const IMPACT_FLAG = {
-  'accept-impact': 'Swap at more than 15 percent below the listed price or the best route, and do not ask above 5',
+  'accept-impact':
+    'Allow a swap more than 15 percent below the listed price or the best route, and do not ask above 5 percent',
 }
 
-/** What goes into the first pool of a way, and what comes out of each. */
+/** The input of a route, and what each pool pays out. */
 interface Traded {
   readonly from: AssetView
   readonly given: Amount
   readonly hops: readonly HopView[]
-  /** A better way, where one was named that is not the best; null where there is none. */
+  /** A better route, if the user named one that is not the best. Null if there is none. */
   readonly rival: Rival | null
 }
 
-/** The best way beside the one that was named, in words. The named one is worse by as much as `paid` is less than `fair`. */
+/** The best route, if the user named another: in words, with what it pays (`fair`) and what the named one pays. */
 export interface Rival {
   readonly says: string
   readonly fair: bigint
   readonly paid: bigint
 }
 
-/** How much worse than at the prices of its pools a swap is, fees included, in parts per million, rounded up. */
+/** How much worse a swap is than the current prices of its pools, fees included, in parts per million, rounded up. */
 async function impactOf(session: Session, { from, given, hops }: Traded): Promise<Result<bigint>> {
-  // What the input would bring at the prices before the swap, and what it brings, over one denominator.
+  // What the input would be worth at the prices before the swap, and what it pays, over a common denominator.
   let [fair, paid]: [bigint, bigint] = [given, (hops.at(-1) as HopView).out.units]
   let symbol = from.symbol
   for (const { feeBps, out } of hops) {
-    // By the assets that are signed: what a node calls the pool of a way is its own word.
+    // Pools are found by the assets that are signed. The pool id in a quote is only the node's claim.
     const pool = await findPool(session, `${symbol}-${out.symbol}-${feeBps}`)
     if (!pool.ok) return pool
     const side = seenFrom(pool.value, symbol)
@@ -55,20 +56,20 @@ async function impactOf(session: Session, { from, given, hops }: Traded): Promis
   return ok(shortOf(fair, paid))
 }
 
-/** How much less than what is fair is paid, in parts per million, rounded up. */
+/** How far `paid` is below `fair`, in parts per million, rounded up. */
 function shortOf(fair: bigint, paid: bigint): bigint {
   return paid >= fair ? 0n : ((fair - paid) * PPM + fair - 1n) / fair
 }
 
-/** What a transaction does, with how bad its price is, and what a program is told of that. */
+/** What a transaction does, with a warning about its price, and the same facts for programs. */
 export interface Weighed {
   readonly says: string
   readonly facts: object
 }
 
 /**
- * What a swap does, with its impact and with what a better way would have paid. Faults: `cli/impact` and `cli/worse-route` where one of
- * them is too great, `cli/declined` where the person at the terminal said no.
+ * What a swap does, with its price impact and what a better route would pay. Faults: `cli/impact` and `cli/worse-route`
+ * if one of them is too great, `cli/declined` if the user said no.
  */
 export async function withImpact(session: Session, said: string, traded: Traded): Promise<Result<Weighed>> {
   const impact = await impactOf(session, traded)
@@ -86,8 +87,8 @@ export async function withImpact(session: Session, said: string, traded: Traded)
 }
 
 /**
- * Asks about what is worse than a known price by so much, in parts per million, and refuses what is worse by far. On a dry run it
- * gives the flag that sending needs. Faults: the refusal, and `cli/declined`.
+ * Confirms a price that is worse than the known one by `distance` (parts per million), and refuses one that is far
+ * worse. A dry run returns the flag that sending needs. Faults: the refusal, and `cli/declined`.
  */
 export async function guarded(
   { flags, note }: Pick<CommandContext, 'flags' | 'note'>,
@@ -108,7 +109,7 @@ export async function guarded(
   return distance <= ASKED_FROM ? ok({}) : confirmed(note, says)
 }
 
-/** Asks the person at a terminal whether to go on; a program is not asked. Faults: `cli/declined`. */
+/** Asks for confirmation on a terminal. Programs are not asked. Faults: `cli/declined`. */
 export async function confirmed(note: CommandContext['note'], says: string): Promise<Result<object>> {
   if (!process.stdin.isTTY) return ok({})
   note(says)
@@ -126,12 +127,12 @@ function hundredths(parts: bigint): string {
   return formatAmount(roundedUp(parts), PERCENT_DECIMALS)
 }
 
-/** Parts per million as hundredths of a percent are shown. */
+/** Parts per million, rounded up to hundredths of a percent. */
 function roundedUp(parts: bigint): bigint {
   return ((parts + 99n) / 100n) * 100n
 }
 
-/** Whether the line that comes next is a yes; an end of the input is none. */
+/** True if the next line is a yes. The end of input counts as no. */
 async function isConfirmed(): Promise<boolean> {
   const lines = createInterface({ input: process.stdin })
   try {

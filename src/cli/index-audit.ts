@@ -3,18 +3,18 @@ import type { ChainDatabase } from '../../consensus/chain/database.ts'
 import { equal, fromHex, toHex } from '../../consensus/primitives/bytes.ts'
 import type { StateChange } from '../../consensus/state/view.ts'
 
-/** What an audit of an index over the state found. */
+/** Result of an audit of an index that is derived from the state. */
 export interface IndexReport {
   readonly name: string
-  /** Entries that the state asks for. */
+  /** Entries that follow from the state. */
   readonly entries: number
-  /** Entries that are absent, have another value, or should not be there. */
+  /** Entries that are missing, differ, or should not exist. */
   readonly wrong: number
 }
 
 /**
- * Compares an index over the state with one that is made of the state alone. Only the entries that the index reads while it
- * is made (sums, counts) are held in memory; the others are looked up as they come.
+ * Compares a stored index with one rebuilt from the state. Only entries that are read back during the rebuild (sums,
+ * counts) are held in memory. Others are compared as they come.
  */
 export class IndexAudit {
   readonly #index: StateIndex
@@ -28,7 +28,7 @@ export class IndexAudit {
     this.#database = database
   }
 
-  /** Counts records of the state in. */
+  /** Adds state records. */
   add(records: readonly StateChange[]): void {
     const writes = this.#index.changesOf(records, (key) => {
       const name = toHex(key)
@@ -42,7 +42,7 @@ export class IndexAudit {
     }
   }
 
-  /** What the index is worth after the last record. */
+  /** The result after the last record. */
   async finish(): Promise<IndexReport> {
     for (const [name, value] of this.#sums) this.#expect(fromHex(name), value)
     let stored = 0

@@ -11,7 +11,7 @@ import type { CommandContext } from './command.ts'
 import { operatorClient } from './operator.ts'
 
 const DAY_MS = 86_400_000
-/** Pages of a listing: more than a node keeps keys for. */
+/** Most pages of a list: more than a node can have keys for. */
 const PAGES_MAX = 500
 
 /** API keys as commands see them, in a running node or in a data folder. */
@@ -23,8 +23,8 @@ export interface KeyDesk {
 }
 
 /**
- * Does something with the keys of the node that runs, or else with those of the data folder. A node that was named, or that has the
- * folder open without answering, is a fault.
+ * Works on the keys of the running node, or on those of the data folder if no node runs. It is a fault if a node named
+ * by --rpc does not answer, or if another process holds the folder.
  */
 export async function atKeyDesk<T>(
   context: CommandContext,

@@ -10,15 +10,15 @@ import type { Session } from './session.ts'
 
 const PPM = 1_000_000n
 const DIGITS = 6
-/** Pools of a route to dollars: those to the coin, and the one that prices it. */
+/** Most pools of a route to dollars: those to the coin, and the pool that prices the coin. */
 const ROUTE_MAX = ROUTE_POOLS_MAX + 1
-/** A fraction as the API has it; more digits no price of the chain has. */
+/** Numerator or denominator of a price in the API. No price of the chain has more digits. */
 const WHOLE_NUMBER = /^[1-9][0-9]{0,99}$/
 
 /**
- * What is done with a pool, with how far the price of these two amounts lies from the one that the node knows. Where the node
- * knows no price of one of them, nothing is said of it. `pool` names a pool that exists already. Faults: `cli/far-price` where the
- * prices are too far apart, `cli/declined` where the person at the terminal said no.
+ * Adds to `said` how far the price implied by two amounts lies from the price that the node knows. Nothing is added if
+ * a price is unknown. `pool` names a pool that already exists. Faults: `cli/far-price` if the prices are too far apart,
+ * `cli/declined` if the user said no.
  */
 export async function withKnownPrice(
   session: Session,
@@ -39,16 +39,16 @@ export async function withKnownPrice(
   return refused.ok ? ok({ says, facts: refused.value }) : refused
 }
 
-/** Units of the one asset for a unit of the other as whole ones for a whole one. */
+/** Converts a price per base unit into a price per whole unit. */
 function perWhole({ numerator, denominator }: Ratio, a: UnitsView, b: UnitsView): Ratio {
   return ratio(numerator * 10n ** BigInt(a.decimals), denominator * 10n ** BigInt(b.decimals))
 }
 
 /**
- * Millionths of a dollar for a base unit of an asset; undefined where the node knows no price. It is worked out from the pools of
- * the asset's route as they are in the newest block, since the node's own price of the coin is the mean of an epoch that is over.
- * A pool cannot be compared with itself. For the pool that prices the coin the mean of the epoch is taken; for one that prices a
- * token there is no other price.
+ * Millionths of a dollar per base unit of an asset. Undefined if the node knows no price. Computed from the pools on
+ * the asset's route in the newest block, since the node's own price is a mean over a past epoch. A pool cannot be
+ * compared with itself: for the pool that prices the coin the epoch mean is used, and for a pool that prices a token
+ * there is no other price.
  */
 async function priceOf(session: Session, { symbol }: UnitsView, pool: string | null): Promise<Ratio | undefined> {
   const { route, microsPerUnit, basis } = await toldPrice(session, symbol)
@@ -57,7 +57,10 @@ async function priceOf(session: Session, { symbol }: UnitsView, pool: string | n
   return route.length === 0 ? told(microsPerUnit) : along(session, symbol, route.map(String))
 }
 
-/** What comes of a base unit over pools at their reserves, the last of which holds what is redeemed for dollars; undefined where one is not found. */
+/**
+ * The worth of a base unit along these pools, the last of which holds redeemable dollars. Undefined if a pool is
+ * missing.
+ */
 async function along(session: Session, from: string, route: readonly string[]): Promise<Ratio | undefined> {
   let [symbol, paid, given] = [from, 1n, 1n]
   for (const name of route) {

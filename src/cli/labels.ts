@@ -1,7 +1,7 @@
 import type { AmountLabel } from './proposal.ts'
 import { amountText } from './values.ts'
 
-/** Amounts as a proposal calls them: `paid 10 SALT`. */
+/** Amounts with the labels of a proposal: `paid 10 SALT`. */
 export function labelled(labels: readonly AmountLabel[], amounts: readonly string[]): readonly string[] {
   return labels.flatMap(({ label, asset }, i) => {
     const value = amounts[i]

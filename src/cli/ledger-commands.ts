@@ -26,7 +26,7 @@ import {
 } from './commands/token.ts'
 import { stableListCommand, tokenHoldersCommand, tokenListCommand, tokenShowCommand } from './commands/token-lists.ts'
 
-/** Commands for what a wallet holds and does on the ledgers, in the order of the usage text. */
+/** Commands for holdings and ledger transactions of a wallet, in the order of the usage text. */
 export const LEDGER_COMMANDS: readonly Command[] = [
   walletHoldingsCommand,
   walletHistoryCommand,

@@ -1,6 +1,6 @@
 import { likest } from '../../consensus/primitives/likeness.ts'
 
-/** What people call a thing that a command names otherwise. */
+/** Common words, with the commands that they most likely mean. */
 const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['price', ['services', 'swap']],
   ['prices', ['services', 'swap']],
@@ -17,7 +17,7 @@ const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['run', ['start']],
 ])
 
-/** The commands that a mistyped one was most likely meant to be, likeliest first. */
+/** The commands that a mistyped word most likely meant, likeliest first. */
 export function likestCommands(mistyped: string, names: readonly string[], most: number): readonly string[] {
   const meant = SYNONYMS.get(mistyped.toLowerCase())?.filter((name) => names.includes(name)) ?? []
   return meant.length > 0 ? meant.slice(0, most) : likest(mistyped, names, most)

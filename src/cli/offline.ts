@@ -22,7 +22,7 @@ export interface OfflineChain {
 
 const MIB = 1_048_576
 
-/** Opens the data folder's chain. With `create` a missing one is made. */
+/** Opens the chain of the data folder. With `create` a missing chain is made. */
 export async function openOffline(
   { config, params }: CommandContext,
   create: boolean,

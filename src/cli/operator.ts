@@ -11,7 +11,7 @@ export const TOKEN_FLAG = {
     'File with the token of the operator; default: operator.token of the data folder, for a node on this machine',
 }
 
-/** The node with the token of its operator. That of the data folder leaves this machine only if it is named. */
+/** A client with the operator's token. The data folder's token is sent only to this machine, unless named. */
 export async function operatorClient(context: CommandContext): Promise<Result<OperatorClient>> {
   const url = nodeUrl(context)
   const named = context.flags['token-file']

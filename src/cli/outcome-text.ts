@@ -2,7 +2,7 @@ import { OUTCOME_NUMBERS, type OutcomeCode } from '../../consensus/ledger/outcom
 import { faultRow } from '../../consensus/primitives/fault.ts'
 import type { TxKind } from '../../consensus/tx/kinds.ts'
 
-/** What each outcome says to whoever sent the transaction. A receipt carries the number alone, not the facts of the case. */
+/** What each outcome tells the sender of the transaction. A receipt carries only the number, not the details. */
 const OUTCOME_TEXTS: Readonly<Record<OutcomeCode, string>> = {
   'ledger/invariant': 'it would break a law of the ledger; please report this',
   'ledger/no-account': 'the receiver has no account',
@@ -25,7 +25,7 @@ const OUTCOME_TEXTS: Readonly<Record<OutcomeCode, string>> = {
   'token/not-freezable': 'the token was made without the power to freeze it',
   'token/max-supply': 'it would exceed what may ever be minted',
   'stable/under-backed': 'the supply would exceed the reserve',
-  'stable/no-surplus': 'the reserve does not exceed the supply by so much',
+  'stable/no-surplus': 'the reserve does not exceed the supply by this amount',
   'stable/below-minimum': 'it would pay less than the minimum',
   'pool/exists': 'there is such a pool already',
   'pool/unknown': 'there is no such pool',
@@ -53,7 +53,7 @@ export function outcomeText(code: OutcomeCode): string {
   return `${code}: ${OUTCOME_TEXTS[code]}`
 }
 
-/** The outcome that an API code stands for; where several share it, the one of the kind's own ledger. */
+/** The outcome behind an API code. If several share the code, the one of the kind's own ledger. */
 export function outcomeOfApi(api: string, kind: TxKind): OutcomeCode | undefined {
   const codes = (Object.keys(OUTCOME_NUMBERS) as OutcomeCode[]).filter((code) => faultRow(code).api === api)
   return codes.find((code) => kind.startsWith(`${code.split('/')[0]}_`)) ?? codes[0]

@@ -11,13 +11,13 @@ import { unitsText } from './values.ts'
 /** Decimals of a price in millionths of a dollar. */
 const USD_DECIMALS = 6
 
-/** A payload with what the chain worked out, and how amounts of an asset are written. */
+/** A payload with the amounts that the chain computed, and a formatter for amounts. */
 export interface Told {
   readonly payload: Fields
   readonly amounts: readonly unknown[]
   readonly units: (value: unknown, symbol: unknown) => string | undefined
   readonly ticker: string
-  /** Of a withdrawal how far it has come, where the node says so. */
+  /** State of a withdrawal, if the node tells it. */
   readonly state?: string | undefined
 }
 
@@ -56,7 +56,7 @@ const withdrawal: Facts = ({ payload }) => [
 ]
 const token: Facts = ({ payload }) => [['Token', textFact(payload.symbol)]]
 
-/** What a transaction of each kind did, in the order in which people ask. */
+/** What a transaction of each kind did, most important facts first. */
 const KIND_FACTS: Readonly<Partial<Record<TxKind, Facts>>> = {
   transfer: ({ payload, units, ticker }) => [
     ['To', textFact(payload.to)],
@@ -135,7 +135,7 @@ const KIND_FACTS: Readonly<Partial<Record<TxKind, Facts>>> = {
   agent_receipt: ({ payload }) => [['Ends', counted(itemsOf(payload.entries).length, 'paid call')]],
 }
 
-/** What goes in and out of a swap, as asked for and as it came to. */
+/** Input and output of a swap, as requested and as executed. */
 function swapFacts({ payload, amounts, units }: Told): readonly Fact[] {
   const hops = itemsOf(payload.hops)
   const [from, to] = [payload.assetIn, hops.at(-1)?.asset]
@@ -158,7 +158,7 @@ function swapFacts({ payload, amounts, units }: Told): readonly Fact[] {
   ]
 }
 
-/** What a transaction did, for people; `amounts` is what its receipt says that the chain worked out. */
+/** What a transaction did, for people. `amounts` are those of its receipt. */
 export async function payloadFacts(
   transaction: Fields,
   amounts: readonly unknown[],
@@ -172,7 +172,7 @@ export async function payloadFacts(
   return facts({ ...told, state: await withdrawalState(cellOf(transaction.txId), asking) })
 }
 
-/** A payload with the names of what its numbers stand for, and a way to write amounts of the assets that it names. */
+/** A payload with names in place of numbers, and a formatter for amounts of its assets. */
 export async function toldPayload(transaction: Fields, amounts: readonly unknown[], asking: Asking): Promise<Told> {
   const payload = withNames(fieldsOf(transaction.payload), asking)
   const assets = await assetsOf(payload, asking)
@@ -181,7 +181,7 @@ export async function toldPayload(transaction: Fields, amounts: readonly unknown
   return { payload, amounts, units, ticker: asking.context.params.ticker }
 }
 
-/** A payload with what its numbers stand for: the name of a network of the bridge, its token, the reserve of a stable one. */
+/** Adds the names behind numbers: the bridge network, its token, and the reserve token of a stable token. */
 function withNames(payload: Fields, { context: { params } }: Asking): Fields {
   const { rules } = params.steps.at(-1) as (typeof params.steps)[number]
   const network = typeof payload.network === 'number' ? rules.bridge.networks[payload.network] : undefined
@@ -193,7 +193,7 @@ function withNames(payload: Fields, { context: { params } }: Asking): Fields {
   }
 }
 
-/** The assets that a payload names, with their decimals. One that the node does not tell is missing. */
+/** The assets that a payload names, with their decimals. Assets that the node does not know are missing. */
 async function assetsOf(payload: Fields, asking: Asking): Promise<ReadonlyMap<string, AssetView>> {
   const { symbol, assetA, assetB, assetIn, asset, reserve, hops, decimals } = payload
   const named = [symbol, assetA, assetB, assetIn, asset, reserve, itemsOf(hops).at(-1)?.asset]
@@ -201,7 +201,7 @@ async function assetsOf(payload: Fields, asking: Asking): Promise<ReadonlyMap<st
   for (const text of [asking.context.params.ticker, ...named]) {
     if (typeof text !== 'string' || assets.has(text) || !TOKEN_SYMBOL.test(text)) continue
     const one = text as TokenSymbol
-    // A token that is made here need not be there yet.
+    // A token created by this transaction may not exist yet.
     if (text === symbol && typeof decimals === 'number') assets.set(text, { symbol: one, decimals })
     else {
       const found = await lookUpAsset(asking, one)

@@ -10,28 +10,28 @@ import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
 import type { CommandContext } from './command.ts'
 
-/** Parts of a whole that a percentage is counted in: four decimals of a percent. */
+/** Percentages are counted in millionths: four decimals of a percent. */
 const WHOLE = 1_000_000n
-/** Decimals of a percentage in parts per million. */
+/** Decimals of a percentage that is counted in parts per million. */
 export const PERCENT_DECIMALS = 4
 
-/** The flag that says how much worse than expected an outcome may be. */
+/** The flag that sets how much worse than expected an outcome may be. */
 export const SLIPPAGE_FLAG = {
-  slippage: 'Most percent that the outcome may be worse than quoted by the time of its block; default 0.5',
+  slippage: 'By how many percent the outcome may be worse than quoted; default 0.5',
   'accept-slippage': 'Take a --slippage above 15 percent',
 }
 const SLIPPAGE_DEFAULT = '0.5'
-/** Who makes the block may take what is tolerated: above this it is more likely a slip of the unit than meant. */
+/** The miner of the block can take the whole tolerance, so a greater one is more likely a typing error in the unit. */
 const SLIPPAGE_UNASKED_MAX = (15n * WHOLE) / 100n
 
-/** A percentage as parts per million: `0.5` is 5,000. At most four decimals and at most 100. */
+/** A percentage as parts per million: `0.5` is 5,000. At most four decimals, and at most 100. */
 export function parsePercent(flag: string, text: string): Result<bigint> {
   const parts = parseAmount(text.replace(/%$/, ''), PERCENT_DECIMALS)
   if (parts.ok && parts.value <= WHOLE) return parts
   return fail(fault('cli/usage', { reason: `--${flag} is a percentage of 0 to 100 with at most 4 decimals` }))
 }
 
-/** The tolerance that a command was given, in parts per million. All of it would be no protection at all. */
+/** The tolerance of a command, in parts per million. A tolerance of 100 % would not protect at all, and is refused. */
 export function slippageFlag({ flags }: Pick<CommandContext, 'flags'>): Result<bigint> {
   const parts = parsePercent('slippage', flags.slippage ?? SLIPPAGE_DEFAULT)
   if (!parts.ok) return parts
@@ -43,12 +43,12 @@ export function slippageFlag({ flags }: Pick<CommandContext, 'flags'>): Result<b
   return fail(fault('cli/usage', { reason }))
 }
 
-/** ceil(expected x (1 - slippage)): the least to accept, never more tolerant than was said. */
+/** ceil(expected x (1 - slippage)): the least to accept. Rounding never adds tolerance. */
 export function atLeast(expected: bigint, slippage: bigint): Amount {
   return amount(mulDivUp(expected, WHOLE - slippage, WHOLE))
 }
 
-/** floor(expected x (1 + slippage)): the most to pay, never more tolerant than was said. */
+/** floor(expected x (1 + slippage)): the most to pay. Rounding never adds tolerance. */
 export function atMost(expected: bigint, slippage: bigint): Amount {
   return amount(mulDivDown(expected, WHOLE + slippage, WHOLE))
 }

@@ -5,26 +5,26 @@ import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 import { localUrl } from '../daemon/own-url.ts'
 import type { CommandContext } from './command.ts'
 
-/** What says where a command works. */
+/** What determines where a command works: network, folder and node. */
 type Place = Pick<CommandContext, 'config' | 'resolution' | 'flags'>
 
-/** Words that a shell takes as they are. */
+/** Words that need no quotes in a shell. */
 const PLAIN_WORD = /^[\w./:@%+=,-]+$/
-/** Settings that a command line repeats only where it was given them: what the environment or a file says holds for the next one, too. */
+/** Settings that a hint repeats if a flag gave them. The environment and files apply to the next command too. */
 const REPEATED: readonly SettingName[] = ['wallet.passphrase-file', 'dev-key']
 const NODE_SETTINGS: readonly SettingName[] = ['rpc.host', 'rpc.port']
 
-/** A command line that does what it says where this command works: on the same network, in the same folder. */
+/** A command line to suggest, for the same network and folder. */
 export function folderHint(place: Place, words: string): string {
   return `npx --no farthing ${words}${folderFlags(place)}`
 }
 
-/** A command line that asks the same node as this command, and works in the same folder. */
+/** A command line to suggest, for the same node, network and folder. */
 export function nodeHint(place: Place, words: string): string {
   return `npx --no farthing ${words}${nodeFlags(place)}`
 }
 
-/** Flags for the same network and folder, each with a space before it; empty where all are the defaults. */
+/** Flags for the same network and folder, each after a space. Empty if all are the defaults. */
 function folderFlags({ config, resolution, flags }: Place): string {
   const network = config.network === SETTINGS.network.default ? '' : flag('network', config.network)
   const folder = resolution['data-dir'].origin === 'default' ? '' : flag('data-dir', config.dataDir)
@@ -38,12 +38,12 @@ function nodeFlags(place: Place): string {
   return `${node}${folderFlags(place)}`
 }
 
-/** Those of the named flags that this command line has, as another one repeats them, each with a space before it. */
+/** The given flags with these names, as another command line repeats them, each after a space. */
 export function givenFlags({ flags }: Pick<Place, 'flags'>, names: readonly string[]): string {
   return names.map((name) => (flags[name] === undefined ? '' : flag(name, flags[name]))).join('')
 }
 
-/** How a node is started where none answers; nothing where it would be on another machine. */
+/** How to start a node, if none answers. Empty if the node would be on another machine. */
 function startAdvice(place: Place): string {
   const { config, flags, resolution } = place
   const { rpc } = flags
@@ -67,7 +67,7 @@ function flag(name: string, value: string): string {
   return ` --${name} ${shellWord(value)}`
 }
 
-/** What a fault's message advises in the place of a command, by its code. */
+/** Details that make the command in a fault's message work in the same place, by fault code. */
 const ADVICE: Readonly<Partial<Record<FaultCode, (place: Place) => FaultDetail>>> = {
   'wallet/missing': (place) => ({ flags: folderFlags(place) }),
   'storage/not-initialised': (place) => ({ flags: folderFlags(place) }),
@@ -77,7 +77,7 @@ const ADVICE: Readonly<Partial<Record<FaultCode, (place: Place) => FaultDetail>>
   'cli/node-unreachable': (place) => ({ advice: startAdvice(place) }),
 }
 
-/** A fault whose message advises a command: that it is run in the same place. Others stay as they are. */
+/** A fault whose suggested command works in the same place. Other faults stay as they are. */
 export function withPlace(cause: Fault, place: Place): Fault {
   const advice = ADVICE[cause.code]
   return advice === undefined ? cause : fault(cause.code, { ...cause.detail, ...advice(place) })

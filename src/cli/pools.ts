@@ -10,17 +10,17 @@ import type { CommandContext } from './command.ts'
 import { ownAddress, type Session } from './session.ts'
 import { usage } from './values.ts'
 
-/** A pool from the side of one of its assets, which is A then. */
+/** A pool seen from one of its assets, which becomes A. */
 export interface PoolSide {
   readonly a: AssetView
   readonly b: AssetView
   readonly funds: PoolFunds
 }
 
-/** How a pool is named: by its assets and its fee in basis points, or by its id. */
+/** The name of a pool, made of its assets and its fee in basis points, or its id. */
 const POOL = /^([0-9a-f]{64}|[A-Z0-9]{2,10}-[A-Z0-9]{2,10}-[0-9]{1,4})$/
 
-/** A pool by its id or its name, the assets in either order. What the node answers of another one is refused. */
+/** A pool by its id or its name, with the assets in either order. An answer about another pool is refused. */
 export async function findPool({ client, context }: Session, name: string): Promise<Result<PoolView>> {
   const named = readPoolName(name)
   if (!named.ok) return named
@@ -35,7 +35,7 @@ export async function findPool({ client, context }: Session, name: string): Prom
   return fail(fault('cli/refused', { message: `its answer is about ${own}, not about ${named.value}` }))
 }
 
-/** Name of the pool of two assets. */
+/** The name of a pool. */
 export function poolText(one: AssetView, other: AssetView, feeBps: number): string {
   return `${one.symbol}-${other.symbol}-${feeBps}`
 }
@@ -45,7 +45,7 @@ function poolId({ params }: Pick<CommandContext, 'params'>, { x, y, feeBps }: Po
   return poolIdOf(assetOf(x.symbol, coin), assetOf(y.symbol, coin), feeBps)
 }
 
-/** The name or the id of a pool. */
+/** Parses the name or the id of a pool. */
 export function readPoolName(name: string): Result<string> {
   if (POOL.test(name)) return ok(name)
   const meant = [name.toUpperCase(), name.toLowerCase()].find((cased) => POOL.test(cased))
@@ -53,14 +53,14 @@ export function readPoolName(name: string): Result<string> {
   return usage(`"${name.slice(0, 70)}" is no pool: name it as FAR-FUSD-30, or by its id${hint}`)
 }
 
-/** The pool from the side of an asset that it holds. */
+/** The pool, seen from one of its assets. */
 export function seenFrom({ name, x, y, shares }: PoolView, symbol: string): Result<PoolSide> {
   if (symbol === x.symbol) return ok({ a: x, b: y, funds: { reserveA: x.units, reserveB: y.units, shares } })
   if (symbol === y.symbol) return ok({ a: y, b: x, funds: { reserveA: y.units, reserveB: x.units, shares } })
   return usage(`${symbol.slice(0, 40)} is not in the pool ${name}`)
 }
 
-/** Shares of a pool that the session's wallet holds. */
+/** The wallet's shares of a pool. */
 export async function ownShares(session: Session, { id }: PoolView): Promise<Result<bigint>> {
   const holdings = await session.client.holdings(ownAddress(session))
   if (!holdings.ok) return holdings

@@ -2,7 +2,7 @@ import { ok, type Result } from '../../consensus/primitives/result.ts'
 import type { PayloadOf, TxKind } from '../../consensus/tx/kinds.ts'
 import type { AssetView } from '../../rpc/client/ledger-views.ts'
 
-/** An amount that the chain works out: what it is called, and what it counts; null for shares of a pool. */
+/** The label of an amount that the chain computes, and its asset. The asset is null for pool shares. */
 export interface AmountLabel {
   readonly label: string
   readonly asset: AssetView | null
@@ -12,16 +12,17 @@ export interface AmountLabel {
 export interface Proposal<K extends TxKind = TxKind> {
   readonly kind: K
   readonly payload: PayloadOf<K>
-  /** What it does, in one line. */
+  /** What the transaction does, in one line. */
   readonly says: string
-  /** What the amounts of its receipt are, in their order. */
+  /** Labels of the amounts in its receipt, in order. */
   readonly amounts: readonly AmountLabel[]
   /**
-   * How many sides of it are worth what its amounts in coins say: liquidity has two, a swap and a claim one. One that is worth less
-   * than its fee is a loss. Absent where what it is for is not worth coins.
+   * By what to multiply the coin amount in the receipt to get the worth of the transaction: liquidity has two sides of
+   * equal worth, a swap and a claim have one. If it is worth less than its fee, sending it is a loss. Absent if it is
+   * not sent for its worth.
    */
   readonly coinSides?: bigint
-  /** What a program is told of it on a dry run beside what the chain says. */
+  /** Facts for programs on a dry run, besides those of the chain. */
   readonly facts?: object
 }
 
@@ -36,10 +37,10 @@ export function propose<K extends TxKind>(
   return ok([{ kind, payload, says, amounts, facts } as unknown as Proposal])
 }
 
-/** What is proposed, as something that is made for its worth alone; see {@link Proposal.coinSides}. */
+/** Marks proposals that are sent only for their worth. See {@link Proposal.coinSides}. */
 export function madeForWorth(proposed: Result<readonly Proposal[]>, coinSides: bigint): Result<readonly Proposal[]> {
   return proposed.ok ? ok(proposed.value.map((proposal) => ({ ...proposal, coinSides }))) : proposed
 }
 
-/** The flag that lets through what is worth less than its fee. */
+/** The flag that allows a transaction that is worth less than its fee. */
 export const LOSS_FLAG = { 'accept-loss': 'Send it also where it is worth less than its fee' }

@@ -5,7 +5,7 @@ import type { ProviderCheck } from '../adapters/providers/provider.ts'
 import type { Stop } from '../daemon/open-core.ts'
 import { systemClock, systemTimers } from '../daemon/runtime.ts'
 
-/** Asks every configured provider the cheapest question that shows whether it works. */
+/** Sends every configured provider the cheapest question that shows whether it works. */
 export async function checkProviders({
   outside: config,
   rpc,
@@ -15,7 +15,7 @@ export async function checkProviders({
   const { publicUrl } = rpc
   const { espeak } = chat
   try {
-    // Those that allow a question a second would refuse one of two, and be called ill for it.
+    // No background checks: a provider that allows one question a second would refuse the second one and seem broken.
     const parts = { config, publicUrl, espeak, isWatching: false, clock: systemClock, timers: systemTimers }
     const outside = await openOutside(parts, stops)
     if (!outside.ok) return outside

@@ -9,33 +9,33 @@ import { bpsText } from './percent.ts'
 import type { Session } from './session.ts'
 import { countFlag, usage } from './values.ts'
 
-/** An answer of a node, or one object in it. */
+/** An answer of a node, or an object in it. */
 export type Fields = Readonly<Record<string, unknown>>
 
 /** A command with the node that it asks. */
 export type Asking = Pick<Session, 'context' | 'client'>
 
-/** What people see of a document: rows of a table, its heads first, or lines, for which the node may be asked again. */
+/** How a document is shown: as table rows with heads first, or as lines. Lines may need further answers of the node. */
 type Shown =
   | { readonly rows: (document: Fields, context: CommandContext) => readonly (readonly string[])[] }
   | { readonly lines: (document: Fields, asking: Asking) => readonly string[] | Promise<readonly string[]> }
 
 /** A command that shows one document of the node. */
 export type ReadingCommand = Omit<Command, 'run'> & {
-  /** Path of the document under `/api/v1`. */
+  /** Path of the document below `/api/v1`. */
   readonly path: (context: CommandContext) => Result<string> | Promise<Result<string>>
-  /** Most rows that a page may have, for lists that come in pages; default 200. */
+  /** Most rows of a page, for lists with pages. Default 200. */
   readonly rowsMax?: number
-  /** What of the document is shown, and in which order; default: all of it as it comes. */
+  /** Selects and orders what is shown. Default: the document as it is. */
   readonly arranged?: (document: Fields) => Fields
 } & Shown
 
 const DOCUMENT_INDENT = 2
 const ROWS_MAX = 200
-/** Flags of lists that come in pages. */
+/** Flags of lists with pages. */
 export const PAGE_FLAGS = { limit: 'Most rows of a page', cursor: 'Where a further page begins' }
 
-/** Makes a command of the document that it shows. */
+/** Makes a command that shows a document. */
 export function readingCommand(command: ReadingCommand): Command {
   const { name, usage, wordsMax, about, example } = command
   const run = async (context: CommandContext): Promise<number | Fault> => {
@@ -57,13 +57,13 @@ export function readingCommand(command: ReadingCommand): Command {
   return { name, usage, wordsMax, about, ...(example !== undefined && { example }), flags, run }
 }
 
-/** Most rows of a page as the command line has it; undefined where it does not say. */
+/** The --limit of the command line. Undefined if it is not given. */
 export function limitFlag(context: Pick<CommandContext, 'flags'>, rowsMax = ROWS_MAX): Result<number | undefined> {
   const rows = countFlag(context, 'limit', rowsMax + 1)
   return rows.ok && rows.value !== 0 ? rows : usage(`--limit is a whole number from 1 to ${rowsMax}`)
 }
 
-/** Prints a table, and says where there is more of it. */
+/** Prints a table, and how to get its next page. */
 export function showTable(
   { print, note }: CommandContext,
   rows: readonly (readonly string[])[],
@@ -74,7 +74,7 @@ export function showTable(
   if (typeof nextCursor === 'string') note(`there is more: --cursor ${printable(nextCursor)}`)
 }
 
-/** Lines of a table whose columns stand under each other. */
+/** Lines of a table with aligned columns. */
 export function tableOf(rows: readonly (readonly string[])[]): readonly string[] {
   const cells = rows.map((row) => row.map(printable))
   const widths = (cells[0] ?? []).map((_, i) => Math.max(...cells.map((row) => row[i]?.length ?? 0)))
@@ -91,12 +91,12 @@ export function itemsOf(list: unknown): readonly Fields[] {
   return Array.isArray(list) ? list.map(fieldsOf) : []
 }
 
-/** A field of an answer as text, `-` where it has none. */
+/** A field of an answer as text, `-` if missing. */
 export function cellOf(value: unknown): string {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : textOf(value, '-')
 }
 
-/** Units of an asset in an answer: `1.5 FAR`. */
+/** An amount in an answer, such as `1.5 FAR`. */
 export function unitsCell(value: unknown): string {
   const { text, symbol } = fieldsOf(value)
   return `${cellOf(text)} ${cellOf(symbol)}`
@@ -108,7 +108,7 @@ export function bpsCell(value: unknown): string {
   return /^[0-9]{1,15}$/.test(text) ? bpsText(BigInt(text)) : text
 }
 
-/** The flags named, as a query; empty where none is given. */
+/** The named flags as a query string. Empty if none is given. */
 export function queryOf({ flags }: Pick<CommandContext, 'flags'>, names: readonly string[]): string {
   const given = names.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]] as [string, string]]))
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`

@@ -15,7 +15,7 @@ import type { Session } from './session.ts'
 import { shortfall, vaultShortfall } from './shortfall.ts'
 import { amountText } from './values.ts'
 
-/** Shows what a proposal would come to in the next block. Nothing is signed, nothing is sent. */
+/** Shows what a proposal would do in the next block. Nothing is signed or sent. */
 export async function rehearse(
   session: Session,
   keys: AccountKeys,
@@ -40,8 +40,9 @@ export async function rehearse(
 }
 
 /**
- * Why a transaction with that nonce would fail as the chain is now, or null. Nothing is sent. Where others of its sender wait before
- * it, they may change that; where the node does not simulate, it is not known: then it is sent.
+ * Why a transaction would fail on the current state, or null. Nothing is sent. Null also if earlier transactions of the
+ * sender still wait, since they may change the outcome, and if the node does not simulate: the transaction is then sent
+ * untried.
  */
 export async function failureBefore(
   session: Session,
@@ -62,12 +63,12 @@ export async function failureBefore(
   return null
 }
 
-/** Why it fails, or null where it does not. */
+/** Why the simulated transaction fails, or null if it succeeds. */
 async function failureOf(session: Session, proposal: Proposal, simulated: SimulationView): Promise<string | null> {
   return simulated.success ? null : printable(await reasonOf(session, proposal, simulated))
 }
 
-/** The code of what it fails with and its sentence. */
+/** The code and the sentence of a failure. */
 async function reasonOf(session: Session, proposal: Proposal, simulated: SimulationView): Promise<string> {
   const { wouldMine, code, error } = simulated
   const known = wouldMine && code !== null ? outcomeOfApi(code, proposal.kind) : undefined
@@ -77,7 +78,7 @@ async function reasonOf(session: Session, proposal: Proposal, simulated: Simulat
   return `${outcomeText(known)}${lacking}`
 }
 
-/** Why a transaction that is worth less than its fee is refused; null where it pays, where that is not known, or where losing was allowed. */
+/** The fault for a transaction worth less than its fee. Null if it pays, if unknown, or if the user accepts a loss. */
 function lossOf({ context }: Session, proposal: Proposal, { amounts, fee }: SimulationView): Fault | null {
   const coin = nativeAsset(context)
   const moved = amounts[proposal.amounts.findIndex(({ asset }) => asset?.symbol === coin.symbol)]

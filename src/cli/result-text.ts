@@ -1,24 +1,24 @@
-/** What a field of an answer holds. */
+/** Fields of an object in a result. */
 type Fields = Readonly<Record<string, unknown>>
 
 const STEP = '  '
-/** A list that is no longer stands in one line. */
+/** A list that is not longer than this stands on one line. */
 const LINE_CHARS_MAX = 100
-/** What is shown of a result: a seller can make it as deep, as wide and as long as an answer may be. */
+/** Limits of what is shown: the seller controls how deep, wide and long a result is. */
 const LEVELS_MAX = 16
 const ITEMS_MAX = 500
 const LINES_MAX = 2_000
 const TEXT_CHARS_MAX = 8_000
-/** A word that is longer is no word but a file in letters. */
+/** A longer word without blanks is taken for an encoded file. */
 const WORD_CHARS_MAX = 500
 const WORD_CHARS_SHOWN = 60
 
-/** Marks what was left out. */
+/** Marks a place where something was left out. */
 type Cut = (what: string) => string
 
 /**
- * A result of a service as lines for people: a field a line, lists below their names, texts as they are. Its depth, its width and
- * its length are bounded; where something is left out it is said there, and the last line says where the whole is.
+ * The result of a service as lines for people: one field a line, lists below their names, texts unchanged. Depth, width
+ * and length are bounded. Each cut is marked, and the last line says how to see the whole.
  */
 export function resultLines(result: unknown): readonly string[] {
   let isCut = false
@@ -52,7 +52,7 @@ function restLines(count: number, indent: string, { cut }: Place): readonly stri
   return count > ITEMS_MAX ? [`${indent}${cut(`${count - ITEMS_MAX} more`)}`] : []
 }
 
-/** A value that fits behind its name; undefined for what takes lines of its own. */
+/** A value that fits on the line of its name. Undefined if it needs lines of its own. */
 function inLine(value: unknown, place: Place): string | undefined {
   if (typeof value === 'string') return value.includes('\n') ? undefined : shortened(value, place)
   if (value === null || value === undefined) return '-'
@@ -74,7 +74,7 @@ function shortened(text: string, { cut }: Place): string {
   return text.length > most ? `${text.slice(0, most)} ${cut(`${text.length - most} more characters`)}` : text
 }
 
-/** An amount of an asset as services give it: `1.5 FAR`, with what else the object says; undefined where it is none. */
+/** An amount as services write it, such as `1.5 FAR`, with the remaining fields. Undefined if it is no amount. */
 function amountIn(fields: Fields): { readonly line: string; readonly more: Fields } | undefined {
   const { symbol, amount, decimals, ...rest } = fields
   const { text, units: _, ...others } = rest
@@ -83,13 +83,13 @@ function amountIn(fields: Fields): { readonly line: string; readonly more: Field
   return isAmount ? { line: `${shown} ${symbol}`, more } : undefined
 }
 
-/** Fields with the ones of an amount among them as one. */
+/** Replaces the fields of an amount by one field. */
 function withAmount(fields: Fields): Fields {
   const amount = amountIn(fields)
   return amount === undefined ? fields : { amount: amount.line, ...amount.more }
 }
 
-/** An amount that an object says and nothing else. */
+/** The amount in an object that holds nothing else. */
 function bareAmount(fields: Fields): string | undefined {
   const amount = amountIn(fields)
   return amount !== undefined && Object.keys(amount.more).length === 0 ? amount.line : undefined
@@ -110,7 +110,7 @@ function fieldLines(fields: Fields, indent: string, place: Place): readonly stri
   return [...lines, ...restLines(all.length, indent, place)]
 }
 
-/** An item of a list: its first line has a dash in the place of two blanks. */
+/** An item of a list: a dash stands in the indent of its first line. */
 function itemLines(item: unknown, indent: string, place: Place): readonly string[] {
   const [first = '', ...rest] = linesOf(item, `${indent}${STEP}`, place)
   return [`${indent}- ${first.slice(indent.length + STEP.length)}`, ...rest]

@@ -21,13 +21,13 @@ import { EXIT } from './exit-codes.ts'
 import { folderHint } from './place.ts'
 import { importDevWallets, MARKET_WALLET, sharedMarketAddress, unlockWallet } from './wallets.ts'
 
-/** A stop that takes longer is forced: everything durable is on disk already. */
+/** A slower stop is forced. Everything durable is on disk already. */
 const STOP_MS_MAX = 4_500
 
-/** What a daemon is made of beside its configuration. */
+/** What a daemon is given besides its configuration. */
 export type DaemonParts = Pick<DaemonOptions, 'services' | 'openClaims' | 'internet' | 'fixtureModels'>
 
-/** Runs the node as it is shipped until it is told to stop. */
+/** Runs the released node until it is stopped. */
 export function runNode(context: CommandContext): Promise<number | Fault> {
   return runDaemon(context, {
     services: offeredServices(context.config, context.params),
@@ -35,7 +35,7 @@ export function runNode(context: CommandContext): Promise<number | Fault> {
   })
 }
 
-/** Runs a daemon with the parts given until it is told to stop. */
+/** Runs a daemon with these parts until it is stopped. */
 export async function runDaemon(context: CommandContext, parts: DaemonParts): Promise<number | Fault> {
   const { params, logger } = context
   const joined = withPeers(context)
@@ -67,7 +67,7 @@ export async function runDaemon(context: CommandContext, parts: DaemonParts): Pr
   return EXIT.ok
 }
 
-/** The configuration with the peers that the command line names beside it. */
+/** Adds the peers of the command line to the configuration. */
 function withPeers({ config, flags }: CommandContext): Result<Config> {
   const peers = [...config.p2p.peers, ...(flags.peer?.split(',') ?? [])]
   for (const text of peers) {
@@ -77,7 +77,7 @@ function withPeers({ config, flags }: CommandContext): Result<Config> {
   return ok({ ...config, p2p: { ...config.p2p, peers } })
 }
 
-/** Address of the market wallet where every new folder of the devnet has its key, and no flag asked for it; else null. */
+/** Address of the market wallet, if it has the default key of every new devnet folder. Null if a flag chose the key. */
 async function sharedKey(config: Config, { params, resolution }: CommandContext): Promise<string | null> {
   const { value, origin } = resolution['dev-key']
   if (origin !== 'default' && value === SETTINGS['dev-key'].default) return null
@@ -85,20 +85,21 @@ async function sharedKey(config: Config, { params, resolution }: CommandContext)
 }
 
 /**
- * Two nodes that sell by one key would each work for the same payment, so one that is told to join others sells nothing by the
- * key that all have. Mining may pay it. One that finds others by itself learns from the chain whether one of them sells.
+ * Two nodes that sell with the same key would both work for the same payment. So a node that is told to join peers does
+ * not sell with the shared key. Mining may still pay that key. A node that finds its peers by itself sees on chain
+ * whether another one sells.
  */
 function withoutSelling(config: Config, { note }: CommandContext, shared: string): Config {
   if (config.p2p.peers.length === 0) return config
   if (config.market.enabled)
     note(
-      'This node sells nothing, as its keys are those of every devnet: a new --data-dir with --dev-key 3 (to 6) has its own',
+      'This node sells nothing: every new devnet folder has its keys. A new --data-dir with --dev-key 3 (to 6) has its own',
     )
   const { mine, market } = config
   return { ...config, market: { ...market, enabled: false }, mine: { ...mine, address: mine.address ?? shared } }
 }
 
-/** The wallet that sells, opened; null where nothing is sold. */
+/** The opened wallet of the seller. Null if nothing is sold. */
 async function marketWallet(context: CommandContext): Promise<Result<WalletKey> | null> {
   const { config, params, logger } = context
   if (!config.market.enabled) return null
@@ -109,13 +110,13 @@ async function marketWallet(context: CommandContext): Promise<Result<WalletKey> 
   return null
 }
 
-/** What must not be survived: the process ends with a code that says why, before anything wrong is committed. */
+/** Handles errors that the node must not survive: it exits with a code before anything wrong is committed. */
 function fatalHandler(logger: Logger, dataDir: string): (error: unknown) => never {
   const onFatal = (error: unknown): never => {
     const bug = error instanceof InvariantError || error instanceof AssertionError
     const code = bug ? EXIT.invariant : isStorageFailure(error) ? EXIT.storage : EXIT.failed
     const disk = storageFaultOf(dataDir, error)
-    // Where the disk is to blame a person needs to know which and why; our stack says nothing of that.
+    // If the disk is the cause, the operator needs to know which disk and why. A stack trace does not say that.
     if (disk !== undefined) logger.fatal({ code }, `the node stops: ${faultMessage(disk)}`)
     else logger.fatal({ error: textOf(error), code }, 'the node stops')
     return process.exit(code)
@@ -132,12 +133,12 @@ function textOf(error: unknown): string {
 function greet(context: CommandContext, { url, node, peerAddresses }: Daemon): void {
   const { note, params, config } = context
   note(`${params.name} node, API at ${url}`)
-  // Whoever listens everywhere is meant to be reached from elsewhere, too.
+  // A node that listens on every address is meant to be reached from other machines too.
   const address = peerAddresses.find((text) => !/^\/(ip4\/127\.|ip6\/::1\/)/.test(text)) ?? peerAddresses[0]
   if (address !== undefined) note(`Others join with:  --peer ${address}`)
-  // A devnet has no other miners: without a block nothing is published and nothing paid.
+  // A devnet has no other miners. Without blocks, services cannot be published or paid.
   const idle = params.name === 'devnet' && config.mine.threads === 0 && config.p2p.peers.length === 0
-  // One that takes no request: the line works as it stands.
+  // A service that needs no request, so that the suggested command works as it is.
   const { shop } = node.market ?? {}
   const offer = shop?.offers.find(({ definition }) => definition.example === '')?.definition
   const payout = shop?.operator.payout
@@ -149,8 +150,8 @@ function greet(context: CommandContext, { url, node, peerAddresses }: Daemon): v
 }
 
 /**
- * Resolves at the first signal to stop, which may come while the daemon still starts. A stop that takes too long is ended
- * by force, and so is one that a second signal hurries.
+ * Resolves at the first signal to stop, which may come during the start. A slow stop is forced, and a second signal
+ * forces it at once.
  */
 function toldToStop(logger: Logger): Promise<void> {
   return new Promise((resolve) => {

@@ -18,7 +18,7 @@ import { withPlace } from './place.ts'
 
 /** Flags that every command takes. */
 const GLOBAL_FLAGS = { config: 'Configuration file; default: farthing.json in the data folder', help: 'Show this help' }
-/** Settings that matter to a command that asks a node or opens a wallet; the others are of the node itself. */
+/** Settings that matter to a command that asks a node or opens a wallet. The others belong to the node. */
 const CLIENT_SETTINGS: ReadonlySet<string> = new Set([
   'network',
   'data-dir',
@@ -27,18 +27,18 @@ const CLIENT_SETTINGS: ReadonlySet<string> = new Set([
   'wallet.passphrase-file',
   'dev-key',
 ])
-/** Environment variables of ours that are no settings. */
+/** Environment variables of ours that are not settings. */
 const OTHER_VARIABLES = ['FARTHING_CONFIG', 'FARTHING_RUNS']
 
-/** Commands that are suggested for one that there is not. */
+/** Suggestions for an unknown command. */
 const SUGGESTIONS = 3
-/** Letters of a mistyped word that are looked at. */
+/** Characters of a mistyped word that are compared. */
 const TYPED_CHARS_MAX = 30
 
 /** Networks by the names that the `network` setting takes. */
 export type Networks = Readonly<Record<NetworkName, NetworkParams>>
 
-/** Runs one command line to its exit code. Whatever is wrong becomes one line on standard error. */
+/** Runs one command line and returns its exit code. Every fault becomes one line on standard error. */
 export async function runCommandLine(
   commands: readonly Command[],
   args: readonly string[],
@@ -55,7 +55,7 @@ export async function runCommandLine(
     return typeof text === 'string' ? say(text) : refuse(text, EXIT.usage)
   }
   if (command === undefined) return refuse(unknownCommand(commands, words), EXIT.usage)
-  // A flag that there is not may have taken a word that belongs elsewhere: it is what is said first.
+  // An unknown flag may have taken a word as its value, so it is reported before a surplus word.
   const context = await createContext(command, line.value, networks)
   if (!context.ok) return refuse(context.fault, EXIT.usage)
   const extra = context.value.words[command.wordsMax]
@@ -72,7 +72,7 @@ export async function runCommandLine(
   return refuse(withPlace(outcome, context.value), exitCodeOf(outcome))
 }
 
-/** A disk can fail under every command, wherever it writes. */
+/** A disk failure can happen in any command. */
 async function runOnDisk(command: Command, context: CommandContext): Promise<number | Fault> {
   try {
     return await command.run(context)
@@ -81,7 +81,7 @@ async function runOnDisk(command: Command, context: CommandContext): Promise<num
   }
 }
 
-/** The command that the first words choose; two-word names win. */
+/** The command that the first words select. Names of two words win. */
 function findCommand(commands: readonly Command[], words: readonly string[]): Command | undefined {
   const byName = (name: string): Command | undefined => commands.find((command) => command.name === name)
   return byName(words.slice(0, 2).join(' ')) ?? byName(words[0] ?? '')
@@ -133,7 +133,7 @@ function splitFlags(
   return { settings, own }
 }
 
-/** The file that was named, which must exist, or the data folder's own, which need not. */
+/** The named configuration file, which must exist, or the one in the data folder, which is optional. */
 async function readConfigFile(
   named: string | undefined,
   others: readonly Source[],
@@ -152,7 +152,7 @@ async function readConfigFile(
   return source.ok ? ok([source.value]) : source
 }
 
-/** Help on what the words name: a command, those of a group, or all. */
+/** Help on a command, on a group of commands, or on all. */
 function helpText(commands: readonly Command[], words: readonly string[]): string | Fault {
   const command = findCommand(commands, words)
   if (command !== undefined) return commandHelp(command, commands)
@@ -160,7 +160,7 @@ function helpText(commands: readonly Command[], words: readonly string[]): strin
   return isKnown ? usageText(groupOf(commands, words[0])) : unknownCommand(commands, words)
 }
 
-/** Commands that begin with a word, all where none does. */
+/** Commands that begin with a word. All commands if none does. */
 function groupOf(commands: readonly Command[], word: string | undefined): readonly Command[] {
   const group = commands.filter(({ name }) => name.split(' ')[0] === word)
   return group.length > 0 ? group : commands
@@ -213,19 +213,19 @@ function say(text: string): number {
   return EXIT.ok
 }
 
-/** Every flag of every command, and those of the settings. */
+/** Names of all flags of all commands, and of the settings. */
 function namesOfFlags(commands: readonly Command[]): ReadonlySet<string> {
   const own = commands.flatMap(({ flags }) => Object.keys(flags))
   return new Set([...own, ...Object.keys(GLOBAL_FLAGS), ...Object.keys(SETTINGS).map((name) => flagOf(name).slice(2))])
 }
 
-/** Whether a program reads what a command says: known even where the command line is no good. */
+/** Whether errors are to be printed as JSON. Works even if the command line cannot be parsed. */
 function asksForJson(args: readonly string[]): boolean {
   const end = args.indexOf('--')
   return (end < 0 ? args : args.slice(0, end)).includes('--json')
 }
 
-/** Says why a command ends, in one line of standard error: for people, or as one JSON object. */
+/** Prints why a command failed, as one line on standard error: text, or a JSON object. */
 function sayRefusal(cause: Fault, exitCode: number, isJson: boolean): number {
   const message = faultMessage(cause)
   const error = { code: faultRow(cause.code).api, message, exitCode, details: cause.detail }

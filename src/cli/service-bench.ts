@@ -15,16 +15,16 @@ import { isInitialised } from '../storage/folder.ts'
 import type { CommandContext } from './command.ts'
 import { openOffline } from './offline.ts'
 
-/** Services' view of the world without a daemon: the chain of the data folder, or of the genesis alone where there is none yet. */
+/** What services see, without a daemon: the chain of the data folder, or the genesis alone if there is no chain yet. */
 export interface ServiceBench {
   readonly context: ServiceContext
   readonly outside: RunningOutside
-  /** Whether the chain is that of the data folder. */
+  /** True if the chain is that of the data folder. */
   readonly hasChain: boolean
   readonly close: () => Promise<void>
 }
 
-/** Opens chain and outside for trying services; the node must not be running. */
+/** Opens chain and providers to try services. The node must not be running. */
 export async function openServiceBench(context: CommandContext): Promise<Result<ServiceBench>> {
   const stops: Stop[] = []
   const close = async (): Promise<void> => {

@@ -8,22 +8,22 @@ import { offeredServices } from '../market/services-on-offer.ts'
 import { type CommandContext, nodeUrl } from './command.ts'
 import { openServiceBench, type ServiceBench } from './service-bench.ts'
 
-/** How a service stands, and which settings would make it available. */
+/** Availability of a service, and the settings that it still needs. */
 export interface Standing {
   readonly serviceId: string
-  /** Price of a call in dollars; null where a node does not say. */
+  /** Price of a call in dollars. Null if the node does not tell. */
   readonly priceUsd: number | null
   readonly available: boolean
   readonly reason: string
   readonly requires: readonly string[]
 }
 
-/** How all services stand without a node: by the configuration and the data folder. */
+/** Availability of all services without a node, from the configuration and the data folder. */
 export async function standingsHere(context: CommandContext): Promise<Result<readonly Standing[]>> {
   const bench = await benchOf(context)
   if (!bench.ok) return bench
   try {
-    context.note('No node runs here: this is by the configuration and the data folder.')
+    context.note('No node runs here: this is from the configuration and the data folder.')
     const { config, params } = context
     return ok(
       offeredServices(config, params).map((definition) => ({
@@ -36,7 +36,7 @@ export async function standingsHere(context: CommandContext): Promise<Result<rea
   }
 }
 
-/** Runs a service in this process, on its example unless a request is given. Fault of its own: `service/not-found`. */
+/** Runs a service in this process, with its example if no request is given. Fault of its own: `service/not-found`. */
 export async function trialHere(
   context: CommandContext,
   serviceId: string,
@@ -63,7 +63,7 @@ function standingOn({ context }: ServiceBench, { serviceId, ready }: ServiceDefi
     : { serviceId, available: false, reason: readiness.reason, requires: readiness.requires }
 }
 
-/** A bench on the data folder; where a node has it that listens elsewhere, it is said how to reach that node. */
+/** Opens the bench. If a node holds the data folder but listens elsewhere, the user is told how to reach it. */
 async function benchOf(context: CommandContext): Promise<Result<ServiceBench>> {
   const bench = await openServiceBench(context)
   if (!bench.ok && bench.fault.code === 'storage/locked')

@@ -16,21 +16,21 @@ import { type CommandContext, nodeUrl } from './command.ts'
 import { readAddress, readSymbol, usage } from './values.ts'
 import { importDevWallets, isDevWallet, unlockWallet, walletName } from './wallets.ts'
 
-/** A command with the node that it talks to and the wallet that it is for. */
+/** A command with its node and its wallet. */
 export interface Session {
   readonly context: CommandContext
   readonly client: NodeClient
   /** Height of the node's head when the command began. */
   readonly height: number
-  /** Genesis of the network that the command is set to: nothing is signed for another. */
+  /** Genesis of the configured network. Nothing is signed for another one. */
   readonly genesis: string
-  /** Rules of the network as this release knows them. */
+  /** The newest rules of the network that this release knows. */
   readonly rules: Rules
   /** Address of the wallet. */
   readonly sender: Address
 }
 
-/** Finds node and wallet. The wallet stays closed, and a node of another network is refused before anything is asked of it. */
+/** Finds node and wallet. The wallet stays closed. A node of another network is refused before any other question. */
 export async function openSession(context: CommandContext): Promise<Result<Session>> {
   const { params } = context
   const sender = await ownWallet(context)
@@ -47,7 +47,7 @@ export async function openSession(context: CommandContext): Promise<Result<Sessi
   return ok({ context, client, height: status.value.height, genesis, rules, sender: sender.value })
 }
 
-/** Address of the wallet that a command names. On the devnet the funded ones are made where they are not there, if a node answers. */
+/** Address of the wallet of a command. If a devnet node answers, missing development wallets are made. */
 export async function ownWallet(context: CommandContext, node = nodeUrl(context)): Promise<Result<Address>> {
   const { config, params } = context
   const name = walletName(context)
@@ -56,7 +56,7 @@ export async function ownWallet(context: CommandContext, node = nodeUrl(context)
   const there = await walletAddress(wallets, name.value)
   if (there.ok) return ok(there.value as Address)
   if (!isDevWallet(name.value, params)) return there
-  // A mistyped place would else be given keys.
+  // Without this check, a mistyped data folder would be given keys.
   const status = await new NodeClient(node).status()
   if (!status.ok) return status
   const imported = await importDevWallets(config, params)
@@ -65,7 +65,7 @@ export async function ownWallet(context: CommandContext, node = nodeUrl(context)
   return address.ok ? ok(address.value as Address) : address
 }
 
-/** Path of a document about the address that a command names, or about its wallet. */
+/** Path of a document about the named address, or about the wallet. */
 export async function accountPath(context: CommandContext, document: string): Promise<Result<string>> {
   const [word] = context.words
   const address = word === undefined ? await ownWallet(context) : readAddress(context, word)
@@ -73,7 +73,7 @@ export async function accountPath(context: CommandContext, document: string): Pr
   return ok(`/accounts/${formatAddress(context.params.addressPrefix, address.value)}/${document}`)
 }
 
-/** Opens the wallet of a session, asking for its passphrase where it must. */
+/** Opens the wallet of a session. Asks for its passphrase if needed. */
 export async function openKey({ context }: Session): Promise<Result<WalletKey>> {
   const name = walletName(context)
   return name.ok ? unlockWallet(context.config, context.params, name.value) : name
@@ -84,7 +84,7 @@ export function ownAddress({ context, sender }: Session): string {
   return formatAddress(context.params.addressPrefix, sender)
 }
 
-/** An asset that amounts are read in. Decimals that only the node knows are said: they make the amount. */
+/** The asset of an amount. Decimals that only the node knows are printed, since they determine the amount. */
 export async function findAsset(session: Session, text: string): Promise<Result<AssetView>> {
   const symbol = readSymbol(text)
   if (!symbol.ok) return symbol
@@ -93,7 +93,7 @@ export async function findAsset(session: Session, text: string): Promise<Result<
   return asset
 }
 
-/** An asset with its decimals, as this release knows it or else the node. */
+/** An asset with its decimals, from this release if it knows the asset, else from the node. */
 export async function lookUpAsset(
   { client, context }: Pick<Session, 'client' | 'context'>,
   symbol: TokenSymbol,
@@ -104,7 +104,7 @@ export async function lookUpAsset(
   return token.ok ? ok({ symbol, decimals: token.value.decimals }) : token
 }
 
-/** A token, which the native coin is not. */
+/** A token. The native coin is refused. */
 export async function findToken(session: Session, text: string): Promise<Result<AssetView>> {
   const { ticker } = session.context.params
   if (text === ticker)
@@ -112,14 +112,14 @@ export async function findToken(session: Session, text: string): Promise<Result<
   return findAsset(session, text)
 }
 
-/** An amount of an asset, exact to its decimals and not 0. */
+/** Parses an amount of an asset. It must be above 0 and fit the decimals. */
 export function readAmount(text: string, { symbol, decimals }: AssetView): Result<Amount> {
   const amount = parseAmount(text, decimals)
   if (!amount.ok || amount.value > 0n) return amount
   return usage(`an amount of ${symbol} is more than 0`)
 }
 
-/** Whether a transaction must open the receiver's account; it is said, since it costs more. */
+/** Whether a transaction must open the receiver's account. The user is told, since opening costs more. */
 export async function mustCreate({ client, context }: Session, receiver: Address): Promise<Result<boolean>> {
   const text = formatAddress(context.params.addressPrefix, receiver)
   const account = await client.account(text)

@@ -6,16 +6,16 @@ import type { Proposal } from './proposal.ts'
 import { ownAddress, type Session } from './session.ts'
 import { amountText } from './values.ts'
 
-/** Kinds whose `amount` is one of the token that their `symbol` names, and those where it is one of the coin. */
+/** Kinds whose `amount` counts the token in `symbol`, and kinds whose `amount` counts the coin. */
 const OF_SYMBOL: ReadonlySet<string> = new Set(['token_transfer', 'token_burn', 'stable_redeem'])
 const OF_COIN: ReadonlySet<string> = new Set(['transfer', 'stake', 'agent_invoke'])
 
-/** What a transaction takes of an asset, in base units. */
+/** What a transaction takes of each asset, in base units. */
 type Needs = readonly (readonly [symbol: string, units: bigint])[]
 
 /**
- * Of what a wallet holds too little for a transaction, and how much of it it holds and needs: `: it holds 1 SALT, and this takes
- * 2 SALT`. Empty where that cannot be said.
+ * The asset that a wallet holds too little of, with what it holds and what it needs: `: it holds 1 SALT, and this takes
+ * 2 SALT`. Empty if that is not known.
  */
 export async function shortfall(session: Session, proposal: Proposal, fee: bigint): Promise<string> {
   const holdings = await session.client.holdings(ownAddress(session))
@@ -30,7 +30,7 @@ export async function shortfall(session: Session, proposal: Proposal, fee: bigin
   return ''
 }
 
-/** How much the vault of a withdrawal's network holds, and how much the withdrawal takes. Empty where that cannot be said. */
+/** What the vault of the network holds, and what the withdrawal takes. Empty if that is not known. */
 export async function vaultShortfall({ client, rules }: Session, { payload }: Proposal): Promise<string> {
   const { network, amount } = payload as Partial<PayloadOf<'bridge_withdraw'>>
   const answer = await client.document(`/api/v1/bridge/${network}`)
@@ -39,7 +39,7 @@ export async function vaultShortfall({ client, rules }: Session, { payload }: Pr
   return `: it holds ${amountText(float.units, float)}, and this takes ${amountText(amount as bigint, float)}`
 }
 
-/** What a transaction takes; its fee comes on top of what it takes of the coin. */
+/** What a transaction takes of each asset. The fee is added to the coin. */
 function needsOf({ context, rules }: Session, { kind, payload }: Proposal, fee: bigint): Needs {
   const { ticker, genesis } = context.params
   const fields = payload as unknown as Readonly<Record<string, unknown>>

@@ -3,17 +3,17 @@ import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { isUnanswered } from '../../rpc/client/http.ts'
 import type { NodeClient } from '../../rpc/client/node-client.ts'
 
-/** What became of a transaction that was handed to a node: taken, refused, or not known. */
+/** Result of handing a transaction to a node. It is 'unclear' if no answer came back. */
 export type Submission = 'taken' | 'unclear' | Fault
 
-/** Hands a transaction over. Where no answer of the node came back it may have arrived. */
+/** Hands a transaction to a node. Without an answer, it may still have arrived. */
 export async function submit(client: NodeClient, tx: Transaction): Promise<Submission> {
   const submitted = await client.submit(tx)
   if (submitted.ok) return 'taken'
   return isUnanswered(submitted.fault) ? 'unclear' : submitted.fault
 }
 
-/** Tells who does not wait for a transaction that it may have arrived: sent again it would be done twice. */
+/** The fault for a user who does not wait: the transaction may have arrived, and sending it again could do it twice. */
 export function sentBlind({ txId, body: { validUntil } }: Transaction): Fault {
   return fault('cli/sent-blind', { txId, validUntil, flags: '' })
 }

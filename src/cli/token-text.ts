@@ -7,7 +7,7 @@ import { unitsText } from './values.ts'
 
 const USD_MICROS = 1_000_000
 
-/** A token for people: what it is, how much of it there is, who may make more, and what it is worth. */
+/** A token for people: what it is, its supply, its issuer, and its price. */
 export function tokenLines(document: Fields): readonly string[] {
   const token = fieldsOf(document.token)
   const { symbol, decimals } = token
@@ -30,7 +30,7 @@ export function tokenLines(document: Fields): readonly string[] {
   return [...facts, ...rowLines(['POOL', 'HOLDS'], pools)]
 }
 
-/** The most that there may be; without an issuer it is what there is. */
+/** The maximum supply. Without an issuer it equals the supply. */
 function maximumOf({ maxSupply, headroom, issuer }: Fields, units: (value: unknown) => string): string {
   if (maxSupply === null) return 'none'
   return issuer === null ? units(maxSupply) : `${units(maxSupply)}, ${units(headroom)} to go`
@@ -51,11 +51,11 @@ function priceOf({ price, symbol }: Fields): string {
   return `1 ${cellOf(symbol)} = ${usd} USD${pools}${doubt === undefined ? '' : `; ${why}`}`
 }
 
-/** A price that rests on pools which hold little. */
+/** A price from pools that hold little. */
 export const THIN = 'thin market'
 const UNSETTLED = 'price moved far and back, nothing is sold by it now'
 
-/** Why a price is of low confidence, in a few words; undefined where it is not. */
+/** Why a price is of low confidence, in a few words. Undefined if it is not. */
 export function doubtOf(price: unknown): typeof THIN | typeof UNSETTLED | undefined {
   const { confidence, depthUsd } = fieldsOf(price)
   if (confidence !== 'low') return undefined
@@ -63,7 +63,7 @@ export function doubtOf(price: unknown): typeof THIN | typeof UNSETTLED | undefi
   return depth * USD_MICROS >= Number(LOW_DEPTH) ? UNSETTLED : THIN
 }
 
-/** The same behind a value, in brackets; empty without a doubt. */
+/** The same in brackets, to follow a value. Empty if there is no doubt. */
 export function doubtText(price: unknown): string {
   const doubt = doubtOf(price)
   return doubt === undefined ? '' : ` (${doubt})`

@@ -10,7 +10,7 @@ import { payloadFacts } from './payload-text.ts'
 import { type Asking, cellOf, type Fields } from './reading.ts'
 import { unitsText } from './values.ts'
 
-/** A transaction for people: where it stands, what it did, and what it cost. */
+/** A transaction for people: its state, what it did, and its fee. */
 export async function transactionLines(told: Fields, asking: Asking): Promise<readonly string[]> {
   const transaction = fieldsOf(told.transaction)
   const receipt = fieldsOf(told.receipt)
@@ -30,7 +30,7 @@ export async function transactionLines(told: Fields, asking: Asking): Promise<re
   ])
 }
 
-/** How a paid call ended; nothing where it has not, or the transaction is none. */
+/** How a paid call ended. Undefined if it is open, or if the transaction is not a call. */
 function callEnd({ how, height, receiptTxId }: Fields): string | undefined {
   if (how === undefined) return undefined
   const receipt = textFact(receiptTxId)
@@ -46,14 +46,14 @@ function stateOf({ status, height, confirmations, executedFrom }: Fields): strin
     : 'unknown: neither waiting nor in a block'
 }
 
-/** How a transaction ended, by its receipt: `success`, or the code of what it failed with and its sentence. */
+/** The outcome in a receipt: `success`, or the failure's code and sentence. */
 export function endOf({ code, outcome }: Fields): string {
   if (code === 0) return 'success'
   const known = typeof code === 'number' ? outcomeCode(code) : undefined
   return known === undefined ? cellOf(outcome) : outcomeText(known)
 }
 
-/** When the block was made, which its header says. */
+/** Time of the block, from its header. */
 function timeOf(told: Fields): string | undefined {
   const { header } = fieldsOf(told.proof)
   if (typeof header !== 'string' || !isHexBytes(header)) return undefined
@@ -66,7 +66,7 @@ function momentOf(timeMs: number): string | undefined {
   return Number.isNaN(moment.getTime()) ? undefined : moment.toISOString()
 }
 
-/** A memo that is text, or its bytes. */
+/** A memo as text, or as hex if it is not text. */
 function memoOf({ memo }: Fields): string | undefined {
   if (typeof memo !== 'string' || memo === '' || !isHexBytes(memo)) return undefined
   const text = new TextDecoder().decode(fromHex(memo))

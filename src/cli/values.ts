@@ -17,12 +17,12 @@ import { encodeText } from '../../consensus/primitives/text.ts'
 import { type AssetView, amountOf } from '../../rpc/client/ledger-views.ts'
 import type { CommandContext } from './command.ts'
 
-/** What is wrong with a command line, as a refusal. */
+/** A refusal of a command line. */
 export function usage(reason: string): { readonly ok: false; readonly fault: ReturnType<typeof fault> } {
   return fail(fault('cli/usage', { reason }))
 }
 
-/** What the chain does not allow as it is now, found before anything was sent: another time it may. */
+/** A refusal by the current state of the chain, found before anything was sent. It may work later. */
 export function cannot(reason: string): { readonly ok: false; readonly fault: ReturnType<typeof fault> } {
   return fail(fault('cli/not-possible', { reason }))
 }
@@ -32,14 +32,14 @@ export function amountText(value: bigint, { symbol, decimals }: AssetView): stri
   return `${formatAmount(value, decimals)} ${symbol}`
 }
 
-/** Base units in an answer as an amount; as they are where the decimals of the asset are not known. */
+/** Base units in an answer as an amount. They stay base units if the decimals are not known. */
 export function unitsText(value: unknown, asset: AssetView | undefined, symbol = ''): string {
   const units = amountOf(value)
   if (units === undefined) return '-'
   return asset === undefined ? `${units} base units of ${symbol}` : amountText(units, asset)
 }
 
-/** A symbol as the chain spells it: capital letters alone, since a token is what its symbol says to the letter. */
+/** Parses a symbol exactly: capital letters only, since symbols that differ by case would be other tokens. */
 export function readSymbol(text: string): Result<TokenSymbol> {
   if (TOKEN_SYMBOL.test(text)) return ok(text as TokenSymbol)
   const capitals = text.toUpperCase()
@@ -47,17 +47,17 @@ export function readSymbol(text: string): Result<TokenSymbol> {
   return usage(`"${text.slice(0, 40)}" is no symbol: 2 to 10 capital letters and digits, a letter first${meant}`)
 }
 
-/** An address of the network that the command is set to. */
+/** Parses an address of the configured network. */
 export function readAddress({ params }: Pick<CommandContext, 'params'>, text: string): Result<Address> {
   return parseAddress(params.addressPrefix, text)
 }
 
-/** The id of a transaction, which is also that of a stake or a withdrawal. */
+/** Parses the id of a transaction. Stakes and withdrawals have the id of theirs. */
 export function readId(what: string, text: string): Result<TxId> {
   return isHex(text, 32) ? ok(text as TxId) : usage(`"${text.slice(0, 70)}" is no id of a ${what}: 64 hex digits`)
 }
 
-/** A flag that is a whole number below a bound; undefined where it is not given. */
+/** A whole number below `bound` from a flag. Undefined if the flag is not given. */
 export function countFlag(
   { flags }: Pick<CommandContext, 'flags'>,
   name: string,
@@ -70,20 +70,20 @@ export function countFlag(
   return usage(`--${name} is a whole number from 0 to ${bound - 1}`)
 }
 
-/** A flag that is true or false; undefined where it is not given. */
+/** A flag that is true or false. Undefined if it is not given. */
 export function truthFlag({ flags }: Pick<CommandContext, 'flags'>, name: string): Result<boolean | undefined> {
   const text = flags[name]
   if (text === undefined) return ok(undefined)
   return text === 'true' || text === 'false' ? ok(text === 'true') : usage(`--${name} is true or false`)
 }
 
-/** A text that fits its field on chain. */
+/** Checks that a text fits its field on chain. */
 export function readText(what: string, text: string, bytesMax: number): Result<string> {
   const { length } = encodeText(text)
   return length <= bytesMax ? ok(text) : usage(`${what} has ${length} bytes, allowed are ${bytesMax}`)
 }
 
-/** A flag whose text fits its field on chain; undefined where it is not given. */
+/** The text of a flag, checked to fit its field on chain. Undefined if it is not given. */
 export function textFlag(
   { flags }: Pick<CommandContext, 'flags'>,
   name: string,
@@ -93,14 +93,14 @@ export function textFlag(
   return text === undefined ? ok(undefined) : readText(`--${name}`, text, bytesMax)
 }
 
-/** An agent's id as the first word of a command. */
+/** Parses the id of an agent. `otherwise` is the error if there is no word. */
 export function readAgentId(word: string | undefined, otherwise: string): Result<AgentId> {
   if (word === undefined) return usage(otherwise)
   if (AGENT_ID.test(word)) return ok(word as AgentId)
   return usage(`"${word.slice(0, 40)}" is no id of an agent: 3 to 32 lower-case letters, digits and inner hyphens`)
 }
 
-/** The id of a service. */
+/** Parses the id of a service. */
 export function readServiceId(word: string): Result<ServiceId> {
   if (SERVICE_ID.test(word)) return ok(word as ServiceId)
   return usage(`"${word.slice(0, 60)}" is no id of a service: 4 to 48 lower-case letters, digits and inner hyphens`)

@@ -16,17 +16,17 @@ import type { Session } from './session.ts'
 import { amountText } from './values.ts'
 
 const POLL_MS = 250
-/** Refusals in a row after which a node is believed to mean it; one or two may be a busy moment. */
+/** A node that refuses this often in a row is believed. One or two refusals may be a busy moment. */
 const REFUSALS_MAX = 20
-/** How long a command waits for a block before it gives up waiting; the transaction may still be mined. */
+/** How long a command waits for a block. The transaction may still be mined afterwards. */
 const WAIT_MS_MAX = 300_000
-/** Blocks upon the last that could hold a transaction before it is given up: the newest ones may still be replaced. */
+/** Blocks after the last valid one before a transaction counts as expired: the newest may still be replaced. */
 const BURIED_BLOCKS = 6
 
-/** Waits until a transaction is mined and shows what came of it. A failed one ends with its code. */
+/** Waits until a transaction is mined and shows its outcome. A failed transaction gives its own exit code. */
 export async function awaitOutcome(session: Session, tx: Transaction, proposal: Proposal): Promise<number | Fault> {
   const { context, client } = session
-  // An end of the command is none of the transaction: sent a second time it would be done twice.
+  // If the command ends, the transaction goes on. Without this line the user might send it twice.
   context.note(
     `sent ${tx.txId}; waiting for its block (it goes on without this command: ${nodeHint(context, `tx ${tx.txId}`)})`,
   )
@@ -44,17 +44,17 @@ export async function awaitOutcome(session: Session, tx: Transaction, proposal: 
   }
 }
 
-/** Whatever keeps a command from knowing what became of a transaction, it may have been mined or still be. */
+/** The outcome is unknown: the transaction may have been mined, or may still be. */
 function notKnown({ txId, body: { validUntil } }: Transaction): Fault {
   return fault('cli/not-mined-yet', { txId, validUntil, flags: '' })
 }
 
-/** That no block can hold a transaction any more; null while one might, or where the node has not said. */
+/** A fault if no block can hold the transaction any more. Null if one might, or if the node did not answer. */
 async function expiry({ client }: Session, { txId, body: { validUntil } }: Transaction): Promise<Fault | null> {
   const status = await client.status()
   if (!status.ok || status.value.height < validUntil + BURIED_BLOCKS) return null
   const { height } = status.value
-  // Asked again: it may have been mined between the two questions. Only a clear no is one.
+  // Ask again: it may have been mined between the two answers. Only a clear "unknown" counts.
   const known = await client.transaction(txId)
   return known.ok && known.value.status === 'unknown' ? fault('cli/expired', { txId, validUntil, height }) : null
 }

@@ -10,16 +10,16 @@ import { openWallet, saveWallet, walletAddress, walletNames } from '../wallet/ke
 import { DEV_PASSPHRASE, passphrase } from '../wallet/passphrase.ts'
 import type { CommandContext } from './command.ts'
 
-/** Wallet that pays for calls. */
+/** The wallet that pays for calls. */
 export const CALLER_WALLET = 'caller'
-/** Wallet that sells services and that mining pays. */
+/** The wallet of the seller. Mining rewards go to it too. */
 export const MARKET_WALLET = 'market'
 
 const DEV_KEYS = 10
-/** Names become file names. */
+/** Wallet names become file names. */
 const WALLET_NAME = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/
 
-/** The wallet that a command names, or the caller's. */
+/** The wallet that a command names. Default: the caller's. */
 export function walletName({ flags }: Pick<CommandContext, 'flags'>): Result<string> {
   const name = flags.wallet ?? CALLER_WALLET
   if (WALLET_NAME.test(name)) return ok(name)
@@ -30,12 +30,12 @@ export function walletName({ flags }: Pick<CommandContext, 'flags'>): Result<str
   )
 }
 
-/** Whether a wallet is one that the devnet's first start makes. */
+/** Whether a wallet is one that the first start on the devnet makes. */
 export function isDevWallet(wallet: string, { name }: NetworkParams): boolean {
   return name === 'devnet' && [CALLER_WALLET, MARKET_WALLET].includes(wallet)
 }
 
-/** Imports the published development keys on the devnet's first start: one for the caller, the next for the market. */
+/** Saves the published development keys at the devnet's first start: one for the caller, the next for the market. */
 export async function importDevWallets({ dataDir, devKey }: Config, { name }: NetworkParams): Promise<Result<void>> {
   if (name !== 'devnet') return ok(undefined)
   const { wallets } = folderPaths(dataDir)
@@ -49,12 +49,12 @@ export async function importDevWallets({ dataDir, devKey }: Config, { name }: Ne
   return ok(undefined)
 }
 
-/** Number of the market's key, by that of the caller's. */
+/** Number of the market's development key, derived from the caller's. */
 function marketNumber(devKey: number): number {
   return (devKey % DEV_KEYS) + 1
 }
 
-/** Address of the market wallet where its key is that of every new folder of the devnet: everybody's. Null where it is not. */
+/** Address of the market wallet if it uses the key that every new devnet folder has. Null otherwise. */
 export async function sharedMarketAddress(
   { dataDir }: Config,
   { name, addressPrefix }: NetworkParams,
@@ -65,7 +65,7 @@ export async function sharedMarketAddress(
   return own.ok && own.value === shared ? formatAddress(addressPrefix, shared) : null
 }
 
-/** Opens a wallet of the data folder, asking for its passphrase where it must. */
+/** Opens a wallet of the data folder. Asks for its passphrase if needed. */
 export async function unlockWallet(
   { dataDir, wallet }: Config,
   { name }: NetworkParams,
@@ -79,6 +79,6 @@ export async function unlockWallet(
   const { wallets } = folderPaths(dataDir)
   const opened = await openWallet(wallets, wanted, secret.value)
   const mayBeDev = !opened.ok && opened.fault.code === 'wallet/passphrase' && name === 'devnet'
-  // The devnet's own wallets were made with the known passphrase, whatever file is named now.
+  // The devnet's own wallets use the known passphrase, even if a passphrase file is named now.
   return mayBeDev && secret.value !== DEV_PASSPHRASE ? openWallet(wallets, wanted, DEV_PASSPHRASE) : opened
 }

@@ -11,11 +11,11 @@ import { openKey, openSession, type Session } from './session.ts'
 import { sentBlind, submit } from './submitting.ts'
 import { awaitOutcome } from './waiting.ts'
 
-/** A command that sends transactions: first it understands its command line, then it asks the node what is missing. */
+/** A command that sends transactions. `read` parses the command line, `propose` asks the node for the rest. */
 export interface WritingCommand<Asked> extends Omit<Command, 'run'> {
   readonly read: (context: CommandContext) => Result<Asked>
   readonly propose: (session: Session, asked: Asked) => Promise<Result<readonly Proposal[]>>
-  /** Whether it never waits for the block of what it sends. */
+  /** True if it never waits for the block. */
   readonly isSentAtOnce?: true
 }
 
@@ -25,15 +25,15 @@ const WRITE_FLAGS = {
   ...RPC_FLAG,
   ...FEE_FLAG,
   'dry-run': 'Show what would happen; nothing is signed or sent',
-  'no-check': 'Send it without trying it first: what fails costs its fee all the same',
+  'no-check': 'Send it without a trial: a failed transaction still costs its fee',
   json: 'Print one JSON object for each transaction',
 }
 const WAIT_FLAG = { 'no-wait': 'Do not wait for the block; the outcome is not known then' }
 
-/** A transaction that is not mined within ten minutes is void: what nobody remembers must not happen later. */
+/** A transaction that is not mined within ten minutes is void. It must not be mined long after its sender forgot it. */
 const VALID_BLOCKS = 200
 
-/** Makes a command of what it reads and what it proposes; how it is rehearsed, sent and waited for is the same for all. */
+/** Makes a command from `read` and `propose`. Rehearsing, sending and waiting are the same for all. */
 export function writingCommand<Asked>(command: WritingCommand<Asked>): Command {
   const { read, propose, flags, isSentAtOnce, ...words } = command
   const run = async (given: CommandContext): Promise<number | Fault> => {
@@ -54,7 +54,7 @@ export function writingCommand<Asked>(command: WritingCommand<Asked>): Command {
   return { ...words, flags: { ...flags, ...(isSentAtOnce ? {} : WAIT_FLAG), ...WRITE_FLAGS }, run }
 }
 
-/** One after the other: the first that does not succeed ends it. */
+/** Sends the proposals in order. The first failure ends the command. */
 async function carryOut(
   session: Session,
   key: WalletKey,
@@ -74,7 +74,7 @@ async function carryOut(
     const outcome = dry
       ? await rehearse(session, key.keys, proposal, intent)
       : await carryOutOne(session, key, proposal, intent)
-    // Of several claims those that would lose wait; the others are worth making.
+    // If there are several claims, those that would lose are skipped and the others are sent.
     const isLoss = typeof outcome === 'object' && outcome.code === 'cli/loss'
     if (isLoss && proposals.length > 1) session.context.note(faultMessage(outcome))
     else if (outcome !== EXIT.ok) return outcome

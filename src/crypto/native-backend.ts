@@ -3,7 +3,7 @@ import { shortSha256 as digest, useSha256 } from '../../consensus/crypto/hash.ts
 import type { SignatureBackend } from '../../consensus/crypto/hybrid.ts'
 import type { MlDsaLevel } from '../../consensus/crypto/schemes.ts'
 
-/** Signatures by the runtime's OpenSSL: about ten times faster than the reference. */
+/** Signatures by OpenSSL in the runtime, about ten times faster than the reference. */
 export const NATIVE_BACKEND: SignatureBackend = {
   name: 'node:crypto',
   verifyEd25519: (message, signature, publicKey) =>
@@ -16,10 +16,10 @@ export const NATIVE_BACKEND: SignatureBackend = {
   publicKeyMlDsa: (level, seed) => rawBytes(mlDsaKey(level, seed)),
 }
 
-/** From this length on the runtime's SHA-256 is faster than WebAssembly; a call into it costs as much as 200 bytes. */
+/** From this length on the runtime's SHA-256 beats WebAssembly: a call costs as much as hashing 200 bytes. */
 const NATIVE_HASH_BYTES_MIN = 256
 
-/** Uses the runtime's SHA-256 for tagged hashes of long data; call once, first thing. */
+/** Uses the runtime's SHA-256 for tagged hashes of long data. Call it once at the start. */
 export function useNativeSha256(): void {
   useSha256((data) => (data.length < NATIVE_HASH_BYTES_MIN ? digest(data) : hash('sha256', data, 'buffer')))
 }

@@ -13,7 +13,7 @@ import { NATIVE_BACKEND } from './native-backend.ts'
 
 const CLASSICAL = 'Ed25519'
 
-/** Verdicts on both halves of every part of a job, by the rules of consensus. */
+/** Verdicts on both halves of every signature in a job, by the consensus rules. */
 export function halfVerdicts({ domain, message, parts }: SignatureJob): readonly HalfVerdicts[] {
   const context = signingContext(domain)
   return parts.map(({ key, signature }) => {
@@ -35,7 +35,7 @@ function halves(bytes: Uint8Array, classical: number): readonly [Uint8Array, Uin
   return [bytes.subarray(0, classical), bytes.subarray(classical)]
 }
 
-/** Checks both halves of a transaction's signatures anew. */
+/** Verifies both halves of a transaction's signatures again. */
 export function signatureFacts(chain: Chain, tx: Transaction): SignatureFacts {
   const keys = chain.keys.keysFor(tx)
   const job = keys.ok ? signatureJob(tx, keys.value, chain.network) : keys

@@ -1,5 +1,5 @@
-/** Thrown by an engine whose input cannot be used; the message says why. It ends at the edge of the engine's process. */
+/** Thrown by an engine for an unusable input. The message says why. It does not leave the engine's process. */
 export class EngineRefusal extends Error {}
 
-/** Thrown by an engine that something within broke: its process ends, for nothing that it would still say could be relied on. */
+/** Thrown by an engine after an internal failure. Its process ends, since its further results would be unreliable. */
 export class EngineLoss extends Error {}

@@ -1,4 +1,4 @@
-/** Words that licences want beside the answers, by the type that a database calls itself. */
+/** Attributions that licences require, by the type in a database. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^GeoLite2/i, 'This product includes GeoLite2 data created by MaxMind, available from https://www.maxmind.com'],
   [/^GeoIP2/i, 'GeoIP2 data by MaxMind, https://www.maxmind.com'],
@@ -10,7 +10,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   ],
 ]
 
-/** The words of all databases, each once. Of a type that nobody here knows it is the type that is told. */
+/** The attributions of all databases, each once. An unknown database is named by its type. */
 export function attributionOf(types: readonly string[]): string {
   const words = types.map((type) => WORDS.find(([pattern]) => pattern.test(type))?.[1] ?? `database "${type}"`)
   return [...new Set(words)].join('; ')

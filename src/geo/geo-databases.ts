@@ -13,17 +13,17 @@ import { MmdbFile } from './mmdb-file.ts'
 export interface GeoParts {
   readonly config: OutsideConfig['geo']
   readonly timers: Timers
-  /** File of countries where the operator named no `geo.city-db`; null where there is none. Default: that of an installed package. */
+  /** Path of the country database to use without `geo.city-db`, or null. Default: that of an installed package. */
   readonly fallback?: () => string | null
 }
 
-/** How often files are looked at for changes. */
+/** Interval of checking files for changes. */
 const LOOK_MS = 60_000
 const WHAT = 'where addresses are'
-/** Database of countries without a key, used where the operator installed it. */
+/** A country database that needs no key, used if the operator installed it. */
 const PACKAGED = '@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country.mmdb'
 
-/** Databases in files of the operator, watched for newer ones. */
+/** Databases in the operator's files, reloaded when they change. */
 export class FileGeoDatabases implements GeoDatabases, Checkable {
   readonly #files: readonly MmdbFile[]
   readonly #timers: Timers
@@ -36,7 +36,7 @@ export class FileGeoDatabases implements GeoDatabases, Checkable {
     if (files.length > 0) this.#watch()
   }
 
-  /** Opens the files; fault `config/file` where one that the operator named cannot be used. */
+  /** Opens the files. Fault `config/file` if a configured one is unusable. */
   static async open(parts: GeoParts): Promise<Result<FileGeoDatabases>> {
     const { cityDb, asnDb } = parts.config
     const files: MmdbFile[] = []
@@ -47,7 +47,7 @@ export class FileGeoDatabases implements GeoDatabases, Checkable {
       files.push(file.value)
     }
     const packaged = cityDb === null ? (parts.fallback ?? packagedFile)() : null
-    // Nobody asked for this one: what is wrong with it must not keep a node from starting.
+    // This file was not configured, so a problem with it must not keep the node from starting.
     const spare = packaged === null ? null : await MmdbFile.open(packaged)
     return ok(new FileGeoDatabases(spare?.ok ? [spare.value, ...files] : files, parts))
   }
@@ -85,7 +85,7 @@ export class FileGeoDatabases implements GeoDatabases, Checkable {
     }))
   }
 
-  /** Looks for newer files no more. */
+  /** Stops checking for newer files. */
   stop(): void {
     this.#stopped = true
     this.#cancel?.()
@@ -103,7 +103,7 @@ export class FileGeoDatabases implements GeoDatabases, Checkable {
   }
 }
 
-/** What one file holds of an address; a record that cannot be decoded is none. */
+/** Facts about an address in one file. A record that cannot be decoded has none. */
 function factsIn(file: MmdbFile, ip: string): GeoFacts {
   try {
     return geoFactsOf(file.get(ip))

@@ -4,19 +4,19 @@ type Fields = Readonly<Record<string, unknown>>
 
 const TEXT_CHARS_MAX = 100
 const ASN_MAX = 0xffff_ffff
-/** Half of the equator: nothing on earth is farther off. */
+/** Half of the equator, the longest possible distance. */
 const ACCURACY_KM_MAX = 20_040
 
-/** Members of the European Union (ISO 3166-1 alpha-2): databases of countries alone do not tell. */
+/** Members of the European Union (ISO 3166-1 alpha-2). Country databases do not state membership. */
 const EUROPEAN_UNION = new Set(
   'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK'.split(' '),
 )
 
 /**
- * Facts in a record of a database, whatever its layout: nested as in GeoIP2 and DB-IP (`country.iso_code`,
- * https://dev.maxmind.com/geoip/docs/databases/city-and-country), flat as in ip-location-db (`country_code`,
- * `autonomous_system_number`, https://github.com/sapics/ip-location-db) and IPinfo (`asn` as "AS15169"). What is of the wrong
- * type or out of range is not known.
+ * Facts in a database record of any known layout: nested as in GeoIP2 and DB-IP (`country.iso_code`,
+ * https://dev.maxmind.com/geoip/docs/databases/city-and-country), or flat as in ip-location-db (`country_code`,
+ * `autonomous_system_number`, https://github.com/sapics/ip-location-db) and IPinfo (`asn` as "AS15169"). Values of a
+ * wrong type or range count as unknown.
  */
 export function geoFactsOf(record: unknown): GeoFacts {
   const fields = fieldsOf(record)
@@ -41,7 +41,7 @@ export function geoFactsOf(record: unknown): GeoFacts {
   }
 }
 
-/** Facts of several databases as one: of each fact what the first tells that knows it. */
+/** Merges the facts of several databases. For each fact, the first database that knows it counts. */
 export function mergedFacts(found: readonly GeoFacts[]): GeoFacts {
   const merged: Record<string, unknown> = { ...NO_GEO_FACTS }
   for (const facts of found) {
@@ -52,11 +52,11 @@ export function mergedFacts(found: readonly GeoFacts[]): GeoFacts {
 
 function countryOf(fields: Fields): string | null {
   const told = fieldsOf(fields.country).iso_code ?? fields.country_code ?? fields.country
-  // ZZ and XX are how some databases write that they do not know.
+  // Some databases use ZZ and XX for unknown.
   return typeof told === 'string' && /^(?!zz|xx)[a-z]{2}$/i.test(told) ? told.toUpperCase() : null
 }
 
-/** The English name of a place; databases that have no English names have none here. */
+/** The English name of a place. Null if the database has no English names. */
 function nameOf(place: unknown): string | null {
   return textOf(fieldsOf(fieldsOf(place).names).en)
 }

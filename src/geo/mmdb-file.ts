@@ -4,7 +4,7 @@ import { type Fault, fault, faultMessage } from '../../consensus/primitives/faul
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { GeoDatabase } from '../../marketplace/ports/geo.ts'
 
-/** The part of maxmind's reader that is used. */
+/** The used part of maxmind's reader. */
 interface MmdbReader {
   readonly metadata: {
     readonly databaseType: string
@@ -16,23 +16,23 @@ interface MmdbReader {
   get(ip: string): unknown
 }
 
-/** What a file holds, as it was read. */
+/** A file as it was read. */
 interface Held {
   readonly reader: MmdbReader
   readonly version: string
 }
 
-/** Bytes from which on a file would not fit beside a chain. */
+/** A larger file would not fit into memory beside a chain. */
 const BYTES_MAX = 512 * 1_048_576
 const TYPE_CHARS_MAX = 100
-/** Addresses that are looked up in a new file before it counts, so that a broken one is not found by a caller. */
+/** Addresses that are looked up in a new file before it is used, so that callers do not meet a broken file. */
 const PROBES = ['1.1.1.1', '8.8.8.8', '193.0.6.139', '203.0.113.7', '2001:4860:4860::8888', '2a00:1450:4001:81b::200e']
 
-/** A MaxMind DB file (https://maxmind.github.io/MaxMind-DB/) that may be exchanged while it is used. */
+/** A MaxMind DB file (https://maxmind.github.io/MaxMind-DB/) that may be replaced while it is used. */
 export class MmdbFile {
   readonly path: string
   #held: Held
-  /** Version that was tried last and could not be used. */
+  /** The last version that was unusable. */
   #broken: string | null = null
   #trouble: Fault | null = null
 
@@ -41,7 +41,7 @@ export class MmdbFile {
     this.#held = held
   }
 
-  /** Opens a file; fault `config/file` where it cannot be read or is no such database. */
+  /** Opens a file. Fault `config/file` if it cannot be read or is no such database. */
   static async open(path: string): Promise<Result<MmdbFile>> {
     const held = await read(path)
     return held.ok ? ok(new MmdbFile(path, held.value)) : held
@@ -57,19 +57,19 @@ export class MmdbFile {
     return { type: databaseType.slice(0, TYPE_CHARS_MAX), buildDate: buildEpoch.toISOString() }
   }
 
-  /** Why the newest file is not the one in use, null where it is. */
+  /** Why the newest file is not in use. Null if it is. */
   get trouble(): string | null {
     return this.#trouble === null ? null : faultMessage(this.#trouble)
   }
 
-  /** The record of an address, null where there is none. Throws on a record that cannot be decoded. */
+  /** The record of an address. Null if there is none. Throws for a record that cannot be decoded. */
   get(ip: string): unknown {
     const { reader } = this.#held
-    // In a tree of IPv4 alone the reader would take the first bits of an IPv6 address for one of its own.
+    // In an IPv4 tree the reader would look up the first bits of an IPv6 address.
     return reader.metadata.ipVersion === 4 && ip.includes(':') ? null : reader.get(ip)
   }
 
-  /** Takes the file as it is now, where it changed. One that cannot be used leaves the old one in place. */
+  /** Reloads the file if it changed. If the new one is unusable, the old one stays in use. */
   async refresh(): Promise<Result<boolean>> {
     const version = await versionOf(this.path)
     if (version === this.#held.version) this.#trouble = null
@@ -104,7 +104,7 @@ async function read(path: string): Promise<Result<Held>> {
   }
 }
 
-/** A reader whose metadata fits its bytes and that finds addresses; throws where that is not so. */
+/** Checks that the metadata fits the bytes and that addresses can be looked up. Throws if not. */
 function proven(reader: MmdbReader, bytes: number): MmdbReader {
   const { databaseType, buildEpoch, ipVersion, nodeCount, searchTreeSize } = reader.metadata
   if (typeof databaseType !== 'string' || Number.isNaN(buildEpoch.getTime()))
@@ -115,7 +115,7 @@ function proven(reader: MmdbReader, bytes: number): MmdbReader {
   return reader
 }
 
-/** What tells one state of a file from another; null where there is none. */
+/** Identifies a version of a file. Null if there is no file. */
 async function versionOf(path: string): Promise<string | null> {
   try {
     const { ino, size, mtimeNs } = await stat(path, { bigint: true })

@@ -3,7 +3,7 @@ import type { ChatFacts } from '../../rpc/node/node-api.ts'
 
 const SECONDS_BUCKETS = [0.05, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120]
 
-/** Counts chats by model of the platform. */
+/** Counts chats by the platform's models. */
 export class ChatMetrics {
   readonly #seconds: Histogram<'model' | 'status'>
   readonly #first: Histogram<'model'>
@@ -13,7 +13,7 @@ export class ChatMetrics {
     const registers = [registry]
     this.#seconds = new Histogram({
       name: 'farthing_chat_seconds',
-      help: 'Time of chats, by model and status; 499 is for those whose asker went away',
+      help: 'Time of chats, by model and status; 499 means that the caller left',
       labelNames: ['model', 'status'],
       buckets: SECONDS_BUCKETS,
       registers,
@@ -33,7 +33,7 @@ export class ChatMetrics {
     })
   }
 
-  /** Counts a chat that is over. */
+  /** Counts a finished chat. */
   add({ model, status, seconds, firstPieceSeconds, usage }: ChatFacts): void {
     this.#seconds.labels(model, String(status)).observe(seconds)
     if (firstPieceSeconds !== null) this.#first.labels(model).observe(firstPieceSeconds)

@@ -5,13 +5,13 @@ import { harmlessJson, plainJson, printable } from './terminal.ts'
 /** A structured logger. */
 export type { Logger } from 'pino'
 
-/** Fields that could hold a secret: they are never written, whoever logs them and however deep. */
+/** Fields that could hold a secret. They are never written, at any depth. */
 const SECRETS = ['passphrase', 'seed', 'words', 'secret', 'opener', 'privateKey', 'authorization', 'cookie']
 const LOWER_CASE = new Set(SECRETS.map((name) => name.toLowerCase()))
 const HIDDEN = '[hidden]'
-/** Deeper objects are not written: they would be a mistake, and may be circular. */
+/** Deeper objects are not written: they are a mistake, and may be circular. */
 const DEPTH_MAX = 8
-/** What a child logger says of itself does not pass through {@link withoutSecrets}; it is hidden this deep. */
+/** Fields of child loggers do not pass {@link withoutSecrets}. They are hidden down to this depth. */
 const BINDING_PATHS = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`])
 
 /** A copy without secrets. */
@@ -46,7 +46,7 @@ export function createLogger({
   return pino(options, destination(pretty))
 }
 
-/** Logs go to standard error: standard output is for what a command prints. Synchronous, so that nothing is lost at exit. */
+/** Logs go to standard error, since standard output is for results. Synchronous, so that nothing is lost at exit. */
 function destination(pretty: boolean): DestinationStream {
   if (!pretty) {
     const lines = pino.destination({ dest: 2, sync: true })
@@ -55,12 +55,12 @@ function destination(pretty: boolean): DestinationStream {
   const text = PinoPretty({
     destination: 2,
     sync: true,
-    // What is logged takes one line of the screen; the stack of an error still has its own.
+    // Fields stay on one line. The stack of an error has its own lines.
     singleLine: true,
     colorize: process.stderr.isTTY === true,
     ignore: 'pid,hostname',
     translateTime: 'SYS:HH:MM:ss',
-    // What was said is one line: a stranger's part of it must not begin another.
+    // One line per message: untrusted text in it must not begin another one.
     messageFormat: ({ msg }) => (typeof msg === 'string' ? printable(msg) : ''),
   })
   return { write: (line) => void text.write(plainJson(line)) }

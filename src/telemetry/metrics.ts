@@ -15,7 +15,7 @@ import { watchProviders } from './provider-metrics.ts'
 import { watchStableRail } from './stable-metrics.ts'
 
 const NANOSECONDS = 1e9
-/** The histogram measures whole timer periods: the period itself is no delay. */
+/** The histogram measures whole timer periods. The period itself is no delay. */
 const LOOP_RESOLUTION_MS = 5
 const QUANTILES = [50, 99, 100]
 const SECONDS_BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 30]
@@ -73,7 +73,7 @@ export class Metrics {
     this.#eventLoopGauge()
   }
 
-  /** Shows a node's numbers from now on. */
+  /** Adds the figures of a node. */
   watch(node: NodeApi): void {
     const { chain, mempool, market } = node
     this.#watchChain(chain)
@@ -101,12 +101,12 @@ export class Metrics {
     )
   }
 
-  /** Shows the numbers of the peer-to-peer network from now on. */
+  /** Adds the figures of the peer-to-peer network. */
   watchNetwork(network: WatchedNetwork): void {
     watchNetwork(this.#registry, network)
   }
 
-  /** Shows how those that services ask stand from now on. */
+  /** Adds the states of the providers. */
   watchProviders(checkable: readonly Checkable[]): void {
     watchProviders(this.#registry, checkable)
   }
@@ -116,23 +116,23 @@ export class Metrics {
     this.#answers.labels(route, String(status)).observe(seconds)
   }
 
-  /** Counts a chat that is over. */
+  /** Counts a finished chat. */
   chatted(facts: ChatFacts): void {
     this.#chats.add(facts)
   }
 
-  /** Counts a request that was refused because the node was overloaded. */
+  /** Counts a request that was refused because of overload. */
   shed(kind: WorkKind): void {
     this.#shed.labels(kind).inc()
   }
 
-  /** Counts a block of our own. */
+  /** Counts a block found by this node. */
   mined(): void {
     this.#minedCount++
     this.#blocksMined.inc()
   }
 
-  /** Blocks of our own since the node started. */
+  /** Blocks found by this node since its start. */
   get minedCount(): number {
     return this.#minedCount
   }
@@ -155,14 +155,14 @@ export class Metrics {
       () => (Date.now() - chain.head.header.timeMs) / 1_000,
     )
     this.#gauge('farthing_base_fee', 'Base fee of the head', () => Number(chain.head.header.baseFee))
-    // A node that began from a snapshot has not counted what came before.
+    // A node that started from a snapshot does not know the earlier count.
     this.#gauge('farthing_transactions_total', 'Transactions on the best chain', () =>
       executedFrom(chain.database) === 0 ? chain.head.totalTransactions : null,
     )
     this.#gauge('farthing_side_blocks', 'Stored blocks off the best chain', () => chain.database.side.size)
     chain.onHeadChange(({ disconnected, head }) => {
       const [left] = disconnected
-      // A move that was taken back names the old head as left, and is there again.
+      // A reverted reorganisation reports the old head as disconnected, but it is the head again.
       if (left === undefined || left.id === head.id) return
       this.#reorganisations.inc()
       this.#staleBlocks.inc(disconnected.length)
@@ -175,7 +175,7 @@ export class Metrics {
     this.#gauge('farthing_mempool_min_fee_rate', 'Least accepted fee rate', () => Number(mempool.minFeeRate))
   }
 
-  /** Null from `read` is a sample that is left out: zero would be a claim. */
+  /** If `read` returns null, the sample is left out. Zero would be a false claim. */
   #gauge(name: string, help: string, read: () => number | null): void {
     new Gauge({
       name,
@@ -206,7 +206,7 @@ export class Metrics {
   }
 }
 
-/** Seconds of a percentile of timer periods beyond the period itself. */
+/** Seconds of a percentile beyond the timer period. */
 function secondsOfDelay(nanoseconds: number): number {
   return Math.max(0, nanoseconds / NANOSECONDS - LOOP_RESOLUTION_MS / 1_000)
 }

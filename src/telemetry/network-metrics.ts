@@ -4,14 +4,14 @@ import { OFFENCES, type Offence } from '../p2p/peers/offences.ts'
 import type { BlockFacts, TransactionFacts } from '../p2p/relay/relay-facts.ts'
 import { PROTOCOL_NAMES } from '../p2p/wire/protocols.ts'
 
-/** What the metrics of the network are read from. */
+/** Sources of the network metrics. */
 export interface WatchedNetwork {
   readonly node: PeerNode
   readonly meshSize: () => number
   readonly bytes: () => { readonly in: number; readonly out: number }
 }
 
-/** Every count of the relay, by the label that it gets. */
+/** Counts of the relay, by their label. */
 const BLOCK_EVENTS: readonly (keyof BlockFacts)[] = [
   'announced',
   'heard',
@@ -75,8 +75,8 @@ export function watchNetwork(registry: Registry, { node, meshSize, bytes }: Watc
   )
   gauge('farthing_gossip_block_bytes_total', 'Bytes of compact blocks heard', () => node.blocks.facts.bytes)
   gauge('farthing_gossip_transaction_bytes_total', 'Bytes of transactions heard', () => node.transactions.facts.bytes)
-  events(registry, 'farthing_relay_blocks_total', 'What became of blocks by gossip', BLOCK_EVENTS, node.blocks.facts)
-  const about = 'What became of transactions of other nodes'
+  events(registry, 'farthing_relay_blocks_total', 'Events of the block relay, by kind', BLOCK_EVENTS, node.blocks.facts)
+  const about = 'Events of the transaction relay, by kind'
   events(registry, 'farthing_relay_transactions_total', about, TRANSACTION_EVENTS, node.transactions.facts)
   countOffences(registry, node)
   countRequests(registry, node)

@@ -1,10 +1,10 @@
 import type { Checkable, ProviderFacts } from '../adapters/providers/provider.ts'
 import { type DaemonOptions, repeat, type Stop } from '../daemon/open-core.ts'
 
-/** Providers as they stand. */
+/** The state of providers. */
 type Shown = Pick<Checkable, 'facts'>
 
-/** How those stand that the node asks, facilitators included. */
+/** States of all providers that the node asks, including facilitators. */
 export function askedBy(
   outside: { readonly checkable: readonly Shown[] } | null,
   market: { readonly rail: { readonly providers: Shown } | null } | null,
@@ -16,7 +16,7 @@ export function askedBy(
 
 const LOOKS_MS = 5_000
 
-/** Tells which of those that the operator named cannot be asked, from the first look on: what they are for is not sold. */
+/** Logs which configured providers are unavailable, from the first check on. Their services are not sold. */
 export function watchProviders(
   shown: readonly Shown[],
   looked: Promise<unknown>,
@@ -27,22 +27,22 @@ export function watchProviders(
   return repeat(LOOKS_MS, () => first.then(() => log.look()), onFatal)
 }
 
-/** Where it is told. */
+/** The log. */
 interface Told {
   readonly warn: (facts: object, message: string) => void
   readonly info: (facts: object, message: string) => void
 }
 
 /**
- * Tells once of each model backend and provider when it fails, when it cannot be asked any more, and once when it can be again. One that
- * fails often is left alone for half a minute at least, so a look every few seconds misses nothing of that. What providers say is told
- * here and to the operator who is signed in: callers hear what kind of failure it was.
+ * Logs once when a provider or model backend fails, when it becomes unavailable, and when it is back. A provider that
+ * fails often is left alone for at least half a minute, so a look every few seconds misses nothing. Messages of
+ * providers go only to the log and the operator. Callers see the kind of failure.
  */
 export class ProviderLog {
   readonly #checkable: readonly Shown[]
   readonly #told: Told
   readonly #ill = new Set<string>()
-  /** What was told of each that failed and can be asked all the same. */
+  /** The last logged failure of each provider that is still available. */
   readonly #failing = new Map<string, string>()
 
   constructor(checkable: readonly Shown[], told: Told) {
@@ -50,7 +50,7 @@ export class ProviderLog {
     this.#told = told
   }
 
-  /** Looks at all of them, and asks none. */
+  /** Looks at the known states. It asks no provider. */
   look(): void {
     for (const facts of this.#checkable.flatMap((one) => one.facts)) this.#lookAt(facts)
   }
@@ -66,7 +66,7 @@ export class ProviderLog {
       this.#told.warn({ what, provider: name, reason: trouble }, 'a provider failed')
     }
     if (trouble === null) this.#failing.delete(key)
-    // One that may only be tried again has its trouble still.
+    // A provider that is only about to be retried still has its last failure.
     if (usable && trouble === null && this.#ill.delete(key))
       this.#told.info({ what, provider: name }, 'a provider can be asked again')
   }

@@ -1,11 +1,11 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { Checkable } from '../adapters/providers/provider.ts'
 
-/** Shows in a registry who of those that services ask can be asked now. */
+/** Adds the availability of providers to a registry. */
 export function watchProviders(registry: Registry, checkable: readonly Checkable[]): void {
   new Gauge({
     name: 'farthing_provider_usable',
-    help: '1 for each provider that would be asked now, by what it is asked for',
+    help: '1 for each provider that is available now, by its purpose',
     labelNames: ['what', 'name'],
     registers: [registry],
     collect() {

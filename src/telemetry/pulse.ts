@@ -3,20 +3,20 @@ import type { NodeApi } from '../../rpc/node/node-api.ts'
 import type { Stop } from '../daemon/open-core.ts'
 import type { Logger } from './logger.ts'
 
-/** What the line of a running node is made of. */
+/** What the regular log line is made of. */
 export interface PulseParts {
   readonly logger: Logger
   readonly timers: Timers
   readonly node: Pick<NodeApi, 'chain' | 'mempool' | 'peerCount' | 'notReadyBecause'>
-  /** Blocks that were found here since the node started. */
+  /** Blocks found by this node since its start. */
   readonly mined: () => number
-  /** Whether the node is behind its peers: the line of the synchroniser then says how far it has come. */
+  /** Whether the node is behind its peers. Then the synchroniser logs the progress instead. */
   readonly behind: () => boolean
 }
 
 const PULSE_MS = 60_000
 
-/** Logs one line a minute: where the chain is, what came since the line before, and what keeps the node from being ready. */
+/** Logs one line a minute: the head, what came since the last line, and what keeps the node from being ready. */
 export function startPulse({ logger, timers, node, mined, behind }: PulseParts): Stop {
   const standing = () => ({ height: node.chain.head.header.height, mined: mined() })
   let last = standing()

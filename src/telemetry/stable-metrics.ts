@@ -1,12 +1,12 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { StableRail } from '../../marketplace/stable/rail.ts'
 
-/** Shows the numbers of the stablecoin rail in a registry. */
+/** Adds the figures of the stablecoin rail to a registry. */
 export function watchStableRail(registry: Registry, rail: StableRail): void {
   const registers = [registry]
   new Counter({
     name: 'farthing_stable_calls_total',
-    help: 'Calls over the stablecoin rail by what they came to',
+    help: 'Calls over the stablecoin rail, by outcome',
     labelNames: ['outcome'],
     registers,
     collect() {
@@ -42,7 +42,7 @@ export function watchStableRail(registry: Registry, rail: StableRail): void {
   })
 }
 
-/** What the token's chain says of the payments that facilitators reported. */
+/** What the token's chain says about payments that facilitators reported. */
 function watchArrivals(registry: Registry, rail: StableRail): void {
   new Counter({
     name: 'farthing_stable_payments_checked_total',

@@ -1,27 +1,27 @@
 import { UNSEEN } from '../../rpc/discovery/plain-text.ts'
 
 /**
- * What reaches the terminal. Nodes, peers, sellers and the chain write names, reasons and results: none of it may move a
- * cursor, turn the direction of a line, or stand in it unseen.
+ * Makes text safe for a terminal. Nodes, peers, sellers and the chain provide names, reasons and results. None of them
+ * may move the cursor, reverse the text direction, or be invisible.
  */
 
-/** Text as a line on a terminal may have it: each character that is not to be seen is a question mark. */
+/** Text for one terminal line. Unsafe characters become question marks. */
 export function printable(text: string): string {
   return text.replace(UNSEEN, '?')
 }
 
-/** A value as JSON that a terminal may have. */
+/** A value as JSON that is safe on a terminal. */
 export function jsonText(value: unknown, indent?: number): string {
   return harmlessJson(JSON.stringify(value, null, indent) ?? 'null')
 }
 
-/** JSON as a terminal may have it, and with the same value: what is not to be seen is escaped. */
+/** JSON made safe for a terminal without changing its value: unsafe characters are escaped. */
 export function harmlessJson(json: string): string {
-  // A bare line break stands between fields: within a text it is escaped already.
+  // A bare line break separates fields. Within a text it is escaped already.
   return json.replace(UNSEEN, (character) => (character === '\n' ? character : escaped(character)))
 }
 
-/** A line of JSON for a program that shows what is in it: question marks for what JSON escapes, too, but for breaks and tabs. */
+/** A JSON line for a program that prints decoded texts: escaped unsafe characters become question marks too. */
 export function plainJson(line: string): string {
   return `${printable(line.trimEnd()).replace(/\\(u[0-9a-f]{4}|.)/g, (told) => (/[nt"\\/]$/.test(told) ? told : '?'))}\n`
 }

@@ -19,10 +19,10 @@ const SALT_BYTES = 16
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const PRIVATE_MODE = 0o600
-/** Lengths of the fields in hex. */
+/** Lengths of the hex fields, in bytes. */
 const FIELD_BYTES = { address: 32, salt: SALT_BYTES, nonce: NONCE_BYTES, tag: TAG_BYTES, ciphertext: SEED_BYTES }
 
-/** A wallet file: everything is hex but the names. The address is bound to the ciphertext as additional data. */
+/** A wallet file. All values but names are hex. The address is authenticated with the ciphertext (AAD). */
 interface WalletFile {
   readonly version: number
   readonly address: string
@@ -42,7 +42,7 @@ interface WalletFile {
   }
 }
 
-/** A seed to keep, with the scheme of its key. */
+/** A seed with its key scheme. */
 export interface WalletSeed {
   readonly seed: Uint8Array
   readonly scheme: KeyScheme
@@ -54,7 +54,7 @@ export async function walletNames(folder: string): Promise<readonly string[]> {
   return files.filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -'.json'.length))
 }
 
-/** Encrypts a seed into a new file; an existing wallet is never overwritten. */
+/** Encrypts a seed into a new file. An existing wallet is never overwritten. */
 export async function saveWallet(
   folder: string,
   name: string,
@@ -86,7 +86,7 @@ export async function saveWallet(
   return created ? ok(key) : fail(fault('wallet/exists', { name, path }))
 }
 
-/** Address of a wallet, read without its passphrase. */
+/** Address of a wallet. No passphrase is needed. */
 export async function walletAddress(folder: string, name: string): Promise<Result<string>> {
   const file = await readWallet(folder, name)
   return file.ok ? ok(file.value.address) : file
@@ -98,7 +98,7 @@ export async function openWallet(folder: string, name: string, passphrase: strin
   return opened.ok ? ok(walletKey(opened.value.seed, opened.value.scheme)) : opened
 }
 
-/** Opens a wallet and gives its seed: for exporting the words. */
+/** Opens a wallet and returns its seed, to export its words. */
 export async function openSeed(folder: string, name: string, passphrase: string): Promise<Result<WalletSeed>> {
   const file = await readWallet(folder, name)
   if (!file.ok) return file
@@ -114,7 +114,7 @@ export async function openSeed(folder: string, name: string, passphrase: string)
   try {
     const seed = Buffer.concat([decipher.update(Buffer.from(cipher.ciphertext, 'hex')), decipher.final()])
     const opened: WalletSeed = { seed: new Uint8Array(seed), scheme }
-    // The scheme stands in the open: with another one the same seed is another wallet.
+    // The scheme is not authenticated. With another scheme, the same seed is another wallet.
     if (walletKey(opened.seed, scheme).address === address) return ok(opened)
     return fail(fault('wallet/damaged', { path, reason: 'its key has another address' }))
   } catch {
@@ -124,7 +124,7 @@ export async function openSeed(folder: string, name: string, passphrase: string)
 
 async function readWallet(folder: string, name: string): Promise<Result<WalletFile>> {
   const path = join(folder, `${name}.json`)
-  // Which flags lead to this folder is known to the command alone.
+  // Only the command knows which flags select this folder.
   if (!(await exists(path))) return fail(fault('wallet/missing', { name, path, flags: '' }))
   const damaged = (reason: string): Result<never> => fail(fault('wallet/damaged', { path, reason }))
   try {
@@ -138,12 +138,12 @@ async function readWallet(folder: string, name: string): Promise<Result<WalletFi
   }
 }
 
-/** Bounds of the key derivation: a file must not make its reader work for hours or take all memory. */
+/** Limits of the key derivation: a hostile file must not take hours or all memory. */
 const MEMORY_KIB = { perLane: 8, most: 1_048_576 }
 const PASSES_MAX = 1_000
 const LANES_MAX = 16
 
-/** What is wrong with a wallet file, or null. */
+/** What is wrong with a wallet file. Null if nothing. */
 function wrongField({ version, address, scheme, kdf, cipher }: WalletFile): string | null {
   if (version !== VERSION) return `version ${version} is unknown`
   if (kdf.name !== 'argon2id' || cipher.name !== 'aes-256-gcm' || !isKeyScheme(scheme)) return 'unknown algorithms'

@@ -4,17 +4,17 @@ import { Writable } from 'node:stream'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 
-/** Passphrase of wallets made from the published development keys: it protects nothing and is no secret. */
+/** Passphrase of wallets with published development keys. It protects nothing and is no secret. */
 export const DEV_PASSPHRASE = 'devnet'
 
-/** Where a passphrase may come from. */
+/** Sources of a passphrase. */
 export interface PassphraseSources {
   readonly file: string | null
   /** Whether the wallet is one of the devnet's own. */
   readonly devnet: boolean
 }
 
-/** The passphrase from its file, the devnet's known one, or a prompt on a terminal. */
+/** The passphrase from a file, the known one of the devnet, or a prompt on a terminal. */
 export async function passphrase(
   { file, devnet }: PassphraseSources,
   prompt = 'Passphrase: ',
@@ -30,7 +30,7 @@ export async function passphrase(
   return process.stdin.isTTY ? ok(await promptHidden(prompt)) : fail(fault('wallet/passphrase-needed'))
 }
 
-/** Asks on the terminal without showing what is typed. */
+/** Prompts on the terminal without echo. */
 export async function promptHidden(prompt: string): Promise<string> {
   process.stderr.write(prompt)
   const muted = new Writable({ write: (_chunk, _encoding, done) => done() })

@@ -1,7 +1,7 @@
 import type { Citation } from '../call.ts'
 import type { ChatMessage } from '../models/backend.ts'
 
-/** A citation as the OpenAI interface has it; places in UTF-16 units of the text. */
+/** A citation as in the OpenAI API. Positions are UTF-16 units of the text. */
 export interface UrlCitation {
   readonly type: 'url_citation'
   readonly url_citation: {
@@ -21,8 +21,8 @@ export function annotationsOf(citations: readonly Citation[]): readonly UrlCitat
 }
 
 /**
- * A conversation without the annotations of our own answers: callers send messages back as they got them, and the backends of others
- * refuse fields that they do not know.
+ * Removes the annotations of our own answers from a conversation. Callers send messages back as received, and other
+ * backends refuse unknown fields.
  */
 export function withoutAnnotations(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   return messages.map((message) => {

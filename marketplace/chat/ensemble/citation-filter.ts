@@ -2,65 +2,66 @@ import type { Citation } from '../call.ts'
 import type { Source } from '../stage.ts'
 import { AFTER_CHARS, BEFORE_CHARS, isMadeUp } from './made-up-marks.ts'
 
-/** A place within Markdown, as far as marks go. */
+/** The Markdown context of a position, as far as it matters for citation marks. */
 type Place =
   | { readonly in: 'text' }
-  /** Between runs of so many backticks on one line. */
+  /** Inline code between runs of this many backticks. */
   | { readonly in: 'span'; readonly run: number }
-  /** From a line that begins with a fence to the line that closes it. */
+  /** From a fence line to the line that closes it. */
   | { readonly in: 'fence'; readonly sign: string; readonly run: number }
-  /** LaTeX, up to what closes it. */
+  /** LaTeX, up to its closing sign. */
   | { readonly in: 'formula'; readonly end: string }
 
-/** What a step over the text gives out, and how much of the text it took. */
+/** The output of a step over the text, and the number of characters consumed. */
 interface Step {
   readonly out: string
   readonly chars: number
 }
 
-/** Marks whose places are told at most: an answer that is nothing but marks needs no list of them. */
+/** Most citations whose positions are recorded: an answer that consists of marks needs no longer list. */
 const CITATIONS_MAX = 500
-/** Characters of a mark at most: what is longer is no mark, and is held back no longer. */
+/** Most characters of a mark. A longer text is no mark and is not held back. */
 const MARK_CHARS_MAX = 40
-/** Fence signs in a row that are looked at together: the run must not be held back without an end. */
+/** Most fence signs in a row that are read together, so that a run is not held back forever. */
 const RUN_MAX = 40
-/** Sources that one mark names at most, ranges worked out. */
+/** Most sources that one mark can name, with ranges expanded. */
 const MARK_SOURCES_MAX = 12
-/** What may still become a mark, and what is one: with one pair of brackets, or with two. */
+/** A beginning that may become a mark, and a whole mark, with single or double brackets. */
 const MARK_BEGUN = /^\[\[?[\d ,;–-]*\]?$/
 const MARK = /^\[ *\d{1,3}(?: *[,;–-] *\d{1,3}){0,9} *\]$/
 const SINGLE = /^\[(\d{1,3})\]$/
-/** Where something changes: everything up to it is taken at once. */
+/** Characters that may change the context. Everything before them passes at once. */
 const SIGN = /[`~[\n]/g
-/** The same with the signs of LaTeX. */
+/** The same, with the signs of LaTeX. */
 const SIGN_OR_LATEX = /[`~[\n$\\]/g
-/** A dollar sign that opens a formula: before an amount or a space it is money. */
+/** A dollar sign that opens a formula. Before a digit or a space it means money. */
 const OPENS_FORMULA = /^\$[^\s\d$]/
-/** What may stand between two marks of one place. */
+/** Text allowed between two marks that belong together. */
 const BETWEEN_MARKS = /^(?:[\s,;&]|and|und|et|y)*$/
 const BETWEEN_CHARS_MAX = 8
 const TEXT: Place = { in: 'text' }
 
 /**
- * Reads an answer as it comes, and takes out every mark ([1], [1, 2], [1-3]) of a source that there is none of; of a mark with
- * several, those. Code is left as it is. What it gives out is the same however the text is cut into pieces; it holds back no more
- * than a mark that has begun.
+ * Reads an answer as a stream and removes marks ([1], [1, 2], [1-3]) of sources that do not exist. Of a mark with
+ * several sources, only the missing ones are removed. Code stays untouched. The output does not depend on how the text
+ * is split into pieces, and at most one unfinished mark is held back.
  *
- * With sources, the model was told to cite by such marks, and all brackets with numbers in them are taken for marks. Without, only
- * those are that stand where a mark would ({@link isMadeUp}), outside of LaTeX; two characters behind them are held back, too.
+ * With sources, the model was told to cite with such marks, so every bracket with numbers counts as a mark. Without
+ * sources, only brackets in the place of a mark do ({@link isMadeUp}), outside of LaTeX. Then two more characters are
+ * held back.
  */
 export class CitationFilter {
   readonly #sources: ReadonlyMap<number, Source>
   readonly #citations: Citation[] = []
   #place: Place = TEXT
-  /** A mark that has begun, or a run of fence signs whose length is not known yet. */
+  /** An unfinished mark, or a run of fence signs of unknown length. */
   #held = ''
   #isLineBlank = true
   #given = 0
   readonly #hasLists: boolean
-  /** End of the line as it was given out. */
+  /** End of the current line of output. */
   #line = ''
-  /** What was given out since a mark was taken out; null before the first, and where it is too much for one between two marks. */
+  /** Output since the last removed mark. Null before the first one, and if it is too long to connect two marks. */
   #sinceMark: string | null = null
   #isCiting = false
 
@@ -69,12 +70,12 @@ export class CitationFilter {
     this.#hasLists = hasLists
   }
 
-  /** Marks that were let through, with their places in what was given out. */
+  /** Marks that passed, with their positions in the output. */
   get citations(): readonly Citation[] {
     return this.#citations
   }
 
-  /** Takes the next piece, and gives out what is certain. */
+  /** Takes the next piece and returns the output that is certain. */
   push(piece: string): string {
     return this.#take(this.#held + piece, false)
   }
@@ -97,7 +98,7 @@ export class CitationFilter {
     return out
   }
 
-  /** The next step over a text; null where more of it must be known, which is never so at its end. */
+  /** The next step over the text. Null if it needs more text, which never happens at the end. */
   #step(text: string, at: number, isEnd: boolean): Step | null {
     const signs = this.#isGrounded ? SIGN : SIGN_OR_LATEX
     signs.lastIndex = at
@@ -127,10 +128,10 @@ export class CitationFilter {
     return this.#give(text)
   }
 
-  /** An inline span ends with its line at the latest: a backtick without a partner must not hide marks. */
+  /** A new line ends an inline span: an unpaired backtick must not hide marks. */
   #newLine(): string {
     if (this.#place.in === 'span') this.#place = TEXT
-    // So does a formula, or with its paragraph.
+    // A formula ends with its line or its paragraph.
     if (this.#place.in === 'formula' && (this.#place.end === '$' || this.#isLineBlank)) this.#place = TEXT
     this.#isLineBlank = true
     const out = this.#give('\n')
@@ -139,12 +140,12 @@ export class CitationFilter {
     return out
   }
 
-  /** A sign of LaTeX with the one behind it. */
+  /** A LaTeX sign and the character after it. */
   #latex(signs: string, isEnd: boolean): Step | null {
     if (signs.length < 2 && !isEnd) return null
     const place = this.#place
     const isDollar = signs.startsWith('$')
-    // What is escaped opens and closes nothing, but for the brackets of LaTeX.
+    // An escaped character opens and closes nothing, except the brackets of LaTeX.
     const chars = isDollar && signs !== '$$' ? 1 : signs.length
     if (place.in === 'formula' && signs.startsWith(place.end)) {
       this.#place = TEXT
@@ -156,7 +157,7 @@ export class CitationFilter {
       else if (signs === '\\[') this.#place = { in: 'formula', end: '\\]' }
       else if (OPENS_FORMULA.test(signs)) this.#place = { in: 'formula', end: '$' }
     }
-    // In code a backslash is one, and what follows it may close the code.
+    // In code a backslash is literal, and the next character may close the code.
     const isCode = place.in === 'span' || place.in === 'fence'
     const taken = isCode || signs === '\\\n' ? 1 : chars
     return { out: this.#plain(signs.slice(0, taken)), chars: taken }
@@ -200,7 +201,7 @@ export class CitationFilter {
     return out
   }
 
-  /** A run of backticks or tildes. How long it is is known when something else follows. */
+  /** A run of backticks or tildes. Its length is known when another character follows. */
   #run(text: string, at: number, isEnd: boolean): Step | null {
     const sign = text[at] as string
     let chars = 1
@@ -221,7 +222,7 @@ export class CitationFilter {
   }
 }
 
-/** Numbers that a mark names, each once; a range counts as all that lies in it. */
+/** The numbers in a mark, each once, with ranges expanded. */
 function sourcesNamed(mark: string): readonly number[] {
   const single = SINGLE.exec(mark)
   if (single !== null) return [Number(single[1])]
@@ -233,7 +234,7 @@ function sourcesNamed(mark: string): readonly number[] {
   return [...new Set(numbers)]
 }
 
-/** A finished text without marks of what there is not, with the places of the others. */
+/** Filters a complete text. Returns it with its citations. */
 export function citedText(
   text: string,
   sources: readonly Source[],

@@ -21,26 +21,26 @@ import {
 import { enclosed, isInstruction, withInstruction } from './instruct.ts'
 import { SUMMARY_HEAD, SUMMARY_PROMPT } from './prompts.ts'
 
-/** Summaries that are remembered; each has a few thousand characters. */
+/** Summaries kept in memory, a few thousand characters each. */
 const SUMMARIES_MAX = 512
 const AT_ONCE = 4
-/** Share of the time that is left. */
+/** Share of the remaining time that summaries may take. */
 const TIME_SHARE = 0.4
 const CHARS_PER_TOKEN = 3.5
 const PIECE_CHARS_MIN = 1_000
-/** Instructions that the stages add, in tokens. */
+/** Tokens of the instructions that later stages add. */
 const INSTRUCTIONS_TOKENS = 400
 const SUMMARY_CHARS_MAX = 8_000
 
 /**
- * Summaries by the hash of exactly the messages from the beginning of a conversation to the end of a piece. All callers share them:
- * nobody can name a key without having those messages, so nobody is told what they did not say themselves.
+ * Summaries by the hash of all messages up to the end of a piece. Callers share them safely: only a caller with exactly
+ * those messages can form the key.
  */
 const SUMMARIES = new WeakMap<ChatMeans['models'], LruMap<string, string>>()
 
 type Context = Omit<StageContext, 'say'>
 
-/** Makes long conversations fit: the oldest turns are summarised, and dropped only where that fails or is not enough. */
+/** Makes long conversations fit: the oldest turns are summarised, and only dropped if that fails or is not enough. */
 export const compressStage: Stage = {
   name: 'Context compression',
   about:
@@ -81,11 +81,11 @@ export const compressStage: Stage = {
 
 interface Summaries {
   readonly texts: readonly string[]
-  /** How many of them were known from before. */
+  /** Number of summaries that were already known. */
   readonly remembered: number
 }
 
-/** Summaries of all pieces, in their order; a fault where one of them could not be made. */
+/** Summaries of all pieces, in order. A fault if one of them fails. */
 async function summariesOf(pieces: readonly Piece[], context: Context): Promise<Result<Summaries>> {
   const known = knownBy(context.means)
   const texts = pieces.map(({ key }) => known.get(key))
@@ -96,7 +96,7 @@ async function summariesOf(pieces: readonly Piece[], context: Context): Promise<
   const todo = pieces.entries().filter(([i]) => texts[i] === undefined)
   let failed: Result<never> | null = null
   const work = async (): Promise<void> => {
-    // One iterator for all of them: each takes the next piece that nobody has.
+    // The workers share one iterator, so each takes the next free piece.
     for (const [i, piece] of todo) {
       const text = await summaryOf(piece, context, signal)
       if (text.ok) known.set(piece.key, text.value)
@@ -142,7 +142,7 @@ interface Parts extends Omit<Split, 'pieces'> {
   readonly summaries: readonly string[]
 }
 
-/** Leaves out the oldest until the rest fits the largest window. Faults: `chat/context-length` where the last question does not. */
+/** Drops the oldest until the rest fits. Faults: `chat/context-length` if the last question alone does not fit. */
 function withinWindow(
   { fixed, summaries, kept }: Parts,
   context: Context,
@@ -167,7 +167,7 @@ function withinWindow(
   return ok({ messages, dropped })
 }
 
-/** Tokens that a conversation may have beside its answer and our instructions. */
+/** Tokens for the conversation, besides its answer and our instructions. */
 function roomFor(context: Context): number {
   const { call, means } = context
   const window = windowOf('model-4', means.models, needsIn(context))

@@ -4,15 +4,15 @@ import type { ChatMessage } from '../models/backend.ts'
 import { bearsImage } from '../vision/image-parts.ts'
 import { isInstruction } from './instruct.ts'
 
-/** Characters of history from which on it is compressed. */
+/** A longer history is compressed. In characters. */
 export const HISTORY_CHARS_MAX = 20_000
-/** Characters of the last turns that are kept as they are, at least. */
+/** Least characters of the last turns that stay unchanged. */
 const KEPT_CHARS = 6_000
-/** Characters that are summarised at once: in a long history more, or there would be too many pieces. */
+/** Characters per summary. A long history has larger pieces, to limit their number. */
 const PIECE_CHARS = 6_000
 const LONG_PIECE_CHARS = 24_000
 const LONG_HISTORY_CHARS = 100_000
-/** From this share of its characters on a piece is full. */
+/** A piece is full from this share of its characters on. */
 const FULL_SHARE = 0.75
 const CODE_CHARS_MAX = 12_000
 const FIGURES_CHARS_MAX = 1_500
@@ -21,7 +21,7 @@ const NUMBER = /\d+(?:[.,:/-]\d+)*/g
 const CODE_SIGN = /\[code (\d{1,4})\]/g
 const UTF8 = new TextEncoder()
 
-/** A part of a turn as it is summarised. */
+/** A part of a turn that is summarised. */
 export interface Turn {
   readonly role: string
   readonly text: string
@@ -30,30 +30,30 @@ export interface Turn {
 /** Consecutive turns that are summarised together. */
 export interface Piece {
   readonly turns: readonly Turn[]
-  /** Hash of everything in the history up to the end of the piece: what stands for exactly this beginning of a conversation. */
+  /** Hash of the history up to the end of the piece. It identifies this beginning of a conversation. */
   readonly key: string
 }
 
-/** A conversation taken apart. */
+/** A conversation, split for compression. */
 export interface Split {
-  /** Instructions, wherever they stood, and messages with images of older turns: as they are. */
+  /** Instructions, and older messages with images. They stay unchanged. */
   readonly fixed: readonly ChatMessage[]
-  /** The oldest turns, in their order. */
+  /** The oldest turns, in order. */
   readonly pieces: readonly Piece[]
-  /** The last turns as they are, the last question among them. */
+  /** The last turns, with the last question. They stay unchanged. */
   readonly kept: readonly ChatMessage[]
 }
 
-/** Characters of the history: what was said before the last question, without instructions. */
+/** Characters of the history: everything before the last question, without instructions. */
 export function historyChars(messages: readonly ChatMessage[]): number {
   const last = lastQuestionAt(messages)
   return charsOf(messages.slice(0, last).filter((message) => !isInstruction(message)))
 }
 
 /**
- * Takes a conversation apart into what stays and what is summarised. The pieces of a conversation that went on are those that it
- * had before, and further ones: what was summarised once is not summarised again with every question. `pieceChars` bounds a piece
- * where the model that summarises has a small window.
+ * Splits a conversation into parts to keep and pieces to summarise. When a conversation goes on, its earlier pieces
+ * stay the same, so their summaries can be reused. `pieceChars` limits a piece for summarising models with a small
+ * window.
  */
 export function splitConversation(messages: readonly ChatMessage[], pieceChars: number): Split {
   const history = messages.slice(0, lastQuestionAt(messages))
@@ -69,7 +69,7 @@ export function splitConversation(messages: readonly ChatMessage[], pieceChars: 
   }
 }
 
-/** The last question; where there is none, the last message. */
+/** Index of the last question, or of the last message if there is none. */
 function lastQuestionAt(messages: readonly ChatMessage[]): number {
   const at = messages.findLastIndex(({ role }) => role === 'user')
   return at < 0 ? Math.max(0, messages.length - 1) : at
@@ -79,7 +79,7 @@ function charsOf(messages: readonly ChatMessage[]): number {
   return messages.reduce((sum, message) => sum + textOfMessage(message).length, 0)
 }
 
-/** Index of the first of the last turns: as many as {@link KEPT_CHARS} hold, and a question with its answer in any case. */
+/** Index of the first turn to keep: {@link KEPT_CHARS} of turns, and at least a question with its answer. */
 function keptStart(said: readonly ChatMessage[]): number {
   let chars = 0
   let start = said.length
@@ -91,7 +91,7 @@ function keptStart(said: readonly ChatMessage[]): number {
   return start
 }
 
-/** Full pieces only: one that is not full yet would be another one with the next question. The rest stays as it is. */
+/** Returns full pieces only: an unfinished piece would change with the next question. The rest stays unchanged. */
 function piecesOf(
   older: readonly ChatMessage[],
   chars: number,
@@ -121,7 +121,7 @@ function piecesOf(
   return { pieces: pieces.slice(0, whole), used }
 }
 
-/** A long text in parts, cut at ends of lines where there are any. */
+/** Splits a long text, at line ends if possible. */
 function slicesOf(text: string, chars: number): readonly string[] {
   const slices: string[] = []
   let from = 0
@@ -139,13 +139,13 @@ function wellFormedEnd(text: string, end: number): number {
   return code >= 0xd800 && code <= 0xdbff ? end - 1 : end
 }
 
-/** Turns with their blocks of code taken out, and these. */
+/** Turns without their code blocks, and the blocks. */
 export interface WithoutCode {
   readonly turns: readonly Turn[]
   readonly blocks: readonly string[]
 }
 
-/** Takes the fenced blocks of code out of turns and leaves signs like [code 1]: no model is to write code again that is there. */
+/** Replaces fenced code blocks by signs such as [code 1], so that the model does not rewrite existing code. */
 export function withoutCode(turns: readonly Turn[]): WithoutCode {
   const blocks: string[] = []
   let room = CODE_CHARS_MAX
@@ -178,14 +178,14 @@ export function withoutCode(turns: readonly Turn[]): WithoutCode {
 }
 
 /**
- * The summary of a piece made whole: its code put back where the model left its sign and else behind it, and the numbers that it
- * left out, each with the words around it.
+ * Completes the summary of a piece: code blocks return in place of their signs, or at the end if the model dropped the
+ * sign. Numbers that the summary lacks are added with the words around them.
  */
 export function completed(summary: string, { turns, blocks }: WithoutCode): string {
   const left = new Map(blocks.map((block, i) => [String(i + 1), block]))
   const text = summary.replace(CODE_SIGN, (sign, n: string) => {
     const block = left.get(n)
-    // Once each: a sign that a model writes again and again must not make the history longer.
+    // Each block once: a model that repeats a sign must not lengthen the history.
     left.delete(n)
     return block === undefined ? sign : `\n${block}\n`
   })
@@ -195,7 +195,7 @@ export function completed(summary: string, { turns, blocks }: WithoutCode): stri
   return [text.trim(), ...left.values(), ...more].join('\n')
 }
 
-/** Numbers of a text that a summary lacks, in the words around them. */
+/** Numbers of a text that its summary lacks, with the words around them. */
 function missingFigures(text: string, summary: string): readonly string[] {
   const known = new Set(summary.match(NUMBER))
   const found: string[] = []

@@ -3,22 +3,22 @@ import { type ChatModels, TEXT_ROLES } from '../desk.ts'
 import type { ChatMessage } from '../models/backend.ts'
 import { estimatedPrompt } from '../models/usage.ts'
 
-/** Models that are asked for drafts at most. */
+/** Most models that are asked for a draft. */
 export const DRAFTS_MAX = 10
-/** Room for an answer that a model must have. */
+/** Least room for an answer that a model must have. */
 const ANSWER_TOKENS_MIN = 256
 
-/** A model that can be asked for a draft. */
+/** A model that can write a draft. */
 export interface DraftModel {
   readonly backend: string
   readonly model: string
-  /** What it is for, of that which answers in text. */
+  /** Its roles that answer in text. */
   readonly roles: readonly ModelRole[]
 }
 
 /**
- * The different models that can be asked for a draft now, in the order in which their backends are asked: by id, so that one model
- * on two backends counts once. A node's operator says what they are; nobody looks inside.
+ * The different models that can write a draft now, in the order of their backends. A model on two backends counts once,
+ * by its id. Ids are those of the operator and are not verified.
  */
 export function draftModels(
   { facts }: Pick<ChatModels, 'facts'>,

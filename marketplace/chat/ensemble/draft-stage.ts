@@ -11,22 +11,22 @@ import { routeOf } from './route-stage.ts'
 import { askForText, type SpokenQuestion, withText } from './speak.ts'
 import type { Task } from './tiers.ts'
 
-/** Temperatures of drafts of one model, where there is no other. */
+/** Temperatures of drafts, if there is only one model. */
 const SAMPLED_TEMPERATURES = [0.3, 0.7, 1]
-/** Samples of the deep tier, and their temperature. */
+/** Number of samples of the deep tier, and their temperature. */
 const SAMPLES = 3
 const SAMPLE_TEMPERATURE = 0.7
-/** Share of the time that is left after which those drafts are used that came. */
+/** After this share of the remaining time, the drafts that have come are used. */
 const TIME_SHARE = 0.3
 
-/** How the drafts were asked for. */
+/** The questions for drafts. */
 interface Asked {
   readonly questions: readonly DeskQuestion[]
-  /** Whether several come from one model. */
+  /** Whether several drafts come from one model. */
   readonly sampled: boolean
 }
 
-/** Has the first text written: by all models at once, several times by one, or, where little is to be done, once. */
+/** Writes the first text: by several models at once, by several samples of one model, or once for small tasks. */
 export const draftStage: Stage = {
   name: 'Parallel draft generation',
   about:
@@ -53,7 +53,7 @@ async function byOne(state: ChatState, context: StageContext, question: SpokenQu
   })
 }
 
-/** Images are for one model that sees them: others would answer without having seen what the question is about. */
+/** Questions with images go to one model that supports them. Others would answer without seeing the images. */
 async function byOneThatSees(state: ChatState, context: StageContext): Promise<Result<ChatState>> {
   const { messages } = state
   const answered = await byOne(state, context, { roles: ['vision'], needs: ['vision'], messages })
@@ -110,7 +110,7 @@ function samplesOf({ messages }: ChatState, { call }: StageContext): Asked {
   return { questions: Array.from({ length: SAMPLES }, () => question), sampled: true }
 }
 
-/** Answers that came to their end; where none did, all. */
+/** The complete answers, or all if none is complete. */
 function wholeOnes(answers: readonly PoolAnswer[]): readonly PoolAnswer[] {
   const whole = answers.filter(({ finishReason }) => finishReason !== 'length')
   return whole.length > 0 ? whole : answers

@@ -1,14 +1,14 @@
-/** The final answer of a solution, ready to be compared. */
+/** The final answer of a solution, normalised for comparison. */
 export interface FinalAnswer {
-  /** What it is, whatever it was written like. */
+  /** The value, independent of its notation. */
   readonly value: string
-  /** Unit behind a number; empty where there is none. */
+  /** Unit of a number. Empty if there is none. */
   readonly unit: string
 }
 
 const LINE_CHARS_MAX = 300
 const TAIL_CHARS = 4_000
-/** Sign, currency, number with or without groups of three, what it is divided by, unit. */
+/** Sign, currency, number with optional thousands separators, denominator, unit. */
 const NUMBER =
   /^([-+]?)([€$£¥]?)\s?((?:\d{1,3}(?:[, ']\d{3}){1,12}|\d{1,60})(?:\.\d{1,40})?|\.\d{1,40})(?:\s?\/\s?(\d{1,3}(?:[, ']\d{3}){1,8}|\d{1,30}))?\s?([^\d]{0,24})$/u
 /** "Answer: ...", "The final result is ...", in several languages. */
@@ -45,7 +45,7 @@ const NO: ReadonlySet<string> = new Set([
   'faux',
 ])
 
-/** The final answer that a solution ends with: what is boxed, a line "Answer: ...", "#### ...", or else the last line. */
+/** The final answer of a solution: the last \boxed{...}, or a line "Answer: ..." or "#### ...", or the last line. */
 export function finalAnswerOf(solution: string): FinalAnswer {
   const tail = solution.slice(-TAIL_CHARS)
   const boxed = lastBoxed(tail)
@@ -59,7 +59,7 @@ export function finalAnswerOf(solution: string): FinalAnswer {
   return normalised(labelled.startsWith('####') ? labelled.slice(4) : (LABEL.exec(bare(labelled))?.[1] ?? ''))
 }
 
-/** The same value for the same answer: 1,000 and 1000.0, 2/4 and 0.5, "**Yes.**" and "yes". */
+/** Equal answers get equal values: 1,000 and 1000.0, 2/4 and 0.5, "**Yes.**" and "yes". */
 export function normalised(answer: string): FinalAnswer {
   const text = unfolded(bare(answer.normalize('NFKC').slice(0, LINE_CHARS_MAX)))
     .toLowerCase()
@@ -73,12 +73,12 @@ export function normalised(answer: string): FinalAnswer {
   return asNumber(text) ?? { value: text, unit: '' }
 }
 
-/** Markdown and mathematical signs around an answer. */
+/** Removes Markdown and mathematical signs. */
 function bare(text: string): string {
   return text.replace(/[*_`$]|\\[()[\],!;]/g, '').trim()
 }
 
-/** What LaTeX writes for what can be written plainly. */
+/** Replaces LaTeX by plain notation. */
 function unfolded(text: string): string {
   return text
     .replace(/\\[dt]?frac\s?\{([^{}]{1,60})\}\s?\{([^{}]{1,60})\}/g, '$1/$2')
@@ -89,7 +89,7 @@ function unfolded(text: string): string {
     .replace(/[−–]/g, '-')
 }
 
-/** The inside of the last \boxed{...}, braces within it counted. */
+/** The content of the last \boxed{...}, with nested braces. */
 function lastBoxed(text: string): string | null {
   const at = text.lastIndexOf('\\boxed{')
   if (at < 0) return null
@@ -102,7 +102,7 @@ function lastBoxed(text: string): string | null {
   return null
 }
 
-/** A number as a fraction in lowest terms with its unit; null where the text does not begin with one, or says more than it. */
+/** A number as a reduced fraction with its unit. Null if the text is not a number, or says more. */
 function asNumber(text: string): FinalAnswer | null {
   const found = NUMBER.exec(text)
   if (found === null) return null

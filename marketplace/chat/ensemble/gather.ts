@@ -6,8 +6,8 @@ import { withWords } from '../spoken.ts'
 import type { StageContext } from '../stage.ts'
 
 /**
- * Asks several questions at once, and waits for all answers; once `deadlineMs` have passed, for one. Those that are still under way
- * then are given up. The answers stand in the order of their questions. Fault: the first one's, where none was answered.
+ * Asks several questions at once and waits for all answers. After `deadlineMs` one answer is enough, and the open
+ * questions are given up. Answers keep the order of their questions. Fault: the first one, if no question was answered.
  */
 export async function gather(
   questions: readonly DeskQuestion[],

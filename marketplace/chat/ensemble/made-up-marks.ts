@@ -1,51 +1,51 @@
-/** What stands around brackets with numbers in them. */
+/** The text around brackets with numbers. */
 export interface Surroundings {
-  /** What the line has before them, marks that were taken out left away; of a long line its end. */
+  /** The line before the brackets, without removed marks. Only the end of a long line. */
   readonly before: string
-  /** The next {@link AFTER_CHARS} characters; fewer at the end of the answer. They only ever speak against a mark. */
+  /** The next {@link AFTER_CHARS} characters, or fewer at the end. They can only show that it is no mark. */
   readonly after: string
-  /** Whether a mark was taken out before, and nothing but a comma and the like came since. */
+  /** Whether only a comma or the like stands between these brackets and a removed mark. */
   readonly isChained: boolean
-  /** Whether any mark was taken out before. */
+  /** Whether any mark was removed before. */
   readonly isCiting: boolean
-  /** Whether [1, 2] and [1-3] are lists and intervals: so they are in code and mathematics. */
+  /** Whether [1, 2] and [1-3] may be lists and intervals, as in code and mathematics. */
   readonly hasLists: boolean
 }
 
-/** Characters behind the brackets that must be known. */
+/** Characters after the brackets that are needed. */
 export const AFTER_CHARS = 2
-/** Characters before them that are looked at. */
+/** Characters before the brackets that are read. */
 export const BEFORE_CHARS = 80
 
 const LIST = /[,;–-]/
-/** Nothing but a bullet, a number or a sign of quoting before it: the brackets are the label of what follows. */
+/** Only a list marker or a quotation sign stands before: the brackets label the line. */
 const LINE_HEAD = /^(?:\s|[-*+>#|]|\d{1,3}[.)])*$/
-/** A link, or the inside of another pair of brackets. */
+/** A link, or brackets within brackets. */
 const LINK = /^[(\]]/
-/** What goes on with an element of something: a field of it, an assignment, a call. */
+/** Continues an indexed element: a field, an assignment, a call. */
 const GOES_ON = /^(?:\.[\p{L}_]|\s?[=+/]|\s[<>]|[\p{L}\p{N}_])/u
 const STATEMENT_END = /[\p{L}\p{N}.!?…"”’'»)*_>%°,;。！？」』，、；`]$/u
-/** A bracket that stands alone in parentheses: "(as they say)" is none, "f([1])" neither. */
+/** An opening parenthesis right before the brackets: "([1])". But "f([1])" is a call. */
 const OPENED = /(?:^|\s)\($/
 const CALL = /[\p{L}\p{N}_$]\([^()\s]{0,40}\)$/u
 const LAST_WORD = /[\p{L}\p{N}_$]{1,40}(?:\.[\p{L}\p{N}_$]{1,40}){0,4}$/u
-/** Names that only programs have: x, row_1, $list, itemCount, arr2, this.items. */
+/** Names that occur only in programs: x, row_1, $list, itemCount, arr2, this.items. */
 const NAME = /^(?:\p{L}|.*[_$].*|[a-z]{1,20}[A-Z].*|[a-z]{1,8}\d{1,3}|.{1,40}\..{1,40})$/u
 const NAMES = wordSet(
   'arr array arrays list lists tuple vec vector matrix mat grid nums num items args argv params data str string s buf buffer ' +
     'row rows col cols dict map keys values vals idx index ptr stack queue heap deque node nodes dp memo res result results ret ' +
     'words tokens lines chars bits bytes output input inputs outputs df series tensor batch parts fields match matches groups',
 )
-/** Words behind which brackets are a value, an element, a key to press or the number of a thing. */
+/** Words before brackets that contain a value, an element, a key to press or a number. */
 const LEADS = wordSet(
   'equals equal becomes become returns return returned gives give yields prints print outputs contains contain has have ' +
     'step steps option options choice figure fig table item items element elements index position part section chapter exercise question ' +
     'answer result level line page note key keys button press type enter choose select case row column array arrays list lists tuple ' +
     'vector set sequence input output value values ergibt schritt étape paso шаг',
 )
-/** The same in code and mathematics alone: elsewhere "So it is [1]." is a whole sentence. */
+/** The same in code and mathematics only. Elsewhere "So it is [1]." is a sentence with a citation. */
 const EXACT_LEADS = wordSet('is are was be ist sind est sont es son è sono это')
-/** Words behind which two numbers are an interval or a list. */
+/** Words before an interval or a list of two numbers. */
 const RANGE_LEADS = wordSet(
   'in on from over within between of to and or with for at by as like interval intervals range ranges domain span pair pairs point ' +
     'points coordinates numbers integers indices subarray segment im von zwischen aus intervall dans sur entre de intervalle en el la ' +
@@ -58,13 +58,13 @@ function wordSet(words: string): ReadonlySet<string> {
 }
 
 /**
- * What brackets with numbers in them are, in an answer that no page stands behind: a mark of a source that there is none of, which
- * comes behind what it is said to prove; or something else: the label of a line, an element of an array, an interval, a link.
+ * Whether brackets with numbers are a made-up citation, in an answer without sources. A citation follows a statement.
+ * Otherwise the brackets are a label, an array element, an interval or a link.
  */
 export function isMadeUp(mark: string, around: Surroundings): boolean {
   const { before, after, isChained, isCiting, hasLists } = around
   if (LINK.test(after) || before.endsWith('\\')) return false
-  // [1]: https://... defines a link of Markdown.
+  // [1]: https://... defines a Markdown link.
   if (LINE_HEAD.test(before)) return isCiting && !after.startsWith(':')
   if (isChained) return true
   const isList = LIST.test(mark)
@@ -78,7 +78,7 @@ export function isMadeUp(mark: string, around: Surroundings): boolean {
   return !isList || (ASCII_WORD.test(word) && !RANGE_LEADS.has(word))
 }
 
-/** Whether they follow a name without a space, as an index does: a[1], rows[2].name, f(x)[0]. */
+/** Whether the brackets follow a name like an index: a[1], rows[2].name, f(x)[0]. */
 export function isIndex(before: string, after: string): boolean {
   if (/[\]}]$/.test(before) || CALL.test(before)) return true
   const word = LAST_WORD.exec(before)?.[0]

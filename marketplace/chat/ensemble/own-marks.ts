@@ -7,14 +7,14 @@ import { AFTER_CHARS, BEFORE_CHARS, isIndex } from './made-up-marks.ts'
 import { route, wantsSearch } from './router.ts'
 
 const BRACKETS = /\[\[?\d{1,3}(?: ?[,;–-] ?\d{1,3}){0,9} ?\]/gu
-/** Words by which a caller asks for marks of the sources that the conversation holds. */
+/** Words with which a caller asks for citations of sources in the conversation. */
 const ASKS =
   /(?<![\p{L}\p{N}])(?:cite|cites|cited|citing|citations?|footnotes?|endnotes?|bibliography|reference list|numbered references|square brackets|zitiere|zitate|fußnoten?|quellenangaben?|notes? de bas de page|notas? al pie|note a piè di pagina|сноск[аиу])(?![\p{L}\p{N}])|脚注|引用/iu
 
 /**
- * What takes marks of sources that there are none of out of an answer; null where brackets are left as they are. That is where the
- * caller brings marks of their own, or asks for some: the sources are then in the conversation. What the web would be searched for is
- * asked of pages, so the words alone do not count there.
+ * The filter that removes marks of missing sources. Null if brackets stay: the caller uses such marks, or asks for
+ * citations, so the sources are in the conversation. If the question needs a web search, those words ask for web pages
+ * and do not count.
  */
 export function filterFor(
   { messages }: Pick<ChatCall, 'messages'>,
@@ -27,7 +27,7 @@ export function filterFor(
   return plan === 'leave' ? null : new CitationFilter([], plan)
 }
 
-/** What to do with the brackets of a conversation: it is read once, and may be long. */
+/** How to treat brackets in a conversation. Cached, since it may be long. */
 type Plan = 'leave' | { readonly hasLists: boolean }
 const PLANS = new WeakMap<readonly ChatMessage[], Plan>()
 
@@ -43,7 +43,7 @@ function isOfCaller({ role }: ChatMessage): boolean {
   return role !== 'assistant'
 }
 
-/** Whether there are brackets with numbers that are not elements of something. */
+/** Whether a text has brackets with numbers that are not indexes. */
 function hasMarks(text: string): boolean {
   for (const { index, 0: brackets } of text.matchAll(BRACKETS)) {
     const end = index + brackets.length

@@ -2,27 +2,27 @@ import type { Task, Tier } from './tiers.ts'
 import { type Wanted, wantedIn } from './wanted.ts'
 import { isGreeting, type Mention, type Mentions, mentionsIn, wordsOf } from './words.ts'
 
-/** What the rules made of a question. */
+/** The route that the rules chose for a question. */
 export interface Route {
   readonly tier: Tier
   readonly task: Task
-  /** Name of the rule. */
+  /** Name of the rule that matched. */
   readonly rule: string
-  /** Whether no rule knew it, and this is only what is done then. */
+  /** True if no rule matched, and this is the default. */
   readonly open: boolean
 }
 
-/** What a question is judged by. */
+/** The properties of a question that rules use. */
 interface Features {
-  /** In lower case, spaces joined; of a long question its beginning and its end. */
+  /** In lower case, with single spaces. Of a long question, its beginning and end. */
   readonly text: string
-  /** Of the whole question. */
+  /** Characters of the whole question. */
   readonly chars: number
   readonly lines: number
   readonly hasImages: boolean
   readonly mentions: ReadonlySet<Mention>
   readonly phrases: Mentions['phrases']
-  /** What is asked to be made. */
+  /** What the question asks to create. */
   readonly wanted: Wanted | null
 }
 
@@ -33,11 +33,11 @@ interface Rule {
   readonly when: (features: Features) => boolean
 }
 
-/** Of a long question no more is looked at: what it wants stands at its beginning or its end. */
+/** Characters that are read of a long question: the request stands at its beginning or end. */
 const HEAD_CHARS = 1_500
 const TAIL_CHARS = 500
 const SHORT_CHARS = 160
-/** Signs of Chinese, Japanese and Korean say as much as several letters. */
+/** A CJK character says as much as several letters. */
 const SHORT_DENSE_CHARS = 60
 
 const FENCE = /```|~~~/
@@ -45,7 +45,7 @@ const CODE_SIGNS =
   /\b(?:def|function|fn|func)\s[\w$]{1,40}[(<]|\bfunction\s?\(|\b(?:const|let|var)\s[\w$]{1,40}(?:: \w{1,40})?\s?=|\b(?:class|struct|interface|enum)\s[\w$]{1,40}(?:\(|<|\s?\{|:\n|\s(?:extends|implements)\b)|\b(?:return|import|public|static|void)\b[^\n]{0,80}[{;]|\bselect\s[\w*,. ()]{1,60}\sfrom\s\w{1,60}(?:\s(?:where|join|group|order|limit)\b|;)|\b(?:insert into|delete from)\s\w|=>|<\/?[a-z][a-z0-9-]{0,20}>|#include|\bat [\w$.]{1,80}\([\w$.]{1,80}:\d{1,6}|\b[a-z]{3,30}(?:error|exception)\b(?<!\bterror)/
 const FORMULA =
   /\d\s?(?:[+*^×÷=]|\*\*)\s?[(]?\d|\d\s[-/]\s\d|\d\s?[a-z]\s?[-+=^]\s?(?:\d|\(|[a-z]\b)|[a-z]\^\d|\\(?:frac|int|sum|sqrt|begin)|\d ?(?:%|percent|prozent|pour cent|por ciento|per cento|процентов) (?:of|von|de|di|от) \d|[∫∑√≤≥≠∞]|\$[^\s\d$][^$\n]{0,200}\$/
-/** Nothing but an expression, "what is" before it left away: 24/7 alone is one, within a sentence it is not. */
+/** An expression alone, perhaps after "what is". 24/7 alone is one, within a sentence it is not. */
 const EXPRESSION =
   /^(?:what is|what's|how much is|calculate|compute|was ist|combien font|cuánto es)? ?\(?\d[\d .,+*/()^-]{0,60}[+*/^-] ?\(?\d[\d .,()]{0,20}[=?]{0,2}$/
 const DATE = /\d{4}-\d\d|\d{1,2}\/\d{1,2}\/\d{2,4}/
@@ -53,7 +53,7 @@ const QUESTION = /[?？؟;]\s{0,3}$/u
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu
 const NUMBERS = /\d+(?:[.,]\d+)*/g
 const YEAR = /^(?:1\d|20)\d\d$/
-/** Numbers in a question in words that make a word problem of it; so many do where it says what is reckoned. */
+/** Numbers that make "how many" a word problem, and numbers that suffice beside words of such problems. */
 const NUMBERS_MIN = 3
 const PROBLEM_NUMBERS_MIN = 2
 const HOW_MANY =
@@ -63,15 +63,15 @@ const NUMBER_WORDS = new Set(
     ' ',
   ),
 )
-/** A question for a fact, whatever it is about: who wrote it, when it came, what a word stands for. */
+/** A question for a fact on any topic: who wrote it, when it appeared, what a word stands for. */
 const FACT_HEAD =
   /^(?:who|whose|when|where|in (?:which|what) (?:year|city|country)|(?:which|what) (?:year|country|city|time)|wer|wann|wo|qui|quand|où|quién|cuándo|dónde|chi|quando|dove|quem|onde|кто|когда|где)(?![\p{L}\p{N}'’])|\bstands? for\b|^(?:what is|what are|what's) (?:a |an |the )?[\p{L}\p{N}.#+-]{1,40}(?: [\p{L}\p{N}]{1,40})?\?{0,3}$/u
 
-/** Names of languages and tools that are something else as well. */
+/** Names of languages and tools that are also other words. */
 const OTHER_NAMES = new Set(
   'python java swift rust ruby react vue angular flask julia pandas docker redis scratch'.split(' '),
 )
-/** Words of programs that are something else as well: two of them, or one beside a name, are not. */
+/** Programming words with other meanings. Two of them, or one beside a name, are about programs. */
 const USUAL_WORDS = new Set(
   (
     'code,function,functions,class,method,methods,script,program,bug,bugs,exception,implement,fix,crash,crashes,variable,variables,array,arrays,loop,loops,pointer,' +
@@ -80,7 +80,7 @@ const USUAL_WORDS = new Set(
   ).split(','),
 )
 
-/** In their order; the first that fits decides. */
+/** The first rule that matches decides. */
 const RULES: readonly Rule[] = [
   { name: 'images', tier: 'fast', task: 'images', when: ({ hasImages }) => hasImages },
   { name: 'empty', tier: 'fast', task: 'question', when: ({ text }) => text === '' },
@@ -119,8 +119,8 @@ const OPEN_SHORT: Route = { tier: 'fast', task: 'question', rule: 'short', open:
 const OPEN: Route = { tier: 'standard', task: 'knowledge', rule: 'none', open: true }
 
 /**
- * What kind of work a question is, by rules alone: a pure function of the text, within a millisecond whatever the text
- * (`test/bench/chat-router.ts` measures it).
+ * The kind of work a question needs, by rules alone. A pure function that takes less than a millisecond for any text
+ * (measured by `test/bench/chat-router.ts`).
  */
 export function route(question: string, hasImages = false): Route {
   const features = featuresOf(question, hasImages)
@@ -129,7 +129,7 @@ export function route(question: string, hasImages = false): Route {
   return { tier: rule.tier, task: rule.task, rule: rule.name, open: false }
 }
 
-/** Whether a question is about what happens in the world, or about a fact that pages of the web tell. */
+/** Whether a question is about current events or facts that a web search can find. */
 export function wantsSearch(question: string): boolean {
   const { task, tier } = route(question)
   if (tier === 'instant' || ['code', 'creative', 'math', 'reasoning'].includes(task)) return false
@@ -166,8 +166,8 @@ function isNoFactAnd(fits: (features: Features) => boolean): (features: Features
 }
 
 /**
- * Signs of code, or words that are of programs alone; names that mean something else as well (java, rust) count with a word of
- * programs beside them, and such words (class, function) in pairs.
+ * Whether a text is about code: signs of code, or words used only for programs. Ambiguous names (java, rust) count
+ * beside a programming word, and ambiguous words (class, function) in pairs.
  */
 function isAboutCode({ text, phrases, ...features }: Features): boolean {
   if (CODE_SIGNS.test(text)) return true
@@ -183,7 +183,7 @@ function hasFormula({ text }: Features): boolean {
   return FORMULA.test(text) || (EXPRESSION.test(text) && !DATE.test(text))
 }
 
-/** Words of mathematics, or what is done with a quantity or a number. */
+/** Mathematical terms, or an operation on a quantity or a number. */
 function isAboutMath({ text, mentions }: Features): boolean {
   if (mentions.has('math')) return true
   const hasNumber = numbersIn(text) > 0
@@ -192,7 +192,7 @@ function isAboutMath({ text, mentions }: Features): boolean {
   return false
 }
 
-/** Numbers in a text, those in words counted, and years not. */
+/** Numbers in a text, in digits or words, without years. */
 function numbersIn(text: string): number {
   const digits = (text.match(NUMBERS) ?? []).filter((number) => !YEAR.test(number)).length
   return digits + wordsOf(text).filter((word) => NUMBER_WORDS.has(word)).length
@@ -205,7 +205,7 @@ function isWordProblem({ text, mentions }: Features): boolean {
   return mentions.has('problem') && isTold(text) && numbersIn(text) >= PROBLEM_NUMBERS_MIN
 }
 
-/** Whether something is told before it is asked about. */
+/** Whether statements come before the question. */
 function isTold(text: string): boolean {
   return QUESTION.test(text) && /[.,;:] /.test(text)
 }

@@ -12,10 +12,10 @@ const SNIPPET_CHARS_MAX = 500
 const URL_CHARS_MAX = 2_048
 const QUERY_CHARS_MAX = 300
 const QUERY_WORDS_MAX = 40
-/** Longest time for a search; what it is meant to take is TIER_BUDGET_MS.search. */
+/** Longest time of a search. Its target time is TIER_BUDGET_MS.search. */
 const SEARCH_MS = 6_000
 
-/** Looks up what the models cannot know, by the providers of node-web-search. */
+/** Searches the web, with the providers of node-web-search, for what the models cannot know. */
 export const searchStage: Stage = {
   name: 'Web search',
   about:
@@ -41,7 +41,7 @@ export const searchStage: Stage = {
   },
 }
 
-/** Query of a question: its words without code blocks and line breaks, cut to what search providers take. */
+/** The search query of a question: its words without code blocks and line breaks, cut to the providers' limits. */
 export function queryOf(question: string): string {
   const words = question
     .slice(0, 4 * QUERY_CHARS_MAX)
@@ -53,7 +53,7 @@ export function queryOf(question: string): string {
   return words.join(' ').slice(0, QUERY_CHARS_MAX).toWellFormed().trim()
 }
 
-/** Pages as models are given them, numbered from 1; each once, and none whose address is not of the web. */
+/** Search results as sources, numbered from 1. Duplicates and addresses that are not http(s) are dropped. */
 export function sourcesOf(hits: readonly SearchHit[]): readonly Source[] {
   const seen = new Set<string>()
   const usable = hits.filter(({ url }) => {
@@ -69,7 +69,7 @@ export function sourcesOf(hits: readonly SearchHit[]): readonly Source[] {
   }))
 }
 
-/** Text of a stranger on one line; marks like [3] in it would be taken for marks of our pages. */
+/** Untrusted text on one line. Marks such as [3] are removed, since they would look like our citations. */
 function plain(text: string, chars: number): string {
   return text
     .slice(0, 4 * chars)

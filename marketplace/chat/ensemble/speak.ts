@@ -7,18 +7,18 @@ import type { ChatState, StageContext } from '../stage.ts'
 import { type CitationFilter, citedText } from './citation-filter.ts'
 import { filterFor } from './own-marks.ts'
 
-/** A question whose answer is the answer as it stands. */
+/** A question whose answer becomes the text. */
 export type SpokenQuestion = Omit<DeskQuestion, 'maxTokens' | 'temperature' | 'sink' | 'extra'>
 
-/** A text that was made. */
+/** A text that a model wrote. */
 export interface Spoken {
-  /** With the text as its answer. */
+  /** The state with this text as its answer. */
   readonly state: ChatState
-  /** As the model gave it. */
+  /** The unfiltered answer of the model. */
   readonly answer: PoolAnswer
 }
 
-/** The state with a finished text as its answer: of the marks in it those are left that a source stands behind. */
+/** The state with a finished text as its answer. Citation marks without a source are removed. */
 export function withText(
   state: ChatState,
   { call }: Pick<StageContext, 'call'>,
@@ -30,8 +30,8 @@ export function withText(
 }
 
 /**
- * Has a model make the text of the answer, and hands it on where this stage is the one that speaks. What is handed on is what
- * stands in the state afterwards. Faults: `model/*`.
+ * Lets a model write the text of the answer, and streams it if this stage speaks. The streamed text equals the text in
+ * the state. Faults: `model/*`.
  */
 export async function askForText(
   state: ChatState,
@@ -47,21 +47,21 @@ export async function askForText(
   return ok({ state: withText(state, { call }, answered.value), answer: answered.value })
 }
 
-/** What a reader is given of an answer while it is made. */
+/** A sink that filters an answer while it is made. */
 export interface FilteredSink {
   readonly sink: DeltaSink
-  /** Hands on what was held back, once the answer is whole. */
+  /** Passes on the text that was held back, at the end of the answer. */
   readonly end: () => Promise<void>
 }
 
-/** Hands an answer on without marks that no source stands behind; with null for a filter, as it is. */
+/** Passes an answer on without citation marks that lack a source. Without a filter it passes unchanged. */
 export function filteredSink(filter: CitationFilter | null, say: DeltaSink): FilteredSink {
   if (filter === null) return { sink: say, end: async () => {} }
   const sink: DeltaSink = (delta, logprobs) => {
     if (typeof delta.content !== 'string') return say(delta, logprobs)
     const content = filter.push(delta.content)
     if (content !== '' || delta.content === '') return say({ ...delta, content }, logprobs)
-    // The text is held back; what stands beside it is not.
+    // The text is held back. Other fields pass.
     const { content: _, ...rest } = delta
     return Object.keys(rest).length === 0 ? undefined : say(rest, logprobs)
   }

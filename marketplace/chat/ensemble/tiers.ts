@@ -1,22 +1,19 @@
-/** How much work model-4 puts into an answer. */
+/** Tiers of effort that model-4 puts into an answer. */
 export const TIERS = ['instant', 'fast', 'standard', 'deep'] as const
 
-/** One of them. */
+/** One of {@link TIERS}. */
 export type Tier = (typeof TIERS)[number]
 
-/** What a question is about; only `code` has its code checked. */
+/** Subject of a question. Only answers about `code` have their code checked. */
 export type Task = 'greeting' | 'question' | 'code' | 'creative' | 'knowledge' | 'math' | 'reasoning' | 'images'
 
-/** A span of time that a kind of work should stay within. */
+/** Target time for a kind of work. */
 export interface TimeBudget {
   readonly fromMs: number
   readonly toMs: number
 }
 
-/**
- * Time that each tier, and a search of the web beside it, is meant to take. These are what is aimed at, and never told as what was
- * measured.
- */
+/** Target times of each tier, and of a web search in addition. These are goals, never reported as measurements. */
 export const TIER_BUDGET_MS: Readonly<Record<Tier | 'search', TimeBudget>> = {
   instant: { fromMs: 458, toMs: 458 },
   fast: { fromMs: 248, toMs: 248 },

@@ -6,15 +6,15 @@ import { notOfTier } from './route-stage.ts'
 import { withText } from './speak.ts'
 import { vote } from './vote.ts'
 
-/** Room to think: a judge that must answer at once is no better than a dice. */
+/** Room to reason: without it, a judge is no better than chance. */
 const JUDGE_TOKENS = 1_024
-/** An answer of no more than this is the index, in whatever words. */
+/** In an answer of at most this length, any number is the index. */
 const BARE_CHARS_MAX = 40
 const BEST = /\bbest\W{0,4}(\d{1,3})/gi
 const SOLUTION_CHARS_MAX = 8_000
 const PROBLEM_CHARS_MAX = 8_000
 
-/** Decides between the samples of the deep tier. */
+/** Chooses among the samples of the deep tier. */
 export const voteStage: Stage = {
   name: 'Self-consistency voting',
   about: 'Three samples of the deep tier vote by their final answers; where none has a majority a judge decides.',
@@ -34,7 +34,7 @@ export const voteStage: Stage = {
   },
 }
 
-/** Index of the solution that a judge takes for right; null where it fails or names none. */
+/** Index of the solution that a judge picks. Null if the judge fails or names none. */
 async function judge({ question, drafts }: ChatState, { desk, signal }: StageContext): Promise<number | null> {
   const solutions = drafts.map((text, index) => ({ index, text: cutText(text, SOLUTION_CHARS_MAX) }))
   const problem = cutText(question, PROBLEM_CHARS_MAX)
@@ -55,7 +55,7 @@ async function judge({ question, drafts }: ChatState, { desk, signal }: StageCon
   return index >= 0 && index < drafts.length ? index : null
 }
 
-/** Index that the last "Best: N" names, or that a short answer is; -1 where there is none. */
+/** The index in the last "Best: N", or in a short answer. -1 if there is none. */
 function indexNamed(text: string): number {
   const named =
     [...text.matchAll(BEST)].at(-1)?.[1] ?? (text.length <= BARE_CHARS_MAX ? /\d{1,3}/.exec(text)?.[0] : undefined)

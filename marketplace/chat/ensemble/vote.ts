@@ -1,16 +1,16 @@
 import { type FinalAnswer, finalAnswerOf } from './final-answer.ts'
 
-/** What came of a vote. */
+/** Result of a vote. */
 export interface Vote {
-  /** Solutions for each answer that was found, the most first; each a list of indices. */
+  /** Indices of the solutions with equal answers, the largest group first. */
   readonly groups: readonly (readonly number[])[]
-  /** Index of a solution with the answer that most have; null where no answer has more than every other. */
+  /** Index of a solution with the most frequent answer. Null if no answer has more votes than every other. */
   readonly winner: number | null
 }
 
 /**
- * Votes on solutions by their final answers. A number without a unit counts with the one unit that others give the same number; where
- * they give several it stands for itself. Which answer wins does not depend on the order of the solutions.
+ * Votes on solutions by their final answers. A number without a unit counts with the same number in the one unit that
+ * others give. If others give several units, it stands alone. The winner does not depend on the order of the solutions.
  */
 export function vote(solutions: readonly string[]): Vote {
   const answers = solutions.map(finalAnswerOf)
@@ -19,7 +19,7 @@ export function vote(solutions: readonly string[]): Vote {
     const key = keyOf(answer, answers)
     groups.set(key, [...(groups.get(key) ?? []), i])
   }
-  // Without an answer there is nothing to agree on.
+  // Solutions without an answer do not vote.
   groups.delete(NOTHING)
   const sorted = [...groups.values()].toSorted((one, other) => other.length - one.length)
   const [first, second] = sorted

@@ -1,41 +1,41 @@
 import { wordsOf } from './words.ts'
 
-/** What a text asks to be made: something that is written for its own sake, or a program. */
+/** What a text asks to create: a creative work or a program. */
 export type Wanted = 'creative' | 'code'
 
-/** Sentences of a text that are looked at. */
+/** Most sentences that are read. */
 const SENTENCES_MAX = 40
-/** Verbs of a text that are looked at: no request has as many. */
+/** Most verbs that are examined. No real request has more. */
 const VERBS_MAX = 24
-/** Words of what is to be made: "a very short bedtime story". */
+/** Words of the object to create: "a very short bedtime story". */
 const OBJECT_WORDS_MAX = 8
-/** Words behind a verb that are looked at: those of the object, and "me", "up with" and the like before it. */
+/** Words after a verb that are read: the object, and words such as "me" or "up with" before it. */
 const AHEAD_WORDS_MAX = OBJECT_WORDS_MAX + 4
-/** Words before a form at the beginning of a text: "a very short story about". */
+/** Words before a form at the start of a text: "a very short story about". */
 const OPENING_WORDS_MAX = 4
 
 function wordSet(words: string): ReadonlySet<string> {
   return new Set(words.split(' '))
 }
 
-/** Verbs by which something is asked to be made. */
+/** Verbs of creating. */
 const MAKING = wordSet(
   'write compose draft create make generate produce invent craft design build code program pen develop suggest prepare ' +
     'schreibe schreib verfasse erstelle entwirf erfinde dichte programmiere écris rédige crée compose imagine invente escribe redacta crea ' +
     'inventa compón scrivi crea componi escreva crie componha напиши сочини придумай создай napisz schrijf yaz',
 )
-/** Verbs by which something is asked to be told or given. */
+/** Verbs of telling or giving. */
 const GIVING = wordSet(
   'tell give need want erzähl erzähle gib raconte donne cuéntame cuenta dame raccontami dammi conte расскажи дай vertel',
 )
 /** "Come up with", "make up", "think of". */
 const PARTICLES = wordSet('me us up with of please my mir uns bitte moi nous')
-/** Words at which a sentence asks for what is so. */
+/** Words that start a question for information. */
 const ASKING = wordSet(
   'who whose whom when where which what why how did does do is are was were has have had am wer wann wo welche welcher warum wie was ' +
     'qui quand où quel quelle pourquoi comment quién cuándo dónde cuál qué chi quando dove quem onde кто когда где какой',
 )
-/** Verbs by which something is done with what there is. */
+/** Verbs of working on something that exists. */
 const TAKING = wordSet(
   'solve explain answer translate summarize summarise analyze analyse read review find recommend describe compare interpret check correct löse ' +
     'erkläre übersetze résous explique traduis explica traduce spiega traduci реши объясни переведи',
@@ -52,7 +52,7 @@ const FORMS = wordSet(
     'poema cuento historia canción ensayo discurso carta chiste poesia racconto favola canzone discorso lettera conto canção redação carta ' +
     'стих стихотворение сказку рассказ историю песню сочинение письмо шутку wiersz gedicht verhaal şiir',
 )
-/** Forms only where they are to be made, or are wanted for something. */
+/** Forms that count only if they are to be created, or are for something. */
 const WEAK_FORMS = wordSet(
   'riddle riddles post article message card note name names nickname nicknames title titles idea ideas description review scene chapter plot character ad advert ' +
     'announcement motto wish wishes game text namen titel ideen noms idées nombres ideas nomi idee',
@@ -63,12 +63,12 @@ const PROGRAMS = wordSet(
     'dockerfile loop decorator middleware dashboard schema migration funktion klasse skript programm fonction programme función programa ' +
     'funzione programma função скрипт программу функцию код algorithmus algorithme algoritmo',
 )
-/** What a form is about, behind it. */
+/** Words between a form and its subject. */
 const ABOUT = wordSet('about on for of to über auf an für sur pour sobre para su per про о')
 const FOR = wordSet('for about für über pour sur para sobre для про')
 const SENTENCE = /[.!?:;\n。！？]+/u
 
-/** What a text, in lower case, asks to be made; null where nothing of the kind. The thing itself decides, not what it is about. */
+/** What a lower-case text asks to create, or null. The object of the verb decides, not its subject matter. */
 export function wantedIn(text: string): Wanted | null {
   const sentences = text.split(SENTENCE, SENTENCES_MAX).map(wordsOf)
   const [first = []] = sentences
@@ -96,7 +96,7 @@ function opensWithForm(words: readonly string[]): boolean {
   return next === undefined ? at > 0 || words.length === 1 : ABOUT.has(next) && next !== 'of' && next !== 'to'
 }
 
-/** The last thing that is named before it is said what it is about. */
+/** The last form named before the subject matter. */
 function thingIn(words: readonly string[], isMade: boolean): Wanted | null {
   const start = words.findIndex((word) => !PARTICLES.has(word))
   if (start < 0) return null

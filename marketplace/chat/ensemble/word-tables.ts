@@ -1,8 +1,8 @@
-/** Words that tell what a question is about, by language; those of languages without spaces are found anywhere. */
+/** Words that show the subject of a question, by language. */
 export interface WordTable {
   /** Whole words and phrases, separated by commas. */
   readonly spaced: Readonly<Record<string, string>>
-  /** The same for Chinese, Japanese, Korean and Thai. */
+  /** Words of Chinese, Japanese, Korean and Thai. They match anywhere, since these languages have no spaces. */
   readonly unspaced?: string
 }
 
@@ -28,7 +28,7 @@ export const GREETING: WordTable = {
     '你好, 您好, 嗨, 早上好, 晚上好, 谢谢, 再见, こんにちは, こんばんは, おはよう, ありがとう, 안녕하세요, 안녕, 감사합니다, สวัสดี',
 }
 
-/** Languages, tools and words of programs; some are other things as well, which the router knows. */
+/** Programming languages, tools and terms. The router knows which of them are ambiguous. */
 export const CODE: WordTable = {
   spaced: {
     any: 'python, javascript, typescript, java, kotlin, swift, rust, golang, c++, c#, php, ruby, sql, html, css, bash, powershell, regex, regexp, json, yaml, xml, react, vue, angular, django, flask, nodejs, node.js, next.js, express.js, npm, pip, docker, dockerfile, docker compose, kubernetes, git, api, rest api, apis, http, async, await, stdout, stderr, segfault, nullpointerexception, csv, struct, structs, tuple, tuples, boolean, localhost, frontend, backend, postgres, postgresql, mysql, sqlite, mongodb, redis, numpy, pandas, dataframe, webpack, tailwind, pytest, julia, scala, perl, haskell, in go, in c, in r, in scratch, en c',
@@ -44,7 +44,7 @@ export const CODE: WordTable = {
     '代码, 函数, 编程, 程序, 算法, 脚本, コード, 関数, プログラム, アルゴリズム, 코드, 함수, 프로그램, 알고리즘',
 }
 
-/** Words of programs that say nothing alone: a list, a file. Beside the name of a language they do. */
+/** Technical words that count only beside the name of a language: a list, a file. */
 export const TECHNICAL: WordTable = {
   spaced: {
     en: 'sort, sorted, sorting, list, lists, file, files, folder, string, strings, table, error, errors, install, server, library, package, module, component, components, import, query, database, app, tests, print, service, framework, thread, threads, object, objects, interface, inheritance, loop, null, undefined, output, input, syntax, integer, index, log, cli, plugin, deploy, build, command, promise, closure, iterator, generator, decorator, version, update, upgrade',
@@ -57,14 +57,14 @@ export const TECHNICAL: WordTable = {
   },
 }
 
-/** Phrases with words of the other tables that mean something else. */
+/** Phrases with words of other tables that mean something else. */
 export const OTHERWISE: WordTable = {
   spaced: {
     en: 'dress code, zip code, swift code, area code, country code, postal code, post code, morse code, building code, highway code, penal code, code of conduct, code of ethics, promo code, discount code, code name, cheat code, da vinci code, yoga class, first class, business class, economy class, middle class, working class, upper class, world class, dance class, school class, tv program, training program, space program, loyalty program, exchange program, bed bugs, bed bug, stink bug, movie script, film script, rust belt, ball python, monty python, taylor swift, jonathan swift, java sea, java island, scientific method, new york times, quick fix, plane crash, car crash, stock market crash, market crash, heart function, table of contents, sum of money, what is the story, the matrix, how old is the song, how do you do, how do you say, how do i say, how do you spell, how do you pronounce',
   },
 }
 
-/** Words of mathematics that are hardly anything else. */
+/** Words of mathematics with hardly any other meaning. */
 export const MATH: WordTable = {
   spaced: {
     en: 'equation, equations, integral of, derivative of, probability of, probability that, prove that, proof that, proof of the theorem, inverse matrix, determinant, eigenvalue, eigenvalues, logarithm, polynomial, factorial, prime number, prime numbers, prime factors, modulo, square root, cube root, percent of, how many ways, divisible, standard deviation, arithmetic mean, geometric series, binomial coefficient, quadratic, trigonometry, least common multiple, greatest common divisor',
@@ -79,21 +79,21 @@ export const MATH: WordTable = {
     '求解, 方程, 积分, 导数, 计算, 概率, 证明, 解方程, 方程式, 積分, 微分, 計算, 確率, 証明, 방정식, 적분, 미분, 계산, 확률, 증명',
 }
 
-/** What is done with numbers, and what it is done to: a word of each makes a problem of it, and so does one beside a number. */
+/** Operations on numbers, and their objects. An operation with an object or a number is a mathematical problem. */
 export const RECKONING: WordTable = {
   spaced: {
     en: 'solve, prove, calculate, compute, find, determine, evaluate, simplify, factor, factorise, factorize, integrate, differentiate, work out',
   },
 }
 
-/** See {@link RECKONING}. */
+/** Objects of {@link RECKONING}. */
 export const QUANTITIES: WordTable = {
   spaced: {
     en: 'theorem, probability, matrix, integral, derivative, sum, product, remainder, percent, percentage, area, perimeter, circumference, volume, radius, diameter, hypotenuse, fraction, ratio, triangle, circle, rectangle, cube, sphere, angle, digits, primes, dice, even numbers, odd numbers, odds, average, median, interest rate, compound interest, speed, distance, slope',
   },
 }
 
-/** Puzzles, and what asks for thought in steps. */
+/** Puzzles, and requests for reasoning in steps. */
 export const REASONING: WordTable = {
   spaced: {
     en: 'step by step, logic puzzle, riddle, this puzzle, the puzzle, deduce, infer, logically, reason through, think carefully, which of the following, if all, must be true, does it follow, knights and knaves, tells the truth, tell the truth, telling the truth, always lies, is lying, who is the liar, the odd one out, syllogism, logical fallacy in',
@@ -107,7 +107,7 @@ export const REASONING: WordTable = {
   unspaced: '一步一步, 逐步, 推理, 谜题, 逻辑题, 論理, 推論, なぞなぞ, 단계별, 추론, 수수께끼',
 }
 
-/** Words that with two numbers make a problem of a question. */
+/** Words that, with two numbers, indicate a word problem. */
 export const PROBLEM: WordTable = {
   spaced: {
     en: 'how long will it take, how old is, how old will, how many are left, how many more, weighs, overtakes, catch up, meet, twice as, half as, times as, each, altogether, in total, remain, left over, faster than, older than, younger than, costs, cost, discount, km, miles, mph, per hour, hours, minutes',
@@ -118,7 +118,7 @@ export const PROBLEM: WordTable = {
   },
 }
 
-/** What is written for its own sake. In English it is read from what is asked to be made. */
+/** Creative works. In English they are recognised by what is to be created. */
 export const CREATIVE: WordTable = {
   spaced: {
     en: 'brainstorm, rephrase, paraphrase, reword, rewrite, make it rhyme',
@@ -132,7 +132,7 @@ export const CREATIVE: WordTable = {
   unspaced: '写一首, 诗, 故事, 小说, 作文, 歌词, 詩, 物語, 俳句, 小説, 歌詞, 시를, 이야기, 소설, 가사',
 }
 
-/** What asks for an explanation, a comparison or advice. */
+/** Requests for an explanation, a comparison or advice. */
 export const KNOWLEDGE: WordTable = {
   spaced: {
     en: 'explain, describe, tell me about, tell me more, teach me, compare, contrast, difference between, differences between, summarize, summarise, overview, analyze, analyse, discuss, pros and cons, advantages, history of, in detail, why, how does, how do, how did, how can, how could, how should, how would, how to, how come, what causes, what happens, what happened to, causes of, cause of, reasons for, consequences of, effects of, effect of, impact of, importance of, benefits of, origin of, origins of, significance of, life cycle, the story behind, what is the story, plot of, history, timeline of, guide, tutorial, tips, tips for, ways to, best way to, best practices, strategy, strategies, care, caring for, training plan, checklist, itinerary, introduction to, basics of, recommend, plan, advice',
@@ -147,7 +147,7 @@ export const KNOWLEDGE: WordTable = {
     '解释, 比较, 区别, 为什么, 分析, 详细, 介绍, 説明, 比較, 違い, なぜ, 分析, 詳しく, 설명, 비교, 차이, 왜, 분석',
 }
 
-/** What changes from day to day. */
+/** Things that change from day to day. */
 export const CURRENT: WordTable = {
   spaced: {
     en: 'today, yesterday, tonight, tomorrow, latest, newest, recent, recently, current, currently, right now, at the moment, this week, this month, this year, last week, last month, news, breaking, headlines, weather, forecast, stock price, share price, exchange rate, price of, price, prices, score, standings, election results, who won, release date, up to date, as of now',

@@ -15,7 +15,7 @@ import {
   type WordTable,
 } from './word-tables.ts'
 
-/** What a question can mention. */
+/** A kind of word that a question can mention. */
 export type Mention = keyof typeof TABLES
 
 const TABLES = {
@@ -33,13 +33,13 @@ const TABLES = {
 } as const
 
 const WORDS = /[\p{L}\p{N}\p{M}_]+(?:['’.+#-]+[\p{L}\p{N}\p{M}]*)*/gu
-/** Signs that are within words, and end none. */
+/** Signs that stand within words, but do not end them. */
 const INNER_SIGNS = "'’.-"
 /** A hyphen between two words: "CSV-Datei". */
 const HYPHEN = /(?<=\p{L})-(?=\p{L})/gu
 const UNSPACED_SIGNS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
 
-/** Kinds of words by the phrase, its words joined by single spaces; phrases that mean something else have none, or their own. */
+/** The kinds of each phrase. Its words are joined by single spaces. */
 const PHRASES: ReadonlyMap<string, readonly Mention[]> = phrasesOf(Object.entries(TABLES) as [Mention, WordTable][])
 const OTHERS: ReadonlySet<string> = new Set(Object.values(OTHERWISE.spaced).flatMap(keysIn))
 
@@ -51,12 +51,12 @@ function keysIn(list: string): readonly string[] {
   return wordsIn(list).map((phrase) => wordsOf(phrase).join(' '))
 }
 
-/** Words of a text, in lower case. */
+/** Words of a lower-case text. */
 export function wordsOf(text: string): readonly string[] {
   return (text.replace(HYPHEN, ' ').match(WORDS) ?? []).map(withoutEnd)
 }
 
-/** A word without the signs behind it. An expression would look from each sign on to the end of the word. */
+/** Removes signs at the end of a word. A loop: a regular expression would take quadratic time. */
 function withoutEnd(word: string): string {
   let end = word.length
   while (end > 0 && INNER_SIGNS.includes(word.charAt(end - 1))) end -= 1
@@ -70,7 +70,7 @@ function phrasesOf(tables: readonly (readonly [Mention, WordTable])[]): Readonly
   return phrases
 }
 
-/** All that phrases begin with, each whole phrase among it. */
+/** All beginnings of phrases, and whole phrases. */
 const BEGINNINGS: ReadonlySet<string> = new Set([...PHRASES.keys(), ...OTHERS].flatMap(beginningsOf))
 
 function beginningsOf(phrase: string): readonly string[] {
@@ -78,14 +78,14 @@ function beginningsOf(phrase: string): readonly string[] {
   return words.map((_, i) => words.slice(0, i + 1).join(' '))
 }
 
-/** What a text mentions. */
+/** The kinds of words and phrases in a text. */
 export interface Mentions {
   readonly kinds: ReadonlySet<Mention>
   /** Phrases of each kind, each once. */
   readonly phrases: Readonly<Record<Mention, ReadonlySet<string>>>
 }
 
-/** What a text, in lower case, mentions: from each word on it is read as long as a phrase begins so. */
+/** The known phrases in a lower-case text. At each word the longest phrase is read. */
 export function mentionsIn(text: string): Mentions {
   const phrases = Object.fromEntries(Object.keys(TABLES).map((kind) => [kind, new Set<string>()])) as unknown as Record<
     Mention,
@@ -95,7 +95,7 @@ export function mentionsIn(text: string): Mentions {
   for (let i = 0; i < words.length; i += 1) {
     const { known, others } = phrasesAt(words, i)
     for (const phrase of known) for (const mention of PHRASES.get(phrase) ?? []) phrases[mention].add(phrase)
-    // What means something else as a whole is not looked at word by word.
+    // The words of a phrase with another meaning are skipped.
     if (others > 0) i += others - 1
   }
   if (UNSPACED_SIGNS.test(text))
@@ -104,7 +104,7 @@ export function mentionsIn(text: string): Mentions {
   return { kinds: new Set(kinds), phrases }
 }
 
-/** Phrases that begin at a word; `others` is the number of words that mean something else together, whose parts are left away. */
+/** Phrases that begin at a word. `others` is the length of a phrase with another meaning, whose words do not count. */
 function phrasesAt(
   words: readonly string[],
   at: number,
@@ -122,7 +122,7 @@ function phrasesAt(
   return { known, others }
 }
 
-/** The kinds of what a text, in lower case, mentions. */
+/** The kinds of words that a lower-case text mentions. */
 export function mentionsOf(text: string): ReadonlySet<Mention> {
   return mentionsIn(text).kinds
 }
@@ -135,7 +135,7 @@ const GREETINGS: ReadonlySet<string> = new Set([
   ...Object.values(GREETING.spaced).flatMap(wordsIn),
   ...wordsIn(GREETING.unspaced ?? ''),
 ])
-/** Names and the like that may follow a greeting. */
+/** Names and additions that may follow a greeting. */
 const ADDRESSED: ReadonlySet<string> = new Set(
   (
     'there, all, everyone, everybody, friend, friends, again, bot, assistant, buddy, mate, sir, zusammen, leute, tout le monde, a todos, a tutti, всем, 大家, ' +
@@ -146,7 +146,7 @@ const ADDRESSED: ReadonlySet<string> = new Set(
 const GREETING_CHARS_MAX = 60
 const GREETING_PARTS_MAX = 3
 
-/** Whether a text, in lower case, is nothing but greetings, thanks or a farewell. */
+/** Whether a lower-case text consists only of greetings, thanks or a farewell. */
 export function isGreeting(text: string): boolean {
   if (text.length > GREETING_CHARS_MAX) return false
   const parts = text

@@ -3,20 +3,20 @@ import { HISTORY_CHARS_MAX } from '../ensemble/compression.ts'
 import { MODES } from '../modes.ts'
 import { groupedNumber } from './figures.ts'
 
-/** What a capability needs beside a model that answers. */
+/** What a capability needs besides a model that answers. */
 export type Need = 'text' | 'search' | 'vision' | 'tools' | 'several'
 
-/** Something that a model can do where the node has what it needs. */
+/** Something that a model can do if the node has what it needs. */
 export interface Capability {
   readonly text: string
   readonly needs?: Need
 }
 
-/** What is said of a model by design; figures and states are put beside it from the node that runs it. */
+/** The fixed description of a model. Current figures and states are added from the node. */
 export interface ModelCard {
   readonly name: string
   readonly tagline: string
-  /** The interface's word for its speed. */
+  /** The label for its speed in the API. */
   readonly label: string
   readonly bestFor: readonly string[]
   readonly capabilities: readonly Capability[]
@@ -35,7 +35,7 @@ function modesOf(model: ChatModelId): Capability {
   return { text: `Chat modes at the beginning of a message: ${words.join(', ')}` }
 }
 
-/** The five models by the interface, each as it is meant. */
+/** The five models of the API, as designed. */
 export const CARDS: Readonly<Record<PlatformModelId, ModelCard>> = {
   'model-1': {
     name: 'Model 1',

@@ -5,7 +5,7 @@ import type { PlatformRules, Site } from './platform-rules.ts'
 import { QaDesk } from './qa.ts'
 import type { QaAnswer } from './shapes.ts'
 
-/** What this node says of its chat platform: facts of this moment, with or without a model behind it. */
+/** What this node says about its chat platform at this moment, with or without a model to word it. */
 export class ChatInfo {
   readonly #means: ModelInfoMeans
   readonly #rules: PlatformRules
@@ -17,12 +17,12 @@ export class ChatInfo {
     this.#desk = new QaDesk({ models: means.models, clock: means.clock, wordsAnswers: rules.wordsAnswers })
   }
 
-  /** Everything that is known. */
+  /** All known facts. */
   facts(site: Site): PlatformFacts {
     return platformFacts(this.#means, this.#rules, site)
   }
 
-  /** Answers a question from that; never fails. */
+  /** Answers a question from the facts. Never fails. */
   answer(question: string, site: Site, signal: AbortSignal): Promise<QaAnswer> {
     return this.#desk.answer(question, [...passagesOf(this.facts(site)), ...servicePassages(question, site)], signal)
   }

@@ -1,13 +1,13 @@
 import type { FaqFacts, FaqItem } from './faq-item.ts'
 import type { ModelInfo } from './shapes.ts'
 
-/** Something that models can do or not, as a question. */
+/** A question about an ability of the models. */
 interface Ability {
   readonly id: string
   readonly question: string
-  /** How the capability begins; models that have it are named. */
+  /** How the text of the capability begins. Models that have it are named in the answer. */
   readonly capability: string
-  /** The model whose limitations say why it is missing. */
+  /** The model whose limitations explain why the ability is missing. */
   readonly of: string
   readonly yes: (ids: string) => string
   readonly words: string
@@ -62,7 +62,7 @@ const ABILITIES: readonly Ability[] = [
   },
 ]
 
-/** What the models can do here, and what they cannot and why. */
+/** What the models here can do, and why the rest is missing. */
 export function aboutAbilities({ models }: FaqFacts): readonly FaqItem[] {
   const abilities = ABILITIES.map(({ id, question, words, ...ability }) => ({
     ...{ id, question, words },

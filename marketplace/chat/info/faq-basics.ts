@@ -2,10 +2,10 @@ import type { FaqFacts, FaqItem } from './faq-item.ts'
 import { groupedNumber } from './figures.ts'
 import type { Site } from './platform-rules.ts'
 
-/** What a node is called whose operator has given it no name. */
+/** The default name of a node. */
 const UNNAMED = 'Farthing node'
 
-/** What the platform is. */
+/** Questions about the platform and its models. */
 export function aboutPlatform({ site, models, underlying }: FaqFacts): readonly FaqItem[] {
   const { baseUrl, operator } = site
   const usable = models.filter(({ available }) => available)
@@ -45,7 +45,7 @@ export function aboutPlatform({ site, models, underlying }: FaqFacts): readonly 
   ]
 }
 
-/** How it may be used. */
+/** Questions about keys, limits, price and privacy. */
 export function aboutKeys({ site, rules, pricing }: FaqFacts): readonly FaqItem[] {
   const { bounds, tokensMax, budgetMs, wallets } = rules
   const signIn = {
@@ -86,7 +86,7 @@ export function aboutKeys({ site, rules, pricing }: FaqFacts): readonly FaqItem[
   ]
 }
 
-/** That what the node sells is not free as the platform is. */
+/** Says that the services of the node are not free, unlike the chat. */
 function paidServices({ baseUrl, servicesOnSale }: Site): string {
   return servicesOnSale === 0
     ? ''

@@ -1,6 +1,6 @@
 import type { FaqFacts, FaqItem } from './faq-item.ts'
 
-/** How it is called. */
+/** Questions about the API. */
 export function aboutCalls({ site, models }: FaqFacts): readonly FaqItem[] {
   const { baseUrl } = site
   const windows = models.map(({ id, context_window: size }) => `${id}: ${size}`).join('; ')
@@ -36,7 +36,7 @@ export function aboutCalls({ site, models }: FaqFacts): readonly FaqItem[] {
   ]
 }
 
-/** What can be bought beside it, and how programs read about it. */
+/** Questions about paid services and machine-readable documents. */
 export function aboutMarket({ site }: FaqFacts): readonly FaqItem[] {
   const { baseUrl, paidChat, servicesOnSale } = site
   const paid =

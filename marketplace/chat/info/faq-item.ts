@@ -1,20 +1,20 @@
 import type { PlatformRules, Site } from './platform-rules.ts'
 import type { FaqEntry, ModelInfo } from './shapes.ts'
 
-/** A question with what it is found by. */
+/** A question, its answer, and the words that find it. */
 export interface FaqItem extends FaqEntry {
-  /** Name in addresses. */
+  /** Anchor of the question in addresses. */
   readonly id: string
-  /** Further words under which it is found. */
+  /** Further words that find the question. */
   readonly words: string
 }
 
-/** What the answers are made from. */
+/** The facts that answers are made from. */
 export interface FaqFacts {
   readonly site: Site
   readonly rules: PlatformRules
   readonly models: readonly ModelInfo[]
-  /** Distinct models behind all of them, and their parameters. */
+  /** The distinct models behind the platform, and their parameters. */
   readonly underlying: { readonly count: number; readonly names: string; readonly parameters: string }
   readonly pricing: string
 }

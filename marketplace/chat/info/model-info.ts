@@ -16,30 +16,30 @@ import { type ModelInfo, measuredSpeed, type TierSpeed } from './shapes.ts'
 
 const UNREACHED = 'it is configured, and cannot be reached now'
 
-/** What the facts about the models are taken from. */
+/** Sources of the facts about models. */
 export interface ModelInfoMeans {
   readonly models: ChatModels
   readonly readiness: (model: ChatModelId) => Readiness
-  /** Whether texts can be read out. */
+  /** Whether texts can be spoken. */
   readonly speech: () => Readiness
   /** Whether the web can be searched. */
   readonly search: () => Readiness
-  /** How long answers of a model took, all of them or those of one tier. */
+  /** Response times of a model, or of one of its tiers. */
   readonly latencies: (model: PlatformModelId, tier?: Tier) => LatencyFigures | null
   readonly clock: Clock
 }
 
-/** All models of the platform as they stand now. */
+/** All models of the platform in their current state. */
 export function modelInfos(means: ModelInfoMeans, baseUrl: string, pricing: string): readonly ModelInfo[] {
   return PLATFORM_MODEL_IDS.map((id) => modelInfo(id, means, { baseUrl, pricing }))
 }
 
-/** Models of the backends that some model of the platform may ask, each once. */
+/** Models of the backends that the platform may ask, each once. */
 export function chatModels({ facts }: Pick<ChatModels, 'facts'>): readonly ModelFacts[] {
   return distinctModels(facts, (model) => canAnswer(model) || sees(model) || model.roles.includes('speech'))
 }
 
-/** Stages that a model works through, in their order. */
+/** Stages of a model, in order. */
 export function stagesOf(id: PlatformModelId): readonly Pick<Stage, 'name' | 'about'>[] {
   return id === 'model-voice' ? [...PIPELINES['model-2'].stages, ...SPEAKING] : PIPELINES[id].stages
 }
@@ -74,7 +74,7 @@ function modelInfo(
   }
 }
 
-/** Whether a model of the platform can answer now: one that speaks needs an answer to speak. */
+/** Whether a model of the platform can answer now. The voice model also needs a model that writes the answer. */
 export function readinessOf(id: PlatformModelId, { readiness, speech }: ModelInfoMeans): Readiness {
   if (id !== 'model-voice') return readiness(id)
   const text = readiness('model-2')
@@ -88,12 +88,12 @@ function poweredBy(id: PlatformModelId, behind: readonly ModelFacts[], { speech 
   return isProgram ? `${namesOf(behind)}; speech by ${speaker.engine}` : namesOf(behind)
 }
 
-/** Whether a model may be asked about pictures. */
+/** Whether a model may be asked about images. */
 function sees(model: ModelFacts): boolean {
   return canAnswer(model, ['vision'])
 }
 
-/** Models that may be asked for it: where none has its role, whichever answers in text. */
+/** Models that may be asked for a model of the platform. If none has its role, all that answer in text. */
 function modelsBehind(id: PlatformModelId, { facts }: Pick<ChatModels, 'facts'>): readonly ModelFacts[] {
   const having = (fits: (model: ModelFacts) => boolean): readonly ModelFacts[] => distinctModels(facts, fits)
   const fast = id === 'model-1' ? having(({ roles }) => roles.includes('fast')) : []
@@ -105,14 +105,14 @@ function modelsBehind(id: PlatformModelId, { facts }: Pick<ChatModels, 'facts'>)
 
 function windowText(id: PlatformModelId, models: Pick<ChatModels, 'facts'>): string {
   const chat: ChatModelId = id === 'model-voice' ? 'model-2' : id
-  // Where pictures alone are understood, it is the window of those models.
+  // If only models with vision are configured, their window counts.
   const tokens = windowOf(chat, models) || (chat === 'model-4' ? windowOf(chat, models, ['vision']) : 0)
   if (tokens === 0) return 'unknown: no model is configured'
   const size = `${groupedNumber(tokens)} tokens`
   return id === 'model-4' ? `${size} at once; longer conversations are compressed` : size
 }
 
-/** What it can do here; what it cannot for want of something is a limitation that says so. */
+/** Capabilities on this node. A capability that lacks something becomes a limitation that says so. */
 function abilities(
   id: PlatformModelId,
   means: ModelInfoMeans,
@@ -134,7 +134,7 @@ function abilities(
   }
 }
 
-/** Why something is not there; null where it is. */
+/** Why a need is not met. Null if it is. */
 const LACKS: Readonly<Record<Need, (means: ModelInfoMeans) => string | null>> = {
   text: textLack,
   search: (means) => textLack(means) ?? reasonOf(means.search()),
@@ -159,7 +159,7 @@ const LACKS: Readonly<Record<Need, (means: ModelInfoMeans) => string | null>> = 
   },
 }
 
-/** Why questions in text are not answered; null where they are. */
+/** Why questions in text cannot be answered. Null if they can. */
 function textLack({ readiness }: ModelInfoMeans): string | null {
   return reasonOf(readiness('model-2'))
 }
@@ -168,7 +168,7 @@ function reasonOf(readiness: Readiness): string | null {
   return readiness.available ? null : lackIn(readiness)
 }
 
-/** What goes wrong at a backend is for its operator: it can name machines that are nobody else's business. */
+/** Faults of a backend can name machines, so only the operator sees them. */
 function lackIn({ reason, requires }: Extract<Readiness, { available: false }>): string {
   return requires.length > 0 ? reason : UNREACHED
 }

@@ -3,18 +3,18 @@ import type { PlatformFacts } from './platform-info.ts'
 import type { PaidService, Site } from './platform-rules.ts'
 import { COMPARISON_FIELDS, type ModelInfo, type ProductFacts } from './shapes.ts'
 
-/** A piece of what is known, with where it can be looked up. */
+/** A text with facts, and where to look them up. */
 export interface Passage {
-  /** What it is about, in few words; they count double. */
+  /** Its subject in a few words, which count double in a search. */
   readonly heading: string
   readonly text: string
-  /** Further words under which it is found. */
+  /** Further words that find it. */
   readonly words?: string
   readonly title: string
   readonly url: string
 }
 
-/** What a passage is found by. */
+/** The weighted texts by which a passage is found. */
 export function passageParts({ heading, words = '', text }: Passage): FindableParts {
   return [
     [2, heading],
@@ -23,7 +23,7 @@ export function passageParts({ heading, words = '', text }: Passage): FindablePa
   ]
 }
 
-/** Everything that questions are answered from: the questions, the models, the platform, and what the operator says of others. */
+/** All passages that questions are answered from: FAQ, models, platform, and the operator's product comparison. */
 export function passagesOf({ info, faq }: PlatformFacts): readonly Passage[] {
   const { docs, models_overview: overview, comparison, info_api: infoApi } = info.urls
   const asked = faq.map(({ id, question, answer, words }) => ({
@@ -66,10 +66,10 @@ function productText(product: string, facts: ProductFacts): string {
   return `${product}, in the words of this node’s operator: ${said}.`
 }
 
-/** Words of who asks for something that is sold. */
+/** Words of a question about buying. */
 const BUYING = /\b(?:services?|prices?|priced|costs?|pay|paid|free|charged?|fees?|buy|sell|sold|call)\b|how much/i
 
-/** The paid services that a question names, by id, or by name where it is about buying: they are no part of the free platform. */
+/** The paid services that a question names, by id, or by name if it is about buying. They are not free. */
 export function servicePassages(question: string, { services, baseUrl }: Site): readonly Passage[] {
   const asked = new Set(termsOf(question))
   const isBuying = BUYING.test(question)

@@ -6,16 +6,16 @@ import { chatModels, type ModelInfoMeans, modelInfos } from './model-info.ts'
 import type { PlatformRules, Site } from './platform-rules.ts'
 import type { PlatformInfo, PlatformUrls } from './shapes.ts'
 
-/** Version of the platform, by the interface. */
+/** Version of the platform in the API. */
 const VERSION = '2.0'
 
-/** The platform with its questions as they are found. */
+/** The platform's facts, with searchable questions. */
 export interface PlatformFacts {
   readonly info: PlatformInfo
   readonly faq: readonly FaqItem[]
 }
 
-/** Everything that the info API says, as it is at this moment. */
+/** Everything that the info API tells at this moment. */
 export function platformFacts(means: ModelInfoMeans, rules: PlatformRules, site: Site): PlatformFacts {
   const { baseUrl } = site
   const behind = chatModels(means.models)
@@ -61,7 +61,7 @@ function urlsOf(baseUrl: string): PlatformUrls {
   }
 }
 
-/** Each example is a command of a POSIX shell. */
+/** Examples are commands of a POSIX shell. */
 function usageForConsumers(baseUrl: string): PlatformInfo['usage_for_ai_consumers'] {
   const base = `${baseUrl.replaceAll("'", '%27')}/api/v1/info`
   return {

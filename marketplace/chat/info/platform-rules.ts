@@ -1,19 +1,19 @@
 import type { OwnerBounds } from '../keys/keys.ts'
 import type { Comparison, FaqEntry } from './shapes.ts'
 
-/** What holds on this node by its configuration. */
+/** Rules of this node from its configuration. */
 export interface PlatformRules {
-  /** What every owner of keys may use. */
+  /** Limits of each owner of keys. */
   readonly bounds: OwnerBounds
-  /** Tokens of an answer at most. */
+  /** Most tokens of an answer. */
   readonly tokensMax: number
-  /** Time for all stages of an answer. */
+  /** Longest time for all stages of an answer. */
   readonly budgetMs: number
-  /** Who may make keys by signing in with a wallet. */
+  /** Which wallets may sign in and make keys. */
   readonly wallets: 'all' | 'some' | 'none'
   /** Whether a model words the answers of the info API. */
   readonly wordsAnswers: boolean
-  /** The operator's own words on other products. */
+  /** The operator's comparison with other products. */
   readonly comparison: Comparison
   /** The operator's own questions and answers. */
   readonly faq: readonly FaqEntry[]
@@ -21,37 +21,37 @@ export interface PlatformRules {
   readonly updatedMs: number
 }
 
-/** The paid way to the same models. */
+/** The paid service for the same models. */
 export interface PaidChat {
   readonly url: string
-  /** `$0.01 (0.04 FAR)`. */
+  /** Such as `$0.01 (0.04 FAR)`. */
   readonly price: string
 }
 
-/** A paid service of the node, which is no part of the platform. */
+/** A paid service of the node. It is not part of the platform. */
 export interface PaidService {
   readonly serviceId: string
   readonly name: string
-  /** What it does, in a sentence. */
+  /** What it does, in one sentence. */
   readonly brief: string
-  /** `$0.01 (0.04 FAR)`. */
+  /** Such as `$0.01 (0.04 FAR)`. */
   readonly price: string
-  /** Why it cannot be bought now, or null. */
+  /** Why it cannot be bought now. Null if it can. */
   readonly reason: string | null
 }
 
-/** Where the platform is asked, and what there is beside it. */
+/** Address of the node, and what it offers besides chat. */
 export interface Site {
   /** Without a slash at the end. */
   readonly baseUrl: string
-  /** Who runs the node, empty where they have not said. */
+  /** Name of the operator. Empty if not configured. */
   readonly operator: string
-  /** Whether keys are made on pages of the node. */
+  /** Whether the node serves the dashboard, where keys are made. */
   readonly hasDashboard: boolean
-  /** Null where it is not sold now. */
+  /** Null if it is not for sale now. */
   readonly paidChat: PaidChat | null
-  /** Services that the node sells, without those that cannot be bought now. */
+  /** Number of services that can be bought now. */
   readonly servicesOnSale: number
-  /** Every service of the node, also those that cannot be bought now. */
+  /** All services of the node, including those that cannot be bought now. */
   readonly services: readonly PaidService[]
 }

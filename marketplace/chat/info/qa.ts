@@ -6,21 +6,21 @@ import { type Passage, passageParts } from './passages.ts'
 import type { QaAnswer } from './shapes.ts'
 import { isSound } from './sound-words.ts'
 
-/** Passages that an answer is worded from. */
+/** Most passages that an answer is worded from. */
 const PASSAGES_MAX = 4
-/** Passages that are an answer by themselves. */
+/** Most passages shown as an answer without a model. */
 const OWN_WORDS_MAX = 2
-/** Share of the best score from which on a passage counts as well, to be worded from and to be shown as it is. */
+/** Share of the best score that a further passage needs, to be used for wording and to be shown unchanged. */
 const ALSO = 0.5
 const ALSO_SHOWN = 0.8
-/** With less of the question covered, nothing is known. */
+/** With less of the question covered, the answer is "unknown". */
 const COVERAGE_MIN = 0.45
 const WORDING_MS = 8_000
 const WORDING_TOKENS = 300
-/** Answers of models that are kept, and how long. */
+/** Model answers in the cache, and how long they are kept. */
 const KEPT_MAX = 256
 const KEPT_MS = 300_000
-/** Answers that models word at once, and within a minute: nobody needs a key for them. */
+/** Answers that models word at once, and per minute. The info API needs no key, so this bounds its cost. */
 const AT_ONCE_MAX = 2
 const PER_MINUTE_MAX = 30
 const MINUTE_MS = 60_000
@@ -45,7 +45,7 @@ interface Worded {
   readonly model: string
 }
 
-/** Answers questions about the platform from what is known of it, and says where it knows nothing. */
+/** Answers questions about the platform from its facts, and says if it does not know. */
 export class QaDesk {
   readonly #means: QaMeans
   readonly #kept = new LruMap<string, { readonly worded: Worded; readonly untilMs: number }>(KEPT_MAX)
@@ -56,7 +56,7 @@ export class QaDesk {
     this.#means = means
   }
 
-  /** Answers by retrieval, or in the words of a model where one can be asked; never fails. */
+  /** Answers from passages, worded by a model if one is available. Never fails. */
   async answer(question: string, passages: readonly Passage[], signal: AbortSignal): Promise<QaAnswer> {
     const hits = new TextIndex(passages, passageParts).find(question, PASSAGES_MAX)
     const [best] = hits
@@ -76,7 +76,7 @@ export class QaDesk {
     const { models, clock, wordsAnswers } = this.#means
     if (!wordsAnswers || !TEXT_ROLES.some((role) => models.readiness(role, true).available)) return null
     const nowMs = clock.now()
-    // With the passages as they stand: their addresses are those that the node was asked under, and what is so changes.
+    // The full passages are part of the key: they hold this node's addresses and facts, which change.
     const key = JSON.stringify([
       normalised(question),
       hits.map(({ found: { title, url, text } }) => [title, url, text]),

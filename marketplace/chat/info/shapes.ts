@@ -1,10 +1,10 @@
 import type { PlatformModelId } from '../call.ts'
 import type { LatencyFigures } from '../models/latencies.ts'
 
-/** Longest question about the platform in characters. */
+/** Longest question about the platform, in characters. */
 export const QUESTION_CHARS_MAX = 4_000
 
-/** Texts that the operator says of another product. */
+/** Facts that the operator states about another product. */
 export const COMPARISON_FIELDS = [
   'parameters',
   'pricing',
@@ -17,10 +17,10 @@ export const COMPARISON_FIELDS = [
   'speed',
 ] as const
 
-/** What the operator says of another product: this node has measured none of it. */
+/** What the operator states about another product. This node has measured none of it. */
 export type ProductFacts = Readonly<Record<(typeof COMPARISON_FIELDS)[number], string>>
 
-/** The same by the name of the product. */
+/** Facts by the name of the product. */
 export type Comparison = Readonly<Record<string, ProductFacts>>
 
 /** A question with its answer. */
@@ -29,21 +29,21 @@ export interface FaqEntry {
   readonly answer: string
 }
 
-/** How long answers took within the last day, as the info API says it. */
+/** Response times of the last day, as the info API shows them. */
 export interface MeasuredSpeed {
   readonly count: number
   readonly p50_ms: number
   readonly p95_ms: number
 }
 
-/** A tier of model-4: the time that is aimed at beside what was measured. */
+/** A tier of model-4: its target time and the measured time. */
 export interface TierSpeed {
   readonly tier: string
   readonly budget_ms: { readonly from: number; readonly to: number }
   readonly measured: MeasuredSpeed | null
 }
 
-/** A model of the platform as the info API shows it; what follows `info_url` is additional to the interface. */
+/** A model in the info API. Fields after `info_url` extend the interface. */
 export interface ModelInfo {
   readonly id: PlatformModelId
   readonly name: string
@@ -60,17 +60,17 @@ export interface ModelInfo {
   readonly how_it_works: string
   readonly info_url: string
   readonly available: boolean
-  /** Why it cannot answer now; absent where it can. */
+  /** Why it cannot answer now. Absent if it can. */
   readonly unavailable_reason?: string
-  /** Settings that would change that; absent where it can answer. */
+  /** Settings that would make it available. Absent if it is. */
   readonly requires?: readonly string[]
-  /** Null where nothing was answered within the last day. */
+  /** Null if there was no answer within the last day. */
   readonly measured: MeasuredSpeed | null
-  /** Of model-4 alone. */
+  /** Only for model-4. */
   readonly tiers?: readonly TierSpeed[]
 }
 
-/** Addresses of the platform's documents; each of them answers. */
+/** Addresses of the platform's documents. All of them exist. */
 export interface PlatformUrls {
   readonly homepage: string
   readonly docs: string
@@ -82,7 +82,7 @@ export interface PlatformUrls {
   readonly openapi_spec: string
 }
 
-/** The platform as the info API shows it. */
+/** The platform in the info API. */
 export interface PlatformInfo {
   readonly platform: string
   readonly version: string
@@ -91,7 +91,7 @@ export interface PlatformInfo {
   readonly underlying_model_count: number
   readonly model_count: number
   readonly pricing: string
-  /** Date of the last change of the configuration. */
+  /** Date of the last configuration change. */
   readonly updated: string
   readonly urls: PlatformUrls
   readonly models: readonly ModelInfo[]
@@ -104,19 +104,19 @@ export interface PlatformInfo {
   }
 }
 
-/** An answer to a question about the platform. */
+/** Answer to a question about the platform. */
 export interface QaAnswer {
   readonly question: string
   readonly answer: string
-  /** What the answer rests on; empty where nothing is known. */
+  /** Sources of the answer. Empty if it is unknown. */
   readonly sources: readonly { readonly title: string; readonly url: string }[]
-  /** Share of what was asked that the sources are about, from 0 to 1. */
+  /** Share of the question that the sources cover, from 0 to 1. */
   readonly confidence: number
-  /** `retrieval`, or the model that worded it from the sources. */
+  /** `retrieval`, or the model that worded the answer. */
   readonly answered_by: string
 }
 
-/** Figures of times in the words of the API. */
+/** Response times in the fields of the API. */
 export function measuredSpeed(figures: LatencyFigures | null): MeasuredSpeed | null {
   return figures === null ? null : { count: figures.count, p50_ms: figures.p50Ms, p95_ms: figures.p95Ms }
 }

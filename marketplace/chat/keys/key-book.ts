@@ -16,55 +16,55 @@ import {
   type OwnerBounds,
 } from './keys.ts'
 
-/** What is written at once, and lasts or is lost together. */
+/** Writes that are made atomically. */
 export interface KeyWrites {
   readonly keys: readonly KeyRecord[]
-  /** Ids of keys that are kept no longer. */
+  /** Ids of keys that are deleted. */
   readonly forgottenKeys: readonly string[]
   readonly owners: readonly OwnerRecord[]
   readonly forgottenOwners: readonly string[]
 }
 
-/** Where keys are kept. A write that rejects was not made. */
+/** Writes to the store. A rejected write changed nothing. */
 export type WriteKeys = (writes: KeyWrites) => Promise<void>
 
-/** Draws keys, and knows those that it has drawn by seals made under a secret. */
+/** Draws keys, and verifies them by seals: MACs of the keys under a secret. */
 export interface KeySeals {
-  /** Name of the secret, which says nothing of it. */
+  /** Public name of the secret. */
   readonly name: string
   readonly draw: () => { readonly id: string; readonly key: string }
   readonly seal: (key: string) => string
-  /** Takes as long whether the seals are alike or not. */
+  /** Compares in constant time. */
   readonly matches: (key: string, seal: string) => boolean
 }
 
-/** What a book of keys is made with. */
+/** What a book of keys is given. */
 export interface KeyBookParts {
   readonly bounds: OwnerBounds
   readonly clock: Clock
   readonly seals: KeySeals
   readonly write: WriteKeys
   readonly kept: { readonly keys: readonly KeyRecord[]; readonly owners: readonly OwnerRecord[] }
-  /** Keys of all owners at most, those of the operator aside; default {@link KEYS_IN_ALL_MAX}. */
+  /** Most keys of all owners, without the operator's. Default {@link KEYS_IN_ALL_MAX}. */
   readonly keysInAllMax?: number
 }
 
-/** Keys of all owners: a wallet costs nothing, and each key takes some two kilobytes of memory. */
+/** Most keys of all wallets. Wallets are free, and each key takes about two kilobytes of memory. */
 export const KEYS_IN_ALL_MAX = 20_000
-/** A key of a wallet that was never used makes room for another where there is none left, after so long. */
+/** If the book is full, a wallet's key that stayed unused this long is removed for a new one. */
 const UNUSED_MS = 86_400_000
-/** The same for one that was: else who uses many keys once would keep everybody else out for good. */
+/** The same for a used key. Otherwise a caller could fill the book for good with keys used once. */
 const IDLE_MS = 30 * UNUSED_MS
 const SHOWN = /^bearer +(fk-([0-9A-Za-z]{8})[0-9A-Za-z]{43})$/i
 const AT_ONCE_MS = 1_000
-/** Tokens of one chat at most, whatever is said of them. */
+/** Most tokens counted for one chat, whatever the backend reports. */
 const CHAT_TOKENS_MAX = 1_000_000_000
 
 interface Entry {
   record: KeyRecord
   readonly minute: LastMinute
   running: number
-  /** Tokens that chats which run are expected to use. They are forgotten with the process, as those chats are. */
+  /** Tokens reserved for running chats. Not stored, since the chats end with the process. */
   held: number
 }
 
@@ -76,11 +76,11 @@ interface Owner {
   held: number
 }
 
-/** The keys of a node in memory, with what is used of their limits. What is used is written when {@link flush} is called. */
+/** The keys of a node in memory, with their use of the limits. {@link flush} writes the use to the store. */
 export class KeyBook implements ChatKeys {
   readonly bounds: OwnerBounds
   readonly #parts: KeyBookParts
-  /** In the order in which they were made. */
+  /** In order of creation. */
   readonly #entries = new Map<string, Entry>()
   readonly #owners = new Map<string, Owner>()
   readonly #changedKeys = new Set<string>()
@@ -141,7 +141,7 @@ export class KeyBook implements ChatKeys {
     const { name, seal } = this.#parts.seals
     const told = { id, label, owner, limits, createdAtMs: nowMs, lastUsedAtMs: null, expiresAtMs, revokedAtMs: null }
     const today = { day: dayOf(nowMs), ...UNUSED }
-    // Taken before it is written, so that two at once are both counted; nobody has been shown it yet.
+    // Added before it is written, so that two concurrent calls both count. Its secret is not shown yet.
     this.#take({ ...told, seal: seal(secret), sealedBy: name, today, inAll: UNUSED })
     try {
       await this.#write([id])
@@ -174,7 +174,7 @@ export class KeyBook implements ChatKeys {
     return known === undefined ? UNUSED : usedOn(known.record, this.#now())
   }
 
-  /** Writes what was used since the last time. Where that fails, the next time tries again. */
+  /** Writes the use since the last flush. A failed write is repeated at the next one. */
   async flush(): Promise<void> {
     this.#forgetYesterday()
     if (this.#changedKeys.size > 0 || this.#changedOwners.size > 0) await this.#write([])
@@ -200,7 +200,9 @@ export class KeyBook implements ChatKeys {
     return sealedBy === this.#parts.seals.name ? 'live' : 'lost'
   }
 
-  /** The operator hands keys to people: each of those keys stands for itself. A wallet's stand together, since keys cost nothing. */
+  /**
+   * Limits hold for each key of the operator, who hands keys to people. All keys of a wallet share them: keys are free.
+   */
   #left(entry: Entry | null, owner: Owner) {
     const nowMs = this.#now()
     const { rpm, tpd } = this.bounds
@@ -254,7 +256,7 @@ export class KeyBook implements ChatKeys {
     }
   }
 
-  /** Takes a chat out of the figures again, out of those of the day where that is still the same. */
+  /** Removes a chat from the figures, from those of the day only if it is still the same day. */
   #uncount(entry: Entry, owner: Owner, beganMs: number): void {
     const nowMs = this.#now()
     entry.minute.takeBack(beganMs, nowMs)
@@ -285,7 +287,7 @@ export class KeyBook implements ChatKeys {
     const entry = this.#entries.get(id)
     if (entry === undefined || (by !== OPERATOR && entry.record.owner !== by))
       return fail(fault('chat/no-key', { id: id.slice(0, 40) }))
-    // In force at once, whatever becomes of the write.
+    // In force at once, even if the write fails.
     entry.record = { ...entry.record, ...to }
     await this.#write([id])
     return ok(this.#view(entry.record))
@@ -311,7 +313,7 @@ export class KeyBook implements ChatKeys {
     return owner
   }
 
-  /** Forgets what stands in the way of one more key of an owner, or says why there can be none. */
+  /** Removes old keys so that an owner can have one more. A fault if none can be removed. */
   #makeRoom(name: string): Fault | null {
     const views = [...(this.#owners.get(name)?.ids ?? [])].map((id) => this.#viewOf(id))
     const ended = views.filter(({ state }) => state !== 'live')
@@ -326,7 +328,7 @@ export class KeyBook implements ChatKeys {
     return null
   }
 
-  /** The oldest key that is of no use to anybody: one that has ended, or one of a wallet that lies idle. */
+  /** The oldest key that can be removed: one that has ended, or an idle one of a wallet. */
   #spare(): string | undefined {
     const nowMs = this.#now()
     for (const [id, { record }] of this.#entries) if (this.#isSpare(record, nowMs)) return id
@@ -348,7 +350,7 @@ export class KeyBook implements ChatKeys {
     this.#owners.get(entry.record.owner)?.ids.delete(id)
   }
 
-  /** What owners without keys have used matters until the day is over. */
+  /** The use of an owner without keys is needed until the end of the day. */
   #forgetYesterday(): void {
     const day = dayOf(this.#now())
     for (const [name, { record, ids, running }] of this.#owners)
@@ -358,7 +360,7 @@ export class KeyBook implements ChatKeys {
       }
   }
 
-  /** One after another, each with what is true when its turn comes: an older figure must not come last. */
+  /** Writes run one after another, each with the newest figures, so that an older figure is never written last. */
   #write(ids: readonly string[]): Promise<void> {
     for (const id of ids) this.#changedKeys.add(id)
     const turn = this.#writing.then(() => this.#writeNow())
@@ -390,7 +392,7 @@ function newOwner(owner: string): Owner {
   return { record: { owner, day: 0, ...UNUSED }, minute: new LastMinute(), ids: new Set(), running: 0, held: 0 }
 }
 
-/** Backends tell what they like, and a sum that is no whole number any more makes a record that cannot be read. */
+/** Backends are not trusted: a sum that is no safe integer would make an unreadable record. */
 function soundCount(tokens: number): number {
   return Number.isSafeInteger(tokens) && tokens > 0 ? Math.min(tokens, CHAT_TOKENS_MAX) : 0
 }

@@ -1,22 +1,22 @@
 import type { Allowance, KeyUsage } from './keys.ts'
 
 const SECONDS = 60
-/** The seconds that count, and the one that has begun. */
+/** 60 full seconds, and the current one. */
 const SLOTS = SECONDS + 1
 const SECOND_MS = 1_000
 const DAY_MS = 86_400_000
 
 /**
- * Counts what happened within the last 60 seconds, by the second, so that no 60 seconds whatever hold more than the limit. A
- * clock that is set back begins anew: what it counted before would come back only when the clock has caught up.
+ * Counts events of the last 60 seconds, so that no window of 60 seconds exceeds the limit. If the clock is set back,
+ * counting restarts: old counts would otherwise last until the clock catches up.
  */
 export class LastMinute {
-  /** Made when something is counted: most keys are idle most of the time. */
+  /** Allocated at the first event, since most keys are idle. */
   #counts: Uint32Array | null = null
   #second = 0
   #sum = 0
 
-  /** How much of a limit is left at a time; `waitMs` is the time until something of it is, 0 where something is left. */
+  /** What is left of a limit. `waitMs` is the time until something is left, 0 if something is. */
   left(limit: number, nowMs: number): Allowance & { readonly waitMs: number } {
     this.#turnTo(nowMs)
     const remaining = Math.max(0, limit - this.#sum)
@@ -24,7 +24,7 @@ export class LastMinute {
     return { limit, remaining, resetMs: this.#untilBelow(1, nowMs), waitMs }
   }
 
-  /** Counts one more. */
+  /** Counts an event. */
   add(nowMs: number): void {
     this.#turnTo(nowMs)
     this.#counts ??= new Uint32Array(SLOTS)
@@ -33,7 +33,7 @@ export class LastMinute {
     this.#sum += 1
   }
 
-  /** Counts one less that was counted at a time, where that still matters. */
+  /** Removes an event that was counted at `countedMs`, if it still matters. */
   takeBack(countedMs: number, nowMs: number): void {
     this.#turnTo(nowMs)
     const second = Math.floor(countedMs / SECOND_MS)
@@ -45,7 +45,7 @@ export class LastMinute {
     this.#sum -= 1
   }
 
-  /** Time until fewer than so many are counted. */
+  /** Time until fewer than `count` events are counted. */
   #untilBelow(count: number, nowMs: number): number {
     let sum = this.#sum
     if (sum < count) return 0
@@ -60,7 +60,7 @@ export class LastMinute {
     return second < 0 ? 0 : (this.#counts?.[second % SLOTS] ?? 0)
   }
 
-  /** Gives up the seconds that are over. */
+  /** Drops the seconds that have passed out of the window. */
   #drop(counts: Uint32Array, second: number): void {
     for (let gone = this.#second + 1; gone <= second; gone++) {
       const slot = gone % SLOTS
@@ -84,7 +84,7 @@ export class LastMinute {
 /** Nothing used. */
 export const UNUSED: KeyUsage = { requests: 0, promptTokens: 0, completionTokens: 0 }
 
-/** What was used on one day (UTC), the days since 1970. */
+/** Use of one day (UTC), in days since 1970. */
 export interface DayUsage extends KeyUsage {
   readonly day: number
 }
@@ -94,13 +94,13 @@ export function dayOf(nowMs: number): number {
   return Math.floor(nowMs / DAY_MS)
 }
 
-/** What was used on the day of a time: nothing where the figures are another day's. */
+/** The use on the day of `nowMs`. Zero if the figures are of another day. */
 export function usedOn(usage: DayUsage, nowMs: number): KeyUsage {
   const { day, requests, promptTokens, completionTokens } = usage
   return day === dayOf(nowMs) ? { requests, promptTokens, completionTokens } : UNUSED
 }
 
-/** Figures with some more. */
+/** The sum of two figures. */
 export function plus(usage: KeyUsage, more: KeyUsage): KeyUsage {
   return {
     requests: usage.requests + more.requests,
@@ -109,18 +109,18 @@ export function plus(usage: KeyUsage, more: KeyUsage): KeyUsage {
   }
 }
 
-/** How much of a day's tokens is left. */
+/** What is left of a day's tokens. */
 export function tokensLeft(limit: number, used: KeyUsage, nowMs: number): Allowance {
   const remaining = Math.max(0, limit - used.promptTokens - used.completionTokens)
   return { limit, remaining, resetMs: (dayOf(nowMs) + 1) * DAY_MS - nowMs }
 }
 
-/** When chats that are under way may have given back what they hold and did not use. */
+/** Time after which running chats may have released tokens that they reserved but did not use. */
 const HELD_WAIT_MS = 1_000
 
 /**
- * The same, where some of them are held for chats that are under way; `waitMs` is the time until something of it may be left, 0
- * where something is.
+ * What is left of a day's tokens after reservations of running chats. `waitMs` is the time until something may be left,
+ * 0 if something is.
  */
 export function tokensUnheld(
   limit: number,
@@ -133,7 +133,7 @@ export function tokensUnheld(
   return { ...left, remaining, isHeld, waitMs: remaining > 0 ? 0 : isHeld ? HELD_WAIT_MS : left.resetMs }
 }
 
-/** The one of two allowances that ends first; of two that have ended the one that is longer away. */
+/** The tighter of two allowances. If both are used up, the one that lasts longer. */
 export function narrower<A extends Allowance & { readonly waitMs: number }>(one: A, other: A): A {
   if (other.remaining === one.remaining) return other.waitMs > one.waitMs ? other : one
   return other.remaining < one.remaining ? other : one

@@ -1,17 +1,17 @@
 import type { DayUsage } from './key-quota.ts'
 import type { ChatKey, KeyUsage } from './keys.ts'
 
-/** A key as it is kept: what it is told by, and never the key itself. */
+/** A stored key. It holds a seal, never the key itself. */
 export interface KeyRecord extends Omit<ChatKey, 'usedToday' | 'usedInAll' | 'state'> {
-  /** HMAC-SHA-256 of the whole key under the secret of the data folder, in hex. */
+  /** HMAC-SHA-256 of the key under the secret of the data folder, in hex. */
   readonly seal: string
-  /** Which secret of the data folder that was; under another one no key can match. */
+  /** Name of that secret. No key matches under another one. */
   readonly sealedBy: string
   readonly today: DayUsage
   readonly inAll: KeyUsage
 }
 
-/** What an owner has used on a day, with all keys together, those too that are forgotten by now. */
+/** The use of an owner on a day, over all keys, including deleted ones. */
 export interface OwnerRecord extends DayUsage {
   readonly owner: string
 }
@@ -19,10 +19,10 @@ export interface OwnerRecord extends DayUsage {
 /** Longest label of a key, in UTF-16 units. */
 export const LABEL_CHARS_MAX = 60
 const OWNER_CHARS_MAX = 200
-/** The last moment that has a date (ECMA-262, 21.4.1.1): whoever shows a later one fails. */
+/** The last time that a Date can represent (ECMA-262, 21.4.1.1). Formatting a later one throws. */
 const MOMENT_MS_MAX = 8_640_000_000_000_000
 
-/** Reads a record of a key; undefined where it is none. Fields that it does not know are left out. */
+/** Parses the record of a key. Undefined if it is not one. Unknown fields are dropped. */
 export function readKeyRecord(json: string): KeyRecord | undefined {
   const fields = objectOf(json)
   if (fields === undefined) return undefined
@@ -41,7 +41,7 @@ export function readKeyRecord(json: string): KeyRecord | undefined {
   return { ...told, limits: { rpm, tpd }, lastUsedAtMs, expiresAtMs, revokedAtMs, today, inAll }
 }
 
-/** Reads what an owner has used; undefined where it is no such record. */
+/** Parses the record of an owner. Undefined if it is not one. */
 export function readOwnerRecord(json: string): OwnerRecord | undefined {
   const fields = objectOf(json)
   const usage = readDay(fields)

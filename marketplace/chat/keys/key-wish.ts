@@ -3,20 +3,20 @@ import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { LABEL_CHARS_MAX } from './key-record.ts'
 import type { KeyChange, NewKey } from './keys.ts'
 
-/** Most that a limit of a key says. */
+/** Highest request limit of a key. */
 export const KEY_RPM_MAX = 1_000_000
-/** Most tokens of a day that a limit of a key says. */
+/** Highest daily token limit of a key. */
 export const KEY_TPD_MAX = 999_999_999_999
-/** Longest life of a key that ends by itself. */
+/** Longest lifetime of a key that expires. */
 export const EXPIRY_DAYS_MAX = 3_650
 
 const DAY_MS = 86_400_000
-/** What would let a label break a line, a terminal or the direction of a text. */
+/** Characters with which a label could break a line, a terminal or the text direction. */
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
-/** What can be seen. A link with nothing else cannot be followed. */
+/** Visible characters. A link with an invisible label could not be clicked. */
 const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\p{Z}\p{M}\p{Cn}\p{Co}]/u
 
-/** A wish for a key or for a change of one, with its label trimmed. The fault is `chat/invalid-request` and names the field. */
+/** Checks a request for a new or changed key, and trims its label. The fault `chat/invalid-request` names the field. */
 export function readWish<W extends KeyChange | NewKey>(wish: W, nowMs: number): Result<W> {
   const { limits } = wish
   const label = wish.label?.trim()

@@ -3,12 +3,12 @@ import { freeOf } from '../../ports/free-places.ts'
 import type { BackendLimits } from './backend.ts'
 import { TokenBucket } from './token-bucket.ts'
 
-/** Requests that wait for one backend at most, for each that it takes at once. */
+/** Most requests that wait for a backend, per concurrent slot. */
 export const WAITING_PER_PLACE = 8
-/** Most that wait for one backend. */
+/** Most requests that wait for a backend. */
 export const WAITING_MAX = 256
 
-/** Leave to ask a backend, to be given back once, with the tokens that were used in the end (null: unknown). */
+/** A slot at a backend. Call once to return it, with the tokens used in the end (null: unknown). */
 export type Leave = (usedTokens: number | null) => void
 
 interface Waiting {
@@ -20,9 +20,10 @@ interface Waiting {
 }
 
 /**
- * Lets requests to one backend as its limits allow, and only so many wait. Whoever has the least requests inside is next, and among
- * those who has waited longest: one who asks for much at once waits for himself, and not all others for him. A request without a
- * known caller counts as that of a caller of its own. What is free leaves places to what is paid, also among those who wait, and comes after it.
+ * Admits requests to one backend within its limits, with a bounded queue. Next is the caller with the fewest running
+ * requests, then the one that waited longest. So a caller with many requests delays itself, not others. Each request of
+ * an unknown caller counts as a caller of its own. Free requests leave some slots and queue places to paid ones, and
+ * come after them.
  */
 export class Admission {
   readonly #places: number
@@ -44,25 +45,25 @@ export class Admission {
     this.#timers = timers
   }
 
-  /** Requests that are asked now. */
+  /** Running requests. */
   get inside(): number {
     return this.#inside
   }
 
-  /** Requests that wait. */
+  /** Waiting requests. */
   get waiting(): number {
     return this.#waiting.length
   }
 
-  /** Leave to ask right now, null where it would take waiting. */
+  /** A slot without waiting. Null if the request would have to wait. */
   tryEnter(tokens: number, who: string | null = null, isFree = false): Leave | null {
     const isNext = this.#waiting.every((one) => one.isFree && !isFree)
     return isNext && this.#waitMs(tokens, isFree) === 0 ? this.#enter(tokens, who, isFree) : null
   }
 
   /**
-   * Waits for its turn. `full` where too many wait already, or where it had to make room for others, `aborted` where the signal came
-   * first. `who` asks; null is an unknown caller. `isFree` says that no caller pays for it.
+   * Waits for a slot. `full` if too many wait, or if this request had to make room for another caller. `aborted` if the
+   * signal came first. `who` is the caller, null if unknown. `isFree`: no caller pays for it.
    */
   async enter(
     tokens: number,
@@ -91,14 +92,14 @@ export class Admission {
     })
   }
 
-  /** Whether as many wait as may: of what is free only a part, the rest is for what is paid. */
+  /** Whether the queue is full. Free requests may use only a part of it. */
   #isFull(isFree: boolean): boolean {
     const max = Math.min(WAITING_MAX, this.#places * WAITING_PER_PLACE)
     const free = this.#waiting.filter((one) => one.isFree).length
     return this.#waiting.length >= max || (isFree && free >= freeOf(max))
   }
 
-  /** Refuses the last request of whoever has the most waiting, where that are more than the one who comes would have. */
+  /** Refuses the last request of the caller with most waiting requests, if the new caller would then have fewer. */
   #makeRoom(who: string | null, isFree: boolean): boolean {
     const counts = new Map<string, number>()
     const alike = this.#waiting.filter((one) => one.isFree === isFree)
@@ -137,7 +138,7 @@ export class Admission {
     else this.#insideOf.delete(who)
   }
 
-  /** Whose turn it is among those who wait. */
+  /** The next waiting request. */
   #next(): Waiting | undefined {
     const inside = ({ who }: Waiting): number => (who === null ? 0 : (this.#insideOf.get(who) ?? 0))
     const paid = this.#waiting.filter((one) => !one.isFree)
@@ -147,7 +148,7 @@ export class Admission {
     return next
   }
 
-  /** How long a request must wait for its turn at least; endless where all places are taken. */
+  /** Least time that a request must wait. Infinite if no slot is free. */
   #waitMs(tokens: number, isFree: boolean): number {
     if (this.#inside >= this.#places) return Number.POSITIVE_INFINITY
     if (isFree && this.#freeInside >= freeOf(this.#places)) return Number.POSITIVE_INFINITY
@@ -161,7 +162,7 @@ export class Admission {
     for (let first = this.#next(); first !== undefined; first = this.#next()) {
       const waitMs = this.#waitMs(first.tokens, first.isFree)
       if (waitMs > 0) {
-        // Where all places are taken, whoever leaves looks again.
+        // If no slot is free, the next returned slot continues here.
         if (Number.isFinite(waitMs)) this.#alarm = this.#timers.after(waitMs, () => this.#admitNext())
         return
       }

@@ -2,21 +2,21 @@ import { estimatedTokens } from './tokens.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Tokens of a call as the backend counted them. */
+/** Tokens of a call by the backend's count. */
 export interface TokenCounts {
   readonly promptTokens: number
   readonly completionTokens: number
 }
 
-/** Text that is kept before it is counted: pieces of one word are counted as one. */
+/** Most text collected before it is counted: pieces of one word must be counted together. */
 const PENDING_CHARS_MAX = 16_384
-/** Sound and pictures come in base64, far longer than what a model needed for them. */
+/** Sound and images are sent as base64, which is far longer than the tokens that a model used for them. */
 const BINARY_CHARS_PER_TOKEN = 1_000
-/** Names that hold base64 and no words. */
+/** Fields that hold base64. */
 const BINARY: ReadonlySet<string> = new Set(['data', 'b64_json'])
-/** Longest beginning of a data URL, up to its base64. */
+/** Longest head of a data URL, before its base64. */
 const DATA_URL_HEAD_MAX = 256
-/** What frames an answer, and what servers add to it: no model made it. */
+/** Fields that frame an answer or that servers add. No model wrote them. */
 const FRAME: ReadonlySet<string> = new Set([
   'role',
   'id',
@@ -27,12 +27,12 @@ const FRAME: ReadonlySet<string> = new Set([
   'expires_at',
   'annotations',
 ])
-/** Names under which servers send the same thoughts, often several of them at once. */
+/** Fields with reasoning. Servers often send the same reasoning under several names. */
 const THOUGHTS = /^(reasoning|thinking|thought)/
 
 /**
- * Counts what a model says while it comes, whatever field it is in: text, refusals, thoughts, calls of tools, transcripts. What came
- * counts, whether the answer is finished, usable, or asked for.
+ * Counts the tokens of an answer while it comes, in any field: text, refusals, reasoning, tool calls, transcripts. It
+ * counts what came, even if the answer is unfinished, unusable or unwanted.
  */
 export class AnswerTally {
   #counts: TokenCounts | null = null
@@ -43,27 +43,27 @@ export class AnswerTally {
   #isTooLong = false
   #longest = Number.POSITIVE_INFINITY
 
-  /** Whether anything came of an answer, or went into one. */
+  /** Whether anything of an answer came, or its prompt was read. */
   get began(): boolean {
     return this.#began
   }
 
-  /** What the backend says that was used, its last word; null where it said nothing. */
+  /** The last count of the backend. Null if it sent none. */
   get counts(): TokenCounts | null {
     return this.#counts
   }
 
-  /** Whether more came than is read: then the longest answer that was asked for counts at least. */
+  /** Whether the answer exceeded what is read. Then the longest requested answer counts at least. */
   get isTooLong(): boolean {
     return this.#isTooLong
   }
 
-  /** Tokens of the longest answer that the backend was asked for, where that is less than was wanted. */
+  /** Tokens of the longest answer that the backend was asked for, if less than wanted. */
   get longest(): number {
     return this.#longest
   }
 
-  /** About how many tokens came. */
+  /** Estimated tokens so far. */
   get tokens(): number {
     this.#countPending()
     return Math.ceil(this.#tokens)
@@ -81,23 +81,23 @@ export class AnswerTally {
     for (const [key, value] of Object.entries(said)) if (!isRepeated(key)) this.#takeValue(key, value, key)
   }
 
-  /** Takes what the backend counted. */
+  /** Takes the backend's count. */
   count(counts: TokenCounts): void {
     this.#began = true
     this.#counts = counts
   }
 
-  /** Notes the longest answer that the backend is asked for. */
+  /** Records the longest answer that the backend is asked for. */
   askedFor(tokens: number): void {
     this.#longest = tokens
   }
 
-  /** Notes that the prompt was read, whatever comes of it. */
+  /** Records that the model read the prompt. */
   promptRead(): void {
     this.#began = true
   }
 
-  /** Notes that more came than is read. */
+  /** Records that the answer exceeded what is read. */
   tooLong(): void {
     this.#began = true
     this.#isTooLong = true
@@ -132,14 +132,14 @@ export class AnswerTally {
   }
 }
 
-/** By its name first: a model can be made to begin its words as data do. */
+/** Decided by the field name: a model could be made to start a text like a data URL. */
 function isBinary(key: string, text: string): boolean {
   if (key !== 'url') return BINARY.has(key)
   const head = text.slice(0, DATA_URL_HEAD_MAX).toLowerCase()
   return head.startsWith('data:') && head.slice(0, head.indexOf(',') + 1).endsWith(';base64,')
 }
 
-/** Number by which a piece of a list is continued. */
+/** The index by which pieces of a list are continued. */
 function numberOf(value: unknown): unknown {
   return (value as { readonly index?: unknown } | null)?.index
 }

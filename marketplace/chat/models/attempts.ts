@@ -7,17 +7,17 @@ import type { ModelFacts } from './backend.ts'
 import { type Member, PATIENCE_MS } from './member.ts'
 import { isTimeOver, Silence } from './silence.ts'
 
-/** A piece of work for one of several candidates. */
+/** Work for one of several candidates. */
 export interface Work<Candidate, T> {
-  /** What it counts against an allowance of tokens, at first. */
+  /** Tokens reserved in the rate limit at first. */
   readonly tokens: number
-  /** Who wants it; absent: nobody that is known. */
+  /** The caller. Absent if unknown. */
   readonly who?: string
-  /** Whether it is free: then it leaves places to what is paid. */
+  /** Free work leaves slots to paid work. */
   readonly isFree?: boolean
-  /** Whether it may be begun again, after a failure. */
+  /** Whether it may be started again after a failure. */
   readonly mayTryAgain: () => boolean
-  /** How often one candidate is asked again; absent: as usual. */
+  /** Most retries at one candidate. Absent: the default. */
   readonly retriesMax?: number
   readonly ask: (
     candidate: Candidate,
@@ -26,13 +26,13 @@ export interface Work<Candidate, T> {
   ) => Promise<Result<{ readonly value: T; readonly usage: ModelUsage | null }>>
 }
 
-/** What came of the turn of a candidate; without one nobody could be asked at all. */
+/** Result of a candidate's turn. Without a candidate, no backend could be asked. */
 export interface Turn<Candidate, T> {
   readonly candidate: Candidate | null
   readonly result: Result<T>
 }
 
-/** Whom work is for. */
+/** A model with its backend. */
 interface Asked {
   readonly member: Member
   readonly model: ModelFacts
@@ -51,13 +51,13 @@ interface Place<Candidate> {
 
 const RETRIES_MAX = 2
 const PAUSE_MS = 500
-/** A model that says nothing for so long before the time of its caller is over does not answer. */
+/** A model that is silent for this long until its caller's time ends is considered dead. */
 const LONG_MS = 20_000
 const TRANSIENT: ReadonlySet<unknown> = new Set([408, 409, 429])
 
 /**
- * Has work done by the first candidate that has room for it, or the first that has it in a while; one that fails in passing is
- * asked again after a pause. Null where all of them are left alone now.
+ * Lets the first candidate with a free slot do the work, or the first that will have one. A transient failure is
+ * retried after a pause. Null if all candidates are resting.
  */
 export async function attempts<Candidate extends Asked, T>(
   candidates: readonly Candidate[],
@@ -90,7 +90,7 @@ export async function attempts<Candidate extends Asked, T>(
   }
 }
 
-/** One attempt, which goes on while something comes: what is slow is not dead. */
+/** One attempt. It continues as long as something comes: slow is not dead. */
 async function attempt<Candidate extends Asked, T>(
   candidate: Candidate,
   leave: Leave,
@@ -136,8 +136,8 @@ async function attempt<Candidate extends Asked, T>(
 }
 
 /**
- * Whether a failure is the backend's. Where the time was over, it is if the model said nothing to anybody for long enough: one that
- * says something, here or to others, is slow. A caller who went away says nothing of it.
+ * Whether the backend is to blame for a failure. After a timeout it is, if the model was silent for long enough. A
+ * model that answers this or another caller is only slow. A caller that left proves nothing.
  */
 function isBlamed(
   cause: Fault,
@@ -159,7 +159,7 @@ function isBlamed(
   return member.quietMs(model.id, sinceMs) >= (signal.aborted ? LONG_MS : member.entry.limits.timeoutMs)
 }
 
-/** Room at a candidate: at the first that has it now, else at the first where few enough wait. */
+/** A slot at the first candidate with a free one, else at the first whose queue is not full. */
 async function placeFor<Candidate extends Asked>(
   candidates: readonly Candidate[],
   { tokens, who, isFree = false }: Pick<Work<Candidate, unknown>, 'tokens' | 'who' | 'isFree'>,
@@ -179,24 +179,24 @@ async function placeFor<Candidate extends Asked>(
   return 'full'
 }
 
-/** Whether a fault says something about the backend, and not about what was asked of it. */
+/** Whether a fault is about the backend, not about the question. */
 export function isBackends({ detail }: Fault): boolean {
   const { status, ofQuestion } = detail
   return ofQuestion !== true && (typeof status !== 'number' || ![400, 413, 415, 422].includes(status))
 }
 
-/** Whether the same may go well in a moment. */
+/** Whether a retry may succeed in a moment. */
 export function isTransient({ code, detail }: Fault): boolean {
   const { status } = detail
   return code === 'model/unreachable' || TRANSIENT.has(status) || (typeof status === 'number' && status >= 500)
 }
 
-/** Pause before the next try: what the backend asked for, or anything up to a bound that doubles (full jitter). */
+/** Pause before a retry: the backend's request, or a random time below a doubling bound (full jitter). */
 function pauseBefore({ detail }: Fault, tries: number, random: () => number): number {
   return Math.max(Number(detail.retryAfterMs ?? 0), random() * PAUSE_MS * 2 ** tries)
 }
 
-/** Waits; false where the signal came first. */
+/** Waits. False if the signal came first. */
 function pause(ms: number, timers: Timers, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve(false)

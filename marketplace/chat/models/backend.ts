@@ -2,26 +2,26 @@ import type { Result } from '../../../consensus/primitives/result.ts'
 import type { ModelRole } from '../../ports/models.ts'
 import type { AnswerTally, TokenCounts } from './answer-tally.ts'
 
-/** A message as it goes to a backend: the fields of the OpenAI interface, those that nobody here knows kept. */
+/** A message as sent to a backend: OpenAI fields, with unknown fields kept. */
 export type ChatMessage = Readonly<Record<string, unknown>> & { readonly role: string }
 
-/** What a model can do beside answering in text. */
+/** Abilities of a model besides answering in text. */
 export const MODEL_SUPPORTS = ['tools', 'jsonSchema', 'vision', 'streamUsage'] as const
 
-/** One of these. */
+/** One of {@link MODEL_SUPPORTS}. */
 export type ModelSupport = (typeof MODEL_SUPPORTS)[number]
 
-/** A model of a backend, as its operator describes it. */
+/** A model of a backend, as configured by the operator. */
 export interface ModelFacts {
-  /** As the backend calls it. */
+  /** Its name at the backend. */
   readonly id: string
   readonly roles: readonly ModelRole[]
-  /** Window in tokens: prompt and answer together. */
+  /** Context window in tokens, prompt and answer together. */
   readonly context: number
   readonly supports: ReadonlySet<ModelSupport>
-  /** Number of parameters in the operator's words ("8B"); null where they say nothing. */
+  /** Number of parameters as configured ("8B"). Null if not configured. */
   readonly declaredParameters: string | null
-  /** Voices of a model that speaks, the usual one first. */
+  /** Voices of a speech model, the default first. */
   readonly voices?: readonly string[]
 }
 
@@ -29,83 +29,83 @@ export interface ModelFacts {
 export interface AnswerSchema {
   readonly name: string
   readonly description?: string
-  /** Whether a model that takes schemas is to follow it to the letter, which not every schema allows; it is unless said. */
+  /** Whether the model must follow the schema exactly. Not every schema allows that. Default true. */
   readonly strict?: boolean
   readonly schema: Readonly<Record<string, unknown>>
 }
 
-/** A conversation to be continued by one model. */
+/** A conversation for one model to continue. */
 export interface ChatRequest {
   readonly model: ModelFacts
   readonly messages: readonly ChatMessage[]
   readonly maxTokens: number
   readonly temperature?: number
   readonly jsonSchema?: AnswerSchema
-  /** Whether any JSON object is wanted. */
+  /** Whether any JSON object is requested. */
   readonly json?: boolean
-  /** Fields that go to the backend as they are: tools, tool_choice, parallel_tool_calls, seed. */
+  /** Fields that pass to the backend unchanged: tools, tool_choice, parallel_tool_calls, seed. */
   readonly extra?: Readonly<Record<string, unknown>>
-  /** Hears of all that comes, also of what is not handed on: who asked is charged for it. */
+  /** Counts everything that comes, even if it is not passed on: the caller is charged for it. */
   readonly tally?: AnswerTally
 }
 
-/** How a model was held to a form: by its server, by a grammar that lets it say nothing else, or by words alone. */
+/** How a form was enforced: by the server, by a grammar during generation, or only by instructions. */
 export type HeldBy = 'native' | 'grammar' | 'words'
 
-/** A finished answer of a backend. */
+/** A complete answer of a backend. */
 export interface ChatAnswer {
-  /** The assistant's message with every field that came, tool calls among them. */
+  /** The assistant's message with all its fields, including tool calls. */
   readonly message: Readonly<Record<string, unknown>>
-  /** Its text, or the words with which it refuses to answer; empty only where there are tool calls. */
+  /** Its text or its refusal. Empty only with tool calls. */
   readonly text: string
-  /** As the backend reports it, else as it was asked for. */
+  /** As the backend reports it, else as requested. */
   readonly model: string
-  /** As the backend gave it: mostly stop, length, tool_calls or content_filter. */
+  /** As the backend sent it, usually stop, length, tool_calls or content_filter. */
   readonly finishReason: string
-  /** How likely its tokens were, as the backend gave it; absent where it did not. */
+  /** Log probabilities of the tokens. Absent if the backend sent none. */
   readonly logprobs?: unknown
-  /** Absent where no form was asked for. */
+  /** Absent if no form was requested. */
   readonly heldBy?: HeldBy
-  /** Null where the backend did not tell. */
+  /** Null if the backend did not tell. */
   readonly usage: TokenCounts | null
-  /** Malformed pieces of a stream that were left out. */
+  /** Malformed stream pieces that were dropped. */
   readonly skipped: number
 }
 
 /**
- * Takes a piece of an answer as it comes, with all its fields, and how likely its tokens were, where that came with it. The next one
- * waits for a promise that is given back.
+ * Receives a piece of an answer with all its fields, and its log probabilities if present. The next piece waits for the
+ * returned promise.
  */
 export type DeltaSink = (delta: Readonly<Record<string, unknown>>, logprobs?: unknown) => void | Promise<void>
 
-/** Hears of every part of an answer that comes and is not handed on in pieces: whoever is heard is not dead. */
+/** Called for parts of an answer that are not passed on as pieces: the backend is alive. */
 export type Heard = () => void
 
-/** A text to be spoken by one model, short enough for one go. */
+/** A text for one speech model, short enough for one request. */
 export interface SpeechQuestion {
   readonly model: ModelFacts
   readonly text: string
   readonly voice: string
-  /** 1 is as usual. */
+  /** 1 is normal speed. */
   readonly speed: number
 }
 
-/** A picture as it came. */
+/** An image as received. */
 export interface PictureBytes {
   readonly bytes: Uint8Array
   readonly model: string
 }
 
 /**
- * One place where models run. No method throws for what the other side does. Faults: `model/unreachable`, `model/timeout` (the
- * signal), `model/refused`, `model/cut`, `model/answer`; `status` in their detail is the HTTP status, `retryAfterMs` the pause that
- * the backend asked for.
+ * A place where models run. No method throws for failures of the other side. Faults: `model/unreachable`,
+ * `model/timeout` (the signal), `model/refused`, `model/cut`, `model/answer`. In their detail, `status` is the HTTP
+ * status and `retryAfterMs` the pause that the backend asked for.
  */
 export interface ModelBackend {
   readonly id: string
-  /** Asks for a whole answer. */
+  /** Asks for a complete answer. */
   readonly complete: (request: ChatRequest, signal: AbortSignal, heard?: Heard) => Promise<Result<ChatAnswer>>
-  /** Asks for an answer in pieces; the result is the whole of it. */
+  /** Asks for a streamed answer. The result is the complete answer. */
   readonly stream: (request: ChatRequest, sink: DeltaSink, signal: AbortSignal) => Promise<Result<ChatAnswer>>
   readonly picture: (
     model: ModelFacts,
@@ -113,25 +113,25 @@ export interface ModelBackend {
     signal: AbortSignal,
     heard?: Heard,
   ) => Promise<Result<PictureBytes>>
-  /** Bytes of a WAV file, with whatever it holds; absent where no model of it speaks. */
+  /** Bytes of a WAV file, unchecked. Absent if the backend has no speech model. */
   readonly speech?: (question: SpeechQuestion, signal: AbortSignal, heard?: Heard) => Promise<Result<Uint8Array>>
-  /** The cheapest question that shows whether it can be asked: the ids of the models that it lists, null where it has no such list. */
+  /** The cheapest health check. Gives the ids of the models that the backend lists, null if it has no list. */
   readonly check: (signal: AbortSignal) => Promise<Result<readonly string[] | null>>
-  /** Settings that are wrong where the check fails from the start; absent where that may pass by itself. */
+  /** Settings to correct if the check fails from the start. Absent if the failure may pass by itself. */
   readonly requires?: readonly string[]
 }
 
-/** How much a backend may be asked; null is no limit of its own. */
+/** Limits of a backend. Null means no limit. */
 export interface BackendLimits {
   /** Requests within any 60 seconds. */
   readonly rpm: number | null
-  /** Tokens within 60 seconds, prompts and answers. */
+  /** Tokens of prompts and answers within 60 seconds. */
   readonly tpm: number | null
-  /** Requests at once. */
+  /** Concurrent requests. */
   readonly concurrency: number
-  /** Lower is asked first. */
+  /** Lower values are asked first. */
   readonly priority: number
-  /** Longest time in which nothing of an answer comes: before its beginning, and between its pieces. */
+  /** Longest silence of an answer: before its beginning, and between its pieces. */
   readonly timeoutMs: number
 }
 

@@ -1,11 +1,11 @@
 import type { DeltaSink } from './backend.ts'
 
-/** Pieces that are held back at most before anything was said. */
+/** Most pieces held back before the first word. */
 const HELD_MAX = 64
 
 /**
- * Holds back the pieces of an answer until one says something. Until then the answer can be asked for elsewhere, and nobody
- * has seen that it was begun.
+ * Holds pieces back until one says something. Until then the answer can be restarted elsewhere without the reader
+ * noticing.
  */
 export class HeldSink {
   readonly #sink: DeltaSink
@@ -13,18 +13,18 @@ export class HeldSink {
   #held: Parameters<DeltaSink>[] = []
   #began = false
 
-  /** `onBegin` is called when something is said for the first time. */
+  /** `onBegin` is called at the first word. */
   constructor(sink: DeltaSink, onBegin: () => void) {
     this.#sink = sink
     this.#onBegin = onBegin
   }
 
-  /** Whether something was handed on: from here on there is no other answer. */
+  /** Whether anything was passed on. From then on the answer cannot be replaced. */
   get began(): boolean {
     return this.#began
   }
 
-  /** Forgets what is held, for another try. */
+  /** Drops the held pieces, for another attempt. */
   readonly reset = (): void => {
     this.#held = []
   }
@@ -42,17 +42,17 @@ export class HeldSink {
     await this.#sink(...piece)
   }
 
-  /** Hands on what is still held, at the end of a good answer. */
+  /** Passes on the held pieces at the end of a good answer. */
   async flush(): Promise<void> {
     this.#began = true
     for (const held of this.#held.splice(0)) await this.#sink(...held)
   }
 }
 
-/** Fields in which models speak, think or act. */
+/** Fields with words, reasoning or actions of a model. */
 const SPOKEN = ['content', 'refusal', 'tool_calls', 'function_call', 'reasoning', 'reasoning_content', 'audio']
 
-/** Whether there is more in a piece than who speaks; what servers of their own add to that says nothing. */
+/** Whether a piece has content beyond its role. Server-specific fields in the first piece do not count. */
 function saysSomething(delta: Readonly<Record<string, unknown>>): boolean {
   const isOpening = delta.role !== undefined
   return Object.entries(delta).some(([key, value]) => !isEmpty(value) && (!isOpening || SPOKEN.includes(key)))

@@ -1,6 +1,6 @@
 const FENCE = '```'
 
-/** The JSON object that a model answered with, null where it answered with something else. A fence around it is taken off. */
+/** The JSON object in a model's answer, without a fence around it. Null if there is none. */
 export function readJsonAnswer(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(readUnfenced(text))
@@ -12,9 +12,9 @@ export function readJsonAnswer(text: string): Readonly<Record<string, unknown>> 
   }
 }
 
-/** What a model answered without the fence around it, where there is one. */
+/** The answer of a model without the code fence around it. */
 export function readUnfenced(answer: string): string {
-  // By hand: callers can make a model answer what no regular expression gets through.
+  // No regular expression: a caller can provoke answers on which it would take too long.
   const text = answer.trim()
   if (!text.startsWith(FENCE) || !text.endsWith(FENCE)) return text
   const inner = text.slice(FENCE.length, -FENCE.length)

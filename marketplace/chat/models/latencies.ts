@@ -1,19 +1,19 @@
 const HOUR_MS = 3_600_000
-/** The hour that runs and those before it: what is older than a day is forgotten. */
+/** The current hour and those before it, one day in all. */
 const HOURS = 24
-/** Times that are told apart differ by a tenth; what is told is wrong by half of that at most. */
+/** Buckets differ by a tenth, so a reported time is off by at most half of that. */
 const STEP = Math.log(1.1)
-/** Longer times count as so long. */
+/** Longer times count as this. */
 const MS_MAX = 3_600_000
-/** Names of which times are kept; whatever comes after them is not. */
+/** Most names. Times under further names are not kept. */
 const NAMES_MAX = 1_024
 
-/** How long something took within the last day. */
+/** Response times of the last day. */
 export interface LatencyFigures {
   readonly count: number
-  /** Half of them took no longer, within five in a hundred. */
+  /** Median, exact to five percent. */
   readonly p50Ms: number
-  /** Nineteen of twenty took no longer. */
+  /** 95th percentile. */
   readonly p95Ms: number
 }
 
@@ -22,11 +22,11 @@ interface Hour {
   readonly counts: Map<number, number>
 }
 
-/** How long something takes, over the last day. Takes memory for some hundred numbers an hour at most, however much is noted. */
+/** Histogram of times over the last day. Memory is bounded to some hundred numbers an hour. */
 export class Latencies {
   readonly #hours: (Hour | undefined)[] = Array.from({ length: HOURS })
 
-  /** Notes one time. */
+  /** Adds a time. */
   note(ms: number, nowMs: number): void {
     const hour = Math.floor(nowMs / HOUR_MS)
     const place = hour % HOURS
@@ -37,7 +37,7 @@ export class Latencies {
     this.#hours[place] = { hour, counts }
   }
 
-  /** What was noted within the last day; null where nothing was. */
+  /** Figures of the last day. Null if there are none. */
   figures(nowMs: number): LatencyFigures | null {
     const hour = Math.floor(nowMs / HOUR_MS)
     const sums = new Map<number, number>()
@@ -51,7 +51,7 @@ export class Latencies {
   }
 }
 
-/** Time of the first so many. */
+/** The time at a rank. */
 function within(sorted: readonly (readonly [bucket: number, count: number])[], rank: number): number {
   let passed = 0
   const found = sorted.find(([, count]) => {
@@ -61,11 +61,11 @@ function within(sorted: readonly (readonly [bucket: number, count: number])[], r
   return Math.round(Math.exp((found?.[0] ?? 0) * STEP))
 }
 
-/** The same for several things, each by its name. */
+/** Histograms by name. */
 export class LatencyBook {
   readonly #kept = new Map<string, Latencies>()
 
-  /** Notes one time under a name. */
+  /** Adds a time under a name. */
   note(name: string, ms: number, nowMs: number): void {
     const kept = this.#kept.get(name) ?? new Latencies()
     if (this.#kept.size >= NAMES_MAX && !this.#kept.has(name)) return
@@ -73,12 +73,12 @@ export class LatencyBook {
     kept.note(ms, nowMs)
   }
 
-  /** What was noted under a name within the last day; null where nothing was. */
+  /** Figures of a name for the last day. Null if there are none. */
   figures(name: string, nowMs: number): LatencyFigures | null {
     return this.#kept.get(name)?.figures(nowMs) ?? null
   }
 
-  /** The names under which something was noted, ever. */
+  /** All names with any time so far. */
   get names(): readonly string[] {
     return [...this.#kept.keys()]
   }

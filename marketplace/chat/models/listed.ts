@@ -1,6 +1,6 @@
 import type { ModelFacts } from './backend.ts'
 
-/** What the list of a server that answers says of the models that its operator named; null is no list. */
+/** Compares the configured models with those that the server lists. Null means that it has no list. */
 export function listedDetail(
   models: readonly ModelFacts[],
   listed: readonly string[] | null,
@@ -11,7 +11,7 @@ export function listedDetail(
   return { doubtful: true, detail: `answers, but does not list ${ids}: is the id right?` }
 }
 
-/** Some list longer names than they are asked by: `llama3:latest`, `models/gemini-pro`. */
+/** Some servers list longer names than those they accept: `llama3:latest`, `models/gemini-pro`. */
 function isNameOf(listed: string, id: string): boolean {
   return listed === id || listed === `${id}:latest` || listed.endsWith(`/${id}`)
 }

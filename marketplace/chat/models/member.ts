@@ -7,40 +7,40 @@ import type { BackendEntry } from './backend.ts'
 import { LatencyBook, type LatencyFigures } from './latencies.ts'
 import { addUsage, NO_USAGE } from './usage.ts'
 
-/** Pauses up to this are waited for; whoever asks for a longer one is left alone for it. */
+/** Longest pause that is waited for. A backend that asks for more is left alone that long. */
 export const PATIENCE_MS = 8_000
-/** A backend that knows our key no more is not asked again and again. */
+/** A backend that refuses our key is left alone for this long. */
 const LOCKED_OUT_MS = 60_000
 
-/** What a backend did since the start. */
+/** Totals of a backend since the start. */
 export interface BackendTotals {
   readonly calls: number
   readonly failures: number
   readonly usage: ModelUsage
 }
 
-/** How long a model took within the last day, where it was asked in a role. */
+/** Response times of a model in a role, over the last day. */
 export interface ModelLatency {
   readonly model: string
   readonly role: ModelRole
-  /** Until the whole answer was there. */
+  /** Until the complete answer. */
   readonly whole: LatencyFigures | null
-  /** Until something was said, of answers in pieces. */
+  /** Until the first word, for streamed answers. */
   readonly firstToken: LatencyFigures | null
 }
 
-/** A backend in the pool, with what is known of it. */
+/** A backend in the pool, with its state. */
 export class Member {
   readonly entry: BackendEntry
   readonly admission: Admission
   readonly breakers = new UpstreamBreakers()
-  /** What went wrong last, in the words of the backend; null while all is well. */
+  /** The last fault of the backend. Null while all is well. */
   trouble: Fault | null = null
-  /** Whether it ever answered, or its check went well. */
+  /** Whether it ever answered, or passed a check. */
   known = false
   totals: BackendTotals = { calls: 0, failures: 0, usage: NO_USAGE }
   readonly #clock: Clock
-  /** When each model said something last, to whomever. */
+  /** When each model last sent anything, to any caller. */
   readonly #heardMs = new Map<string, number>()
   readonly #latencies = { whole: new LatencyBook(), firstToken: new LatencyBook() }
 
@@ -50,7 +50,7 @@ export class Member {
     this.#clock = clock
   }
 
-  /** Whether it would be asked now, for paid work or for what is free. */
+  /** Whether it would be asked now, for free or for paid work. */
   isUsable(isFree: boolean): boolean {
     return this.known && !this.isResting(isFree)
   }
@@ -60,32 +60,32 @@ export class Member {
     return this.breakers.isOpen(this.#clock.now(), isFree)
   }
 
-  /** Whether it would be asked now for either. */
+  /** Whether it would be asked now for both. */
   get isWell(): boolean {
     return this.isUsable(false) && this.isUsable(true)
   }
 
-  /** Time until it is left alone no longer, milliseconds. */
+  /** Time until it is asked again, in milliseconds. */
   restMs(isFree: boolean): number {
     return this.breakers.restMs(this.#clock.now(), isFree)
   }
 
-  /** Settings that have to change before it can be asked, as its server is not to blame; empty where that may pass by itself. */
+  /** Settings to correct before it can be asked. Empty if the fault is the server's, or may pass by itself. */
   get lacks(): readonly string[] {
     return this.known || this.trouble === null ? [] : (this.entry.backend.requires ?? [])
   }
 
-  /** Notes that something came from a model. */
+  /** Records that a model sent something. */
   heard(model: string): void {
     this.#heardMs.set(model, this.#clock.now())
   }
 
-  /** How long a model has said nothing to anybody, from a moment on. */
+  /** How long a model has been silent to all callers, since a time. */
   quietMs(model: string, sinceMs: number): number {
     return this.#clock.now() - Math.max(sinceMs, this.#heardMs.get(model) ?? 0)
   }
 
-  /** Notes how a call went. What the caller gave up says nothing. */
+  /** Records the outcome of a call. A call that its caller gave up proves nothing. */
   note(outcome: Fault | null | 'given-up', isFree: boolean): void {
     this.totals = { ...this.totals, calls: this.totals.calls + 1 }
     if (outcome === 'given-up') {
@@ -96,7 +96,7 @@ export class Member {
     if (outcome !== null) this.totals = { ...this.totals, failures: this.totals.failures + 1 }
   }
 
-  /** Notes whether it is well. */
+  /** Records whether the backend is well. */
   noteHealth(trouble: Fault | null, isFree: boolean): void {
     this.known = this.known || trouble === null
     this.trouble = trouble
@@ -104,12 +104,12 @@ export class Member {
     else this.breakers.failed(this.#clock.now(), { askedMs: restOf(trouble), isFree, cause: causeOf(trouble) })
   }
 
-  /** Notes how long a model took in a role. */
+  /** Records a response time of a model in a role. */
   took(what: 'whole' | 'firstToken', model: string, role: ModelRole, ms: number): void {
     this.#latencies[what].note(`${role} ${model}`, ms, this.#clock.now())
   }
 
-  /** What is known of that, for each model and role that answered within the last day. */
+  /** Response times of each model and role over the last day. */
   get latencies(): readonly ModelLatency[] {
     const nowMs = this.#clock.now()
     const all = this.entry.models.flatMap(({ id, roles }) =>
@@ -122,7 +122,7 @@ export class Member {
     return all.filter(({ whole, firstToken }) => whole !== null || firstToken !== null)
   }
 
-  /** Adds what a call used. */
+  /** Adds the usage of a call. */
   used(usage: ModelUsage): void {
     this.totals = { ...this.totals, usage: addUsage(this.totals.usage, usage) }
   }

@@ -4,12 +4,12 @@ import type { Speech, SpeechRequest, SpeedRange, SpokenText } from '../../ports/
 import type { ModelPool } from './pool.ts'
 import { speaksWith, voicesOf } from './spoken.ts'
 
-/** What OpenAI's interface takes (https://platform.openai.com/docs/api-reference/audio/createSpeech). */
+/** Range of speeds in OpenAI's API (https://platform.openai.com/docs/api-reference/audio/createSpeech). */
 const SPEEDS: SpeedRange = { min: 0.25, max: 4 }
-/** Stands between the ids of a backend and of its model; ids of backends have none. */
+/** Separates the id of a backend from that of its model. Ids of backends do not contain it. */
 const MARK = '/'
 
-/** The models of a pool that speak. */
+/** The speech models of a pool. */
 export class ModelSpeech implements Speech {
   readonly #pool: Pick<ModelPool, 'readiness' | 'speak' | 'facts'>
 
@@ -19,7 +19,7 @@ export class ModelSpeech implements Speech {
 
   readonly readiness = (): Readiness => this.#pool.readiness('speech', true)
 
-  /** Those of the models that can be asked now, in the order in which they would be. */
+  /** Voices of the models that are available now, in the order of the models. */
   readonly voices = (): readonly string[] => {
     const usable = this.#pool.facts.filter(({ usable }) => usable).flatMap(({ models }) => models)
     return [...new Set(usable.filter((model) => speaksWith(null, model)).flatMap(voicesOf))]

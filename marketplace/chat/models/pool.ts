@@ -24,44 +24,44 @@ import { type PoolSpeech, type PoolSpeechRequest, speaksWith, speechWork } from 
 import { type Candidate, isThat, outWith, parted, type Tier, troublesOf } from './tiers.ts'
 import { estimatedPrompt, usageOf } from './usage.ts'
 
-/** What a pool is made of. */
+/** What a pool is given. */
 export interface ModelPoolParts {
-  /** Those of the same priority in the order in which they are asked. */
+  /** Backends of the same priority are asked in this order. */
   readonly entries: readonly BackendEntry[]
   readonly clock: Clock
   readonly timers: Timers
-  /** From 0 to 1, for pauses that no two callers share. */
+  /** Random number from 0 to 1, so that retries of different callers do not coincide. */
   readonly random: () => number
 }
 
-/** A conversation for whatever model of the pool fits. */
+/** A conversation for any model of the pool that fits. */
 export interface PoolRequest extends Omit<ModelRequest, 'messages'> {
   readonly messages: readonly ChatMessage[]
-  /** Roles that will do where no model with the first can be asked, in their order. */
+  /** Alternative roles, in order, if no model with the first role is available. */
   readonly orRoles?: readonly ModelRole[]
-  /** What the model must be able to do. */
+  /** Abilities that the model must have. */
   readonly needs?: readonly ModelSupport[]
-  /** What it had better be able to do: models without it are asked after all others. */
+  /** Abilities that are preferred: models without them are asked last. */
   readonly prefers?: readonly ModelSupport[]
-  /** Name of a backend that is asked after all others. */
+  /** Name of a backend to ask last. */
   readonly avoid?: string
-  /** Whether any JSON object is wanted. */
+  /** Whether any JSON object is requested. */
   readonly json?: boolean
-  /** The one model that is wanted, by the ids of its backend and its own; else any with the role. */
+  /** The one model to ask. Absent: any with the role. */
   readonly only?: { readonly backend: string; readonly model: string }
   readonly extra?: Readonly<Record<string, unknown>>
-  /** Who asks, however he is called: nobody waits for the many questions of another. Absent: nobody that is known. */
+  /** The caller, so that its many requests do not delay others. Absent if unknown. */
   readonly who?: string
   /** Whether no caller pays for it. */
   readonly isFree?: boolean
-  /** Hears what was used by each attempt that came to nothing. */
+  /** Receives the usage of each failed attempt. */
   readonly wasted?: (usage: ModelUsage) => void
 }
 
-/** An answer with everything that came. */
+/** An answer with everything that the backend sent. */
 export type PoolAnswer = ModelAnswer & Pick<ChatAnswer, 'message' | 'skipped' | 'logprobs' | 'heldBy'>
 
-/** How a backend stands, for operators. */
+/** State of a backend, for operators. */
 export interface BackendFacts {
   readonly what: string
   readonly name: string
@@ -71,16 +71,16 @@ export interface BackendFacts {
   readonly inside: number
   readonly waiting: number
   readonly totals: BackendTotals
-  /** Of the models that answered within the last day, for each role in which they did. */
+  /** Response times of the last day, for each model and role. */
   readonly latencies: readonly ModelLatency[]
 }
 
-/** What came of the check of a backend. */
+/** Result of checking a backend. */
 export interface BackendCheck {
   readonly what: string
   readonly name: string
   readonly ok: boolean
-  /** Whether it answers, and something is odd all the same. */
+  /** Whether it answers, but something is odd. */
   readonly doubtful?: true
   readonly detail: string
   readonly ms: number
@@ -90,21 +90,21 @@ const WHAT = 'models'
 const CHECK_MS = 5_000
 const WELL_MS = 300_000
 const ILL_MS = 30_000
-/** Models that refuse a question, after which no further one is asked: it is the question then, and each of them was asked for it. */
+/** After this many refusals the question is considered at fault, and no further model is asked. Each cost a prompt. */
 const REFUSALS_MAX = 4
-/** Room for an answer that a model must have at least. */
+/** Least room for an answer that a model must have. */
 const ANSWER_TOKENS_MIN = 128
-/** What a picture counts against an allowance of tokens. */
+/** Tokens that an image counts in the rate limit. */
 const PICTURE_TOKENS = 1_000
 
-/** Asks one model, in one way or another; `firstWord` is to be called when something is said. */
+/** Asks one model. `firstWord` must be called at the first word. */
 type Ask = (
   backend: ModelBackend,
   request: ChatRequest,
   means: { readonly until: AbortSignal; readonly firstWord: () => void } & Pick<Silence, 'heard' | 'hold'>,
 ) => Promise<Result<ChatAnswer>>
 
-/** Several backends as one: asked in order of priority, within their limits, and the next one where one fails. */
+/** Several backends as one: asked in order of priority within their limits. If one fails, the next is asked. */
 export class ModelPool implements Models {
   readonly #parts: ModelPoolParts
   readonly #members: readonly Member[]
@@ -118,7 +118,7 @@ export class ModelPool implements Models {
     this.#members = ordered.map((entry) => new Member(entry, parts.clock, parts.timers))
   }
 
-  /** Whether a role can be asked for paid work, or for what is free. */
+  /** Whether a model with this role can be asked, for free or for paid work. */
   readonly readiness = (role: ModelRole, isFree = false): Readiness => {
     const able = this.#candidates(({ roles }) => roles.includes(role))
     if (able.length === 0) return notConfigured(`a model with the role ${role}`, 'models.file', 'models.gguf')
@@ -130,13 +130,13 @@ export class ModelPool implements Models {
     return isLacking ? { available: false, reason, requires: [...new Set(lacks.flat())] } : notNow(reason)
   }
 
-  /** Time until one of the models with these roles may be asked again for what is free, milliseconds; null where there is none. */
+  /** Time until a model with these roles may be asked again for free work, in milliseconds. Null if there is none. */
   restMs(roles: readonly ModelRole[]): number | null {
     const able = this.#candidates((model) => model.roles.some((role) => roles.includes(role)))
     return able.length === 0 ? null : this.#restMs(able, true)
   }
 
-  /** Asks for a whole answer. */
+  /** Asks for a complete answer. */
   readonly complete = (request: ModelRequest | PoolRequest, signal: AbortSignal): Promise<Result<PoolAnswer>> =>
     this.#chat(
       asPoolRequest(request),
@@ -145,7 +145,7 @@ export class ModelPool implements Models {
       () => true,
     )
 
-  /** Asks for an answer in pieces. Another backend is asked only while nothing was handed to the sink. */
+  /** Asks for a streamed answer. Another backend is asked only while nothing has reached the sink. */
   async stream(request: PoolRequest, sink: DeltaSink, signal: AbortSignal): Promise<Result<PoolAnswer>> {
     let firstWord = (): void => undefined
     const held = new HeldSink(sink, () => firstWord())
@@ -177,7 +177,7 @@ export class ModelPool implements Models {
     )
   }
 
-  /** Has a text spoken by the first model with the role speech that can. */
+  /** Lets the first speech model that can speak a text. */
   readonly speak = (request: PoolSpeechRequest, signal: AbortSignal): Promise<Result<PoolSpeech>> => {
     const { voice, only } = request
     const able = this.#candidates((model) => speaksWith(voice, model))
@@ -197,7 +197,7 @@ export class ModelPool implements Models {
         inside: admission.inside,
         waiting: admission.waiting,
         totals,
-        // Every chat looks at the facts, and hardly any at these.
+        // A getter: every chat reads the facts, but seldom these.
         get latencies() {
           return member.latencies
         },
@@ -209,14 +209,14 @@ export class ModelPool implements Models {
     return Promise.all(this.#members.map((member) => this.#check(member)))
   }
 
-  /** Checks all of them now and from then on; resolves after the first round. */
+  /** Checks all backends now and regularly. Resolves after the first round. */
   async start(): Promise<void> {
     if (this.#members.length === 0) return
     await this.checkAll()
     this.#schedule()
   }
 
-  /** Checks no more. */
+  /** Stops checking. */
   stop(): void {
     this.#stopped = true
     this.#cancel?.()
@@ -246,7 +246,7 @@ export class ModelPool implements Models {
       tokens: prompt + maxTokens,
       ...(who !== undefined && { who }),
       isFree,
-      // Another model would say as much, and be paid for it.
+      // After an answer that was too long, another model would produce and charge as much.
       mayTryAgain: () => !isTooMuch && mayTryAgain(),
       ask: async ({ member, model }, until, silence) => {
         const { backend } = member.entry
@@ -267,7 +267,7 @@ export class ModelPool implements Models {
         const said = isTooMuch ? Math.max(longest, tally.tokens) : tally.tokens
         const usage = usageOf(counts, { prompt, said, maxTokens: longest })
         if (!answer.ok) {
-          // Who asked is gone, and the model has read it all the same.
+          // The caller has left, but the model has read the prompt.
           if (tally.began || signal.aborted) wasted?.(usage)
           return answer
         }
@@ -278,7 +278,7 @@ export class ModelPool implements Models {
     return this.#serveTiers(this.#tiers(request, prompt), { role, workAs, isFree }, signal)
   }
 
-  /** Models that can take a request, best first: by what they had better be able to do, then by role, then by priority. */
+  /** Models that can take a request, best first: by preferred abilities, then role, then priority. */
   #tiers(request: PoolRequest, prompt: number): readonly Tier[] {
     const { role, orRoles = [], needs = [], prefers = [], only, avoid, maxTokens } = request
     const fits = (model: ModelFacts, as: ModelRole): boolean =>
@@ -297,7 +297,7 @@ export class ModelPool implements Models {
     return parted(parted(able, isPreferred), (one) => !isAvoided(one))
   }
 
-  /** Has a piece of work done by the first candidate that can. */
+  /** Lets the first candidate that can do the work. */
   #serve<T>(
     able: readonly Candidate[],
     role: ModelRole,
@@ -336,7 +336,7 @@ export class ModelPool implements Models {
         last = turn.result.fault
         if (turn.candidate !== null && !isBackends(last)) refusals += 1
         if (signal.aborted || !work.mayTryAgain() || refusals >= REFUSALS_MAX) return fail(withoutWords(last))
-        // Where all have as many waiting as they take, those of the next role may not.
+        // If all have full queues, models of the next role may not.
         if (turn.candidate === null) break
         isOut = outWith(isOut, turn.candidate, last)
       }
@@ -347,7 +347,7 @@ export class ModelPool implements Models {
     )
   }
 
-  /** A backend that nothing is known of is asked after its next check. */
+  /** A backend of unknown state is asked after its next check. */
   #restMs(able: readonly Candidate[], isFree: boolean): number {
     const untilCheckMs = Math.max(0, this.#nextCheckMs - this.#parts.clock.now())
     return Math.min(...able.map(({ member }) => Math.max(member.restMs(isFree), member.known ? 0 : untilCheckMs)))
@@ -361,13 +361,13 @@ export class ModelPool implements Models {
     const checked = await backend.check(limit.signal)
     cancel()
     const ms = this.#parts.clock.now() - beganMs
-    // What a check says of a backend that calls failed with is not believed more than the calls.
+    // A successful check does not outweigh failed calls.
     if (checked.ok) {
       member.known = true
       if (member.isWell) member.trouble = null
       return { what: WHAT, name: backend.id, ok: true, ...listedDetail(member.entry.models, checked.value), ms }
     }
-    // A check costs its upstream nothing, like what is free: what only that meets keeps no paid work away.
+    // Checks cost the upstream nothing, like free work, so a failure that only they meet must not block paid work.
     if (!member.known || member.trouble === null) member.noteHealth(checked.fault, true)
     return { what: WHAT, name: backend.id, ms, ...checkedIll(checked.fault) }
   }

@@ -1,19 +1,19 @@
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
 import type { DeltaSink } from './backend.ts'
 
-/** What a wait for an answer is watched with. */
+/** What a watch over an answer is given. */
 export interface SilenceParts {
   readonly clock: Clock
   readonly timers: Timers
-  /** How long nothing may come. */
+  /** Longest silence. */
   readonly ms: number
-  /** Hears every time that something came. */
+  /** Called whenever something comes. */
   readonly onHeard: () => void
-  /** Hears once that nothing came for so long; the reason is for a signal. */
+  /** Called once after the longest silence. The reason is for an abort signal. */
   readonly onSilent: (reason: DOMException) => void
 }
 
-/** Watches an answer while it comes: however long that takes, something must come now and then. */
+/** Watches an answer: it may take any time, but must not be silent for long. */
 export class Silence {
   readonly #parts: SilenceParts
   #lastMs: number
@@ -26,29 +26,29 @@ export class Silence {
     this.#cancel = parts.timers.after(parts.ms, this.#look)
   }
 
-  /** Something came. */
+  /** Records that something came. */
   readonly heard = (): void => {
     this.#isHeld = false
     this.#lastMs = this.#parts.clock.now()
     this.#parts.onHeard()
   }
 
-  /** Whoever reads along takes his time: until something is heard again the silence is not the other side's. */
+  /** The reader is slow. Until something is heard again, the silence is not the backend's. */
   readonly hold = (): void => {
     this.#isHeld = true
   }
 
-  /** Whether nothing more is taken from the other side, as whoever reads along takes his time. */
+  /** Whether reading is paused because the reader is slow. */
   get isHeld(): boolean {
     return this.#isHeld
   }
 
-  /** To be called when the wait is over. */
+  /** Ends the watch. */
   end(): void {
     this.#cancel()
   }
 
-  /** One timer for many pieces: it looks when the last one it knew of is old enough. */
+  /** One timer for many pieces: when it fires, it waits for the rest since the last piece. */
   readonly #look = (): void => {
     const { clock, timers, ms, onSilent } = this.#parts
     const leftMs = this.#isHeld ? ms : Math.min(ms, this.#lastMs + ms - clock.now())
@@ -57,7 +57,7 @@ export class Silence {
   }
 }
 
-/** A sink whose pieces are heard of; while it takes one, nobody is silent. */
+/** A sink that records its pieces. While it handles a piece, the silence does not count. */
 export function heardBy(sink: DeltaSink, { heard, hold }: Pick<Silence, 'heard' | 'hold'>): DeltaSink {
   return async (...piece) => {
     hold()
@@ -66,7 +66,7 @@ export function heardBy(sink: DeltaSink, { heard, hold }: Pick<Silence, 'heard' 
   }
 }
 
-/** Whether a signal came because a time was over, and not because somebody went away. */
+/** Whether a signal aborted because of a timeout, not because a caller left. */
 export function isTimeOver({ reason }: AbortSignal): boolean {
   return reason instanceof DOMException && reason.name === 'TimeoutError'
 }

@@ -6,38 +6,38 @@ import type { ModelFacts } from './backend.ts'
 import type { Member } from './member.ts'
 import { estimatedTokens } from './tokens.ts'
 
-/** A text for a model that speaks. */
+/** A text for a speech model. */
 export interface PoolSpeechRequest {
   readonly text: string
-  /** Null is the first voice of the model. */
+  /** Null means the model's first voice. */
   readonly voice: string | null
-  /** 1 is as usual. */
+  /** 1 is normal speed. */
   readonly speed: number
-  /** The one model that is wanted, by the ids of its backend and its own; null is any that speaks. */
+  /** The one model to ask. Null means any speech model. */
   readonly only: { readonly backend: string; readonly model: string } | null
 }
 
-/** What a model of the pool spoke: as it came, and whose it is. */
+/** Speech by a model of the pool, unprocessed. */
 export interface PoolSpeech extends Omit<SpokenText, 'by'> {
   readonly backend: string
 }
 
-/** Tries in all, pauses between them: parts that were spoken before are lost with one that is not. */
+/** Retries with pauses. More than usual, since one failed part makes all earlier parts useless. */
 const RETRIES_MAX = 4
-/** Voices of a model of which the operator names none. */
+/** Voices of a model if none are configured. */
 const VOICES_DEFAULT = ['alloy'] as const
 
-/** Voices of a model that speaks. */
+/** Voices of a speech model. */
 export function voicesOf({ voices = VOICES_DEFAULT }: ModelFacts): readonly string[] {
   return voices
 }
 
-/** Whether a model speaks, with a voice where one is wanted. */
+/** Whether a model speaks, with this voice if one is given. */
 export function speaksWith(voice: string | null, model: ModelFacts): boolean {
   return model.roles.includes('speech') && (voice === null || voicesOf(model).includes(voice))
 }
 
-/** The work of speaking, for candidates of a pool. */
+/** The speech work for candidates of a pool. */
 export function speechWork({
   text,
   voice,
@@ -45,7 +45,7 @@ export function speechWork({
 }: PoolSpeechRequest): Work<{ readonly member: Member; readonly model: ModelFacts }, PoolSpeech> {
   return {
     tokens: estimatedTokens(text),
-    // Paid services do not speak.
+    // No paid service speaks.
     isFree: true,
     mayTryAgain: () => true,
     retriesMax: RETRIES_MAX,

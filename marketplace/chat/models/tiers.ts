@@ -6,19 +6,19 @@ import { isTransient } from './attempts.ts'
 import type { ModelFacts } from './backend.ts'
 import type { Member } from './member.ts'
 
-/** A model that can do a piece of work. */
+/** A model that can do the work. */
 export interface Candidate {
   readonly member: Member
   readonly model: ModelFacts
 }
 
-/** Models that are as good as each other for a piece of work, and what they are asked as. */
+/** Models that are equally good for the work, and the role that they are asked in. */
 export interface Tier {
   readonly role: ModelRole
   readonly able: readonly Candidate[]
 }
 
-/** Whether a model is the one that is wanted. */
+/** Whether this is the requested model. */
 export function isThat(
   only: { readonly backend: string; readonly model: string },
   { entry }: Member,
@@ -27,14 +27,14 @@ export function isThat(
   return only.backend === entry.backend.id && only.model === id
 }
 
-/** Each tier in two: those of which something is so, before all others. */
+/** Splits each tier in two. Candidates that meet the condition come before all others. */
 export function parted(tiers: readonly Tier[], isSo: (one: Candidate) => boolean): readonly Tier[] {
   const part = (wanted: boolean): readonly Tier[] =>
     tiers.map(({ role, able }) => ({ role, able: able.filter((one) => isSo(one) === wanted) }))
   return [...part(true), ...part(false)]
 }
 
-/** Who is not asked any more after a failure: that model, and the others behind the same server where it was the server's. */
+/** Extends the exclusions after a failure: that model, and all models of its server if the server is at fault. */
 export function outWith(
   isOut: (one: Candidate) => boolean,
   failed: Candidate,
@@ -46,7 +46,7 @@ export function outWith(
     isOut({ member, model }) || (member === failed.member && (isServers || model === failed.model))
 }
 
-/** What is wrong with those that cannot be asked, for strangers. */
+/** Why candidates cannot be asked, without details that only the operator may see. */
 export function troublesOf(able: readonly Candidate[]): string {
   const members = new Set(able.map(({ member }) => member))
   const told = [...members].map(({ entry, trouble }) => troubleOf(entry.backend.id, trouble && kindOf(trouble)))

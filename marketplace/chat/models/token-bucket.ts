@@ -1,12 +1,12 @@
 import { freeOf } from '../../ports/free-places.ts'
 
 const MINUTE_MS = 60_000
-/** Part of a minute's allowance that may be used at once. */
+/** A burst is a tenth of a minute's allowance. */
 const BURST_PART = 10
 
 /**
- * An allowance per minute that fills evenly. Units taken one at a time never exceed the allowance within any 60 seconds, however
- * they are spread; a request that is larger than a burst is let through when the bucket is full, and paid for afterwards.
+ * An allowance per minute that refills evenly. Single units never exceed the allowance within any 60 seconds. A request
+ * larger than a burst passes when the bucket is full, and leaves a debt.
  */
 export class TokenBucket {
   readonly #capacity: number
@@ -16,13 +16,13 @@ export class TokenBucket {
 
   constructor(perMinute: number, nowMs: number) {
     this.#capacity = Math.max(1, Math.floor(perMinute / BURST_PART))
-    // What is there at the beginning counts for the first minute, too.
+    // The initial level counts for the first minute too.
     this.#perMs = (perMinute - this.#capacity + 1) / MINUTE_MS
     this.#level = this.#capacity
     this.#atMs = nowMs
   }
 
-  /** How long to wait until so many units can be taken; 0 is now. `isFree`: a part of what fits in is left for others. */
+  /** Time until `units` can be taken, 0 for now. Free requests leave a part of the bucket to others. */
   waitMs(units: number, nowMs: number, isFree = false): number {
     this.#fill(nowMs)
     const kept = isFree ? this.#capacity - freeOf(this.#capacity) : 0
@@ -30,7 +30,7 @@ export class TokenBucket {
     return missing <= 0 ? 0 : Math.ceil(missing / this.#perMs)
   }
 
-  /** Takes units; fewer than none gives back what was taken too much. */
+  /** Takes units. A negative number returns unused ones. */
   take(units: number, nowMs: number): void {
     this.#fill(nowMs)
     this.#level = Math.min(this.#capacity, this.#level - units)
@@ -39,7 +39,7 @@ export class TokenBucket {
   #fill(nowMs: number): void {
     const passed = Math.max(0, nowMs - this.#atMs)
     this.#level = Math.min(this.#capacity, this.#level + passed * this.#perMs)
-    // Where the clock was set back it fills from there: else nothing would fill it until the clock is where it was.
+    // If the clock is set back, refill from there. Otherwise nothing would refill until the clock catches up.
     this.#atMs = nowMs
   }
 }

@@ -1,21 +1,21 @@
 /**
- * Of a longer text only pieces are read: so many, of so many characters each. Each begins at a random place in its part of the text, for a
- * caller who knew the places could put blanks there.
+ * A longer text is sampled: this many pieces of this many characters. Each piece begins at a random place in its part,
+ * since a caller could put blanks at known places.
  */
 const READ = { max: 131_072, pieces: 32, chars: 4_096 }
 
-/** Letters of one kind: up to which code they go, how many of a run cost one token, and what each further one costs. */
+/** Cost of one kind of characters: the code range, how many in a row make a token, and the cost of each further one. */
 interface Kind {
   readonly below: number
   readonly whole: number
   readonly more: number
-  /** What each letter of it costs beside, as words with it are rarer, or it has no token of its own. */
+  /** Extra cost of each character, because it is rare or has no token of its own. */
   readonly each?: number
-  /** Kinds of the same name continue each other's words. */
+  /** Kinds with the same name form words together. */
   readonly word?: 'latin' | 'greek' | 'cyrillic' | 'arabic' | 'indian' | 'chinese' | 'korean' | 'pair'
 }
 
-/** Ends of lines. */
+/** Line ends. */
 const [LF, CR] = [10, 13]
 
 const BLANK: Kind = { below: 0, whole: 64, more: 1 / 64 }
@@ -23,9 +23,9 @@ const TAB: Kind = { below: 0, whole: 16, more: 1 / 16 }
 const BREAK: Kind = { below: 0, whole: 8, more: 1 / 16 }
 const DIGIT: Kind = { below: 0, whole: 3, more: 1 / 3 }
 const MARK: Kind = { below: 0, whole: 2, more: 1 / 3 }
-/** Marks beyond ASCII that have tokens of their own. */
+/** Non-ASCII signs that have their own tokens. */
 const SIGN: Kind = { below: 0, whole: 1, more: 0.55 }
-/** The lines of tables and trees: many in a row are few tokens. */
+/** Lines of tables and trees: many in a row are few tokens. */
 const LINE: Kind = { below: 0, whole: 16, more: 1 / 16 }
 const CONTROL: Kind = { below: 0, whole: 1, more: 1 }
 const LETTER: Kind = { below: 0, whole: 7, more: 0.42, word: 'latin' }
@@ -35,15 +35,15 @@ const ARABIC: Kind = { below: 0, whole: 3, more: 0.5, word: 'arabic' }
 const INDIAN: Kind = { below: 0, whole: 4, more: 0.45, word: 'indian' }
 const CHINESE: Kind = { below: 0, whole: 1, more: 0.72, word: 'chinese' }
 const KOREAN: Kind = { below: 0, whole: 1, more: 0.62, word: 'korean' }
-/** Halves of letters beyond the first plane: those of emoji, and all second halves. */
+/** Surrogates: first halves of emoji, and all second halves. */
 const PAIR: Kind = { below: 0, whole: 2, more: 0.8, word: 'pair' }
-/** Letters without a token: the encoding knows their first two bytes together, or none. */
+/** Characters without a token of their own: the encoding has a token for their first two bytes, or none. */
 const TWO: Kind = { below: 0, whole: 1, more: 1, each: 1 }
 const THREE: Kind = { below: 0, whole: 1, more: 1, each: 2 }
 
 /**
- * Fitted to the encoding o200k_base on prose in sixteen languages, program text, JSON and random letters; the test beside says how
- * close they come. By code unit, so that the halves of a letter beyond the first plane are counted as they come.
+ * Fitted to the encoding o200k_base on prose in sixteen languages, program text, JSON and random letters. The test
+ * measures the error. By code unit, so that surrogates are counted one by one.
  */
 const OTHERS: readonly Kind[] = [
   { ...TWO, below: 0xa0 },
@@ -59,7 +59,7 @@ const OTHERS: readonly Kind[] = [
   // Syriac, Thaana, NKo.
   { ...TWO, below: 0x800 },
   { ...THREE, below: 0x900 },
-  // Of India, and Thai.
+  // Indian scripts and Thai.
   { ...INDIAN, below: 0xe60, each: 1.3 },
   // Lao.
   { ...TWO, below: 0xf00 },
@@ -71,7 +71,7 @@ const OTHERS: readonly Kind[] = [
   { ...TWO, below: 0x10d0 },
   // Georgian.
   { below: 0x1100, whole: 4, more: 0.45 },
-  // Parts of Korean letters.
+  // Parts of Korean syllables.
   { ...THREE, below: 0x1200 },
   // Ethiopic.
   { ...TWO, below: 0x1380 },
@@ -85,7 +85,7 @@ const OTHERS: readonly Kind[] = [
   // Vietnamese.
   { ...LETTER, below: 0x1f00, each: 0.1 },
   { ...GREEK, below: 0x2000, each: 1.7 },
-  // Marks, arrows, lines, pictures.
+  // Punctuation, arrows, lines, symbols.
   { ...TWO, below: 0x2340 },
   { ...THREE, below: 0x2440 },
   { ...TWO, below: 0x26c0 },
@@ -112,12 +112,12 @@ const OTHERS: readonly Kind[] = [
   { ...TWO, below: 0xf100 },
   { ...THREE, below: 0xfe00 },
   { ...TWO, below: 0xff00 },
-  // Wide letters.
+  // Full-width letters.
   { below: 0xff61, whole: 1, more: 0.8 },
   { ...TWO, below: 0x10000 },
 ]
 
-/** Letters of which there are more, or fewer, in texts than of those around them: they have tokens of their own, or none. */
+/** Characters that are more or less frequent than their neighbours, so that they have their own tokens, or none. */
 const APART: readonly (readonly [Kind, string])[] = [
   [
     SIGN,
@@ -212,15 +212,15 @@ const KINDS: readonly Kind[] = [
 const KIND_OF = indexOfKinds()
 
 /**
- * About how many tokens a text has, in whatever language; never held up by what is in it. A tokenizer's own table would take 67 MB
- * and half a second, and its time grows with the square of a word's length: the letters of a Chinese page are one word.
+ * Estimated tokens of a text in any language, in bounded time. A real tokenizer table would take 67 MB and half a
+ * second to load, and quadratic time for long words: a Chinese page is one word.
  */
 export function estimatedTokens(text: string): number {
   if (text.length <= READ.max) return Math.ceil(tokensOf(text))
   const part = text.length / READ.pieces
   let tokens = 0
   for (let i = 0; i < READ.pieces; i++) {
-    // It may begin anywhere in its part, also at the end of it: the borders are read as often as all else.
+    // A piece may begin anywhere in its part, and wraps around, so that the ends are sampled as often as the rest.
     const at = Math.floor((i + Math.random()) * part)
     const over = Math.max(0, at + READ.chars - text.length)
     tokens += tokensOf(text.slice(at, at + READ.chars) + text.slice(0, over))
@@ -237,14 +237,14 @@ function tokensOf(text: string): number {
     let end = at
     let beside = 0
     let next = index
-    // A run: of one kind, or a word whose letters may differ.
+    // A run of one kind, or a word of several kinds.
     do {
       beside += (KINDS[next] as Kind).each ?? 0
       end += 1
       next = end < text.length ? indexAt(text, end) : -1
     } while (next >= 0 && (next === index || isSameWord(kind, next)) && !begins(kind, text, end))
     if (end - at > 1 || !isBlank(kind)) sum += beside + 1 + Math.max(0, end - at - kind.whole) * kind.more
-    // A single blank belongs to the word after it, but not to a number; those that alternate are read two at a time.
+    // A single blank belongs to the next word, but not to a number. Alternating blanks are counted in pairs.
     else if (isBlank(KINDS[next])) sum += 0.5
     else if (KINDS[next] === DIGIT) sum += 1
     at = end
@@ -265,18 +265,18 @@ function isSameWord({ word }: Kind, next: number): boolean {
   return word !== undefined && (KINDS[next] as Kind).word === word
 }
 
-/** Whether something else begins within a run. */
+/** Whether a new token begins within a run. */
 function begins(kind: Kind, text: string, at: number): boolean {
   return kind === BREAK ? beginsLines(text, at) : beginsWord(text, at)
 }
 
-/** Where a capital follows a small letter. */
+/** A capital after a small letter begins a word. */
 function beginsWord(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
   return code >= 65 && code <= 90 && text.charCodeAt(at - 1) >= 97
 }
 
-/** Where ends of lines are of another sort than those before: LF, CR LF, or each CR alone. */
+/** Line ends of another sort (LF, CR LF, or each CR) begin a new token. */
 function beginsLines(text: string, at: number): boolean {
   const isAfterPair = text.charCodeAt(at - 1) === LF && text.charCodeAt(at - 2) === CR
   if (text.charCodeAt(at) === LF) return isAfterPair
@@ -296,7 +296,7 @@ function indexOfKinds(): Uint8Array {
   return indexes
 }
 
-/** Letters by their codes, from the first to the last of each span: they do not stand well alone. */
+/** Characters by their codes, first and last of each span. They are hard to read literally. */
 function spans(codes: string): string {
   const letters = codes
     .trim()

@@ -3,53 +3,53 @@ import type { TokenCounts } from './answer-tally.ts'
 import type { AnswerSchema, ChatMessage } from './backend.ts'
 import { estimatedTokens } from './tokens.ts'
 
-/** Tokens that frame each message. */
+/** Tokens around each message. */
 const FRAME_TOKENS = 4
 /**
- * Tokens of a picture: 85, and 170 for each of its tiles of 512 pixels, as which one of 1024 by 1024 has four; only 85 where it is
- * asked for in low detail (https://platform.openai.com/docs/guides/images-vision, GPT-4o).
+ * Tokens of an image: 85, and 170 for each tile of 512 pixels. An image of 1024 by 1024 pixels has four tiles. In low
+ * detail only 85 (https://platform.openai.com/docs/guides/images-vision, GPT-4o).
  */
 export const IMAGE_TOKENS = { usual: 765, low: 85 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What reading a text out counts: the tokens of the text, which a model was asked with. */
+/** Usage of speaking a text: its tokens count as prompt. */
 export function spokenUsage(text: string): ModelUsage {
   const tokens = estimatedTokens(text)
   return { promptTokens: tokens, completionTokens: 0, totalTokens: tokens, estimated: true }
 }
 
-/** Rough number of tokens of a conversation, with the tools that are offered in it and the form of its answer. */
+/** Estimated tokens of a conversation with its tools and the form of its answer. */
 export function estimatedPrompt(messages: readonly ChatMessage[], extra: Fields = {}, form?: AnswerSchema): number {
   const tools = Array.isArray(extra.tools) ? estimatedTokens(JSON.stringify(extra.tools)) : 0
   const schema = form === undefined ? 0 : estimatedTokens(JSON.stringify(form))
   return messages.reduce((sum, message) => sum + FRAME_TOKENS + messageTokens(message), tools + schema)
 }
 
-/** How far above what was seen the count of a backend may be before it is not believed: some thoughts are not shown. */
+/** A backend's count of the answer is believed up to this much above the text seen: hidden reasoning is not seen. */
 const BELIEF = { times: 3, more: 64 }
-/** The same above a prompt: templates frame it, and pictures cost some models thirty times as much as others. */
+/** The same for the prompt: templates add tokens, and images cost some models thirty times as much as others. */
 const PROMPT_BELIEF = { times: 40, more: 1_000 }
-/** How far below: the estimate of what was said is within a quarter, and pictures of a prompt are cheap to some models. */
+/** How far below the estimate a count is believed: estimates are within a quarter, and images cheap for some models. */
 const LEAST = { said: { times: 4 / 3, more: 16 }, prompt: { times: 3, more: 64 } }
 
-/** What is known of a call beside what its backend counted. */
+/** What is known of a call besides the backend's count. */
 export interface SeenCall {
-  /** About how many tokens the prompt has, and how many came as its answer. */
+  /** Estimated tokens of the prompt and of the answer. */
   readonly prompt: number
   readonly said: number
-  /** Longest answer that was asked for. */
+  /** Longest answer that was requested. */
   readonly maxTokens: number
 }
 
 /**
- * Usage as the backend counted it; where it did not, or counted what cannot be, an estimate that says so. A backend that counts
- * nothing would make every answer free, and one that counts too much would use up the caller's day.
+ * The backend's count, or an estimate if it is missing or implausible. A backend that counts nothing would make answers
+ * free, and one that counts too much would use up the caller's daily limit.
  */
 export function usageOf(counts: TokenCounts | null, { prompt, said, maxTokens }: SeenCall): ModelUsage {
   const { times, more } = PROMPT_BELIEF
   const promptTokens = believed(counts?.promptTokens, prompt, { ...LEAST.prompt, most: prompt * times + more })
-  // What is thought and not shown is within what was asked for.
+  // Hidden reasoning is within the requested length.
   const most = Math.max(maxTokens, said * BELIEF.times) + BELIEF.more
   const completionTokens = believed(counts?.completionTokens, said, { ...LEAST.said, most })
   const estimated = promptTokens !== counts?.promptTokens || completionTokens !== counts.completionTokens
@@ -65,7 +65,7 @@ function believed(
   return seen > count * times + more ? seen : count
 }
 
-/** Both together; an estimate in it makes an estimate of it. */
+/** The sum. It is estimated if one of the two is. */
 export function addUsage(one: ModelUsage, other: ModelUsage): ModelUsage {
   return {
     promptTokens: one.promptTokens + other.promptTokens,
@@ -78,12 +78,12 @@ export function addUsage(one: ModelUsage, other: ModelUsage): ModelUsage {
 /** Nothing used. */
 export const NO_USAGE: ModelUsage = { promptTokens: 0, completionTokens: 0, totalTokens: 0, estimated: false }
 
-/** Fields of messages and of their parts that are counted by what is in them, or name what cost next to nothing. */
+/** Fields of messages and parts whose content is counted elsewhere, or that cost nearly nothing. */
 const MESSAGE_FIELDS: ReadonlySet<string> = new Set(['role', 'content', 'tool_calls'])
 const PART_FIELDS: ReadonlySet<string> = new Set(['type', 'text', 'image_url'])
 const IMAGE_FIELDS: ReadonlySet<string> = new Set(['url', 'detail'])
 
-/** Tokens of messages that were counted: each stage and each question asks for them again. */
+/** Cached counts: each stage and each question asks for them again. */
 const COUNTED = new WeakMap<ChatMessage, number>()
 
 function messageTokens(message: ChatMessage): number {
@@ -92,7 +92,7 @@ function messageTokens(message: ChatMessage): number {
   return tokens
 }
 
-/** Tokens of what is said in a message, and of what tools were asked for in it. */
+/** Tokens of the content of a message and of its tool calls. */
 function countedTokens(message: ChatMessage): number {
   const { content, tool_calls: calls } = message
   const called = calls === undefined || calls === null ? 0 : valueTokens(calls)
@@ -111,7 +111,7 @@ function partTokens(part: Fields | null): number {
   return beside + otherTokens(image, IMAGE_FIELDS) + (image.detail === 'low' ? IMAGE_TOKENS.low : IMAGE_TOKENS.usual)
 }
 
-/** Tokens of fields that nobody here knows: they go to the models with the others. */
+/** Tokens of unknown fields. They are sent to the models too. */
 function otherTokens(fields: Fields, known: ReadonlySet<string>): number {
   const others = Object.entries(fields).filter(([key, value]) => !known.has(key) && value !== null)
   return others.reduce((sum, [key, value]) => sum + estimatedTokens(key) + valueTokens(value), 0)

@@ -12,8 +12,8 @@ import { synthesizer } from '../stages/synthesizer.ts'
 import { validator } from '../stages/validator.ts'
 
 /**
- * model-3: ten stages tuned for code, one after another. Short questions without a word that means work go through planner, executor
- * and evaluator alone; there the evaluator has the answer revised, else the reviewer does it.
+ * model-3: ten stages tuned for code, in sequence. Short questions without a word for work use only planner, executor
+ * and evaluator. Then the evaluator has the answer revised, otherwise the reviewer does.
  */
 export const MODEL_3: Pipeline = {
   name: 'ten stages',

@@ -5,7 +5,7 @@ import { MODEL_3 } from './model-3.ts'
 import { MODEL_4 } from './model-4.ts'
 import { MODEL_1 } from './single.ts'
 
-/** The list of stages that each model works through. */
+/** The pipeline of each model. */
 export const PIPELINES: Readonly<Record<ChatModelId, Pipeline>> = {
   'model-1': MODEL_1,
   'model-2': MODEL_2,

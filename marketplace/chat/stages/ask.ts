@@ -12,7 +12,7 @@ import type { ChatState, StageContext } from '../stage.ts'
 import { ANSWER_TOKENS_MIN, ASIDE_TOKENS } from './bounds.ts'
 import { answerPrompt, asidePrompt, type Material } from './prompt.ts'
 
-/** What a stage asks, and of whom. */
+/** The question of a stage, and the roles to ask. */
 export interface StageQuestion {
   /** Best first. */
   readonly roles: readonly ModelRole[]
@@ -20,7 +20,7 @@ export interface StageQuestion {
   readonly materials: readonly Material[]
 }
 
-/** Has a model say something of the conversation, for the stages after. Faults: `chat/window-full`, `model/*`. */
+/** Asks a model for notes for later stages. Faults: `chat/window-full`, `model/*`. */
 export async function askAside(
   { roles, task, materials }: StageQuestion,
   state: ChatState,
@@ -36,8 +36,8 @@ export async function askAside(
 }
 
 /**
- * Has a model write the answer, read along where this stage speaks. Without room for the task and the materials the conversation is
- * answered as it is. Faults: `model/*`.
+ * Lets a model write the answer, streamed if this stage speaks. If the window has no room for task and materials, the
+ * plain conversation is answered. Faults: `model/*`.
  */
 export function askAnswer(
   { roles, task, materials }: StageQuestion,
@@ -50,8 +50,8 @@ export function askAnswer(
 }
 
 /**
- * Has a model write the answer anew, the one there is among the materials. One that was cut for its length does not take the place
- * of one that was not, unless it was said already. Faults: `chat/window-full`, `model/*`.
+ * Lets a model rewrite the answer, which is given as the draft. A rewrite that was cut at its length limit does not
+ * replace a complete answer, unless it was already streamed. Faults: `chat/window-full`, `model/*`.
  */
 export async function askRewrite(
   { roles, task, materials }: StageQuestion,

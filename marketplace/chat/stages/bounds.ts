@@ -1,18 +1,15 @@
-/**
- * Tokens of answers of stages that say something of the conversation, and the share of a small window that they may take instead.
- * Models that think aloud think within them.
- */
+/** Most tokens of notes for later stages, and the share of a small window that they may take. Reasoning counts too. */
 export const ASIDE_TOKENS = { most: 1_024, share: 0.25 }
-/** Tokens of an answer that there must be room for, where its caller allows as many. */
+/** Least room for an answer in tokens, if the caller allows as much. */
 export const ANSWER_TOKENS_MIN = 128
 
 /**
- * UTF-16 units of what one stage hands to the next at most; what is longer is cut in its middle. An answer that another stage
- * rewrites is never cut: where it does not fit, it is not rewritten.
+ * Most UTF-16 units that one stage passes to the next. Longer texts are cut in the middle. An answer to rewrite is
+ * never cut: if it does not fit, it is not rewritten.
  */
 export const HANDED_CHARS = { research: 6_000, plan: 4_000, critique: 4_000, findings: 2_000, judged: 24_000 }
 
-/** Issues of a verdict, and UTF-16 units of each. */
+/** Most issues of a verdict. */
 export const ISSUES_MAX = 8
-/** @see ISSUES_MAX */
+/** Most UTF-16 units of an issue. */
 export const ISSUE_CHARS_MAX = 300

@@ -5,7 +5,7 @@ import { HANDED_CHARS } from './bounds.ts'
 import { taskOf } from './task.ts'
 
 const NAME = 'Critic'
-/** What a critic says who found nothing. */
+/** The critic's answer if it found nothing. */
 const NOTHING = 'NOTHING'
 const TASK =
   'You are the critic. A draft of the answer to the last message of the user is quoted. List what is wrong with it, the worst first: ' +

@@ -7,27 +7,27 @@ import { estimatedPrompt } from '../models/usage.ts'
 import type { ChatState, StageContext } from '../stage.ts'
 import { BARRIER, quoted, shortened } from './quoting.ts'
 
-/** A text that a stage works with beside the conversation. */
+/** A text that a stage uses besides the conversation. */
 export interface Material {
-  /** What it is: `plan`, `draft` and so on. */
+  /** Its kind: `plan`, `draft` and so on. */
   readonly name: string
   readonly text: string
-  /** Longest that it may be, UTF-16 units; null where it is of no use if anything of it is missing. */
+  /** Longest useful length in UTF-16 units. Null if it is useless when cut. */
   readonly charsMax: number | null
 }
 
-/** What a stage asks of its model. */
+/** The prompt of a stage. */
 export interface StagePrompt {
-  /** What it shall do. */
+  /** The instructions. */
   readonly task: string
   readonly materials: readonly Material[]
-  /** Tokens that the answer must have room for. */
+  /** Tokens reserved for the answer. */
   readonly answerTokens: number
 }
 
-/** Least room for the conversation where a stage is to say something of it, tokens. */
+/** Least room for the conversation in a prompt for notes, in tokens. */
 const CONVERSATION_TOKENS_MIN = 64
-/** Share of the room that materials may take where they stand beside a conversation that is quoted too. */
+/** Share of the room for materials, beside a quoted conversation. */
 const MATERIALS_SHARE = 0.6
 
 const APART =
@@ -35,8 +35,8 @@ const APART =
   'You are one of several steps on the way to it, and this is yours:'
 
 /**
- * Question for a stage that says something of the conversation: the caller's instructions, then the task, and the conversation and
- * the materials as quoted data. Null where the window has no room for it.
+ * Prompt for notes: the caller's instructions, the task, and conversation and materials as quoted data. Null if the
+ * window has no room.
  */
 export function asidePrompt(
   { task, materials, answerTokens }: StagePrompt,
@@ -56,8 +56,8 @@ export function asidePrompt(
 }
 
 /**
- * Question for a stage that writes the answer: the caller's instructions, then the task, the conversation as it is, and the
- * materials as quoted data with its last message, for they have no more authority than that. Null where the window has no room.
+ * Prompt for an answer: the caller's instructions, the task, and the conversation unchanged. Materials are quoted in
+ * its last message, since they have no more authority than the user. Null if the window has no room.
  */
 export function answerPrompt(
   { task, materials, answerTokens }: StagePrompt,
@@ -83,7 +83,7 @@ function parted(messages: readonly ChatMessage[]): {
   return { instructions: messages.slice(0, first), turns: messages.slice(first) }
 }
 
-/** The task is put to the last of the instructions: templates of many models know one, at the beginning. */
+/** The task joins the last instruction: many models' templates allow only one, at the beginning. */
 function withTask(instructions: readonly ChatMessage[], task: string): readonly ChatMessage[] {
   const whole = `${task}\n\n${BARRIER}`
   const last = instructions.at(-1)
@@ -107,10 +107,10 @@ function roomBeside(messages: readonly ChatMessage[], answerTokens: number, { ca
   return windowOf(call.model, means.models) - estimatedPrompt(messages) - answerTokens
 }
 
-/** Tokens of the marks around a material, and of what is said of what is missing in it. */
+/** Tokens of the marks around a material, and of the note about a cut. */
 const MARK_TOKENS = 24
 
-/** Materials within so many tokens: what may not be cut goes first, the others share the rest evenly. Null where it does not fit. */
+/** Fits materials into a number of tokens. Uncut ones come first, others share the rest. Null if they do not fit. */
 function fitted(materials: readonly Material[], room: number): readonly Material[] | null {
   const whole = materials.filter(({ charsMax }) => charsMax === null)
   const spent = whole.reduce((sum, { text }) => sum + estimatedTokens(text) + MARK_TOKENS, 0)
@@ -124,7 +124,7 @@ function fitted(materials: readonly Material[], room: number): readonly Material
   })
 }
 
-/** A text within so many tokens, cut in its middle; empty where nothing worth reading would be left. */
+/** Cuts a text in the middle to a number of tokens. Empty if too little would be left. */
 function withinTokens(text: string, tokens: number): string {
   if (tokens < MARK_TOKENS) return ''
   let cut = text
@@ -136,7 +136,7 @@ function withinTokens(text: string, tokens: number): string {
   return cut
 }
 
-/** The conversation as data: the newest turns, and of the last one what there is room for. */
+/** The conversation as data: the newest turns, the last one cut to the room left. */
 function quotedTurns(turns: readonly ChatMessage[], tokens: number): string {
   const texts: string[] = []
   let left = tokens

@@ -31,8 +31,8 @@ const SCHEMA: AnswerSchema = {
 }
 
 /**
- * Judges the answer, and has it revised once where it does not pass and `revises` says so. A verdict that cannot be read is none: the
- * answer counts as not evaluated.
+ * Judges the answer. If it does not pass and `revises` allows, it is revised once. An unreadable verdict counts as no
+ * evaluation.
  */
 export function qualityEvaluator(revises: (state: ChatState) => boolean): Stage {
   return {
@@ -63,7 +63,7 @@ async function verdictOn(state: ChatState, context: StageContext): Promise<Resul
   return verdict === null ? fail(fault('chat/unjudged')) : ok(verdict)
 }
 
-/** The verdict in a model's answer; null where it is not one. */
+/** Parses the verdict in a model's answer. Null if there is none. */
 function readVerdict(text: string): Verdict | null {
   const { passes, issues = [] } = readJsonAnswer(text) ?? {}
   if (typeof passes !== 'boolean' || !Array.isArray(issues)) return null
@@ -71,7 +71,7 @@ function readVerdict(text: string): Verdict | null {
   return { passes, issues: texts.slice(0, ISSUES_MAX).map((issue) => issue.slice(0, ISSUE_CHARS_MAX).toWellFormed()) }
 }
 
-/** A revision that fails before a word of it was said leaves the answer as it was. */
+/** A revision that fails before its first word leaves the answer unchanged. */
 async function revised(state: ChatState, verdict: Verdict, context: StageContext): Promise<Result<ChatState>> {
   let spoke = false
   const { say } = context
@@ -92,7 +92,7 @@ async function revised(state: ChatState, verdict: Verdict, context: StageContext
   return ok({ ...state, note: `not revised: ${faultMessage(asChatFault(made.fault, context.call.model))}` })
 }
 
-/** What is wrong, as text. */
+/** The issues of a verdict as text. */
 export function issuesOf({ issues }: Verdict): string {
   return issues.length === 0
     ? 'It does not pass, for reasons that were not given.'

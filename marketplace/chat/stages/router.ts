@@ -1,12 +1,12 @@
 import { ok } from '../../../consensus/primitives/result.ts'
 import type { Stage } from '../stage.ts'
 
-/** Code points from which a question is not short any more. */
+/** A question with this many code points is not short. */
 const SHORT_CHARS = 80
-/** UTF-16 units from which a question is not looked into: it might be megabytes of blanks. */
+/** A longer question is not examined: it could be megabytes of blanks. */
 const LOOKED_AT_MAX = 4_096
 
-/** Words that mean work; where a `*` stands, all that begin so. */
+/** Words that indicate work. `*` matches any ending. */
 const WORK_WORDS =
   'implement* refactor* debug* optimi* architect* algorithm* program programs programming script scripts function functions class ' +
   'classes code coding compile* deploy* migrat* benchmark* test tests testing api apis sdk sql query queries database* schema* regex* ' +
@@ -20,13 +20,13 @@ const BEGINNINGS = new Set(WORDS.filter((word) => word.endsWith('*')).map((word)
 const BEGINNING_CHARS = [...new Set([...BEGINNINGS].map(({ length }) => length))]
 
 /**
- * How much work a question is: `fast` where it has fewer than 80 characters (Unicode code points, without modes and without blanks
- * at its ends), no word that means work, no sign of code, and chooses no mode; `full` otherwise. So is one with thousands of blanks around it.
+ * Amount of work: `fast` for a question below 80 code points (trimmed, without modes) that has no mode, no sign of code
+ * and no word that indicates work. Otherwise `full`. Thousands of blanks around a question also make it `full`.
  */
 export function codeTier(question: string, mode: string | null): 'fast' | 'full' {
   if (question.length > LOOKED_AT_MAX) return 'full'
   const text = question.trim()
-  // No code point has more than two units: what is longer need not be counted.
+  // A code point has at most two units, so a longer text need not be counted.
   if (mode !== null || text.length >= 2 * SHORT_CHARS || [...text].length >= SHORT_CHARS) return 'full'
   if (/[`{}=<>]/.test(text)) return 'full'
   const words = text.toLowerCase().match(/[\p{L}\d]+(?:-[\p{L}\d]+)*/gu) ?? []
@@ -37,17 +37,17 @@ function meansWork(word: string): boolean {
   return WHOLE.has(word) || BEGINNING_CHARS.some((chars) => BEGINNINGS.has(word.slice(0, chars)))
 }
 
-/** Why a stage is left out of short questions. */
+/** Reason why a stage is skipped for short questions. */
 const FAST_PATH = 'fast path'
 
-/** Router of model-3. */
+/** The router of model-3. */
 export const router: Stage = {
   name: 'Router',
   about: 'Sorts short, plain questions to planner, executor and evaluator alone; by rules, without a model.',
   run: async (state) => ok({ ...state, tier: codeTier(state.question, state.mode) }),
 }
 
-/** A stage that short questions go without. */
+/** A stage that is skipped for short questions. */
 export function fullOnly(stage: Stage): Stage {
   const { skip } = stage
   return {

@@ -3,13 +3,13 @@ import type { ChatState, StageContext } from '../stage.ts'
 import { HANDED_CHARS } from './bounds.ts'
 import type { Material } from './prompt.ts'
 
-/** Task of a stage with what the modes of the conversation add to it. */
+/** Task of a stage with the additions of the current modes. */
 export function taskOf(stage: string, task: string, state: ChatState, { call }: Pick<StageContext, 'call'>): string {
   const notes = modeNotes(call.model, state, stage)
   return notes === '' ? task : `${task}\n${notes}`
 }
 
-/** What was found out and planned so far. */
+/** The research and the plan so far. */
 export function plannedMaterials({ research, plan }: ChatState): readonly Material[] {
   return [
     ...(research === null ? [] : [{ name: 'research', text: research, charsMax: HANDED_CHARS.research }]),

@@ -4,14 +4,12 @@ import type { ChatState, Stage, StageContext } from '../stage.ts'
 import { HANDED_CHARS } from './bounds.ts'
 import { shortened } from './quoting.ts'
 
-/** Whether there may be a fenced block of code in a text. */
+/** Whether a text may contain a fenced code block. */
 export function hasCode(text: string): boolean {
   return text.includes('```') || text.includes('~~~')
 }
 
-/**
- * Parses the code in a text with fenced blocks, in a process of its own, and runs none of it. Faults: `engine/*`.
- */
+/** Parses the fenced code in a text, in a separate process. It is never run. Faults: `engine/*`. */
 export function checkCode(
   text: string,
   { means, signal }: Pick<StageContext, 'means' | 'signal'>,
@@ -19,19 +17,19 @@ export function checkCode(
   return means.engines.run('chat/check-code', { text }, signal)
 }
 
-/** What is told of code in `x_platform`: which text was looked at, and what was found in it. */
+/** Code findings in `x_platform`, and the text that they are about. */
 interface CodeReport extends CodeFindings {
-  /** A text that stages after it may have written anew, or the answer that was given. */
+  /** `draft` if later stages may have rewritten the text. */
   readonly checked: 'draft' | 'answer'
 }
 
-/** A state that tells what is known of the code of a text. */
+/** Adds code findings to the state. */
 export function withFindings(state: ChatState, checked: CodeReport['checked'], found: CodeFindings): ChatState {
   const code: CodeReport = { checked, total: found.total, blocks: found.blocks }
   return { ...state, facts: { ...state.facts, code } }
 }
 
-/** What was found wrong in the code of a state's text, a line each; empty where nothing was, or nothing was looked at. */
+/** The problems in the code of a state, one per line. Empty if there are none, or if nothing was checked. */
 export function brokenCode({ facts }: ChatState): string {
   const { blocks = [] } = (facts.code ?? {}) as Partial<CodeFindings>
   return shortened(

@@ -6,8 +6,8 @@ import { hasImages, imagePartsOf, someoneSees } from './image-parts.ts'
 import { type ImageMeans, prepareImages } from './prepare-images.ts'
 
 /**
- * A call with its images as models may be given them; one without images as it is. Faults: `chat/unsupported` on another model than
- * model-4, `chat/no-backend` where no model sees images, those of {@link prepareImages}.
+ * Prepares the images of a call for models. A call without images passes unchanged. Faults: `chat/unsupported` for
+ * models other than model-4, `chat/no-backend` if no model supports images, and those of {@link prepareImages}.
  */
 export async function callWithImages(
   call: ChatCall,

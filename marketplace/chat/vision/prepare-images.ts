@@ -16,28 +16,27 @@ import {
 } from './image-parts.ts'
 
 /**
- * Bytes of all images of a chat as they are written anew, for each time that they are sent: those of several answers at once are
- * written into as many questions.
+ * Most bytes of all re-encoded images of a chat, counted for each question that carries them. Several answers mean
+ * several questions.
  */
 export const IMAGES_BYTES_MAX = 6_000_000
-/** Pixels across and down of an image that is asked for in low detail, as which it counts. */
+/** Side in pixels of an image in low detail. */
 const LOW_SIDE_MAX = 512
 
-/** What images are read and written anew with. */
+/** What is needed to read and re-encode images. */
 export interface ImageMeans extends Pick<ChatMeans, 'web' | 'engines'> {
-  /** Places for images of strangers, which are large: the web and the engines are there for what is paid as well. */
+  /** Slots for images, which are large: paid services use the same web client and engines. */
   readonly pictures: FreePlaces
   readonly who: string
-  /** Questions that they are sent with. */
+  /** Number of questions that carry the images. */
   readonly count: number
 }
 
 const ACCEPT = 'image/png, image/jpeg, image/webp, image/gif'
 
 /**
- * The conversation with every image written anew by an engine, as PNG or JPEG in a data URL: what a model's backend is given was
- * read here, holds nothing but pixels, and makes it fetch nothing. Faults: `chat/invalid-request` for the image that is to blame,
- * `engine/failed`.
+ * Re-encodes every image of a conversation as PNG or JPEG in a data URL. So backends receive only pixels that were read
+ * here, and fetch nothing. Faults: `chat/invalid-request` for the unusable image, `engine/failed`.
  */
 export async function prepareImages(
   messages: readonly ChatMessage[],
@@ -49,7 +48,7 @@ export async function prepareImages(
   const parts = imagePartsOf(messages)
   const bytesMax = Math.min(VISION_BYTES_MAX, Math.floor(IMAGES_BYTES_MAX / (parts.length * means.count)))
   const urls = new Map<string, string>()
-  // Each that is wanted more than once is read once.
+  // An image that occurs several times is read once.
   const made = await Promise.all(
     [...new Map(parts.map((part) => [nameOf(part), part])).values()].map(async (part) => {
       const url = await inTurn(part, means, signal, () => writtenAnew(part, { ...means, bytesMax }, signal))
@@ -57,19 +56,19 @@ export async function prepareImages(
       return url
     }),
   )
-  // What was given up says nothing of the image.
+  // After an abort, failures prove nothing about the images.
   if (signal.aborted) return fail(fault('model/timeout', { backend: 'the images' }))
   const failed = made.find((one) => !one.ok)
   if (failed !== undefined && !failed.ok) return failed
   return ok(messages.map((message) => withUrls(message, urls)))
 }
 
-/** By which an image is told from others that are wanted. */
+/** Key of an image: its address and its detail. */
 function nameOf({ url, isLow }: Pick<ImagePart, 'url' | 'isLow'>): string {
   return `${isLow ? 'low' : 'usual'} ${url}`
 }
 
-/** An image is held only where there is a place for it, from its first byte to its last. */
+/** Reads an image while holding a slot, from its first byte to its last. */
 async function inTurn<T>(
   part: ImagePart,
   { web, pictures, who }: ImageMeans,

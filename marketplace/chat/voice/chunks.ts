@@ -1,9 +1,9 @@
 /** Longest text that is spoken at once, in UTF-16 units. */
 export const CHUNK_CHARS_MAX = 1_024
 
-/** Text after a window that is looked at too: whether something ends is known by what follows. */
+/** Text after the window that is read too: whether a sentence ends depends on what follows. */
 const AHEAD_CHARS = 64
-/** Ends of clauses: what follows them begins something new, and is no mark that belongs to them. */
+/** Ends of clauses. The next character must begin something new, not be a combining mark. */
 const CLAUSE_END = /(?:[,;:–—)\]}»”]\s(?=[^\s\p{M}])|[，、；：](?=[^\s\p{M}]))/gu
 const WORD_END = /\s(?=[^\s\p{M}])/gu
 
@@ -12,8 +12,8 @@ const WORDS = new Intl.Segmenter('en', { granularity: 'word' })
 const LETTERS = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /**
- * Cuts a text into pieces of {@link CHUNK_CHARS_MAX} at most: where a sentence ends, else a clause, else a word, else a letter with
- * its marks. Together they are the text.
+ * Splits a text into pieces of at most {@link CHUNK_CHARS_MAX}, at the end of a sentence, else a clause, a word, or a
+ * letter with its marks. Joined, the pieces are the text.
  */
 export function chunksOf(text: string): readonly string[] {
   const chunks: string[] = []
@@ -26,7 +26,7 @@ export function chunksOf(text: string): readonly string[] {
   return chunks
 }
 
-/** The last good place to cut a window, from 1 to {@link CHUNK_CHARS_MAX}. */
+/** The last good position to cut, from 1 to {@link CHUNK_CHARS_MAX}. */
 function cutIn(window: string): number {
   const cut =
     lastBoundary(SENTENCES, window) ||
@@ -35,7 +35,7 @@ function cutIn(window: string): number {
     lastBoundary(WORDS, window) ||
     lastBoundary(LETTERS, window)
   if (cut > 0) return cut
-  // A letter with a thousand marks; its pairs stay whole all the same.
+  // A letter with a thousand marks must be cut. Surrogate pairs stay whole.
   const last = window.charCodeAt(CHUNK_CHARS_MAX - 1)
   return last >= 0xd800 && last < 0xdc00 ? CHUNK_CHARS_MAX - 1 : CHUNK_CHARS_MAX
 }

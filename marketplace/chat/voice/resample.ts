@@ -1,14 +1,14 @@
-/** Zero crossings of the filter on each side: a stopband of about 80 dB with this window. */
+/** Zero crossings of the filter on each side. With this window the stopband is about 80 dB down. */
 const CROSSINGS = 16
 const KAISER_BETA = 8
-/** Share of the band that is kept; the rest is where the filter falls. */
+/** Share of the band that passes. The filter falls off in the rest. */
 const BAND = 0.94
-/** Samples between two looks at the clock. */
+/** Samples between two yields. */
 const SLICE = 4_096
 
-/** Filter for one ratio of rates: for each place between two samples the weights of the samples around it. */
+/** Filter for one ratio of rates: the weights of the neighbouring samples, for each fractional position. */
 interface Filter {
-  /** Reduced ratio: of `up` places between samples, every `down`-th is taken. */
+  /** Reduced ratio: of `up` positions per sample, every `down`-th is an output. */
   readonly up: number
   readonly down: number
   /** Samples on each side. */
@@ -18,8 +18,9 @@ interface Filter {
 }
 
 /**
- * Brings samples to another rate with a windowed-sinc filter (Kaiser window), what the lower rate cannot hold left out. Yields often;
- * one step is below a millisecond. The length is that of the input times the ratio, rounded.
+ * Converts samples to another rate with a windowed-sinc filter (Kaiser window). Frequencies that the lower rate cannot
+ * hold are removed. Yields often: a step takes less than a millisecond. The length is the input's times the ratio,
+ * rounded.
  */
 export function* resampled(samples: Int16Array, fromRate: number, toRate: number): Generator<void, Int16Array> {
   if (fromRate === toRate) return samples
@@ -43,7 +44,7 @@ function fill(
     const place = n * down
     const first = Math.floor(place / up) - reach + 1
     const row = (place % up) * 2 * reach
-    // Beyond its ends there is silence.
+    // Silence beyond the ends.
     const begin = Math.max(0, -first)
     const end = Math.min(2 * reach, samples.length - first)
     let sum = 0
@@ -61,7 +62,7 @@ function filterFor(fromRate: number, toRate: number): Filter {
   for (let phase = 0; phase < up; phase++) {
     const row = weights.subarray(phase * 2 * reach, (phase + 1) * 2 * reach)
     for (let k = 0; k < row.length; k++) row[k] = weightAt(k - reach + 1 - phase / up, cutoff, reach)
-    // A steady level stays the same at every place.
+    // Normalised, so that a constant signal stays constant at every position.
     const sum = row.reduce((total, weight) => total + weight, 0)
     for (let k = 0; k < row.length; k++) row[k] = (row[k] as number) / sum
   }
@@ -76,7 +77,7 @@ function weightAt(distance: number, cutoff: number, reach: number): number {
   return sinc * bessel(KAISER_BETA * Math.sqrt(1 - share * share))
 }
 
-/** Modified Bessel function of the first kind and order 0, by its series. */
+/** Modified Bessel function of the first kind, order 0, by its series. */
 function bessel(x: number): number {
   let [sum, term] = [1, 1]
   for (let k = 1; term > sum * 1e-12; k++) {

@@ -3,14 +3,14 @@ import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { notConfigured, notNow, type Readiness } from '../../ports/readiness.ts'
 import type { Speech, SpeechRequest, SpeedRange, SpokenText } from '../../ports/speech.ts'
 
-/** Stands between the number of a speaker and what that calls itself. */
+/** Separates the number of a speaker from its own id. */
 const MARK = ' '
 
-/** Several who speak as one: the first that can. What one of them began, it goes on with. */
+/** Several speakers as one. The first that can speaks, and continues what it began. */
 export class FirstSpeaker implements Speech {
   readonly #speakers: readonly Speech[]
 
-  /** In the order in which they are asked. */
+  /** In order of preference. */
   constructor(speakers: readonly Speech[]) {
     this.#speakers = speakers
   }
@@ -20,7 +20,7 @@ export class FirstSpeaker implements Speech {
     const usable = standings.find(({ available }) => available)
     if (usable !== undefined) return usable
     const isSetUp = standings.some((one) => !one.available && one.requires.length === 0)
-    // What servers said, and which they are, is for their operator.
+    // Details of speech engines are for the operator only.
     if (isSetUp) return notNow('no speech engine can be asked now')
     return notConfigured('speech', 'models.file', 'chat.espeak')
   }

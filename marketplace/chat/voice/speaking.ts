@@ -8,55 +8,55 @@ import { chunksOf } from './chunks.ts'
 import { formatText, sameFormat, voiceBytes, voiceSound } from './voice-sound.ts'
 import { parseWav, type SoundFormat, VOICE_FORMAT, type WavSound, wavHeader } from './wav.ts'
 
-/** Most characters that are spoken of one text, some ten minutes. */
+/** Most characters of a text that are spoken, about ten minutes. */
 export const SPOKEN_CHARS_MAX = 8_192
-/** Most bytes of sound that are kept of one text: fifteen minutes. */
+/** Most bytes of sound for one text: fifteen minutes. */
 export const SOUND_BYTES_MAX = 900 * VOICE_FORMAT.rate * (VOICE_FORMAT.bits / 8)
 
-/** What is known while a text is being spoken; each stage makes the next state. */
+/** State of a text between the stages of speaking. Each stage returns a new state. */
 export interface SpeakingState {
-  /** The text as it was written; after the first stage without its Markdown. */
+  /** The text as written. After the first stage, without Markdown. */
   readonly text: string
   readonly chunks: readonly string[]
-  /** Whether there was more text than is spoken. */
+  /** Whether the text was longer than what is spoken. */
   readonly isCut: boolean
-  /** Sounds in their order, in {@link VOICE_FORMAT} without headers. */
+  /** Sounds in order, in {@link VOICE_FORMAT} without headers. */
   readonly parts: readonly Uint8Array[]
   /** Models that spoke. */
   readonly models: readonly string[]
-  /** One WAV file, to be sent piece after piece; empty before the last stage. */
+  /** One WAV file in pieces, to be sent in order. Empty before the last stage. */
   readonly file: readonly Uint8Array[]
 }
 
-/** What the stages work with. */
+/** What the stages are given. */
 export interface SpeakingMeans {
   readonly speech: Speech
   readonly engines: Engines
   readonly clock: Clock
   readonly pacer: Pacer
-  /** Null is the usual one of whoever speaks. */
+  /** Null means the speaker's default. */
   readonly voice: string | null
   readonly speed: number
   readonly signal: AbortSignal
-  /** Hears each part that came back as a sound, whatever becomes of it and of the others. */
+  /** Called for each part that came back as sound, even if the whole fails. */
   readonly spoken: (part: string) => void
 }
 
 /** One step from a text to its sound. */
 export interface SpeakingStage {
   readonly name: string
-  /** What it does, in a sentence for people. */
+  /** What it does, in one sentence for people. */
   readonly about: string
-  /** Whether nothing can be heard without it; what goes wrong in any other stage is reported, and the state stays. */
+  /** Whether there is no sound without it. Failures of other stages are reported, and the state stays. */
   readonly isEssential?: true
   readonly run: (state: SpeakingState, means: SpeakingMeans) => Promise<Result<SpeakingState>>
 }
 
-/** Markdown of what is spoken, and of as much again in code and links three times over. */
+/** Most Markdown that is read: the spoken text, and three times as much in code and links. */
 const MARKDOWN_CHARS_MAX = 4 * SPOKEN_CHARS_MAX
 const SPEAKABLE = /[\p{L}\p{N}]/u
 const REASON_CHARS_MAX = 200
-/** Nobody takes longer for {@link CHUNK_CHARS_MAX} characters; a few megabytes of few samples a second would be an hour. */
+/** Longest sound of one chunk. More is a false claim: a low sample rate makes an hour of a few megabytes. */
 const PART_SECONDS_MAX = 400
 
 const strip: SpeakingStage = {
@@ -77,7 +77,7 @@ const chunk: SpeakingStage = {
     const spoken = state.text.slice(0, SPOKEN_CHARS_MAX)
     const isLong = spoken.length < state.text.length
     const chunks = chunksOf(spoken)
-    // The last of them ends anywhere.
+    // The last piece was cut at an arbitrary place.
     const whole = isLong && chunks.length > 1 ? chunks.slice(0, -1) : chunks
     return ok({ ...state, isCut: state.isCut || isLong, chunks: whole.filter((one) => SPEAKABLE.test(one)) })
   },
@@ -99,7 +99,7 @@ const speech: SpeakingStage = {
       const { by, model, sound } = spoken.value
       first ??= { by, format: sound.format }
       if (!sameFormat(first.format, sound.format)) return unusable(by, changed(first.format, sound.format))
-      // Before it is made: what it will be says how much memory and work it takes.
+      // Checked before conversion: this determines its memory and work.
       const partBytes = voiceBytes(sound)
       if (soundMs(partBytes) > PART_SECONDS_MAX * 1_000)
         return unusable(by, `one part is longer than ${PART_SECONDS_MAX} seconds`)
@@ -123,17 +123,17 @@ const join: SpeakingStage = {
 /** From a text with Markdown to a WAV file. */
 export const SPEAKING: readonly SpeakingStage[] = [strip, chunk, speech, join]
 
-/** How long so many bytes of sound take. */
+/** Duration of this many bytes of sound. */
 export function soundMs(bytes: number): number {
   return Math.round((bytes * 1_000) / (VOICE_FORMAT.rate * (VOICE_FORMAT.bits / 8)))
 }
 
-/** Bytes of all of them. */
+/** Sum of the bytes. */
 export function bytesIn(parts: readonly Uint8Array[]): number {
   return parts.reduce((sum, { length }) => sum + length, 0)
 }
 
-/** Works through the stages. Faults: `chat/invalid-request` for a text that cannot be spoken, `model/*`. */
+/** Runs the stages. Faults: `chat/invalid-request` for a text that cannot be spoken, `model/*`. */
 export async function speakText(
   text: string,
   means: SpeakingMeans,
@@ -161,7 +161,7 @@ async function spokenChunk(
 ): Promise<Result<{ readonly by: string; readonly model: string; readonly sound: WavSound }>> {
   const spoken = await speaker.speak({ text, voice, speed, by }, signal)
   if (!spoken.ok) {
-    // Sound that is longer than is read was made all the same.
+    // Sound too long to be read was spoken all the same.
     if (spoken.fault.detail.isSpoken === true) heard(text)
     return spoken
   }

@@ -13,37 +13,37 @@ import { asChatFault } from '../upstream-fault.ts'
 import { bytesIn, type SpeakingState, soundMs, speakText } from './speaking.ts'
 import { WAV_HEADER_BYTES } from './wav.ts'
 
-/** What the platform speaks with. */
+/** What the voice platform is given. */
 export interface VoiceMeans {
   readonly platform: Pick<ChatPlatform, 'readiness' | 'restSeconds' | 'answer' | 'latencies'>
   readonly speech: Speech
   readonly engines: Engines
   readonly clock: Clock
-  /** One for each text. */
+  /** A new one for each text. */
   readonly pacer: () => Pacer
-  /** Time for all of a call, the answer and its speech. */
+  /** Time for a whole call: the answer and its speech. */
   readonly budgetMs: number
-  /** Texts that are spoken, or on their way to whoever asked, at once; half of them for one who asks. */
+  /** Most texts that are being spoken or sent at once. One caller may have half of them. */
   readonly atOnceMax: number
 }
 
-/** How a text is to be spoken. */
+/** Options of speaking a text. */
 export interface SpeechWish {
-  /** Null is the usual one. */
+  /** Null means the default voice. */
   readonly voice: string | null
-  /** 1 is as usual. */
+  /** 1 is normal speed. */
   readonly speed: number
-  /** Who asks, who takes turns with others. */
+  /** The caller, for fairness between callers. */
   readonly who?: string
 }
 
-/** A text as a WAV file: 24 kHz, 16 bit, mono. */
+/** A spoken text as a WAV file: 24 kHz, 16 bit, mono. */
 export interface SpokenAudio {
-  /** Pieces of the file in their order; the first is its header. */
+  /** Pieces of the file in order, header first. */
   readonly file: readonly Uint8Array[]
   readonly bytes: number
   readonly durationMs: number
-  /** What was spoken, in characters, and whether there was more. */
+  /** Characters that were spoken, and whether the text was longer. */
   readonly spokenChars: number
   readonly isCut: boolean
   readonly stages: readonly StageReport[]
@@ -53,29 +53,29 @@ export interface SpokenAudio {
 export interface AloudOutcome {
   readonly text: string
   readonly audio: SpokenAudio
-  /** Of the answer; the tokens that were read out count against a key beside it. */
+  /** Usage of the answer alone. The tokens of its speech count against the key separately. */
   readonly usage: ModelUsage
   readonly report: PlatformReport
 }
 
 type Answered = Extract<Awaited<ReturnType<ChatPlatform['answer']>>, { ok: true }>['value']
 
-/** For whom a text is spoken. */
+/** The caller of a spoken text. */
 interface Speaking {
-  /** Who asks; empty where that is not said. */
+  /** The caller. Empty if unknown. */
   readonly who: string
-  /** Aborted where its caller went away. */
+  /** Aborted when the caller leaves. */
   readonly gone: AbortSignal
-  /** The same, and the end of the time there is. */
+  /** Aborted then, and when the time is over. */
   readonly until: AbortSignal
   readonly spent: (usage: ModelUsage) => void
 }
 
 const MODEL = 'model-voice'
-/** So long one of several sounds of a caller is sent before it yields to others. */
+/** If a caller has several sounds, each is sent for this long before it must yield to others. */
 const SENDING_MS = 5_000
 
-/** model-voice: texts read out, and answers of model-2 read out. */
+/** model-voice: speaks texts, and answers of model-2. */
 export class VoicePlatform {
   readonly #means: VoiceMeans
   readonly #room: SharedRoom
@@ -88,16 +88,16 @@ export class VoicePlatform {
   }
 
   /**
-   * Room for one text of a caller, whose sound takes it until it was sent; null where too many are under way, or too many of that
-   * caller. A sound whose reader is behind a listener yields to others, and of several sounds of one caller the oldest, if it may.
+   * A slot for one text, held until its sound was sent. Null if too many are in progress, in total or for this caller.
+   * A sound with a slow reader yields its slot to others. Of several sounds of one caller, the oldest yields.
    */
   enter(who: string): Share | null {
     return this.#room.enter(who, 1)
   }
 
   /**
-   * Reads a text out. `spent` hears what was used, also where it fails. Faults: `chat/no-backend`, `chat/invalid-request` (voice,
-   * speed, or nothing to say), `chat/busy`, `chat/upstream`, `chat/timeout`, `chat/aborted`.
+   * Speaks a text. `spent` receives the usage, also on failure. Faults: `chat/no-backend`, `chat/invalid-request`
+   * (voice, speed, or nothing to say), `chat/busy`, `chat/upstream`, `chat/timeout`, `chat/aborted`.
    */
   async speak(
     text: string,
@@ -112,7 +112,7 @@ export class VoicePlatform {
     return spoken.ok ? spoken : fail(signal.aborted ? fault('chat/aborted') : asChatFault(spoken.fault, MODEL))
   }
 
-  /** Answers as model-2 does, and reads the answer out. `spent` hears what was used, also where it fails. Faults as both have them. */
+  /** Answers as model-2 and speaks the answer. `spent` receives the usage, also on failure. Faults are of both. */
   async answerAloud(
     call: Omit<ChatCall, 'model'>,
     wish: SpeechWish,
@@ -167,13 +167,13 @@ export class VoicePlatform {
       ...{ voice, speed, signal: until, spoken: heard },
     }
     const spoken = await speakText(text, means)
-    // A model has spoken for a caller who went away, and a text that fails at its end was spoken until then.
+    // If the caller left, the whole text counts. If the text failed, the parts that were spoken count.
     const counted = spoken.ok || gone.aborted ? text : parts
     if (counted !== '') spent(spokenUsage(counted))
     return spoken.ok ? ok({ ...audioOf(spoken.value.state), stages: spoken.value.stages }) : spoken
   }
 
-  /** Why it cannot be spoken at all; null where it can. */
+  /** Why a text cannot be spoken with these options. Null if it can. */
   #troubleWith({ voice, speed }: SpeechWish, readiness: Readiness): Fault | null {
     if (!readiness.available) {
       const { reason, requires } = readiness
@@ -190,7 +190,7 @@ export class VoicePlatform {
     return null
   }
 
-  /** The signal of whoever asks, and the end of the time there is. */
+  /** Aborts when the caller leaves, or when the time is over. */
   #until(signal: AbortSignal): AbortSignal {
     return AbortSignal.any([signal, AbortSignal.timeout(this.#means.budgetMs)])
   }
@@ -211,7 +211,7 @@ function audioOf({ file, chunks, isCut }: SpeakingState): Omit<SpokenAudio, 'sta
   }
 }
 
-/** Whoever asked did not write what cannot be spoken, and asked for one model. */
+/** The caller did not write the unspeakable text, and asked for one model, so the fault names only that model. */
 function asAloudFault(cause: Fault): Fault {
   const { code, detail } = asChatFault(cause, MODEL)
   if (code === 'chat/aborted') return fault('chat/timeout', { model: MODEL })

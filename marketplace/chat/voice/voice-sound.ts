@@ -1,28 +1,28 @@
 import { resampled } from './resample.ts'
 import { type SoundFormat, VOICE_FORMAT, type WavSound } from './wav.ts'
 
-/** Frames between two looks at the clock. */
+/** Frames between two yields. */
 const SLICE = 32_768
 
 /**
- * Brings a sound to {@link VOICE_FORMAT}, as bytes: samples of other widths lose or gain their lowest bits, two channels become
- * their mean. Yields often; one step is about a millisecond at most.
+ * Converts a sound to {@link VOICE_FORMAT}: sample widths are adapted, and two channels become their mean. Yields
+ * often: a step takes about a millisecond at most.
  */
 export function* voiceSound({ format, data }: WavSound): Generator<void, Uint8Array> {
   const isVoice = format.rate === VOICE_FORMAT.rate && format.bits === VOICE_FORMAT.bits && format.channels === 1
-  // The view would keep the whole file in memory.
+  // A copy, since a view would keep the whole file in memory.
   if (isVoice) return data.slice()
   const samples = yield* monoSamples({ format, data })
   return yield* bytesOf(yield* resampled(samples, format.rate, VOICE_FORMAT.rate))
 }
 
-/** Bytes that {@link voiceSound} makes of a sound. */
+/** Number of bytes that {@link voiceSound} makes of a sound. */
 export function voiceBytes({ format: { rate, bits, channels }, data }: Pick<WavSound, 'format' | 'data'>): number {
   const frames = data.length / (bits / 8) / channels
   return Math.round((frames * VOICE_FORMAT.rate) / rate) * (VOICE_FORMAT.bits / 8)
 }
 
-/** Whether parts of these formats can follow each other without one of them being changed more than the other. */
+/** Whether sounds of these formats can follow each other without an audible difference. */
 export function sameFormat(one: SoundFormat, other: SoundFormat): boolean {
   return one.rate === other.rate && one.bits === other.bits && one.channels === other.channels
 }

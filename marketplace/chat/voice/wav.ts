@@ -1,49 +1,49 @@
-/** How samples of a sound lie in memory: whole numbers, little-endian, channels side by side. */
+/** Layout of samples in memory: integers, little-endian, channels interleaved. */
 export interface SoundFormat {
-  /** Frames in a second. */
+  /** Frames per second. */
   readonly rate: number
-  /** Of one sample; those of 8 bits are unsigned. */
+  /** Bits of one sample. Samples of 8 bits are unsigned. */
   readonly bits: number
   readonly channels: number
 }
 
-/** A sound as a WAV file holds it. */
+/** The sound in a WAV file. */
 export interface WavSound {
   readonly format: SoundFormat
-  /** Whole frames; a view of the file. */
+  /** Whole frames, as a view of the file. */
   readonly data: Uint8Array
-  /** Whether the file says that it holds more than there is of it. */
+  /** Whether the file claims more data than it has. */
   readonly isShort: boolean
 }
 
-/** What this platform speaks in: 24 kHz, 16 bit, mono. */
+/** The format of this platform: 24 kHz, 16 bit, mono. */
 export const VOICE_FORMAT: SoundFormat = { rate: 24_000, bits: 16, channels: 1 }
-/** Bytes of the header of a WAV file without anything optional. */
+/** Bytes of a WAV header without optional parts. */
 export const WAV_HEADER_BYTES = 44
 
-/** Rates that speech comes in; each of them becomes any other with few coefficients. */
+/** Usual rates of speech. Conversions between them need few coefficients. */
 const RATES: ReadonlySet<number> = new Set([
   8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000,
 ])
 const BITS: ReadonlySet<number> = new Set([8, 16, 24, 32])
 const CHANNELS_MAX = 2
-/** Chunks of a file that are looked at. */
+/** Most chunks of a file that are read. */
 const CHUNKS_MAX = 64
 const CHUNK_HEADER_BYTES = 8
 const FORM_BYTES = 12
 const PLAIN_FORMAT_BYTES = 16
 const EXTENSIBLE_FORMAT_BYTES = 40
 const INTEGER_SAMPLES = 1
-/** WAVE_FORMAT_EXTENSIBLE: what the samples are is in a GUID that begins with the number of their format. */
+/** WAVE_FORMAT_EXTENSIBLE: the sample format is in a GUID that begins with its number. */
 const EXTENSIBLE = 0xfffe
 const GUID_AT = 24
 const GUID_REST = [0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xaa, 0, 0x38, 0x9b, 0x71] as const
-/** Whoever writes while it speaks does not know how much it will be, and says nothing or about as much as fits. */
+/** A program that streams a file does not know its size, and writes 0 or a huge placeholder. */
 const PLACEHOLDER_MIN = 0x7f00_0000
 
 /**
- * Finds the sound in a WAV file (RIFF; whole numbers, plain or WAVE_FORMAT_EXTENSIBLE), or says what is wrong with it. No size in
- * it is believed further than the file goes: one that a stream could not know ends with the file.
+ * Finds the sound in a WAV file (RIFF with integer samples, plain or WAVE_FORMAT_EXTENSIBLE), or says what is wrong.
+ * Sizes are not trusted beyond the end of the file. A placeholder size means up to the end.
  */
 export function parseWav(file: Uint8Array): WavSound | string {
   const view = new DataView(file.buffer, file.byteOffset, file.length)
@@ -60,13 +60,13 @@ export function parseWav(file: Uint8Array): WavSound | string {
       if (typeof told === 'string') return told
       format = told
     }
-    // Chunks begin at even places.
+    // Chunks begin at even offsets.
     at = end + (size % 2)
   }
   return 'it holds no sound'
 }
 
-/** Header of a WAV file with so many bytes of sound after it. */
+/** Header of a WAV file with this many bytes of sound. */
 export function wavHeader(dataBytes: number, { rate, bits, channels }: SoundFormat = VOICE_FORMAT): Uint8Array {
   const header = new Uint8Array(WAV_HEADER_BYTES)
   const view = new DataView(header.buffer)
@@ -97,7 +97,7 @@ function soundAt(view: DataView, from: number, size: number, format: SoundFormat
   return { format, data, isShort: !isOpen && size > there }
 }
 
-/** Whether the size of the whole was not known when its header was written. */
+/** Whether the total size was unknown when the header was written. */
 function isStreamed(view: DataView): boolean {
   const size = view.getUint32(4, true)
   return size === 0 || size >= PLACEHOLDER_MIN

@@ -5,38 +5,38 @@ import type { AnswerTally, TokenCounts } from '../../../marketplace/chat/models/
 import type { ChatAnswer } from '../../../marketplace/chat/models/backend.ts'
 import { isQuickToParse } from '../../../rpc/chat/body-values.ts'
 
-/** An object of JSON. */
+/** A JSON object. */
 export type Fields = Readonly<Record<string, unknown>>
 
 /** A piece of an answer. */
 export interface AnswerPiece {
   readonly delta: Fields
-  /** How likely its tokens were; undefined where that did not come. */
+  /** Log probabilities of its tokens. Undefined if there are none. */
   readonly logprobs: unknown
 }
 
-/** Tokens that one question can have: ten times the largest windows there are. What is more was not counted. */
+/** Most tokens that one question can have: ten times the largest existing windows. A higher count is wrong. */
 const COUNT_MAX = 100_000_000
-/** Values of a long text of JSON: a thousand tokens with the likelihood of twenty others each are some hundred thousand. */
+/** Most JSON values of an answer: a thousand tokens with twenty alternatives each have some hundred thousand. */
 const VALUES_MAX = 200_000
-/** Longest text that an answer may have. */
+/** Longest text of an answer. */
 const TEXT_CHARS_MAX = 1_000_000
 const REASON_CHARS_MAX = 160
 const MODEL_CHARS_MAX = 100
 const TOOL_CALLS_MAX = 128
-/** Answers are written again for whoever asked, which ends with an error where things are in things without an end. */
+/** Deepest nesting of an answer. It is serialised for the caller, which fails on endless nesting. */
 const LEVELS_MAX = 64
 const TOO_DEEP = `it has more than ${LEVELS_MAX} levels`
 const TOO_LONG = 'it is too long'
 
-/** The object that a value is, null where it is none. */
+/** The value as an object. Null if it is not one. */
 export function fieldsOf(value: unknown): Fields | null {
   return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Fields) : null
 }
 
-/** The object that a text of JSON holds; `too-much` where reading it would hold others up, `none` where it holds none. */
+/** Parses a JSON object. `too-much` if parsing would block the event loop, `none` if there is no object. */
 export function readJson(text: string): Fields | 'too-much' | 'none' {
-  // A long page in place of an answer is none.
+  // A long HTML page instead of an answer is not JSON.
   if (!/^\s*\{/.test(text)) return 'none'
   if (!isQuickToParse(text, VALUES_MAX)) return 'too-much'
   try {
@@ -46,26 +46,26 @@ export function readJson(text: string): Fields | 'too-much' | 'none' {
   }
 }
 
-/** The object that a text of JSON holds; null where it holds none that can be read. */
+/** Parses a JSON object. Null if there is none that can be parsed. */
 export function jsonIn(text: string): Fields | null {
   const read = readJson(text)
   return typeof read === 'string' ? null : read
 }
 
-/** Detail of a fault that a question can bring about: callers could else have a backend left alone for everybody. */
+/** Marks faults that a question can cause. Otherwise a caller could block a backend for all others. */
 export const OF_QUESTION = { ofQuestion: true } as const
 
-/** The fault of an answer that cannot be used. */
+/** The fault of an unusable answer. */
 export function unusableAnswer(backend: string, reason: string, detail: FaultDetail = {}): Result<never> {
   return fail(fault('model/answer', { backend, reason: reason.slice(0, REASON_CHARS_MAX), ...detail }))
 }
 
-/** What is said of keys is not repeated: it may hold ours. */
+/** Messages about keys are not repeated: they may contain our key. */
 const OF_KEYS = /key|token|auth|credential|secret/i
 
 /**
- * The fault of an error object, as OpenAI-compatible servers put it into a body or into a stream: its code is a status where it is
- * a number.
+ * The fault of an error object, as OpenAI-compatible servers send it in a body or a stream. A numeric code is taken as
+ * the HTTP status.
  */
 export function saidError(backend: string, error: unknown): Result<never> {
   const fields = fieldsOf(error)
@@ -80,13 +80,13 @@ export function saidError(backend: string, error: unknown): Result<never> {
   )
 }
 
-/** The form of an answer in words, for models that cannot be held to it; null is any JSON object. */
+/** The form of an answer as an instruction, for models that cannot be forced. Null means any JSON object. */
 export function formInWords(schema: Fields | null): string {
   if (schema === null) return 'Answer with one JSON object alone, without any other text.'
   return `Answer with JSON alone, without any other text, that follows this JSON schema: ${JSON.stringify(schema)}`
 }
 
-/** Puts an answer together from its pieces, or from a whole. */
+/** Assembles an answer from its pieces, or from a whole. */
 export class ChatAssembly {
   readonly #backend: string
   readonly #asked: string
@@ -95,14 +95,14 @@ export class ChatAssembly {
   #chars = 0
   #model: string | null = null
   #finishReason: string | null = null
-  /** Number of the one answer that was asked for; undefined before its first piece. */
+  /** Index of the requested answer. Undefined before its first piece. */
   #index: unknown
   #usage: TokenCounts | null = null
   #toolCalls: Record<string, unknown>[] = []
   readonly #keepsLikelihoods: boolean
   #logprobs: Record<string, unknown> | null = null
 
-  /** `tally` hears of all that comes, other answers than the one that was asked for among it. */
+  /** `tally` receives everything that comes, including answers that were not requested. */
   constructor(backend: string, asked: string, tally?: AnswerTally, keepsLikelihoods = true) {
     this.#keepsLikelihoods = keepsLikelihoods
     this.#backend = backend
@@ -110,12 +110,12 @@ export class ChatAssembly {
     this.#tally = tally
   }
 
-  /** Why the answer ended; null while it goes on. */
+  /** Why the answer ended. Null while it goes on. */
   get finishReason(): string | null {
     return this.#finishReason
   }
 
-  /** Takes a chunk of a stream and gives the piece in it, null where it has none; or the error that it is. */
+  /** Takes a chunk of a stream and returns its piece, null if it has none, or the error in it. */
   takeChunk(chunk: Fields): Result<AnswerPiece | null> {
     if (chunk.error !== undefined && chunk.error !== null) return saidError(this.#backend, chunk.error)
     this.#takeFrame(chunk)
@@ -128,7 +128,7 @@ export class ChatAssembly {
     return ok(delta === null ? null : { delta, logprobs })
   }
 
-  /** Takes a whole answer and gives it as one piece. */
+  /** Takes a complete answer and returns it as one piece. */
   takeWhole(whole: Fields): Result<AnswerPiece> {
     if (whole.error !== undefined && whole.error !== null) return saidError(this.#backend, whole.error)
     this.#takeFrame(whole)
@@ -141,23 +141,23 @@ export class ChatAssembly {
     return ok({ delta: message, logprobs: this.#finish(choice) })
   }
 
-  /** The fault of an answer of which more came than is read, and counted piece by piece. */
+  /** The fault of an answer that exceeds what is read. The tally counts what came. */
   tooMuch(reason = TOO_LONG): Result<never> {
     this.#tally?.tooLong()
     return unusableAnswer(this.#backend, reason, OF_QUESTION)
   }
 
-  /** The finished answer. One that was not finished is cut, and one that says nothing is none. */
+  /** The finished answer. An answer without an end is cut, and an empty one is unusable. */
   end(skipped: number): Result<ChatAnswer> {
     const backend = this.#backend
     if (this.#finishReason === null) return fail(fault('model/cut', { backend }))
     if (this.#finishReason === 'error') return unusableAnswer(backend, 'it ended with an error')
     const { content, refusal } = this.#message
     const text = [content, refusal].find((said) => typeof said === 'string' && said !== '') as string | undefined
-    // Without the places that a server left out: whoever reads the list takes each for a call.
+    // Without gaps: a reader of the list takes every entry for a call.
     if (this.#toolCalls.length > 0) this.#message.tool_calls = Object.values(this.#toolCalls)
     const isEmpty = (text ?? '').trim() === '' && this.#toolCalls.length === 0
-    // A prompt can ask for nothing, be filtered, or leave no room after the thoughts on it.
+    // A prompt can cause this: it asks for nothing, is filtered, or leaves no room after the reasoning.
     if (isEmpty) {
       const inShort = 'it is empty'
       return unusableAnswer(backend, `${inShort} (${this.#finishReason})`, { ...OF_QUESTION, inShort })
@@ -173,7 +173,7 @@ export class ChatAssembly {
     })
   }
 
-  /** Its piece in a chunk. Some servers number from elsewhere than 0; pieces of other answers, which nobody asked for, are left out. */
+  /** The requested answer in a chunk. Some servers do not number from 0. Other answers are ignored. */
   #choiceIn({ choices }: Fields): Fields | null {
     if (!Array.isArray(choices)) return null
     this.#index ??= fieldsOf(choices[0])?.index
@@ -188,7 +188,7 @@ export class ChatAssembly {
     this.#tally?.count(counts)
   }
 
-  /** Counts what is said in a piece or a whole, also where it is not for the caller. */
+  /** Counts all text in a chunk or a complete answer, even if it is not for the caller. */
   #count({ choices }: Fields): void {
     if (this.#tally === undefined || !Array.isArray(choices)) return
     for (const choice of choices.map(fieldsOf)) {
@@ -197,7 +197,7 @@ export class ChatAssembly {
     }
   }
 
-  /** Takes what a choice says beside its text. Of several reasons the first is the one. */
+  /** Takes the other fields of a choice. The first finish reason counts. */
   #finish(choice: Fields | null): unknown {
     const reason = choice?.finish_reason
     if (typeof reason === 'string' && reason !== '') this.#finishReason ??= reason.slice(0, MODEL_CHARS_MAX)
@@ -213,7 +213,7 @@ export class ChatAssembly {
     return logprobs
   }
 
-  /** Adds the fields of a piece: texts are continued, tool calls by their index, anything else is replaced. */
+  /** Adds a piece: texts are appended, tool calls merged by index, other fields replaced. */
   #add(piece: Fields): boolean {
     for (const [key, value] of Object.entries(piece)) {
       if (key === 'tool_calls') {
@@ -248,12 +248,12 @@ export class ChatAssembly {
   }
 }
 
-/** The number that a value is or says; what is neither a number nor a text is none. */
+/** The number in a value or its text. NaN for other types. */
 function numberIn(value: unknown): number {
   return typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
 }
 
-/** Arguments of a tool: a text of JSON, as which some servers send the object itself. */
+/** Arguments of a tool call as JSON text. Some servers send the object itself. */
 function argumentsIn(value: unknown): string {
   if (value === undefined || value === null) return ''
   return typeof value === 'string' ? value : JSON.stringify(value)

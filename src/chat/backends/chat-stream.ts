@@ -6,21 +6,21 @@ import type { ChatAnswer, DeltaSink } from '../../../marketplace/chat/models/bac
 import { type ChatAssembly, type Fields, readJson, unusableAnswer } from './chat-answer.ts'
 import type { ServerAnswer } from './model-server.ts'
 
-/** Longest single event, and longest stream. */
+/** Longest single event. */
 const EVENT_CHARS_MAX = 1_048_576
-/** A whole stream of a model. */
+/** Longest stream of a model. */
 export const STREAM_BYTES_MAX = 16 * 1_048_576
-/** Pieces that are taken at once: packets that are there already come without a pause for anything else. */
+/** Pieces handled before other work gets a turn: packets that are already there come without a pause. */
 const PIECES_AT_ONCE = 128
-/** Malformed pieces that are left out; the next is the end. */
+/** Malformed pieces that are skipped. One more ends the stream. */
 const SKIPPED_MAX = 1
 const DONE = '[DONE]'
-/** How long the end of a stream may come after its mark. */
+/** How long a stream may stay open after its end mark. */
 const END_MS = 2_000
 
 /**
- * Reads an answer that comes as server-sent events. One that just ends, without a reason or a mark of the end, is `model/cut`; so is
- * one with the mark and no reason, which gateways send whose own source broke off.
+ * Reads an answer sent as server-sent events. A stream that ends without finish reason and end mark is `model/cut`. So
+ * is one with the mark but no reason, which gateways send if their upstream broke off.
  */
 export async function readChatStream(
   backend: string,
@@ -36,7 +36,7 @@ export async function readChatStream(
     while (!events.isDone) {
       const packet = await nextPacket(packets)
       bytes += packet?.length ?? 0
-      // At the end an event counts that lacks its empty line.
+      // At the end of the stream, an event counts even without its empty line.
       const text = packet === null ? `${decoder.decode()}\n\n` : decoder.decode(packet, { stream: true })
       if (bytes > STREAM_BYTES_MAX || !events.feed(text)) return assembly.tooMuch()
       const taken = await takeAll(events.taken(), assembly, sink)
@@ -49,13 +49,13 @@ export async function readChatStream(
     if (error instanceof BrokenOff) return fail(fault('model/cut', { backend }))
     throw error
   } finally {
-    // Whatever still comes is nobody's: the connection is given up.
+    // The rest is not needed, so the connection is closed.
     if (events.isDone) void ended(packets, end)
     else end()
   }
 }
 
-/** Thrown within this file: the connection ended in the middle. */
+/** Thrown within this file: the connection broke. */
 class BrokenOff extends Error {}
 
 async function nextPacket(packets: AsyncIterator<Uint8Array>): Promise<Uint8Array | null> {
@@ -67,7 +67,7 @@ async function nextPacket(packets: AsyncIterator<Uint8Array>): Promise<Uint8Arra
   }
 }
 
-/** Waits for the end of a stream behind its mark, which comes soon or not at all: the next question needs no new connection then. */
+/** Waits for the end of a stream after its mark, so that the next question can reuse the connection. */
 async function ended(packets: AsyncIterator<Uint8Array>, end: () => void): Promise<void> {
   const late = setTimeout(end, END_MS).unref()
   await nextPacket(packets).catch(() => null)
@@ -87,9 +87,9 @@ async function takeAll(chunks: readonly Fields[], assembly: ChatAssembly, sink: 
 
 /** Turns text into the JSON objects of its events. */
 class EventReader {
-  /** Whether the mark of the end came. */
+  /** Whether the end mark came. */
   isDone = false
-  /** Pieces that were no JSON object. */
+  /** Number of pieces that were not JSON objects. */
   skipped = 0
   readonly #parser: EventSourceParser
   #taken: Fields[] = []
@@ -106,13 +106,13 @@ class EventReader {
     })
   }
 
-  /** Takes text; false where an event is too long, or has too much in it. */
+  /** Takes text. False if an event is too long or has too many values. */
   feed(text: string): boolean {
     this.#parser.feed(text)
     return !this.#isTooLong
   }
 
-  /** What came since it was last asked. */
+  /** The objects since the last call. */
   taken(): readonly Fields[] {
     return this.#taken.splice(0)
   }

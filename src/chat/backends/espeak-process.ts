@@ -6,24 +6,24 @@ import type { Readable, Writable } from 'node:stream'
 export interface ProgramRun {
   readonly program: string
   readonly args: readonly string[]
-  /** What it reads; then its input ends. */
+  /** Its standard input. */
   readonly input: string
-  /** Most bytes that it may say. */
+  /** Most bytes of its output. */
   readonly bytesMax: number
   readonly timeoutMs: number
   readonly signal: AbortSignal
 }
 
-/** What it said, or why that cannot be used, in words. */
+/** The output of a program, or why it is unusable. */
 export type ProgramEnd =
   | { readonly is: 'said'; readonly bytes: Uint8Array }
   | { readonly is: 'failed'; readonly reason: string }
-  /** The signal or the time ended it. */
+  /** Stopped by the signal or the time limit. */
   | { readonly is: 'late' }
 
 /**
- * Runs a program to its end, without a shell and with nothing of this process's environment but where programs are. It runs at
- * low priority, and is killed when it takes too long, says too much, or nobody wants it any more.
+ * Runs a program to its end, without a shell and with only PATH of our environment. It runs at low priority. It is
+ * killed if it takes too long, writes too much, or is not needed any more.
  */
 export async function runProgram(run: ProgramRun): Promise<ProgramEnd> {
   if (run.signal.aborted) return { is: 'late' }
@@ -32,7 +32,7 @@ export async function runProgram(run: ProgramRun): Promise<ProgramEnd> {
     const child = spawn(run.program, run.args, { cwd: '/', env, stdio: ['pipe', 'pipe', 'ignore'] })
     return await endOf(child, run)
   } catch (error) {
-    // What keeps it from being run is an event in some cases, and thrown in others.
+    // A failure to start is an event in some cases, and thrown in others.
     return cannotRun(error as NodeJS.ErrnoException)
   }
 }
@@ -49,7 +49,7 @@ function endOf(
     const kill = (why: ProgramEnd): void => {
       end ??= why
       child.kill('SIGKILL')
-      // A program that it has started itself would hold this end open, and whoever waits for it.
+      // A child of the program could keep the pipe open, and the wait would not end.
       child.stdout.destroy()
     }
     const late = (): void => kill({ is: 'late' })
@@ -70,7 +70,7 @@ function endOf(
       const reason = `it ended with ${killed ?? code}`
       over(code === 0 ? { is: 'said', bytes: Buffer.concat(chunks) } : { is: 'failed', reason })
     })
-    // One that ends before it has read everything says so by how it ends.
+    // A program may end before it has read all its input. Its exit code tells.
     child.stdin.on('error', () => {})
     child.stdin.end(input)
   })

@@ -7,7 +7,7 @@ import type { Speech, SpeechRequest, SpeedRange, SpokenText } from '../../../mar
 import type { Checkable, ProviderCheck, ProviderFacts } from '../../adapters/providers/provider.ts'
 import { type ProgramEnd, runProgram } from './espeak-process.ts'
 
-/** What the program is run with. */
+/** What the speaker is given. */
 export interface EspeakParts {
   /** A name on the PATH, or a path. */
   readonly program: string
@@ -17,28 +17,28 @@ export interface EspeakParts {
 
 const NAME = 'espeak-ng'
 const WHAT = 'speech'
-/** Name of its usual voice, which is what clients of the OpenAI interface ask for first; the others are languages. */
+/** The default voice. Clients of the OpenAI API ask for this name first. The other voices are languages. */
 const VOICE_USUAL = 'alloy'
 const LANGUAGE_USUAL = 'en'
 const LANGUAGE = /^[a-z]{2,3}(-[a-z0-9]{1,12}){0,3}$/
-/** Words a minute at the usual speed; it takes from 80 to 450. */
+/** Words per minute at normal speed. The program accepts 80 to 450. */
 const WORDS_PER_MINUTE = 175
 const SPEEDS: SpeedRange = { min: 0.5, max: 2.5 }
-/** A minute of sound takes it a fraction of a second. */
+/** A minute of sound takes the program a fraction of a second. */
 const SPEAK_MS = 30_000
 const CHECK_MS = 5_000
 const WELL_MS = 300_000
 const ILL_MS = 30_000
 const SOUND_BYTES_MAX = 16 * 1_048_576
 const LIST_BYTES_MAX = 262_144
-/** Characters below the blank are commands to it, but for the ends of lines. */
+/** The program reads control characters as commands, except line ends. */
 const COMMANDS = /(?!\n)\p{Cc}/gu
-/** Between these it reads sounds instead of letters. */
+/** Starts phoneme input in the program. */
 const SOUNDS = /\[(?=\[)/g
 
 const LIMITS = { rpm: null, tpm: null, concurrency: 1, priority: 0, timeoutMs: SPEAK_MS }
 
-/** Speech by espeak-ng, a program of its own that operators install; one text at a time. */
+/** Speech by espeak-ng, a separate program that operators install. One text at a time. */
 export class Espeak implements Speech, Checkable {
   readonly #parts: EspeakParts
   readonly #admission: Admission
@@ -55,7 +55,7 @@ export class Espeak implements Speech, Checkable {
 
   readonly readiness = (): Readiness => {
     if (this.#known && this.#trouble === null) return { available: true, engine: NAME }
-    // Where its program is, and how that ended, is for the operator.
+    // Details of the program are for the operator only.
     return notNow(`${NAME} cannot be run now`)
   }
 
@@ -87,20 +87,20 @@ export class Espeak implements Speech, Checkable {
     return [{ what: WHAT, name: NAME, ok: trouble === null, detail: trouble ?? 'answers', ms }]
   }
 
-  /** Looks whether it can be run, now and from then on; resolves after the first look. */
+  /** Checks whether it can be run, now and regularly. Resolves after the first check. */
   async start(): Promise<void> {
     await this.#check()
     if (this.#closing.signal.aborted) return
     this.#cancel = this.#parts.timers.after(this.#trouble === null ? WELL_MS : ILL_MS, () => void this.start())
   }
 
-  /** Ends what it is saying, and looks no more. */
+  /** Aborts the current text and stops checking. */
   stop(): void {
     this.#closing.abort()
     this.#cancel?.()
   }
 
-  /** Asks for its voices; what is wrong with it, null where nothing is. */
+  /** Asks for its voices. Returns what is wrong, or null. */
   async #check(): Promise<string | null> {
     const { program } = this.#parts
     const run = { program, args: ['--voices'], input: '', bytesMax: LIST_BYTES_MAX, timeoutMs: CHECK_MS }
@@ -130,12 +130,12 @@ function argsFor(voice: string | null, speed: number): readonly string[] {
   return ['--stdin', '--stdout', '-b', '1', '-v', language, '-s', pace]
 }
 
-/** The text without what would be a command. */
+/** Removes what the program would read as commands. */
 function spokenForm(text: string): string {
   return text.toWellFormed().replaceAll(COMMANDS, ' ').replaceAll(SOUNDS, '[ ')
 }
 
-/** Languages in the table that it prints: priority, language, and more. */
+/** Languages in the table of voices: priority, language, and more. */
 function languagesIn(table: string): readonly string[] {
   const named = table.split('\n').map((line) => /^\s*\d+\s+(\S+)/.exec(line)?.[1] ?? '')
   return [...new Set(named.filter((name) => LANGUAGE.test(name)))]

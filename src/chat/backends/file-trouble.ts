@@ -6,13 +6,13 @@ const WORDS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
 }
 
-/** Why a file of the operator's cannot be read, from the error with which that failed. */
+/** Why a file of the operator cannot be read, from the error. */
 export function whyUnread(error: unknown): string {
   const { code = '' } = error as { readonly code?: string }
   return WORDS[code] ?? `it cannot be read${code === '' ? '' : ` (${code})`}`
 }
 
-/** Where a text stops being JSON, in words; nothing of the text itself is repeated, as it may hold what is no one's business. */
+/** The position of a JSON error, in words. The text itself is not repeated, since it may hold secrets. */
 export function whereNoJson(text: string, error: unknown): string {
   const said = error instanceof Error ? error.message : ''
   const named = /at position (\d+)/.exec(said)?.[1]
@@ -22,7 +22,7 @@ export function whereNoJson(text: string, error: unknown): string {
   return `line ${lines.length}, column ${(lines.at(-1) as string).length + 1}`
 }
 
-/** The parser does not say where a token is that it did not expect: it is where the shortest beginning with it ends. */
+/** The parser gives no position for an unexpected token. The shortest prefix that fails ends with it. */
 function beforeToken(text: string): number {
   let [well, ill] = [0, text.length]
   while (ill - well > 1) {

@@ -13,29 +13,29 @@ import { type Fields, formInWords, OF_QUESTION, unusableAnswer } from './chat-an
 import { ggufTrouble } from './gguf-header.ts'
 import type { Llama, LlamaContext, LlamaHistoryItem, LlamaModel, LlamaPackage, LlamaSequence } from './llama-package.ts'
 
-/** Names of models that are made for tests begin with this: random weights answer nonsense, and must never be paid for. */
+/** Name prefix of models for tests. Their weights are random, so their answers must never be sold. */
 export const FIXTURE_PREFIX = 'farthing-fixture'
-/** Name of the backend. */
+/** Id of the backend. */
 export const GGUF_ID = 'gguf'
 
-/** What a local model is made from. */
+/** What the backend is given. */
 export interface GgufBackendParts {
   readonly path: string
-  /** Window in tokens. */
+  /** Context window in tokens. */
   readonly context: number
-  /** Whether a model made for tests may be used; only tests say so. */
+  /** Whether a model for tests may be used. Only tests set it. */
   readonly allowFixture: boolean
-  /** Loads the package that runs models; it is installed by operators who want one. */
+  /** Loads the package that runs models. Operators who want a local model install it. */
   readonly load: () => Promise<LlamaPackage>
 }
 
-/** A model that is loaded. */
+/** A loaded model. */
 interface Loaded {
   readonly package: LlamaPackage
   readonly llama: Llama
   readonly model: LlamaModel
   readonly context: LlamaContext
-  /** How it writes conversations. */
+  /** The conversation format of the model. */
   readonly chatWrapper: object
   readonly name: string
 }
@@ -43,15 +43,15 @@ interface Loaded {
 const REASON_CHARS_MAX = 160
 const NO_LOGPROBS = { reason: 'it does not tell how likely tokens are', status: 400 }
 const TOO_LONG = { reason: 'it is far longer than the window of this model', status: 400 }
-/** Characters for each token of the window, and messages: a prompt is cut into tokens on the main thread. Prose has four a token. */
+/** Most characters per token of the window, and most messages: tokenizing blocks the main thread. Prose has four. */
 const CHARS_A_TOKEN_MAX = 8
 const MESSAGES_MAX = 1_000
 const NO_GRAMMAR = { reason: 'there is no small grammar of this schema', status: 400 }
-/** Largest schema of which a grammar is made, in values and the numbers among them. */
+/** Largest schema that becomes a grammar: its number of values, plus the numbers in it. */
 const GRAMMAR_SIZE_MAX = 1_000
-/** What any JSON object follows. */
+/** Schema of any JSON object. */
 const ANY_OBJECT: Fields = { type: 'object', additionalProperties: true }
-/** The same answer to the same question at temperature 0. */
+/** At temperature 0, equal questions get equal answers. */
 const SEED = 1
 
 /** A model in a GGUF file, run in this process. One answer at a time. */
@@ -70,7 +70,7 @@ export class GgufBackend implements ModelBackend {
   readonly complete = (request: ChatRequest, signal: AbortSignal, heard?: Heard): Promise<Result<ChatAnswer>> =>
     this.#ask(request, null, signal, heard)
 
-  /** A form of which no grammar is made is refused: words give what must be looked at before it is shown. */
+  /** Refuses a form without a grammar: an answer that only follows instructions must be checked before it is shown. */
   readonly stream = (request: ChatRequest, sink: DeltaSink, signal: AbortSignal): Promise<Result<ChatAnswer>> =>
     this.#ask(request, sink, signal)
 
@@ -86,7 +86,7 @@ export class GgufBackend implements ModelBackend {
         return await this.#answer(loaded.value, request, { sink, heard }, until)
       } catch (error) {
         if (until.aborted) return fail(fault('model/timeout', { backend: this.id }))
-        // Loading cannot tell whether a model still answers: its checks would not see one that fails with every question.
+        // A loaded model may still fail on every question, which checks do not see.
         const isWell = await stillAnswers(loaded.value, until)
         if (until.aborted) return fail(fault('model/timeout', { backend: this.id }))
         const reason = error instanceof Error ? error.message : 'unknown cause'
@@ -95,13 +95,13 @@ export class GgufBackend implements ModelBackend {
     })
   }
 
-  /** Loads the model, if it is not loaded yet. */
+  /** Loads the model if it is not loaded yet. */
   readonly check = async (): Promise<Result<null>> => {
     const loaded = await this.#loaded()
     return loaded.ok ? ok(null) : loaded
   }
 
-  /** Ends what is being answered, and gives the memory back. */
+  /** Aborts the current answer and frees the memory. */
   async close(): Promise<void> {
     this.#closing.abort()
     const loaded = await this.#loading
@@ -118,7 +118,7 @@ export class GgufBackend implements ModelBackend {
 
   #loaded(): Promise<Result<Loaded>> {
     this.#loading ??= this.#load().then((loaded) => {
-      // A file that was not there may be there at the next check.
+      // A missing file may be there at the next check.
       if (!loaded.ok) this.#loading = null
       return loaded
     })
@@ -128,7 +128,7 @@ export class GgufBackend implements ModelBackend {
   async #load(): Promise<Result<Loaded>> {
     const { path, context: contextSize, allowFixture } = this.#parts
     const unusable = (reason: string): Result<never> =>
-      // Strangers read why services are not there; where the operator keeps files is not for them.
+      // Callers read why a service is unavailable, so the path is hidden.
       fail(
         fault('model/refused', {
           backend: this.id,
@@ -149,7 +149,7 @@ export class GgufBackend implements ModelBackend {
         gpu: false,
         build: 'never',
         skipDownload: true,
-        // Its threads wait for each other by spinning: with one for each processor, whatever else runs makes all of them wait.
+        // Its threads wait by spinning. With one per processor, any other work would slow all of them.
         maxThreads: Math.max(1, availableParallelism() - 1),
         progressLogs: false,
         logLevel: 'disabled',
@@ -202,7 +202,7 @@ export class GgufBackend implements ModelBackend {
         ...(grammar && { grammar }),
       })
       const { responseText, stopReason } = await asked.catch((error: unknown) => {
-        // Reading it has kept the processors busy, also where no word came.
+        // The model has read the prompt, even if no text came.
         tally?.promptRead()
         throw error
       })
@@ -226,7 +226,7 @@ export class GgufBackend implements ModelBackend {
   }
 }
 
-/** Whether a model answers the plainest question: then what went wrong with another is of that question. */
+/** Whether the model answers a plain question. If so, the failure was caused by the other question. */
 async function stillAnswers(
   { package: { LlamaChatSession }, context, chatWrapper }: Loaded,
   signal: AbortSignal,
@@ -245,7 +245,7 @@ async function stillAnswers(
   }
 }
 
-/** How the words are chosen, as the package takes it. */
+/** Sampling options in the form of the package. */
 function styleOf({ seed, top_p: topP, stop }: Fields): {
   readonly seed: number
   readonly topP?: number
@@ -259,7 +259,7 @@ function styleOf({ seed, top_p: topP, stop }: Fields): {
   }
 }
 
-/** A grammar of a schema; null for a schema of which none can be made, or only a large one. */
+/** A grammar for a schema. Null if none can be made, or only a large one. */
 async function grammarFor(llama: Llama, schema: Fields): Promise<object | null> {
   if (!isSmall(schema)) return null
   try {
@@ -269,7 +269,7 @@ async function grammarFor(llama: Llama, schema: Fields): Promise<object | null> 
   }
 }
 
-/** Whether the grammar of a schema is small: in it, whatever is to be there so many times is there so many times. */
+/** Whether the grammar of a schema is small. Repetition counts are written out in it. */
 function isSmall(schema: Fields): boolean {
   let size = 0
   const left: unknown[] = [schema]
@@ -281,7 +281,7 @@ function isSmall(schema: Fields): boolean {
   return true
 }
 
-/** Hands on pieces one after another, in order, although they come from a callback. */
+/** Passes pieces on in order, although they come from a synchronous callback. */
 class PieceQueue {
   readonly #sink: DeltaSink
   #last: Promise<void> = Promise.resolve()
@@ -292,7 +292,7 @@ class PieceQueue {
 
   add(piece: Readonly<Record<string, unknown>>): void {
     this.#last = this.#last.then(() => this.#sink(piece))
-    // Told by `drained`.
+    // `drained` reports the error.
     this.#last.catch(() => undefined)
   }
 
@@ -301,7 +301,7 @@ class PieceQueue {
   }
 }
 
-/** History and the last thing that was said, as the package takes them. */
+/** The history and the last message, in the form of the package. */
 function conversationOf(messages: readonly ChatMessage[]): readonly [LlamaHistoryItem[], string] {
   const items = messages.map(({ role, content }): LlamaHistoryItem => {
     const text = textIn(content)
@@ -312,7 +312,7 @@ function conversationOf(messages: readonly ChatMessage[]): readonly [LlamaHistor
   return last?.type === 'user' ? [items.slice(0, -1), last.text] : [items, '']
 }
 
-/** Text of a message: text itself, or the texts among its parts. */
+/** Text of a message: its content, or the text parts of its content. */
 function textIn(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return JSON.stringify(content ?? '')

@@ -1,13 +1,13 @@
 import { open } from 'node:fs/promises'
 
-/** Magic, version, number of tensors, number of facts (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md). */
+/** Magic, version, counts of tensors and metadata (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md). */
 const HEADER_BYTES = 24
 const VERSIONS = [2, 3]
 const COUNT_MAX = 1_000_000n
 
 /**
- * Why a file cannot be a model, null where it can. A file of nonsense is found here: as such numbers are taken at their word
- * by whoever reads on, its reading would never end.
+ * Why a file cannot be a model. Null if it can. Detects garbage early: a loader that trusts such counts would never
+ * finish.
  */
 export async function ggufTrouble(path: string): Promise<string | null> {
   const header = Buffer.alloc(HEADER_BYTES)

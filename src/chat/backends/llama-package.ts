@@ -1,4 +1,4 @@
-/** What is used of the package node-llama-cpp 3.22, which operators install who want a model in this process. */
+/** The used part of node-llama-cpp 3.22, which operators install to run a model in this process. */
 export interface LlamaPackage {
   readonly getLlama: (options: {
     readonly gpu: false
@@ -8,7 +8,7 @@ export interface LlamaPackage {
     readonly progressLogs: false
     readonly logLevel: 'disabled'
   }) => Promise<Llama>
-  /** How a model writes conversations; made out from its file, which takes long where its template is not a known one. */
+  /** The conversation format of a model, read from its file. This is slow for an unknown template. */
   readonly resolveChatWrapper: (model: LlamaModel) => object
   readonly LlamaChatSession: new (options: {
     readonly contextSequence: LlamaSequence
@@ -16,14 +16,14 @@ export interface LlamaPackage {
   }) => LlamaSession
 }
 
-/** Its engine. */
+/** The engine of the package. */
 export interface Llama {
   readonly loadModel: (options: { readonly modelPath: string }) => Promise<LlamaModel>
   readonly createGrammarForJsonSchema: (schema: Readonly<Record<string, unknown>>) => Promise<object>
   readonly dispose: () => Promise<void>
 }
 
-/** A model that it loaded. */
+/** A loaded model. */
 export interface LlamaModel {
   readonly fileInfo: { readonly metadata: { readonly general?: { readonly name?: string } } }
   readonly createContext: (options: { readonly contextSize: number }) => Promise<LlamaContext>
@@ -34,7 +34,7 @@ export interface LlamaContext {
   readonly getSequence: () => LlamaSequence
 }
 
-/** One conversation in it. */
+/** One conversation. */
 export interface LlamaSequence {
   readonly tokenMeter: {
     readonly getState: () => { readonly usedInputTokens: number; readonly usedOutputTokens: number }
@@ -42,7 +42,7 @@ export interface LlamaSequence {
   readonly dispose: () => void
 }
 
-/** What was said before. */
+/** An earlier message. */
 export type LlamaHistoryItem =
   | { readonly type: 'system' | 'user'; readonly text: string }
   | { readonly type: 'model'; readonly response: readonly string[] }
@@ -65,7 +65,7 @@ export interface LlamaSession {
   ) => Promise<{ readonly responseText: string; readonly stopReason: string }>
 }
 
-/** Loads the package. Its name is not written where compilers look: they would want it installed. */
+/** Loads the package. Its name is assembled, so that the compiler does not require it to be installed. */
 export async function loadLlamaPackage(): Promise<LlamaPackage> {
   const name: string = ['node', 'llama', 'cpp'].join('-')
   return (await import(name)) as LlamaPackage

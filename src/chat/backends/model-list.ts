@@ -1,10 +1,7 @@
-/** Longest list that is looked at, in bytes; gateways to many models have some hundred kilobytes. */
+/** Longest list that is read, in bytes. Gateways with many models send some hundred kilobytes. */
 export const LIST_BYTES_MAX = 2 * 1_048_576
 
-/**
- * Ids in an answer to the question for all models: `{ data: [{ id }] }`, as OpenAI has it, or just the list, as some do. Null for
- * anything else.
- */
+/** Ids in a list of models: `{ data: [{ id }] }` as in OpenAI's API, or a bare list. Null for anything else. */
 export function idsListed(text: string): readonly string[] | null {
   const list = listIn(text)
   if (list === null) return null
@@ -23,7 +20,7 @@ function listIn(text: string): readonly unknown[] | null {
   }
   if (Array.isArray(answer)) return answer
   const { object, data } = (answer ?? {}) as { readonly object?: unknown; readonly data?: unknown }
-  // Ollama has null where it has no model yet.
+  // Ollama sends null if it has no model yet.
   if (data === null && object === 'list') return []
   return Array.isArray(data) ? data : null
 }

@@ -12,17 +12,17 @@ import { MODEL_ROLES, type ModelRole } from '../../../marketplace/ports/models.t
 import { MODEL_KEY_PREFIX } from '../../adapters/provider-keys.ts'
 import { whereNoJson, whyUnread } from './file-trouble.ts'
 
-/** A backend as the operator's file describes it. */
+/** A backend in the operator's file. */
 export interface DescribedBackend {
   readonly id: string
   readonly baseUrl: string
-  /** Where its key is; null where it needs none. */
+  /** Where its key is. Null if it needs none. */
   readonly keyRef: KeyRef | null
   readonly models: readonly ModelFacts[]
   readonly limits: BackendLimits
 }
 
-/** Where a key is: in a variable of the environment, or under a name in the file of `providers.keys-file`. */
+/** Location of a key: an environment variable, or a name in the file of `providers.keys-file`. */
 export type KeyRef = { readonly variable: string } | { readonly named: string }
 
 const BACKENDS_MAX = 32
@@ -32,10 +32,10 @@ const FILE_CHARS_MAX = 262_144
 const CONTEXT_MAX = 16_777_216
 const DEFAULTS = { rpm: null, tpm: null, concurrency: 4, priority: 0, timeoutMs: 60_000 } as const
 
-/** What is wrong with the file, with the place in it; thrown and caught within this file. */
+/** An error in the file with its place. Thrown and caught within this file. */
 class Wrong extends Error {}
 
-/** Reads the file with the model backends (docs/models.md). The fault is `config/file` and names the place in it. */
+/** Reads the file of model backends (docs/models.md). The fault is `config/file` and names the place. */
 export async function readModelsFile(path: string): Promise<Result<readonly DescribedBackend[]>> {
   const wrong = (reason: string): Result<never> => fail(fault('config/file', { path: resolve(path), reason }))
   let text: string
@@ -113,7 +113,7 @@ function modelOf(place: Place): ModelFacts {
     id: place.field('id').text(/^[\x21-\x7e]{1,100}$/, 'at most 100 printable characters'),
     roles,
     context: place.field('context').integer(256, CONTEXT_MAX),
-    // A model for images sees them, whether that is said twice or not.
+    // The role `vision` implies the support.
     supports: new Set([...supports, ...(roles.includes('vision') ? ['vision' as const] : [])]),
     declaredParameters:
       place.optional('declaredParameters')?.text(/^[\x20-\x7e]{1,40}$/, 'a text of at most 40 characters') ?? null,
@@ -123,7 +123,7 @@ function modelOf(place: Place): ModelFacts {
   }
 }
 
-/** A value of the file with where it is. */
+/** A value in the file with its place. */
 class Place {
   readonly #value: unknown
   readonly #path: string

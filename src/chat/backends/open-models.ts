@@ -21,34 +21,34 @@ import { OpenAiBackend } from './openai-backend.ts'
 export interface ModelParts {
   readonly config: Pick<OutsideConfig, 'models' | 'providers'>
   readonly keys: ProviderKeys
-  /** Whether models made for tests may be used; only tests say so. */
+  /** Whether models for tests may be used. Only tests set it. */
   readonly fixtureModels: boolean
   readonly clock: Clock
   readonly timers: Timers
 }
 
-/** The models and who translates, with what begins and ends them. */
+/** The models and the translator. */
 export interface OpenModels {
   readonly pool: ModelPool
   readonly translator: ProviderChain<TranslationQuery, Translation>
-  /** Looks at all of them for the first time, and from then on. */
+  /** Checks all of them now and regularly. */
   readonly start: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** Window of a local model in tokens; memory is taken for all of it. */
+/** Context window of a local model in tokens. Memory is allocated for all of it. */
 const GGUF_CONTEXT = 8_192
-/** A local model answers slowly on a processor. */
+/** A local model is slow on a CPU. */
 const GGUF_LIMITS = { rpm: null, tpm: null, concurrency: 1, priority: 1_000, timeoutMs: 120_000 }
 const GGUF_ROLES = ['fast', 'general', 'code', 'reason', 'judge', 'translate'] as const
 
-/** The same text has the same translation for an hour. */
+/** Translations are cached for an hour. */
 const TRANSLATION_MS = 3_600_000
 const TRANSLATIONS_MAX = 500
-/** Below the minute of a call. */
+/** Below the time limit of a paid call, one minute. */
 const TRANSLATION_PATIENCE = { budgetMs: 55_000, oneMs: 50_000 }
 
-/** Reads the settings of the models. The fault is `config/file`, for a file or a key that is not there. */
+/** Reads the settings of the models. The fault is `config/file`, for a missing file or key. */
 export async function openModels(parts: ModelParts): Promise<Result<OpenModels>> {
   const { clock, timers, fixtureModels } = parts
   const config = parts.config.models
@@ -78,7 +78,7 @@ export async function openModels(parts: ModelParts): Promise<Result<OpenModels>>
   return ok({ pool, translator, start, close })
 }
 
-/** Why a file cannot be read, null where it can. What is in it is looked at when it is used. */
+/** Why a file cannot be read. Null if it can. Its content is checked when it is used. */
 async function unreadBecause(path: string): Promise<string | null> {
   try {
     if ((await stat(path)).isDirectory()) return 'it is a folder'
@@ -89,14 +89,14 @@ async function unreadBecause(path: string): Promise<string | null> {
   }
 }
 
-/** Whom the operator chose for translations, else a model. */
+/** The translators that the operator chose, else a model. */
 function translatorOf(pool: ModelPool, { config, keys, clock, timers }: ModelParts): OpenModels['translator'] {
   const chosen = config.providers.translate.map(({ name, url }) => libreTranslate(url, keys.of(name)))
   const isByModels = chosen.length === 0 && hasTranslator(pool)
   return new ProviderChain<TranslationQuery, Translation>({
     what: 'translations',
     requires: ['providers.translate', 'models.file', 'models.gguf'],
-    // Without a model for it nobody translates: that is a setting to be made, not a trouble to wait for.
+    // Without a translation model this is a missing setting, not a failure that may pass.
     providers: isByModels ? [new ModelTranslator(pool)] : chosen,
     ...(isByModels && { readiness: (isFree: boolean) => pool.readiness('translate', isFree) }),
     keyOf: ({ to, text }) => `${to}|${text}`,

@@ -33,49 +33,49 @@ import { idsListed, LIST_BYTES_MAX } from './model-list.ts'
 import { askServer, type ServerAnswer } from './model-server.ts'
 import { readSpeech } from './speech-answer.ts'
 
-/** Where an OpenAI-compatible server is. */
+/** Location of an OpenAI-compatible server. */
 export interface OpenAiBackendParts {
   readonly id: string
-  /** Up to and with the version: `https://api.example.com/v1`. */
+  /** Base URL including the version: `https://api.example.com/v1`. */
   readonly baseUrl: string
-  /** Null where the server wants none. */
+  /** Null if the server needs none. */
   readonly key: string | null
 }
 
-/** Who is told of an answer while it comes: of its pieces, and of the bytes of one that comes whole. */
+/** Receivers of an answer while it comes: its pieces, or the bytes of a complete one. */
 interface Reader {
   readonly sink: DeltaSink
   readonly heard: Heard
-  /** Whether its reader has all likelihoods of tokens piece by piece, so that they need not be held until the end. */
+  /** Whether the reader gets log probabilities piece by piece, so that they need not be kept until the end. */
   readonly hasLikelihoods?: true
 }
 
-/** Statuses of a server that has no list of its models, and is there all the same. */
+/** Statuses of a server that works but has no list of models. */
 const LISTLESS: ReadonlySet<number> = new Set([404, 405, 501])
-/** Longest answer that is not a stream: reading much JSON holds up everything else. */
+/** Longest answer that is not streamed: parsing much JSON blocks the event loop. */
 const WHOLE_BYTES_MAX = 4 * 1_048_576
-/** The same with a picture; one of a megapixel in base64 is below five megabytes. */
+/** The same for an image. A megapixel in base64 is below five megabytes. */
 const PICTURE_BYTES_MAX = 16 * 1_048_576
 const ERROR_BYTES_MAX = 65_536
-/** What newer models call the bound of an answer. */
+/** Name of the length limit for newer models. */
 const NEW_NAME = 'max_completion_tokens'
 const RETRY_AFTER_MS_MAX = 600_000
 const REASON_CHARS_MAX = 160
 const PICTURE_SIDE = 1_024
-/** Without the blanks that may be anywhere in it. */
+/** Base64, after blanks were removed. */
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 const NO_LIST = 'it is not a list of models; is the base address right, with /v1?'
-const NOBODY = (): void => undefined
+const UNHEARD = (): void => undefined
 
-/** Models behind a server that speaks the OpenAI interface (https://platform.openai.com/docs/api-reference/chat). */
+/** Models behind a server with the OpenAI API (https://platform.openai.com/docs/api-reference/chat). */
 export class OpenAiBackend implements ModelBackend {
   readonly id: string
   readonly #baseUrl: string
   readonly #key: string | null
-  /** Models that know the longest answer by its new name alone. */
+  /** Models that accept only the new name of the length limit. */
   readonly #newNames = new Set<string>()
-  /** Models that did not finish a whole answer in time: they are asked in pieces from then on, where they can be. */
+  /** Models that were too slow for a complete answer. From then on they are asked to stream if possible. */
   readonly #slow = new Set<string>()
 
   constructor({ id, baseUrl, key }: OpenAiBackendParts) {
@@ -87,23 +87,23 @@ export class OpenAiBackend implements ModelBackend {
   readonly complete = async (
     request: ChatRequest,
     signal: AbortSignal,
-    heard: Heard = NOBODY,
+    heard: Heard = UNHEARD,
   ): Promise<Result<ChatAnswer>> => {
     const { id } = request.model
     const maxTokens = Math.min(request.maxTokens, wholeTokensMax(request.extra ?? {}))
     const mayCome = mayComeInPieces(request)
     if (mayCome && (maxTokens < request.maxTokens || this.#slow.has(id)))
       return this.#chat(request, inPieces(request), { sink: heard, heard }, signal)
-    // What could not be read would be paid for all the same.
+    // A longer answer could not be read, but would be paid for.
     request.tally?.askedFor(maxTokens)
-    const answer = await this.#chat({ ...request, maxTokens }, {}, { sink: NOBODY, heard }, signal)
-    // Pieces will tell whether it is slow or dead.
+    const answer = await this.#chat({ ...request, maxTokens }, {}, { sink: UNHEARD, heard }, signal)
+    // A stream will show whether the model is slow or dead.
     if (mayCome && !answer.ok && isTimeOver(signal)) this.#slow.add(id)
     return answer
   }
 
   readonly stream = (request: ChatRequest, sink: DeltaSink, signal: AbortSignal): Promise<Result<ChatAnswer>> =>
-    this.#chat(request, inPieces(request), { sink, heard: NOBODY, hasLikelihoods: true }, signal)
+    this.#chat(request, inPieces(request), { sink, heard: UNHEARD, hasLikelihoods: true }, signal)
 
   readonly picture = async (
     model: ModelFacts,
@@ -115,7 +115,7 @@ export class OpenAiBackend implements ModelBackend {
     const plain = { model: model.id, prompt, n: 1, size }
     const ask = (body: Fields): Promise<Result<Fields>> => this.#pictureJson(body, signal, heard)
     let answer = await ask({ ...plain, response_format: 'b64_json' })
-    // Newer models always answer in base64, and refuse to be told so.
+    // Newer models always send base64, and refuse the field.
     if (!answer.ok && answer.fault.detail.status === 400 && /response_format/.test(String(answer.fault.detail.reason)))
       answer = await ask(plain)
     return answer.ok ? this.#pictureIn(answer.value, model.id) : answer
@@ -133,7 +133,7 @@ export class OpenAiBackend implements ModelBackend {
     return response.ok ? this.#late(await readSpeech(this.id, response.value, heard), signal) : response
   }
 
-  /** Asks for the list of models; a server without one was reached all the same. */
+  /** Asks for the list of models. A server without a list is reachable too. */
   readonly check = async (signal: AbortSignal): Promise<Result<readonly string[] | null>> => {
     const response = await this.#ask('/models', null, signal)
     if (!response.ok) return response
@@ -146,7 +146,7 @@ export class OpenAiBackend implements ModelBackend {
   async #listIn(response: ServerAnswer, signal: AbortSignal): Promise<Result<readonly string[] | null>> {
     const text = await textOf(response, LIST_BYTES_MAX).catch(() => undefined)
     if (text === undefined) return this.#late(fail(fault('model/cut', { backend: this.id })), signal)
-    // A list that is too long to be looked at is one all the same.
+    // A list that is too long to read is still a list.
     if (text === null) return ok(null)
     const ids = idsListed(text)
     return ids === null ? unusableAnswer(this.id, NO_LIST) : ok(ids)
@@ -157,7 +157,7 @@ export class OpenAiBackend implements ModelBackend {
       this.#answeredChat(request.model.id, { ...bodyOf(request, held), ...more }, signal)
     let heldBy = formOf(request)
     let response = await ask(heldBy)
-    // Words give what must be looked at before it is shown: that is for whoever asks for a stream to decide.
+    // An answer that only follows instructions must be checked before it is shown, so a stream is not retried here.
     if (heldBy === 'native' && more.stream !== true && !response.ok && isOfForm(response.fault)) {
       heldBy = 'words'
       response = await ask(heldBy)
@@ -168,8 +168,8 @@ export class OpenAiBackend implements ModelBackend {
   }
 
   /**
-   * Newer models refuse the old name of the longest answer: that is asked once of each. What a caller wrote may come back in a refusal,
-   * so that it tells nothing of the model; and a new name is remembered only once it was taken.
+   * Newer models refuse the old name of the length limit, so each model is tried once. A refusal may repeat the
+   * caller's text, which proves nothing. The new name is remembered only after it was accepted.
    */
   async #answeredChat(model: string, body: Fields, signal: AbortSignal): Promise<Result<ServerAnswer>> {
     const { max_tokens: most, ...others } = body
@@ -193,7 +193,7 @@ export class OpenAiBackend implements ModelBackend {
   ): Promise<Result<ChatAnswer>> {
     const assembly = new ChatAssembly(this.id, request.model.id, request.tally, hasLikelihoods !== true)
     const isStream = response.header('content-type')?.toLowerCase().startsWith('text/event-stream') === true
-    // What is asked for as a whole may come as a stream all the same, and the other way round.
+    // A server may stream a complete answer, or answer a stream request completely.
     if (isStream) return this.#late(await readChatStream(this.id, response, assembly, sink), signal)
     const tooLong = (): void => request.tally?.tooLong()
     const whole = await this.#jsonOf(response, { bytesMax: WHOLE_BYTES_MAX, tooLong }, signal, heard)
@@ -226,7 +226,7 @@ export class OpenAiBackend implements ModelBackend {
     return unusableAnswer(this.id, reason, OF_QUESTION)
   }
 
-  /** An answer with status 200; any other is a fault. */
+  /** An answer with status 200. Any other status is a fault. */
   async #answered(path: string, body: Fields, signal: AbortSignal): Promise<Result<ServerAnswer>> {
     const response = await this.#ask(path, body, signal)
     if (!response.ok || response.value.status === 200) return response
@@ -249,7 +249,7 @@ export class OpenAiBackend implements ModelBackend {
     }
   }
 
-  /** The fault of a status other than 200. What is said of keys is not repeated: it may hold ours. */
+  /** The fault of another status. Messages about keys are not repeated: they may contain our key. */
   #refusal({ status, header }: ServerAnswer, text: string): Result<never> {
     const fields = jsonIn(text)
     const said = fieldsOf(fields?.error)?.message ?? fields?.error
@@ -261,7 +261,7 @@ export class OpenAiBackend implements ModelBackend {
     return fail(fault(status < 500 ? 'model/refused' : 'model/answer', detail))
   }
 
-  /** Whatever went wrong after the signal went wrong because of it. */
+  /** A failure after an abort was caused by it. */
   #late<T>(result: Result<T>, signal: AbortSignal): Result<T> {
     return !result.ok && signal.aborted ? fail(fault('model/timeout', { backend: this.id })) : result
   }
@@ -282,8 +282,8 @@ export class OpenAiBackend implements ModelBackend {
 }
 
 /**
- * Whether a whole answer may be asked for in pieces: where tokens are counted all the same. Tools and forms that they know are what
- * servers stream worst.
+ * Whether a complete answer may be requested as a stream: only if tokens are counted then. Tools and native forms are
+ * excluded, since servers stream them worst.
  */
 function mayComeInPieces(request: ChatRequest): boolean {
   const { model, extra = {} } = request
@@ -312,7 +312,7 @@ function bodyOf(
   }
 }
 
-/** How a form is asked for; null where none is wanted. */
+/** How the form will be enforced. Null without a form. */
 function formOf({ model, jsonSchema, json }: ChatRequest): HeldBy | null {
   if (jsonSchema === undefined && json !== true) return null
   return model.supports.has('jsonSchema') ? 'native' : 'words'
@@ -323,12 +323,12 @@ function formatOf(schema: AnswerSchema | undefined): Fields {
   return { type: 'json_schema', json_schema: { strict: true, ...schema } }
 }
 
-/** Base64 in a data URL. An address elsewhere is not fetched: who answers must not choose what this node asks for. */
+/** Base64 in a data URL. Other addresses are not fetched: a server must not choose what this node requests. */
 function dataIn(url: unknown): string | null {
   return typeof url === 'string' ? (/^data:image\/[a-z0-9.+-]+;base64,(.+)$/is.exec(url)?.[1] ?? null) : null
 }
 
-/** Pause that a Retry-After header asks for: seconds, or a date (RFC 9110, 10.2.3). */
+/** Pause of a Retry-After header: seconds or a date (RFC 9110, 10.2.3). */
 function pauseOf(header: string | null): number {
   if (header === null) return 0
   const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now()

@@ -5,11 +5,11 @@ import { bytesOf } from '../../adapters/bounded-fetch.ts'
 import { OF_QUESTION, unusableAnswer } from './chat-answer.ts'
 import type { ServerAnswer } from './model-server.ts'
 
-/** A thousand characters take little more than a minute; this is five at 24 kHz. */
+/** A thousand characters take little more than a minute. This is five minutes at 24 kHz. */
 const SPEECH_BYTES_MAX = 16 * 1_048_576
 const RIFF = [0x52, 0x49, 0x46, 0x46] as const
 
-/** The WAV file that a backend answered with. Faults: `model/cut`, `model/answer`. */
+/** The WAV file in an answer. Faults: `model/cut`, `model/answer`. */
 export async function readSpeech(
   backend: string,
   response: Pick<ServerAnswer, 'body'>,
@@ -21,7 +21,7 @@ export async function readSpeech(
   } catch {
     return fail(fault('model/cut', { backend }))
   }
-  // A slow voice and a text of digits come to this, and all of it was spoken.
+  // A slow voice reading digits can exceed the limit. All of it was spoken, so it is charged.
   if (bytes === null)
     return unusableAnswer(backend, `its speech is longer than ${SPEECH_BYTES_MAX} bytes`, {
       ...OF_QUESTION,

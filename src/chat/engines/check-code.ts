@@ -4,13 +4,13 @@ import { type FencedBlock, fencedBlocks } from './fences.ts'
 import { isShallow } from './nesting.ts'
 import { languageNamed } from './parsers.ts'
 
-/** Longest text that is looked at, UTF-16 units. */
+/** Longest text that is read, in UTF-16 units. */
 const TEXT_CHARS_MAX = 600_000
-/** Blocks that are looked at. */
+/** Most blocks that are checked. */
 const BLOCKS_MAX = 64
 const PROBLEM_CHARS_MAX = 200
 
-/** Parses the code in a text, and runs none of it. Longer texts than 600,000 characters are refused. */
+/** Parses the code in a text. It is never run. Texts above 600,000 characters are refused. */
 export function checkCode({ text }: { readonly text: string }): CodeFindings {
   if (text.length > TEXT_CHARS_MAX) throw new EngineRefusal(`the text has more than ${TEXT_CHARS_MAX} characters`)
   const blocks = fencedBlocks(text)

@@ -5,8 +5,8 @@ import type { SchemaCheck } from '../../../marketplace/ports/chat-tasks.ts'
 import { EngineRefusal } from '../../engines/refusal.ts'
 
 /**
- * Formats are words of a caller, and of no standard; what a schema says beside what is known is its own affair. Own properties alone:
- * else every object has a `constructor` and a `toString`. What is named often is compiled once.
+ * Formats and unknown keywords of a caller's schema are ignored. Only own properties count, since every object inherits
+ * `constructor` and `toString`. A schema that is referenced often is compiled once.
  */
 const OPTIONS = {
   strict: false,
@@ -18,14 +18,14 @@ const OPTIONS = {
 } as const
 const ERRORS_MAX = 3
 const REASON_CHARS_MAX = 300
-/** Drafts in which `items` may be a list: by the address of a schema. */
+/** Drafts in which `items` may be a list, by their `$schema`. */
 const OLD_DRAFT = /draft-0[3-7]/
 
 type Schema = Readonly<Record<string, unknown>>
 
 /**
- * Checks a text against a JSON schema. Without a text only whether the schema can be used. A schema that cannot is refused; one that
- * takes too long ends this process.
+ * Checks a text against a JSON schema. Without a text, only checks that the schema is usable. An unusable schema is
+ * refused. If the check takes too long, this process is ended from outside.
  */
 export function checkSchema({ schema, text }: { readonly schema: Schema; readonly text: string | null }): SchemaCheck {
   const validate = compiled(schema)
@@ -39,7 +39,7 @@ export function checkSchema({ schema, text }: { readonly schema: Schema; readonl
 }
 
 function compiled({ $schema, $async: _, ...schema }: Schema): ValidateFunction {
-  // A word of this library alone: it would make every answer a promise, which is true whatever becomes of it.
+  // `$async` exists only in this library. It would turn every result into a promise, which always counts as true.
   try {
     const ajv = OLD_DRAFT.test(String($schema)) ? new Ajv(OPTIONS) : new Ajv2020(OPTIONS)
     return ajv.compile(schema)

@@ -1,12 +1,12 @@
-/** How code of a kind hides brackets that do not count. */
+/** How a language hides brackets that do not count. */
 export interface QuotingRules {
-  /** What a comment to the end of the line begins with. */
+  /** Starts of line comments. */
   readonly comments: readonly string[]
-  /** Whether there are comments between slashes and asterisks. */
+  /** Whether the language has block comments. */
   readonly blockComments: boolean
-  /** Marks around texts that end on their line. */
+  /** Quotes of texts that end on their line. */
   readonly quotes: readonly string[]
-  /** Marks around texts that may go over several lines; longer ones first. */
+  /** Quotes of texts that may span lines, longer ones first. */
   readonly longQuotes: readonly string[]
 }
 
@@ -14,8 +14,8 @@ const PAIRS: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' }
 const OPENING = new Set(Object.values(PAIRS))
 
 /**
- * What is wrong with the brackets of some code, in a sentence; null where they balance. Texts in quotes and comments are passed
- * over. It is a count and no parser: it can be wrong in both directions.
+ * A problem with the brackets of some code, in a sentence. Null if they balance. Quoted texts and comments are skipped.
+ * This counts and does not parse, so it can be wrong in both directions.
  */
 export function bracketProblem(code: string, rules: QuotingRules): string | null {
   const open: { readonly mark: string; readonly line: number }[] = []
@@ -35,7 +35,7 @@ export function bracketProblem(code: string, rules: QuotingRules): string | null
   return last === undefined ? null : `"${last.mark}" on line ${last.line} is not closed`
 }
 
-/** Where a comment or a quoted text that begins here ends; here, where none begins. */
+/** Where a comment or quoted text that begins here ends. The same position if none begins. */
 function afterHidden(code: string, at: number, { comments, blockComments, quotes, longQuotes }: QuotingRules): number {
   if (blockComments && code.startsWith('/*', at)) return after(code, '*/', at + 2)
   if (comments.some((mark) => code.startsWith(mark, at))) return after(code, '\n', at)
@@ -51,7 +51,7 @@ function after(code: string, mark: string, from: number): number {
   return found === -1 ? code.length : found + mark.length
 }
 
-/** A mark that is not closed on its line is an apostrophe. */
+/** A quote that does not close on its line is an apostrophe. */
 function afterQuoted(code: string, at: number, mark: string): number {
   for (let i = at + 1; i < code.length && code[i] !== '\n'; i++) {
     if (code[i] === '\\') i += 1

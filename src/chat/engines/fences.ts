@@ -1,19 +1,19 @@
-/** A fenced block of a Markdown text. */
+/** A fenced code block in Markdown. */
 export interface FencedBlock {
-  /** First word after the fence, lower case; empty where there is none. */
+  /** First word after the fence, in lower case. Empty if there is none. */
   readonly language: string
   readonly code: string
-  /** Line of the text on which the fence stands, from 1. */
+  /** Line of the opening fence, from 1. */
   readonly line: number
-  /** Whether its closing fence came. */
+  /** Whether the block has a closing fence. */
   readonly closed: boolean
 }
 
 const LANGUAGE_CHARS_MAX = 32
 
 /**
- * Fenced blocks in their order (CommonMark 0.31, 4.5), except that a fence may be indented as far as it likes: models put them into
- * lists of lists. Content keeps its indentation.
+ * Fenced blocks in order (CommonMark 0.31, 4.5). Unlike there, a fence may have any indent, since models put blocks
+ * into nested lists. Content keeps its indent.
  */
 export function fencedBlocks(text: string): readonly FencedBlock[] {
   const blocks: FencedBlock[] = []
@@ -48,7 +48,7 @@ function fenceOf(line: string): Fence | null {
   return length < 3 ? null : { marks: start.slice(0, length), rest: start.slice(length).trim() }
 }
 
-/** Backticks after the fence make it code within a line. */
+/** Further backticks after the fence make it inline code. */
 function opens({ marks, rest }: Fence): boolean {
   return !marks.startsWith('`') || !rest.includes('`')
 }
@@ -57,7 +57,7 @@ function closes({ marks, rest }: Fence, opened: string): boolean {
   return rest === '' && marks[0] === opened[0] && marks.length >= opened.length
 }
 
-/** Also of `{.python}` and `js:file.js`, as some models write them. */
+/** Also for `{.python}` and `js:file.js`, which some models write. */
 function languageOf(rest: string): string {
   const word = /^[{.\s]*([\p{L}\d#+_-]+)/u.exec(rest.slice(0, 2 * LANGUAGE_CHARS_MAX))?.[1] ?? ''
   return word.slice(0, LANGUAGE_CHARS_MAX).toLowerCase()

@@ -9,8 +9,8 @@ const OPTIONAL_END = new Set(
 const NAME_CHARS_MAX = 40
 
 /**
- * What is wrong with the tags of an HTML text, in a sentence; null where every element that must be closed is, in the order in
- * which they were opened. HTML has no syntax errors as such, so nothing else is looked at.
+ * A problem with the tags of an HTML text, in a sentence. Null if all elements that need an end tag are closed in
+ * order. HTML has no other syntax errors that matter here.
  */
 export function tagProblem(html: string): string | null {
   const tags = new TagStack(html)
@@ -40,11 +40,11 @@ export function tagProblem(html: string): string | null {
   return tags.problem()
 }
 
-/** Elements that are open. */
+/** The open elements. */
 class TagStack {
   readonly #html: string
   readonly #open: string[] = []
-  /** How often each name is open: a stray end tag must not cost a search. */
+  /** Open elements by name, so that a stray end tag needs no search. */
   readonly #counts = new Map<string, number>()
   #name = ''
   #problem: string | null = null
@@ -66,7 +66,7 @@ class TagStack {
   readonly close = (start: number, end: number): void => {
     const name = this.#html.slice(start, end).trim().toLowerCase()
     if ((this.#counts.get(name) ?? 0) === 0) {
-      // `</p>` and `</br>` make elements of their own.
+      // Browsers turn `</p>` and `</br>` into elements.
       if (name !== 'p' && !VOID.has(name)) this.#note(`</${short(name)}> closes nothing`)
       return
     }

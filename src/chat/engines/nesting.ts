@@ -1,9 +1,9 @@
-/** Deepest nesting that is given to a parser: code of people has a tenth of it. */
+/** Deepest nesting that a parser is given. Human code has a tenth of it. */
 const DEPTH_MAX = 200
-/** Longest row of the same mark, which parsers follow down one call a mark. */
+/** Longest row of one character. Parsers recurse once for each of them. */
 const ROW_MAX = 400
 
-/** Whether parsers that call themselves can follow some code without running out of stack, as far as brackets tell. */
+/** Whether recursive parsers can handle some code without a stack overflow, judged by its brackets. */
 export function isShallow(code: string): boolean {
   let [depth, row] = [0, 0]
   for (let i = 0; i < code.length; i++) {

@@ -5,32 +5,32 @@ import { EngineLoss } from '../../engines/refusal.ts'
 import { bracketProblem, type QuotingRules } from './delimiters.ts'
 import { tagProblem } from './html-tags.ts'
 
-/** What is wrong with some code, in a sentence; null where nothing was found. */
+/** Finds a problem in some code, in a sentence. Null if it finds none. */
 export type CodeReader = (code: string) => string | null
 
-/** How the code of a language is read. */
+/** How code of a language is checked. */
 export interface Language {
   readonly read: CodeReader
-  /** Whether that is a parser of the language, whose word counts. */
+  /** Whether `read` is a real parser, whose verdict counts. */
   readonly parses: boolean
 }
 
 const SCRIPT: Options = {
   ecmaVersion: 'latest',
-  // Blocks in answers are parts of files and of functions.
+  // Code blocks are parts of files and functions.
   allowReturnOutsideFunction: true,
   allowAwaitOutsideFunction: true,
   allowHashBang: true,
 }
 
-/** As a module, else as a script: what one of them takes is JavaScript. */
+/** Parsed as a module, else as a script. Either one is valid JavaScript. */
 const readJavaScript: CodeReader = (code) => {
   const asModule = thrownBy(() => parse(code, { ...SCRIPT, sourceType: 'module' }))
   return asModule === null ? null : thrownBy(() => parse(code, { ...SCRIPT, sourceType: 'script' })) && asModule
 }
 
 const SYNTAX = 'ERR_INVALID_TYPESCRIPT_SYNTAX'
-/** Enums and the like, which Node does not run: it says so of code that it could parse. */
+/** Enums and the like. Node does not run them, but could parse the code. */
 const UNSUPPORTED = 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'
 
 const readTypeScript: CodeReader = (code) => {
@@ -40,7 +40,7 @@ const readTypeScript: CodeReader = (code) => {
   } catch (error) {
     const { code: kind, message } = error as NodeJS.ErrnoException
     if (kind === UNSUPPORTED) return null
-    // Whatever else it throws left its memory as it was in the middle of its work: from then on it fails with everything.
+    // After any other error the parser's memory is corrupt, and it fails on all further code.
     if (kind !== SYNTAX) throw new EngineLoss(`the TypeScript parser broke down (${kind})`)
     return message
   }
@@ -68,7 +68,7 @@ const counted = (rules: QuotingRules): Language => ({ parses: false, read: (code
 
 const QUOTES = ['"', "'"]
 const C_LIKE = counted({ comments: ['//'], blockComments: true, quotes: QUOTES, longQuotes: ['"""', '`'] })
-/** A single tick is a lifetime. */
+/** A single quote in Rust begins a lifetime. */
 const RUST = counted({ comments: ['//'], blockComments: true, quotes: ['"'], longQuotes: [] })
 const HASH = counted({ comments: ['#'], blockComments: false, quotes: QUOTES, longQuotes: ['"""', "'''"] })
 const DASHES = counted({ comments: ['--'], blockComments: true, quotes: QUOTES, longQuotes: [] })
@@ -90,7 +90,7 @@ const BY_NAME: ReadonlyMap<string, Language> = new Map(
   LANGUAGES.flatMap(([names, language]) => names.split(' ').map((name) => [name, language] as const)),
 )
 
-/** How the code of a language is read, by the name on its fence; null where nothing can be said of it. */
+/** How code is checked, by the language name on its fence. Null for unknown languages. */
 export function languageNamed(name: string): Language | null {
   return BY_NAME.get(name) ?? null
 }

@@ -3,34 +3,34 @@ import { gfmTableFromMarkdown } from 'mdast-util-gfm-table'
 import { gfmTable } from 'micromark-extension-gfm-table'
 import { EngineRefusal } from '../../engines/refusal.ts'
 
-/** Trees of Markdown, as the parser makes them. */
+/** Markdown trees of the parser. */
 type Root = ReturnType<typeof fromMarkdown>
 type Content = Root['children'][number]
 type Nodes = Root | Content
 type Parents = Extract<Nodes, { readonly children: unknown }>
 type Table = Extract<Content, { readonly type: 'table' }>
 
-/** Longest text that is parsed: the parser takes more than twice the time for twice the text, where that was made for it. */
+/** Longest text that is parsed: on hostile text the parser takes more than linear time. */
 const TEXT_CHARS_MAX = 32_768
-/** Text that stands deeper than this within blocks and marks keeps its words alone. */
+/** Below this depth only the words of a text are kept. */
 const DEPTH_MAX = 64
 const CODE_BLOCK = '(code block)'
-/** What a heading or an entry of a list ends with, or is given. */
+/** Ends of headings and list items. A full stop is added if missing. */
 const SENTENCE_END = /[.!?…:;。！？]["'”’)\]]*$/u
-/** Struck-out words are read like all others. */
+/** Struck-out words are kept. Only their marks are removed. */
 const STRIKE_MARK = /~~/g
-/** Blocks that begin so are programs, rules for looks, comments and declarations. */
+/** HTML blocks that show nothing: scripts, styles, comments and declarations. */
 const UNSHOWN = /^\s*<(?:script|style|template|[!?])/i
 const TAG = /<(?:\/?[a-z]|!--)[^<>]*>/gi
 
-/** A Markdown text as it is read out: what the marks mean is left out, and every block is a line that ends as a sentence does. */
+/** Markdown as text to be spoken: marks are removed, and each block becomes one line that ends like a sentence. */
 export function plainText({ text }: { readonly text: string }): { readonly text: string } {
   if (text.length > TEXT_CHARS_MAX) throw new EngineRefusal(`the text is longer than ${TEXT_CHARS_MAX} characters`)
   const root = fromMarkdown(text, { extensions: [gfmTable()], mdastExtensions: [gfmTableFromMarkdown()] })
   return { text: blocksIn(root, 0).join('\n') }
 }
 
-/** Lines of the blocks within. */
+/** Lines of the blocks in a node. */
 function blocksIn(node: Parents, depth: number): readonly string[] {
   return node.children.flatMap((child) => blockLines(child, depth + 1)).filter((line) => line !== '')
 }
@@ -57,7 +57,7 @@ function blockLines(node: Nodes, depth: number): readonly string[] {
   }
 }
 
-/** Entries of lists are sentences. */
+/** List items end like sentences. */
 function itemLines(lines: readonly string[]): readonly string[] {
   return lines.map(asSentence)
 }
@@ -93,13 +93,13 @@ function inlineText(node: Nodes, depth: number): string {
   }
 }
 
-/** Words between the tags of a block of HTML: they are as much of the text as any. Not those that a page does not show. */
+/** Words between the tags of an HTML block, except those that a page does not show. */
 function markupWords(markup: string): string {
   if (UNSHOWN.test(markup)) return ''
   return markup.replaceAll(TAG, ' ').replaceAll(/\s+/g, ' ').trim()
 }
 
-/** Words anywhere within, however deep: what stands so deep would exceed the stack otherwise. */
+/** All words in a node. A loop, since deep nesting would overflow the stack. */
 function wordsIn(node: Nodes): string {
   const words: string[] = []
   const left: Nodes[] = [node]

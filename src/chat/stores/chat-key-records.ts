@@ -14,15 +14,15 @@ type Database = Level<string, string>
 const SIZES = { cacheSize: 1_048_576, writeBufferSize: 1_048_576 }
 const KEYS = { key: (id: string) => `key/${id}`, owner: (name: string) => `owner/${name}` } as const
 
-/** What was found in a store of keys. */
+/** Content of the store of keys. */
 export interface KeptKeys {
   readonly keys: readonly KeyRecord[]
   readonly owners: readonly OwnerRecord[]
-  /** Entries that could not be read; they are left as they are. */
+  /** Names of unreadable entries. They stay in the store. */
   readonly unreadable: readonly string[]
 }
 
-/** Records of keys in a LevelDB of their own, every write synced. */
+/** Key records in a separate LevelDB. Every write is synced. */
 export class LevelKeyRecords {
   readonly #database: Database
 
@@ -31,9 +31,9 @@ export class LevelKeyRecords {
   }
 
   /**
-   * Opens the store, creating it if there is none. A damaged one is moved to `<path>.damaged`, in the place of one moved before,
-   * and a new one begun: keys can be made anew, and a node has more to do than to chat. `onDamage` hears why. A lock or a disk that
-   * fails is thrown.
+   * Opens or creates the store. A damaged store is moved to `<path>.damaged`, replacing an earlier one, and a new store
+   * begins: new keys can be made, and the node must keep running. `onDamage` receives the reason. A lock or a failing
+   * disk is thrown.
    */
   static async open(path: string, onDamage: (reason: string) => void): Promise<LevelKeyRecords & { kept: KeptKeys }> {
     try {
@@ -48,7 +48,7 @@ export class LevelKeyRecords {
     }
   }
 
-  /** Writes all of it, or nothing and rejects. */
+  /** Writes atomically. Rejects if nothing was written. */
   async write({ keys, forgottenKeys, owners, forgottenOwners }: KeyWrites): Promise<void> {
     const batch = this.#database.batch()
     for (const record of keys) batch.put(KEYS.key(record.id), JSON.stringify(record))

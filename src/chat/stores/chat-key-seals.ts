@@ -4,15 +4,15 @@ import type { KeySeals } from '../../../marketplace/chat/keys/key-book.ts'
 import { createFileAtomically } from '../../storage/atomic-file.ts'
 
 const SECRET_BYTES = 32
-/** With it and the database, keys could be tried without asking the node. */
+/** The secret allows guessing keys offline with the database, so only its owner may read it. */
 const OWNER_ONLY = 0o600
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const BASE = BigInt(ALPHABET.length)
-/** As many digits as 32 bytes can take. */
+/** Digits in base 62 for 32 bytes. */
 const KEY_DIGITS = 43
 const ID_DIGITS = 8
 
-/** Keys of the form `fk-`, eight characters that are no secret, 32 random bytes; sealed by HMAC-SHA-256 under a secret. */
+/** Keys of the form `fk-`, eight public characters, 32 random bytes. Sealed by HMAC-SHA-256 under a secret. */
 export function keySeals(secret: Uint8Array): KeySeals {
   const seal = (text: string): Buffer => createHmac('sha256', secret).update(text).digest()
   return {
@@ -30,7 +30,7 @@ export function keySeals(secret: Uint8Array): KeySeals {
   }
 }
 
-/** The lowest digits of a number, as letters and digits alone: what a double click selects whole. */
+/** The lowest digits of a number in base 62, which a double click selects as a whole. */
 function base62(bytes: Buffer, digits: number): string {
   let rest = BigInt(`0x${bytes.toString('hex')}`)
   let text = ''
@@ -41,8 +41,10 @@ function base62(bytes: Buffer, digits: number): string {
   return text
 }
 
-/** The secret of a data folder, 32 bytes in hex in a file for the owner alone; made where there is none. One that cannot be used
- * is moved to `<path>.damaged`. */
+/**
+ * The secret of a data folder: 32 bytes in hex, in a file that only its owner can read. Created if missing. An unusable
+ * one is moved to `<path>.damaged`.
+ */
 export async function makeKeySecret(path: string): Promise<Uint8Array> {
   const fresh = randomBytes(SECRET_BYTES)
   for (;;) {

@@ -7,44 +7,44 @@ import { storageFaultOf } from '../../storage/folder.ts'
 import { LevelKeyRecords } from './chat-key-records.ts'
 import { keySeals, makeKeySecret } from './chat-key-seals.ts'
 
-/** How long figures of use wait to be written: what a killed process loses of them, and nothing else of the keys. */
+/** Interval of writing the use of keys. A killed process loses at most this, and nothing else of the keys. */
 export const USAGE_LOSS_MS_MAX = 5_000
 
 /** What keys are opened with. */
 export interface ChatKeysOptions {
-  /** Folder of the store, in a folder that exists; the secret of the seals lies beside it, in `<folder>.secret`. */
+  /** Folder of the store. Its parent must exist. The secret of the seals lies beside it in `<folder>.secret`. */
   readonly folder: string
   readonly clock: Clock
   readonly bounds: OwnerBounds
-  /** Hears what is wrong with the store while the node goes on: damage, a lost secret, figures that could not be written yet. */
+  /** Receives problems of the store while the node runs: damage, a lost secret, or use that could not be written. */
   readonly onFault: (cause: Fault) => void
   readonly timers?: Timers
-  /** Keys of all owners at most; default 20,000. */
+  /** Most keys of all owners. Default 20,000. */
   readonly keysInAllMax?: number
 }
 
 /** The keys of a data folder, until they are closed. */
 export interface OpenChatKeys extends ChatKeys {
-  /** Writes what was used, and lets go of the folder. A second call does nothing. */
+  /** Writes the use and closes the store. A second call does nothing. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Opens the API keys of a node, creating store and secret where there are none. Rejects where another process has the store open
- * or the disk fails: see `storageFault`.
+ * Opens the API keys of a node. Creates store and secret if missing. Rejects if another process holds the store or the
+ * disk fails: see `storageFault`.
  */
 export async function openChatKeys(options: ChatKeysOptions): Promise<OpenChatKeys> {
   const { folder, clock, bounds, keysInAllMax, onFault } = options
   const tell = (reason: string): void => onFault(fault('chat/keys-damaged', { reason }))
   const store = await LevelKeyRecords.open(folder, (reason) =>
-    tell(`${folder} is damaged (${reason}): it lies beside now, and keys must be made anew`),
+    tell(`${folder} is damaged (${reason}): it was moved aside, and keys must be made again`),
   )
   try {
     const secretPath = `${folder}.secret`
     const seals = keySeals(await makeKeySecret(secretPath))
     const { keys, owners, unreadable } = store.kept
     const lost = keys.filter(({ sealedBy }) => sealedBy !== seals.name).length
-    if (lost > 0) tell(`${lost} are good no longer, since ${secretPath} was lost or replaced`)
+    if (lost > 0) tell(`${lost} are no longer valid, since ${secretPath} was lost or replaced`)
     if (unreadable.length > 0) tell(`${unreadable.length} entries of ${folder} cannot be read`)
     const write = store.write.bind(store)
     const room = keysInAllMax === undefined ? {} : { keysInAllMax }
@@ -55,7 +55,7 @@ export async function openChatKeys(options: ChatKeysOptions): Promise<OpenChatKe
   }
 }
 
-/** Writes figures of use now and then until it is closed. */
+/** Writes the use regularly until it is closed. */
 function running(
   book: KeyBook,
   store: LevelKeyRecords,

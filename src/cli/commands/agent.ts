@@ -24,7 +24,7 @@ import type { Session } from '../session.ts'
 import { readAddress, readAgentId, readServiceId, textFlag, usage } from '../values.ts'
 import { writingCommand } from '../writing.ts'
 
-/** Fields of an agent as the command line has them; undefined ones are not named. */
+/** Fields of an agent on the command line. Undefined if not given. */
 interface AgentAsked {
   readonly agentId: AgentId
   readonly name: string | undefined
@@ -69,7 +69,7 @@ export const agentUpdateCommand = writingCommand<AgentAsked>({
   name: 'agent update',
   usage: '<agent>',
   wordsMax: 1,
-  about: 'Change an agent of yours; name and capabilities stay where you do not name them',
+  about: 'Change your agent; name and capabilities stay unless you name them',
   example: 'agent update my-agent --endpoint https://new.example --settlers ""',
   flags: { ...AGENT_FLAGS, owner: 'Address that may change it from now on' },
   read: (context) => readAgent(context, 'agent update'),
@@ -78,17 +78,18 @@ export const agentUpdateCommand = writingCommand<AgentAsked>({
     if (!known.ok) return known
     const named = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
     if (Object.keys(named).length === 0) return usage('name at least one thing that changes')
-    // Only its owner can change it.
+    // The owner is set to this wallet: only the owner can change the agent.
     const payload = { ...known.value, owner: session.sender, ...named } as PayloadOf<'agent_update'>
     const trusted = trustedText(session, asked, payload)
-    if (trusted !== '') return usage(`only the node says what else ${agentId} is: if it is right, add ${trusted}`)
+    if (trusted !== '')
+      return usage(`the other fields of ${agentId} are known only from the node: if they are right, add ${trusted}`)
     return propose('agent_update', payload, `change ${Object.keys(named).join(', ')}: ${recordText(session, payload)}`)
   },
 })
 
 /**
- * Flags that are to be named, addresses of accounts with what the node says: who is paid, who can give payments back, and where
- * calls go is not left to a node. Empty where nothing is missing.
+ * Flags that the user must repeat with the values of the node. An update signs the whole record, and a node must not
+ * decide who is paid, who can refund, and where calls go. Empty if none is missing.
  */
 function trustedText(session: Session, asked: Partial<AgentAsked>, payload: PayloadOf<'agent_update'>): string {
   const { payout, settlers } = payload
@@ -96,12 +97,12 @@ function trustedText(session: Session, asked: Partial<AgentAsked>, payload: Payl
   if (asked.payout === undefined && payout !== session.sender) missing.push(`--payout ${text(session, payout)}`)
   const settled = settlers.map((settler) => text(session, settler)).join(',')
   if (asked.settlers === undefined) missing.push(`--settlers "${settled}"`)
-  // Its text is not repeated: an address of a node's choice may do something else in a shell.
+  // The endpoint's text is not shown: a node could choose one that runs a command in a shell.
   if (asked.endpoint === undefined) missing.push('--endpoint <address>')
   return missing.join(' ')
 }
 
-/** Everything that an update signs, since what is not named comes from the node. */
+/** Everything that an update signs, since fields that were not given come from the node. */
 function recordText(session: Session, { agentId, name, endpoint, ...record }: PayloadOf<'agent_update'>): string {
   const { owner, payout, settlers, capabilities } = record
   const able = CAPABILITIES.filter((capability) => (capabilities & capabilitySet([capability])) !== 0).join(', ')
@@ -180,7 +181,7 @@ function readCapabilities(list: string | undefined): Result<number | undefined> 
   return ok(capabilitySet(capabilities))
 }
 
-/** Fields of a service as the command line has them; undefined ones are not named. */
+/** Fields of a service on the command line. Undefined if not given. */
 interface ServiceAsked {
   readonly agentId: AgentId
   readonly serviceId: ServiceId
@@ -198,8 +199,7 @@ export const agentPublishCommand = writingCommand<ServiceAsked>({
   name: 'agent publish',
   usage: '<agent> <service>',
   wordsMax: 2,
-  about:
-    'Publish a service of an agent of yours, or change it; what you do not name stays, but the price is always named',
+  about: 'Publish or change a service of your agent; fields you do not name stay, but --price is always needed',
   example: 'agent publish my-agent my-search --price 0.01 --capability search --name Search',
   flags: {
     price: 'Price of a call in dollars, at most 6 decimals',
@@ -213,7 +213,7 @@ export const agentPublishCommand = writingCommand<ServiceAsked>({
     const known = await findService(session, agentId, serviceId)
     if (!known.ok) return known
     const named = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
-    // A price that was changed in this epoch is not told yet: taken from the node, the old one would come back.
+    // The node does not show a price changed in this epoch yet. Taking its price would restore the old one.
     if (asked.priceUsdMicros === undefined) return usage('a service is published with --price')
     const fields = { requestFormat: '', description: '', ...known.value, ...named } as Partial<
       PayloadOf<'service_publish'>
@@ -225,7 +225,7 @@ export const agentPublishCommand = writingCommand<ServiceAsked>({
   },
 })
 
-/** Everything that a publication signs, since what is not named comes from the node. */
+/** Everything that a publication signs, since fields that were not given come from the node. */
 function serviceText(service: PayloadOf<'service_publish'>): string {
   const { capability, priceUsdMicros, name, requestFormat, description } = service
   const price = `$${formatAmount(priceUsdMicros, USD_DECIMALS)}`
@@ -270,7 +270,7 @@ function readServiceName(words: readonly string[], otherwise: string): Result<Pa
   return service.ok ? ok({ agentId: agentId.value, serviceId: service.value }) : service
 }
 
-/** `farthing agent retire`: takes a service off the market. */
+/** `farthing agent retire`: stops selling a service. */
 export const agentRetireCommand = writingCommand<PayloadOf<'service_retire'>>({
   name: 'agent retire',
   usage: '<agent> <service>',

@@ -35,7 +35,7 @@ import { writingCommand } from '../writing.ts'
 const DEV_KEYS = 10
 const KEYS_MAX = 8
 const EPOCH_BOUND = 1_000_000_000
-/** The devnet's committee uses its development keys under this scheme. */
+/** Key scheme of the devnet's committee. */
 const DEV_SCHEME = 2
 
 const MEMBER_FLAGS = {
@@ -43,7 +43,7 @@ const MEMBER_FLAGS = {
   'dev-member': 'Devnet only: sign with this development key (the committee has 8, 9 and 10) in place of a wallet',
 }
 
-/** `farthing attestor key`: the public key that a rotation names. */
+/** `farthing attestor key`: the public key of a wallet, for a rotation of the committee. */
 export const attestorKeyCommand: Command = {
   name: 'attestor key',
   usage: '',
@@ -62,7 +62,7 @@ export const attestorKeyCommand: Command = {
   },
 }
 
-/** `farthing attestor sign`: one member's signature over an action of the bridge. */
+/** `farthing attestor sign`: a member's signature on an action of the bridge. */
 export const attestorSignCommand: Command = {
   name: 'attestor sign',
   usage: '<action> ...',
@@ -116,7 +116,7 @@ function networkOf({ params }: CommandContext): SigningNetwork {
   return createRuleBook(params, PROTOCOL).network
 }
 
-/** The key of a member: a wallet's, or on the devnet a published one. */
+/** The key of a member: from a wallet, or a published key on the devnet. */
 async function openMember(context: CommandContext): Promise<Result<WalletKey>> {
   const { config, params } = context
   const number = countFlag(context, 'dev-member', DEV_KEYS + 1)
@@ -129,7 +129,7 @@ async function openMember(context: CommandContext): Promise<Result<WalletKey>> {
   return ok(walletKey(devSeed(number.value), DEV_SCHEME))
 }
 
-/** Epoch and place of a key in the committee: as the flags say, or as the node does. */
+/** Epoch and key index of a member, from the flags or from the node. */
 async function placeOf(
   context: CommandContext,
   { keys }: WalletKey,
@@ -148,7 +148,7 @@ async function placeOf(
   return ok({ epoch: epoch.value ?? committee.value.epoch, keyIndex })
 }
 
-/** `farthing attestor submit`: joins members' signatures and pays for the transaction that carries them. */
+/** `farthing attestor submit`: joins the signatures of members, and pays for their transaction. */
 export const attestorSubmitCommand = writingCommand<readonly string[]>({
   name: 'attestor submit',
   usage: '<signature file> ...',

@@ -14,28 +14,28 @@ import { EXIT } from '../exit-codes.ts'
 import { IndexAudit, type IndexReport } from '../index-audit.ts'
 import { openOffline } from '../offline.ts'
 
-/** What an audit found. */
+/** Result of an audit. */
 export interface AuditReport {
   readonly height: number
   readonly blockId: string
   readonly records: number
-  /** Conservation: assets whose places do not sum to what was minted and not burned. */
+  /** Assets that break conservation: the sum of all places differs from minted minus burned. */
   readonly brokenAssets: readonly { readonly asset: string; readonly sum: string }[]
-  /** Invariants of ledgers that all their records together break: escrow and stake sums, pool shares, custody. */
+  /** Invariants of ledgers that break over all records: escrow and stake sums, pool shares, custody. */
   readonly brokenInvariants: readonly string[]
-  /** State root computed from every record, and the one in the head's header. */
+  /** State root computed from the records, and the one in the header of the head. */
   readonly computedStateRoot: string
   readonly headerStateRoot: string
-  /** Indexes that follow from the state. */
+  /** Indexes that are derived from the state. */
   readonly indexes: readonly IndexReport[]
   readonly sound: boolean
 }
 
 const BATCH = 4_096
-/** Tables that grow with the number of people: no ledger's own sums are over them, so they are not kept in memory. */
+/** Tables that grow with the number of users. No invariant sums over them, so they are not kept in memory. */
 const CROWDED = new Set([ACCOUNTS.prefix, TOKEN_BALANCES.prefix])
 
-/** The state's tree, built again from its records. */
+/** Rebuilds the state tree from its records. */
 class TreeBuilder {
   readonly #pages = new Map<PageId, Page>()
   root = ''
@@ -50,10 +50,10 @@ class TreeBuilder {
   }
 }
 
-/** Sums over all records: conservation, and what each ledger says of its own. */
+/** Checks conservation and the invariants of each ledger over all records. */
 class LedgerSums {
   readonly #balance = new Balance()
-  // Seen from an empty state, what an invariant says of changes it says of the records themselves.
+  // As changes from an empty state, the records themselves can be given to the invariants.
   readonly #changes: ValueChange[] = []
 
   add({ table, key }: Pick<StateChange, 'table' | 'key'>, value: unknown): void {
@@ -70,8 +70,8 @@ class LedgerSums {
 }
 
 /**
- * Recomputes conservation, the sums of each ledger and the state root from every record of the data folder, trusting no
- * index, and compares the indexes that follow from the state with it.
+ * Recomputes conservation, ledger invariants and state root from every record of the data folder. Uses no index, and
+ * compares the derived indexes with the state.
  */
 export async function auditState({ database, ruleBook }: Chain): Promise<AuditReport> {
   const tree = new TreeBuilder()
@@ -113,7 +113,7 @@ export async function auditState({ database, ruleBook }: Chain): Promise<AuditRe
   }
 }
 
-/** `farthing audit`: checks a data folder; the node must not be running on it. */
+/** `farthing audit`: checks a data folder. The node must not be running. */
 export const auditCommand: Command = {
   name: 'audit',
   usage: '',

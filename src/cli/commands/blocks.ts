@@ -41,7 +41,7 @@ function heightRange(
   return whole && from >= 1 && to <= height && from <= to + 1 ? { from, to } : null
 }
 
-/** `farthing import`: validates blocks of a file and adds them. */
+/** `farthing import`: validates the blocks of a file and adds them. */
 export const importCommand: Command = {
   name: 'import',
   usage: '<file>',
@@ -65,7 +65,7 @@ export const importCommand: Command = {
   },
 }
 
-/** How many blocks of a file were added, and what was wrong with the next one. */
+/** Number of blocks added, and what was wrong with the next one. */
 interface Imported {
   readonly added: number
   readonly refusal: Fault | null

@@ -5,7 +5,7 @@ import { factLines, textFact } from '../facts.ts'
 import { bpsCell, cellOf, type Fields, itemsOf, readingCommand, unitsCell } from '../reading.ts'
 import { readId, usage } from '../values.ts'
 
-/** `farthing bridge status`: the networks of the bridge and what their vaults hold. */
+/** `farthing bridge status`: networks of the bridge, and the funds of their vaults. */
 export const bridgeStatusCommand = readingCommand({
   name: 'bridge status',
   usage: '[network]',
@@ -22,12 +22,12 @@ export const bridgeStatusCommand = readingCommand({
   ],
 })
 
-/** All networks of an answer, or the one that it is about. */
+/** The networks in an answer: a list, or the only one. */
 function networksOf({ networks, network }: Fields): readonly Fields[] {
   return network === undefined ? itemsOf(networks) : [fieldsOf(network)]
 }
 
-/** `farthing bridge deposits`: where deposits go and what came so far. */
+/** `farthing bridge deposits`: vault addresses and deposits so far. */
 export const bridgeDepositsCommand = readingCommand({
   name: 'bridge deposits',
   usage: '[network]',
@@ -46,7 +46,7 @@ export const bridgeDepositsCommand = readingCommand({
   ],
 })
 
-/** `farthing bridge withdrawal`: how far a withdrawal has come. */
+/** `farthing bridge withdrawal`: state of a withdrawal. */
 export const bridgeWithdrawalCommand = readingCommand({
   name: 'bridge withdrawal',
   usage: '<id>',

@@ -9,14 +9,14 @@ import { writingCommand } from '../writing.ts'
 
 const BPS = 10_000n
 
-/** A withdrawal as the command line has it. */
+/** A withdrawal on the command line. */
 interface WithdrawAsked {
   readonly amount: string
   readonly network: string
   readonly recipient: string
 }
 
-/** `farthing bridge withdraw`: burns a wrapped token for what it wraps. */
+/** `farthing bridge withdraw`: burns a wrapped token to receive the original. */
 export const bridgeWithdrawCommand = writingCommand<WithdrawAsked>({
   name: 'bridge withdraw',
   usage: '<amount> <network> <recipient>',
@@ -40,7 +40,7 @@ export const bridgeWithdrawCommand = writingCommand<WithdrawAsked>({
     if (!burned.ok) return burned
     if (burned.value < network.minimum)
       return usage(`the least withdrawal to ${network.name} is ${amountText(network.minimum, asset.value)}`)
-    // Nobody could pay an address that its network does not know, and the tokens would be burned already.
+    // An invalid address could not be paid after the tokens were burned.
     const reason = checkExternalAddress(network.format, recipient)
     if (reason !== null) return usage(`"${recipient.slice(0, 90)}" is no address of ${network.name}: ${reason}`)
     const received = paidOut(network, burned.value)
@@ -50,12 +50,12 @@ export const bridgeWithdrawCommand = writingCommand<WithdrawAsked>({
   },
 })
 
-/** What the recipient of a withdrawal gets: the amount less the network's fee, rounded up. */
+/** Amount that the recipient receives: the network's fee is rounded up and subtracted. */
 export function paidOut({ feeBps }: Pick<BridgeNetwork, 'feeBps'>, burned: Amount): Amount {
   return amount(burned - mulDivUp(burned, feeBps, BPS))
 }
 
-/** A network of the bridge with its number, by the key that commands use. */
+/** A network of the bridge with its number, found by its key. */
 export function findNetwork(
   networks: readonly BridgeNetwork[],
   key: string,

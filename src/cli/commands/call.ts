@@ -26,12 +26,12 @@ import { importDevWallets, unlockWallet, walletName } from '../wallets.ts'
 
 const USAGE = 'usage: farthing call <service> [request]'
 const SECRET_BYTES = 32
-/** Most coins that a call may cost unless its caller allows more: the price is the word of whoever sells. */
+/** Default of --max-price in coins. The seller sets the price, so it needs a limit. */
 const PRICE_MAX_DEFAULT = '100'
-/** How long a paid call is repeated before the command gives up; the payment can be taken up again with --tx. */
+/** How long the command waits for the answer of a paid call. Later, --tx takes it up again. */
 const SETTLE_MS_MAX = 300_000
 
-/** `farthing call`: buys one call. */
+/** `farthing call`: buys one call of a service. */
 export const callCommand: Command = {
   name: 'call',
   usage: '<service> [request]',
@@ -60,7 +60,7 @@ export const callCommand: Command = {
   },
 }
 
-/** The call that is asked for; refused before a node is asked. */
+/** Checks the command line of a call before a node is asked. */
 async function askedCall(context: CommandContext): Promise<Result<CommandContext>> {
   const { flags, words } = context
   if (flags.tx !== undefined && (words.length > 0 || flags['request-file'] !== undefined))
@@ -86,7 +86,7 @@ async function buy(context: CommandContext): Promise<number | Fault> {
   return settle(client, context, record.value)
 }
 
-/** A payment signed for another network would be lost to a typo in --rpc. */
+/** A payment signed for another network would be lost because of a typo in --rpc. */
 async function checkNetwork(client: NodeClient, { params }: CommandContext): Promise<Fault | null> {
   const status = await client.status()
   if (!status.ok) return status.fault
@@ -120,7 +120,7 @@ async function quote(client: NodeClient, { words, note, params, flags }: Command
   return fail(fault('cli/price-too-high', { price, limit: `${most} ${params.ticker}` }))
 }
 
-/** What a request looks like, by the seller's words; empty where it says neither form nor example. */
+/** The form of a request in the seller's words. Empty if the seller gives neither form nor example. */
 function requestHint({ requestFormat, example }: NodeAnswer['body']): string {
   const [form, shown] = [textOf(requestFormat, '').trim(), textOf(example, '').trim()]
   return [form, shown === '' ? '' : `for example: ${shown}`].filter((part) => part !== '').join('; ')
@@ -132,7 +132,7 @@ function showQuote({ print, printJson, flags, params }: CommandContext, { raw, .
   return EXIT.ok
 }
 
-/** Signs the payment, keeps it with its secret, and only then sends it. */
+/** Signs the payment, saves it with its secret, and only then sends it. */
 async function pay(client: NodeClient, context: CommandContext, quoted: ClientQuote): Promise<Result<CallRecord>> {
   const { config, params, words } = context
   const imported = await importDevWallets(config, params)
@@ -152,11 +152,11 @@ async function pay(client: NodeClient, context: CommandContext, quoted: ClientQu
   const record: CallRecord = { tx: payment.value.tx, secret, serviceId: quoted.serviceId, request, quote: quoted.raw }
   await saveCall(config.dataDir, record)
   const submitted = await client.submit(payment.value.tx)
-  // Whether it arrived is not known then, and paying again might pay twice: the settle finds out.
+  // The payment may have arrived, and paying again could pay twice. Settling finds out.
   return submitted.ok || isUnanswered(submitted.fault) ? ok(record) : submitted
 }
 
-/** Takes up a kept call: the same payment is offered again, and sent again if the node does not know it. */
+/** Takes up a saved call. The same payment is sent again if the node does not know it. */
 async function resume(client: NodeClient, context: CommandContext, txId: string): Promise<number | Fault> {
   const record = await loadCall(context.config.dataDir, txId)
   if (!record.ok) return record.fault
@@ -184,7 +184,7 @@ async function settle(client: NodeClient, context: CommandContext, record: CallR
   return refusal(answer.value)
 }
 
-/** The command line that takes a paid call up again, with what this one says of the answer. */
+/** The command line that takes up a paid call again, with the same output flags. */
 function resumeHint(context: CommandContext, txId: string): string {
   const json = context.flags.json === undefined ? '' : ' --json'
   return nodeHint(context, `call --tx ${txId}${givenFlags(context, ['save'])}${json}`)
@@ -210,7 +210,7 @@ async function showResult(
   return EXIT.unverified
 }
 
-/** What cannot be saved is not lost: the same answer comes again. By the same path it would fail again. */
+/** If the file cannot be saved, the paid answer can be fetched again. The hint leaves out the path that failed. */
 async function save(
   context: CommandContext,
   path: string,
@@ -248,7 +248,7 @@ function showRefund(context: CommandContext, txId: string, body: NodeAnswer['bod
   const refund = fieldsOf(body.refund)
   if (flags.json !== undefined) printJson({ error: body.error, code: body.code, refund })
   const amount = typeof refund.amount === 'number' ? String(refund.amount) : 'an unknown amount of'
-  // The node points to the member of its answer; here that is the next line.
+  // The node's message refers to a field of its answer, which here is the next line.
   note(textOf(body.error, 'the call failed').replace(/: see refund\.$/, '.'))
   const back = `${amount} ${params.ticker} goes back to you (${textOf(refund.status, 'unknown')})`
   note(`${back}; see: ${nodeHint(context, `tx ${txId}`)}`)

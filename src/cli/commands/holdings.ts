@@ -38,7 +38,7 @@ export const walletHoldingsCommand = readingCommand({
   ],
 })
 
-/** Why a total is less than the sum of its rows: assets of thin markets, and assets without a price. */
+/** Why the total is less than the sum of the rows: assets in thin markets, and assets without a price. */
 function totalText(tokens: readonly Fields[], unpriced: unknown): string {
   const symbols = Array.isArray(unpriced) ? unpriced.map(cellOf).join(', ') : ''
   return [
@@ -59,13 +59,13 @@ function stakeRow({ tier, staked, pending, valueUsd }: Fields): readonly string[
   return [`stake in tier ${cellOf(tier)}`, `${unitsCell(staked)} (to claim ${unitsCell(pending)})`, cellOf(valueUsd)]
 }
 
-/** Lines of a history, at most as many as the node gives in a page. */
+/** Most lines of a history: the largest page of the node. */
 const LINES_MAX = 50
 const LINES_DEFAULT = '20'
-/** Pages that are asked for until there are enough lines. */
+/** Most pages that are read to fill the lines. */
 const PAGES_MAX = 100
 
-/** `farthing wallet history`: what happened to a wallet or to any address. */
+/** `farthing wallet history`: history of a wallet or of any address. */
 export const walletHistoryCommand: Command = {
   name: 'wallet history',
   usage: '[address]',
@@ -77,7 +77,7 @@ export const walletHistoryCommand: Command = {
     limit: `Most lines, 1 to ${LINES_MAX}; default ${LINES_DEFAULT}`,
     cursor: PAGE_FLAGS.cursor,
     ...RPC_FLAG,
-    json: 'Print a page of the events of the node as JSON, of a call its payment and its end, each with its fee and amounts',
+    json: 'Print a page of events of the node as JSON with fees and amounts; a call has two, its payment and its end',
   },
   run: async (context) => {
     const most = limitFlag(context, LINES_MAX)
@@ -106,7 +106,7 @@ async function showHistory(asking: Asking, path: string): Promise<number | Fault
   return EXIT.ok
 }
 
-/** As many lines as were asked for: a page of events has fewer where the payment and the end of a call are one line. */
+/** Reads until there are enough lines: the payment and the end of a call become one line, so a page has fewer. */
 async function readHistory(
   { context, client }: Asking,
   path: string,
@@ -115,7 +115,7 @@ async function readHistory(
   const [events, ended]: [Fields[], Set<unknown>] = [[], new Set()]
   let cursor = context.flags.cursor
   for (let pages = 0; pages < PAGES_MAX; pages++) {
-    // Never more than are missing: what is left over of a page would be missing on the next one.
+    // Ask for no more than are missing: the cursor continues after the page, so surplus events would be lost.
     const asked = { limit: String(most - events.length), ...(cursor !== undefined && { cursor }) }
     const page = await client.document(`/api/v1${path}${queryOf({ flags: asked }, ['limit', 'cursor'])}`)
     if (!page.ok) return page

@@ -8,10 +8,10 @@ import { readingCommand, tableOf } from '../reading.ts'
 import { transactionLines } from '../transaction-text.ts'
 import { readId, usage } from '../values.ts'
 
-/** What a block is found by. */
+/** Height, id, or `latest`. */
 const BLOCK = /^(latest|[0-9]{1,10}|[0-9a-f]{64})$/
 
-/** `farthing tx`: a transaction and what came of it. */
+/** `farthing tx`: a transaction and its outcome. */
 export const txCommand = readingCommand({
   name: 'tx',
   usage: '<id>',
@@ -41,7 +41,7 @@ export const blockCommand = readingCommand({
   lines: blockLines,
 })
 
-/** `farthing config print`: every setting with its value and where it came from. */
+/** `farthing config print`: every setting with its value and origin. */
 export const configPrintCommand: Command = {
   name: 'config print',
   usage: '',

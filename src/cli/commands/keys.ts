@@ -15,11 +15,11 @@ import { countFlag, usage } from '../values.ts'
 
 const FLAGS = { ...RPC_FLAG, ...TOKEN_FLAG, json: 'Print JSON' }
 const LIMIT_FLAGS = {
-  rpm: 'Chats per minute; none: what its owner may',
-  tpd: 'Tokens per day (UTC); none: what its owner may',
+  rpm: 'Chats per minute; none: the limit of its owner',
+  tpd: 'Tokens per day (UTC); none: the limit of its owner',
 }
 
-/** `farthing keys`: the API keys of the chat. */
+/** `farthing keys`: lists the API keys of the chat. */
 export const keysCommand: Command = {
   name: 'keys',
   usage: '',
@@ -36,7 +36,7 @@ export const keysCommand: Command = {
   },
 }
 
-/** `farthing keys create`: makes a key and shows it, this once. */
+/** `farthing keys create`: makes a key and shows it once. */
 export const keysCreateCommand: Command = {
   name: 'keys create',
   usage: '<label>',
@@ -74,7 +74,7 @@ export const keysCreateCommand: Command = {
   },
 }
 
-/** `farthing keys change`: renames a key, or sets its limits. */
+/** `farthing keys change`: renames a key or changes its limits. */
 export const keysChangeCommand: Command = {
   name: 'keys change',
   usage: '<id>',
@@ -93,7 +93,7 @@ export const keysChangeCommand: Command = {
   },
 }
 
-/** `farthing keys revoke`: ends a key. */
+/** `farthing keys revoke`: revokes a key. */
 export const keysRevokeCommand: Command = {
   name: 'keys revoke',
   usage: '<id>',
@@ -107,7 +107,7 @@ export const keysRevokeCommand: Command = {
   },
 }
 
-/** `farthing keys password`: sets what the operator signs in to the dashboard with. */
+/** `farthing keys password`: sets the operator's password for the dashboard. */
 export const keysPasswordCommand: Command = {
   name: 'keys password',
   usage: '',
@@ -129,7 +129,7 @@ async function askPassword(): Promise<Result<string>> {
   if (!process.stdin.isTTY) return soundPassword((await readInput()).replace(/\r?\n$/, ''))
   const password = soundPassword(await promptHidden('New password: '))
   if (!password.ok || (await promptHidden('Once more: ')) === password.value) return password
-  return usage('the two are not the same')
+  return usage('the two passwords differ')
 }
 
 function soundPassword(text: string): Result<string> {
@@ -138,7 +138,7 @@ function soundPassword(text: string): Result<string> {
   return usage(`a password is one line of ${min} to ${max} characters`)
 }
 
-/** No more than a password can have: whatever comes after would not be one. */
+/** Reads at most a little more than the longest password. */
 async function readInput(): Promise<string> {
   let text = ''
   for await (const chunk of process.stdin.setEncoding('utf8')) {
@@ -148,7 +148,7 @@ async function readInput(): Promise<string> {
   return text
 }
 
-/** The id of a key, with or without the beginning that all keys have. */
+/** The id of a key, with or without the prefix of all keys. */
 function idOf({ words }: CommandContext): string | undefined {
   return words[0]?.replace(/^fk-/, '')
 }

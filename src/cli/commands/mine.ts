@@ -18,10 +18,10 @@ import { readAddress, usage } from '../values.ts'
 
 const THREADS_MAX = 256
 const RATE_MS = 30_000
-/** How long threads of the lowest priority get to end by themselves; nothing of theirs is worth waiting for. */
+/** Time for the threads to end. They have the lowest priority, and no work worth waiting for. */
 const THREADS_END_MS = 300
 
-/** `farthing mine`: mines with the threads of this machine on the head of a node. */
+/** `farthing mine`: mines for a node with the threads of this machine. */
 export const mineCommand: Command = {
   name: 'mine',
   usage: '',
@@ -63,14 +63,14 @@ async function mine({ print, note }: CommandContext, { url, owner, threads }: Mi
   const rates = tellRates(pool, (rate) => note(`${rate} hashes/s, ${blocks} blocks found`))
   const miner = new ExternalMiner({
     ...{ url, owner, note, searcher: pool, signal: told.signal },
-    // Half of all nonces lie above it, more than can be tried.
+    // Start in the lower half: more nonces lie above it than can be tried.
     firstNonce: () => randomBytes(8).readBigUInt64LE() >> 1n,
     onMined: ({ height, id, transactions }) => {
       blocks += 1
       print(`block ${height} ${id} with ${transactions} transactions`)
     },
   })
-  // An answer that a node still owes is not waited for.
+  // Do not wait for an outstanding answer.
   await Promise.race([miner.run(), over])
   rates.stop()
   await Promise.race([pool.close(), setTimeout(THREADS_END_MS)])
@@ -101,7 +101,7 @@ function readUrl(context: CommandContext): Result<string> {
   return usage(`--node is "${url.slice(0, 60)}"; allowed: an http(s) address as http://127.0.0.1:8420`)
 }
 
-/** Whom the blocks pay: the address given, or that of a wallet here, which stays closed. */
+/** The address that mining pays: the one given, or that of a local wallet, which stays closed. */
 async function rewardOwner(context: CommandContext): Promise<Result<JobOwner>> {
   const { flags } = context
   if (flags.address !== undefined && flags.wallet !== undefined)
@@ -114,7 +114,7 @@ async function rewardOwner(context: CommandContext): Promise<Result<JobOwner>> {
   return ok({ address: address.value, text: formatAddress(context.params.addressPrefix, address.value) })
 }
 
-/** A node of another network would pay an address that is somebody else's there. One that is away may come back. */
+/** On another network the address may belong to another owner. An unreachable node may come back, so it is no fault. */
 async function otherNetwork(url: string, { params }: CommandContext): Promise<Fault | null> {
   const status = await new NodeClient(url).status()
   if (!status.ok) return status.fault.code === 'cli/node-unreachable' ? null : status.fault

@@ -9,15 +9,15 @@ import { operatorClient, TOKEN_FLAG } from '../operator.ts'
 import { tableOf } from '../reading.ts'
 import { countFlag, usage } from '../values.ts'
 
-/** `farthing peers`: who the node is connected to. */
+/** `farthing peers`: lists the peers of the node. */
 export const peersCommand: Command = {
   name: 'peers',
   usage: '',
   wordsMax: 0,
-  about: 'List the peers of the node, or whom it keeps away',
+  about: 'List the peers of the node, or its bans',
   example: 'peers',
   flags: {
-    bans: 'List whom the node keeps away',
+    bans: 'List banned peers and IP addresses',
     ...RPC_FLAG,
     ...TOKEN_FLAG,
     json: 'Print the whole answer of the node as JSON',
@@ -30,7 +30,7 @@ export const peersCommand: Command = {
   },
 }
 
-/** `farthing ban`: keeps a peer away. */
+/** `farthing ban`: bans a peer or an IP address. */
 export const banCommand: Command = {
   name: 'ban',
   usage: '<peer id or IP address>',

@@ -5,7 +5,7 @@ import { readPoolName } from '../pools.ts'
 import { cellOf, type Fields, itemsOf, PAGE_FLAGS, queryOf, readingCommand, unitsCell } from '../reading.ts'
 import { readSymbol, usage } from '../values.ts'
 
-/** `farthing pool list`: all pools, or those of an asset. */
+/** `farthing pool list`: all pools, or those with an asset. */
 export const poolListCommand = readingCommand({
   name: 'pool list',
   usage: '[symbol]',
@@ -31,7 +31,7 @@ export const poolListCommand = readingCommand({
   ],
 })
 
-/** Dollars in a pool, to order pools by; below 0 where the node cannot say. */
+/** Value of a pool in dollars, for sorting. Below 0 if unknown. */
 function depth({ tvlUsd }: Fields): number {
   const dollars = typeof tvlUsd === 'string' ? Number(tvlUsd) : Number.NaN
   return Number.isFinite(dollars) ? dollars : -1
@@ -49,7 +49,7 @@ export const poolShowCommand = readingCommand({
   lines: poolLines,
 })
 
-/** `farthing pool candles`: what a pool's swaps paid, hour by hour. */
+/** `farthing pool candles`: hourly prices of a pool's swaps. */
 export const poolCandlesCommand = readingCommand({
   name: 'pool candles',
   usage: '<pool>',

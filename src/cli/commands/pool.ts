@@ -15,27 +15,27 @@ const FEE_BPS_DEFAULT = 30
 const BPS = 10_000
 const PARTS_PER_BPS = 100
 
-/** The flag that lets a price far from the known one through. */
+/** The flag that allows a price far from the known one. */
 const PRICE_FLAG = {
-  'accept-impact': 'Take a price of the pool more than 15 percent from the known one, and do not ask above 5',
+  'accept-impact': 'Allow a pool price more than 15 percent from the known one, and do not ask above 5 percent',
 }
 
 const SHARES: AmountLabel = { label: 'received', asset: null }
 
-/** An amount with its symbol as the command line has them. */
+/** An amount and its symbol on the command line. */
 interface Stack {
   readonly amount: string
   readonly symbol: string
 }
 
-/** A new pool as the command line has it. */
+/** A new pool on the command line. */
 interface CreateAsked {
   readonly first: Stack
   readonly second: Stack
   readonly feeBps: number
 }
 
-/** `farthing pool create`: opens a pool; what is put in sets its price. */
+/** `farthing pool create`: opens a pool. The amounts set its price. */
 export const poolCreateCommand = writingCommand<CreateAsked>({
   name: 'pool create',
   usage: '<amount> <symbol> <amount> <symbol>',
@@ -91,7 +91,7 @@ function readCreate(context: CommandContext): Result<CreateAsked> {
   return ok({ first, second, feeBps: feeBps.value ?? FEE_BPS_DEFAULT })
 }
 
-/** The fee as the command line has it, in either unit; undefined where it has none. */
+/** The fee of the command line in basis points, from either flag. Undefined if not given. */
 function feeOf(context: CommandContext): Result<number | undefined> {
   const { fee, 'fee-bps': bps } = context.flags
   if (fee === undefined) return countFlag(context, 'fee-bps', BPS)
@@ -127,7 +127,7 @@ function paid(asset: AssetView): AmountLabel {
   return { label: 'paid', asset }
 }
 
-/** Liquidity to add as the command line has it; `second` is worked out where it is not given. */
+/** Liquidity to add, on the command line. `second` is computed if not given. */
 interface AddAsked {
   readonly pool: string
   readonly first: Stack
@@ -135,7 +135,7 @@ interface AddAsked {
   readonly slippage: bigint
 }
 
-/** `farthing pool add`: puts assets into a pool at its price. */
+/** `farthing pool add`: adds liquidity at the price of the pool. */
 export const poolAddCommand = writingCommand<AddAsked>({
   name: 'pool add',
   usage: '<pool> <amount> <symbol> [<amount> <symbol>]',
@@ -174,7 +174,7 @@ async function proposeAdd(session: Session, asked: AddAsked): Promise<Result<rea
   if (!offeredA.ok) return offeredA
   const offeredB = readSecond(asked, b)
   if (!offeredB.ok) return offeredB
-  // Room for the price to move against the first amount; what is not needed is not taken.
+  // Room for the price to move against the first amount. The pool takes only what it needs.
   const needed = mulDivUp(offeredA.value, funds.reserveB, funds.reserveA)
   const amountB = offeredB.value ?? atMost(needed, slippage)
   const expected = addLiquidity(funds, offeredA.value, amountB)
@@ -187,7 +187,7 @@ async function proposeAdd(session: Session, asked: AddAsked): Promise<Result<rea
     { units: offeredB.value === null ? 0n : offeredB.value - expected.amountB, asset: b },
   ]
   const says = `add about ${amounts} to ${pool.value.name} for at least ${payload.minShares} shares${staysText(left)}`
-  // A pool at another price than the known one is traded back to it, and who added pays for that.
+  // Arbitrage moves a pool back to the known price, and its liquidity providers pay for that.
   const sides = [
     { ...a, units: funds.reserveA as Amount },
     { ...b, units: funds.reserveB as Amount },
@@ -198,7 +198,7 @@ async function proposeAdd(session: Session, asked: AddAsked): Promise<Result<rea
   return madeForWorth(propose('liquidity_add', payload, weighed.value.says, labels, weighed.value.facts), 2n)
 }
 
-/** What a pool does not take at its price of what it was offered. */
+/** The part of the offered amounts that the pool does not take at its price. */
 function staysText(left: readonly { readonly units: bigint; readonly asset: AssetView }[]): string {
   const texts = left.flatMap(({ units, asset }) => (units > 0n ? [amountText(units, asset)] : []))
   return texts.length === 0 ? '' : `; at the price of the pool ${texts.join(' and ')} of what you offer stays with you`
@@ -211,10 +211,10 @@ function readSecond({ second }: AddAsked, b: AssetView): Result<Amount | null> {
     : usage(`the other asset of this pool is ${b.symbol}`)
 }
 
-/** How much of one's shares to give back: a number of them, or parts per million of what one holds. */
+/** Shares to give back: a number, or parts per million of the wallet's shares. */
 type Portion = { readonly shares: bigint } | { readonly parts: bigint }
 
-/** Liquidity to take out as the command line has it. */
+/** Liquidity to remove, on the command line. */
 interface RemoveAsked {
   readonly pool: string
   readonly portion: Portion
@@ -223,7 +223,7 @@ interface RemoveAsked {
 
 const ALL_PARTS = 1_000_000n
 
-/** `farthing pool remove`: gives shares back for what they are worth. */
+/** `farthing pool remove`: gives shares back for both assets. */
 export const poolRemoveCommand = writingCommand<RemoveAsked>({
   name: 'pool remove',
   usage: '<pool>',
@@ -255,7 +255,7 @@ function readRemove(context: CommandContext): Result<RemoveAsked> {
   return slippage.ok ? ok({ pool, portion: portion.value, slippage: slippage.value }) : slippage
 }
 
-/** Reads the one of --shares, --percent and --all that is given. */
+/** Reads one of --shares, --percent and --all. */
 function readPortion({ flags: { shares, percent, all } }: CommandContext): Result<Portion> {
   const given = [shares, percent, all].filter((flag) => flag !== undefined)
   if (given.length !== 1) return usage('give one of --shares <n>, --percent <p> and --all')

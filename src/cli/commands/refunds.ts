@@ -12,7 +12,7 @@ type Store = StableClaimStore & { close(): Promise<void> }
 
 const TRANSACTION = /^0x[0-9a-fA-F]{64}$/
 
-/** `farthing refunds`: stablecoin refunds that are owed, and marking one as paid. */
+/** `farthing refunds`: lists stablecoin refunds that are owed, or marks one as paid. */
 export const refundsCommand: Command = {
   name: 'refunds',
   usage: '[<id>]',
@@ -51,9 +51,9 @@ async function markPaid(
   if (!TRANSACTION.test(paid)) return usage('--paid is a transaction: 0x and 64 hex digits').fault
   const claim = await store.get(id)
   if (claim?.state !== 'owed' || claim.refund.status === 'paid') return fault('rpc/request-not-found', { txId: id })
-  // One that was sent may have been carried out: paying it once more would be a gift.
+  // A refund that the node sent may have succeeded. Paying it by hand could pay twice.
   if (claim.refund.status === 'sent')
-    return usage(`the refund ${id} was sent by the node, which finds out itself`).fault
+    return usage(`the node has sent the refund ${id}, and checks by itself whether it arrived`).fault
   const refund = { ...claim.refund, status: 'paid', transaction: paid.toLowerCase() } as const
   if (!(await store.advance('owed', { ...claim, refund }))) return fault('rpc/request-not-found', { txId: id })
   print(`${id} is paid`)

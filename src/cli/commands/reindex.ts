@@ -5,10 +5,10 @@ import type { Command, CommandContext } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { openOffline } from '../offline.ts'
 
-/** Least time between two lines of progress. */
+/** Least time between two progress lines. */
 const PROGRESS_MS = 2_000
 
-/** `farthing reindex`: makes the indexes again; the node must not be running on the folder. */
+/** `farthing reindex`: rebuilds the indexes. The node must not be running. */
 export const reindexCommand: Command = {
   name: 'reindex',
   usage: '',
@@ -19,7 +19,7 @@ export const reindexCommand: Command = {
     const opened = await openOffline(context, false, { staleIndexes: true })
     if (!opened.ok) return opened.fault
     const { chain, close } = opened.value
-    // What was in a block is executed again with its witnesses: their sizes count in fees.
+    // Executing blocks again needs their witnesses, since witness sizes count in fees.
     const told = chain.database.held.witnessesFrom > 0 ? await late(chain) : await whole(context, chain)
     await close()
     context.print(told)
@@ -39,7 +39,7 @@ async function whole(context: CommandContext, { database, ruleBook, head }: Chai
   return `indexes rebuilt up to height ${top}: ${ruleBook.indexes.map(({ name }) => name).join(', ')}`
 }
 
-/** Where blocks are missing the chain cannot be executed again; what that means is said. */
+/** If blocks are missing, the chain cannot be executed again. The output says what that means. */
 async function late({ database, ruleBook }: Chain): Promise<string> {
   const { derived, kept, begun, indexedFrom } = await rebuildLate({ database, ruleBook })
   const { witnessesFrom } = database.held

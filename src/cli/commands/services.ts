@@ -11,7 +11,7 @@ import { resultLines } from '../result-text.ts'
 import type { Standing } from '../services-here.ts'
 import { usage } from '../values.ts'
 
-/** `farthing services`: what can be sold now, and what the rest is waiting for. */
+/** `farthing services`: which services can be sold now, and what the others need. */
 export const servicesCommand: Command = {
   name: 'services',
   usage: '',
@@ -29,7 +29,7 @@ export const servicesCommand: Command = {
   },
 }
 
-/** `farthing services test`: one service, without a payment. */
+/** `farthing services test`: runs one service without a payment. */
 export const servicesTestCommand: Command = {
   name: 'services test',
   usage: '<service id> [<request>]',
@@ -63,7 +63,7 @@ async function saveTried({ note }: CommandContext, path: string, result: unknown
   return EXIT.ok
 }
 
-/** By the node where one runs, else by the configuration and the data folder. */
+/** From the running node, or else from the configuration and the data folder. */
 async function standingsOf(context: CommandContext): Promise<Result<readonly Standing[]>> {
   const registry = await new NodeClient(nodeUrl(context)).document('/services.json')
   if (registry.ok) return ok(listed(registry.value))
@@ -94,7 +94,7 @@ function showStandings({ print, note }: CommandContext, standings: readonly Stan
   note(`${standings.filter(({ available }) => available).length} of ${standings.length} services are available.`)
 }
 
-/** Through the node where one runs, whose data folder nobody else can open; else in this process. */
+/** In the running node, since it locks the data folder, or else in this process. */
 async function trialOf(
   context: CommandContext,
   serviceId: string,

@@ -34,7 +34,7 @@ export const stableDepositCommand = writingCommand<Part>({
   },
 })
 
-/** Reserve and supply count in the same unit: the amount is one of the reserve's token, with the decimals of that. */
+/** Reserve and supply use the same unit, so the amount has the symbol and decimals of the reserve. */
 function proposeReserve(kind: 'stable_deposit' | 'stable_withdraw', says: (paid: string, symbol: string) => string) {
   return async (session: Session, { amount: text, symbol }: Part): Promise<Result<readonly Proposal[]>> => {
     const token = await findToken(session, symbol)
@@ -48,7 +48,7 @@ function proposeReserve(kind: 'stable_deposit' | 'stable_withdraw', says: (paid:
   }
 }
 
-/** A stable token with what backs it. */
+/** A stable token with its reserve. */
 async function findStable({ client, context }: Session, symbol: TokenSymbol): Promise<Result<StableView>> {
   const stables = await client.stables()
   if (!stables.ok) return stables
@@ -58,7 +58,7 @@ async function findStable({ client, context }: Session, symbol: TokenSymbol): Pr
   return cannot(`${symbol} is no stable token; there are: ${names}`)
 }
 
-/** A stable token whose reserve is what this release knows it to be: another one would count in another unit. */
+/** Refuses a stable token if the node's reserve asset contradicts this release: the amount would be in another unit. */
 function soundStable(context: CommandContext, stable: StableView): Result<StableView> {
   const { symbol, reserve, supply } = stable
   const lie = assetLie(context, [reserve, supply])
@@ -81,7 +81,7 @@ export const stableMintCommand = writingCommand<Handover>({
   propose: proposeHandover('stable_mint', 'mint'),
 })
 
-/** A redemption as the command line has it, with the tolerance in parts per million. */
+/** A redemption on the command line, with the tolerance in parts per million. */
 interface RedeemAsked extends Part {
   readonly slippage: bigint
 }
@@ -117,7 +117,7 @@ function readRedeem(context: CommandContext): Result<RedeemAsked> {
   return slippage.ok ? ok({ ...part.value, slippage: slippage.value }) : slippage
 }
 
-/** `farthing stable withdraw`: takes what the reserve holds above the supply. */
+/** `farthing stable withdraw`: takes reserve in excess of the supply. */
 export const stableWithdrawCommand = writingCommand<Part>({
   ...PART,
   name: 'stable withdraw',

@@ -26,7 +26,7 @@ export const stakeListCommand = readingCommand({
   ],
 })
 
-/** `farthing stake tiers`: what can be earned for which lock. */
+/** `farthing stake tiers`: locks and rewards of the tiers. */
 export const stakeTiersCommand = readingCommand({
   name: 'stake tiers',
   usage: '',

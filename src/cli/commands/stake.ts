@@ -8,7 +8,7 @@ import { ownAddress, readAmount, type Session } from '../session.ts'
 import { amountText, countFlag, readId, usage } from '../values.ts'
 import { writingCommand } from '../writing.ts'
 
-/** A new stake as the command line has it. */
+/** A new stake on the command line. */
 interface StakeAsked {
   readonly amount: string
   readonly tier: number
@@ -46,7 +46,7 @@ function readStake(context: CommandContext): Result<StakeAsked> {
   return ok({ amount, tier: tier.value })
 }
 
-/** `farthing stake unstake`: takes coins back whose lock is over. */
+/** `farthing stake unstake`: returns coins after their lock. */
 export const stakeUnstakeCommand = writingCommand<TxId>({
   name: 'stake unstake',
   usage: '<id>',
@@ -61,7 +61,7 @@ export const stakeUnstakeCommand = writingCommand<TxId>({
     ]),
 })
 
-/** `farthing stake claim`: takes what stakes have earned. */
+/** `farthing stake claim`: claims the rewards of stakes. */
 export const stakeClaimCommand = writingCommand<TxId | null>({
   name: 'stake claim',
   usage: '[id]',

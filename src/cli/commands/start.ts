@@ -1,6 +1,6 @@
 import type { Command } from '../command.ts'
 
-/** `farthing start`: runs the daemon until it is told to stop. */
+/** `farthing start`: runs the daemon until it is stopped. */
 export const startCommand: Command = {
   name: 'start',
   usage: '',
@@ -8,7 +8,7 @@ export const startCommand: Command = {
   about: 'Run the node',
   isNode: true,
   flags: {
-    peer: 'Node to join, as its log names it: /ip4/10.0.0.2/tcp/8421/p2p/<id>; several by commas',
+    peer: 'Node to join, as its log names it: /ip4/10.0.0.2/tcp/8421/p2p/<id>; separate several by commas',
   },
   run: async (context) => (await import('../run-daemon.ts')).runNode(context),
 }

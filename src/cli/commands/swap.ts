@@ -14,7 +14,7 @@ import { findAsset, readAmount, type Session } from '../session.ts'
 import { amountText, cannot, usage } from '../values.ts'
 import { writingCommand } from '../writing.ts'
 
-/** A swap as the command line has it; `route` names pools in their order, null where the node shall choose. */
+/** A swap on the command line. `route` names pools in order, null lets the node choose. */
 interface SwapAsked {
   readonly amount: string
   readonly from: string
@@ -22,9 +22,9 @@ interface SwapAsked {
   readonly exactOut: boolean
   readonly route: readonly string[] | null
   readonly slippage: bigint
-  /** Whether the command line says a slippage; the default gives way to a limit. */
+  /** Whether --slippage was given. The default yields to --limit. */
   readonly isSlippageSaid: boolean
-  /** The least to get, or the most to give for an exact output; null where the quote alone says. */
+  /** The least output, or the most input for an exact output. Null if not given. */
   readonly limit: string | null
 }
 
@@ -76,7 +76,7 @@ interface Pair {
   readonly to: AssetView
 }
 
-/** A way from one asset to another, with what goes in and what comes out of each pool. */
+/** A route: its input, and the output of each pool. */
 interface Way {
   readonly given: Amount
   readonly hops: readonly HopView[]
@@ -151,30 +151,30 @@ function hopOf({ out, feeBps }: HopView) {
   return { asset: out.symbol, feeBps }
 }
 
-/** The pools of a way as the transaction names them. */
+/** The names of the pools on a route. */
 function wayText(from: AssetView, hops: readonly HopView[]): string {
   return hops.map(({ out, feeBps }, i) => poolText(hops[i - 1]?.out ?? from, out, feeBps)).join(', ')
 }
 
-/** What a better way than the one that was named would pay for the same; null where there is none. */
+/** A better route for the same input, if the user named a worse one. Null if there is none. */
 function rivalOut(from: AssetView, { hops }: Way, named: UnitsView): Rival | null {
   const { out } = hops.at(-1) as HopView
   if (out.units <= named.units) return null
   return { says: `${wayText(from, hops)} would pay ${amountText(out.units, out)}`, fair: out.units, paid: named.units }
 }
 
-/** What a better way than the one that was named would take for the same; null where there is none. */
+/** A cheaper route for the same output, if the user named a dearer one. Null if there is none. */
 function rivalIn(from: AssetView, { given, hops }: Way, named: Amount): Rival | null {
   if (given >= named || hops.length > 1) return null
   return { says: `${wayText(from, hops)} would take ${amountText(given, from)}`, fair: named, paid: given }
 }
 
-/** The limit that was given, in units of its asset. */
+/** The --limit in units of its asset. */
 function readLimit({ limit }: SwapAsked, asset: AssetView): Result<Amount | null> {
   return limit === null ? ok(null) : readAmount(limit, asset)
 }
 
-/** The bound that is signed: the limit of the command line, else the slippage's; of both the tighter, which is said then. */
+/** The limit to sign: --limit, or else the slippage. If both were given, the tighter one, and why. */
 function boundOf(
   { exactOut, isSlippageSaid }: SwapAsked,
   limit: Amount | null,
@@ -192,7 +192,7 @@ function quotedBadly(units: bigint, asset: AssetView) {
   return cannot(`the quote is ${amountText(units, asset)}, which is worse than --limit`)
 }
 
-/** The best way that the node finds, if it is one from the one asset to the other for the amount that was asked. */
+/** The best route of the node, checked to connect the two assets for the requested amount. */
 async function quotedWay(
   { client, context }: Session,
   { from, to }: Pair,
@@ -210,7 +210,7 @@ async function quotedWay(
   return fail(fault('cli/refused', { message: 'its quote is for another swap' }))
 }
 
-/** What the pools of a route pay in turn; they must lead from the one asset to the other. */
+/** Computes the outputs along the given pools, which must lead from one asset to the other. */
 async function routeIn(
   session: Session,
   { from, to }: Pair,
@@ -233,7 +233,7 @@ async function routeIn(
   return end === to.symbol ? ok({ given, hops }) : usage(`this route leads to ${end}, not to ${to.symbol}`)
 }
 
-/** What one pool wants for an amount. */
+/** The input that one pool needs for an output. */
 async function poolOut(session: Session, { from, to }: Pair, name: string, wanted: Amount): Promise<Result<Way>> {
   const pool = await findPool(session, name)
   if (!pool.ok) return pool

@@ -38,7 +38,7 @@ export const tokenShowCommand = readingCommand({
   lines: tokenLines,
 })
 
-/** `farthing token holders`: who holds a token. */
+/** `farthing token holders`: the holders of a token. */
 export const tokenHoldersCommand = readingCommand({
   name: 'token holders',
   usage: '<symbol>',
@@ -58,7 +58,7 @@ export const tokenHoldersCommand = readingCommand({
   ],
 })
 
-/** `farthing stable list`: stable tokens with what backs them. */
+/** `farthing stable list`: stable tokens with their reserves. */
 export const stableListCommand = readingCommand({
   name: 'stable list',
   usage: '',

@@ -15,7 +15,7 @@ import { writingCommand } from '../writing.ts'
 
 const DECIMALS_DEFAULT = 8
 
-/** `farthing token create`: makes a token that the wallet issues. */
+/** `farthing token create`: creates a token that the wallet issues. */
 export const tokenCreateCommand = writingCommand<PayloadOf<'token_create'>>({
   name: 'token create',
   usage: '<symbol> <name>',
@@ -56,7 +56,7 @@ function readCreate(context: CommandContext): Result<PayloadOf<'token_create'>> 
   return ok({ symbol: symbol.value, name, decimals: exact, maxSupply: maxSupply.value, freezable })
 }
 
-/** An amount of a token for somebody, as the command line has it. */
+/** An amount of a token for a receiver, on the command line. */
 export interface Handover {
   readonly amount: string
   readonly symbol: string
@@ -74,7 +74,7 @@ export function readHandover(name: string): (context: CommandContext) => Result<
   }
 }
 
-/** Proposes a kind that gives an amount of a token to somebody, opening the account where there is none. */
+/** Proposes to give an amount of a token to a receiver. Opens the receiver's account if needed. */
 export function proposeHandover(
   kind: 'token_mint' | 'token_transfer' | 'stable_mint',
   verb: string,
@@ -114,7 +114,7 @@ export const tokenTransferCommand = writingCommand<Handover>({
   propose: proposeHandover('token_transfer', 'send'),
 })
 
-/** An amount of a token, as the command line has it. */
+/** An amount of a token on the command line. */
 export interface Part {
   readonly amount: string
   readonly symbol: string
@@ -128,7 +128,7 @@ export function readPart(name: string): (context: Pick<CommandContext, 'words'>)
   }
 }
 
-/** `farthing token burn`: destroys what the wallet holds of a token. */
+/** `farthing token burn`: destroys tokens of the wallet. */
 export const tokenBurnCommand = writingCommand<Part>({
   name: 'token burn',
   usage: '<amount> <symbol>',
@@ -147,7 +147,7 @@ export const tokenBurnCommand = writingCommand<Part>({
   },
 })
 
-/** Flags of a token as the command line has them; what is not named stays as it is. */
+/** Flags of a token on the command line. Undefined flags stay. */
 interface FlagsAsked {
   readonly symbol: TokenSymbol
   readonly frozen: boolean | undefined
@@ -186,7 +186,7 @@ function readFlags(context: CommandContext): Result<FlagsAsked> {
   return ok({ symbol: symbol.value, frozen: frozen.value, hidden: hidden.value })
 }
 
-/** `farthing token issuer`: hands a token over, or gives the power over it up. */
+/** `farthing token issuer`: transfers the right to issue a token, or gives it up. */
 export const tokenIssuerCommand = writingCommand<PayloadOf<'token_issuer'>>({
   name: 'token issuer',
   usage: '<symbol> [address]',

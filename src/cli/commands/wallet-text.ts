@@ -12,7 +12,7 @@ import { type Command, type CommandContext, OFFLINE_FLAG, WALLET_FLAG } from '..
 import { EXIT } from '../exit-codes.ts'
 import { unlockWallet, walletName } from '../wallets.ts'
 
-/** `farthing wallet sign-text`: signs a text as JSON that `verify-text` and the service node-signature-verify read. */
+/** `farthing wallet sign-text`: signs a text as JSON for `verify-text` and the service node-signature-verify. */
 export const walletSignTextCommand: Command = {
   name: 'wallet sign-text',
   usage: '<text>',
@@ -38,7 +38,7 @@ export const walletSignTextCommand: Command = {
   },
 }
 
-/** `farthing wallet verify-text`: checks both halves of a signed text; exit code 1 where it is not good. */
+/** `farthing wallet verify-text`: checks both halves of a signed text. Exit code 1 if one is wrong. */
 export const walletVerifyTextCommand: Command = {
   name: 'wallet verify-text',
   usage: '[json]',
@@ -66,7 +66,7 @@ interface Verdict {
   readonly reason: string | null
 }
 
-/** Without a node the keys must be in the JSON; they are held against the address. */
+/** Checks a signed text without a node. Its JSON must hold the keys, which must match the address. */
 function verdictOn({ params }: CommandContext, signed: SignedText): Result<Verdict> {
   const address = parseAddress(params.addressPrefix, signed.address)
   if (!address.ok) return address

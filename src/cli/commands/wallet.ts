@@ -41,7 +41,7 @@ async function keep(context: CommandContext, seed: WalletSeed): Promise<Result<A
   return saved.ok ? ok(saved.value.address) : saved
 }
 
-/** `farthing wallet new`: makes a wallet and shows its words once. */
+/** `farthing wallet new`: creates a wallet and shows its words once. */
 export const walletNewCommand: Command = {
   name: 'wallet new',
   usage: '',
@@ -103,7 +103,7 @@ async function readTextFile(path: string): Promise<Result<string>> {
   }
 }
 
-/** `farthing wallet address`: the address, without opening the wallet. */
+/** `farthing wallet address`: shows the address. The wallet stays closed. */
 export const walletAddressCommand: Command = {
   name: 'wallet address',
   usage: '',
@@ -150,13 +150,13 @@ async function balanceAddress(context: CommandContext): Promise<Result<Address>>
   return own.ok ? ok(own.value as Address) : own
 }
 
-/** A payment of coins as the command line has it. */
+/** A payment of coins on the command line. */
 interface Transfer {
   readonly to: Address
   readonly amount: Amount
 }
 
-/** `farthing wallet send`: pays an address. */
+/** `farthing wallet send`: sends coins to an address. */
 export const walletSendCommand = writingCommand<Transfer>({
   name: 'wallet send',
   usage: '<address> <amount>',

@@ -4,22 +4,22 @@ import { EngineRefusal } from '../refusal.ts'
 import { COLOR, GRID, LINE } from './grid.ts'
 import type { TextStyle, TypeSetter } from './type-setter.ts'
 
-/** Whether a page has so many points. */
+/** Whether a part of this height (points) fits on one page. */
 export function fitsPage(height: number): boolean {
   return height <= GRID.bottom - GRID.topNext
 }
 
-/** Pages of a document, the place on them that is next, and the tree of what they say. */
+/** The pages of a document, the current position, and the structure tree for screen readers. */
 export class Canvas {
   readonly type: TypeSetter
   readonly root: StructureElement
-  /** Top of what comes next. */
+  /** Top of the next part, in points. */
   y = GRID.top
   readonly #doc: PDFDocument
   readonly #onPage: (canvas: Canvas) => void
   #pages = 1
 
-  /** `onPage` draws what begins every page but the first. */
+  /** `onPage` draws the head of every page but the first. */
   constructor(doc: PDFDocument, type: TypeSetter, onPage: (canvas: Canvas) => void) {
     this.#doc = doc
     this.type = type
@@ -38,7 +38,7 @@ export class Canvas {
     return GRID.bottom - this.y
   }
 
-  /** Goes on at the top of a new page. Throws a refusal where there are enough of them. */
+  /** Continues at the top of a new page. Throws a refusal if the document has the most pages allowed. */
   nextPage(): void {
     if (this.#pages === DOCUMENT_PAGES_MAX)
       throw new EngineRefusal(`the document would have more than ${DOCUMENT_PAGES_MAX} pages`)
@@ -48,20 +48,20 @@ export class Canvas {
     this.#onPage(this)
   }
 
-  /** Goes on where so many points are free. Throws a refusal where no page has as many. */
+  /** Starts a new page if this one has less room. Throws a refusal if the height does not fit on any page. */
   ensure(height: number): void {
     if (!fitsPage(height)) throw new EngineRefusal('a part of the document is higher than a page')
     if (this.room < height) this.nextPage()
   }
 
-  /** A new element of the tree. */
+  /** Adds an element to the structure tree. */
   element(type: string, parent: StructureElement = this.root, scope?: 'Row' | 'Column'): StructureElement {
     const element = this.#doc.struct(type, scope === undefined ? {} : { scope })
     parent.add(element)
     return element
   }
 
-  /** Lines of text one below the other, in one element; its first baseline is at y. */
+  /** Lines of text below each other, in one element. The first baseline is at y. */
   lines(
     element: StructureElement,
     lines: readonly string[],
@@ -72,7 +72,7 @@ export class Canvas {
     })
   }
 
-  /** Lines of ordinary height, in one element that goes on over pages. */
+  /** Lines of normal height, in one element that may continue over pages. */
   flow(
     element: StructureElement,
     lines: readonly string[],
@@ -85,24 +85,24 @@ export class Canvas {
     }
   }
 
-  /** What is no content: it is not read out. */
+  /** Draws decoration, which screen readers skip. */
   decoration(kind: 'Layout' | 'Pagination', draw: () => void): void {
     this.#doc.markContent('Artifact', { type: kind })
     draw()
     this.#doc.endMarkedContent()
   }
 
-  /** A filled box without meaning. */
+  /** A filled box as decoration. */
   box({ x, y, width, height }: Box, color: string): void {
     this.decoration('Layout', () => this.#doc.rect(x, y, width, height).fill(color))
   }
 
-  /** A line across, its weight in points. */
+  /** A horizontal line. `weight` is in points. */
   rule(y: number, { x = GRID.left, width = GRID.width, weight = 0.5, color = COLOR.faint } = {}): void {
     this.box({ x, y, width, height: weight }, color)
   }
 
-  /** Draws on every page, when all are there. */
+  /** Draws on every page, once all pages exist. */
   onEveryPage(draw: (page: number) => void): void {
     for (let page = 0; page < this.#pages; page++) {
       this.#doc.switchToPage(page)

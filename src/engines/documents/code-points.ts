@@ -1,9 +1,9 @@
-/** Code points as ranges from lowest to highest, first and last of each in turn. */
+/** Code points as sorted ranges: first and last of each range in turn. */
 export type CodePoints = readonly number[]
 
 /**
- * Scripts that are set letter by letter from left to right, which is all that is done here: bidirectional and joined
- * scripts would come out wrong, so they are not set at all.
+ * Scripts that are written letter by letter from left to right. The type setter can do only these: bidirectional and
+ * joined scripts would come out wrong, so they are refused.
  */
 const SCRIPTS = [
   'Latin',
@@ -29,18 +29,18 @@ const SCRIPTS = [
   'Inherited',
 ]
 const PLAIN_SCRIPT = new RegExp(`^[${SCRIPTS.map((name) => `\\p{Script_Extensions=${name}}`).join('')}]$`, 'u')
-/** Controls, invisible characters, private use, and separators of lines: nothing that is seen. */
+/** Characters that cannot be seen: controls, private use, line separators and the like. */
 const UNSEEN = /^[\p{C}\p{Zl}\p{Zp}\p{Variation_Selector}]$/u
-/** Hangul that would have to be put together from its parts. */
+/** Hangul parts that would have to be composed into syllables. */
 const CONJOINING = /^[\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff]$/u
 
-/** Whether a character can be set by its glyph alone, or with marks above its base. */
+/** Whether a character can be drawn as one glyph, or with marks above its base. */
 export function isSetPlainly(codePoint: number): boolean {
   const character = String.fromCodePoint(codePoint)
   return PLAIN_SCRIPT.test(character) && !UNSEEN.test(character) && !CONJOINING.test(character)
 }
 
-/** Ranges of some code points, in any order. */
+/** Code points in any order, as ranges. */
 export function rangesOf(codePoints: Iterable<number>): CodePoints {
   const ranges: number[] = []
   for (const codePoint of [...new Set(codePoints)].sort((a, b) => a - b)) {
@@ -50,7 +50,7 @@ export function rangesOf(codePoints: Iterable<number>): CodePoints {
   return ranges
 }
 
-/** Whether a code point lies in the ranges. */
+/** Whether the ranges include a code point. Binary search. */
 export function includesCodePoint(ranges: CodePoints, codePoint: number): boolean {
   let [low, high] = [0, ranges.length / 2 - 1]
   while (low <= high) {
@@ -62,7 +62,7 @@ export function includesCodePoint(ranges: CodePoints, codePoint: number): boolea
   return false
 }
 
-/** Ranges as text in hexadecimal: `20-7e a0-ff`. */
+/** Ranges as hexadecimal text: `20-7e a0-ff`. */
 export function formatRanges(ranges: CodePoints): string {
   const parts: string[] = []
   for (let i = 0; i < ranges.length; i += 2)
@@ -70,7 +70,7 @@ export function formatRanges(ranges: CodePoints): string {
   return parts.join(' ')
 }
 
-/** Reads what {@link formatRanges} wrote. */
+/** Parses the text that {@link formatRanges} writes. */
 export function parseRanges(text: string): CodePoints {
   return text === '' ? [] : text.split(/[ -]/).map((part) => Number.parseInt(part, 16))
 }

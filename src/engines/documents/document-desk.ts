@@ -7,18 +7,18 @@ import { facesWith } from './faces.ts'
 import { scriptsOf } from './scripts.ts'
 import { unsettableIn } from './text-runs.ts'
 
-/** Longest wait for a font file to be looked into. */
+/** Longest time to read a font file. */
 const FONT_MS_MAX = 10_000
 
-/** What documents are made with. */
+/** What the making of documents needs. */
 export interface DocumentParts {
   readonly engines: Engines
-  /** As in the settings `documents.*`. */
+  /** From the settings `documents.*`. */
   readonly currency: string
   readonly fonts: readonly string[]
 }
 
-/** Opens the making of documents. A fault where a font file or the currency cannot be used. */
+/** Opens the document services. A fault if a font file or the currency cannot be used. */
 export async function openDocuments({ engines, currency, fonts: paths }: DocumentParts): Promise<Result<Documents>> {
   if (!Intl.supportedValuesOf('currency').includes(currency))
     return fail(

@@ -12,7 +12,7 @@ import { drawHead } from './sheet-head.ts'
 import { SheetTable } from './sheet-table.ts'
 import { TypeSetter } from './type-setter.ts'
 
-/** A document whose XMP packet is well-formed XML whatever its title: pdfkit writes the title as it is. */
+/** A document whose XMP metadata is well-formed XML for any title. pdfkit does not escape the title. */
 class TitledDocument extends PDFDocument {
   override endMetadata(): void {
     const { info } = this
@@ -28,7 +28,7 @@ function asXml(value: unknown): unknown {
     : value
 }
 
-/** Engine `document/pdf`: sets a sheet on A4. Throws a refusal where that takes too many pages or bytes. */
+/** Engine `document/pdf`: sets a sheet on A4. Throws a refusal if it takes too many pages or bytes. */
 export async function setDocument({ sheet, fonts }: DocumentJob): Promise<DocumentFile> {
   const doc = openDocument(sheet)
   const bytes = collect(doc)
@@ -44,7 +44,7 @@ export async function setDocument({ sheet, fonts }: DocumentJob): Promise<Docume
   return { pages: canvas.pages, bytes: file, sha256: createHash('sha256').update(file).digest('hex') }
 }
 
-/** Nothing in it tells when or where it was made: the file's id comes from its title and its day. */
+/** The file does not depend on when or where it is made: its id comes from its title and its date. */
 function openDocument({ heading, number, seller, issueDate }: DocumentSheet): PDFDocument {
   return new TitledDocument({
     size: 'A4',

@@ -5,17 +5,17 @@ import { type CodePoints, parseRanges } from './code-points.ts'
 import coverage from './coverage.json' with { type: 'json' }
 import { plainFont } from './woff.ts'
 
-/** Weight of letters. */
+/** Font weight. */
 export type Weight = 'regular' | 'bold'
 
-/** A font for some of the characters, in both weights. */
+/** A font that covers some characters, in both weights. */
 export interface Face {
   readonly name: string
   readonly codePoints: CodePoints
   readonly path: (weight: Weight) => string
 }
 
-/** Letters of Inter by script, each a file of its own, and what has nearly everything else. */
+/** Built-in fonts: Inter, one file per script, and DejaVu for nearly all other characters. */
 export const BUILT_IN_FILES: Readonly<Record<keyof typeof coverage, Readonly<Record<Weight, string>>>> = {
   latin: inter('latin'),
   'latin-ext': inter('latin-ext'),
@@ -27,7 +27,7 @@ export const BUILT_IN_FILES: Readonly<Record<keyof typeof coverage, Readonly<Rec
   dejavu: { regular: dejavu('DejaVuSans'), bold: dejavu('DejaVuSans-Bold') },
 }
 
-/** Not woff2: the library that reads fonts fails on some of those. */
+/** WOFF, not WOFF2: fontkit fails on some of the WOFF2 files. */
 function inter(script: string): Readonly<Record<Weight, string>> {
   const folder = import.meta.resolve('@fontsource/inter/package.json')
   const file = (weight: number): string => fileURLToPath(new URL(`files/inter-${script}-${weight}-normal.woff`, folder))
@@ -44,7 +44,7 @@ const BUILT_IN: readonly Face[] = (Object.keys(BUILT_IN_FILES) as (keyof typeof 
   path: (weight) => BUILT_IN_FILES[name][weight],
 }))
 
-/** All faces in the order in which they are tried: a letter is set in the first that has it. */
+/** All faces in the order in which they are tried: a letter is set in the first face that covers it. */
 export function facesWith(fonts: readonly OperatorFont[]): readonly Face[] {
   const own = fonts.map(({ path, ranges }) => ({ name: path, codePoints: parseRanges(ranges), path: () => path }))
   return [...BUILT_IN, ...own]
@@ -52,7 +52,7 @@ export function facesWith(fonts: readonly OperatorFont[]): readonly Face[] {
 
 const files = new Map<string, Uint8Array>()
 
-/** Bytes of a font file, read once in each process: there are a few dozen of them at most. */
+/** Bytes of a font file, read once per process. There are a few dozen files at most. */
 export function fontBytes(path: string): Uint8Array {
   let bytes = files.get(path)
   if (bytes === undefined) {

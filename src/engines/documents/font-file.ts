@@ -6,7 +6,7 @@ import { EngineRefusal } from '../refusal.ts'
 import { type CodePoints, formatRanges, isSetPlainly, rangesOf } from './code-points.ts'
 import { plainFont } from './woff.ts'
 
-/** What can be set with a font. Throws where it cannot be read, and for a collection of fonts. */
+/** The characters that a font can set. Throws for an unreadable file and for a font collection. */
 export function settableIn(bytes: Uint8Array): CodePoints {
   const scratch = new PDFDocument({ autoFirstPage: false, font: null })
   scratch.registerFont('font', plainFont(bytes)).font('font')

@@ -1,31 +1,31 @@
 import type { TextStyle } from './type-setter.ts'
 
-/** A4, points. */
+/** A4 in points. */
 export const PAGE = { width: 595.28, height: 841.89 }
 
 const MARGIN = 54
 
-/** Where things stand on a page; everything hangs on the left edge, the second column, or the right edge. */
+/** Positions on a page. Everything is aligned to the left edge, the second column, or the right edge. */
 export const GRID = {
   left: MARGIN,
   right: PAGE.width - MARGIN,
   width: PAGE.width - 2 * MARGIN,
-  /** Second column: who issues, dates and references. */
+  /** Left edge of the second column: seller, dates and references. */
   second: 330,
   top: 60,
-  /** On pages after the first, below the running head. */
+  /** Top of pages after the first, below the running head. */
   topNext: 84,
   bottom: PAGE.height - 74,
   footer: PAGE.height - 40,
 }
 
-/** Colours: one of the house, and greys. */
+/** One accent colour, and greys. */
 export const COLOR = { ink: '#16202A', soft: '#5A6672', faint: '#DCE1E6', accent: '#0E5A6B', tint: '#F2F6F7' }
 
-/** Height of a line of ordinary text. */
+/** Height of a line of body text, in points. */
 export const LINE = 13
 
-/** Every style of letters there is. */
+/** All text styles. */
 export const STYLE = {
   heading: { weight: 'bold', size: 26, color: COLOR.ink },
   number: { weight: 'regular', size: 11, color: COLOR.soft },

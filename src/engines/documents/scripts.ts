@@ -1,7 +1,7 @@
 import type { Face } from './faces.ts'
 import { unsettableIn } from './text-runs.ts'
 
-/** Letters that a font for a script has, in one of its ways of writing. Scripts that operators add stand before the rarer built-in ones. */
+/** Sample letters that show which scripts a font has, one text per way of writing. Added scripts precede rare ones. */
 const LETTERS: Readonly<Record<string, readonly string[]>> = {
   Latin: ['AZazÄßñőł'],
   Greek: ['ΑΩαωέ'],
@@ -14,7 +14,7 @@ const LETTERS: Readonly<Record<string, readonly string[]>> = {
   Georgian: ['აბჰ'],
 }
 
-/** Scripts that these faces print, by name, those that are asked for most first. */
+/** Names of the scripts that these faces can print, the most requested first. */
 export function scriptsOf(faces: readonly Face[]): readonly string[] {
   const isPrinted = (letters: string): boolean => unsettableIn(faces, letters).length === 0
   return Object.keys(LETTERS).filter((name) => LETTERS[name]?.some(isPrinted))

@@ -7,7 +7,7 @@ import type { TextStyle } from './type-setter.ts'
 /** From the second column to the right edge. */
 const TOTALS_WIDTH_MIN = GRID.right - GRID.second
 const TOTAL_STEP = 18
-/** Around the line above the sum that counts. */
+/** Space around the rule above the final sum. */
 const TOTAL_GAP = 10
 const SECTION_WIDTH_MIN = 200
 const HEADING_HEIGHT = 21
@@ -15,7 +15,7 @@ const GUTTER = 30
 const PART_GAP = 26
 const RULE_STEP = 11
 
-/** What follows the positions: sums, how it is paid, notes, and how the figures came about. */
+/** The part below the rows: sums, payment, notes, and how the figures were computed. */
 export function drawClose(canvas: Canvas, sheet: DocumentSheet): void {
   canvas.y += 14
   drawSums(canvas, sheet)
@@ -23,7 +23,7 @@ export function drawClose(canvas: Canvas, sheet: DocumentSheet): void {
   drawRule(canvas, sheet.rule)
 }
 
-/** Sums at the right; the sections stand beside them where there is room. */
+/** Sums on the right. The sections stand beside them if there is room. */
 function drawSums(canvas: Canvas, { sections, ...sheet }: DocumentSheet): void {
   const sums = sumsOf(sheet)
   const sumsWidth = widthOf(canvas, sums)
@@ -39,7 +39,7 @@ function drawSums(canvas: Canvas, { sections, ...sheet }: DocumentSheet): void {
   canvas.y = isBeside ? top + Math.max(sumsHeight, laid.height) : canvas.y
 }
 
-/** A line of the sums; that of the one that counts is larger. */
+/** A line of the sums. The final sum is set larger. */
 interface Sum extends LabelledText {
   readonly counts: boolean
 }
@@ -77,7 +77,7 @@ function drawTotals(canvas: Canvas, sums: readonly Sum[], width: number): void {
   }
 }
 
-/** Sections in lines that fit, and how high they are together. */
+/** Sections broken into lines, and their total height. */
 interface LaidSections {
   readonly sections: readonly { readonly heading: string; readonly laid: LaidFacts }[]
   readonly height: number
@@ -101,7 +101,7 @@ function drawHeading(canvas: Canvas, heading: string): void {
   canvas.y += HEADING_HEIGHT
 }
 
-/** Notes go on over pages, line by line. */
+/** Notes continue over pages, line by line. */
 function drawNotes(canvas: Canvas, notes: string): void {
   const lines = canvas.type.wrapRows(notes.split('\n'), STYLE.body, GRID.width)
   canvas.y += PART_GAP - 13

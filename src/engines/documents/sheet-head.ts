@@ -9,11 +9,11 @@ const RIGHT_WIDTH = GRID.right - GRID.second
 const LABEL_WIDTH = 92
 const PART_GAP = 30
 const FACT_GAP = 2
-/** From the top of a part to its first baseline, and to that of a name below a label. */
+/** Distance from the top of a part to its first baseline, and to the name below a label. */
 const FIRST_BASELINE = 8
 const PARTY_NAME = 24
 
-/** What it is, who issues it, for whom, and its dates. */
+/** Title, seller, buyer, and dates. */
 export function drawHead(canvas: Canvas, { heading, number, seller, buyer, facts }: DocumentSheet): void {
   canvas.box({ x: 0, y: 0, width: PAGE.width, height: BAR_HEIGHT }, COLOR.accent)
   const from = seller && layParty(canvas, seller, RIGHT_WIDTH)
@@ -30,7 +30,7 @@ export function drawHead(canvas: Canvas, { heading, number, seller, buyer, facts
   canvas.y += PART_GAP
 }
 
-/** For whom it is, with the dates beside. */
+/** The buyer, with the dates beside. */
 function drawBuyer(canvas: Canvas, to: LaidParty, dates: LaidFacts): void {
   if (!fitsPage(to.height)) {
     canvas.ensure(dates.height)
@@ -45,7 +45,7 @@ function drawBuyer(canvas: Canvas, to: LaidParty, dates: LaidFacts): void {
   canvas.y += height
 }
 
-/** Draws what the document is, and returns how high that is. */
+/** Draws the title and returns its height. */
 function drawTitle(canvas: Canvas, heading: string, number: string): number {
   const x = GRID.left
   canvas.lines(canvas.element('H1'), [heading], { x, y: canvas.y + 20, style: STYLE.heading, step: 0 })
@@ -54,7 +54,7 @@ function drawTitle(canvas: Canvas, heading: string, number: string): number {
   return 40 + (lines.length - 1) * 15
 }
 
-/** Somebody in lines that fit. */
+/** A party, broken into lines. */
 interface LaidParty {
   readonly label: string
   readonly names: readonly string[]
@@ -78,7 +78,7 @@ function drawParty(canvas: Canvas, { label, names, rest }: LaidParty, x: number)
   if (rest.length > 0) canvas.lines(canvas.element('P', part), rest, { x, y: restY, style: STYLE.soft, step: LINE })
 }
 
-/** A party that is higher than a page goes on over pages. */
+/** A party that is higher than a page continues over pages. */
 function flowParty(canvas: Canvas, { label, names, rest }: LaidParty, x: number): void {
   const part = canvas.element('Sect')
   canvas.flow(canvas.element('P', part), [label], { x, style: STYLE.label })
@@ -86,13 +86,13 @@ function flowParty(canvas: Canvas, { label, names, rest }: LaidParty, x: number)
   canvas.flow(canvas.element('P', part), rest, { x, style: STYLE.soft })
 }
 
-/** Labels with values in lines that fit. */
+/** Labels with values, broken into lines. */
 export interface LaidFacts {
   readonly facts: readonly { readonly label: string; readonly lines: readonly string[] }[]
   readonly height: number
 }
 
-/** Labels with their values, as they fit into a width. */
+/** Breaks values into lines of a width. */
 export function layFacts({ type }: Canvas, facts: readonly LabelledText[], width: number): LaidFacts {
   const laid = facts.map(({ label, value }) => ({
     label,
@@ -101,7 +101,7 @@ export function layFacts({ type }: Canvas, facts: readonly LabelledText[], width
   return { facts: laid, height: laid.reduce((sum, { lines }) => sum + lines.length * LINE + FACT_GAP, 0) }
 }
 
-/** Draws labels with their values, from the top of what comes next. */
+/** Draws labels with their values at the current position. */
 export function drawFacts(canvas: Canvas, { facts }: LaidFacts, x: number): void {
   let y = canvas.y + FIRST_BASELINE
   for (const { label, lines } of facts) {

@@ -8,20 +8,20 @@ const GAP = 18
 const PAD = 7
 const HEAD_HEIGHT = 22
 const FIRST_BASELINE = PAD + 8
-/** A description of at most so many lines stays on one page; of a longer one, so many begin it. */
+/** A description of at most this many lines stays on one page. A longer one begins with this many. */
 const TOGETHER_MAX = 6
 const FIGURES = ['qty', 'unitPrice', 'vat', 'amount'] as const
 /** A column of figures. */
 type Figure = (typeof FIGURES)[number]
 
-/** Right edges of the columns of figures, and the room that they leave. */
+/** Right edges of the figure columns, and the width left for the description. */
 interface Columns {
   readonly figures: readonly Figure[]
   readonly right: ReadonlyMap<Figure, number>
   readonly descriptionWidth: number
 }
 
-/** The positions, over as many pages as they take; each page begins with the heads of the columns. */
+/** The rows, over as many pages as needed. Each page begins with the column heads. */
 export class SheetTable {
   readonly #canvas: Canvas
   readonly #sheet: DocumentSheet
@@ -54,7 +54,7 @@ export class SheetTable {
     canvas.y += HEAD_HEIGHT
   }
 
-  /** On a further page the heads are there for the eye alone: the tree has them already. */
+  /** Repeats the heads on a further page as decoration: the structure tree has them already. */
   #repeatHead(): void {
     this.#canvas.nextPage()
     this.#drawHeadBox()
@@ -106,7 +106,7 @@ export class SheetTable {
     return Math.min(lines.length, TOGETHER_MAX) * LINE + 2 * PAD
   }
 
-  /** Draws what fits on this page of a description; returns the rest of it. */
+  /** Draws the lines of a description that fit on this page. Returns the others. */
   #drawLines(element: StructureElement, lines: readonly string[]): readonly string[] {
     const { y, room } = this.#canvas
     const fit = Math.floor((room - 2 * PAD) / LINE)
@@ -118,7 +118,7 @@ export class SheetTable {
   }
 }
 
-/** Columns of figures are as wide as what they hold. */
+/** Figure columns are as wide as their widest value. */
 function columnsOf({ type }: Canvas, { columns, rows }: DocumentSheet): Columns {
   const figures = FIGURES.filter((name) => columns[name] !== undefined)
   const widthOf = (name: Figure): number =>

@@ -1,7 +1,7 @@
 import { includesCodePoint } from './code-points.ts'
 import type { Face } from './faces.ts'
 
-/** A piece of text that one face sets. */
+/** A piece of text that is set in one face. */
 export interface TextRun {
   readonly face: Face
   readonly text: string
@@ -15,7 +15,7 @@ export function graphemes(text: string): readonly string[] {
   return ASCII.test(text) ? [...text] : Array.from(GRAPHEMES.segment(text), ({ segment }) => segment)
 }
 
-/** Text in pieces by face. A letter and its marks come from one face, or the marks would be out of place. */
+/** Splits a text by face. A letter and its marks use one face, or the marks would be misplaced. */
 export function textRuns(faces: readonly Face[], text: string): readonly TextRun[] {
   const [first] = faces
   if (first !== undefined && ASCII.test(text)) return text === '' ? [] : [{ face: first, text }]
@@ -30,7 +30,7 @@ export function textRuns(faces: readonly Face[], text: string): readonly TextRun
   return runs
 }
 
-/** Letters of a text that no face has, each once. */
+/** Letters of a text that no face covers, each once. */
 export function unsettableIn(faces: readonly Face[], text: string): readonly string[] {
   const rows = text.split('\n').filter((row) => !ASCII.test(row))
   return [...new Set(rows.flatMap(graphemes).filter((letter) => faceFor(faces, letter) === undefined))]

@@ -2,25 +2,24 @@ import type { OpenedFont, PDFDocument } from 'pdfkit'
 import { type Face, fontBytes, type Weight } from './faces.ts'
 import { graphemes, type TextRun, textRuns } from './text-runs.ts'
 
-/** How letters look. */
+/** Style of a text. */
 export interface TextStyle {
   readonly weight: Weight
-  /** Points. */
+  /** In points. */
   readonly size: number
   readonly color: string
-  /** Whether all digits are equally wide, as in columns of figures. */
+  /** Whether all digits are equally wide, for columns of figures. */
   readonly tabular?: boolean
 }
 
-/** Measured at this size, so that widths are independent of the size that is drawn. */
+/** Widths are measured at this size and scaled, so that they do not depend on the drawn size. */
 const MEASURE_SIZE = 1_000
-/** After a space, a hyphen or a slash; between letters of scripts without spaces, but not before their punctuation. */
+/** Line breaks: after a space, hyphen or slash, and between CJK letters, but not before CJK punctuation. */
 const BREAKS = /(?<=[ \-\u2013\u2014/])|(?<=[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}])(?!\p{P})/u
 
 /**
- * Measures and draws text, both with the same features: text that is measured otherwise than it is drawn does not end where
- * it should. Fonts are opened anew for each document, as an opened font remembers which text it has set, and the same
- * document must be the same file.
+ * Measures and draws text with the same font features, or lines would not end where measured. Each document opens its
+ * fonts anew: an opened font remembers which text it has set, and equal documents must be equal files.
  */
 export class TypeSetter {
   readonly #doc: PDFDocument
@@ -34,12 +33,12 @@ export class TypeSetter {
     this.#faces = faces
   }
 
-  /** Width of a text on one line, points. */
+  /** Width of a text on one line, in points. */
   width(text: string, style: TextStyle): number {
     return this.#runsOf(text).reduce((sum, run) => sum + this.#runWidth(run, style), 0)
   }
 
-  /** Draws a text on one line; y is its baseline. */
+  /** Draws a text on one line. y is its baseline. */
   draw(text: string, { x, y }: { readonly x: number; readonly y: number }, style: TextStyle): void {
     let at = x
     for (const run of this.#runsOf(text)) {
@@ -51,14 +50,14 @@ export class TypeSetter {
     }
   }
 
-  /** Draws a text so that it ends at x. */
+  /** Draws a text that ends at x. */
   drawRight(text: string, at: { readonly x: number; readonly y: number }, style: TextStyle): void {
     this.draw(text, { x: at.x - this.width(text, style), y: at.y }, style)
   }
 
   /**
-   * Text in lines of at most a width. A word that is longer is broken between letters. A line that was broken at a space ends
-   * with it: it is not seen, but without it the words would run together where the text is read out.
+   * Breaks a text into lines of at most a width. A longer word is broken between letters. A line broken at a space
+   * keeps the space: it is invisible, but without it a screen reader would join the words.
    */
   wrap(text: string, style: TextStyle, width: number): readonly string[] {
     const lines: string[] = []
@@ -80,7 +79,7 @@ export class TypeSetter {
     return [...lines, ended(line)]
   }
 
-  /** Rows in lines of at most a width, as {@link wrap} has them; a row that another follows ends with a space, too. */
+  /** Breaks rows into lines as {@link wrap} does. Each row but the last ends with a space too. */
   wrapRows(rows: readonly string[], style: TextStyle, width: number): readonly string[] {
     return rows.flatMap((row, i) => this.wrap(row === '' || i === rows.length - 1 ? row : `${row} `, style, width))
   }
@@ -113,12 +112,12 @@ export class TypeSetter {
   }
 }
 
-/** A line without the spaces at its end, but for one. */
+/** Reduces the spaces at the end of a line to one. */
 function ended(line: string): string {
   return line.endsWith(' ') ? `${line.trimEnd()} ` : line.trimEnd()
 }
 
-/** Nearly all the time goes into the layout of text, and the library works it out anew with each use where features are named. */
+/** Caches text layouts. Layout takes nearly all the time, and fontkit repeats it if features are named. */
 function rememberLayouts(font: OpenedFont): void {
   const layouts = new Map<string, unknown>()
   const layoutRun = font.layoutRun.bind(font)
@@ -130,7 +129,7 @@ function rememberLayouts(font: OpenedFont): void {
   }
 }
 
-/** Contextual alternates are off: they would make an arrow of "->", and a times sign of an x between digits. */
+/** Contextual alternates are off: they turn "->" into an arrow, and an x between digits into a times sign. */
 function featuresOf({ tabular }: TextStyle): Readonly<Record<string, boolean>> {
   return tabular === true ? TABULAR : PLAIN
 }

@@ -1,13 +1,13 @@
 import { inflateSync } from 'node:zlib'
 
-/** The signature of a WOFF file of version 1. */
+/** Signature of a WOFF 1.0 file. */
 const WOFF = 0x774f4646
 const HEADER = { woff: 44, plain: 12 }
 const ENTRY = { woff: 20, plain: 16 }
-/** Largest table of a font; a file that claims more is not opened. */
+/** Largest table that is inflated. A larger claim is refused. */
 const TABLE_BYTES_MAX = 64 * 1_048_576
 
-/** A table of a font, as the directory of a WOFF file has it. */
+/** A font table from the directory of a WOFF file. */
 interface Table {
   readonly tag: number
   readonly checksum: number
@@ -15,8 +15,9 @@ interface Table {
 }
 
 /**
- * A font file without compression: of WOFF 1.0 (https://www.w3.org/TR/WOFF/) the font inside, of anything else the file. Throws where it is cut.
- * The library that reads fonts inflates each table anew for every document, in JavaScript, which takes longer than all else.
+ * Unpacks WOFF 1.0 (https://www.w3.org/TR/WOFF/). Other files are returned as they are. Throws if the file is cut off.
+ * Without this, fontkit would inflate each table again for every document, in JavaScript, which takes longer than all
+ * other work.
  */
 export function plainFont(file: Uint8Array): Uint8Array {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength)
@@ -35,7 +36,7 @@ function tableAt(file: Uint8Array, at: number): Table {
   return { tag, checksum, bytes }
 }
 
-/** Tables behind their directory, each at a multiple of four. */
+/** Tables after their directory, each aligned to four bytes. */
 function assembled(flavor: number, tables: readonly Table[]): Uint8Array {
   const padded = (length: number): number => (length + 3) & ~3
   const directory = HEADER.plain + tables.length * ENTRY.plain

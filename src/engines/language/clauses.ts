@@ -1,25 +1,25 @@
 /** The number of a clause, on a line of its own or within one: "3. ", "3) ", "\u00a7 3 ". */
 const MARK = /(?<![^\s(])(?:(\d{1,3})[.)]|(?:\u00a7 ?|Article |Section |Clause )(\d{1,3})[.:)]?)[^\S\n]+(?=\S)/gu
-/** What stands between a mark and the end of a heading. */
+/** The heading after a clause number: a capital, then text up to a full stop or a line end. */
 const HEADING = /\p{Lu}[^.!?:;\n]{1,60}(?=\.[^\S\n]+\S|\r?\n[^\S\n]*\S)/uy
-/** What a sentence has and a heading has not. */
+/** Verbs: a sentence has one, a heading has none. */
 const VERB =
   /\b(?:is|are|was|were|be|been|may|must|shall|should|will|can|cannot|could|would|has|have|had|does|do|did|applies|apply|ends?|begins?|starts?|costs?|takes?|keeps?|pays?|rents?|\p{L}+ed)\b/iu
 const HEADING_WORDS_MAX = 5
-/** Fewer are no clauses. */
+/** A text with fewer numbers has no clauses. */
 const CLAUSES_MIN = 3
-/** Clauses begin near the beginning of a text: so many characters from it, or within this part of it. */
+/** The first clause begins within this many characters, or within this part of the text. */
 const HEAD_CHARS = 200
 const HEAD_PART = 0.25
 
 /** The clauses of a text. */
 export interface Clauses {
   readonly count: number
-  /** Where headings begin. */
+  /** Offsets at which headings begin. */
   readonly headings: ReadonlySet<number>
 }
 
-/** The clauses that a text is made of, numbered from 1 on; null where it has none. The work grows with its length. */
+/** The clauses of a text, numbered from 1. Null if it has none. Linear in the length of the text. */
 export function clausesOf(text: string): Clauses | null {
   const headings = new Set<number>()
   let count = 0
@@ -33,11 +33,11 @@ export function clausesOf(text: string): Clauses | null {
   return count < CLAUSES_MIN ? null : { count, headings }
 }
 
-/** What forbids or commands is the rule itself; headings go on in capitals, or with "of". */
+/** Commands and prohibitions, which are rules, not headings. Headings continue with a capital letter or with "of". */
 const COMMAND =
   /^(?:No|Never|Do|Don['\u2019]t|Always|Keep|Open|Close|Use|Wear|Turn|Put|Call|Ask|Report|Wash|Switch|Leave|Stay)\s+(?!(?:of|and|or)\b|(?<=(?:Use|No)\s+)(?:for|on|to|by|in)\b)\p{Ll}/u
 
-/** A few words without a verb, behind which more follows that is no clause of its own. */
+/** A heading: a few words without a verb. If another number follows at once, it was a clause of its own. */
 function isHeading(text: string, start: number): boolean {
   HEADING.lastIndex = start
   const heading = HEADING.exec(text)?.[0]

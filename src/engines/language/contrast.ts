@@ -1,19 +1,19 @@
 import type { Token } from './negation.ts'
 
-/** What stands before the turn of a sentence counts half, what comes after it half as much again (VADER). */
+/** Words before the turn of a sentence count half, words after it one and a half times (VADER). */
 const LESS = 0.5
 const MORE = 1.5
-/** What was once, and is no more. */
+/** Weight of what was true once but is no longer. */
 const GONE = 0.25
-/** Words after which a sentence says what it is about. */
+/** Words that turn a sentence to its main point. */
 const TURNS = setOf('but however yet')
-/** Words that admit something: the rest of the sentence is what it is about. */
+/** Words that concede something. The main point is the rest of the sentence. */
 const CONCESSIONS = setOf('although though while whilst despite')
-/** Words that a sentence turns with against the one before it. */
+/** Words at the start of a sentence that turn against the one before. */
 const OPENING_TURN =
   /^[^\p{L}]*(?:but|however|yet|unfortunately|sadly|still,|nevertheless|nonetheless|that said|on the other hand)(?!\p{L})/iu
 
-/** How much each word of a sentence counts by where it stands. */
+/** The weight of each word, by its place in the sentence. */
 export function turnWeights(tokens: readonly Token[]): readonly number[] {
   const turn = tokens.findIndex((_, at) => at > 0 && isTurn(tokens, at))
   if (turn >= 0) return tokens.map((_, at) => (at < turn ? LESS : MORE))
@@ -24,12 +24,12 @@ export function turnWeights(tokens: readonly Token[]): readonly number[] {
   return pastWeights(tokens)
 }
 
-/** Whether a sentence takes back what the one before it said. */
+/** Whether a sentence contradicts the one before it. */
 export function turnsAgainst(sentence: string): boolean {
   return OPENING_TURN.test(sentence)
 }
 
-/** "Not only cheap but also good" takes nothing back, and "anything but" is a negation. */
+/** "Not only cheap but also good" is no turn, and "anything but" is a negation. */
 function isTurn(tokens: readonly Token[], at: number): boolean {
   const { word } = tokens[at] as Token
   if (!TURNS.has(word) || tokens[at - 1]?.word === 'anything') return false
@@ -38,7 +38,7 @@ function isTurn(tokens: readonly Token[], at: number): boolean {
   return not < 0 || not > at || !/^(?:only|just|merely)$/.test(tokens[not + 1]?.word ?? '')
 }
 
-/** "It used to be good; now it is bad": the clause of what was once. */
+/** "It used to be good; now it is bad": the first clause describes the past. */
 function pastWeights(tokens: readonly Token[]): readonly number[] {
   const end = tokens.findIndex(({ endsClause }) => endsClause)
   const isPast = tokens.slice(0, end + 1).some(({ word }, at) => {

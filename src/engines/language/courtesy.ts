@@ -1,24 +1,24 @@
-/** What a reply or a parcel is called where it is thanked for as a matter of form. */
+/** Objects of formal thanks, such as a reply or an order. */
 const MAIL =
   '(?:messages?|mails?|e-?mails?|reply|replies|answers?|response|letter|note|inquiry|enquiry|order|purchase|time|trouble|patience|understanding|attention|cooperation|consideration|interest|information|info|update|invoice|confirmation|offer|quote|details|photos?|call)'
 const GREETED =
   "(?:team|all|both|everyone|customer service|customers?|colleagues?|sirs?|madam|sir or madam|mr|mrs|ms|dr|prof|\\p{Lu}|(?:[\\p{L}\\u2019'.-]{1,20} ){0,3}[\\p{L}\\u2019'.-]{1,20}(?:,|\\s*$))"
 const ADJECTIVE =
   '(?:very |most |so )?(?:kind|prompt|quick|speedy|swift|fast|early|friendly|good|valued|warm|helpful|nice|esteemed)'
-/** Praise that is meant, also beside the word for a letter. */
+/** Sincere praise, even beside a word for a letter. */
 const PRAISING =
   '(?:beautiful|lovely|wonderful|gorgeous|fantastic|amazing|great|excellent|perfect|superb|brilliant|awesome)\\b'
-/** "I would", "we'd": who asks politely. */
+/** "I would", "we'd": a polite request. */
 const I_WOULD = "(?:(?:i|we) (?:would|should)|(?:i|we)['\\u2019]d)"
 const AM =
   "(?:(?:i|we) (?:am|are|would be|will be|['\\u2019]?ll be)|i['\\u2019]m|we['\\u2019]re|(?:i|we)['\\u2019](?:d|ll) be)"
 const LOUDER = '(?: (?:very much|very|really|so|most|more than|quite|rather|also|always|only|just|still|now|both|all))'
 
-/** Where the name of who is thanked, or of who thanks, ends what is said: "Thanks, Anna", "Thank you Mr Falk". */
+/** A name that ends the thanks: "Thanks, Anna", "Thank you Mr Falk". */
 const NAMED = "(?:,? (?:(?:Mr|Mrs|Ms|Dr)\\.? )?(?!I\\b)\\p{Lu}[\\p{L}\\p{M}'\\u2019.-]{0,25}){0,3}"
-/** Behind bare thanks nothing follows that is thanked for. */
+/** The end of bare thanks: no reason for the thanks follows. */
 const BARE_END = `(?=${NAMED}\\s*(?:$|[.,;:!?)\\u2014\\u2013-]|(?:and|but|from) ))`
-/** "I want to say thank you", "a big thank you": more than a form. */
+/** "I want to say thank you", "a big thank you": more than a formality. */
 const NOT_SAID = '(?<!\\p{L})(?<!\\b(?:say|says|said|saying|a|big|huge|special|heartfelt|sincere|my|our|our sincere) )'
 const THANKS =
   '(?:(?:[Vv]ery )?(?:[Mm]any|[Bb]est|[Kk]ind|[Ww]arm) thanks|[Tt]hanks|[Tt]hank (?:you|u)|[Tt]hx|[Mm]uch obliged)'
@@ -29,10 +29,10 @@ const MUCH_THANKS = '(?: (?:so much|so very much|ever so much|a lot|a million|a 
 const bareThanks = (louder: string): RegExp =>
   new RegExp(`${NOT_SAID}${THANKS}${louder}${MORE_THANKS}${BARE_END}`, 'gu')
 
-/** A name that ends a letter. */
+/** The name that ends a letter. */
 const SIGNED = "(?: \\p{Lu}[\\p{L}.'\\u2019-]{0,25}){1,3}\\W*$"
 
-/** Forms of courtesy: they carry no mood. */
+/** Forms of courtesy. They carry no mood. */
 const FORMS: readonly RegExp[] = [
   new RegExp(`^\\s*[Dd]ear (?=${GREETED})`, 'gu'),
   /(?<=, |\band )[Dd]ear (?=\p{Lu})/gu,
@@ -84,7 +84,7 @@ const FORMS: readonly RegExp[] = [
   /\b(?:vielen|herzlichen|besten) dank|\bdanke(?: sch\u00f6n)?|\bmit freundlichen gr\u00fc\u00dfen|\bmerci(?: beaucoup| d['\u2019]avance| bien)?|\bcordialement/giu,
 ]
 
-/** "I would like" is what "I want" says; "it looks like" likes nothing. */
+/** "I would like" means "I want". "It looks like" expresses no liking. */
 const WISHES: readonly (readonly [form: RegExp, plain: string])[] = [
   [new RegExp(`\\b${I_WOULD}${LOUDER}{0,2} like(?!d|ly)\\b`, 'giu'), ' i want '],
   [
@@ -107,27 +107,27 @@ const WISHES: readonly (readonly [form: RegExp, plain: string])[] = [
   ],
 ]
 
-/** Something is asked for: thanks beside it are a matter of form, however warm. */
+/** A request. Thanks beside it are a formality, however warm. */
 const REQUEST =
   /\b(?:please|kindly|(?:could|can|would|will) (?:you|i|we|some|any)|would like to|need (?:to|a|my|the)|let me know|(?:hoping|wondering) (?:that |if |whether )?(?:you|i|we)|obliged if|grateful if|appreciate it if|i(?: would|['\u2019]d) like|(?:do|does|is|are|has|have|where|when) (?:you|my|the|it)\b[^?]{0,80}\?)/iu
 
 const WEAK_THANKS = bareThanks('')
 const STRONG_THANKS = bareThanks(MUCH_THANKS)
-/** A text that is nothing but thanks, and loud. */
+/** A text that consists of emphatic thanks only. */
 const ONLY_THANKS = new RegExp(`^\\W*${THANKS}${MUCH_THANKS}?${MORE_THANKS}!\\W*$`, 'u')
 
-/** How thanks of a text are meant: it says nothing else, or it says something too, or it asks for something. */
+/** The role of thanks in a text: all of it (`alone`), beside statements (`aside`), or beside a request (`asking`). */
 export type Thanks = 'alone' | 'aside' | 'asking'
 
-/** How the thanks of a text are meant. The work grows with its length. */
+/** The role of thanks in a text. Linear in its length. */
 export function thanksOf(text: string): Thanks {
   if (ONLY_THANKS.test(text)) return 'alone'
   return REQUEST.test(text) ? 'asking' : 'aside'
 }
 
 /**
- * A sentence without forms of courtesy, which carry no mood. Thanks for something stay, and bare ones where they are all that is
- * said; warm ones go beside a request.
+ * Removes forms of courtesy from a sentence, since they carry no mood. Thanks with a reason stay. Bare thanks stay if
+ * the text says nothing else. Warm thanks are removed beside a request.
  */
 export function withoutCourtesy(sentence: string, thanks: Thanks): string {
   let plain = sentence

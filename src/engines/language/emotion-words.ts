@@ -1,21 +1,21 @@
 import { formOf } from './word-forms.ts'
 
-/** Emotions by R. Plutchik ("A general psychoevolutionary theory of emotion", 1980), in the order that ties go by. */
+/** Emotions of R. Plutchik ("A general psychoevolutionary theory of emotion", 1980). Ties follow this order. */
 export const EMOTIONS = ['joy', 'sadness', 'anger', 'fear', 'disgust', 'surprise', 'trust', 'anticipation'] as const
 
 /** One of the eight emotions. */
 export type Emotion = (typeof EMOTIONS)[number]
 
-/** What a word says of one emotion: 1 where it names it, less where it only goes with it. */
+/** How strongly a word expresses an emotion: 1 if it names the emotion, less if it only accompanies it. */
 export interface EmotionSign {
   readonly emotion: Emotion
   readonly weight: number
 }
 
 /**
- * English words and phrases by the emotion that they show: our own list, written for this program and under its licence
- * (Apache-2.0). It takes nothing from the NRC Emotion Lexicon, which may not be sold. Words are in their base form; phrases
- * have "ones" for my, your, his, her, its, our and their, and no apostrophes. Words with many meanings are left out.
+ * English words and phrases by the emotion that they show. The list is our own, under this program's licence
+ * (Apache-2.0). It takes nothing from the NRC Emotion Lexicon, which may not be sold. Words are in base form. Phrases
+ * have "ones" for possessives (my, your, his, ...) and no apostrophes. Ambiguous words are left out.
  */
 const GROUPS: readonly (readonly [emotion: Emotion, weight: number, words: readonly string[]])[] = [
   [
@@ -256,7 +256,7 @@ const GROUPS: readonly (readonly [emotion: Emotion, weight: number, words: reado
   ['surprise', 1, ['\u{1f62e}', '\u{1f632}', '\u{1f92f}']],
 ]
 
-/** Words by themselves, or phrases between bars. */
+/** Splits a list at bars (phrases) or at blanks (words). */
 function listed(words: string): readonly string[] {
   return words.includes('|') ? words.split('|') : words.split(/\s+/)
 }
@@ -278,12 +278,12 @@ const PHRASE_STARTS: ReadonlySet<string> = new Set(
   [...SIGNS.keys()].filter((entry) => entry.includes(' ')).map((entry) => entry.split(' ', 1)[0] as string),
 )
 
-/** Emotions that a word in lower case shows, by its base form where it is not known itself. */
+/** Emotions of a lower-case word. An unknown word is looked up by its base form. */
 export function emotionsOfWord(word: string): readonly EmotionSign[] {
   return formOf(SIGNS, word) ?? []
 }
 
-/** Emotions that a phrase of some words shows, which begins at this one; with how many words it has. */
+/** Emotions of the longest phrase that begins at this word, and its number of words. */
 export function emotionsOfPhrase(
   words: readonly string[],
   at: number,

@@ -5,18 +5,18 @@ import type { TaggedWord } from './tagged-words.ts'
 const KEYWORDS_MAX = 15
 const KEYWORD_CHARS = { min: 3, max: 80 }
 const TOPICS_MAX = 5
-/** A phrase is a topic where it comes up again. */
+/** A phrase must occur this often to be a topic. */
 const TOPIC_MENTIONS_MIN = 2
 /** Words of the longest phrase that is counted. */
 const COUNTED_WORDS_MAX = 6
 const SCORE_DECIMALS = 3
-/** How much more a phrase says than a word, and a name than a phrase. */
+/** A phrase weighs more than a word, and a name more than a phrase. */
 const WEIGHTS = { word: 1, phrase: 1.5, name: 1.4 }
-/** What stands first in a text counts so much more than what stands last. */
+/** The first word of a text counts this much more than the last. */
 const FIRST_MORE = 0.5
-/** How much the words of a phrase count where they stand elsewhere. */
+/** Weight of the words of a phrase at other places in the text. */
 const ELSEWHERE = 0.35
-/** Things that every text has. */
+/** Nouns that say little about the subject of a text. */
 const PALE_NOUNS: ReadonlySet<string> = new Set(
   `amount area aspect attempt bit case change copy couple day degree effect end example fact fifth form front group half hand height
 hour idea instance issue item job kind life list look lot matter member minute moment month name number one part people percent
@@ -27,23 +27,23 @@ others night morning evening afternoon someone everyone anyone everything husban
   ),
 )
 
-/** A phrase with how often it comes up. */
+/** A phrase with its number of occurrences. */
 interface Candidate {
   readonly text: string
   readonly key: string
   readonly stems: readonly string[]
   readonly isName: boolean
-  /** Whether it is one word in -ing, which is a thing only where it comes up again. */
+  /** True for a single word in -ing. It counts as a thing only if it occurs again. */
   readonly isDoing: boolean
   readonly at: number
-  /** Times in all, and those where it is no part of a longer phrase. */
+  /** All occurrences, and those outside longer phrases. */
   count: number
   own: number
 }
 
 /**
- * Phrases that name what a text is about, and names whole, best first; and those that come up most. They count in all their
- * forms and wherever they stand.
+ * The phrases and names that describe a text, best first, and its most frequent phrases (topics). Singular and plural
+ * count together.
  */
 export function keyPhrases(words: readonly TaggedWord[]): Pick<Subjects, 'keywords' | 'topics'> {
   const stems = words.map(({ lower }) => stem(lower))
@@ -63,7 +63,7 @@ export function keyPhrases(words: readonly TaggedWord[]): Pick<Subjects, 'keywor
   return { keywords, topics: topics(scored.map(({ candidate }) => candidate)) }
 }
 
-/** The phrases that come up most, without parts of phrases that come up as often. */
+/** The most frequent phrases, without parts of longer phrases that are equally frequent. */
 function topics(candidates: readonly Candidate[]): readonly string[] {
   const most = candidates
     .filter(({ count }) => count >= TOPIC_MENTIONS_MIN)
@@ -79,13 +79,13 @@ function isOfKeywordLength(text: string): boolean {
   return text.length >= KEYWORD_CHARS.min && text.length <= KEYWORD_CHARS.max
 }
 
-/** Singular and plural are one word. */
+/** Maps plural to singular. */
 function stem(word: string): string {
   if (word.length < 4 || !word.endsWith('s') || /(?:ss|us|is)$/.test(word)) return word
   return word.endsWith('ies') ? `${word.slice(0, -3)}y` : word.replace(/(?<=x|ch|sh|ss)es$|s$/, '')
 }
 
-/** A text without nouns, such as a search for "running", is told by its other words. */
+/** A text without nouns, such as a search for "running", is described by its other words. */
 function wordsAlone(words: readonly TaggedWord[]): readonly NounPhrase[] {
   return words.flatMap((word, at) => (word.kind === 'other' ? [] : [{ words: [word], isName: false, at }]))
 }
@@ -103,7 +103,7 @@ function candidatesOf(phrases: readonly NounPhrase[], stems: readonly string[]):
   return candidates
 }
 
-/** Counts the candidates wherever they stand, and every word. */
+/** Counts the occurrences of the candidates and of every word. */
 function count(
   words: readonly TaggedWord[],
   stems: readonly string[],
@@ -149,7 +149,7 @@ interface Scored {
   readonly score: number
 }
 
-/** Without parts of better phrases that hardly stand alone, and without longer forms of better phrases. */
+/** Drops parts of better phrases that seldom stand alone, and longer forms of better phrases. */
 function withoutRepeats(scored: readonly Scored[]): readonly Scored[] {
   const chosen: Scored[] = []
   for (const one of scored) {
@@ -163,7 +163,7 @@ function isRepeat(one: Candidate, chosen: Candidate): boolean {
   return isPartOnly(one, chosen) || (contains(one, chosen) && chosen.stems.length > 1 && one.own <= chosen.own)
 }
 
-/** Whether a phrase says nothing beside a longer one. */
+/** Whether a phrase adds nothing to a longer one. */
 function isPartOnly(part: Candidate, whole: Candidate): boolean {
   return contains(whole, part) && (whole.isName || part.own < 2 || part.own < whole.own)
 }

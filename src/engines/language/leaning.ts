@@ -1,24 +1,24 @@
 import { STOP_WORDS } from './stop-words.ts'
 
-/** Words that a sentence begins with which goes on from the one before. */
+/** Words that open a sentence which continues the one before. */
 const CONNECTIVES: ReadonlySet<string> =
   setOf(`accordingly additionally afterwards afterward also alternatively and besides but consequently
 conversely earlier else eventually finally furthermore hence however importantly indeed instead later likewise meanwhile moreover
 namely nevertheless next nonetheless nor or otherwise plus regardless similarly so soon specifically still subsequently then
 thereafter thereby therefore though thus too yet worse ultimately overall`)
-/** Openings of more than one word that go on from the sentence before. */
+/** Openings of several words that continue the sentence before. */
 const OPENINGS =
   /^(?:for (?:example|instance|one thing)|in (?:addition|contrast|turn|fact|short|other words|particular|comparison|response|return|the (?:meantime|process))|as (?:a (?:result|consequence)|such|well)|on (?:the (?:other hand|contrary)|top of)|at the same time|by (?:contrast|comparison|then)|until then|since then|even (?:so|then|more)|what is more|more importantly|most importantly|after(?:wards| all)|above all|in any case|not only|the (?:former|latter|others?|same|reason|reasons|first|second|third|last|two|three|result|rest|remainder|remaining)\b)(?!\w)/
-/** Pronouns of things and persons that have been named. */
+/** Pronouns for things and persons that were named before. */
 const PRONOUNS: ReadonlySet<string> = setOf(
   'it its itself he him his himself she her hers herself they them their theirs themselves',
 )
-/** Words that point back, with a noun or alone, where a sentence begins with them. */
+/** Words that point back if a sentence begins with them. */
 const POINTERS: ReadonlySet<string> = setOf('this that these those such both neither either another others same')
-/** "This year" and "those who" point at nothing that the text said. */
+/** "This year" and "those who" do not point at the text. */
 const POINTED_OUTSIDE =
   /^(?:(?:this|these) (?:year|month|week|weekend|morning|afternoon|evening|spring|summer|autumn|fall|winter|season|century|decade|days?|article|paper|report|study|book|page|guide|document|section|chapter)|those who|such as|both [\p{Lu}]|either [\p{Lu}])/u
-/** "It" that stands for nothing: "it is clear that", "it takes years to". */
+/** "It" without a referent: "it is clear that", "it takes years to". */
 const EMPTY_IT =
   /^it (?:is|was|will be|would be|seems|seemed|appears|appeared|remains|turns out|turned out|follows|has been|may be|might be|takes|took|costs?|makes sense)(?: \S+){0,5}? (?:that|to|whether|how|why|if|when)(?!\S)/
 /** "In that case", "of these rivers": a thing that was named before. */
@@ -30,11 +30,11 @@ const PREPOSITIONS: ReadonlySet<string> = setOf(
 const COUNTS: ReadonlySet<string> = setOf(
   `one two three four five six seven eight nine ten dozens hundreds thousands half third quarter part parts percent majority`,
 )
-/** Words of a sentence among which a pronoun may stand for something outside of it. */
+/** A pronoun may point outside its sentence only among this many first words. */
 const PRONOUN_WORDS_MAX = 12
 const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}'\u2019-]*/gu
 
-/** Whether a sentence cannot be understood without the one before it: it begins with, or soon has, a word that points back. */
+/** Whether a sentence needs the one before it: a word that points back stands at or near its beginning. */
 export function leansBack(sentence: string): boolean {
   const opened = sentence.replace(/^[^\p{L}\p{N}]+/u, '')
   const lower = opened.toLowerCase().replaceAll('\u2019', "'")
@@ -47,12 +47,12 @@ export function leansBack(sentence: string): boolean {
   return hasForeignPronoun(words) || pointsInside(lower)
 }
 
-/** The word that an apostrophe joins another one to. */
+/** The word before an apostrophe or a hyphen. */
 function bare(word: string): string {
   return (word.toLowerCase().split(/['\u2019]/, 1)[0] as string).replace(/-.*$/s, '')
 }
 
-/** A pronoun before anything that it could stand for: "some of them", "in the second year its effect". */
+/** Whether a pronoun comes before anything it could stand for: "some of them", "in the second year its effect". */
 function hasForeignPronoun(words: readonly string[]): boolean {
   const opensAside = PREPOSITIONS.has(bare(words[0] ?? ''))
   let isNamed = false
@@ -65,7 +65,7 @@ function hasForeignPronoun(words: readonly string[]): boolean {
   return false
 }
 
-/** A thing that is pointed at and that the sentence has not named itself. */
+/** Whether the sentence points at a thing that it has not named itself. */
 function pointsInside(lower: string): boolean {
   for (const { index, 1: noun } of lower.matchAll(POINTED_INSIDE)) {
     const stem = (noun as string).slice(0, -1)
@@ -74,7 +74,7 @@ function pointsInside(lower: string): boolean {
   return false
 }
 
-/** "These terms apply to", "this agreement is made between": a text that speaks of itself. */
+/** "These terms apply to", "this agreement is made between": a text that refers to itself. */
 const OF_ITSELF =
   /^(?:this|these) (?:general |our |special )?(?:terms|conditions|agreement|contract|policy|notice|rules|statutes|guidelines|warranty|guarantee|licen[cs]e|regulations|lease|order form)(?: (?:and|of|for) [\p{L}-]{1,20}){0,3} (?:(?:shall|also|only|will) )?(?:appl(?:y|ies)|governs?|covers?|regulates?|contains?|sets? out|describes?|explains?|forms?|is (?:made|concluded|entered)|are part|tells?|says?)\b/u
 

@@ -3,28 +3,28 @@ import { withoutCourtesy } from './courtesy.ts'
 
 /** The line that mail programs put above a signature. */
 const DELIMITER = /^--\s*$/
-/** What follows such a line and is longer is no signature. */
+/** A longer text after such a line is not a signature. */
 const SIGNATURE_CHARS_MAX = 600
 const WORDS = /[\p{L}\p{N}][\p{L}\p{M}\p{N}@.'\u2019-]*/gu
 const GREETING = /^\W*(?:dear|hi|hello|hey|hallo|greetings)(?!\p{L})/iu
-/** What is a name or stands in one; and what is a way to reach a person. */
+/** A name or a part of one, and an address or phone number. */
 const NAME = /^(?:\p{Lu}|(?:and|of|von|der|und|the|for|f\u00fcr)$)/u
 const ADDRESS = /[\d@]|\p{L}\.\p{L}/u
 
-/** Where sentences begin that only greet, thank, part or sign: forms of a letter, which say nothing of what it is about. */
+/** Offsets of sentences that only greet, thank, take leave or sign. They say nothing about the subject of a letter. */
 export function formsOf(text: string, sentences: readonly Sentence[]): ReadonlySet<number> {
   const signature = signatureStart(text)
   return new Set(sentences.filter((one) => one.start >= signature || isForm(one.text)).map(({ start }) => start))
 }
 
-/** "Kind regards, Anna Berg": nothing but forms of courtesy, and the names of who is greeted and who signs. */
+/** "Kind regards, Anna Berg": only courtesy and names. */
 function isForm(sentence: string): boolean {
   if (!/\p{Ll}/u.test(sentence)) return false
   const rest = uncourteous(sentence)
   return rest.length < sentence.trim().length && wordsOf(rest).every((word) => NAME.test(word))
 }
 
-/** Where the lines begin that only tell who writes: below a delimiter, or below a line that takes leave. Else the end of the text. */
+/** Offset of the signature: below a delimiter line or a line that takes leave. The end of the text if there is none. */
 function signatureStart(text: string): number {
   const earliest = text.length - SIGNATURE_CHARS_MAX
   let [end, hasOthers] = [text.length, false]

@@ -6,15 +6,16 @@ import { EMOTIONS, type Emotion } from './emotion-words.ts'
 import { isIronic } from './phrases.ts'
 import { type SentenceMood, sentenceMood } from './sentence-mood.ts'
 
-/** Beyond this a text is not neutral (VADER). */
+/** A text with more polarity than this is not neutral (VADER). */
 const NEUTRAL_MAX = 0.05
-/** Words with a valence that make a verdict half sure. */
+/** Number of words with a valence at which the certainty is one half. */
 const HALF_SURE_WORDS = 2
 const DECIMALS = 4
 
 /**
- * Mood of a text: the mean of its sentences that have one, and of the others a quarter, so that a long report with one
- * complaint is not a complaint. Confidence says how many words speak, and how much they agree; it is no probability.
+ * The mood of a text: the mean over its sentences. Sentences without a mood weigh a quarter, so that a long report with
+ * one complaint is no complaint. Confidence grows with the number of words that carry mood and with their agreement. It
+ * is not a probability.
  */
 export function moodOf({ text }: { readonly text: string }): Mood {
   const pieces = [...stretches(text)].map((stretch) => stretch.text)
@@ -34,7 +35,7 @@ export function moodOf({ text }: { readonly text: string }): Mood {
   }
 }
 
-/** Where irony has something bad in it or right behind it, praise is meant the other way round; it shows none of the emotions that its words name. */
+/** Inverts all praise if irony has something bad in it or right after it. Inverted sentences show no emotions. */
 function withIrony(pieces: readonly string[], moods: readonly SentenceMood[]): readonly SentenceMood[] {
   const isBad = (at: number): boolean => (moods[at]?.bad ?? 0) > 0
   if (!pieces.some((piece, at) => isIronic(piece) && (isBad(at) || isBad(at + 1)))) return moods
@@ -44,14 +45,14 @@ function withIrony(pieces: readonly string[], moods: readonly SentenceMood[]): r
   })
 }
 
-/** Less of this a sentence, and a text only mentions emotions. */
+/** With less emotion per sentence, a text only mentions emotions. */
 const EMOTION_WEIGHT_MIN = 0.2
-/** Less of all that a text shows is noise. */
+/** A smaller share of the emotions is noise. */
 const EMOTION_SHARE_MIN = 0.1
-/** Part that counts of an emotion which goes against the mood of the text. */
+/** Weight of an emotion that contradicts the mood of the text. */
 const AGAINST_MOOD = 0.5
 const SHARE_DECIMALS = 2
-/** Emotions that are good or bad to have; the others are either. */
+/** Sign of the emotions that are clearly good or bad. */
 const SIDES: ReadonlyMap<Emotion, number> = new Map([
   ['joy', 1],
   ['trust', 1],
@@ -61,7 +62,7 @@ const SIDES: ReadonlyMap<Emotion, number> = new Map([
   ['disgust', -1],
 ])
 
-/** Emotions of a text with their shares, the strongest first. */
+/** Emotions of a text with their shares, strongest first. */
 function emotions(sentences: readonly SentenceMood[], polarity: number): Mood['emotions'] {
   const weights = new Map<Emotion, number>(EMOTIONS.map((emotion) => [emotion, 0]))
   for (const sentence of sentences) {
@@ -82,7 +83,7 @@ function emotions(sentences: readonly SentenceMood[], polarity: number): Mood['e
 
 const SILENT_WEIGHT = 0.25
 
-/** What a sentence weighs that takes back the one before it, and that one. */
+/** Weights of a sentence that contradicts the one before it, and of the one before. */
 const TURN = { before: 0.5, after: 1.5 }
 
 function mean(sentences: readonly SentenceMood[], turns: readonly boolean[]): number {
@@ -100,7 +101,7 @@ function mean(sentences: readonly SentenceMood[], turns: readonly boolean[]): nu
 function confidence(sentences: readonly SentenceMood[], isNeutral: boolean): number {
   const total = (of: (mood: SentenceMood) => number): number => sentences.reduce((sum, mood) => sum + of(mood), 0)
   const [good, bad, spoken] = [total((mood) => mood.good), total((mood) => mood.bad), total((mood) => mood.spoken)]
-  // Silence is a sign too, the weaker the shorter the text.
+  // A text without mood words is a sign of neutrality, the weaker the shorter it is.
   if (spoken === 0)
     return (
       0.5 *

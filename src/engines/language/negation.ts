@@ -1,4 +1,4 @@
-/** A word of a sentence as it stands and as it is looked up, and whether a sign behind it ends a clause. */
+/** A word of a sentence as written and as looked up, and whether a clause ends after it. */
 export interface Token {
   readonly written: string
   readonly word: string
@@ -8,37 +8,37 @@ export interface Token {
 const NEGATIONS =
   setOf(`aint arent cannot cant couldnt darent didnt doesnt dont hadnt hasnt havent isnt mightnt mustnt neednt
   neither never no nobody none nope nor not nothing nowhere oughtnt rarely seldom shant shouldnt wasnt werent without wont wouldnt`)
-/** "I don't think that": what is thought is denied, however far away it stands. */
+/** "I don't think that": the negation covers the whole opinion. */
 const OPINIONS =
   setOf(`think believe say claim call find feel imagine suppose consider expect recommend guess agree see describe
   thought believed said called found felt imagined`)
-/** "No reason to", "no way that": the same. */
+/** "No reason to", "no way that": the negation covers the whole clause. */
 const NO_GROUNDS = setOf('way reason chance point grounds means sense')
-/** Words between a negation and an opinion. */
+/** Words allowed between a negation and an opinion. */
 const FILLERS = setOf('really honestly ever even i we you one can could would personally actually')
 /** "Hardly anyone", "barely any". */
 const HARDLY = setOf('hardly barely scarcely')
 const ANY = setOf('any anyone anybody anything ever')
-/** What a clause goes no further than. */
+/** Words at which the scope of a negation ends. */
 const CLAUSE_STARTS = setOf('but because although though however whereas unless yet')
 const NEW_SUBJECTS = setOf('i we he she they it you the this that my our')
-/** What would have been, or was hoped for, is not. */
+/** "Had hoped for", "would have been": it did not happen. */
 const HOPED = setOf('expected hoped wanted wished')
 const PASSIVE = setOf('is are was were be been as than being')
 /** "Couldn't be happier", "never slept better", "can't praise it enough": a negation that praises. */
 const HIGHEST = setOf('better happier easier nicer more prouder')
 const LIMITS = setOf('cant cannot couldnt couldn never not dont')
-/** Part of a negation behind it where it says no: "not only", "no doubt". */
+/** Words that cancel a negation before them: "not only", "no doubt". */
 const AFFIRMED = setOf('only just merely doubt')
 
-/** Whether "no" is said in a word. */
+/** Whether a word is a negation. */
 export function isNegation(word: string): boolean {
   return NEGATIONS.has(word)
 }
 
 /**
- * For each word whether it is denied: by a negation among the three words before it, or by one that denies its whole clause. Two
- * of them cancel out. The work grows with the number of words.
+ * For each word, whether it is negated: by a negation among the three words before it, or by one that covers its
+ * clause. Two negations cancel out. Linear in the number of words.
  */
 export function deniedWords(tokens: readonly Token[]): readonly boolean[] {
   const scopes = clauseScopes(tokens)
@@ -52,7 +52,7 @@ export function deniedWords(tokens: readonly Token[]): readonly boolean[] {
   })
 }
 
-/** For each word the place of what denies its whole clause, or -1. */
+/** For each word, the index of the negation that covers its clause, or -1. */
 function clauseScopes(tokens: readonly Token[]): readonly number[] {
   const scopes: number[] = []
   let scope = -1
@@ -66,7 +66,7 @@ function clauseScopes(tokens: readonly Token[]): readonly number[] {
   return scopes
 }
 
-/** For each word where its clause ends. */
+/** For each word, the index at which its clause ends. */
 function clauseEnds(tokens: readonly Token[]): readonly number[] {
   const ends = new Array<number>(tokens.length)
   let end = tokens.length - 1
@@ -105,7 +105,7 @@ function opinionFollows(tokens: readonly Token[], at: number): boolean {
   return false
 }
 
-/** The place of a negation among the three words before, or -1. "Never so good" and "not only good" say yes, "at least" nothing. */
+/** Index of a negation among the three words before, or -1. "Never so good" and "not only good" do not negate. */
 function nearNegation(tokens: readonly Token[], at: number): number {
   if (wordAt(tokens, at - 1) === 'least') return /^(?:at|very)$/.test(wordAt(tokens, at - 2)) ? -1 : at - 1
   for (let place = at - 1; place >= Math.max(0, at - 3); place--) {
@@ -117,7 +117,7 @@ function nearNegation(tokens: readonly Token[], at: number): number {
   return -1
 }
 
-/** Whether a negation says that nothing could be more so: "couldn't be happier", "can't praise it enough". */
+/** Whether the negation is a superlative: "couldn't be happier", "can't praise it enough". */
 function isPraise(tokens: readonly Token[], negation: number, at: number, end: number): boolean {
   if (!LIMITS.has(wordAt(tokens, negation))) return false
   const words = tokens
@@ -128,7 +128,7 @@ function isPraise(tokens: readonly Token[], negation: number, at: number, end: n
   return isMost && (/^(?:couldnt|never)$/.test(wordAt(tokens, negation)) || words.some((word) => MOST_SIGNS.has(word)))
 }
 
-/** How far from a word "enough" is looked for. */
+/** Words between a negated word and "enough", at most. */
 const PRAISE_WORDS = 8
 /** "I don't think I have ever slept better", "could not be better", "you can't find a better one". */
 const MOST_SIGNS = setOf('ever find be')

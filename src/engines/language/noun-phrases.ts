@@ -1,16 +1,16 @@
 import type { TaggedWord, WordKind } from './tagged-words.ts'
 
-/** Words of a text that name something together, in order. */
+/** Words that name one thing together, in order. */
 export interface NounPhrase {
   readonly words: readonly TaggedWord[]
   readonly isName: boolean
-  /** Place of its first word among the words of the text. */
+  /** Index of its first word in the text. */
   readonly at: number
 }
 
 const NAME_WORDS_MAX = 6
 const PHRASE_WORDS_MAX = 3
-/** Adjectives that say nothing of what a thing is. */
+/** Adjectives that say little about a thing. */
 const PALE_ADJECTIVES: ReadonlySet<string> = new Set(
   `able actual additional available bad beautiful big certain clear common complete current dear different difficult direct double
 early easy entire exact expensive extra fair false final fine former free full general good great half happy hard heavy high huge
@@ -21,7 +21,7 @@ slow small special specific strong sure tall tiny total true typical unusual usu
   ),
 )
 
-/** Names and runs of adjectives and nouns. None goes over punctuation, a verb or a word that says nothing. */
+/** Names, and runs of adjectives and nouns. None crosses punctuation, a verb or a stop word. */
 export function nounPhrases(words: readonly TaggedWord[]): readonly NounPhrase[] {
   const phrases: NounPhrase[] = []
   for (let at = 0; at < words.length; ) {
@@ -32,7 +32,7 @@ export function nounPhrases(words: readonly TaggedWord[]): readonly NounPhrase[]
   return phrases
 }
 
-/** The end of a name that begins here: capital words, and what links them. */
+/** End of a name that begins here: capitalised words and the words that link them. */
 function nameEnd(words: readonly TaggedWord[], start: number): number {
   let end = start + 1
   for (let at = end; at < words.length && at - start < NAME_WORDS_MAX; at++) {
@@ -50,7 +50,7 @@ const TITLES: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Where a name of two words begins behind a title: "Finance Minister Paul Henderson". */
+/** Start of a name of two words after a title: "Finance Minister Paul Henderson". */
 function afterTitle(words: readonly TaggedWord[], start: number, end: number): number {
   for (let at = end - 3; at >= start; at--) if (TITLES.has((words[at] as TaggedWord).lower)) return at + 1
   return start
@@ -68,7 +68,7 @@ function runEnd(words: readonly TaggedWord[], start: number): number {
   return end
 }
 
-/** The phrase of a run, without what does not belong to it; none where there is no noun. */
+/** The phrase within a run, trimmed. Empty if the run has no noun. */
 function phraseOf(words: readonly TaggedWord[], start: number, end: number): readonly NounPhrase[] {
   if (words[start]?.kind === 'name') {
     const at = afterTitle(words, start, end)

@@ -1,11 +1,11 @@
 import { type Thanks, withoutCourtesy } from './courtesy.ts'
 
-/** What stands in place of a phrase: a word whose valence says what the phrase says. */
+/** A phrase, and a word of the same valence that replaces it. */
 type Stand = readonly [phrase: RegExp, word: string]
 
 const PRAISED = ' worthwhile '
 const BLAMED = ' unsatisfied '
-/** The same without anger: a refund can be asked for politely. */
+/** Like the word above, but without anger: a refund can be requested politely. */
 const ASKED_BACK = ' unwanted '
 const BUY =
   '(?:buy|buying|order|ordering|purchase|purchasing|shop|shopping|use|using|book|booking|visit|visiting|return|returning|come back|coming back|go back|going back|hire|hiring|choose|recommend)'
@@ -16,7 +16,7 @@ const NOT =
   "(?:(?:would|will|shall|could|can|do|am|are|is)(?:n['\\u2019]?t| not)|won['\\u2019]?t|can(?:no|['\\u2019]?)t|never|not)(?: (?:definitely|certainly|ever|be|going to|want to|plan to)){0,2}"
 const THING = '(?:version|model|one|edition|product|design|recipe|packaging|shop|quality|app|website|supplier)'
 
-/** What would be, or once was, better is not good now. */
+/** Something that would be better, or once was, is not good now. */
 const UNREAL: readonly Stand[] = [
   [/\b(?:nothing|nobody) could (?:be|have been|do|have done)(?: any| it)? better\b/giu, PRAISED],
   [
@@ -47,14 +47,14 @@ const UNREAL: readonly Stand[] = [
   [/\bdeserve[sd]?(?: \p{L}{1,20})? better\b/giu, BLAMED],
 ]
 
-/** What an expectation is called, with what may stand before it. */
+/** "Expectation" with the words before it. */
 const EXPECTATION = "(?: (?!but\\b|and\\b)[\\p{L}'\\u2019]{1,20}){0,3} expectations?\\b"
 const WORDS = "(?: [\\p{L}'\\u2019-]{1,20},?)"
 /** "Than I had expected". */
 const THAN_HOPED =
   "than (?:(?:i|we|you|one|anyone|originally|ever) ){0,2}(?:(?:had|could|would|ever|have|\\p{L}{1,6}['\\u2019]d) ){0,3}(?:expected|hoped|thought|imagined|dreamt|dreamed|expect|hope|imagine|anticipated)\\b(?: (?:it|for|of))?"
 
-/** What is held against what was expected. */
+/** Comparisons with what was expected. */
 const EXPECTED: readonly Stand[] = [
   [
     new RegExp(
@@ -96,13 +96,13 @@ const EXPECTED: readonly Stand[] = [
 const SELLER =
   '(?:shops?|stores?|sellers?|suppliers?|compan(?:y|ies)|places?|websites?|sites?|makers?|brands?|potters?|workshops?|dealers?|competitors?|vendors?)'
 const OTHER = `(?:(?:from|at|in|on|with|by) (?:an?other|a different|the other|other|different|some other|many other|most other|your)(?: \\p{L}{1,20})? ${SELLER}\\b|elsewhere|somewhere else|anywhere else|(?:on|from|at) (?:amazon|ebay|etsy|temu)\\b)`
-/** Words that a comparison does not go over: behind them another thing is spoken of. */
+/** Words within a comparison. It ends at words that introduce another thing. */
 const ON =
   "(?: (?!(?:than|but|yet|yours?|here|this|these|that|so|until|before|unlike)\\b)[\\p{L}\\d'\\u2019%-]{1,20},?)"
 const SUPERIOR =
   '(?:better|cheaper|nicer|prettier|sturdier|stronger|faster|lovelier|for less|half (?:the|that|of the) (?:price|cost|money)|half as much|a (?:third|quarter|fraction) of (?:the|that) (?:price|cost)|at a lower price|a lower price)'
 
-/** What another seller does better, or who would rather have bought there. */
+/** Another seller does better, or the customer wishes to have bought elsewhere. */
 const ELSEWHERE: readonly Stand[] = [
   [new RegExp(`\\b${SUPERIOR}${ON}{0,6} ${OTHER}`, 'giu'), BLAMED],
   [
@@ -152,7 +152,7 @@ const ELSEWHERE: readonly Stand[] = [
   ],
 ]
 
-/** Whether a customer comes back, and what a customer asks for who is angry. */
+/** Whether a customer will return, and what angry customers demand. */
 const VERDICTS: readonly Stand[] = [
   [/\b(?:to|on|upon) (?:even )?(?:my|your) worst enem(?:y|ies)\b/giu, ' '],
   [new RegExp(`\\b${NOT}${AGAIN}`, 'giu'), BLAMED],
@@ -190,7 +190,7 @@ const VERDICTS: readonly Stand[] = [
   ],
 ]
 
-/** Scores in stars or points: at the beginning of a sentence, or behind a word that gives them. */
+/** Scores in stars or points, at the start of a sentence or after a word such as "give". */
 const NUMBERS: ReadonlyMap<string, number> = new Map([
   ['zero', 0],
   ['no', 0],
@@ -210,7 +210,7 @@ const IF_ONLY = /\b(?:give|gave|giving)(?: it| this| them)? (?:more|ten|10|six|6
 
 const STANDS: readonly Stand[] = [...EXPECTED, ...ELSEWHERE, ...UNREAL, ...VERDICTS]
 
-/** A sentence with words of a known mood in place of what customers say in phrases and scores, and without forms of courtesy. */
+/** Replaces phrases and scores of customers by words of known mood, and removes forms of courtesy. */
 export function plainly(sentence: string, thanks: Thanks): string {
   if (!/[\p{L}\p{N}\u2605\u2b50]/u.test(sentence)) return sentence
   let plain = withoutCourtesy(sentence, thanks)
@@ -231,7 +231,7 @@ function numberOf(written: string): number {
   return NUMBERS.get(written.toLowerCase()) ?? Number(written.replace(',', '.'))
 }
 
-/** A word as good as a part of the points that could be given; three stars of five say nothing. */
+/** A word with the mood of a score. Three stars of five are neutral. */
 function wordOf(part: number): string {
   if (part > 1) return ' '
   if (part > 0.85) return ' excellent '
@@ -239,11 +239,11 @@ function wordOf(part: number): string {
   return part > 0.5 ? ' ' : part > 0.35 ? ' unsatisfied ' : ' terrible '
 }
 
-/** Praise that opens with "Oh", or that goes before "another" or "again": with something bad beside it, it is meant the other way round. */
+/** Praise that opens with "Oh", or stands before "another" or "again". It is ironic if something bad is near. */
 const IRONY =
   /^\W*(?:(?:oh|yay|ah|yeah|well),? (?:(?:how|just|that['\u2019]s|absolutely|so) )?(?:great|wonderful|fantastic|brilliant|lovely|perfect|awesome|nice|super|good|excellent|marvellous|terrific|joy)[,.!\u2026]|(?:just |how )?(?:great|wonderful|fantastic|brilliant|lovely|perfect|awesome|nice|super|excellent|terrific|congratulations|bravo|well done)[,.!]+ (?:yet )?another\b|(?:just |exactly )?what i (?:always )?(?:needed|wanted): )/iu
 
-/** Whether a sentence sounds ironic. Only where it is plain: most irony is not told from praise. */
+/** Whether a sentence sounds clearly ironic. Most irony cannot be told from praise. */
 export function isIronic(sentence: string): boolean {
   return IRONY.test(sentence)
 }

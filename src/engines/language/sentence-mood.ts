@@ -6,31 +6,31 @@ import { plainly } from './phrases.ts'
 import { valenceOf } from './valences.ts'
 
 /**
- * Mood of a sentence by the rules of VADER (C. J. Hutto and E. Gilbert, "VADER: A Parsimonious Rule-based Model for Sentiment
- * Analysis of Social Media Text", ICWSM 2014), written anew from the paper and the constants of its authors' program
- * (https://github.com/cjhutto/vaderSentiment, MIT licence), over valences of our own.
+ * Mood of a sentence by the rules of VADER (C. J. Hutto and E. Gilbert, "VADER: A Parsimonious Rule-based Model for
+ * Sentiment Analysis of Social Media Text", ICWSM 2014). Written from the paper, with the constants of its authors'
+ * program (https://github.com/cjhutto/vaderSentiment, MIT licence) and our own valences.
  */
 export interface SentenceMood {
   /** From -1 to 1. */
   readonly polarity: number
-  /** Valence of what is good, and of what is bad, both 0 or more. */
+  /** Sums of the positive and of the negative valences, both 0 or more. */
   readonly good: number
   readonly bad: number
-  /** Words in all, and those with a valence. */
+  /** Number of words, and of words with a valence. */
   readonly words: number
   readonly spoken: number
-  /** Emotions that words show, unless they are negated; louder and quieter as valences are. */
+  /** Emotions of words that are not negated. Boosters and dampers change their weight as they change valences. */
   readonly emotions: readonly EmotionSign[]
 }
 
-/** Constants of the authors, measured on ratings of people. */
+/** Constants of VADER, measured with human ratings. */
 const BOOST = 0.293
 const CAPITALS = 0.733
 const NEGATION = -0.74
 const EXCLAMATION = { each: 0.292, most: 4 }
 const QUESTION = { each: 0.18, fewest: 2, most: 0.96, mostFrom: 4 }
 const NORMAL = 15
-/** What changes a word stands at most three words before it, and counts less the farther it is. */
+/** A modifier changes one of the next three words, less with distance. */
 const BOOST_BY_DISTANCE = [1, 0.95, 0.9]
 
 const BOOSTERS =
@@ -42,7 +42,7 @@ const DAMPERS =
   setOf(`almost barely fairly hardly kinda kindof less little marginally mildly moderately occasionally partly
   scarcely slightly somewhat sorta sortof`)
 
-/** Judges one sentence of a text whose thanks are meant so. Total; the work grows with its length alone. */
+/** Judges one sentence. `thanks` is the role of thanks in the whole text. Linear in the length of the sentence. */
 export function sentenceMood(sentence: string, thanks: Thanks): SentenceMood {
   const tokens = tokensOf(sentence, thanks)
   const mixedCase = tokens.some(isCapital) && !tokens.filter(hasLetters).every(isCapital)
@@ -59,13 +59,13 @@ export function sentenceMood(sentence: string, thanks: Thanks): SentenceMood {
   return { polarity: normalised(sum + emphasis), good, bad: good - sum, words: tokens.length, spoken, emotions }
 }
 
-/** What the place of each word does to it. */
+/** How the place of each word changes its valence. */
 interface Places {
   readonly denied: readonly boolean[]
   readonly weights: readonly number[]
 }
 
-/** A phrase counts as a whole: its words say nothing on their own. */
+/** Emotions of a sentence. The words of a phrase do not count on their own. */
 function emotionsOf(tokens: readonly Token[], mixedCase: boolean, { denied, weights }: Places): readonly EmotionSign[] {
   const words = tokens.map(({ word }) => word)
   const found: EmotionSign[] = []
@@ -81,23 +81,23 @@ function emotionsOf(tokens: readonly Token[], mixedCase: boolean, { denied, weig
   return found
 }
 
-/** How loud a word is by the word before it and its own capitals. */
+/** Emphasis on a word, from the word before it and its own capitals. */
 function loudness(tokens: readonly Token[], at: number, mixedCase: boolean): number {
   const before = tokens[at - 1]
   const capitals = mixedCase && isCapital(tokens[at] as Token) ? CAPITALS : 0
   return Math.max(0, 1 + capitals + (before === undefined ? 0 : boostOf(before, mixedCase)))
 }
 
-/** A piece from its first letter or digit to its last one. */
+/** A word without the punctuation around it. */
 const INNER = /[\p{L}\p{N}](?:.*[\p{L}\p{N}])?/su
-/** Two words that are one, and not kind at all. */
+/** "Kind of" and "sort of" are one word, and not about kindness. */
 const KIND_OF = /\b(kind|sort) of\b/gi
-/** "Worth" alone is a sum. */
+/** "Worth" alone is only an amount. */
 const WORTH = /\bworth (?:it|every|buying|reading|seeing|visiting|watching|the (?:money|price|wait|trip))\b/gi
-/** What ends a clause behind a word. */
+/** Punctuation after a word that ends a clause. */
 const CLAUSE_END = /[,;:.!?)\]]["'\u201d\u2019]*$/
 
-/** Words between spaces; punctuation around them is left out unless it is a face. */
+/** Words between blanks, without punctuation around them, except emoticons. */
 function tokensOf(sentence: string, thanks: Thanks): readonly Token[] {
   const spaced = plainly(sentence, thanks)
     .replaceAll('\u{fe0f}', '')
@@ -119,12 +119,12 @@ function hasLetters({ written }: Token): boolean {
   return /\p{L}/u.test(written)
 }
 
-/** Whether a word shouts: all letters large, and more than one. */
+/** Whether a word is written in capitals, with more than one letter. */
 function isCapital({ written }: Token): boolean {
   return /\p{Lu}.*\p{Lu}/u.test(written) && written === written.toUpperCase()
 }
 
-/** Valence of a word where it stands: louder in capitals, and by boosters and dampers before it. */
+/** Valence of a word in its sentence: stronger in capitals, and changed by the boosters and dampers before it. */
 function valenceAt(tokens: readonly Token[], at: number, mixedCase: boolean): number {
   const token = tokens[at] as Token
   let valence = isModifier(token.word) ? 0 : valenceOf(token.word)
@@ -149,7 +149,7 @@ function boostOf(token: Token, mixedCase: boolean): number {
   return DAMPERS.has(token.word) ? -BOOST - loud : 0
 }
 
-/** Words that leave nothing of what is good behind them. */
+/** Words that destroy the good that they are said of. */
 const SPOILERS = setOf(
   'kill kills killed ruin ruins ruined spoil spoils spoiled spoilt destroy destroys destroyed lack lacks lacked lacking',
 )
@@ -159,7 +159,7 @@ function isSpoilt(tokens: readonly Token[], at: number): boolean {
   return tokens.slice(Math.max(0, at - 3), at).some(({ word, endsClause }) => SPOILERS.has(word) && !endsClause)
 }
 
-/** What exclamation and question marks add. */
+/** Emphasis from exclamation and question marks. */
 function emphasisOf(sentence: string): number {
   const exclamations = Math.min(EXCLAMATION.most, sentence.split('!').length - 1)
   const questions = sentence.split('?').length - 1

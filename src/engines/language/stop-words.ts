@@ -1,4 +1,4 @@
-/** English words that say nothing of what a text is about. */
+/** English words that say nothing about the subject of a text. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about above according across actually after again against ain all almost along already also although always am among an and
 another any anybody anyone anything anyway are aren around as at away b back be became because become been before behind being
@@ -17,17 +17,17 @@ wants was wasn way we well went were weren what whatever when where whether whic
 without won would wouldn x y yes yesterday yet you your yours yourself yourselves z`.split(/\s+/),
 )
 
-/** Words of address and codes of money: written large they are no names, and they say nothing of a subject. */
+/** Titles, greetings and currency codes: even capitalised they are not names. */
 export const NO_NAMES: ReadonlySet<string> = new Set(
   `mr mrs ms mx miss messrs sir sirs madam ma'am dear hello hallo hi hey bye goodbye cheers greetings regards sincerely faithfully
 sorry thx eur usd gbp chf pln czk sek nok dkk cad aud jpy cny`.split(/\s+/),
 )
-/** Answers, and what letters have in their headings and below them: alone they are no names. */
+/** Answers and words in the headings of letters: alone they are not names. */
 export const NO_NAMES_ALONE: ReadonlySet<string> = new Set(
   `good great fine perfect nice cool sure agreed done held sorted correct welcome wow complaint refund reminder invoice purchasing
 accounting warehouse shipping delivery payment order subject attention missing received checked packed offer quote reply notice sales
 customer agent buyer seller`.split(/\s+/),
 )
 
-/** Short forms of common nouns: written large they are no names. */
+/** Abbreviations of common nouns: even in capitals they are not names. */
 export const SHORT_FORMS: ReadonlySet<string> = new Set('vat gst iban bic id ids faq eta asap pdf'.split(' '))

@@ -12,7 +12,7 @@ const NAME_CHARS = { min: 3, max: 80 }
 
 type Entity = Subjects['entities'][number]
 
-/** Tells what a text is about: noun phrases and names by a part-of-speech tagger, and the things that come up most. */
+/** Finds what a text is about: noun phrases and names by a part-of-speech tagger, and the most frequent things. */
 export function subjectsOf({ text }: { readonly text: string }): Subjects {
   const { text: said, speakers } = withoutLabels(text)
   const pieces = taggedPieces(withoutCodes(withoutDottedForms(said)))
@@ -21,7 +21,7 @@ export function subjectsOf({ text }: { readonly text: string }): Subjects {
   const labels = new Set(speakers.map(flattened))
   const { keywords, topics } = keyPhrases(words.filter(({ lower }) => !labels.has(lower)))
   return {
-    // A keyword is told as the text writes it: one whose words are parted by a sign would not be found in it.
+    // Only keywords that occur literally in the text are kept: words separated by punctuation would not be found in it.
     keywords: keywords.filter((keyword) => flat.includes(flattened(keyword.text))),
     entities: entities(said, pieces, words),
     topics,
@@ -36,7 +36,7 @@ function isOfNameLength(text: string): boolean {
   return text.length >= NAME_CHARS.min && text.length <= NAME_CHARS.max
 }
 
-/** Names of people, places, organisations and other things, each once, whole, and as the text writes it. */
+/** Names of people, places, organisations and other things. Each once, in full, and as the text writes it. */
 function entities(text: string, pieces: readonly TextPiece[], words: readonly TaggedWord[]): readonly Entity[] {
   const found = new Map<string, Entity>()
   const add = (entity: Entity): void => {
@@ -60,7 +60,7 @@ function entities(text: string, pieces: readonly TextPiece[], words: readonly Ta
       add({ text: name, type: parts.length === 1 ? typeOf(parts[0] as Entity) : 'other' })
   }
   const all = [...found.values()]
-  // "Mr Berg" after "Anna Berg" is the same person; York is not New York.
+  // "Mr Berg" after "Anna Berg" is the same person. York is not New York.
   return all.filter((one) => one.type !== 'person' || !all.some((other) => isSamePerson(one, other)))
 }
 
@@ -68,7 +68,7 @@ function isSamePerson(part: Entity, whole: Entity): boolean {
   return whole.type === 'person' && isPart(part.text, whole.text)
 }
 
-/** Names that are held against those of the tagger. */
+/** Most names that are compared with those of the tagger. */
 const RUNS_MAX = 60
 
 function isPart(part: string, whole: string): boolean {
@@ -76,12 +76,12 @@ function isPart(part: string, whole: string): boolean {
   return part.length < whole.length && (` ${whole} `.includes(` ${part} `) || owners.includes(` ${part} `))
 }
 
-/** What a longer name is by its part: with a person or an organisation in it one itself, but "Paris Agreement" is no place. */
+/** The type of a longer name by its part: a person or organisation stays one, but "Paris Agreement" is no place. */
 function typeOf({ type }: Entity): Entity['type'] {
   return type === 'place' ? 'other' : type
 }
 
-/** "Breakage of pieces": behind a short form such as "Ltd." the tagger takes the thing for a person. */
+/** "Breakage of pieces": after an abbreviation such as "Ltd." the tagger takes a thing for a person. */
 function isThing(name: string, text: string): boolean {
   const at = text.indexOf(`${name} of `)
   return at >= 0 && /^\p{Ll}/u.test(text.slice(at + name.length + ' of '.length))
@@ -106,10 +106,10 @@ function namesIn({ document, text }: TextPiece): readonly Entity[] {
   ]
 }
 
-/** What no name goes over: quotation marks, dashes, the end of a clause or of a line. */
+/** Names do not cross quotation marks, dashes, clause ends or line ends. */
 const BORDER = /["\u201c\u201d\u201e()[\],;:!?\n]|\s[-\u2013\u2014]\s/u
 
-/** A name without what surrounds it, and without words of address before it; the last full stop is a short form's. */
+/** A name without punctuation around it and without titles. The full stop of an abbreviation stays. */
 function bare(name: string): string {
   const whole =
     /[\p{L}\p{N}](?:.*[\p{L}\p{M}\p{N}])?(?:(?<=\.\p{L})\.)?/su.exec(name)?.[0]?.replace(/['\u2019]s$/, '') ?? ''
@@ -118,13 +118,13 @@ function bare(name: string): string {
   return first < 0 ? '' : words.slice(first).join(' ')
 }
 
-/** The tagger takes "Did" and "That" at the beginning of a sentence for names. */
+/** The tagger takes "Did" and "That" at the start of a sentence for names. */
 function isSmallWord(text: string): boolean {
   const lower = text.toLowerCase()
   return STOP_WORDS.has(lower) || NO_NAMES_ALONE.has(lower) || SHORT_FORMS.has(lower)
 }
 
-/** English names begin with a large letter, and so does another of their words. */
+/** An English name begins with a capital letter, and has a second capitalised word if it is longer than one word. */
 function isName(text: string): boolean {
   if (text.length > NAME_CHARS.max || !/^[\p{Lu}\p{N}]/u.test(text) || !/\p{Lu}/u.test(text)) return false
   const words = text.split(/\s+/)

@@ -8,50 +8,50 @@ import { formsOf } from './letter-forms.ts'
 import { STOP_WORDS } from './stop-words.ts'
 import { decides, saidIn, tellingOf } from './turns.ts'
 
-/** Every sentence is compared with every other one. */
+/** Most sentences: each is compared with all others. */
 const SENTENCES_MAX = 500
-/** Sentences that are read of a long text, before some of them are left out evenly. */
+/** Most sentences read of a long text. They are then thinned evenly. */
 const SENTENCES_READ_MAX = 5_000
 const KEY_POINTS = { min: 3, max: 5 }
-/** One key point for so many sentences, within the bounds. */
+/** Sentences per key point, within the bounds. */
 const SENTENCES_PER_POINT = 4
-/** Of two sentences that are more alike than this, only the better one is a key point: half of ten words in common is 1. */
+/** Sentences more alike than this do not both become key points. Sharing five words of ten gives about 1. */
 const ALIKE_MAX = 1.2
-/** TextRank (Mihalcea and Tarau, 2004): weight of the other sentences' votes, and rounds until scores are at rest. */
+/** TextRank (Mihalcea and Tarau, 2004): damping factor, and rounds until the scores converge. */
 const DAMPING = 0.85
 const ROUNDS = 30
-/** Texts say first what they are about. */
+/** Texts usually begin with their subject. */
 const FIRST_SENTENCE_WEIGHT = 1.25
 
-/** Sentences in a row that only the first of them can be understood without. */
+/** Most consecutive sentences that depend on the first of them. */
 const CHAIN_MAX = 3
 
-/** The number of a clause that its sentence begins with. */
+/** The clause number at the start of a sentence. */
 const CLAUSE_NUMBER = /^\(?\d{1,3}[.)]\s+(?=\p{L})/u
-/** Two words with large letters, of which the second may be a last name; and such a word that begins a sentence. */
+/** Two capitalised words, of which the second may be a last name, and a capitalised word at the start of a sentence. */
 const FULL_NAME = /(?<!\S)\p{Lu}[\p{L}\p{M}'\u2019.-]* (?=(\p{Lu}[\p{L}\p{M}-]+))/gu
 const CAPITAL_WORD = /^\p{Lu}[\p{L}\p{M}-]+/u
 
-/** Statements of a dialogue with figures, days and decisions count so much more than others. */
+/** Extra weight of dialogue statements with figures, days or decisions. */
 const TELLING_WEIGHT = 1.6
-/** And those that settle something so much more again. */
+/** Further weight of statements that settle something. */
 const DECIDING_WEIGHT = 1.4
 
-/** A sentence with its score and its place among the others. */
+/** A sentence with its score and its index. */
 interface Ranked extends Sentence {
   readonly place: number
   readonly score: number
-  /** Places of the sentences that it is understood by, itself last; null where one of them is not there. */
+  /** Indexes of the sentences needed to understand it, its own last. Null if one of them is missing. */
   readonly chain: readonly number[] | null
-  /** Whether it says nothing: such turns come last. */
+  /** True for an empty turn of a dialogue. Such turns come last. */
   readonly isIdle: boolean
-  /** Whether it is a turn with figures, days or decisions: such turns come first. */
+  /** True for a turn with figures, days or decisions. Such turns come first. */
   readonly isTelling: boolean
 }
 
 /**
- * Shortens a text to sentences of its own, or to whole turns of a dialogue, items of a list or comments of a program, chosen by TextRank. One that points back ("It", "However") is chosen only together
- * with the sentence that it points to, and never as the headline.
+ * Shortens a text to some of its sentences, dialogue turns, list items or program comments, chosen by TextRank. A
+ * sentence that points back ("It", "However") is chosen only together with the one before, and never as the headline.
  */
 export function summarise({ text }: { readonly text: string }): Summary {
   const found = usableParts(text, SENTENCES_READ_MAX)
@@ -67,7 +67,7 @@ export function summarise({ text }: { readonly text: string }): Summary {
     tellings[place] === 'telling' ? TELLING_WEIGHT * (decides(one) ? DECIDING_WEIGHT : 1) : 1,
   )
   const scores = rank(alike).map((score, place) => score * (weights[place] as number))
-  // Turns, items and comments are whole: what they point back at is told by the ones around them.
+  // Turns, items and comments stand alone.
   const chains = kind === 'prose' ? chainsOf(text, sentences) : sentences.map((_, place) => [place])
   const ranked = sentences
     .map(
@@ -85,7 +85,7 @@ export function summarise({ text }: { readonly text: string }): Summary {
   return { tldr: headline.text, keyPoints: keyPoints(ranked, headline, alike) }
 }
 
-/** Headings of clauses say what follows, not what is so; and their numbers say nothing. */
+/** Removes headings of clauses, which state nothing, and clause numbers. */
 function withoutHeadings(all: readonly Sentence[], clauses: Clauses | null): readonly Sentence[] {
   if (clauses === null) return all
   const sentences = all.map(({ start, text }) => {
@@ -96,19 +96,19 @@ function withoutHeadings(all: readonly Sentence[], clauses: Clauses | null): rea
   return left.length < KEY_POINTS.min ? sentences : left
 }
 
-/** What a letter says without its greeting, leave and signature. */
+/** Removes greeting, leave and signature of a letter. */
 function withoutForms(text: string, all: readonly Sentence[]): readonly Sentence[] {
   const forms = formsOf(text, all)
   const left = all.filter(({ start }) => !forms.has(start))
   return left.length < KEY_POINTS.min ? all : left
 }
 
-/** Whether a text is terms or the like: the first clause says what they are. Items of a list are clauses where they have headings. */
+/** Whether a text consists of clauses, such as terms of business. List items are clauses if half have headings. */
 function isMadeOf(clauses: Clauses | null, kind: Parts['kind']): boolean {
   return clauses !== null && (kind === 'prose' || clauses.headings.size * 2 >= clauses.count)
 }
 
-/** The first sentence that stands alone; a title is none. */
+/** The first sentence that stands alone. A title is not a sentence. */
 function firstOf(ranked: readonly Ranked[]): Ranked | undefined {
   const alone = ranked.filter(({ chain }) => chain?.length === 1).sort((a, b) => a.place - b.place)
   return alone.find(({ text }) => /[.!?]["'\u201d\u2019)]?$/.test(text)) ?? alone[0]
@@ -120,7 +120,7 @@ function tooFew(kind: Parts['kind']): string {
     : 'the text has fewer than three usable sentences'
 }
 
-/** The best sentence that stands alone. One that calls a person by the last name only is left for those who know the first. */
+/** The best sentence that stands alone. Sentences that use a last name before the full name was given are avoided. */
 function headlineOf(text: string, ranked: readonly Ranked[]): Ranked {
   const fullNames = new Map<string, number>()
   for (const { index, 1: last } of text.matchAll(FULL_NAME)) {
@@ -132,7 +132,7 @@ function headlineOf(text: string, ranked: readonly Ranked[]): Ranked {
   return alone.find((one) => !isShortName(one)) ?? alone[0] ?? (ranked[0] as Ranked)
 }
 
-/** For each sentence the places of those that it is understood by. A sentence leans on the one that stands right before it. */
+/** For each sentence the indexes of those needed to understand it. A sentence depends on the one right before it. */
 function chainsOf(text: string, sentences: readonly Sentence[]): readonly Ranked['chain'][] {
   const chains: Ranked['chain'][] = []
   for (const [place, { start, text: sentence }] of sentences.entries()) {
@@ -148,7 +148,7 @@ function chainsOf(text: string, sentences: readonly Sentence[]): readonly Ranked
   return chains
 }
 
-/** As many sentences as can be compared, from all over the text. */
+/** As many sentences as can be compared, spread over the text. */
 function thinned<Part extends Sentence>(sentences: readonly Part[]): readonly Part[] {
   if (sentences.length <= SENTENCES_MAX) return sentences
   const step = sentences.length / SENTENCES_MAX
@@ -159,12 +159,12 @@ function isTelling(word: string): boolean {
   return !STOP_WORDS.has(word)
 }
 
-/** Singular and plural, and the commonest forms of verbs, are one word. */
+/** Maps plurals and common verb forms to one stem. */
 function stem(word: string): string {
   return word.length > 4 ? word.replace(/(?:ing|ed|es|s)$/, '') : word
 }
 
-/** How many words two sentences share, by their lengths; a row of the matrix for each sentence. */
+/** The words that two sentences share, normalised by their lengths: one matrix row for each sentence. */
 function likeness(sets: readonly ReadonlySet<string>[]): readonly Float64Array[] {
   const rows = sets.map(() => new Float64Array(sets.length))
   for (const [i, row] of rows.entries()) {
@@ -185,13 +185,13 @@ function shared(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   return count
 }
 
-/** Scores by which sentences that many alike ones vote for come first. */
+/** TextRank scores: sentences that many similar ones vote for rank first. */
 function rank(alike: readonly Float64Array[]): Float64Array {
   const given = alike.map((row) => row.reduce((sum, value) => sum + value, 0))
   let scores = new Float64Array(alike.length).fill(1)
   for (let round = 0; round < ROUNDS; round++) {
     const before = scores
-    // Likeness has no direction: the row of a sentence is what the others have in common with it.
+    // Likeness is symmetric, so the row of a sentence holds the votes of the others.
     scores = Float64Array.from(alike, (row) => 1 - DAMPING + DAMPING * votes(row, before, given))
   }
   scores[0] = (scores[0] as number) * FIRST_SENTENCE_WEIGHT
@@ -208,8 +208,8 @@ function votes(row: Float64Array, scores: Float64Array, given: readonly number[]
 }
 
 /**
- * The best sentences that say different things, in the order of the text; the headline only where there are few. Of a dialogue all
- * turns with figures, days and decisions that there is room for, and others only where these are few.
+ * The best sentences with different content, in text order. The headline is included only if there are few. A dialogue
+ * first gives its turns with figures, days and decisions, and others only if these are few.
  */
 function keyPoints(ranked: readonly Ranked[], headline: Ranked, alike: readonly Float64Array[]): readonly string[] {
   const told = ranked.filter(({ isIdle }) => !isIdle).length
@@ -228,7 +228,7 @@ function keyPoints(ranked: readonly Ranked[], headline: Ranked, alike: readonly 
   choose(({ isTelling }, missing) => isTelling && missing.every(isNew), KEY_POINTS.max)
   choose(({ isIdle }, missing) => !isIdle && missing.every(isNew), wanted)
   choose((_, missing) => chosen.size < KEY_POINTS.min && missing.length > 0, KEY_POINTS.max)
-  // A text all of whose sentences point back is told from its beginning: there each has the one before it.
+  // If all sentences point back, take the first ones: each of them has the one before it.
   for (let place = 0; chosen.size < KEY_POINTS.min; place++) chosen.add(place)
   const byPlace = new Map(ranked.map((one) => [one.place, one.text]))
   return [...chosen].sort((a, b) => a - b).map((place) => byPlace.get(place) as string)

@@ -1,20 +1,20 @@
 import nlp from 'compromise'
 import { NO_NAMES, NO_NAMES_ALONE, SHORT_FORMS, STOP_WORDS } from './stop-words.ts'
 
-/** What a word can be in a phrase that names something. */
+/** The role that a word can have in a naming phrase. */
 export type WordKind = 'name' | 'noun' | 'adjective' | 'gerund' | 'link' | 'verb' | 'other'
 
 /** A word of a text. */
 export interface TaggedWord {
-  /** As the text writes it, and in lower case. */
+  /** As written in the text, and in lower case. */
   readonly text: string
   readonly lower: string
   readonly kind: WordKind
-  /** Whether punctuation, or the end of a sentence, parts it from the word before. */
+  /** Whether punctuation or a sentence end separates it from the word before. */
   readonly isApart: boolean
 }
 
-/** What the tagger says of a word. */
+/** A word as the tagger returns it. */
 interface Term {
   readonly text: string
   readonly pre: string
@@ -28,23 +28,23 @@ interface Draft {
   readonly tags: ReadonlySet<string>
   readonly isApart: boolean
   readonly isFirst: boolean
-  /** Whether it stands in the heading of a clause, where large letters are no sign of a name. */
+  /** Whether it stands in a clause heading, where capital letters do not indicate names. */
   readonly isHeading: boolean
 }
 
-/** The tagger's work grows faster than what it reads: it reads pieces. */
+/** The tagger's work grows faster than its input, so it reads pieces of this length. */
 const PIECE_CHARS = 500
-/** Short forms like "St" cost it the most: so many pieces of them take it about a second. */
+/** Abbreviations such as "St" cost the tagger most: this many pieces of them take about a second. */
 const TAGGED_PIECES_MAX = 25
-/** Behind these nothing goes on that a name could be cut in. */
+/** Places to cut a text, best first. No name continues after them. */
 const PIECE_ENDS = ['\n', '. ', ' ']
-/** A text with more capital letters than this, within its sentences too, has titles everywhere: they are no sign of a name. */
+/** With more capitalised words than this, the text has title case, and capitals do not indicate names. */
 const CAPITALS_MAX = 0.5
-/** Words that join the parts of a name, as in "Bank of England". */
+/** Words within a name, as in "Bank of England". */
 const LINKS: ReadonlySet<string> = new Set(['of', 'de', 'del', 'da', 'van', 'von', 'der', 'la', 'al', 'bin'])
 const NO_TAGS: ReadonlySet<string> = new Set()
 
-/** Pieces of a text that the tagger can read, cut between lines or sentences where it can be, else between words. */
+/** Splits a text into pieces for the tagger, between lines or sentences if possible, else between words. */
 function piecesOf(text: string): readonly string[] {
   const pieces: string[] = []
   for (let at = 0; at < text.length; ) {
@@ -57,13 +57,13 @@ function piecesOf(text: string): readonly string[] {
   return pieces
 }
 
-/** A piece of a text, with what the tagger makes of it where it has read it. */
+/** A piece of a text, with the tagger's result if it was read. */
 export interface TextPiece {
   readonly text: string
   readonly document: ReturnType<typeof nlp> | null
 }
 
-/** Pieces of a text. The tagger reads so many of them as it has time for, the first one and others from all over the text. */
+/** Pieces of a text. The tagger reads as many as time allows: the first, and others spread over the text. */
 export function taggedPieces(text: string): readonly TextPiece[] {
   const pieces = piecesOf(text)
   const read = Math.min(pieces.length, TAGGED_PIECES_MAX)
@@ -71,7 +71,7 @@ export function taggedPieces(text: string): readonly TextPiece[] {
   return pieces.map((piece, place) => ({ text: piece, document: places.has(place) ? nlp(piece) : null }))
 }
 
-/** Words of a text with what they can be, in order. Where the tagger has not read, only names are known. */
+/** Words of a text with their kinds, in order. Pieces that were not tagged yield only names. */
 export function taggedWords(pieces: readonly TextPiece[]): readonly TaggedWord[] {
   const drafts = pieces.flatMap(({ text, document }) =>
     document === null ? plainDrafts(text) : (document.docs as readonly (readonly Term[])[]).flatMap(draftsOf),
@@ -101,7 +101,7 @@ function hasTitles(drafts: readonly Draft[]): boolean {
 const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*(?:['\u2019]s(?!\p{L}))?/gu
 const OPENS_SENTENCE = /[.!?:"\u201c(]|\n\s*\n/
 
-/** Words as they stand, without tags. */
+/** Words without tags. */
 function plainDrafts(piece: string): readonly Draft[] {
   let end = 0
   return [...piece.matchAll(WORD)].map(({ 0: written, index }): Draft => {
@@ -123,7 +123,7 @@ function plainDrafts(piece: string): readonly Draft[] {
   })
 }
 
-/** Words of a sentence; what a hyphen joins is one. */
+/** Words of a sentence. Words joined by a hyphen are one. */
 function draftsOf(sentence: readonly Term[]): readonly Draft[] {
   const drafts: Draft[] = []
   const isHeading = isClauseHeading(sentence)
@@ -151,13 +151,13 @@ function draftsOf(sentence: readonly Term[]): readonly Draft[] {
     })
     joined = ''
     isApart = post.trim() !== '' || isPossessive || /\n\s*\n/.test(post)
-    // Behind the number of a clause its heading begins.
+    // The heading of a clause begins after its number.
     opens = /[:?!"\u201c(\n]/u.test(post) || (opens && isMark(term, sentence[i - 1])) || isFormOfCompany(term)
   }
   return drafts
 }
 
-/** "Ltd.": a sentence may begin behind it. */
+/** "Ltd.": a sentence may begin after it. */
 function isFormOfCompany({ post, tags }: Term): boolean {
   return post.startsWith('.') && tags?.has('Abbreviation') === true && tags.has('Organization')
 }
@@ -169,7 +169,7 @@ function isMark({ text, post }: Term, before: Term | undefined): boolean {
 
 const PARAGRAPH = '\u00a7'
 
-/** Terms of a heading with its number. */
+/** Most terms of a heading with its number. */
 const HEADING_TERMS_MAX = 5
 
 /** "4. Governing Law." */
@@ -181,14 +181,14 @@ function isClauseHeading(sentence: readonly Term[]): boolean {
 }
 
 const NAME_PART_CHARS = 20
-/** What a place, a feast or a law can be that is called after its owner. */
+/** Second parts of names with a possessive, such as "King's Cross". */
 const OWNED_NAMES: ReadonlySet<string> = new Set(
   `Cross Court Square Street Road Lane Hill College Cathedral Theatre Theater Wood Bridge Park Day Hospital School Church Hall House
   Gate Market Island Bay Arms Inn End Green Well Head Club University Disease Law Syndrome Paradox Theorem Cup Bush Palace Castle
   Garden Gardens Bench Point Landing Chapel Eve`.split(/\s+/),
 )
 
-/** A word without the mark of an owner, unless it is a part of a name: "King's" before "Cross". */
+/** Removes a possessive ending, unless it is part of a name: "King's" before "Cross". */
 function unowned(word: string, next: string | undefined): string {
   const isPart = isCapital(word) && next !== undefined && OWNED_NAMES.has(next)
   return isPart ? word : word.replace(/['\u2019]s?$/u, '')
@@ -198,17 +198,17 @@ function isCapital(text: string): boolean {
   return /^\p{Lu}/u.test(text)
 }
 
-/** "Ada Berg of Berg Looms" are two names, "Bank of England" and "William of Orange" are one. */
+/** "Ada Berg of Berg Looms" is two names. "Bank of England" and "William of Orange" are one each. */
 function endsPerson(drafts: readonly Draft[], at: number): boolean {
   const [first, last] = [drafts[at - 2], drafts[at - 1]]
   if (first === undefined || last === undefined || last.isApart || !isCapital(first.text)) return false
   return last.tags.has('LastName') || (first.tags.has('FirstName') && last.tags.has('Person'))
 }
 
-/** What the tagger knows a name by; it takes every word that stands alone, such as "Good.", for some name. */
+/** The tagger's tags for real names. A word that stands alone, such as "Good.", gets some name tag too. */
 const NAME_TAGS = ['Person', 'Place', 'Organization']
 
-/** A capital letter is a sign of a name, but at the beginning of a sentence only with another sign. */
+/** A capital letter indicates a name. At the start of a sentence another sign is needed. */
 function isNameAt(
   { text, lower, tags, isFirst, isHeading }: Draft,
   [next, after]: readonly [Draft | undefined, Draft | undefined],
@@ -217,19 +217,19 @@ function isNameAt(
 ): boolean {
   if (NO_NAMES.has(lower) || SHORT_FORMS.has(lower)) return false
   if (!isCapital(text) || STOP_WORDS.has(lower) || tags.has('Date') || tags.has('Pronoun')) {
-    // "New" and "First" are words that say nothing, but parts of names.
+    // "New" and "First" are stop words, but can be parts of names.
     return isCapital(text) && !isFirst && tags.has('ProperNoun') && !tags.has('Date') && !tags.has('Pronoun')
   }
   if (!isFirst && !isHeading) return true
   if (lowers.has(lower)) return false
   if (inside.has(lower)) return true
-  // "Breakage of pieces": a thing, whatever the tagger takes it for.
+  // "Breakage of pieces" is a thing, whatever the tagger says.
   const isOwned = next?.lower === 'of' && after !== undefined && !isCapital(after.text)
   if (isOwned && !['FirstName', 'City', 'Country'].some((tag) => tags.has(tag))) return false
   if (isHeading) return NAME_TAGS.some((tag) => tags.has(tag))
   const isBeforeCapital = next !== undefined && !next.isApart && isCapital(next.text) && !STOP_WORDS.has(next.lower)
   if (!isBeforeCapital && !NAME_TAGS.some((tag) => tags.has(tag))) return false
-  // The tagger takes "Customer service" at the beginning of a sentence for an organisation.
+  // The tagger takes "Customer service" at the start of a sentence for an organisation.
   if (tags.has('ProperNoun'))
     return !(tags.has('Organization') && next?.tags.has('Organization') === true && !isCapital(next.text))
   return isBeforeCapital && tags.has('Noun')
@@ -255,7 +255,7 @@ function kindOf(draft: Draft, next: Draft | undefined, words: readonly TaggedWor
   return tags.has('Adjective') && !tags.has('Comparative') ? 'adjective' : 'other'
 }
 
-/** "Complaint about", "Refund the", "Purchasing" below a name: it says what a line is for, not what a text is about. */
+/** "Complaint about", "Refund the", "Purchasing" below a name: the purpose of a line, not the subject of the text. */
 function isHeading({ text, lower, isApart }: Draft, next: Draft | undefined): boolean {
   if (!isApart || !isCapital(text) || !NO_NAMES_ALONE.has(lower)) return false
   return (
@@ -270,19 +270,19 @@ function gerundKind(next: Draft | undefined, last: TaggedWord | undefined): Word
   return next.tags.has('Determiner') || next.tags.has('Pronoun') ? 'verb' : 'gerund'
 }
 
-/** "Could handle", and "Madrid beat Barcelona": after such words and between names stands a verb. */
+/** "Could handle", "Madrid beat Barcelona": after modal verbs and between names stands a verb. */
 function isMisreadNoun(next: Draft | undefined, last: TaggedWord | undefined, before: Draft | undefined): boolean {
   if (before?.tags.has('Modal')) return true
   return last?.kind === 'name' && next !== undefined && !next.isApart && isCapital(next.text)
 }
 
-/** "A paid market": between an article and a noun, a form in -ed or the like says of what kind the thing is. */
+/** "A paid market": a participle between an article and a noun is an adjective. */
 function isParticiple({ tags, isApart }: Draft, next: Draft | undefined, before: Draft | undefined): boolean {
   if (!tags.has('PastTense') || isApart || next === undefined || next.isApart) return false
   return before?.tags.has('Determiner') === true && next.tags.has('Noun')
 }
 
-/** A form in -s is no verb after a plural ("the sales figures"), nor where the verb stands before ("needs software updates"). */
+/** A word in -s is no verb after a plural ("the sales figures") or a verb ("needs software updates"). */
 function isMisread({ tags, isApart, lower }: Draft, words: readonly TaggedWord[], before: Draft | undefined): boolean {
   const last = words.at(-1)
   if (isApart || before === undefined || last?.kind !== 'noun' || !tags.has('PresentTense') || !lower.endsWith('s'))

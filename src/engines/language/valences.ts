@@ -1,8 +1,8 @@
 import { formOf } from './word-forms.ts'
 
 /**
- * How good or bad English words are, from -4 to 4: our own judgement of common words in their base form. Ambiguous words are
- * left out rather than guessed, and so is what is merely technical on a chain.
+ * Valence of English words from -4 (bad) to 4 (good): our own judgement of common words in base form. Ambiguous words,
+ * and technical words of a blockchain, are left out.
  */
 const GROUPS: readonly (readonly [valence: number, words: string])[] = [
   [
@@ -156,7 +156,7 @@ const GROUPS: readonly (readonly [valence: number, words: string])[] = [
   ],
 ]
 
-/** Words of a chain that have another meaning elsewhere, or look like forms of a word that has: they say nothing of a mood. */
+/** Words with another meaning in finance or on a chain, or that look like forms of such words. They carry no mood. */
 const NEUTRAL = `block blocks blocked blocking blockchain burn burns burned burning burnt mine mines mined miner miners mining pool
   pools pooled gas fork forks forked hard soft orphan orphaned orphans stale slash slashed slashing stake staked staking staker proof
   trustless trusted token tokens hash hashes nonce difficulty share shares interest reward rewards mint minted bridge vault lock
@@ -169,7 +169,7 @@ const NEUTRAL = `block blocks blocked blocking blockchain burn burns burned burn
   argument arguments latest later true special active actively able natural naturally play plays demand wondering goods stables resolver
   resolvers broker brokers stranger strangers junker roughly warmed top alone trust trusts trusting fastly actives concerning novel please`
 
-/** Valence by word, without the words that are neutral here. */
+/** Valence by word. The neutral words above have 0. */
 const VALENCES: ReadonlyMap<string, number> = valences()
 
 function valences(): ReadonlyMap<string, number> {
@@ -179,7 +179,7 @@ function valences(): ReadonlyMap<string, number> {
   return map
 }
 
-/** Valence of a word in lower case, by its base form where it is not known itself; 0 of an unknown one. */
+/** Valence of a lower-case word. An unknown word is looked up by its base form, and is 0 otherwise. */
 export function valenceOf(word: string): number {
   return formOf(VALENCES, word) ?? 0
 }

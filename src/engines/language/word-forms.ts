@@ -1,4 +1,4 @@
-/** Endings of English forms, longest first, and what stands in the base form in their place. */
+/** Endings of English word forms, longest first, and the endings of their base forms. */
 const ENDINGS: readonly (readonly [ending: string, bases: readonly string[]])[] = [
   ['iest', ['y']],
   ['ness', ['']],
@@ -13,10 +13,10 @@ const ENDINGS: readonly (readonly [ending: string, bases: readonly string[]])[] 
   ['es', ['', 'e']],
   ['s', ['']],
 ]
-/** Shorter bases are other words. */
+/** Shorter bases are unrelated words. */
 const BASE_CHARS_MIN = 4
 
-/** What a list says of a word, or of its base form where the word itself is not in the list. */
+/** The entry of a word, or else of its base form. */
 export function formOf<Value>(list: ReadonlyMap<string, Value>, word: string): Value | undefined {
   return list.get(word) ?? baseForm(list, word)
 }

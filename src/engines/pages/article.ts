@@ -8,19 +8,19 @@ import { type BodyKind, bodyKind } from './media-type.ts'
 import { countWords, cutText, isoDate, oneLine, visible } from './text.ts'
 import { pruneTree, textOf, treeOf } from './tree.ts'
 
-/** Longest text and longest markdown that are handed on. */
+/** Longest text and longest markdown of a result. */
 const TEXT_CHARS_MAX = 100_000
 const TITLE_CHARS_MAX = 300
 const EXCERPT_CHARS_MAX = 500
 const BYLINE_CHARS_MAX = 200
-/** What is found as the main content is believed if it is this long: of a shorter page the whole says more. */
+/** Main content that is shorter than this is distrusted, and the whole page is used. */
 const CONTENT_CHARS_MIN = 250
-/** A text is cut before it becomes markdown; marks of markdown come on top. */
+/** The text is cut before it becomes markdown, which adds characters. */
 const TREE_LIMITS = { charsMax: TEXT_CHARS_MAX, elementsMax: 20_000 }
-/** Longest text that is put into a block of code: a fence around it must fit too. */
+/** Longest text in a code block. The fence around it must fit too. */
 const CODE_CHARS_MAX = TEXT_CHARS_MAX - 2_000
 
-/** Reads a page as clean text: the main content of HTML, any other text as it is. Refuses what is no text. */
+/** Reads a page as clean text: the main content of HTML, any other text as it is. Refuses a body that is not text. */
 export function readArticle(body: PageBody): Article {
   const kind = bodyKind(body)
   if (kind === null) throw new EngineRefusal(`${body.mediaType || 'a body without a type'} is no text`)
@@ -69,7 +69,7 @@ function readPage(markup: string, url: string): Page {
   }
 }
 
-/** What the page says about itself, with its main content where that was found. */
+/** What the page says about itself, with its main content if it was found. */
 function mainContent(page: CleanPage) {
   const reader = new Readability<Element>(treeOf(page), {
     keepClasses: true,

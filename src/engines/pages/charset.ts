@@ -1,22 +1,22 @@
 import iconv from 'iconv-lite'
 import type { PageBody } from '../../../marketplace/ports/page-tasks.ts'
 
-/** What named the charset of a text; `guess` where nothing did, or what was named is unknown. */
+/** Source of a charset. `guess` if there is none, or if the named charset is unknown. */
 export type CharsetFrom = 'bom' | 'header' | 'markup' | 'guess'
 
-/** Bytes as text, with the charset by which they were read (lower case). */
+/** Decoded text, with the charset that was used (lower case). */
 export interface DecodedText {
   readonly text: string
   readonly charset: string
   readonly charsetFrom: CharsetFrom
 }
 
-/** How far the markup is searched for a charset (HTML Living Standard, 13.2.3.2). */
+/** Bytes of markup that are searched for a charset (HTML Living Standard, 13.2.3.2). */
 const PRESCAN_BYTES = 1_024
 const NAME = /^[a-z0-9][a-z0-9_.:()-]{0,39}$/
 const IN_MARKUP =
   /<meta[^>]{0,400}?charset\s{0,20}=\s{0,20}["']?\s{0,20}([\w.:()-]{1,40})|^\s{0,20}<\?xml[^>]{0,200}?encoding\s{0,20}=\s{0,20}["']([\w.:()-]{1,40})["']/i
-/** Labels that the web uses for something wider (Encoding Standard, 4.2), and those of pages that are not what they say. */
+/** Labels that the web uses for a wider charset (Encoding Standard, 4.2), and common aliases. */
 const MEANT: Readonly<Record<string, string>> = {
   'iso-8859-1': 'windows-1252',
   latin1: 'windows-1252',
@@ -29,8 +29,8 @@ const MEANT: Readonly<Record<string, string>> = {
 }
 
 /**
- * Reads bytes by the charset of their byte order mark, else of the header, else of their markup. Bytes of no known charset are
- * UTF-8 if they can be, else windows-1252. The text is well-formed and without NUL.
+ * Decodes bytes by their byte order mark, else by the header, else by the markup. Otherwise they are UTF-8 if valid,
+ * else windows-1252. The text is well-formed and without NUL.
  */
 export function decodePage({ bytes, charset }: Pick<PageBody, 'bytes' | 'charset'>): DecodedText {
   const named = byMark(bytes) ?? byName(charset, 'header') ?? byMarkup(bytes) ?? guess(bytes)
@@ -55,7 +55,7 @@ function byName(name: string | null, charsetFrom: CharsetFrom): Named | undefine
   return isKnown(charset) ? { charset, charsetFrom } : undefined
 }
 
-/** A markup that could be read as ASCII is not written in UTF-16, whatever it says (HTML Living Standard, 13.2.3.2). */
+/** Markup that can be read as ASCII is not UTF-16, whatever it declares (HTML Living Standard, 13.2.3.2). */
 function byMarkup(bytes: Uint8Array): Named | undefined {
   const head = Buffer.from(bytes.subarray(0, PRESCAN_BYTES)).toString('latin1')
   const found = IN_MARKUP.exec(head)
@@ -68,7 +68,7 @@ function guess(bytes: Uint8Array): Named {
   return { charset: isUtf8 ? 'utf-8' : 'windows-1252', charsetFrom: 'guess' }
 }
 
-/** A body that was cut may end in the middle of a character. */
+/** A body that was cut off may end within a character. */
 function isUtf8Prefix(bytes: Uint8Array): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true })
@@ -78,7 +78,7 @@ function isUtf8Prefix(bytes: Uint8Array): boolean {
   }
 }
 
-/** Codecs of iconv-lite that are no charsets of pages: transports, and pseudo-encodings of Node. */
+/** Codecs of iconv-lite that are not charsets of pages: transfer encodings and pseudo-encodings of Node. */
 const NO_CHARSETS = new Set(['base64', 'hex', 'binary', 'internal', 'cesu8', 'utf7', 'utf-7', 'utf7imap', 'utf-7-imap'])
 
 function isKnown(charset: string): boolean {

@@ -1,6 +1,6 @@
 import { cutText, webUrl } from './text.ts'
 
-/** Elements that are left out with all that is in them. */
+/** Elements that are dropped with their content. */
 const DROPPED = new Set(
   'script style iframe frame frameset noframes svg math noscript template object embed applet canvas audio video map select option optgroup button input textarea datalist dialog title link meta base'.split(
     ' ',
@@ -11,11 +11,11 @@ const KEPT = new Set(
     ' ',
   ),
 )
-/** Elements without a meaning of their own here, by what stands for them. */
+/** Elements that are replaced by a similar one. */
 const STAND_INS: Readonly<Record<string, string>> = { form: 'div', fieldset: 'div', center: 'div', tt: 'code' }
-/** Elements whose text is written out once more for each of them around it, and how many of them are kept around each other. */
+/** Most levels of nesting. These elements rewrite their text at each level, so deep nesting costs too much. */
 const NESTING_MAX: Readonly<Record<string, number>> = { blockquote: 8, ul: 12, ol: 12, table: 3, dl: 12 }
-/** Elements that hold a page even where a style hides them until a script has run. */
+/** Elements that contain the page, even if a style hides them until a script has run. */
 const NEVER_HIDDEN = new Set(['html', 'body', 'main', 'article'])
 const HIDING_STYLE = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i
 const STYLE_CHARS_MAX = 500
@@ -24,13 +24,13 @@ const TEXT_ATTRIBUTES = ['id', 'class', 'lang', 'dir', 'role', 'itemprop', 'item
 const ATTRIBUTE_CHARS_MAX = 200
 const ALT_CHARS_MAX = 500
 
-/** Attributes of an element as they were written. */
+/** Attributes of an element as written. */
 export type Attributes = Readonly<Record<string, string | undefined>>
 
-/** An attribute that is kept, and its value; without one it is not. */
+/** An attribute and its value. Null drops the attribute. */
 export type Attribute = readonly [name: string, value: string | null]
 
-/** Whether an element and all in it are left out: what is no text, and what nobody would see. */
+/** Whether an element is dropped with its content: it is not text, or it is hidden. */
 export function isDropped(tag: string, attributes: Attributes): boolean {
   if (DROPPED.has(tag)) return true
   if (NEVER_HIDDEN.has(tag)) return false
@@ -38,19 +38,19 @@ export function isDropped(tag: string, attributes: Attributes): boolean {
   return HIDING_STYLE.test(cutText(attributes.style ?? '', STYLE_CHARS_MAX))
 }
 
-/** The element that stands for another one; null where only its content is kept. */
+/** The element that replaces another one. Null keeps only its content. */
 export function standIn(tag: string): string | null {
   if (tag === 'html' || tag === 'head' || tag === 'body') return null
   if (Object.hasOwn(STAND_INS, tag)) return STAND_INS[tag] as string
   return KEPT.has(tag) ? tag : 'span'
 }
 
-/** How many elements of this kind are kept around each other. */
+/** Most levels of nesting for this element. */
 export function nestingMax(tag: string): number {
   return Object.hasOwn(NESTING_MAX, tag) ? (NESTING_MAX[tag] as number) : Number.POSITIVE_INFINITY
 }
 
-/** The attributes that are kept, with their values: at most a dozen, none of which can do anything. */
+/** The kept attributes with their values: at most a dozen, all harmless. */
 export function attributesOf(tag: string, attributes: Attributes, base: string): readonly Attribute[] {
   const kept = TEXT_ATTRIBUTES.map((name): Attribute => [name, safeText(attributes[name])])
   if (tag === 'a') kept.push(['href', webUrl(attributes.href, base) ?? mailUrl(attributes.href)])
@@ -62,7 +62,7 @@ export function attributesOf(tag: string, attributes: Attributes, base: string):
   return kept.filter(([, value]) => value !== null && value !== '')
 }
 
-/** Names of classes end up in fences of code: what would end a fence is taken out. */
+/** Class names end up in code fences, so backticks are removed. */
 function safeText(value: string | undefined): string | null {
   return value === undefined ? null : cutText(value, ATTRIBUTE_CHARS_MAX).replace(/[`\s]+/g, ' ')
 }

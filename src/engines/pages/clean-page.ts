@@ -3,42 +3,42 @@ import { type Attribute, type Attributes, attributesOf, isDropped, nestingMax, s
 import { cutText, visible, webUrl } from './text.ts'
 import { TextWriter } from './text-writer.ts'
 
-/** A step in which a tree is built: an element begins, a text stands in it, or (null) it ends. */
+/** A step of building a tree: an element begins, a text, or null for the end of an element. */
 export type TreeStep = { readonly tag: string; readonly attributes: readonly Attribute[] } | string | null
 
-/** A page without all that is not its text, small and flat enough for parsers that build trees. */
+/** A page reduced to its text, small and flat enough for parsers that build trees. */
 export interface CleanPage {
   readonly head: readonly TreeStep[]
   readonly body: readonly TreeStep[]
-  /** Everything that can be read, in lines. */
+  /** All readable text, in lines. */
   readonly text: string
   readonly title: string | null
   readonly lang: string | null
-  /** Whether a bound was reached, and the rest left out. */
+  /** Whether a limit was reached and the rest was left out. */
   readonly truncated: boolean
 }
 
-/** Elements within each other that are kept; deeper ones leave only their content. */
+/** Most nested elements. Deeper ones keep only their content. */
 const DEPTH_MAX = 256
-/** Elements within each other at which reading ends: no page is like that. */
+/** Nesting at which reading stops. No real page is so deep. */
 const DEPTH_END = 1_024
-/** Elements, and texts between them. */
+/** Most elements and texts. */
 const NODES_MAX = 50_000
-/** Text that is read, in characters; those that are written as entities make pieces of a text of their own in trees. */
+/** Most text, in characters. An entity becomes a node of its own in trees, so it costs more. */
 const TEXT_COST_MAX = 1_000_000
 const ENTITY_COST = 20
-/** Elements that readers of articles look at again and again; of more, only the content is kept. */
+/** Article readers scan these elements repeatedly. Beyond the limit only the content is kept. */
 const COUNT_MAX: Readonly<Record<string, number>> = { a: 5_000, img: 1_000 }
 const METAS_MAX = 200
 const META_CHARS_MAX = 1_000
 const TITLE_CHARS_MAX = 1_000
-/** Data for machines at the head of articles: author and date are often only there. */
+/** Machine-readable data in the head: author and date are often only there. */
 const DATA_BLOCKS_MAX = 4
 const DATA_CHARS_MAX = 65_536
-/** Text is given to the parser in pieces, so that it can end between them. */
+/** Text is parsed in pieces, so that reading can stop between them. */
 const PIECE_CHARS = 16_384
 
-/** Reads markup of a stranger once, from its beginning to its end, in time and memory in proportion to its length. */
+/** Reads untrusted markup in one pass. Time and memory are linear in its length. */
 export function cleanPage(markup: string, url: string): CleanPage {
   const cleaner = new PageCleaner(url)
   const parser = new Parser({
@@ -54,13 +54,13 @@ export function cleanPage(markup: string, url: string): CleanPage {
   return cleaner.page()
 }
 
-/** What an open element was made into: a tag, nothing, or nothing with all that is in it. */
+/** What an open element became: a tag, only its content, or dropped with its content. */
 type Open = string | 'content' | 'dropped' | 'title' | 'data'
 
 class PageCleaner {
   readonly #body: TreeStep[] = []
   readonly #head: TreeStep[] = []
-  /** Pieces of the text that is being read: it comes in one for every entity. */
+  /** Pieces of the current text. The parser splits texts at entities. */
   #pieces: string[] = []
   readonly #text = new TextWriter()
   readonly #open: { readonly tag: string; readonly as: Open }[] = []
@@ -166,7 +166,7 @@ class PageCleaner {
     return 'dropped'
   }
 
-  /** Only the first counts (HTML Living Standard, 4.2.3), and only if it leads to the web. */
+  /** Only the first base element counts (HTML Living Standard, 4.2.3), and only if it is a web address. */
   #setBase(href: string | undefined): void {
     if (this.#hasBase || href === undefined) return
     this.#hasBase = true

@@ -8,12 +8,12 @@ import { cutText, isoDate, oneLine, webUrl } from './text.ts'
 import { TextWriter } from './text-writer.ts'
 
 const FEED_LIMITS = { title: 300, author: 200, id: 2_048, summary: 500 }
-/** Markup of which a summary is made: what comes later is cut anyway. */
+/** Markup that a summary is made from. Later text would be cut anyway. */
 const MARKUP_CHARS_MAX = 20_000
-/** Most signs within which a document says what it is. */
+/** Characters in which a document is recognised as HTML. */
 const HEAD_CHARS = 4_096
 
-/** Reads a feed in RSS, Atom, RDF or JSON Feed. Refuses what is none, and says where a page has its feeds. */
+/** Reads a feed: RSS, Atom, RDF or JSON Feed. Refuses other documents, and names the feeds of a page. */
 export function readFeed(body: PageBody & { readonly itemsMax: number }): FeedContent {
   const { text } = decodePage(body)
   const parsed = parsedFeed(text, body)
@@ -76,7 +76,7 @@ function channelFacts({ format, feed }: Parsed): ChannelFacts {
   }
 }
 
-/** The items, each to be read when it is wanted: a feed may have thousands. */
+/** The items, read on demand: a feed may have thousands. */
 function itemsOf({ format, feed }: Parsed, base: string): readonly (() => FeedItem)[] {
   if (format === 'json') return listOf(feed.items).map((item) => () => jsonItem(item, base))
   if (format === 'atom') return listOf(feed.entries).map((entry) => () => atomItem(entry, base))
@@ -129,18 +129,18 @@ function jsonItem(item: JsonFeed.Item<string>, base: string): FeedItem {
     id: oneLine(textIn(item.id), FEED_LIMITS.id),
     published: isoDate(item.date_published) ?? isoDate(item.date_modified),
     author: authorOf(item.authors?.[0]?.name),
-    // These two are text by definition (JSON Feed 1.1), whatever they look like.
+    // These two are text by definition (JSON Feed 1.1), even if they look like markup.
     summary: summary === undefined ? summaryOf(item.content_html) : oneLine(summary, FEED_LIMITS.summary),
   }
 }
 
-/** The link to the page: the one without a relation, which is `alternate` (RFC 4287, 4.2.7.2). */
+/** The link to the page. A missing relation means `alternate` (RFC 4287, 4.2.7.2). */
 function atomLink(links: unknown): unknown {
   const list = listOf(links as readonly { readonly href?: unknown; readonly rel?: unknown }[])
   return list.find(({ rel }) => rel === undefined || rel === 'alternate')?.href
 }
 
-/** An address only if it is whole: an id may look like a path. */
+/** Absolute addresses only: an id may look like a path. */
 function absolute(text: unknown, base: string): string | null {
   return typeof text === 'string' && /^https?:\/\//i.test(text) ? webUrl(text, base) : null
 }
@@ -153,7 +153,7 @@ function summaryOf(markup: unknown): string | null {
   return oneLine(plain(markup), FEED_LIMITS.summary)
 }
 
-/** Markup or text as text. Entities that were written twice are read once more: that is how feeds hold markup. */
+/** Markup as text. Entities are decoded twice, since feeds escape their markup. */
 function plain(markup: unknown): string | null {
   const text = textIn(markup)
   if (text === null || !/[<&]/.test(text)) return text

@@ -2,7 +2,7 @@
 
 import TurndownService from 'turndown'
 
-/** Elements that cannot be written into a cell: a table with one of them is only there for its layout. */
+/** Elements that do not fit in a Markdown cell. A table with one of them is layout. */
 const NO_CELLS = 'table, ul, ol, pre, blockquote, h1, h2, h3, h4, h5, h6, hr'
 
 interface TableFacts {
@@ -11,8 +11,8 @@ interface TableFacts {
 }
 
 /**
- * Markdown (CommonMark with tables and strikethrough) of a tree that was cleaned. Nothing in it is markup of its own: every
- * bracket of the text is escaped, and every link leads to the web or to a mail address.
+ * Markdown (CommonMark with tables and strikethrough) of a cleaned tree. It contains no raw markup: brackets of the
+ * text are escaped, and links are web or mail addresses.
  */
 export function toMarkdown(root: Element): string {
   const service = new TurndownService({
@@ -31,7 +31,7 @@ export function toMarkdown(root: Element): string {
   return service.turndown(root).trim()
 }
 
-/** The words for a picture are text of the page, too: they must not end the picture and begin something else. */
+/** Alt texts are untrusted text: escaped, so that they cannot end the image and begin other markup. */
 function addImages(service: TurndownService): void {
   service.addRule('image', {
     filter: 'img',
@@ -57,7 +57,7 @@ function escapeUrl(url: string): string {
   )
 }
 
-/** Items are counted as they come: to look for each among all would take the square of their number. */
+/** Items are counted as they come. Searching each one among its siblings would take quadratic time. */
 function addItems(service: TurndownService): void {
   const counts = new WeakMap<Element, number>()
   service.addRule('listItem', {
@@ -117,7 +117,7 @@ function addTables(service: TurndownService): void {
   })
 }
 
-/** A text as a block of code, which nothing in it can end. */
+/** A text as a code block that no content can end. */
 export function asCodeBlock(text: string, language: string): string {
   const longest = Math.max(2, ...Array.from(text.matchAll(/`{3,}/g), ([run]) => run.length))
   const fence = '`'.repeat(longest + 1)

@@ -14,8 +14,8 @@ const PIECE_CHARS = 16_384
 const RAW_CHARS_MAX = 4_096
 
 /**
- * Reads what the head of a page says about it. Of several words for one thing the first counts; Open Graph before Twitter
- * before plain HTML. Refuses what is no HTML.
+ * Reads what the head of a page says about it. The first of several values counts, and Open Graph wins over Twitter and
+ * plain HTML. Refuses a body that is not HTML.
  */
 export function readMeta(body: PageBody): PageMeta {
   if (bodyKind(body) !== 'html') throw new EngineRefusal(`${body.mediaType || 'a body without a type'} is no HTML`)
@@ -38,7 +38,7 @@ interface HeadLink {
   readonly title: string | null
 }
 
-/** Collects what stands in a head; all of it still as it was written. */
+/** Collects the raw entries of a head. */
 class HeadScan {
   readonly metas = new Map<string, string>()
   readonly links: HeadLink[] = []
@@ -49,7 +49,7 @@ class HeadScan {
   #elements = 0
   #depth = 0
   #inTitle = false
-  /** Depth at which something began that says nothing about the page: a picture may have a title, too. */
+  /** Depth of an ignored element. A picture in the head may have a title too. */
   #dropped: number | null = null
 
   open(name: string, attributes: Attributes): void {

@@ -6,10 +6,10 @@ const PARAGRAPHS = new Set(
     ' ',
   ),
 )
-/** Those that only begin a line. */
+/** Elements that only begin a line. */
 const LINES = new Set(['li', 'tr', 'dt', 'dd', 'br', 'summary'])
 
-/** Writes the text of a page as it is read: paragraphs with an empty line between them, items and rows with a line each. */
+/** Writes the text of a page: an empty line between paragraphs, one line for each item and row. */
 export class TextWriter {
   readonly #parts: string[] = []
   /** Line breaks before the next text. */
@@ -63,7 +63,7 @@ export class TextWriter {
     this.#add(text)
   }
 
-  /** What stands between the text so far and the next one; preformatted text may end with line breaks of its own. */
+  /** The separator before the next text. Preformatted text may already end with line breaks. */
   #gap(): string {
     const last = this.#parts.at(-1) ?? ''
     if (this.#breaks > 0) return '\n'.repeat(Math.max(0, this.#breaks - (last.endsWith('\n') ? 1 : 0)))

@@ -5,7 +5,7 @@ import { TextWriter } from './text-writer.ts'
 const ELEMENT = 1
 const TEXT = 3
 
-/** A tree of a page; each time a new one, since readers change theirs. */
+/** Builds the tree of a page. Each caller gets a new one, since readers change it. */
 export function treeOf({ head, body, lang, title }: CleanPage): Document {
   const markup = '<!doctype html><html><head><title></title></head><body></body></html>'
   const document = parseHTML(markup).document as unknown as Document
@@ -30,7 +30,7 @@ function build(document: Document, root: Element, steps: readonly TreeStep[]): v
   }
 }
 
-/** The text of a tree as it is read. */
+/** The readable text of a tree. */
 export function textOf(root: Element): string {
   const writer = new TextWriter()
   walk(root, writer)
@@ -55,7 +55,7 @@ export interface TreeLimits {
   readonly elementsMax: number
 }
 
-/** Takes away everything of a tree after its limits are reached; whether that was anything. */
+/** Removes everything after the limits are reached. Returns whether anything was removed. */
 export function pruneTree(root: Element, limits: TreeLimits): boolean {
   return pruneChildren(root, { chars: limits.charsMax, elements: limits.elementsMax })
 }

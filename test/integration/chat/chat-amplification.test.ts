@@ -5,7 +5,7 @@ import { ChatWorld, type ChatWorldParts } from '../../support/chat-world.ts'
 const MODELS = Array.from({ length: 10 }, (_, i) => ({ id: `house-${i}` }))
 const QUESTION = { role: 'user', content: 'Explain how rivers form.' }
 const TOO_LONG = { ok: false, fault: { code: 'chat/context-length', detail: { param: 'messages' } } }
-/** More tokens than any window here has, in few characters of JSON. */
+/** More tokens than any window here, in little JSON. */
 const PADDING = 'word '.repeat(40_000)
 
 let worlds: ChatWorld[] = []
@@ -23,7 +23,7 @@ afterEach(async () => {
 
 describe('what one request makes of many', () => {
   it.each([
-    ['a field of a message that nobody knows', { ...QUESTION, of_nobody: PADDING }],
+    ['an unknown field of a message', { ...QUESTION, of_nobody: PADDING }],
     ['a list in such a field', { ...QUESTION, of_nobody: [{ a: PADDING }] }],
     ['the name of such a field', { ...QUESTION, [PADDING]: 1 }],
     ['a refusal of before', { role: 'assistant', content: 'No.', refusal: PADDING }],
@@ -33,7 +33,7 @@ describe('what one request makes of many', () => {
   ])('counts %s, which goes to every model with the others', async (_, message) => {
     const world = await open()
     for (const model of ['model-1', 'model-2', 'model-3', 'model-4'] as const) {
-      // Turns of before are summarised by model-4, which leaves such fields out.
+      // model-4 summarises earlier turns, without such fields.
       const messages = model === 'model-4' ? [{ ...QUESTION, ...message, role: 'user' }] : [message, QUESTION]
       expect([model, await world.ask({ model, messages })]).toMatchObject([model, TOO_LONG])
     }

@@ -11,7 +11,7 @@ import type { ChatQuestion } from '../../support/upstreams/openai.ts'
 
 const MIB = 1_048_576
 const PATH = '/api/v1/chat/completions'
-/** Who hangs does so until he is left. */
+/** Servers that hang do so until the caller leaves. */
 const PATIENT = { means: { budgetMs: 60_000 }, backends: [{ limits: { timeoutMs: 60_000 } }] }
 let server: ChatServer
 
@@ -23,7 +23,7 @@ afterEach(async () => {
   expect(server.errors).toEqual([])
 })
 
-/** Begins a chat and goes away when something is so. */
+/** Starts a chat, and leaves once a condition holds. */
 async function leave(body: object, when: () => boolean): Promise<void> {
   const over = new AbortController()
   const answer = server.post(body, { signal: over.signal }).then(readAll)
@@ -38,7 +38,7 @@ const isAsked =
   () =>
     server.world.fake.questions.length >= count
 
-describe('who goes away', () => {
+describe('a caller who goes away', () => {
   it.each([
     ['before anything was said', 'hang', false],
     ['before the first word of a stream', 'hang', true],
@@ -50,9 +50,9 @@ describe('who goes away', () => {
     await until('the server sees it', () => server.world.fake.abandoned === 1)
     expect(server.world.fake.questions).toHaveLength(1)
     expect(server.chats).toMatchObject([{ status: 499, model: 'model-1' }])
-    // The model has read the question, whoever hears the answer.
+    // The model has read the question, so its tokens count.
     expect(server.chats[0]?.usage.promptTokens).toBeGreaterThan(0)
-    // The place of the chat was given back: four more find theirs.
+    // The slots are free again: four more chats fit.
     server.world.fake.profile = 'ok'
     const more = await Promise.all([1, 2, 3, 4].map(() => server.post(HELLO)))
     expect(more.map(({ status }) => status)).toEqual([200, 200, 200, 200])
@@ -71,7 +71,7 @@ describe('who goes away', () => {
     first.abort()
     await server.settled()
     expect(server.chats.map(({ status }) => status)).toEqual([499, 499])
-    // One question was never asked.
+    // One question was never sent.
     expect(server.chats.map(({ usage }) => usage.promptTokens > 0)).toEqual([false, true])
   })
 
@@ -87,7 +87,7 @@ describe('who goes away', () => {
       const asked = server.world.fake.questions.length
       await until('the servers see it', () => server.world.fake.abandoned === asked - 1)
       expect(server.chats).toMatchObject([{ status: 499, usage: { completionTokens: 11, estimated: true } }])
-      // Those of the answer that came, and of the questions that were given up.
+      // The answer that came, and the questions that were given up.
       const { promptTokens } = (server.chats[0] as ChatFacts).usage
       expect(promptTokens).toBeGreaterThan(7 + 20 * (asked - 1))
       const [key] = server.keys.list('operator')
@@ -178,20 +178,20 @@ describe('chats at once', () => {
 describe('a reader that does not read', () => {
   const PIECES = 100_000
 
-  it('holds up whoever answers, and nothing is gathered for it', async () => {
+  it('slows its server down, and nothing is gathered for it', async () => {
     server.world.fake.answer = () => 'x'.repeat(3 * PIECES)
     const socket = rawChat({ ...HELLO, stream: true })
     socket.pause()
     await until('it is asked', isAsked())
-    // The server has said all when nobody holds it up: some 20 MB.
+    // Without backpressure the server would send everything, about 20 MB.
     expect(await until('it stands still', standing)).toBe(1)
     socket.destroy()
     await server.settled()
     expect(server.chats).toMatchObject([{ status: 499 }])
   })
 
-  it('does not keep the place of whoever answers, which others wait for, but its own', async () => {
-    // With what stands around each piece some 5 MB.
+  it('does not keep the place at its backend, which others wait for, but its own', async () => {
+    // About 5 MB with the framing of each piece.
     server.world.fake.answer = () => 'xyz'.repeat(PIECES / 5)
     const socket = rawChat({ ...HELLO, stream: true })
     socket.pause()
@@ -219,7 +219,7 @@ describe('a reader that does not read', () => {
     socket.destroy()
   })
 
-  /** Questions that are open, once what was sent to the reader has not grown for a while. */
+  /** Number of open questions, once the amount sent to the reader has been constant for a while. */
   async function standing(): Promise<number | false> {
     const open = server.world.fake.open
     await new Promise((resolve) => setTimeout(resolve, 300))
@@ -244,7 +244,7 @@ describe('a long body', () => {
     const many = await server.post(undefined, { body: `{"a":[${'[],'.repeat(MIB)}1]}` })
     expect(many.status).toBe(400)
     expect(await many.json()).toMatchObject({ error: { param: 'body', message: expect.stringContaining('values') } })
-    // A short one with many is none of this.
+    // A short body with many values is accepted.
     const short = await server.post({ ...HELLO, unheard_of: Array.from({ length: 20_000 }, () => 1) })
     expect(short.status).toBe(200)
   })
@@ -255,7 +255,7 @@ describe('a long body', () => {
     const refused = await server.post(picture(3 * MIB))
     expect(refused.status).toBe(429)
     expect(refused.headers.get('retry-after')).toBe('1')
-    // A short one has room all the same, and so has somebody else.
+    // A short one still fits, and another caller does too.
     expect((await server.post(HELLO)).status).toBe(200)
     const other = { authorization: `Bearer ${await server.newKey('somebody')}` }
     expect((await server.post(picture(3 * MIB), { headers: other })).status).toBe(400)
@@ -267,7 +267,7 @@ describe('a long body', () => {
   })
 })
 
-/** Begins to send twenty megabytes, and sends one of them. */
+/** Announces twenty megabytes, and sends one of them. */
 function beginLong(key: string) {
   const { hostname, port } = new URL(server.url)
   const headers = {
@@ -286,7 +286,7 @@ function beginLong(key: string) {
   return { sent: written, answer, end: () => void sent.destroy() }
 }
 
-/** Asks by hand. */
+/** Sends a request by hand. */
 function rawChat(body: object): Socket {
   const { hostname, port } = new URL(server.url)
   const text = JSON.stringify(body)

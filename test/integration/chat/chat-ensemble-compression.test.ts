@@ -24,7 +24,7 @@ beforeEach(async () => {
 })
 afterEach(() => world.close())
 
-/** A long talk: turns of 1,000 characters, a number in each, code in the first. */
+/** A long conversation: turns of 1,000 characters, each with a number, the first with code. */
 function talk(turns: number, name = 'rate') {
   return Array.from({ length: turns }, (_, i) => ({
     role: i % 2 === 0 ? 'user' : 'assistant',
@@ -59,7 +59,7 @@ describe('a conversation with a long history', () => {
     expect(kept.length).toBeGreaterThanOrEqual(6)
     expect(kept).toEqual(messages.slice(-kept.length))
     const summary = String(given.find(({ content }) => String(content).startsWith('The beginning of this'))?.content)
-    // What the model left out is there all the same, and in its order.
+    // What the model left out was added, in order.
     expect(summary).toContain(CODE)
     const places = Array.from({ length: 30 - kept.length }, (_, i) => summary.indexOf(String(70_000 + i)))
     expect(places.every((place) => place > 0)).toBe(true)
@@ -69,7 +69,7 @@ describe('a conversation with a long history', () => {
     expect(toChars).toBeLessThan(fromChars / 1.5)
   })
 
-  it('has each piece summarised once, by whoever it is asked', async () => {
+  it('has each piece summarised once, whichever caller asks', async () => {
     await world.outcome(asking(talk(30)))
     resetEnsemble(world, { summary: 'Another summary.' })
     const again = await world.outcome(asking(talk(31)))
@@ -122,7 +122,7 @@ describe('a conversation with a long history', () => {
     expect(answer).toMatchObject({ ok: false, fault: { code: 'chat/context-length', detail: { param: 'messages' } } })
   })
 
-  it('is given up with whoever asked', async () => {
+  it('is given up when its caller leaves', async () => {
     world.fake.profile = 'hang'
     const leaving = new AbortController()
     const answer = world.ask(asking(talk(30)), leaving.signal)

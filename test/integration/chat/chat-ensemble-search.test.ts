@@ -29,7 +29,7 @@ const HITS: readonly SearchHit[] = [
 
 type Search = ChatMeans['search']
 
-/** A search as a test scripts it, with what it was asked. */
+/** A search that answers as scripted, and records its queries. */
 class ScriptedSearch implements Search {
   readonly queries: string[] = []
   open = 0
@@ -158,7 +158,7 @@ describe('a question about what happens in the world', () => {
     expect(textIn(outcome)).not.toContain('[1]')
   })
 
-  it('is not waited for where whoever asked left', async () => {
+  it('is not waited for once its caller left', async () => {
     search.answers = 'hangs'
     const leaving = new AbortController()
     const answer = world.ask(askingBeast(QUESTIONS.current), leaving.signal)

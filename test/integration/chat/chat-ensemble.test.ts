@@ -40,7 +40,7 @@ describe('the tiers of model-4', () => {
   })
 
   it('standard: every model drafts, then synthesis and polish', async () => {
-    // Less than about what they are asked would not be believed.
+    // A count far below the actual prompt would not be believed.
     for (const fake of world.fakes) fake.usage = { prompt_tokens: 107, completion_tokens: 11 }
     const outcome = await ask(QUESTIONS.standard)
     expect(textIn(outcome)).toBe('The polish.')
@@ -190,7 +190,7 @@ describe('model-4 with what is left', () => {
     ['polish', 'The synthesis.'],
     ['synthesis', 'The polish.'],
     ['short', null],
-  ] as const)('does not take a call of a tool that nobody offered for an answer: %s', async (asking, text) => {
+  ] as const)('does not take a call of a tool that was not offered for an answer: %s', async (asking, text) => {
     const callsTools = (question: ChatQuestion) => (askedFor(question) === asking ? 'tool-calls' : 'ok')
     for (const fake of world.fakes) fake.profile = callsTools
     const {
@@ -245,7 +245,7 @@ describe('model-4 with what is left', () => {
   it('takes the first where samples are one', async () => {
     let samples = 0
     everywhere((question) => (askedFor(question) === 'sample' && ++samples > 1 ? '400' : 'ok'))
-    // The pool asks the next server for what one refuses.
+    // If one server refuses, the pool asks the next.
     const outcome = await ask(QUESTIONS.deep)
     expect(outcome.report.drafts).toMatchObject({ asked: 3, answered: 1 })
     expect(stageIn(outcome, 'Self-consistency voting').reason).toBe('there is one sample only')
@@ -310,7 +310,7 @@ describe('a polish that breaks off while it is read', () => {
     await world.settled()
   })
 
-  it('is given up by whoever leaves', async () => {
+  it('is given up when the caller leaves', async () => {
     for (const fake of world.fakes) fake.profile = (one) => (askedFor(one) === 'polish' ? 'stall' : 'ok')
     const leaving = new AbortController()
     const reading = world.read(askingBeast(QUESTIONS.standard), leaving.signal)

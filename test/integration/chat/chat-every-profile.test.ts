@@ -6,19 +6,19 @@ import { ChatWorld, callOf } from '../../support/chat-world.ts'
 import { CHAT_PROFILES, type ChatProfile } from '../../support/upstreams/openai.ts'
 import { SPEAKING_BACKEND, voiceOver } from '../../support/voices.ts'
 
-/** What a server may do without any harm to an answer. */
+/** Server behaviours that do not harm an answer. */
 const HARMLESS: readonly ChatProfile[] = [
   ...(['ok', 'split-utf8', 'slow-first-token', 'no-done', 'bad-json-line', 'not-an-event', 'sse-when-json'] as const),
   ...(['json-when-sse', 'usage-missing', 'wrong-model-echo', 'duplicate-finish', 'filtered', 'length'] as const),
   ...(['url-picture', 'data-picture', 'no-response-format', 'new-names'] as const),
 ]
-/** Harmless to whoever asks for whole answers alone. */
+/** Harmless if only complete answers are requested. */
 const LATE: ChatProfile = 'late-error'
-/** Time of an attempt: servers that never end their answers are given up soon. */
+/** Timeout of an attempt, short for servers that never end. */
 const TIMEOUT_MS = 400
 const FAULT: Readonly<Partial<Record<ChatProfile, string | RegExp>>> = {
   '400': 'chat/refused',
-  // After so many refusals the server is left alone, and a later stage finds nobody to ask.
+  // After several refusals the server is left alone, and later stages have no model to ask.
   '429': /^chat\/(busy|no-backend)$/,
   stall: 'chat/timeout',
   hang: 'chat/timeout',

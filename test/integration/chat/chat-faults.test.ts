@@ -5,9 +5,9 @@ import { runFault } from '../../support/chat-faults.ts'
 import type { WorldBackend } from '../../support/chat-world.ts'
 import { CHAT_PROFILES, type ChatProfile, HOUSE_TEXT } from '../../support/upstreams/openai.ts'
 
-/** What comes of it, and how many questions that takes. */
+/** The outcome, and the number of questions until then. */
 type Expected = readonly [came: string, hits: number]
-/** Asked for as a whole, and read along. */
+/** Outcome of a complete answer, and of a stream. */
 type Row = readonly [whole: Expected, read: Expected]
 
 const WELL: Expected = ['ok', 1]
@@ -21,7 +21,7 @@ const SINGLE: Readonly<Record<ChatProfile, Row>> = {
   'slow-first-token': [WELL, WELL],
   stall: [LATE, LATE],
   hang: [LATE, LATE],
-  // A connection that broke is tried again, while nothing was said.
+  // A broken connection is retried while nothing was streamed.
   cut: [BAD_THRICE, BAD],
   'no-end': [BAD, BAD],
   'no-done': [WELL, WELL],
@@ -57,14 +57,14 @@ const SINGLE: Readonly<Record<ChatProfile, Row>> = {
   'url-picture': [WELL, WELL],
   'data-picture': [WELL, WELL],
   'no-response-format': [WELL, WELL],
-  // The first question tells that the server wants the other name.
+  // The first refusal names the new field.
   'new-names': [
     ['ok', 2],
     ['ok', 2],
   ],
 }
 
-/** A server that refuses the form is asked in words: at once where the answer is whole, and where it is read along as a whole. */
+/** A server that refuses the form is asked again with instructions. For a stream that takes one more question. */
 const NATIVE: typeof SINGLE = {
   ...SINGLE,
   'no-response-format': [
@@ -73,27 +73,27 @@ const NATIVE: typeof SINGLE = {
   ],
 }
 
-/** What is in words is looked at before it is shown: it is never asked for as a stream. */
+/** An answer that only follows instructions is checked first, so it is never requested as a stream. */
 const IN_WORDS: typeof SINGLE = Object.fromEntries(
   CHAT_PROFILES.map((profile) => [profile, [SINGLE[profile][0], SINGLE[profile][0]]]),
 ) as never
 
 /**
- * A planner, an executor and an evaluator: without a plan there is still an answer, so the next stage asks once more, until a server
- * that fails five times in a row is left alone. What they say is shown when it was evaluated.
+ * Planner, executor and evaluator. Without a plan there is still an answer, so the next stage asks again, until the
+ * server is left alone after five failures in a row. The answer is shown after its evaluation.
  */
 const STAGES: typeof SINGLE = {
   ...(Object.fromEntries(CHAT_PROFILES.map((profile) => [profile, inStages(SINGLE[profile][0])])) as typeof SINGLE),
-  // Nobody offered a tool, so a call of one is no answer.
+  // No tool was offered, so a tool call is no answer.
   'tool-calls': both(['chat/upstream', 2]),
-  // After the first question it is known that the key is not good.
+  // The first question shows that the key is refused.
   '401': both(['chat/no-backend', 1]),
-  // The evaluator wants a form, and asks again in words.
+  // The evaluator needs a form, and asks again with instructions.
   'no-response-format': both(['ok', 4]),
   'new-names': both(['ok', 4]),
 }
 
-/** One call through a pipeline. */
+/** A single call through a pipeline. */
 const INSTANT: typeof SINGLE = { ...SINGLE, 'tool-calls': [BAD, BAD] }
 
 function inStages([came, hits]: Expected): Row {
@@ -141,7 +141,7 @@ describe.each(WAYS)('a server that breaks, asked for $about', ({ call, rows, bac
       const parts = { call, reads, backend, means: { engines }, answer: () => text }
       const { came, hits, text: said } = await runFault(profile, parts)
       expect([came, hits]).toEqual(rows[profile][i])
-      // What is shown of an answer that breaks off is its beginning.
+      // The streamed text of a broken answer is its beginning.
       if (profile === 'tool-calls') expect(said).toBe('')
       else if (came === 'ok') expect(said).toBe(text)
       else expect(text.startsWith(said)).toBe(true)

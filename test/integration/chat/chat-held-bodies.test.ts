@@ -20,7 +20,7 @@ afterEach(async () => {
   expect(server.errors).toEqual([])
 })
 
-/** Says that a body comes, and sends none of it. */
+/** Announces a body and sends none of it. */
 function announce(key: string, bytes: number | null, before = ''): Socket {
   const { hostname, port } = new URL(server.url)
   const socket = connect(Number(port), hostname)
@@ -48,7 +48,7 @@ it('three callers who announce long bodies and send none do not keep the bodies 
   })
   expect(first.headers.get('retry-after')).toBe('1')
   await new Promise((resolve) => setTimeout(resolve, 1_100))
-  // It is read, and too long for any model.
+  // The body is read, and is too long for any model.
   expect(await (await post()).json()).toMatchObject({ error: { code: 'context_length_exceeded' } })
   await until('the oldest of them is ended', () => held.filter(({ closed }) => closed).length === 1)
 })

@@ -35,7 +35,7 @@ const info = (server: { readonly url: string }, path = ''): Promise<Reply<JsonBo
 const question = (server: { readonly url: string }, text: unknown): Promise<Reply<JsonBody>> =>
   post(server.url, '/api/v1/info/qa', { question: text })
 
-/** Names of the fields of the interface, and of those that are added. */
+/** Fields of the interface, and additional fields. */
 const MODEL_FIELDS =
   'id name tagline speed parameters powered_by context_window pricing best_for pipeline capabilities limitations how_it_works info_url'.split(
     ' ',
@@ -45,7 +45,7 @@ const PLATFORM_FIELDS =
     ' ',
   )
 
-/** What a command of a shell prints. */
+/** Output of a shell command. */
 function printed(command: string): Promise<string> {
   const shell = spawn('sh', ['-c', command], { stdio: ['ignore', 'pipe', 'inherit'] })
   let text = ''
@@ -110,7 +110,7 @@ describe('the info API', () => {
     }
   })
 
-  it.each(DOCUMENTS)('serves /api/v1/info%s as a document for everybody', async (path) => {
+  it.each(DOCUMENTS)('serves /api/v1/info%s as a public document', async (path) => {
     const plain = { headers: { 'accept-encoding': 'identity' } }
     const { status, headers } = await ask(full.url, `/api/v1/info${path}`, plain)
     expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*'])
@@ -121,7 +121,7 @@ describe('the info API', () => {
     const head = await fetch(`${full.url}/api/v1/info${path}`, { method: 'HEAD' })
     expect(head.status).toBe(200)
     const packed = await ask(full.url, `/api/v1/info${path}`, { headers: { 'accept-encoding': 'gzip' } })
-    // What is shorter would not become shorter.
+    // A short answer would not get shorter.
     expect(packed.headers.get('content-encoding')).toBe(packed.text.length < 1_024 ? null : 'gzip')
   })
 

@@ -51,7 +51,7 @@ async function open(place = folder): Promise<OpenChatKeys> {
   return keys
 }
 
-/** What a process that is killed now leaves on the disk. */
+/** What a process that is killed now would leave on disk. */
 function killed(): string {
   const copy = temporaryFolder()
   cpSync(folder, copy, { recursive: true, filter: (path) => !path.endsWith('LOCK') })
@@ -122,7 +122,7 @@ describe('keys on a disk', () => {
     const later = killed()
     const last = await open(later)
     expect(last.identify(three.header).ok).toBe(true)
-    // Whatever is written takes along what waits.
+    // Any write also stores the pending use.
     expect(last.usedToday(OPERATOR)).toEqual({ requests: 2, promptTokens: 60, completionTokens: 2 })
     for (const place of [copy, later]) removeFolder(place)
   })
@@ -140,7 +140,7 @@ describe('damage', () => {
     await first.close()
     const database = new Level<string, string>(join(folder, 'chat-keys'))
     const kept = JSON.parse((await database.get(`key/${late.id}`)) as string)
-    // Later than any date: who shows such a key fails, with all the others on the page.
+    // Beyond the largest Date: formatting it would fail, together with all other keys on the page.
     await database.put(`key/${late.id}`, JSON.stringify({ ...kept, expiresAtMs: 8_640_000_000_000_001 }))
     await database.put(`key/${bad.id}`, '{"id":"x"')
     await database.put('key/rubbish1', '[]')
@@ -168,7 +168,7 @@ describe('damage', () => {
     })
     expect(next.list(OPERATOR)).toMatchObject([{ id, state: 'lost' }])
     expect(faults).toMatchObject([
-      { code: 'chat/keys-damaged', detail: { reason: expect.stringMatching(/^1 are good no/) } },
+      { code: 'chat/keys-damaged', detail: { reason: expect.stringMatching(/^1 are no longer valid, since /) } },
     ])
     const fresh = await made(next)
     expect(next.identify(fresh.header).ok).toBe(true)

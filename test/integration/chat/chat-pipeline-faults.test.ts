@@ -55,7 +55,7 @@ describe('a stage that fails', () => {
     expect(outcome.report).toHaveProperty(stage === 'Planner' ? 'evaluation' : 'pipeline')
   })
 
-  it('is one that calls tools nobody offered', async () => {
+  it('is one that calls tools that were not offered', async () => {
     failIn(world.fake, ['Planner', 'Critic', 'Reviewer'], 'tool-calls')
     const { outcome, text } = await world.read(asking('model-3', WORK))
     if (!outcome.ok) throw new Error(outcome.fault.code)
@@ -94,7 +94,7 @@ describe('a stage that fails', () => {
   })
 })
 
-describe('whoever reads along', () => {
+describe('a caller who reads along', () => {
   it('reads the last stage in pieces, and nothing of those before', async () => {
     const { outcome, pieces, text } = await world.read(asking('model-3', WORK))
     expect(outcome.ok && answerOf(outcome.value)).toBe(text)
@@ -140,7 +140,7 @@ describe('whoever reads along', () => {
 
 const textIn = (delta: object): string => (delta as { readonly content?: string }).content ?? ''
 
-describe('whoever leaves', () => {
+describe('a caller who leaves', () => {
   it.for(ASKING.map((stage, i) => [stage, i] as const))(
     'in the %s ends it, and asks no further',
     async ([stage, i]) => {

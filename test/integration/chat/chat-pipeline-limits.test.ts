@@ -24,7 +24,7 @@ const BUDGET_MS = 10_000
 let world: ChatWorld
 afterEach(() => world.close())
 
-/** A world whose clock goes on by what each stage takes, and by nothing else. */
+/** A world whose clock advances only by the time that each stage takes. */
 async function timed(taking: Partial<Record<AskedStage, number>>): Promise<void> {
   let nowMs = 0
   world = await ChatWorld.open({ means: { budgetMs: BUDGET_MS, clock: { now: () => nowMs } } })

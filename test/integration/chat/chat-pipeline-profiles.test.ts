@@ -3,11 +3,11 @@ import { answerOf, asking, FAILED, orderOf, sayingByStage, WORK } from '../../su
 import { ChatWorld } from '../../support/chat-world.ts'
 import { CHAT_PROFILES } from '../../support/upstreams/openai.ts'
 
-/** What never ends is the business of the time of a call. */
+/** Servers that never end are covered by the tests of time limits. */
 const ENDLESS = ['hang', 'stall']
 const PROFILES = CHAT_PROFILES.filter((profile) => !ENDLESS.includes(profile))
 const CASES = (['model-2', 'model-3'] as const).flatMap((model) => PROFILES.map((profile) => [model, profile] as const))
-/** Questions of a pipeline at most, and how often each is asked at most. */
+/** Most questions of a pipeline, and most attempts for each. */
 const ASKED_MAX = { 'model-2': 4, 'model-3': 9 }
 const ATTEMPTS_MAX = 3
 

@@ -24,7 +24,7 @@ import {
 } from '../../support/chat-stages.ts'
 import { ChatWorld } from '../../support/chat-world.ts'
 
-/** What the server counts for each question, about what it is asked: less would not be believed. */
+/** The token count that the server reports for each question. A much lower one would not be believed. */
 const USAGE = { prompt_tokens: 207, completion_tokens: 11 }
 const TOKENS = 218
 

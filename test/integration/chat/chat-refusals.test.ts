@@ -5,7 +5,7 @@ import { TestTime } from '../../support/market-parts.ts'
 import { askRaw } from '../../support/raw-http.ts'
 
 const PATH = '/api/v1/chat/completions'
-// The keys' minute and day pass as the tests let them.
+// The tests control the minute and the day of the limits.
 const time = new TestTime()
 let server: ChatServer
 
@@ -102,7 +102,7 @@ describe('a refusal', () => {
     expect((await server.post(HELLO, { headers })).status).toBe(200)
     const late = await refused(HELLO, { headers })
     expect(late).toMatchObject({ status: 429, error: { type: 'rate_limit_error', code: 'rate_limit_exceeded' } })
-    // A minute, and the rest of the second that began it: longer than the official clients wait.
+    // A minute, and the rest of the second in which it began. The official clients do not wait that long.
     expect(late.headers.get('retry-after')).toBe('61')
     expect(late.headers.get('x-should-retry')).toBe('false')
     expect(late.headers.get('x-ratelimit-remaining-requests')).toBe('0')
@@ -125,7 +125,7 @@ describe('a refusal', () => {
     const late = await refused(HELLO, { headers })
     expect(late.status).toBe(429)
     expect(late.headers.get('x-should-retry')).toBe('false')
-    // What is used up until midnight (UTC) is there again then.
+    // Tokens used before midnight (UTC) are available again after it.
     const midnightMs = Math.ceil(time.nowMs / 86_400_000) * 86_400_000
     expect(late.headers.get('retry-after')).toBe(String(Math.ceil((midnightMs - time.nowMs) / 1_000)))
     time.nowMs = midnightMs

@@ -52,7 +52,7 @@ describe('a chat with one model', () => {
       ({ logprobs }) => (logprobs as { content: { token: string }[] } | undefined)?.content ?? [],
     )
     expect(tokens.map(({ token }) => token).join('')).toBe(HOUSE_TEXT)
-    // All were said: none is held for as long as a reader takes.
+    // All were streamed, so none is kept in memory.
     expect(outcome.ok && outcome.value.choices[0]?.logprobs).toBeNull()
     expect(world.fake.questions[0]?.body).toMatchObject(extra)
   })
@@ -166,7 +166,7 @@ describe('a chat with one model', () => {
   })
 })
 
-describe('whoever goes away', () => {
+describe('a caller who goes away', () => {
   const gone = async (world: ChatWorld, begun: () => boolean, call: Parameters<ChatWorld['ask']>[0] = {}) => {
     const caller = new AbortController()
     const asked = world.ask(call, caller.signal)

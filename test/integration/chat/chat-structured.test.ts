@@ -33,7 +33,7 @@ function inForm(schema: Readonly<Record<string, unknown>> = SCHEMA): Partial<Cha
   return { form: { is: 'schema', schema: { name: 'person', schema, strict: true } } }
 }
 
-/** Answers one after another; the last of them from then on. */
+/** Answers in order. The last one repeats. */
 function answers(world: ChatWorld, ...texts: readonly string[]): void {
   world.fake.answer = () => texts[Math.min(texts.length, world.fake.questions.length) - 1] as string
 }
@@ -70,7 +70,7 @@ describe('an answer that must follow a schema', () => {
   it('is asked for once more where it does not, with what is wrong with it', async () => {
     const world = await open(IN_WORDS)
     answers(world, WRONG, GOOD)
-    // Less than about what it is asked would not be believed.
+    // A count far below the actual prompt would not be believed.
     world.fake.usage = { prompt_tokens: 107, completion_tokens: 11 }
     const outcome = await world.outcome(inForm())
     expect([contentOf(outcome), outcome.report.structured]).toEqual([GOOD, 'repaired'])
@@ -189,7 +189,7 @@ describe('a schema of a caller', () => {
     ],
     [{ ...SCHEMA, 'x-of-nobody': 1, $id: 'https://schemas.example/person' }],
     [{ anyOf: [{ type: 'array' }, { $ref: '#/definitions/p' }], definitions: { p: SCHEMA } }],
-    // As the guide of OpenAI's own service has it for lists of lists.
+    // A recursive schema, as in OpenAI's guide.
     [{ ...SCHEMA, properties: { ...SCHEMA.properties, parent: { anyOf: [{ $ref: '#' }, { type: 'null' }] } } }],
     [{ ...SCHEMA, properties: { ...SCHEMA.properties, constructor: { type: 'string' } } }],
   ])('of any draft is followed: %j', async (schema) => {
@@ -217,7 +217,7 @@ describe('a schema of a caller', () => {
     }, 50)
     expect(await world.ask(inForm(schema))).toMatchObject({ ok: false, fault: { code: 'chat/schema' } })
     clearInterval(ticking)
-    // The rest of the node goes on meanwhile.
+    // The rest of the node keeps running.
     expect(ticks).toBeGreaterThan(10)
     answers(world, GOOD)
     expect(await world.ask(inForm())).toMatchObject({ ok: true })

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { estimatedTokens } from '../../../marketplace/chat/models/tokens.ts'
 import { ChatServer, HELLO, readAll } from '../../support/chat-server.ts'
 
-/** Several thousand words, in sentences that differ. */
+/** Several thousand words in different sentences. */
 const LONG = Array.from({ length: 700 }, (_, i) => `On day ${i} the committee met again and put off its vote.`).join(
   ' ',
 )
@@ -14,16 +14,16 @@ const HUGE = { prompt_tokens: 90_000_000, completion_tokens: 90_000_000, total_t
 const CALL = { id: 'call-1', type: 'function', function: { name: 'write', arguments: '' } }
 const TOOLS = [{ type: 'function', function: { name: 'write', parameters: { type: 'object' } } }]
 type Said = Readonly<Record<string, unknown>>
-/** More likelihoods than are read at once, of an answer as long as answers are. */
+/** More log probabilities than are parsed at once, for an answer of normal length. */
 const LIKELY = { ...HELLO, max_tokens: 2_000, logprobs: true, top_logprobs: 20 }
-/** A model that counts no tokens of streams, whose answers are asked for as a whole. */
+/** A model that does not count tokens of streams, so complete answers are requested. */
 const WHOLE_ALONE = { models: [{ supports: new Set<never>() }] }
 
 const NESTED: unknown = JSON.parse(`${'['.repeat(100)}${']'.repeat(100)}`)
-/** Answers that are not read, by what they have too much of. */
+/** Answers that exceed a limit of reading, by the limit. */
 const TOO_MUCH: Readonly<Record<string, Said>> = {
   bytes: { content: 'It goes on. '.repeat(400_000) },
-  // As many as 1,400 tokens have with the likelihood of twenty others each.
+  // As many values as 1,400 tokens with twenty alternatives each.
   values: { annotations: Array.from({ length: 210_000 }, () => 0) },
   levels: { house: NESTED },
 }
@@ -38,7 +38,7 @@ afterEach(async () => {
   expect(server.errors).toEqual([])
 })
 
-/** Completion tokens that count against the key once nothing is under way. */
+/** Completion tokens that count against the key, after all chats have ended. */
 async function counted(): Promise<number> {
   await server.settled()
   return server.keys.list('operator')[0]?.usedToday.completionTokens ?? 0
@@ -49,7 +49,7 @@ function expectAbout(tokens: number, said = LONG_TOKENS): void {
   expect(tokens).toBeLessThan(said * 1.3)
 }
 
-/** Fields in which a model says something, by name: as a message, and as pieces of a stream. */
+/** Fields with text of a model, by name: as a message, and as stream pieces. */
 const thinks = (text: string): Said => ({ reasoning_content: text })
 const writes = (text: string): Said => ({
   tool_calls: [{ index: 0, ...CALL, function: { name: '', arguments: text } }],
@@ -155,7 +155,7 @@ describe('the tokens of a day see what a model says', () => {
         if (text.includes('On day 699')) break
       }
     } catch (error) {
-      // A connection that is cut may break off here, too, before or after the last words are read.
+      // A cut connection may break here too, before or after the last words.
       if (profile === 'stall') throw error
     }
     const tokens = await counted()

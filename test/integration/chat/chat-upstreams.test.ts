@@ -3,10 +3,10 @@ import { ChatServer, eventsOf, HELLO, readAll } from '../../support/chat-server.
 import type { ChatWorldParts } from '../../support/chat-world.ts'
 import { type ChatProfile, HOUSE_TEXT } from '../../support/upstreams/openai.ts'
 
-/** Servers that say nothing any more: the time for an answer is waited for. Others have as long as they take. */
+/** Servers that fall silent: the test waits for the timeout. Others have all the time they need. */
 const SILENT: ReadonlySet<ChatProfile> = new Set(['stall', 'hang'])
 const SILENT_MEANS = { budgetMs: 1_000 }
-/** So little that a chat of several stages is over with the first that fails. */
+/** So short that a chat of several stages is over after the first failure. */
 const SHORT_MEANS = { budgetMs: 400 }
 
 let server: ChatServer
@@ -21,7 +21,7 @@ interface Answered {
   /** Text of the answer, as far as it came. */
   readonly text: string
   readonly reason: string | null
-  /** Code of the error, of its own or at the end of a stream. */
+  /** Code of the error, from the answer or the end of its stream. */
   readonly code: string | null
   readonly isDone: boolean
   readonly isCut: boolean
@@ -81,14 +81,14 @@ const failed = (hits: number, status = 502, code = 'upstream_error'): Partial<An
   ...{ status, text: '', reason: null, code, isDone: false, isCut: false, hits },
 })
 
-/** What comes of each profile: asked for as a whole, and as a stream. */
+/** Outcome of each profile: for a complete answer, and for a stream. */
 const TABLE: Readonly<Record<ChatProfile, readonly [Partial<Answered>, Partial<Answered>]>> = {
   ok: [GOOD, GOOD],
   'split-utf8': [GOOD, GOOD],
   'slow-first-token': [GOOD, GOOD],
   stall: [failed(1, 504, 'upstream_timeout'), { ...broken(HALF), code: 'upstream_timeout' }],
   hang: [failed(1, 504, 'upstream_timeout'), failed(1, 504, 'upstream_timeout')],
-  // Before anything came it is asked again; a stream that has begun is not.
+  // An attempt without output is repeated. A stream that has begun is not.
   cut: [failed(3), broken(HALF)],
   'no-end': [failed(1), broken(HALF)],
   'no-done': [GOOD, GOOD],
@@ -107,7 +107,7 @@ const TABLE: Readonly<Record<ChatProfile, readonly [Partial<Answered>, Partial<A
   'json-when-sse': [GOOD, GOOD],
   html: [failed(1), failed(1)],
   'empty-content': [failed(1), failed(1)],
-  // Thoughts are handed on as they come: then it is too late for another answer.
+  // Reasoning is streamed at once, so the answer cannot be replaced.
   'reasoning-only': [failed(1), broken('')],
   'tool-calls': [
     { ...GOOD, text: '', reason: 'tool_calls' },
@@ -143,7 +143,7 @@ describe('model-1 behind a server that', () => {
     expect(got.isDone).toBe(streamed.reason !== null)
   })
 
-  it('fails is not the last: the next one answers, and nobody sees it', async () => {
+  it('fails is not the last: the next one answers, unseen by the caller', async () => {
     for (const stream of [false, true])
       for (const profile of ['503', '401', 'html', 'in-band-error', 'empty-content', 'no-end'] as const) {
         const got = await asked(profile, { stream, backends: [{}, {}] })

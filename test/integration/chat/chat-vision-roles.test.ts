@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterEach(() => server.close())
 
-/** A node with these models, each on a server of its own. */
+/** A node with these models, each on its own server. */
 async function open(models: readonly Partial<ModelFacts>[], parts: ChatServerParts = {}): Promise<void> {
   server = await ChatServer.open({ backends: models.map((one) => ({ models: [one] })), ...parts })
   resetEnsemble(server.world, { plain: 'A blue field.', short: 'Yes.' })

@@ -177,7 +177,7 @@ describe('images for model-4', () => {
     expect(urlsIn(seen()).map((url) => url.slice(0, 22))).toEqual(
       Array.from({ length: 2 }, () => 'data:image/png;base64,'),
     )
-    // The first turn alone has an image: the question after it is about it as well.
+    // Only the first turn has an image, but the later question is about it too.
     const later = [...messages.slice(0, 2), { role: 'user', content: 'Write code for it' }]
     resetEnsemble(world, { plain: 'Code.' })
     expect(textIn(await world.outcome({ model: 'model-4', messages: later }))).toBe('Code.')
@@ -246,7 +246,7 @@ describe('images for model-4', () => {
     await dark.close()
   })
 
-  it('are given up with whoever asked', async () => {
+  it('are given up when their caller leaves', async () => {
     const leaving = new AbortController()
     const before = internet.visits['safe.example'] as number
     const answer = world.ask(askingBeast([WORDS, image('https://safe.example/a.png')]), leaving.signal)

@@ -60,7 +60,7 @@ describe('a whole answer', () => {
     expect(reply.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it("is the assistant's, whoever its server says has spoken", async () => {
+  it("is the assistant's, whatever role its server reports", async () => {
     server.world.fake.message = { role: 'system' }
     const response = await server.post(HELLO)
     server.world.fake.message = {}
@@ -93,7 +93,7 @@ describe('a whole answer', () => {
     const bad = await refused({ ...HELLO, messages: [] })
     expect(bad.status).toBe(400)
     expect(told(bad.headers).every((value) => value !== null)).toBe(true)
-    // A refused request takes nothing of the limit.
+    // A refused request does not count against the limit.
     expect(bad.headers.get('x-ratelimit-remaining-requests')).toBe(good.headers.get('x-ratelimit-remaining-requests'))
     const unknown = await server.post(HELLO, { headers: { authorization: 'Bearer fk-nothing' } })
     expect(told(unknown.headers)).toEqual(names.map(() => null))
@@ -184,7 +184,7 @@ describe('a stream', () => {
 })
 
 describe('a request', () => {
-  it('may hold every role, both forms of content, and fields that nobody knows', async () => {
+  it('may hold every role, both forms of content, and unknown fields', async () => {
     const messages = [
       { role: 'developer', content: 'Be short.' },
       { role: 'system', content: [{ type: 'text', text: 'Be kind.' }], name: 'house' },
@@ -215,7 +215,7 @@ describe('a request', () => {
     const response = await server.post({ ...HELLO, messages, ...more, reasoning_effort: 'low' })
     expect(response.status).toBe(200)
     const { body } = server.world.fake.questions.at(-1)!
-    // Servers of local models know no developer.
+    // Servers of local models do not know the role `developer`.
     expect(body.messages).toEqual(messages.with(0, { role: 'system', content: 'Be short.' }))
     expect(body).not.toHaveProperty('unheard_of')
   })

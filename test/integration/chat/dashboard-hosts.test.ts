@@ -10,7 +10,7 @@ afterEach(async () => {
 })
 const open: Dashboards['open'] = (choices) => dashboards.open(choices)
 
-/** The dashboard as somebody sees it who sends these headers, whatever they say. */
+/** The dashboard as seen by a client with these headers. */
 function pageAs({ url }: DashboardServer, headers: Record<string, string>): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     request(`${url}/dashboard`, { headers }, async (answer) => {

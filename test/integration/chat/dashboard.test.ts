@@ -184,7 +184,7 @@ describe('forms of strangers', () => {
     expect((await browser.get()).text).toContain('Signed in as the operator')
   })
 
-  it('sign nobody in: neither without the cookie, nor with the mark of another browser', async () => {
+  it('sign no browser in without the cookie, or with the mark of another browser', async () => {
     const { server, browser } = await open()
     const attacker = new PlainBrowser(server.url)
     await attacker.get()

@@ -11,7 +11,7 @@ const event = (delta: object, finish_reason: string | null = null): string =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`
 const ANSWER = `${event({ role: 'assistant', content: 'Hi' })}${event({}, 'stop')}data: [DONE]\n\n`
 
-/** A server, the connections that it has seen, and the answers that are not ended yet. */
+/** A server, its connections, and its unfinished answers. */
 class Told {
   readonly sockets = new Set<Socket>()
   readonly answers: ServerResponse[] = []
@@ -56,7 +56,7 @@ describe('a connection to a server of models', () => {
     const backend = server.backend()
     await until('a question comes over a connection that was there before', async () => {
       expect(await asked(backend)).toMatchObject({ ok: true, value: { text: 'Hi' } })
-      // The answer is there with its mark, and waited for nothing.
+      // The answer was complete at its end mark. The client did not wait for the connection to close.
       const answer = server.answers.at(-1) as ServerResponse
       expect(answer.closed).toBe(false)
       await new Promise<void>((resolve) => answer.end(resolve))

@@ -5,7 +5,7 @@ import type { ChatAnswer, ChatRequest } from '../../../marketplace/chat/models/b
 import { OpenAiBackend } from '../../../src/chat/backends/openai-backend.ts'
 import { HOUSE } from '../../support/chat-world.ts'
 
-/** An object that cannot be made a text or a number of. */
+/** An object that cannot be converted to a text or a number. */
 const WORDLESS = { toString: 1, valueOf: 1 }
 const REQUEST: ChatRequest = { model: HOUSE, messages: [{ role: 'user', content: 'Hello?' }], maxTokens: 64 }
 
@@ -38,7 +38,7 @@ const event = (chunk: object): string => `data: ${JSON.stringify(chunk)}\n\n`
 const calling = (call: object): object => ({ role: 'assistant', tool_calls: [call] })
 const nested = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`)
 
-describe('a server that answers what nobody would', () => {
+describe('a server with hostile answers', () => {
   it.each([
     ['an index that is an object', whole(calling({ index: WORDLESS, id: 'a', function: { name: 'x' } }))],
     ['an error whose message is an object', JSON.stringify({ error: { message: WORDLESS } })],

@@ -35,7 +35,7 @@ function limit(ms = 10_000): AbortSignal {
   return AbortSignal.timeout(ms)
 }
 
-/** What came in pieces, and what came of it. */
+/** The pieces of a streamed answer, and its result. */
 async function streamed(profile: ChatProfile, request: ChatRequest = REQUEST, signal: AbortSignal = limit()) {
   fake.profile = profile
   const deltas: Readonly<Record<string, unknown>>[] = []
@@ -54,7 +54,7 @@ const WHOLE = {
 }
 
 describe('a backend of the OpenAI interface, streaming', () => {
-  it('hands on every piece with the fields that nobody knows, and gives the whole', async () => {
+  it('hands on every piece with its unknown fields, and gives the whole', async () => {
     const { answer, deltas, text } = await streamed('ok')
     expect(answer).toMatchObject(WHOLE)
     expect(text).toBe(HOUSE_TEXT)
@@ -154,7 +154,7 @@ describe('a backend of the OpenAI interface, streaming', () => {
     const before = fake.abandoned
     const { answer } = await streamed(profile, REQUEST, limit(200))
     expect(answer).toEqual({ ok: false, fault: { code: 'model/timeout', detail: { backend: 'house' } } })
-    await until('the server sees that nobody waits', () => fake.abandoned === before + 1)
+    await until('the server sees that the caller left', () => fake.abandoned === before + 1)
   })
 })
 
@@ -164,7 +164,7 @@ describe('a backend of the OpenAI interface, asked for a whole answer', () => {
     const uncounted = { ...REQUEST, model: { ...MODEL, id: 'uncounted', supports: new Set<never>() } }
     for (const request of [REQUEST, uncounted])
       expect(await asked('hang', request, limit(30))).toMatchObject({ fault: { code: 'model/timeout' } })
-    // Who went away says nothing of the time.
+    // A caller that left proves nothing about speed.
     const gone = AbortSignal.abort()
     const other = { ...REQUEST, model: { ...MODEL, id: 'other' } }
     await asked('ok', other, gone)
@@ -208,7 +208,7 @@ describe('a backend of the OpenAI interface, asked for a whole answer', () => {
     expect(await asked('hang', REQUEST, signal)).toMatchObject({ ok: false, fault: { code: 'model/timeout' } })
   })
 
-  it('says where nobody listens', async () => {
+  it('says where no server listens', async () => {
     const gone = await FakeOpenAi.open()
     const { url } = gone
     await gone.close()

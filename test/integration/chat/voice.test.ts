@@ -122,7 +122,7 @@ describe('a text that cannot be read out', () => {
     })
     expect(response.status).toBe(status)
     expect(await response.json()).toMatchObject({ error: { code, type: 'server_error', param: null } })
-    // Five tries of what may go well the next time.
+    // Five attempts, since the failure may be transient.
     expect(broken.world.fake.spoken).toHaveLength(profile === '500' ? 5 : 1)
     expect(broken.errors).toEqual([])
     await broken.close()
@@ -159,7 +159,7 @@ describe('a text that cannot be read out', () => {
     expect(response.status).toBe(401)
   })
 
-  it('is refused at once where nobody speaks', async () => {
+  it('is refused at once without a speech engine', async () => {
     const mute = await ChatServer.open()
     const init = {
       method: 'POST',
@@ -170,7 +170,7 @@ describe('a text that cannot be read out', () => {
       const response = await fetch(`${mute.url}${path}`, { ...init, body })
       expect(response.status).toBe(503)
       expect(response.headers.get('x-should-retry')).toBe('false')
-      // No model comes within a second where an operator has to set one up.
+      // No Retry-After: the operator must configure a model first.
       expect(response.headers.get('retry-after')).toBe(null)
       expect(await response.json()).toMatchObject({
         error: { code: 'no_backend_available', message: expect.stringContaining('GET /api/v1/info/models says which') },
@@ -206,7 +206,7 @@ describe('several servers that speak', () => {
   })
 })
 
-describe('whoever goes away', () => {
+describe('a caller who goes away', () => {
   it('ends the speech at the server', async () => {
     const { fake } = server.world
     fake.speech = 'hang'

@@ -11,7 +11,7 @@ it('a chat is expected to use its prompt and the answer that it may have, for ea
   expect(expectedTokens(callOf({ messages, maxTokens: 300, count: 4 }))).toBe(4 * (PROMPT + 300))
 })
 
-it('nobody is held back for a number that hardly any answer comes near', () => {
+it('no caller is held back for a maximum that hardly any answer comes near', () => {
   expect(expectedTokens(callOf({ messages, maxTokens: 131_072 }))).toBe(PROMPT + ANSWER_TOKENS_EXPECTED_MAX)
 })
 

@@ -14,7 +14,7 @@ describe('tokens of chats that are under way', () => {
     return pass.value
   }
 
-  it('are held until each is over: whoever comes when all are held comes again soon', async () => {
+  it('are held until each is over: a caller refused meanwhile may come again soon', async () => {
     const { book } = openBook()
     const { key } = await made(book)
     const first = admitted(book, key, 600)
@@ -29,7 +29,7 @@ describe('tokens of chats that are under way', () => {
     second.cancel()
     expect(book.allowances(key).tokens.remaining).toBe(980)
     admitted(book, key, 600).done(usage(500, 480))
-    // What is used, and not held, is there again tomorrow.
+    // Used tokens are available again only tomorrow, unlike reserved ones.
     const late = book.admit(key, () => 1)
     expect(late).toMatchObject({ ok: false, fault: { detail: { seconds: DAY_MS / 1_000 } } })
   })
@@ -44,7 +44,7 @@ describe('tokens of chats that are under way', () => {
     expect(codeOf(book.admit(key, unread))).toBe('chat/rate-limited')
   })
 
-  it('keep nobody out who is alone, however many they are said to be', async () => {
+  it('keep no caller out who is alone, however many are expected', async () => {
     const { book } = openBook()
     const { key } = await made(book, 'alice', { rpm: null, tpd: 100 })
     for (const expected of [1_000_000, Number.MAX_SAFE_INTEGER, Number.NaN, -1_000_000, Infinity, 0.5])
@@ -60,7 +60,7 @@ describe('tokens of chats that are under way', () => {
     admitted(book, two.key, 700)
     expect([one, two].map(({ key }) => codeOf(book.admit(key)))).toEqual(Array(2).fill('chat/rate-limited'))
     pass.done(null)
-    // Now it is the limit of its own that ends first.
+    // Now the key's own limit is the tighter one.
     expect(book.allowances(two.key).tokens).toMatchObject({ limit: 900, remaining: 200 })
     const [mine, other] = [await made(book), await made(book)]
     admitted(book, mine.key, 5_000)

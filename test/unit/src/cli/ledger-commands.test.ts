@@ -11,7 +11,7 @@ import { LEDGER_COMMANDS } from '../../../../src/cli/ledger-commands.ts'
 const TO = formatAddress(DEVNET.addressPrefix, DEV_ADDRESSES[0] as Address)
 const ID = 'ab'.repeat(32)
 
-/** What a command says to a command line that it refuses before it asks any node: the context has none to ask. */
+/** The error of a command line that is refused before any node is asked. The context has no node. */
 async function refusal(...args: readonly string[]): Promise<string> {
   const line = parseCommandLine(args)
   if (!line.ok) return faultMessage(line.fault)
@@ -49,10 +49,14 @@ describe('a command of the ledgers refuses, without asking anybody,', () => {
       /^"0.001" has more than 2 decimals$/,
     ],
     ['a receiver that is none', ['token', 'mint', '1', 'SALT', 'dfar1nobody'], /^"dfar1nobody" is not an address: /],
-    ['a mint to nobody', ['token', 'mint', '1', 'SALT'], /^usage: farthing token mint <amount> <symbol> <address>$/],
+    [
+      'a mint without a receiver',
+      ['token', 'mint', '1', 'SALT'],
+      /^usage: farthing token mint <amount> <symbol> <address>$/,
+    ],
     ['flags that change nothing', ['token', 'flags', 'SALT'], /^give --frozen or --hidden, or both$/],
     ['a flag that is neither', ['token', 'flags', 'SALT', '--frozen', 'yes'], /^--frozen is true or false$/],
-    ['a hand-over to nobody', ['token', 'issuer', 'SALT'], /or --renounce in place of the address$/],
+    ['a hand-over without a receiver', ['token', 'issuer', 'SALT'], /or --renounce in place of the address$/],
     ['a hand-over to both', ['token', 'issuer', 'SALT', TO, '--renounce'], /or --renounce in place of the address$/],
     ['a whole slippage', ['stable', 'redeem', '1', 'FUSD', '--slippage', '100'], /^--slippage is below 100: /],
     [
@@ -97,7 +101,7 @@ describe('a command of the ledgers refuses, without asking anybody,', () => {
       /^usage: farthing stake claim <id>, or --all$/,
     ],
     ['a claim of nothing', ['stake', 'claim'], /^usage: farthing stake claim <id>, or --all$/],
-    ['a withdrawal to nobody', ['bridge', 'withdraw', '5', 'base'], /^usage: farthing bridge withdraw /],
+    ['a withdrawal without a recipient', ['bridge', 'withdraw', '5', 'base'], /^usage: farthing bridge withdraw /],
     ['a withdrawal by a word', ['bridge', 'withdrawal', 'x'], /^"x" is no id of a withdrawal: 64 hex digits$/],
     ['an agent with capitals', ['agent', 'register', 'Me'], /^"Me" is no id of an agent: /],
     ['an endpoint that is no address', ['agent', 'register', 'abc', '--endpoint', 'ftp://x'], /^--endpoint is an http/],

@@ -25,7 +25,7 @@ describe('the command that is suggested first', () => {
     expect(likestCommands('price', NAMES, 3)).toEqual(['services', 'swap'])
     expect(likestCommands('Quote', NAMES, 3)).toEqual(['call', 'swap'])
     expect(likestCommands('send', NAMES, 1)).toEqual(['wallet send'])
-    // Names that every object has are words like others.
+    // Names of inherited object properties are ordinary words here.
     expect(likestCommands('constructor', NAMES, 3)).toHaveLength(3)
   })
 

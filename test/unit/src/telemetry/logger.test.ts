@@ -18,7 +18,7 @@ interface Logged {
   readonly code: number | null
 }
 
-/** What a process writes that logs as `script` says, with a logger named `log`. */
+/** Output of a process that runs `script` with a logger named `log`. */
 async function logged(script: string, settings = '{ level: "trace", format: "json" }'): Promise<Logged> {
   const { stderr, stdout, code } = await runScript([IMPORT, `const log = createLogger(${settings})`, script]).finished()
   const lines = settings.includes('json')
@@ -115,7 +115,7 @@ describe('a log', () => {
 })
 
 describe('secrets in a log', () => {
-  /** Every way in which a field may stand in what is logged, with the field named `%`. */
+  /** Every place where a field can occur in a log call. `%` stands for its name. */
   const PLACES = [
     '{ %: S }',
     '{ call: { %: S } }',

@@ -31,7 +31,7 @@ function parseSample(line: string): Sample {
   return { name: name as string, labels, value: Number((value as string).replace('+Inf', 'Infinity')) }
 }
 
-/** Reads the text format as strictly as its specification: each metric is announced once, before its samples. */
+/** Parses the text format strictly: each metric must be announced once, before its samples. */
 function parse(text: string): Scraped {
   const types = new Map<string, string>()
   const helps = new Set<string>()
@@ -56,19 +56,19 @@ function parse(text: string): Scraped {
 
 const scrape = async (metrics: Metrics): Promise<Scraped> => parse(await metrics.text())
 
-/** Facts of one answer. */
+/** The facts of an answered request. */
 function answer(route: string, status: number, seconds: number): AnswerFacts {
   return { requestId: '1', method: 'GET', route, status, seconds }
 }
 
-/** The one sample of a metric without labels. */
+/** The only sample of a metric without labels. */
 async function value(metrics: Metrics, name: string): Promise<number> {
   const found = (await scrape(metrics)).samples.filter((sample) => sample.name === name)
   expect(found.map(({ labels }) => labels)).toEqual([{}])
   return found[0]!.value
 }
 
-/** A node as the metrics see it, without a market. */
+/** A node for the metrics, without a market. */
 async function watched(metrics: Metrics, chain?: TestChain) {
   const { test, mempool, ...pool } = await opened(chain)
   const facts = { hashesPerSecond: 0, peers: 0, reasons: [] as string[] }

@@ -34,7 +34,7 @@ it('tells once of a provider that fails or cannot be asked, and once when it can
   expect(look(true, 'status 503')).toEqual([])
   expect(look(false, 'status 503')).toEqual([ill])
   expect(look(false, 'status 502')).toEqual([])
-  // Its pause is over, and nobody has tried it.
+  // Its pause is over, but it was not asked again.
   expect(look(true, 'status 503')).toEqual([])
   expect(look(false, 'status 503')).toEqual([])
   expect(look(true, null)).toEqual([well])

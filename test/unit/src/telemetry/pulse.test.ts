@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type PulseParts, startPulse } from '../../../../src/telemetry/pulse.ts'
 import { TestTime } from '../../../support/market-parts.ts'
 
-/** A node whose facts the test sets, and what it logged. */
+/** A node whose state the test sets, with its log. */
 function running() {
   const time = new TestTime()
   const now = { height: 10, mined: 0, behind: false, reasons: [] as string[] }

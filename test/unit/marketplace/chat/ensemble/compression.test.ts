@@ -9,7 +9,7 @@ import {
 const CODE = '```js\nconst rate = 3.14159\n```'
 const turn = (role: string, content: unknown) => ({ role, content })
 
-/** Questions and answers of 1,000 characters each. */
+/** A conversation of turns with 1,000 characters each. */
 function talk(turns: number) {
   return Array.from({ length: turns }, (_, i) => turn(i % 2 === 0 ? 'user' : 'assistant', `${i} `.padEnd(1_000, 'x')))
 }

@@ -12,10 +12,10 @@ const TIER_OF: Readonly<Record<Kind, Tier>> = {
   deep: 'deep',
 }
 const LEAST = 0.95
-/** Questions that were held back are few: one is more than a hundredth. */
+/** The held-out set is small: one question is more than one percent. */
 const LEAST_HELD = 0.9
 
-/** What the router makes of each question of a set, and how many it should have. */
+/** The router's wrong answers on a set, and the number of questions. */
 function judged(set: Labelled): { readonly wrong: readonly string[]; readonly all: number } {
   const pairs = Object.entries(set).flatMap(([kind, questions]) =>
     questions.map((question) => [kind as Kind, question] as const),

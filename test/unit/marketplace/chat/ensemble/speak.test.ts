@@ -10,7 +10,7 @@ type Delta = Readonly<Record<string, unknown>>
 
 const PAGE = { index: 1, url: 'https://a.example/', title: 'A', snippet: '' }
 
-/** What is said of an answer that comes in these pieces. */
+/** What the reader gets of an answer in these pieces. */
 async function said(question: string, deltas: readonly Delta[], sources = [PAGE]) {
   const text = deltas.map(({ content = '' }) => content).join('')
   const heard: Delta[] = []

@@ -137,7 +137,7 @@ describe('a model', () => {
     }
   })
 
-  it('that speaks needs somebody who speaks', () => {
+  it('that speaks needs a speech engine', () => {
     const silent = modelOf(infoOver(full), 'model-voice')
     expect(silent).toMatchObject({ available: false, unavailable_reason: 'speech is not configured' })
     const engine = { available: true, engine: 'espeak-ng' } as const
@@ -189,7 +189,7 @@ describe('what holds for callers', () => {
   })
 })
 
-/** Questions as they are asked, and the end of the address that the answer must rest on. */
+/** Typical questions, with the end of the address that the answer must cite. */
 const KNOWN: readonly (readonly [string, string])[] = [
   ['How do I get an API key?', '#faq-key'],
   ['I would like to know how I can obtain an API key for my Python project', '#faq-key'],

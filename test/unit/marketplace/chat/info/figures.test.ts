@@ -51,7 +51,7 @@ describe('parameters', () => {
 })
 
 describe('models', () => {
-  it('on several backends count once, with the parameters of whoever declares them', () => {
+  it('on several backends count once, with the parameters of the backend that declares them', () => {
     const facts = [backend(model('a', null), model('b', '1B')), backend(model('a', '8B'), model('b', '9B'))]
     const found = distinctModels(facts, () => true)
     expect(found.map(({ id, declaredParameters }) => [id, declaredParameters])).toEqual([

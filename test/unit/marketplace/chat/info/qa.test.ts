@@ -27,7 +27,7 @@ const FOUND = {
   answered_by: 'retrieval',
 }
 
-/** A desk whose model answers as the test says; what it was asked is kept. */
+/** A desk whose model answers as the test says, and records its requests. */
 function deskOf(
   say: (request: PoolRequest) => Partial<PoolAnswer> | null | Promise<Partial<PoolAnswer>>,
   wordsAnswers = true,

@@ -35,7 +35,7 @@ describe('a key', () => {
     expect(codeOf(book.identify(`Bearer ${' '.repeat(16_000)}`))).toBe('chat/invalid-key')
   })
 
-  it('lets nobody in once it is revoked or has expired, not even who was identified before', async () => {
+  it('is refused once it is revoked or has expired, even if it was identified before', async () => {
     const { book, time } = openBook()
     const { secret } = await made(book)
     const key = seen(book, secret)
@@ -50,7 +50,7 @@ describe('a key', () => {
     expect(book.list(OPERATOR).map(({ state }) => state)).toEqual(['expired', 'revoked'])
   })
 
-  it('is changed and ended by its owner or the operator, and by nobody else', async () => {
+  it('is changed and ended only by its owner or the operator', async () => {
     const { book } = openBook()
     const { key } = await made(book, 'alice')
     expect(codeOf(await book.change(key.id, 'bob', { label: 'mine' }))).toBe('chat/no-key')
@@ -123,7 +123,7 @@ describe('limits', () => {
     for (let i = 0; i < 20; i++) {
       const pass = admitted()
       pass.cancel()
-      // Whatever comes after the end does nothing.
+      // Calls after the end have no effect.
       pass.cancel()
       pass.done(usage(5, 5))
     }

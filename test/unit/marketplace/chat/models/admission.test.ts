@@ -5,7 +5,7 @@ import { ManualTime } from '../../../../support/manual-time.ts'
 const LIMITS = { rpm: null, tpm: null, concurrency: 2, priority: 0, timeoutMs: 1_000 }
 const WAITING = LIMITS.concurrency * WAITING_PER_PLACE
 
-/** An admission, and who was let in or refused, in order. */
+/** An admission, with a record of the callers it admitted or refused, in order. */
 function admissionOf() {
   const time = new ManualTime()
   const admission = new Admission(LIMITS, time, time)
@@ -58,7 +58,7 @@ describe('who comes to a backend', () => {
     expect(admission.waiting).toBe(WAITING)
   })
 
-  it('finds none where nobody has more than one waiting', async () => {
+  it('finds none where no caller has more than one waiting', async () => {
     const { told, come, settle } = admissionOf()
     for (let i = 0; i < WAITING + 2; i++) come(`one ${i}`, `one ${i}`)
     come('late', 'late')

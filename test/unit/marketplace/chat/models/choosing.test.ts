@@ -16,11 +16,11 @@ const REQUEST: PoolRequest = { role: 'general', messages: [{ role: 'user', conte
 interface Parts {
   readonly models?: readonly Partial<ModelFacts>[]
   readonly limits?: Partial<BackendEntry['limits']>
-  /** Status of its failures, by the model that is asked; null where it answers. */
+  /** Status of its failure for each model. Null for a model that answers. */
   readonly status?: (model: string) => number | null
 }
 
-/** A pool of backends that answer or fail, and who was asked, in order. */
+/** A pool of backends that answer or fail, with a record of the backends asked, in order. */
 function poolOf(backends: Readonly<Record<string, Parts>>, random = 0.5) {
   const time = new ManualTime()
   const asked: string[] = []
@@ -120,7 +120,8 @@ describe('a pool that chooses a model', () => {
   it('waits for its allowance of tokens, and gives back what was not used', async () => {
     const { time, ask } = poolOf({ a: { limits: { tpm: 600 } } })
     await ask()
-    // A request is counted with all it may use (105), more than a burst (60): it is paid for with what it used (20).
+    // A request reserves all tokens it may use (105), more than a burst (60). In the end it is charged what it used
+    // (20).
     const left = 40
     expect(time.now()).toBe(0)
     await ask()

@@ -7,7 +7,7 @@ import { ManualTime } from '../../../../support/manual-time.ts'
 
 const LATE = new DOMException('late', 'TimeoutError')
 
-/** A pool with one backend that answers nothing but checks, and what came of calls that ended so after so long. */
+/** Whether a silent backend is left alone after calls that are aborted for this reason after this time. */
 async function isLeftAlone(reason: DOMException, afterMs: number): Promise<boolean> {
   const time = new ManualTime()
   const silent: ModelBackend['complete'] = (_, signal) =>
@@ -24,7 +24,7 @@ async function isLeftAlone(reason: DOMException, afterMs: number): Promise<boole
     const caller = new AbortController()
     const messages = [{ role: 'user', content: 'Hi' }] as const
     const answer = pool.complete({ role: 'general', messages, maxTokens: 10 }, caller.signal)
-    // It is asked before time goes on.
+    // The question is sent before time passes.
     await time.passAll(0)
     await time.passAll(afterMs)
     caller.abort(reason)

@@ -34,7 +34,7 @@ const CUT = fault('model/cut', { backend: 'x' })
 
 type Does = (sink: DeltaSink, signal: AbortSignal, call: number) => Promise<Result<ChatAnswer>>
 
-/** A backend that does as a test says, and counts. */
+/** A backend that answers as the test says, and counts its calls. */
 function backendOf(id: string, does: Does) {
   const backend = {
     id,
@@ -97,7 +97,7 @@ describe('a pool of models', () => {
     const answer = await time.runUntil(pool.complete(REQUEST, never()))
     expect(answer).toMatchObject({ ok: true, value: { backend: 'well' } })
     expect(broken.calls).toBe(3)
-    // Half of 500 ms, then half of twice that.
+    // Half of 500 ms, then half of 1,000 ms.
     expect(time.waits).toEqual([250, 500])
   })
 
@@ -161,7 +161,7 @@ describe('a pool of models', () => {
     expect([slow.calls, time.now()]).toEqual([1, 700])
   })
 
-  it('ends what is under way when the caller gives up, and blames nobody', async () => {
+  it('ends what is under way when the caller gives up, and blames no backend', async () => {
     const slow = backendOf('slow', untilAborted)
     const { pool } = poolOf(entryOf(slow), entryOf(backendOf('other', says), { priority: 1 }))
     await pool.start()
@@ -325,7 +325,7 @@ describe('a pool of models', () => {
     pool.stop()
   })
 
-  it('tells the time until somebody is asked again', async () => {
+  it('tells the time until a backend is asked again', async () => {
     const detail = { backend: 'a', reason: 'status 429', status: 429, retryAfterMs: 90_000 }
     const refused = fault('model/refused', detail)
     const [one, two] = [backendOf('a', failsWith(refused)), backendOf('b', failsWith(refused))]

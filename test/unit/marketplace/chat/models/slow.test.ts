@@ -12,14 +12,14 @@ const ANSWER: ChatAnswer = {
 }
 const REQUEST = { role: 'general', messages: [{ role: 'user', content: 'Hi' }], maxTokens: 10 } as const
 
-/** Says or shows something at each of some moments, and answers at the last; after `endless` pieces it says nothing more. */
+/** Sends something at each of these times, and answers at the last. After `endless` pieces it stays silent. */
 interface Pace {
   readonly everyMs: number
   readonly pieces: number
   readonly endless?: true
 }
 
-/** A pool with one backend that takes its time, and how each call goes: as `pace` says for the model that is asked. */
+/** A pool with one slow backend. `pace` says how each call of it goes. */
 function poolAt(pace: (call: number) => Pace) {
   const time = new ManualTime()
   let calls = 0
@@ -59,7 +59,7 @@ const never = (): AbortSignal => new AbortController().signal
 const NOBODY: DeltaSink = () => undefined
 const DEAD: Pace = { everyMs: 0, pieces: 0 }
 
-/** Has calls made one after another, and says whether the backend is asked after them. */
+/** Makes calls in sequence, and returns whether the backend is asked afterwards. */
 async function isAskedAfter(
   { pool, time }: ReturnType<typeof poolAt>,
   calls: number,
@@ -102,7 +102,7 @@ describe('a model that is slow', () => {
     expect(pool.facts[0]?.totals).toMatchObject({ calls: 25, failures: 0 })
   })
 
-  it('is not to blame for whoever reads along and takes his time', async () => {
+  it('is not to blame for a slow reader', async () => {
     const { pool, time } = poolAt(() => ({ everyMs: 1_000, pieces: 2 }))
     let go = (): void => {}
     const slowly: DeltaSink = () =>
@@ -110,7 +110,7 @@ describe('a model that is slow', () => {
         go = resolve
       })
     const answer = pool.stream(REQUEST, slowly, never())
-    // It is asked before time goes on.
+    // The question is sent before time passes.
     await time.passAll(0)
     for (let piece = 0; piece < 2; piece++) {
       await time.passAll(5 * TIMEOUT_MS)
@@ -120,7 +120,7 @@ describe('a model that is slow', () => {
   })
 
   it('is not to blame for a line of questions that it works through one by one', async () => {
-    // Of each four one is answered, while the others wait for their turn.
+    // Of every four, one is answered while the others wait.
     const world = poolAt((call) => (call % 4 === 1 ? { everyMs: 50_000, pieces: 1 } : DEAD))
     const { pool } = world
     const four = async (): Promise<Result<unknown>> => {

@@ -13,7 +13,7 @@ const never = (): AbortSignal => new AbortController().signal
 const slowDown = (retryAfterMs: number): Result<never> =>
   fail(fault('model/refused', { backend: 'x', reason: 'status 429', status: 429, retryAfterMs }))
 
-/** A backend with models that speak, which does as a test says and keeps what it was asked. */
+/** A backend with speech models that answers as the test says and records its requests. */
 function speaker(id: string, does: (call: number) => Result<Uint8Array> = () => ok(BYTES), voices?: readonly string[]) {
   const asked: SpeechQuestion[] = []
   const backend: ModelBackend = {
@@ -94,7 +94,7 @@ describe('models that speak', () => {
     expect(speech.readiness()).toMatchObject({ available: false })
   })
 
-  it('are asked no more once nobody waits', async () => {
+  it('are asked no more once the caller left', async () => {
     const gone = new AbortController()
     const one = speaker('one', () => slowDown(0))
     const { speech } = await speechOf(one)

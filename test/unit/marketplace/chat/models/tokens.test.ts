@@ -49,7 +49,7 @@ const TEXTS = {
   'hex digits': Buffer.from(Array.from({ length: 600 }, (_, i) => (i * 7_919 + i * i * 31) % 256)).toString('hex'),
 }
 
-/** Ranges of letters, by the first and the last. */
+/** Ranges of characters, first and last. */
 const RANGES: Readonly<Record<string, readonly [number, number]>> = {
   'rare Cyrillic': [0x460, 0x52f],
   Armenian: [0x531, 0x58f],
@@ -104,7 +104,7 @@ const RANGES: Readonly<Record<string, readonly [number, number]>> = {
   'Chinese of the second plane': [0x20000, 0x2a6df],
   'dead scripts': [0x10000, 0x1087f],
 }
-/** A few letters, or pieces, of a kind. */
+/** A few characters or pieces of each kind. */
 const FEW = {
   'blanks and tabs': [' ', '\t'],
   'blanks and tabs in turn': [' \t'],
@@ -125,7 +125,7 @@ const FEW = {
   'common Korean': [...'이다는을가에의고하한지사로기도자시대서리나인어아를정그부해'],
 }
 
-/** Letters at random, the same at every run. */
+/** Pseudo-random text, the same in every run. */
 function drawn(draw: (random: () => number) => string, count = 3_000): string {
   let seed = 1
   const random = (): number => {
@@ -230,7 +230,7 @@ describe('the estimate of a conversation', () => {
     expect(of(picture())).toBe(4 + 765)
     expect(of([...picture('high'), { type: 'text', text: 'Hello' }])).toBe(4 + 765 + 1)
     expect([of(null), of([null, 1, {}]), of({})]).toEqual([4, 4, 4])
-    // By its type, whatever else it says of itself.
+    // Decided by its type, whatever other fields it has.
     expect(of(picture().map((part) => ({ ...part, text: 'Hello' })))).toBe(4 + 765 + 1)
   })
 
@@ -239,7 +239,7 @@ describe('the estimate of a conversation', () => {
     expect(estimatedPrompt([], { tools: [tool] })).toBeGreaterThan(100)
     const calls = [{ id: 'a', type: 'function', function: { name: 'look', arguments: 'word '.repeat(100) } }]
     expect(estimatedPrompt([{ role: 'assistant', content: null, tool_calls: calls }])).toBeGreaterThan(100)
-    // What is no list of calls goes to the model all the same.
+    // A value that is not a list of calls is sent to the model too.
     for (const unlike of [{ a: calls[0] }, 'word '.repeat(100)])
       expect(estimatedPrompt([{ role: 'user', content: 'Hello', tool_calls: unlike }])).toBeGreaterThan(100)
   })

@@ -9,7 +9,7 @@ const READY: Readiness = { available: true, engine: 'x' }
 const REQUEST: SpeechRequest = { text: 'Hello', voice: null, speed: 1, by: null }
 const never = new AbortController().signal
 
-/** Somebody who speaks, or fails, and keeps what was asked. */
+/** A speaker that succeeds or fails, and records its requests. */
 function speaker(by: string, parts: Partial<Speech> & { readonly fails?: boolean } = {}) {
   const asked: SpeechRequest[] = []
   const speech: Speech = {
@@ -27,7 +27,7 @@ function speaker(by: string, parts: Partial<Speech> & { readonly fails?: boolean
 }
 
 describe('several who speak', () => {
-  it('are asked in their order, and whoever began goes on', async () => {
+  it('are asked in their order, and the one that began goes on', async () => {
     const [one, two] = [speaker('one', { fails: true }), speaker('two of them')]
     const both = new FirstSpeaker([one, two])
     const first = await both.speak(REQUEST, never)

@@ -4,7 +4,7 @@ import { type SpeakingMeans, speakText } from '../../../../../marketplace/chat/v
 import { type SoundFormat, VOICE_FORMAT, wavHeader } from '../../../../../marketplace/chat/voice/wav.ts'
 import { eventLoopPacer, systemClock } from '../../../../../src/daemon/runtime.ts'
 
-/** Speaks with somebody who answers each piece with so many seconds of a format. */
+/** Speaks with a speaker that returns sound of a fixed length and format for each piece. */
 function spoken(text: string, seconds: number, format: SoundFormat) {
   const bytes = seconds * format.rate * (format.bits / 8) * format.channels
   const file = new Uint8Array(44 + bytes)
@@ -30,7 +30,7 @@ describe('a server that answers with too much', () => {
     const before = process.memoryUsage().arrayBuffers
     const said = await spoken('Hello.', 2_000, SMALLEST)
     expect(said).toMatchObject({ ok: false, fault: { code: 'model/answer' } })
-    // Thirty megabytes and more would be made of it.
+    // Conversion would take more than thirty megabytes.
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(40_000_000)
   })
 

@@ -19,7 +19,7 @@ describe('room for texts that are spoken', () => {
     for (let i = 0; i < 3; i++) mine[0]?.leave()
     expect(voice.enter('other 4')).not.toBeNull()
     expect(voice.enter('other 5')).toBeNull()
-    // Of several sounds of one caller that are taken slowly the oldest makes room.
+    // If one caller reads several sounds slowly, the oldest makes room.
     const cut = vi.fn()
     for (const one of [...mine.slice(1), others[0]]) one?.yields(cut)
     expect(voice.enter('other 5')).toBeNull()

@@ -20,12 +20,12 @@ function converted(bits: number, channels: number, hex: string): readonly number
   return samplesIn(run(voiceSound({ format: { rate: 24_000, bits, channels }, data, isShort: false })))
 }
 
-/** A tone at a rate, of one second. */
+/** One second of a tone. */
 function tone(hertz: number, rate: number, height = 10_000): Int16Array {
   return Int16Array.from({ length: rate }, (_, i) => Math.round(height * Math.sin((2 * Math.PI * hertz * i) / rate)))
 }
 
-/** The largest of them, away from both ends. */
+/** The largest absolute sample, away from both ends. */
 function peak(samples: ArrayLike<number>): number {
   return Math.max(...Array.from(samples).slice(500, -500).map(Math.abs))
 }

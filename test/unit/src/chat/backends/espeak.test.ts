@@ -17,7 +17,7 @@ let made = 0
 
 afterAll(() => removeFolder(folder))
 
-/** A program that lists voices, and for a text does as a shell script says. */
+/** A program that lists voices, and runs a shell script for a text. */
 function program(speaks: string): string {
   const path = join(folder, `program-${made++}`)
   writeFileSync(`${path}.voices`, VOICES)
@@ -32,7 +32,7 @@ async function open(path: string): Promise<Espeak> {
   return espeak
 }
 
-/** Whether a process with this number runs. */
+/** Whether a process with this id runs. */
 function runs(pid: number): boolean {
   return existsSync(`/proc/${pid}`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
 }
@@ -97,7 +97,7 @@ describe('espeak-ng as a program', () => {
     espeak.stop()
   })
 
-  it('is killed with whoever asked, and when the node stops', async () => {
+  it('is killed when its caller leaves, and when the node stops', async () => {
     const pidFile = join(folder, 'pid')
     const espeak = await open(program(`echo $$ > '${pidFile}'; exec sleep 600`))
     const pidOf = (): Promise<number> =>
@@ -108,7 +108,7 @@ describe('espeak-ng as a program', () => {
     const first = espeak.speak(REQUEST, gone.signal)
     const one = await pidOf()
     writeFileSync(pidFile, '')
-    // One at a time: this one waits for its turn.
+    // One at a time, so this one waits.
     const second = espeak.speak(REQUEST, never)
     gone.abort()
     expect(await first).toMatchObject({ ok: false, fault: { code: 'model/timeout' } })
@@ -120,7 +120,7 @@ describe('espeak-ng as a program', () => {
     expect(runs(two)).toBe(false)
   })
 
-  it('holds nobody up by what it has started itself', async () => {
+  it('does not hang on a process that it has started itself', async () => {
     const pidFile = join(folder, 'pid-of-child')
     const espeak = await open(program(`sleep 600 & echo $! > '${pidFile}'; wait`))
     const gone = new AbortController()

@@ -13,7 +13,7 @@ import { removeFolder, temporaryFolder } from '../../../../support/processes.ts'
 
 type Prompt = LlamaSession['promptWithMeta']
 
-/** More questions than failures that a backend may have in a row. */
+/** More questions than a backend may fail in a row. */
 const QUESTIONS = 8
 const ANSWER = 'The answer is here.'
 const MODEL: ModelFacts = {
@@ -30,7 +30,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-/** Ends its answer before the first text that it is to stop at, as the package does. */
+/** Stops its answer before the first stop text, as the package does. */
 const stops: Prompt = async (_, { customStopTriggers = [], onTextChunk }) => {
   const places = customStopTriggers.map((stop) => ANSWER.indexOf(stop)).filter((at) => at >= 0)
   const responseText = ANSWER.slice(0, Math.min(...places, ANSWER.length))
@@ -38,16 +38,16 @@ const stops: Prompt = async (_, { customStopTriggers = [], onTextChunk }) => {
   return { responseText, stopReason: places.length > 0 ? 'customStopTrigger' : 'eogToken' }
 }
 
-/** How the model of the fake writes conversations. */
+/** The conversation format of the fake model. */
 const WRAPPER = { wrapperName: 'House' }
 
-/** What was done with the package. */
+/** Records how the package was used. */
 interface Done {
   resolved: number
   readonly wrappers: object[]
 }
 
-/** The package as documented, without a model: whatever is asked goes to `prompt`. */
+/** The package as documented, without a model: every question goes to `prompt`. */
 function llamaPackage(prompt: Prompt, done: Done): LlamaPackage {
   let isTaken = false
   const getSequence = () => {
@@ -80,7 +80,7 @@ function llamaPackage(prompt: Prompt, done: Done): LlamaPackage {
   return { getLlama: async () => llama, resolveChatWrapper, LlamaChatSession: Session }
 }
 
-/** A pool of one local model, and what asks it. */
+/** A pool of one local model, with a function that asks it. */
 async function poolOver(prompt: Prompt) {
   const folder = temporaryFolder()
   closing.push(() => removeFolder(folder))
@@ -108,7 +108,7 @@ async function poolOver(prompt: Prompt) {
   return { pool, ask, done, wasted }
 }
 
-it('words to stop at that leave nothing of an answer have nobody else go without the model', async () => {
+it('stop words that leave nothing of an answer do not block the model for other callers', async () => {
   const { pool, ask } = await poolOver(stops)
   for (let i = 0; i < QUESTIONS; i++)
     expect(await ask('Hello', { stop: ['T', 'e'] })).toMatchObject({
@@ -118,7 +118,7 @@ it('words to stop at that leave nothing of an answer have nobody else go without
   expect(await ask('Hello')).toMatchObject({ ok: true, value: { text: ANSWER } })
 })
 
-it('a prompt that the model cannot be asked has nobody else go without the model', async () => {
+it('a prompt that the model cannot take does not block it for other callers', async () => {
   const { pool, ask } = await poolOver(async (text, options) => {
     if (text.includes('odd')) throw new Error('Failed to compress chat history')
     return stops(text, options)
@@ -128,7 +128,7 @@ it('a prompt that the model cannot be asked has nobody else go without the model
   expect(await ask('Hello')).toMatchObject({ ok: true, value: { text: ANSWER } })
 })
 
-it('a prompt far longer than the window is not cut into tokens, and has nobody else go without the model', async () => {
+it('a prompt far longer than the window is not tokenized, and does not block the model for other callers', async () => {
   let asked = 0
   const { pool, ask } = await poolOver(async (text, options) => {
     asked += 1
@@ -154,7 +154,7 @@ it('how a model writes conversations is made out once, for questions that come t
     return stops(text, options)
   })
   for (const content of ['Hello', 'odd', 'Hello again']) await ask(content)
-  // One of them is that of the plainest question.
+  // One of them is for the plain question.
   expect(done).toEqual({ resolved: 1, wrappers: [WRAPPER, WRAPPER, WRAPPER, WRAPPER] })
 })
 

@@ -5,8 +5,8 @@ import { DOCUMENT_SERVICES } from '../../../../support/listed-services.ts'
 import { resultOf } from '../../../../support/service-results.ts'
 
 /**
- * SHA-256 of each example as the pinned Node makes it. Streams in a file are deflated by the zlib of Node, which may choose
- * otherwise on another processor: there the files are other bytes with the same content.
+ * SHA-256 of each example, made by the pinned Node. Node's zlib compresses the streams in a file, and may choose other
+ * bytes for the same content on another processor.
  */
 const GOLDEN: Readonly<Record<string, string>> = {
   'node-invoice-pdf': 'f12cf29cf8f66db09632bb18deb86ea114220ed97c01375683ead88590d880d9',

@@ -91,7 +91,7 @@ describe('fonts in WOFF', () => {
   })
 })
 
-/** Checksum of a table (https://learn.microsoft.com/typography/opentype/spec/otff#calculating-checksums). */
+/** Checksum of a font table (https://learn.microsoft.com/typography/opentype/spec/otff#calculating-checksums). */
 function sumOf(table: Buffer): number {
   const padded = Buffer.concat([table, Buffer.alloc((4 - (table.length % 4)) % 4)])
   let sum = 0

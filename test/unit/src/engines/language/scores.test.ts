@@ -42,7 +42,7 @@ import {
 import { HELD_BACK_TURNS, TUNED_TURNS } from '../../../../support/labelled/turns.ts'
 import { HELD_BACK_UNITS, TUNED_UNITS } from '../../../../support/labelled/units.ts'
 
-/** The least part of the labelled texts that the engines get right: what they are sold for. */
+/** Least share of the labelled texts that the engines must get right, since the services are sold for it. */
 const FLOORS = {
   emotions: 0.85,
   sentiment: 0.75,

@@ -22,7 +22,7 @@ describe('an article', () => {
     expect(readArticle(body(readFileSync(new URL(`${name}.page`, DOCUMENTS))))).toEqual(golden)
   })
 
-  it('has no word of what nobody sees', () => {
+  it('has no word of hidden elements', () => {
     const { text, markdown } = readArticle(
       body(
         '<p>seen</p><p hidden>a</p><p style="color:red; display:none">b</p><p aria-hidden="true">c</p><noscript>d</noscript><template>e</template><svg><text>f</text></svg><!-- g --><script>h</script><style>i</style><textarea>j</textarea><p>\u202eseen too\u200b</p>',

@@ -7,12 +7,12 @@ function feedOf(text: string, itemsMax = 50): FeedContent {
   return readFeed({ bytes, mediaType: 'text/plain', charset: null, url: 'https://a.example/dir/feed', itemsMax })
 }
 
-/** Items of an RSS feed with these elements. */
+/** The item of an RSS feed with these elements. */
 function rssItem(inner: string) {
   return feedOf(`<rss version="2.0"><channel><title>t</title><item>${inner}</item></channel></rss>`).items[0]
 }
 
-// Example of https://www.rssboard.org/files/sample-rss-2.xml, shortened.
+// The example of https://www.rssboard.org/files/sample-rss-2.xml, shortened.
 const RSS = `<?xml version="1.0"?>
 <rss version="2.0">
   <channel>
@@ -32,7 +32,7 @@ const RSS = `<?xml version="1.0"?>
   </channel>
 </rss>`
 
-// Example of RFC 4287, 1.1, shortened (https://www.rfc-editor.org/rfc/rfc4287#section-1.1).
+// The example of RFC 4287, 1.1, shortened (https://www.rfc-editor.org/rfc/rfc4287#section-1.1).
 const ATOM = `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
   <title type="text">dive into mark</title>
@@ -52,7 +52,7 @@ const ATOM = `<?xml version="1.0" encoding="utf-8"?>
   </entry>
 </feed>`
 
-// Example of RSS 1.0, 7 (https://web.resource.org/rss/1.0/spec#s7), with a date of Dublin Core.
+// The example of RSS 1.0, 7 (https://web.resource.org/rss/1.0/spec#s7), with a Dublin Core date.
 const RDF = `<?xml version="1.0"?>
 <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/">
   <channel rdf:about="http://www.xml.com/xml/news.rss">
@@ -68,7 +68,7 @@ const RDF = `<?xml version="1.0"?>
   </item>
 </rdf:RDF>`
 
-// Example of https://www.jsonfeed.org/version/1.1/#a-simple-example.
+// The example of https://www.jsonfeed.org/version/1.1/#a-simple-example.
 const JSON_FEED = `{
   "version": "https://jsonfeed.org/version/1.1",
   "title": "My Example Feed",

@@ -39,7 +39,8 @@ export class VerifyPool implements SignatureVerifier, WorkVerifier {
     this.#pool = new Piscina({
       filename: new URL('./verify-worker.ts', import.meta.url).href,
       name: 'verifyPacked',
-      minThreads: threads,
+      // A thread takes 10 MB. It starts with the first work for it, which then waits 35 ms once, and stays.
+      minThreads: 0,
       maxThreads: threads,
       idleTimeout: Number.POSITIVE_INFINITY,
       resourceLimits: { maxYoungGenerationSizeMb: THREAD_HEAP_MB.young, maxOldGenerationSizeMb: THREAD_HEAP_MB.old },

@@ -1,10 +1,8 @@
 import { noise } from '@chainsafe/libp2p-noise'
-import { autoNAT } from '@libp2p/autonat'
 import { type Identify, identify, identifyPush } from '@libp2p/identify'
 import type { ConnectionGater, PeerId as LibPeerId, Libp2p, PeerDiscovery, PrivateKey } from '@libp2p/interface'
 import { mdns } from '@libp2p/mdns'
 import { tcp } from '@libp2p/tcp'
-import { uPnPNAT } from '@libp2p/upnp-nat'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import type { Clock } from '../../../consensus/chain/ports.ts'
@@ -101,7 +99,7 @@ export async function buildNode(settings: NodeSettings, parts: NodeParts): Promi
     // It closes connections that do not answer in time; peers are asked how they stand, which tells as much.
     connectionMonitor: { enabled: false },
     peerDiscovery: settings.mdns ? [localNetwork(settings, (discovery) => (found = discovery))] : [],
-    services: servicesOf(settings, parts),
+    services: await servicesOf(settings, parts),
   } as unknown as Libp2pOptions)
   boundPatches(node.peerStore, node.peerId)
   const { identify: asker } = node.services as { identify: Identify }
@@ -122,12 +120,20 @@ function localNetwork({ genesis }: NodeSettings, keep: (discovery: PeerDiscovery
   }
 }
 
-function servicesOf(settings: NodeSettings, { gossip }: NodeParts): Record<string, unknown> {
+async function servicesOf(settings: NodeSettings, { gossip }: NodeParts): Promise<Record<string, unknown>> {
   return {
     identify: answeringSeldom(identify(), settings.clock),
     identifyPush: answeringSeldom(identifyPush(), settings.clock),
     gossip: gossip.service(),
-    ...(settings.autonat || settings.upnp ? { autonat: answeringSeldom(autoNAT(), settings.clock) } : {}),
-    ...(settings.upnp ? { upnp: uPnPNAT() } : {}),
+    ...(settings.autonat || settings.upnp ? await reachability(settings) : {}),
   }
+}
+
+/** How a node behind a router is reached. Few nodes ask for it, so only those load it. */
+async function reachability({ upnp, clock }: NodeSettings): Promise<Record<string, unknown>> {
+  const { autoNAT } = await import('@libp2p/autonat')
+  const autonat = answeringSeldom(autoNAT(), clock)
+  if (!upnp) return { autonat }
+  const { uPnPNAT } = await import('@libp2p/upnp-nat')
+  return { autonat, upnp: uPnPNAT() }
 }

@@ -81,7 +81,7 @@ class ByteBound extends Transform {
     this.#left -= chunk.length
     this.#piecesLeft -= 1
     // Only reached with a coding: the collector stops plain bodies earlier.
-    if (this.#left < 0) done(new UnusableBody('it is longer compressed than it may be plain'))
+    if (this.#left < 0) done(new UnusableBody('its compressed form is longer than its plain form may be'))
     else if (this.#piecesLeft < 0) done(new UnusableBody('it comes in too many pieces'))
     else done(null, chunk)
   }

@@ -91,7 +91,7 @@ export class FetchGate {
     const { waitingMax, waitingPerHostMax } = this.#limits
     const ofHost = [...this.#waiting].filter((waiter) => waiter.host === host).length
     if (this.#waiting.size >= waitingMax || ofHost >= waitingPerHostMax)
-      return Promise.resolve(fault('web/busy', { host, reason: 'too many readings wait for their turn' }))
+      return Promise.resolve(fault('web/busy', { host, reason: 'too many reads wait for their turn' }))
     return new Promise((resolve) => {
       const late = (): void => {
         this.#waiting.delete(waiter)

@@ -113,7 +113,7 @@ export class SafeFetcher implements WebReader {
   #next(from: URL, location: string): Result<URL> {
     // A long location is not parsed: parsing a host takes time quadratic in its length.
     const to = location.length > URL_CHARS_MAX ? null : URL.parse(location, from.href)
-    if (to === null) return fail(unusable(from, 'it redirects to what is no address'))
+    if (to === null) return fail(unusable(from, 'it redirects to an invalid URL'))
     to.hash = ''
     if (from.protocol === 'https:' && to.protocol === 'http:')
       return fail(fault('web/refused', { reason: 'it redirects from https to http' }))
@@ -152,11 +152,11 @@ export class SafeFetcher implements WebReader {
     })
     // The connection is cut before the body ends; the resulting error is expected.
     body.on('error', () => {})
-    if (statusCode > STATUS_MAX) return fail(unusable(url, 'its status is none of HTTP'))
+    if (statusCode > STATUS_MAX) return fail(unusable(url, 'its status is not an HTTP status'))
     const location = headerOf(headers, 'location')
     if (REDIRECT_STATUSES.has(statusCode) && location !== '') return ok({ to: location, status: statusCode })
     const codings = codingsOf(headerOf(headers, 'content-encoding'))
-    if (!canDecode(codings)) return fail(unusable(url, 'its content encoding is not read'))
+    if (!canDecode(codings)) return fail(unusable(url, 'its content encoding is not supported'))
     const { bytesMax, until, tooLong } = request
     const { bytes, longer } = await readBody(body, codings, { bytesMax, until })
     if (longer && tooLong === 'fail') return fail(fault('web/too-large', { host: hostOf(url), bytesMax }))
@@ -257,9 +257,9 @@ function brokenBy(url: URL, error: unknown): Fault {
   const { code = '', name } = error as { readonly code?: string; readonly name?: string }
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return unusable(url, `its headers are longer than ${HEADER_BYTES_MAX} bytes`)
   if (error instanceof UnusableBody) return unusable(url, error.message)
-  if (code === 'ERR_ASSERTION') return unusable(url, 'its status is none of HTTP')
+  if (code === 'ERR_ASSERTION') return unusable(url, 'its status is not an HTTP status')
   if (name === 'HTTPParserError') return unusable(url, 'it is not HTTP')
   if (code.startsWith('Z_') || code.startsWith('ERR_') || code.startsWith('ZSTD'))
-    return unusable(url, 'its coding is broken')
+    return unusable(url, 'its content encoding is broken')
   return unusable(url, 'it broke off')
 }

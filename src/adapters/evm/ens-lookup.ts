@@ -111,7 +111,7 @@ class Lookup {
       return fault('provider/not-found', { provider: this.#node.name, what: 'names that are answered off chain' })
     }
     // Resolvers are contracts of strangers: their answers can be anything.
-    const { code, detail } = this.#node.unusable('it is no answer of the resolver')
+    const { code, detail } = this.#node.unusable('the answer of the resolver is not valid')
     return fault(code, { ...detail, ofQuestion: true })
   }
 }

@@ -86,7 +86,7 @@ async function balance(
   address: string,
   signal: AbortSignal,
 ): Promise<Result<EvmFacts>> {
-  if (stable === null) return fail(node.unusable('no token is told of this network'))
+  if (stable === null) return fail(node.unusable('no token balance is reported for this network'))
   const block = await newestBlock(node, clock, signal)
   if (!block.ok) return block
   const at = `0x${block.value.number.toString(16)}`
@@ -112,7 +112,7 @@ export async function newestBlock(node: JsonRpcNode, clock: Clock, signal: Abort
   if (!told.ok) return told
   const fields = fieldsOf(told.value)
   const [number, timestamp] = [countOf(fields?.number), countOf(fields?.timestamp)]
-  if (number === null || timestamp === null) return fail(node.unusable('its newest block is none'))
+  if (number === null || timestamp === null) return fail(node.unusable('its newest block has no valid number or time'))
   const behindSeconds = Math.floor(clock.now() / 1_000) - timestamp
   return Math.abs(behindSeconds) > BEHIND_SECONDS_MAX
     ? fail(node.unusable(`its newest block is ${behindSeconds} seconds old`))

@@ -58,7 +58,7 @@ export class JsonRpcNode {
     const told = await this.call('eth_chainId', [], signal)
     if (!told.ok) return told
     const chainId = quantityOf(told.value)
-    if (chainId === null) return fail(this.unusable('its chain id is none'))
+    if (chainId === null) return fail(this.unusable('its chain id is not a number'))
     if (chainId !== BigInt(this.#chainId))
       return fail(this.unusable(`its chain id is ${chainId}, expected ${this.#chainId}`))
     this.#isRightChain = true

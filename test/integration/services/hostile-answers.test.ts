@@ -140,9 +140,9 @@ describe('answers out of the ordinary', () => {
     ['empty-zstd.example', '200'],
     ['odd-names.example', '200 hello'],
     ['refresh.example', '200 hello'],
-    ['status-999.example', 'web/answer its status is none of HTTP'],
-    ['status-600.example', 'web/answer its status is none of HTTP'],
-    ['status-099.example', 'web/answer its status is none of HTTP'],
+    ['status-999.example', 'web/answer its status is not an HTTP status'],
+    ['status-600.example', 'web/answer its status is not an HTTP status'],
+    ['status-099.example', 'web/answer its status is not an HTTP status'],
     ['switching.example', 'web/answer it broke off'],
   ])('%s: %s', async (host, told) => expect(await toldOf(read(host))).toBe(told))
 

@@ -10,8 +10,8 @@ import { PriceBook, type PriceFacts } from './prices.ts'
 import { type StakeFacts, stakesOf } from './staking.ts'
 
 /**
- * Units of an asset with their price and value at the head; null where the price is unknown, never 0. The value is at most the
- * price's depth where pools say it.
+ * Units of an asset with price and value at the head; null (never 0) if the price is unknown. If pools determine the
+ * price, the value is at most the depth behind it.
  */
 export interface Valued {
   readonly asset: AssetFacts
@@ -20,7 +20,7 @@ export interface Valued {
   readonly valueUsdMicros: bigint | null
 }
 
-/** Shares of a pool, with both amounts that they would take out of it. */
+/** An address's shares of a pool, with both amounts that they would withdraw. */
 export interface ValuedPosition extends PoolPosition {
   readonly x: Valued
   readonly y: Valued
@@ -35,21 +35,24 @@ export interface Holdings {
   readonly tokens: readonly Valued[]
   readonly positions: readonly ValuedPosition[]
   readonly stakes: readonly StakeFacts[]
-  /** Stakes that are not taken back, and rewards that could be claimed in the next block, of those listed. */
+  /** Sums over the listed stakes: units that are still staked, and rewards that could be claimed in the next block. */
   readonly staked: Valued
   readonly pendingRewards: Valued
-  /** Value of all that is listed and has a price; what pools price counts for at most what they hold, once for each asset. */
+  /**
+   * Value of everything listed that has a price. For an asset priced by pools, all its units together count at most the
+   * depth behind the price.
+   */
   readonly totalUsdMicros: bigint
-  /** What is listed and has no price. */
+  /** Listed assets without a price. */
   readonly unpriced: readonly TokenSymbol[]
   /** Whether there are more tokens, positions or stakes than are listed. */
   readonly truncated: { readonly tokens: boolean; readonly positions: boolean; readonly stakes: boolean }
 }
 
-/** Most tokens, pool positions and stakes of one address that are listed, each. */
+/** Maximum tokens, pool positions and stakes of an address that are listed, each. */
 export const HOLDINGS_MAX = 100
 
-/** What an address holds. To be read within one reading. */
+/** Everything that an address holds. Must be called within one reading. */
 export async function holdingsOf(chain: ChainReader, address: Address): Promise<Holdings> {
   const { database } = chain
   const account = database.get(ACCOUNTS, address)
@@ -109,7 +112,7 @@ async function tokensOf({ database }: ChainReader, address: Address): Promise<re
   return held
 }
 
-/** Units of an asset with their value. */
+/** An amount of an asset with its value. */
 export async function valued(chain: ChainReader, asset: Hash, units: Amount): Promise<Valued> {
   const book = PriceBook.of(chain)
   const price = await book.priceOf(asset)

@@ -6,17 +6,17 @@ import { assert } from '../../consensus/primitives/assert.ts'
 import { type Hash, TOKEN_SYMBOL, type TokenSymbol } from '../../consensus/primitives/ids.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 
-/** What an asset is called and how it is counted. */
+/** Name and units of an asset. */
 export interface AssetFacts {
   readonly asset: Hash
   readonly symbol: TokenSymbol
   readonly name: string
-  /** Decimals of one whole unit. */
+  /** Number of decimals of one whole unit. */
   readonly decimals: number
   readonly kind: 'native' | TokenKind
   /** A frozen token cannot be moved, minted or traded. */
   readonly frozen: boolean
-  /** Its issuer wants it left out of listings. */
+  /** The issuer hides it from listings. */
   readonly hidden: boolean
 }
 
@@ -25,7 +25,7 @@ export function coinOf({ ruleBook, head }: ChainReader): CoinRules {
   return ruleBook.at(head.header.height).coin
 }
 
-/** An asset by its id, undefined where there is none. */
+/** An asset by its id; undefined if there is none. */
 export function assetFacts(chain: ChainReader, asset: Hash): AssetFacts | undefined {
   const symbol = symbolOf(asset, coinOf(chain))
   if (asset === NATIVE_ASSET) {
@@ -39,12 +39,12 @@ export function assetFacts(chain: ChainReader, asset: Hash): AssetFacts | undefi
   return { asset, symbol, name, decimals, kind: kindOfToken(token), frozen, hidden }
 }
 
-/** An asset by its symbol, the native coin included; undefined where there is none or the text is no symbol. */
+/** An asset by its symbol, the native coin included; undefined if there is none or the text is no symbol. */
 export function assetNamed(chain: ChainReader, symbol: string): AssetFacts | undefined {
   return TOKEN_SYMBOL.test(symbol) ? assetFacts(chain, assetOf(symbol as TokenSymbol, coinOf(chain))) : undefined
 }
 
-/** An asset that a record names: it is there, since tokens are never deleted. */
+/** An asset that a record names. It must exist, since tokens are never deleted. */
 export function recordedAsset(chain: ChainReader, asset: Hash): AssetFacts {
   const facts = assetFacts(chain, asset)
   assert(facts !== undefined, `a record names the asset ${asset}, which is not there`)

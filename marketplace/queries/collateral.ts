@@ -4,30 +4,30 @@ import { mulDivDown } from '../../consensus/primitives/amount.ts'
 import { type AssetFacts, recordedAsset } from './assets.ts'
 import type { AssetRow } from './tokens.ts'
 
-/** One thing that stands behind a token. */
+/** A part of a token's collateral. */
 export interface CollateralPart {
   readonly asset: Pick<AssetFacts, 'asset' | 'symbol' | 'decimals' | 'kind'>
   readonly amount: bigint
-  /** The reserve of the token's own record, or the vault of a network. */
+  /** In the reserve on this chain, or in the vault of a bridged network. */
   readonly held: { readonly in: 'reserve' } | { readonly in: 'vault'; readonly network: NetworkFacts }
 }
 
 /**
- * What stands behind a token. `reserve`: a record of this chain holds it and pays it out. `custody`: vaults on other chains
- * hold it, as far as the committee has attested; no node of this chain sees them.
+ * The collateral of a token. `reserve`: a record on this chain holds it and pays it out. `custody`: vaults on other
+ * chains hold it, as attested by the committee; nodes of this chain cannot check them.
  */
 export interface Collateral {
   readonly method: 'reserve' | 'custody'
   readonly parts: readonly CollateralPart[]
-  /** Base units of the parts, which count as many of the token. */
+  /** Sum of the parts in base units; each backs one base unit of the token. */
   readonly total: bigint
-  /** total / supply in basis points, rounded down; null while there is no supply. */
+  /** total / supply in basis points, rounded down; null while the supply is 0. */
   readonly backingBps: bigint | null
 }
 
 const BPS = 10_000n
 
-/** What stands behind an asset; null for one that nothing is promised for. */
+/** The collateral of an asset; null if none is promised. */
 export function collateralOf(chain: ChainReader, row: AssetRow): Collateral | null {
   if (row.kind === 'bridged') return custodyOf(chain, row)
   if (row.backing === null) return null
@@ -36,7 +36,7 @@ export function collateralOf(chain: ChainReader, row: AssetRow): Collateral | nu
   return { method: 'reserve', parts: [{ asset, amount: reserve, held: { in: 'reserve' } }], total: reserve, backingBps }
 }
 
-/** The networks of the bridge as the next block finds them. */
+/** The bridge's networks as the next block sees them. */
 export function bridgeNetworks({ database, ruleBook, head }: ChainReader): readonly NetworkFacts[] {
   const height = head.header.height + 1
   return bridgeFacts(database, ruleBook.at(height), height).networks

@@ -9,20 +9,20 @@ import { dollarAsset } from './prices.ts'
 import { type Ratio, ratio } from './ratio.ts'
 import { DAY_HOURS, hourNow, poolDay, startOfHour } from './trading.ts'
 
-/** The native coin in the pool that holds most dollars against it. Prices are millionths of a dollar for one base unit. */
+/** The native coin in its deepest dollar pool. Prices are in millionths of a dollar per base unit. */
 export interface NativeMarket {
-  /** Native coin and dollar token, at whichever fee holds most dollars. */
+  /** The pool of native coin and dollar token with the most dollars, at any fee. */
   readonly row: PoolRow
   readonly spot: Ratio
-  /** Dollars in it, in millionths. */
+  /** Dollars in the pool, in millionths. */
   readonly depthUsdMicros: bigint
-  /** Its price when the day began; null where no trade is so old. */
+  /** Price at the start of the last 24 hours; null if there was no trade before. */
   readonly before: Ratio | null
-  /** When the day began, milliseconds since 1970. */
+  /** Start of the last 24 hours, in milliseconds since 1970. */
   readonly sinceMs: number
 }
 
-/** The native coin's deepest dollar pool; null where there is none. */
+/** The native coin's deepest dollar pool; null if there is none. */
 export async function nativeMarket(chain: ChainReader): Promise<NativeMarket | null> {
   const row = deepestDollarPool(chain)
   if (row === undefined) return null
@@ -36,7 +36,7 @@ export async function nativeMarket(chain: ChainReader): Promise<NativeMarket | n
   }
 }
 
-/** The pool of native coin and dollar token that holds most dollars, at whichever fee; undefined where there is none. */
+/** The pool of native coin and dollar token with the most dollars, at any fee; undefined if there is none. */
 export function deepestDollarPool(chain: ChainReader): PoolRow | undefined {
   const { database, ruleBook, head } = chain
   const dollar = dollarAsset(chain)
@@ -48,17 +48,17 @@ export function deepestDollarPool(chain: ChainReader): PoolRow | undefined {
   return rows.toSorted((a, b) => (a.pool.reserveY > b.pool.reserveY ? -1 : 1))[0]
 }
 
-/** Mean price over block ends of the priced pool. */
+/** Mean price of the priced pool over block ends. */
 export interface MeanPrice {
   readonly mean: Ratio
-  /** Its first block, at least as long before the head as was asked, and its last. */
+  /** First block, at least the requested time before the head, and last block. */
   readonly fromHeight: number
   readonly toHeight: number
 }
 
 /**
- * Mean price of the native coin in the priced pool from the newest epoch start that lies `ms` or more before the head, up
- * to the head: blocks / sum of coins per dollar, as the market's own price is worked out. Null where no entry is so old.
+ * Mean price of the native coin in the priced pool, from the newest epoch start at least `ms` before the head up to the
+ * head: blocks / sum of coins per dollar, the formula of the market's own price. Null if no entry is that old.
  */
 export function meanPriceSince(chain: ChainReader, ms: number): MeanPrice | null {
   const { database, ruleBook, head } = chain

@@ -7,7 +7,7 @@ import { isHex } from '../../consensus/primitives/bytes.ts'
 import type { Address, Hash, PoolId } from '../../consensus/primitives/ids.ts'
 import { type AssetFacts, assetNamed, recordedAsset } from './assets.ts'
 
-/** One pool with its assets by name. */
+/** A pool with its assets by name. */
 export interface PoolRow {
   readonly poolId: PoolId
   /** `X-Y-fee`, the fee in basis points. */
@@ -17,7 +17,7 @@ export interface PoolRow {
   readonly pool: Pool
 }
 
-/** A pool by its id or by a name as `FAR-FUSD-30`, the assets in either order; undefined where there is none. */
+/** A pool by its id or its name, like `FAR-FUSD-30`, with the assets in either order; undefined if there is none. */
 export function poolNamed(chain: ChainReader, text: string): PoolRow | undefined {
   const poolId = isHex(text, 32) ? (text as PoolId) : idOfName(chain, text)
   const pool = poolId === undefined ? undefined : chain.database.get(POOLS, poolId)
@@ -33,7 +33,7 @@ function idOfName(chain: ChainReader, name: string): PoolId | undefined {
   return x === undefined || y === undefined || x.asset === y.asset ? undefined : poolIdOf(x.asset, y.asset, Number(fee))
 }
 
-/** A pool that a record names. */
+/** A pool record with names. */
 export function poolRow(chain: ChainReader, poolId: PoolId, pool: Pool): PoolRow {
   const [x, y] = [recordedAsset(chain, pool.assetX), recordedAsset(chain, pool.assetY)]
   return { poolId, name: `${x.symbol}-${y.symbol}-${pool.feeBps}`, x, y, pool }
@@ -46,8 +46,8 @@ export function poolName(chain: ChainReader, pool: Pick<Pool, 'assetX' | 'assetY
 }
 
 /**
- * Pools in the order of their ids, those after `after`; `next` is the id that the next page begins after. Pools never go, so
- * a page begins where the last one ended whatever was mined meanwhile.
+ * A page of pools, ordered by id, after `after`; `next` is the `after` of the next page. Pools are never deleted, so
+ * new blocks do not disturb paging.
  */
 export async function listPools(
   chain: ChainReader,
@@ -61,7 +61,7 @@ export async function listPools(
   return { pools, next: pools.length === limit ? (pools.at(-1) as PoolRow).poolId : null }
 }
 
-/** The pools that hold most of an asset, the deepest first. */
+/** The pools with the most of an asset, deepest first. */
 export async function poolsOf(chain: ChainReader, asset: Hash, limit: number): Promise<readonly PoolRow[]> {
   const { database } = chain
   const ids = await database.indexPage(POOLS_BY_ASSET, deepestPools(asset, limit), poolOfEntry)
@@ -71,7 +71,7 @@ export async function poolsOf(chain: ChainReader, asset: Hash, limit: number): P
   })
 }
 
-/** Shares of a pool that an address holds, with what they would take out of it. */
+/** An address's shares of a pool, with the amounts that they would withdraw. */
 export interface PoolPosition {
   readonly row: PoolRow
   readonly shares: Amount
@@ -79,7 +79,7 @@ export interface PoolPosition {
   readonly amountY: Amount
 }
 
-/** Positions of an address in the order of the pools' ids; `after` is the last pool read before. */
+/** Positions of an address, ordered by pool id; `after` is the last pool of the page before. */
 export async function positionsOf(
   chain: ChainReader,
   address: Address,
@@ -92,7 +92,7 @@ export async function positionsOf(
   }
   return held.flatMap(({ poolId, shares }) => {
     const pool = chain.database.get(POOLS, poolId)
-    // A reading whose head has moved meanwhile is begun anew.
+    // The head moved: the reading will start again.
     if (pool === undefined || pool.shares < shares) return []
     const { reserveX, reserveY } = pool
     const funds = { reserveA: reserveX, reserveB: reserveY, shares: pool.shares }

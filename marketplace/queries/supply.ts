@@ -16,25 +16,25 @@ export interface SupplyPlaces {
   /** At addresses. */
   readonly held: bigint
   readonly inPools: bigint
-  /** Behind stable tokens. */
+  /** In reserves of stable tokens. */
   readonly inReserves: bigint
-  /** Native alone: staked, set aside for stakers, in open escrows, and rewards that have not matured. */
+  /** For the native coin only: staked, reserved for stakers, in open escrows, and in rewards that have not matured. */
   readonly staked: bigint
   readonly forStakers: bigint
   readonly inEscrow: bigint
   readonly maturing: bigint
-  /** Whether the places sum up to the supply; null where there are more entries than are read. */
+  /** Whether the places add up to the supply; null if there are more entries than are read. */
   readonly reconciles: boolean | null
 }
 
-/** Most holders, and most pools, whose units are added up, and how many at once. */
+/** Maximum holders, and maximum pools, that are summed up, and how many are read at once. */
 export const SUPPLY_ENTRIES_MAX = 100_000
 const AT_ONCE = 1_000
-/** More reserves and unmatured rewards than there can be. */
+/** Upper bounds that reserves and unmatured rewards never reach. */
 const RESERVES_MAX = 1_000
 const REWARDS_MAX = 100_000
 
-/** Adds up where an asset is. To be read within one reading: it goes through all of its holders. */
+/** Sums up where an asset is. It reads all holders. Must be called within one reading. */
 export async function supplyPlaces(chain: ChainReader, asset: Hash): Promise<SupplyPlaces> {
   const { database } = chain
   const held = await heldOf(chain, asset)
@@ -49,7 +49,7 @@ export async function supplyPlaces(chain: ChainReader, asset: Hash): Promise<Sup
 
 const NOWHERE_ELSE = { staked: 0n, forStakers: 0n, inEscrow: 0n, maturing: 0n }
 
-/** Null where there are more than are read. */
+/** Null if there are more entries than are read. */
 async function heldOf({ database }: ChainReader, asset: Hash): Promise<bigint | null> {
   let sum = 0n
   let after: Holding | undefined
@@ -62,7 +62,7 @@ async function heldOf({ database }: ChainReader, asset: Hash): Promise<bigint | 
   return null
 }
 
-/** Null where there are more than are read. */
+/** Null if there are more entries than are read. */
 async function inPoolsOf({ database }: ChainReader, asset: Hash): Promise<bigint | null> {
   const range = deepestPools(asset, SUPPLY_ENTRIES_MAX)
   let [sum, count] = [0n, 0]

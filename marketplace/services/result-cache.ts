@@ -3,12 +3,12 @@ import { LruMap } from '../../consensus/primitives/lru.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import type { ServiceDefinition } from './service.ts'
 
-/** Results kept at once: a result has at most some hundred kilobytes. */
+/** Maximum kept results; each has at most some hundred kilobytes. */
 export const RESULTS_KEPT_MAX = 128
 
 /**
- * Results of services that say that theirs depend on input and head alone, as JSON text: worked out once however many pay
- * for them at the same time, and forgotten as soon as the head moves. A failure is kept for nobody.
+ * Caches results, as JSON text, of services that depend only on input and head. Several payers at the same time share
+ * one run; a new head clears the cache. Failures are not kept.
  */
 export class ResultCache {
   readonly #results = new LruMap<string, Promise<Result<string>>>(RESULTS_KEPT_MAX)
@@ -24,7 +24,7 @@ export class ResultCache {
     const known = this.#results.get(key)
     if (known !== undefined) return known
     const running = work().then((result) => {
-      // Another head may have begun another piece of work under the same key.
+      // After a head change, newer work may be stored under the same key.
       if (!result.ok && this.#results.get(key) === running) this.#results.delete(key)
       return result
     })

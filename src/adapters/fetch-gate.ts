@@ -4,19 +4,19 @@ import { fail, type Result } from '../../consensus/primitives/result.ts'
 import { turnAmong, type Waiter } from '../../marketplace/ports/turn.ts'
 import { placeOf } from './address-guard.ts'
 
-/** How much is read at once. */
+/** How many pages are read at once. */
 export interface GateLimits {
   readonly atOnceMax: number
-  /** Of one host; and connections to one address, or network of version 6, under however many names. */
+  /** Per host; and connections per address (or IPv6 network), under any number of names. */
   readonly perHostMax: number
   readonly perAddressMax: number
-  /** Readings that wait for their turn. */
+  /** Reads that may wait for their turn. */
   readonly waitingMax: number
-  /** Of those, of one host: a slow one must not keep others from waiting. */
+  /** Reads that may wait for one host, so that a slow host does not fill the queue. */
   readonly waitingPerHostMax: number
 }
 
-/** Limits that keep this node from being a means of flooding somebody. */
+/** Limits that prevent callers from flooding a site through this node. */
 export const GATE_LIMITS: GateLimits = {
   atOnceMax: 40,
   perHostMax: 4,
@@ -25,7 +25,10 @@ export const GATE_LIMITS: GateLimits = {
   waitingPerHostMax: 16,
 }
 
-/** Lets only so many readings run at once, in all and of one host; others wait their turn, and those beyond are refused. */
+/**
+ * Limits concurrent reads, in total and per host. Further reads wait their turn, and are refused when the queue is
+ * full.
+ */
 export class FetchGate {
   readonly #limits: GateLimits
   readonly #byHost = new Map<string, number>()
@@ -37,7 +40,7 @@ export class FetchGate {
     this.#limits = limits
   }
 
-  /** Runs a reading in its turn. Faults: `web/busy` (too many wait), `web/timeout` (its time was up before its turn). */
+  /** Runs a read in its turn. Faults: `web/busy` (the queue is full), `web/timeout` (time was up before its turn). */
   async run<T>(host: string, signal: AbortSignal, work: () => Promise<Result<T>>): Promise<Result<T>> {
     if (signal.aborted) return fail(fault('web/timeout', { host }))
     if (this.#isFree(host)) this.#take(host)
@@ -54,7 +57,10 @@ export class FetchGate {
     }
   }
 
-  /** Counts a connection to somewhere with these addresses until the function returned is called; null where they have too many. */
+  /**
+   * Counts a connection to a host with these addresses until the returned function is called; null if an address is at
+   * its limit.
+   */
   connect(addresses: readonly string[]): (() => void) | null {
     const counted = new Set(addresses.map(placeOf))
     for (const address of counted) if ((this.#byAddress.get(address) ?? 0) >= this.#limits.perAddressMax) return null
@@ -77,12 +83,12 @@ export class FetchGate {
     addTo(this.#byHost, host, 1)
   }
 
-  /** Waits until a place has been taken for this host, or says why there is none. */
+  /** Waits until a place for this host is taken, or returns why there is none. */
   async #turn(host: string, signal: AbortSignal): Promise<Fault | null> {
     const { waitingMax, waitingPerHostMax } = this.#limits
     const ofHost = [...this.#waiting].filter((waiter) => waiter.host === host).length
     if (this.#waiting.size >= waitingMax || ofHost >= waitingPerHostMax)
-      return fault('web/busy', { host, reason: 'too many readings wait for their turn' })
+      return fault('web/busy', { host, reason: 'too many reads wait for their turn' })
     return (await turnAmong(this.#waiting, { host }, signal)) ? null : fault('web/timeout', { host })
   }
 

@@ -28,35 +28,38 @@ import { ChainedWeather } from './providers/weather.ts'
 import { webSearch } from './providers/web-search.ts'
 import { ProviderRates } from './reference-rates.ts'
 
-/** What the outside is made from. */
+/** What the outside needs. */
 export interface OutsideDependencies {
   readonly config: OutsideConfig
-  /** Base address that this node tells others; null where it tells none. */
+  /** The node's public base address; null if it has none. */
   readonly publicUrl: string | null
-  /** Multiaddress that this node tells its peers in place of its own. */
+  /** Multiaddress that this node announces to peers in place of its own. */
   readonly announced?: string | null
-  /** IP addresses of the node's peers now; absent: it has none. */
+  /** IP addresses of the current peers; absent means none. */
   readonly peerAddresses?: () => readonly string[]
-  /** Stands in for the internet: only tests have one. */
+  /** Replaces the internet in tests. */
   readonly internet?: Internet | undefined
-  /** Whether models made for tests may be used: only tests say so. */
+  /** Allows models made for tests; only tests set it. */
   readonly fixtureModels?: boolean | undefined
-  /** Whether all that can be asked is looked at from now on; default yes. What asks once for itself would have each asked twice. */
+  /**
+   * Whether providers are checked regularly from now on; default true. A command that checks once itself sets false, or
+   * each provider would be asked twice.
+   */
   readonly isWatching?: boolean
-  /** Program that speaks where no model does; absent: none. */
+  /** Program that speaks if no model does; absent for none. */
   readonly espeak?: string | null | undefined
   readonly clock: Clock
   readonly timers: Timers
 }
 
-/** What services reach beside the chain, with what operators can look at. */
+/** Everything outside the chain that services use, with the parts that operators can check. */
 export interface RunningOutside extends Omit<Outside, 'models'>, Asked {
   readonly checkable: readonly Checkable[]
-  /** Waits for the first look at what is only known by looking: whether the name system answers. */
+  /** Resolves after the first check whether DNS answers. */
   readonly looked: () => Promise<void>
 }
 
-/** Sets up everything that services reach beside the chain; `stops` takes what ends it. */
+/** Opens everything outside the chain that services use. Adds to `stops` what closes it. */
 export async function openOutside(parts: OutsideDependencies, stops: Stop[]): Promise<Result<RunningOutside>> {
   const engines = openEngines(parts)
   stops.push(() => engines.close())
@@ -121,7 +124,7 @@ export async function openOutside(parts: OutsideDependencies, stops: Stop[]): Pr
   })
 }
 
-/** Web and mail, and the name system under them; without it where the operator has turned that off. */
+/** Opens web, mail and the DNS beneath them; refused for all calls if the operator disabled the web. */
 function openReading(
   { config, announced = null, peerAddresses = () => [], ...parts }: OutsideDependencies,
   stops: Stop[],

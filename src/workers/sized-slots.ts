@@ -1,8 +1,9 @@
 import { turnAmong, type Waiter } from '../../marketplace/ports/turn.ts'
 
 /**
- * Places for work, given to the smallest that waits, of equal ones to the first: what costs much is large, and a few of that must
- * not make many others late. How many may wait is bounded by the caller, and each waits no longer than its caller does.
+ * Places for work. The smallest waiting work goes first, and of equal sizes the earliest: large work is slow, and a few
+ * large pieces must not delay many small ones. The queue is bounded by its callers, and waiting ends with their
+ * signals.
  */
 export class SizedSlots {
   #free: number
@@ -12,7 +13,7 @@ export class SizedSlots {
     this.#free = atOnce
   }
 
-  /** Runs work of a size (any unit, the same for all) as soon as there is a place for it; null where the signal came before. */
+  /** Runs work of a size (any unit, the same for all) when it gets a place; null if the signal was aborted first. */
   async run<T>(size: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T | null> {
     if (this.#free > 0) this.#free -= 1
     else if (signal?.aborted || !(await turnAmong(this.#waiting, { size }, signal))) return null

@@ -57,7 +57,7 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** How a block is named: a height, an id, or the head. */
+/** A block's height, its id, or the head. */
 type BlockName = number | BlockId | 'latest'
 
 function parse(request: string): Result<BlockName> {
@@ -75,7 +75,7 @@ function heightOf(chain: ChainReader, name: BlockName): number | undefined {
   return heightOnBestChain(chain, name)
 }
 
-/** Genesis has no proof of work and no reward: it is given. */
+/** The genesis block has no proof of work and no reward. */
 function proofOf({ powHasher, chain }: ServiceContext, { entry: { header, bytes } }: BlockFacts) {
   const { pow } = chain.ruleBook.at(header.height).block
   const hash = header.height === 0 ? null : powHash(powHasher, bytes, pow)
@@ -121,7 +121,7 @@ function inspect(context: ServiceContext, block: BlockFacts) {
   }
 }
 
-/** Facts of one block of the best chain, its proof of work hashed anew. */
+/** Facts of one block of the best chain; its proof of work is hashed again. */
 export const blockInspect = defineService<BlockName, typeof RESULT>({
   serviceId: ID,
   name: 'Block inspection',

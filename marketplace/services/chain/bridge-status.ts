@@ -48,7 +48,7 @@ const NETWORK = Type.Object({
   lastObserved: Type.Null(),
 })
 
-/** Fields of the status beside its envelope. */
+/** Result fields, without the envelope. */
 export const BRIDGE_STATUS = {
   committee: orNull(
     Type.Object({
@@ -65,7 +65,10 @@ export const BRIDGE_STATUS = {
 const FACTS = Type.Object(BRIDGE_STATUS)
 const RESULT = Type.Object({ ...CHAIN_ENVELOPE, ...BRIDGE_STATUS })
 
-/** The bridge as the next block finds it: all networks, or the one with a name in any letters. Within one reading. */
+/**
+ * The bridge as the next block sees it: all networks, or the one named (case ignored). Must be called within one
+ * reading.
+ */
 export async function bridgeStatusFacts(chain: ChainReader, name: string | null): Promise<Static<typeof FACTS>> {
   const networks: Static<typeof NETWORK>[] = []
   const named = networksNamed(chain, name)
@@ -136,7 +139,7 @@ async function networkJson(chain: ChainReader, facts: NetworkFacts): Promise<Sta
 
 const SAMPLE_DOLLARS = (amount: string) => ({ symbol: 'XUSD', decimals: 6, amount })
 
-/** Networks of the bridge. */
+/** State of the bridge's networks. */
 export const bridgeStatus = defineService<string | null, typeof RESULT>({
   serviceId: ID,
   name: 'Bridge status',

@@ -7,10 +7,10 @@ import type { Movement, Place } from '../../queries/movements.ts'
 import { poolName } from '../../queries/pools.ts'
 import { assetAmount, DECIMAL_AMOUNT, SYMBOL } from '../amounts.ts'
 
-/** Where units come from or go to: the kind of place, and which one. */
+/** One end of a movement: the kind of place, and its name. */
 export const END = Type.Object({ place: Type.String(), name: Type.String() })
 
-/** What a movement is: an amount of an asset, and both its ends. */
+/** A movement: an amount of an asset, from one end to the other. */
 export const MOVEMENT = {
   from: END,
   to: END,
@@ -19,7 +19,7 @@ export const MOVEMENT = {
   symbol: SYMBOL,
 }
 
-/** A movement in the terms of {@link MOVEMENT}. */
+/** A movement in the form of {@link MOVEMENT}. */
 export function movementFacts(chain: ChainReader, { asset, amount, from, to }: Movement) {
   return {
     ...{ from: endFacts(chain, from), to: endFacts(chain, to) },
@@ -27,7 +27,7 @@ export function movementFacts(chain: ChainReader, { asset, amount, from, to }: M
   }
 }
 
-/** A place in the terms of {@link END}. */
+/** A place in the form of {@link END}. */
 export function endFacts(chain: ChainReader, end: Place): { readonly place: string; readonly name: string } {
   const { ruleBook, database, head } = chain
   switch (end.place) {

@@ -70,7 +70,7 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** An address is read where the chain is at hand: its network is part of the text. */
+/** Only trims: reading an address needs the chain, because its prefix names the network. */
 function parse(request: string): Result<string> {
   const text = request.trim()
   return text === '' ? unusable('an address is missing', FORMAT) : ok(text)
@@ -134,7 +134,7 @@ async function portfolio({ chain }: ServiceContext, text: string) {
 const COIN = { symbol: 'FAR', decimals: 8 }
 const PRICED = { priceUsd: 0.25, priceBasis: 'epoch', depthUsd: 100000, confidence: 'normal' }
 
-/** Everything that an address holds, with values at the head. */
+/** Everything that an address holds, valued at the head. */
 export const walletPortfolio = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Wallet portfolio',

@@ -11,7 +11,7 @@ import { defineService } from '../service.ts'
 import { agentEndpoint } from './agent-endpoint.ts'
 
 const ID = 'node-agent-roster' as ServiceId
-/** Most agents of one answer. */
+/** Maximum agents in a result. */
 export const ROSTER_AGENTS_MAX = 100
 const PPM = 1_000_000n
 
@@ -67,7 +67,7 @@ function rosterRow(context: ServiceContext, facts: AgentFacts) {
 
 async function roster(context: ServiceContext) {
   const { chain, shelf } = context
-  // The operator of this node is listed wherever its id stands.
+  // This node's own agent is always listed, even beyond the limit.
   const own = shelf === null ? undefined : await agentNamed(chain, shelf.agentId)
   const { agents, next } = await listAgents(chain, { limit: ROSTER_AGENTS_MAX })
   const others = agents.filter(({ agentId }) => agentId !== own?.agentId)
@@ -92,7 +92,7 @@ async function roster(context: ServiceContext) {
   }
 }
 
-/** Agents of the registry with what the chain has seen of their work. */
+/** Agents of the registry, with their record on the chain. */
 export const agentRoster = defineService({
   serviceId: ID,
   name: 'Agent roster',

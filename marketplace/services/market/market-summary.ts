@@ -44,7 +44,7 @@ const SWAP = Type.Object({
   priceImpactPct: Type.Number({ minimum: 0, maximum: 100 }),
 })
 
-/** Fields of the summary beside its envelope. */
+/** Result fields, without the envelope. */
 export const MARKET_SUMMARY = {
   price: Type.Object({
     symbol: SYMBOL,
@@ -72,7 +72,7 @@ export const MARKET_SUMMARY = {
 }
 const FACTS = Type.Object(MARKET_SUMMARY)
 
-/** What the summary says, from a market that was read at the same head. */
+/** The summary, computed from a market that was read at the same head. */
 export async function marketSummaryFacts(chain: ChainReader, market: Market): Promise<Static<typeof FACTS>> {
   const native = await nativeMarket(chain)
   const price = {
@@ -128,7 +128,7 @@ function swapFacts(chain: ChainReader, trade: Trade): Static<typeof SWAP> {
   }
 }
 
-/** The market at a glance. */
+/** Overview of the market. */
 export const marketSummary = defineService({
   serviceId: ID,
   name: 'Market summary',

@@ -27,7 +27,7 @@ const FORMAT = {
   requestFormat: '[token symbol, pool name as FAR-FUSD-30, or pool id]; empty for the pool that prices the native coin',
   example: 'FAR-FUSD-30',
 }
-/** Hours of the window, the current one included as far as it has come. */
+/** Hours of the window, including the current, unfinished one. */
 export const HISTORY_HOURS = 168
 
 const CANDLE = Type.Object({
@@ -60,7 +60,7 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** A pool, and which of its assets prices are told of. */
+/** A pool, and which of its assets is priced. */
 interface Pair {
   readonly row: PoolRow
   readonly baseIsX: boolean
@@ -84,7 +84,10 @@ function pricedPair(chain: ChainReader): Pair | null {
   return pool === undefined ? null : { row: poolRow(chain, poolId, pool), baseIsX: true }
 }
 
-/** First hour of the window: none before the pool was there, nor before block 1, whose time is the first that a miner set, nor whose trades are not all known. */
+/**
+ * First hour of the window. It is not before the pool existed, not before block 1 (the first whose time a miner set),
+ * and not before the hour from which all trades are known here.
+ */
 function firstHour(chain: ChainReader, { pool }: PoolRow): number {
   const top = chain.head.header.height
   const { timeMs } = entryAt(chain, Math.min(top, Math.max(1, pool.createdAt))).header
@@ -123,7 +126,7 @@ function candleFacts(
   quote: AssetFacts,
   baseIsX: boolean,
 ): Static<typeof CANDLE> {
-  // Upside down the highest price of one asset is the lowest of the other.
+  // Inverting a price turns the highest of one asset into the lowest of the other.
   const price = (value: bigint): number =>
     wholePrice(baseIsX ? ratio(value, PRICE_ONE) : ratio(PRICE_ONE, value), base, quote)
   const [volume, volumeQuote] = baseIsX ? [sums.volumeX, sums.volumeY] : [sums.volumeY, sums.volumeX]
@@ -139,7 +142,7 @@ function candleFacts(
   }
 }
 
-/** Hours of the window without a trade, those next to each other together. */
+/** Hours of the window without a trade; adjacent hours are joined. */
 function gapsOf(traded: readonly HourlyCandle[], from: number, to: number): Static<typeof GAP>[] {
   const hours = [...traded.map(({ hour }) => hour), to]
   return hours.flatMap((hour, i) => {

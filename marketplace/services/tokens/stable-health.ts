@@ -48,7 +48,7 @@ const STABLE = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** Fields of the report on stable tokens beside its envelope. */
+/** Result fields, without the envelope. */
 export const STABLE_HEALTH = {
   stables: Type.Array(STABLE),
   rule: Type.Object({ criticalIf: Type.String(), warnIf: Type.String(), peg: Type.String() }),
@@ -57,7 +57,7 @@ export const STABLE_HEALTH = {
 const FACTS = Type.Object(STABLE_HEALTH)
 const RESULT = Type.Object({ ...CHAIN_ENVELOPE, ...STABLE_HEALTH })
 
-/** How stable tokens do: the named one, or all. Within one reading. */
+/** Health of the named stable token, or of all. Must be called within one reading. */
 export async function stableHealthFacts(chain: ChainReader, symbol: string | null): Promise<Static<typeof FACTS>> {
   const rows = symbol === null ? await listStables(chain) : [stableNamed(chain, symbol)]
   const stables: Static<typeof STABLE>[] = []

@@ -24,7 +24,7 @@ const FORMAT = {
 const REQUEST_CHARS_MAX = 400
 const FEE_NOTE =
   'estimate for an account of one key that has sent before: burn + weight x suggestedRate; only the burn is the same for every account'
-/** Weight of a token_create of such an account, but for the bytes of symbol and name. */
+/** Weight of a token_create by a single-key account that has sent before, without the bytes of symbol and name. */
 const LAUNCH_WEIGHT = 24_009
 
 const CONFLICT = Type.Object({
@@ -58,12 +58,12 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** A launch as the request writes it, trimmed, the symbol in capitals. */
+/** The requested launch; the symbol is in capitals. */
 interface Wanted {
   readonly symbol: string
   readonly name: string
   readonly decimals: number
-  /** Base units. */
+  /** In base units. */
   readonly maxSupply: bigint
 }
 
@@ -79,7 +79,7 @@ function parse(request: string): Result<Wanted> {
   return ok({ symbol: symbol.toUpperCase(), name, decimals: Number(decimals), maxSupply })
 }
 
-/** The asset whose symbol is this one or looks like it. */
+/** The asset with this symbol or a look-alike. */
 function symbolConflict(chain: ChainReader, symbol: string): readonly Static<typeof CONFLICT>[] {
   if (!TOKEN_SYMBOL.test(symbol)) return []
   const coin = coinOf(chain)
@@ -130,7 +130,7 @@ function feeFacts(chain: ChainReader, { symbol, name }: Wanted, suggestedRate: b
   }
 }
 
-/** Whether a token could be created as somebody means to. */
+/** Whether a token could be created with the requested values. */
 export const tokenLaunchCheck = defineService<Wanted, typeof RESULT>({
   serviceId: ID,
   name: 'Token launch check',

@@ -8,12 +8,14 @@ import { HITS_MAX, readHits, SEARCH_BYTES_MAX } from './search-hits.ts'
 
 const NAME = 'brave'
 const HOST = 'https://api.search.brave.com'
-/** Every question that is answered costs the operator something, so an answer proves for this long that it can be asked. */
+/**
+ * Every answered query costs the operator money. So an answer proves for this long that Brave works, without a check.
+ */
 const PROVEN_MS = 21_600_000
 
-/** What Brave's search needs. */
+/** What Brave Search needs. */
 export interface BraveDependencies {
-  /** Base address; null for its own. */
+  /** Base address; null for the default. */
   readonly url: string | null
   readonly key: string
   readonly clock: Clock
@@ -39,7 +41,7 @@ export function brave({ url, key, clock }: BraveDependencies): Provider<string, 
   }
 }
 
-/** Without a page that fits there is no `web` in the answer. */
+/** The answer has no `web` if no page fits. */
 function readAnswer(json: JsonAt): readonly SearchHit[] {
   json.at('type').like(/^search$/)
   const list = json.at('web').maybe((web) => web.at('results').list())

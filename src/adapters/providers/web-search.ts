@@ -8,7 +8,7 @@ import { ProviderChain } from './provider-chain.ts'
 import { searxng } from './searxng.ts'
 import { unusable } from './unusable.ts'
 
-/** What web search is made from. */
+/** What web search needs. */
 export interface WebSearchDependencies {
   readonly choices: readonly ProviderChoice[]
   readonly keys: ProviderKeys
@@ -17,10 +17,10 @@ export interface WebSearchDependencies {
 }
 
 const WHAT = 'web search'
-/** As long as anything of it is kept. */
+/** Equal to the time for which an answer is kept. */
 const FRESH_MS = 60_000
 
-/** The operator's providers of web pages that fit a query. */
+/** The operator's web search providers as one chain. */
 export function webSearch(parts: WebSearchDependencies): ProviderChain<string, readonly SearchHit[]> {
   const { choices, clock, timers } = parts
   return new ProviderChain({

@@ -14,7 +14,7 @@ import { Upstream, type UpstreamHandler } from '../../../../support/upstreams/up
 const signal = AbortSignal.timeout(60_000)
 const SPOT = { lat: 59.91, lon: 10.75, timezone: null }
 const AGENT = 'Farthing/test (+mailto:operator@example.org)'
-/** In the morning of the same day, 07:20 in Berlin: what Open-Meteo is asked at. */
+/** The morning of the same day, 07:20 in Berlin: the time of the Open-Meteo tests. */
 const MORNING_MS = Date.UTC(2026, 10, 22, 6, 20)
 /** 2026-11-22, 15:20 UTC. */
 const NOW_MS = Date.UTC(2026, 10, 22, 15, 20)

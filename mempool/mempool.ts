@@ -3,6 +3,7 @@ import type { HeadChange } from '../consensus/chain/events.ts'
 import type { BlockEntry } from '../consensus/chain/layout.ts'
 import type { Rules } from '../consensus/chain/params.ts'
 import { type Pacer, runPaced } from '../consensus/chain/ports.ts'
+import type { ChainFollower } from '../consensus/chain/reader.ts'
 import type { SignatureVerifier } from '../consensus/crypto/verifier.ts'
 import { ACCOUNTS } from '../consensus/ledger/account.ts'
 import { type Fault, fault } from '../consensus/primitives/fault.ts'
@@ -13,16 +14,14 @@ import { detached, type Transaction } from '../consensus/tx/transaction.ts'
 import type { Turn } from './account-queue.ts'
 import { checkAdmission, checkStanding, nextBaseFee, nextHeight } from './admission.ts'
 import { type MempoolEntry, mempoolEntry } from './entry.ts'
-import { evict } from './eviction.ts'
-import { Patience } from './patience.ts'
 import type { MempoolPolicy } from './policy.ts'
 import { Pool } from './pool.ts'
-import { Ranking } from './ranking.ts'
+import { Ranking, type Standing } from './ranking.ts'
 import { Unpaid } from './unpaid.ts'
 
 /** What a mempool works with. */
 export interface MempoolDependencies {
-  readonly chain: Chain
+  readonly chain: ChainFollower & Pick<Chain, 'verified'>
   readonly verifier: SignatureVerifier
   readonly policy: MempoolPolicy
 }
@@ -35,7 +34,7 @@ export type AdmissionListener = (tx: Transaction) => void
  * chain as its head moves.
  */
 export class Mempool {
-  readonly #chain: Chain
+  readonly #chain: MempoolDependencies['chain']
   readonly #verifier: SignatureVerifier
   readonly #policy: MempoolPolicy
   readonly #pool = new Pool()
@@ -395,4 +394,42 @@ export class Mempool {
       if (!this.#ranking.spared.has(entry.tx.body.sender)) this.#pool.remove(entry)
     }
   }
+}
+
+/** How long transactions have waited that no block can take: they pay nothing for their place, so they lose it in time. */
+class Patience {
+  /** Height at which each was first seen so. */
+  #since = new Map<TxId, number>()
+
+  /** Looks at the pool under a new head; the entries that have waited for as many blocks as are allowed. */
+  exhausted(
+    pool: Pool,
+    { height, blocksMax, turnOf }: { height: number; blocksMax: number; turnOf: (address: Address) => Turn },
+  ): readonly MempoolEntry[] {
+    const unminable = [...pool.accounts()].flatMap(([address, queue]) => queue.unminable(turnOf(address)))
+    this.#since = new Map(unminable.map(({ tx }) => [tx.txId, this.#since.get(tx.txId) ?? height]))
+    return unminable.filter(({ tx }) => height - (this.#since.get(tx.txId) ?? height) >= blocksMax)
+  }
+}
+
+/** How far below its limits a full pool is emptied at once, so that eviction is not paid for by every arrival. */
+const SLACK_DIVISOR = 20
+
+/**
+ * Who leaves a pool beyond its limits: the last transactions of accounts, those that no block can take first, then those
+ * that a block takes last, until there is some slack. Taking an account's last one strands nothing.
+ */
+export function evict(pool: Pool, policy: MempoolPolicy, ranking: Ranking): readonly Standing[] {
+  if (pool.count <= policy.countMax && pool.bytes <= policy.bytesMax) return []
+  const countMax = policy.countMax - Math.floor(policy.countMax / SLACK_DIVISOR)
+  const bytesMax = policy.bytesMax - Math.floor(policy.bytesMax / SLACK_DIVISOR)
+  const evicted: Standing[] = []
+  while (pool.count > countMax || pool.bytes > bytesMax) {
+    const worst = ranking.worst()
+    // What is left is the operator's own, and bounded by the limits of an account.
+    if (worst === undefined) break
+    pool.remove(worst.entry)
+    evicted.push(worst)
+  }
+  return evicted
 }

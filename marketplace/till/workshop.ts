@@ -135,12 +135,12 @@ export async function tryOut(
   return runService(definition, input.value, context)
 }
 
-/** Results kept at once: a result has at most some hundred kilobytes. */
+/** Maximum kept results; each has at most some hundred kilobytes. */
 export const RESULTS_KEPT_MAX = 128
 
 /**
- * Results of services that say that theirs depend on input and head alone, as JSON text: worked out once for all calls
- * at the same time, and forgotten as soon as the head moves. A failure is not kept.
+ * Caches results, as JSON text, of services that depend only on input and head. Several payers at the same time share
+ * one run; a new head clears the cache. Failures are not kept.
  */
 export class ResultCache {
   readonly #results = new LruMap<string, Promise<Result<string>>>(RESULTS_KEPT_MAX)

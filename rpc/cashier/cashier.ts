@@ -1,7 +1,8 @@
 import type { Holder } from '../../consensus/primitives/fair-share.ts'
-import { type Fault, faultRow } from '../../consensus/primitives/fault.ts'
+import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 import type { Offer } from '../../marketplace/till/shop.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import { refundOf } from '../market/requests.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
 import { nativeNetwork } from './options.ts'
@@ -139,6 +140,6 @@ function isUncharged({ code }: Fault): boolean {
  * waits for its block, or that serves once the call is corrected: in how it is written, in its secret, or in its request.
  */
 export function wantsAnother({ code, detail }: Fault): boolean {
-  const { status, retry } = faultRow(code)
+  const { status, retry } = httpFault(code)
   return status === 402 && !retry && code !== 'pay/unreadable' && detail.correctable !== true
 }

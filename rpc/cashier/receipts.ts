@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { merkleProof, TRANSACTION_TREE } from '../../consensus/crypto/merkle.ts'
 import { fromHex, toHex } from '../../consensus/primitives/bytes.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
@@ -9,7 +9,7 @@ import { addressText, coinNumber, merkleProofToJson, moment } from '../json/chai
 
 /** The receipt of a call paid in the native coin, with the proof that the payment is in its block. */
 export function nativeReceipt(
-  chain: Chain,
+  chain: ChainReader,
   claim: Claim & { state: 'delivered' },
 ): { readonly caller: string } & Readonly<Record<string, unknown>> {
   const { params } = chain.ruleBook
@@ -48,7 +48,7 @@ export function stableReceipt({ asset, network }: StableTerms, claim: StableIn<'
 }
 
 /** Where the payment was mined, and the proof of it; left out while a reorganisation has taken it off the chain. */
-function paymentProof({ database }: Chain, txId: TxId): object {
+function paymentProof({ database }: ChainReader, txId: TxId): object {
   const location = database.location(txId)
   const blockId = location === undefined ? undefined : database.idAt(location.height)
   const entry = blockId === undefined ? undefined : database.entry(blockId)

@@ -1,6 +1,4 @@
-import { indexedFrom } from '../../consensus/chain/adoption.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
-import { storedBodyAt } from '../../consensus/chain/stored-bodies.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { parseAddress } from '../../consensus/crypto/address.ts'
 import { OUTCOME_OK, outcomeCode } from '../../consensus/ledger/outcome.ts'
 import type { Address, BlockId, TxId } from '../../consensus/primitives/ids.ts'
@@ -33,14 +31,14 @@ export const getHistory: Handler = ({ chain }, { params, query }) => {
     const last = entries.length === limit ? (entries.at(-1) as HistoryEntry) : null
     return {
       address: params.address as string,
-      indexedFrom: indexedFrom(chain.database),
+      indexedFrom: chain.database.indexedFrom,
       events: entries.map((entry) => eventJson(chain, entry)),
       nextCursor: last && `${last.height}-${last.position}`,
     }
   })
 }
 
-function eventJson(chain: Chain, { height, position, event, roles, txId, code }: HistoryEntry): object {
+function eventJson(chain: ChainReader, { height, position, event, roles, txId, code }: HistoryEntry): object {
   const { addressPrefix } = chain.ruleBook.params
   const body = txId === null ? undefined : minedBody(chain, txId)
   return {
@@ -54,15 +52,13 @@ function eventJson(chain: Chain, { height, position, event, roles, txId, code }:
 }
 
 /** What was signed, undefined where the block was pruned. */
-function minedBody({ database }: Chain, txId: TxId): TxBody | undefined {
+function minedBody({ database }: ChainReader, txId: TxId): TxBody | undefined {
   const location = database.location(txId)
   const blockId = location === undefined ? undefined : database.idAt(location.height)
-  return location === undefined || blockId === undefined
-    ? undefined
-    : storedBodyAt(database.store, blockId, location.index)
+  return location === undefined || blockId === undefined ? undefined : database.bodyAt(blockId, location.index)
 }
 
-function blockTime({ database, head }: Chain, height: number): string {
+function blockTime({ database, head }: ChainReader, height: number): string {
   const entry = database.entry(database.idAt(height) as BlockId)
   return moment((entry ?? head).header.timeMs)
 }
@@ -77,7 +73,7 @@ export const getHoldings: Handler = ({ chain }, { params }) => {
   }))
 }
 
-function holdingsJson(chain: Chain, holdings: Holdings): object {
+function holdingsJson(chain: ChainReader, holdings: Holdings): object {
   const { exists, nonce, native, tokens, positions, stakes, staked, pendingRewards, unpriced, truncated } = holdings
   return {
     exists,
@@ -93,7 +89,7 @@ function holdingsJson(chain: Chain, holdings: Holdings): object {
   }
 }
 
-function valuedJson(chain: Chain, { asset, amount, price, valueUsdMicros }: Valued): object {
+function valuedJson(chain: ChainReader, { asset, amount, price, valueUsdMicros }: Valued): object {
   return { ...amountJson(asset, amount), price: priceJson(chain, asset, price), valueUsd: usdText(valueUsdMicros) }
 }
 
@@ -109,7 +105,11 @@ function positionJson({ row, shares, x, y, valueUsdMicros }: ValuedPosition): ob
   }
 }
 
-function stakeJson(chain: Chain, { stakeId, stake, pending, unlocked }: StakeFacts, price: PriceFacts | null): object {
+function stakeJson(
+  chain: ChainReader,
+  { stakeId, stake, pending, unlocked }: StakeFacts,
+  price: PriceFacts | null,
+): object {
   const value = price === null ? null : scaledDown(stake.amount + pending, price.microsPerUnit)
   const { tier, stakedAt, unlocksAt } = stake
   return {

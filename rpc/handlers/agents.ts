@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { epochOf } from '../../consensus/ledger/epoch.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { AGENT_ID, type AgentId } from '../../consensus/primitives/ids.ts'
@@ -41,7 +41,7 @@ export const listAgents: Handler = (node, { query, baseUrl }) => {
   })
 
   /** Agents of a page until enough of their services are read; always at least one. */
-  async function withinBudget(chain: Chain, rows: readonly AgentRow[]): Promise<readonly AgentFacts[]> {
+  async function withinBudget(chain: ChainReader, rows: readonly AgentRow[]): Promise<readonly AgentFacts[]> {
     const agents: AgentFacts[] = []
     let services = 0
     for (const row of rows) {
@@ -82,7 +82,7 @@ function addressOf({ market }: NodeApi, baseUrl: string, { agentId, agent }: Age
   return market?.shop.operator.agentId === agentId ? baseUrl : ''
 }
 
-function summaryJson(chain: Chain, facts: AgentFacts, endpoint: string): object {
+function summaryJson(chain: ChainReader, facts: AgentFacts, endpoint: string): object {
   const { agentId, agent, capabilities, statistics, services, record } = facts
   const { name, registeredAt } = agent
   return {
@@ -94,7 +94,7 @@ function summaryJson(chain: Chain, facts: AgentFacts, endpoint: string): object 
   }
 }
 
-function serviceJson(chain: Chain, row: ServiceRow, address: string): object {
+function serviceJson(chain: ChainReader, row: ServiceRow, address: string): object {
   const { serviceId, service, capability, statistics, record } = row
   const { height } = chain.head.header
   const { name, description, requestFormat, retired, publishedAt } = service
@@ -108,6 +108,6 @@ function serviceJson(chain: Chain, row: ServiceRow, address: string): object {
   }
 }
 
-function provenJson(chain: Chain, { calls, volume, payers }: Statistics): object {
+function provenJson(chain: ChainReader, { calls, volume, payers }: Statistics): object {
   return { provenCalls: calls, provenVolume: assetAmountJson(chain, NATIVE_ASSET, volume), distinctPayers: payers }
 }

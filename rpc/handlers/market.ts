@@ -1,6 +1,6 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { fromHex } from '../../consensus/primitives/bytes.ts'
-import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
 import { meantName } from '../../consensus/primitives/likeness.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
@@ -11,6 +11,7 @@ import { type CallOutcome, carryOut, type Settlement } from '../cashier/cashier.
 import type { Rail } from '../cashier/options.ts'
 import { type OfferedPayment, paymentInHeaders } from '../cashier/payments.ts'
 import { type QuoteAnswer, QuoteBook } from '../cashier/quotes.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import { matching } from '../discovery/listings.ts'
 import { addressKey, holderOf } from '../edge/client-key.ts'
 import { moment } from '../json/chain-json.ts'
@@ -131,13 +132,13 @@ function told(place: CallPlace, outcome: CallOutcome): Answer | Fault {
       return { status: 200, content, contentType: JSON_TYPE, headers, sent: outcome.sent }
     }
     case 'failed': {
-      const { api, status } = faultRow(outcome.code)
+      const { api, status } = httpFault(outcome.code)
       const { message, refund } = outcome
       const headers = { ...NO_STORE, ...replayHeader(outcome) }
       return { status, json: { error: message, code: api, requestId, refund }, headers }
     }
     default:
-      return faultRow(outcome.fault.code).status === 402 ? refused(place, outcome.fault) : withheld(place, outcome)
+      return httpFault(outcome.fault.code).status === 402 ? refused(place, outcome.fault) : withheld(place, outcome)
   }
 }
 
@@ -153,7 +154,7 @@ function withheld(
   if (charged === null && settlement === null) return cause
   const headers = { ...NO_STORE, ...errorHeaders(cause), ...(settlement === null ? {} : settlementHeaders(settlement)) }
   const body = errorBody(cause, { requestId, accept: '', path: '' })
-  return { status: faultRow(cause.code).status, json: { ...body, ...(charged === false && { charged }) }, headers }
+  return { status: httpFault(cause.code).status, json: { ...body, ...(charged === false && { charged }) }, headers }
 }
 
 /** Both generations read the settlement, each in a header of its own. */
@@ -163,7 +164,7 @@ function settlementHeaders(settlement: Settlement): Readonly<Record<string, stri
 }
 
 function refused({ node, market, offer, request }: CallPlace, cause: Fault): Answer {
-  const retry = faultRow(cause.code).retry ? { 'retry-after': RETRY_SECONDS } : {}
+  const retry = httpFault(cause.code).retry ? { 'retry-after': RETRY_SECONDS } : {}
   return quoted(quoteBook(node.chain, market).refused(offer, cause, factsOf(request)), retry)
 }
 

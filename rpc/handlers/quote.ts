@@ -1,5 +1,5 @@
 import type { QuotedHop, SwapQuote } from '../../amm/quote.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { parseAmount } from '../../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { payloadToJson } from '../../consensus/tx/json.ts'
@@ -21,7 +21,7 @@ export const getQuote: Handler = ({ chain }, { query }) =>
     return quote.ok ? quoteJson(chain, request, quote.value, head.header.height) : quote.fault
   })
 
-function requestOf(chain: Chain, query: ApiRequest['query']): QuoteRequest | Fault {
+function requestOf(chain: ChainReader, query: ApiRequest['query']): QuoteRequest | Fault {
   const [from, to] = [assetNamed(chain, String(query.from)), assetNamed(chain, String(query.to))]
   if (from === undefined) return fault('rpc/asset-not-found', { symbol: String(query.from) })
   if (to === undefined) return fault('rpc/asset-not-found', { symbol: String(query.to) })
@@ -37,7 +37,7 @@ function requestOf(chain: Chain, query: ApiRequest['query']): QuoteRequest | Fau
   return { from, to, exactOut, amount: amount.value, slippageBps }
 }
 
-function quoteJson(chain: Chain, request: QuoteRequest, quote: SwapQuote, height: number): object {
+function quoteJson(chain: ChainReader, request: QuoteRequest, quote: SwapQuote, height: number): object {
   const { from, to, exactOut, slippageBps } = request
   const { amountIn, amountOut, limit, hops, payload, priceImpactPpm } = quote
   return {
@@ -55,7 +55,7 @@ function quoteJson(chain: Chain, request: QuoteRequest, quote: SwapQuote, height
   }
 }
 
-function hopJson(chain: Chain, { poolId, pool, assetIn, assetOut, amountIn, amountOut, fee }: QuotedHop): object {
+function hopJson(chain: ChainReader, { poolId, pool, assetIn, assetOut, amountIn, amountOut, fee }: QuotedHop): object {
   return {
     poolId,
     pool: poolName(chain, pool),

@@ -1,5 +1,5 @@
 import { PRICE_ONE } from '../../amm/math.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import { formatAmount } from '../../consensus/primitives/amount.ts'
 import type { Hash, PoolId } from '../../consensus/primitives/ids.ts'
@@ -23,7 +23,7 @@ export function amountJson({ symbol, decimals }: Pick<AssetFacts, 'symbol' | 'de
 }
 
 /** Units of an asset that a record names. */
-export function assetAmountJson(chain: Chain, asset: Hash, units: bigint): object {
+export function assetAmountJson(chain: ChainReader, asset: Hash, units: bigint): object {
   return amountJson(recordedAsset(chain, asset), units)
 }
 
@@ -43,7 +43,7 @@ export function sharePct(part: bigint, whole: bigint): string {
 }
 
 /** Price of one whole unit. */
-export function priceJson(chain: Chain, { decimals }: AssetFacts, price: PriceFacts | null): object | null {
+export function priceJson(chain: ChainReader, { decimals }: AssetFacts, price: PriceFacts | null): object | null {
   if (price === null) return null
   const { numerator, denominator } = price.microsPerUnit
   const perWhole = ratio(numerator * 10n ** BigInt(decimals), denominator * 10n ** BigInt(USD_DECIMALS))
@@ -57,7 +57,7 @@ export function priceJson(chain: Chain, { decimals }: AssetFacts, price: PriceFa
   }
 }
 
-function poolNameOf(chain: Chain, poolId: PoolId): string {
+function poolNameOf(chain: ChainReader, poolId: PoolId): string {
   return poolNamed(chain, poolId)?.name ?? poolId
 }
 
@@ -74,7 +74,7 @@ export function fixedPrice(price: bigint, of: AssetFacts, into: AssetFacts): str
 }
 
 /** One asset. */
-export function tokenJson(chain: Chain, row: AssetRow, price: PriceFacts | null): object {
+export function tokenJson(chain: ChainReader, row: AssetRow, price: PriceFacts | null): object {
   const { addressPrefix } = chain.ruleBook.params
   const { symbol, name, decimals, kind, asset, frozen, freezable, hidden, createdAt, holders } = row
   return {
@@ -93,7 +93,7 @@ export function tokenJson(chain: Chain, row: AssetRow, price: PriceFacts | null)
 }
 
 /** How a stable token stands; null for any other asset. */
-export function stableJson(chain: Chain, row: AssetRow): object | null {
+export function stableJson(chain: ChainReader, row: AssetRow): object | null {
   if (row.backing === null) return null
   const { reserveAsset, reserve, supply, redeemable, surplus, backingBps } = row.backing
   return {

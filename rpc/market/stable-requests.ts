@@ -1,9 +1,9 @@
-import { faultRow } from '../../consensus/primitives/fault.ts'
 import type { ClaimPage } from '../../marketplace/till/claim-store.ts'
 import type { StableClaim, StableIn } from '../../marketplace/till/rails/dollar/claim.ts'
 import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
 import { stableDollars } from '../../marketplace/till/rails/dollar/terms.ts'
 import type { Claim } from '../../marketplace/till/rails/native/claim.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import { moment } from '../json/chain-json.ts'
 import type { MarketApi } from '../node/node-api.ts'
 
@@ -99,7 +99,7 @@ function refundOf({ asset }: DollarRail['terms'], { id, amount, payer, reason, r
     asset: asset.symbol,
     to: payer,
     txId: refund.transaction,
-    reason: faultRow(reason).api,
+    reason: httpFault(reason).api,
     statusUrl: `/api/x402/requests/${id}`,
   }
 }

@@ -1,5 +1,6 @@
-import { type Fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
+import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
+import { httpFault } from '../contract/http-faults.ts'
 
 /** Error codes of JSON-RPC 2.0 itself. */
 export const PARSE_ERROR = -32_700
@@ -34,7 +35,7 @@ const CODES: Partial<Readonly<Record<FaultCode, number>>> = {
 /** A fault as an error; its data holds what the error envelope would. */
 export function faultToJsonRpc(fault: Fault, requestId: string): JsonRpcError {
   const details = Object.keys(fault.detail).length === 0 ? {} : { details: fault.detail }
-  const data = { code: faultRow(fault.code).api, requestId, ...details }
+  const data = { code: httpFault(fault.code).api, requestId, ...details }
   return { code: CODES[fault.code] ?? SERVER_ERROR, message: faultMessage(fault), data }
 }
 

@@ -1,4 +1,5 @@
 import { SETTINGS } from '../../config/settings.ts'
+import type { Allowance } from '../../consensus/primitives/bucket.ts'
 import {
   ADDRESSES_MAX,
   HEARD_PER_SOURCE,
@@ -15,7 +16,6 @@ import { STREAMS_OPENED } from '../../src/p2p/host/links.ts'
 import { PLACE_BYTES_MAX } from '../../src/p2p/host/message-scanner.ts'
 import { STREAM_WRITES_MAX, UPGRADE_WRITES_MAX } from '../../src/p2p/host/negotiation.ts'
 import { PEER_NOTE_BYTES_MAX, PEER_NOTES_MAX, PEER_PROTOCOLS_MAX } from '../../src/p2p/host/peer-memory.ts'
-import type { Allowance } from '../../src/p2p/peers/budget.ts'
 
 type Row = readonly [what: string, value: number | bigint | string, unit: string, where: string]
 

@@ -1,10 +1,10 @@
 import { OUTCOME_NUMBERS } from '../../consensus/ledger/outcome.ts'
-import type { FaultRow } from '../../consensus/primitives/fault-row.ts'
 import { FAULT_TABLE, type FaultCode } from '../../consensus/primitives/fault-table.ts'
+import { httpFault } from '../../rpc/contract/http-faults.ts'
 
 const HEAD = `# Errors
 
-Made from \`consensus/primitives/fault-table.ts\` by \`npm run gen\`; a test compares them.
+Made from \`consensus/primitives/fault-table.ts\` and \`rpc/contract/http-faults.ts\` by \`npm run gen\`; a test compares them.
 
 Every refusal has an internal code, \`area/what-is-wrong\`, and the facts of the case. Over HTTP it becomes
 
@@ -39,7 +39,7 @@ export function errorsDocument(): string {
 
 function areaTable(area: string, codes: readonly FaultCode[]): string {
   const rows = codes.map((code) => {
-    const row: FaultRow = FAULT_TABLE[code]
+    const row = httpFault(code)
     const receipt = code in OUTCOME_NUMBERS ? String(OUTCOME_NUMBERS[code as keyof typeof OUTCOME_NUMBERS]) : ''
     return `| \`${code}\` | \`${row.api}\` | ${row.status} | ${row.blame} | ${row.retry ? 'yes' : ''} | ${receipt} | ${row.says} |`
   })

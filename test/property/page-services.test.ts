@@ -11,7 +11,7 @@ import { serviceNamed } from '../support/service-results.ts'
 
 const ADDRESS = 'https://a.example/page'
 
-/** The engines on this thread: what is asked here is what they give, not where they run. */
+/** The engines on this thread: the test is about their results, not about processes. */
 const engines = {
   run: async (task: never, input: unknown) => {
     const outcome = await runEngine({ task, input })
@@ -129,7 +129,7 @@ it.each(['node-web-fetch', 'node-url-meta', 'node-rss-read'])(
         const value = JSON.parse(result.value) as { readonly markdown?: string }
         expect([...checker.Errors(value)]).toEqual([])
         const { markdown = '' } = value
-        // Within code a bracket is a bracket.
+        // Inside code, brackets are not links.
         if (!markdown.includes('`')) expect(markdown).not.toMatch(/(?<!\\)\]\((?!https?:|mailto:)/)
       }),
       { numRuns: 300 },

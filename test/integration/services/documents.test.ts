@@ -202,7 +202,7 @@ describe('hostile documents', () => {
     expect((await make(items(18, word(500)))).pages).toBeGreaterThan(5)
   })
 
-  // Each of these has about as many bytes as a request may have.
+  // Each of these is about as long as a request may be.
   const wide = { description: 'x', qty: '888888888.8888', unitPrice: '888888.888888', vatPercent: '99.999' }
   const LONGEST: readonly (readonly [string, object])[] = [
     ['long texts in all items', items(200, 'Oak shelf, oiled, '.repeat(15).trim())],

@@ -29,7 +29,7 @@ beforeEach(() => {
   context = { ...chain, clock, outside: outsideOf({ web: new PageCache(web, clock), engines }) }
 })
 
-/** What a service gives for the page, or its failure. */
+/** The result of a service for the page, or its failure. */
 async function run(serviceId: string, page: FakePage | ReturnType<typeof fail>): Promise<unknown> {
   web.pages[ADDRESS] = page
   const definition = serviceNamed(serviceId)

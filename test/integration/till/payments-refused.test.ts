@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { toHex } from '../../../consensus/primitives/bytes.ts'
-import { type Fault, faultMessage, faultRow } from '../../../consensus/primitives/fault.ts'
+import { type Fault, faultMessage } from '../../../consensus/primitives/fault.ts'
 import { callA2a } from '../../../rpc/a2a/endpoint.ts'
+import { httpFault } from '../../../rpc/contract/http-faults.ts'
 import { callService, getExample } from '../../../rpc/handlers/market.ts'
 import type { NodeApi } from '../../../rpc/node/node-api.ts'
 import { isFault } from '../../../rpc/server/answer.ts'
@@ -35,7 +36,7 @@ async function ask(node: NodeApi, change: object, query = {}): Promise<Told> {
   return json ?? (JSON.parse(content as string) as Told)
 }
 
-const toldFault = (cause: Fault): Told => ({ error: faultMessage(cause), code: faultRow(cause.code).api })
+const toldFault = (cause: Fault): Told => ({ error: faultMessage(cause), code: httpFault(cause.code).api })
 
 const offer = (node: NodeApi, { txId, secret, serviceId, request }: TestPayment, change: object = {}): Promise<Told> =>
   ask(node, {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { MempoolEntry } from '../../../mempool/entry.ts'
-import { evict } from '../../../mempool/eviction.ts'
+import { evict } from '../../../mempool/mempool.ts'
 import { DEFAULT_MEMPOOL_POLICY, type MempoolPolicy } from '../../../mempool/policy.ts'
 import { Pool } from '../../../mempool/pool.ts'
 import { Ranking } from '../../../mempool/ranking.ts'

@@ -31,7 +31,7 @@ describe('a summary of a page', () => {
         : { ok: true, value: new URL(text) },
     read: async () => ({ ok: true, value: webPage(parts) }),
   })
-  /** Engines whose articles are the text between the tags. */
+  /** Engines that return this text as the article of any page. */
   const articles = (text = ENGLISH): Outside['engines'] => ({
     run: async (task, input, signal) =>
       task === 'page/article'
@@ -95,7 +95,7 @@ describe('a summary of a page', () => {
     expect(await ask('node-summarize', URL_TEXT, bare)).toMatchObject({
       refused: expect.stringContaining('no address can be read'),
     })
-    // The address may be as good as any: the caller has done nothing wrong, and may ask again.
+    // The URL may be fine: the caller did nothing wrong, and may ask again.
     expect(checkRequest(serviceNamed('node-summarize'), URL_TEXT, bare)).toMatchObject({
       fault: { code: 'service/unavailable', detail: { serviceId: 'node-summarize' } },
     })

@@ -349,7 +349,7 @@ describe('services on texts', () => {
   })
 })
 
-/** Every part of a schema that is of an object. */
+/** Every object schema inside a schema. */
 function objectsIn(schema: unknown): readonly Readonly<Record<string, unknown>>[] {
   if (typeof schema !== 'object' || schema === null) return []
   const inner = Object.values(schema).flatMap(objectsIn)

@@ -9,7 +9,7 @@ import { TEST_SERVICES } from '../../../support/test-services.ts'
 const [MODEL] = TEST_SERVICES as readonly [ServiceDefinition]
 const KEPT: ServiceDefinition = { ...MODEL, keptPerHead: true }
 
-/** A cache over a chain, and work that says how often it was done. */
+/** A cache over a chain, and work that counts its runs. */
 async function cache() {
   const test = await TestChain.open()
   const results = new ResultCache(test.chain)

@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 afterEach(() => server.close())
 
-/** A request that a facilitator finds good. */
+/** A request that a facilitator accepts. */
 function request() {
   const payer = newPayer()
   token.mint(payer.address, PRICE)

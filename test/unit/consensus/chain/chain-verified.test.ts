@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { VerifiedWitnesses } from '../../../../consensus/chain/verified-witnesses.ts'
 import type { WtxId } from '../../../../consensus/primitives/ids.ts'
+import { LruSet } from '../../../../consensus/primitives/lru.ts'
 import { outcomeOf } from '../../../support/branches.ts'
 import { TestChain, wallet } from '../../../support/chain.ts'
 import { filled, SAMPLE, units } from '../../../support/unsigned.ts'
 
 describe('verified witnesses', () => {
   it('are remembered by their own id alone', () => {
-    const verified = new VerifiedWitnesses()
+    const verified = new LruSet<WtxId>(2)
     verified.add(filled<WtxId>(1))
     expect([verified.has(filled<WtxId>(1)), verified.has(filled<WtxId>(2))]).toEqual([true, false])
   })

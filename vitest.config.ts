@@ -1,37 +1,56 @@
 import { availableParallelism } from 'node:os'
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+import { KINDS, type Kind, LONG, TIMED } from './test/suites.ts'
 
-/** Seconds that a test of each kind may take before it counts as hung. */
-const TIMEOUT_MS = { quick: 30_000, slow: 300_000 }
-
-function project(name: string, include: string[], testTimeout = TIMEOUT_MS.quick, more: object = {}) {
-  return { test: { name, include, testTimeout, hookTimeout: testTimeout, ...more } }
+/** Milliseconds that a test of each kind may take before it counts as hung. */
+const TIMEOUT_MS: Readonly<Record<Kind, number>> = {
+  tidy: 30_000,
+  unit: 30_000,
+  property: 300_000,
+  fuzz: 300_000,
+  integration: 300_000,
+  e2e: 300_000,
 }
 
-/** Tests of how long something takes at most: beside others they would measure those. */
-const TIMED = [
-  ...['stopping', 'network', 'external-miner', 'overload', 'first-call', 'chat'].map(
-    (name) => `test/e2e/${name}.test.ts`,
-  ),
-  ...['till/refund-load', 'network/p2p-host', 'api/hostile-requests'].map((name) => `test/integration/${name}.test.ts`),
-]
+/** Kinds that start programs of their own. */
+const STARTING: readonly Kind[] = ['integration', 'e2e']
+/** Kinds whose files leave nothing behind: they share modules, which are loaded once for each worker and not for each file. */
+const SHARING: readonly Kind[] = ['unit', 'property', 'fuzz']
+
+interface More {
+  readonly include?: readonly string[]
+  readonly exclude?: readonly string[]
+  readonly maxWorkers?: number
+  readonly sequence?: { readonly groupOrder: number }
+}
+
+function project(name: string, kind: Kind, more: More): TestProjectInlineConfiguration {
+  const times = { testTimeout: TIMEOUT_MS[kind], hookTimeout: TIMEOUT_MS[kind] }
+  const globalSetup = STARTING.includes(kind) ? ['./test/support/compiled-programs.ts'] : []
+  const { include = KINDS[kind], exclude = [], ...rest } = more
+  const files = { include: [...include], exclude: [...exclude] }
+  return { test: { name, ...files, ...times, globalSetup, isolate: !SHARING.includes(kind), ...rest } }
+}
+
+/** The long tests of a kind are in its folders. */
+function longOf(kind: Kind): readonly string[] {
+  const folders = KINDS[kind].map((glob) => glob.slice(0, glob.indexOf('*')))
+  return LONG.filter((glob) => folders.some((folder) => glob.startsWith(folder)))
+}
+
+const quick = (Object.keys(KINDS) as Kind[]).map((kind) => project(kind, kind, { exclude: [...LONG, ...TIMED] }))
+const long = (['property', 'integration', 'e2e'] as const).map((kind) =>
+  project(`long-${kind}`, kind, { include: longOf(kind) }),
+)
+const timed = project('timed', 'e2e', { include: TIMED, maxWorkers: 1, sequence: { groupOrder: 1 } })
 
 export default defineConfig({
   test: {
     reporters: ['default', './test/support/closing-line-reporter.ts'],
-    globalSetup: ['./test/support/compiled-programs.ts'],
     pool: 'forks',
     // Vitest would leave a core idle; most of these tests wait for processes of their own.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    projects: [
-      project('tidy', ['test/tidy/**/*.test.ts']),
-      project('unit', ['test/unit/**/*.test.ts', 'test/vectors/**/*.test.ts']),
-      project('property', ['test/property/**/*.test.ts', 'test/sim/**/*.test.ts'], TIMEOUT_MS.slow),
-      project('fuzz', ['test/fuzz/**/*.test.ts'], TIMEOUT_MS.slow),
-      project('integration', ['test/integration/**/*.test.ts'], TIMEOUT_MS.slow, { exclude: TIMED }),
-      project('e2e', ['test/e2e/**/*.test.ts'], TIMEOUT_MS.slow, { exclude: TIMED }),
-      project('timed', TIMED, TIMEOUT_MS.slow, { maxWorkers: 1, sequence: { groupOrder: 1 } }),
-    ],
+    projects: [...quick, ...long, timed],
     coverage: {
       provider: 'v8',
       include: ['consensus/**', 'amm/**', 'mempool/**', 'miner/**', 'marketplace/**', 'rpc/**', 'config/**', 'src/**'],

@@ -9,7 +9,7 @@ import { feeOf, spotPrice } from './math.ts'
 import { POOLS, type Pool, poolOfKey } from './pool.ts'
 import { type Trade, tradesOf } from './trades.ts'
 
-/** Milliseconds of one candle. */
+/** Milliseconds per candle. */
 export const CANDLE_MS = 3_600_000
 
 const CANDLE = container('Candle', {
@@ -27,10 +27,10 @@ const CANDLE = container('Candle', {
 })
 
 /**
- * One hour of a pool. Prices are what trades really paid, Y per X in Q112.112, fee included; all zero in an hour in which
- * liquidity moved and nobody traded. Volumes count what went in or came out of each asset, fees what of it stayed with the
- * LPs, in the asset paid in; both go beyond an amount where the same units are traded again and again. Reserves are those at the
- * end of the hour's last block that changed them.
+ * One hour of a pool. Prices are those of executed trades, fee included: Y per X in Q112.112; all zero if the hour only
+ * had liquidity changes. Volumes count the traded units of each asset; fees count what the LPs earned, in the asset
+ * paid in. Both can exceed the range of an amount, since units can be traded repeatedly. Reserves are those after the
+ * hour's last block that changed them.
  */
 export type Candle = ValueOf<typeof CANDLE>
 
@@ -39,12 +39,12 @@ export interface HourlyCandle extends Candle {
   readonly hour: number
 }
 
-/** Hour that a block belongs to, by its own time. */
+/** The hour of a block, by its own time. */
 export function hourOf(timeMs: number): number {
   return Math.floor(timeMs / CANDLE_MS)
 }
 
-/** Hourly candles by pool. `symbol` is that of the native coin. */
+/** Index of hourly candles by pool. `symbol` is the native coin's. */
 export function candleIndex(symbol: TokenSymbol): FoldedIndex {
   return { name: 'candles', prefix: 0x05, fold: (connected, read) => foldBlock(connected, symbol, read) }
 }
@@ -77,7 +77,7 @@ const EMPTY: Candle = {
   reserveY: ZERO,
 }
 
-/** Pools whose records the block changed, as it left them; a trade always changes its pool's. */
+/** Pools that the block changed, as it left them; every trade changes its pool. */
 function changedPools({ changes }: ConnectedBlock): readonly (readonly [PoolId, Pool])[] {
   return changes.flatMap(({ table, key, after }) =>
     table.prefix === POOLS.prefix && after !== undefined
@@ -120,7 +120,7 @@ function hourKey(hour: number): Uint8Array {
   return uintBE(BigInt(hour), HOUR_BYTES)
 }
 
-/** Hours of a pool that are read: from `from` to before `to`, the newest `limit` of them. */
+/** Hours of a pool to read: from `from` to before `to`, at most the newest `limit`. */
 export interface CandleQuery {
   readonly poolId: PoolId
   readonly from: number
@@ -128,13 +128,13 @@ export interface CandleQuery {
   readonly limit: number
 }
 
-/** What to read of the index: hours in which something happened, newest first. */
+/** Index range of a query: hours with activity, newest first. */
 export function candleRange({ poolId, from, to, limit }: CandleQuery): IndexRange {
   const prefix = fromHex(poolId)
   return { prefix, from: concat(prefix, hourKey(from)), to: concat(prefix, hourKey(to)), reverse: true, limit }
 }
 
-/** Reads a candle with its hour. */
+/** Decodes a candle with its hour. */
 export function candleOf({ key, value }: IndexEntry): HourlyCandle {
   return { ...decodeOwn(CANDLE, value), hour: Number(readUintBE(key.subarray(-HOUR_BYTES))) }
 }

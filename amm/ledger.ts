@@ -13,10 +13,12 @@ import { fundsFrom, POOL_SHARES, POOLS, type Pool, PRICE_ENTRIES, poolIdOf, pool
 import { recordPrice, writePriceEntry } from './price-entries.ts'
 import { swap } from './swap.ts'
 
-/** A pool before it exists: any shares up to the root of the product are no loss to it. */
+/**
+ * Stands for a pool before its creation: with it, any number of shares up to the root of the product passes the check.
+ */
 const NO_POOL: PoolFunds = { reserveA: amount(1n), reserveB: amount(1n), shares: 1n }
 
-/** Genesis pools: their reserves are minted for them, all shares but the locked ones are the owner's. */
+/** Genesis pools: their reserves are minted for them; all shares except the locked ones belong to the owner. */
 function genesis(overlay: Overlay, rules: LedgerRules, { pools }: GenesisLedgers): void {
   for (const { assetA: symbolA, assetB: symbolB, feeBps, amountA, amountB, owner } of pools) {
     const [assetA, assetB] = [assetOf(symbolA, rules.coin), assetOf(symbolB, rules.coin)]
@@ -34,7 +36,7 @@ function genesis(overlay: Overlay, rules: LedgerRules, { pools }: GenesisLedgers
   writePriceEntry(overlay, rules.market, 0, 0)
 }
 
-/** A share of a pool is never worth less than before, and a pool is never gone. */
+/** True if a share lost value or the pool was deleted; neither may ever happen. */
 function poolLoses({ before, after }: ValueChange): boolean {
   if (after === undefined) return true
   const pool = after as Pool
@@ -42,7 +44,7 @@ function poolLoses({ before, after }: ValueChange): boolean {
   return !poolNeverLoses(was, fundsFrom(pool, pool.assetX))
 }
 
-/** By pool, how far the pool's shares moved more than those that are held. */
+/** By pool: the change of the pool's share count minus the change of the shares that holders have. */
 function shareDifferences(changes: readonly ValueChange[]): ReadonlyMap<PoolId, bigint> {
   const differences = new Map<PoolId, bigint>()
   const count = (poolId: PoolId, change: bigint): void => {
@@ -65,7 +67,7 @@ function poolInvariant(changes: readonly ValueChange[]): string | null {
   return [...shareDifferences(changes).values()].some((difference) => difference !== 0n) ? 'pool-shares' : null
 }
 
-/** Pools, their shares, and the price entries of the one that prices the native coin. */
+/** Pools, their shares, and the price entries of the pool that prices the native coin. */
 export const ammModule = {
   name: 'amm',
   tables: [anyTable(POOLS), anyTable(POOL_SHARES), anyTable(PRICE_ENTRIES)],

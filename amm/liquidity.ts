@@ -27,14 +27,14 @@ import {
   withFunds,
 } from './pool.ts'
 
-/** How payloads name a pool: the assets in an order of their own. */
+/** A pool as payloads name it: its assets in either order. */
 export interface PoolName {
   readonly assetA: TokenSymbol
   readonly assetB: TokenSymbol
   readonly feeBps: number
 }
 
-/** A named pair with the id that its pool has, whether or not it exists. */
+/** A named pair with its pool id, whether or not the pool exists. */
 interface Pair {
   readonly assetA: Hash
   readonly assetB: Hash
@@ -64,15 +64,15 @@ function openPool(view: StateView, name: PoolName, rules: LedgerRules, check: As
   return { ...pair, pool, funds: fundsFrom(pool, pair.assetA) }
 }
 
-/** Decimals of a percentage in basis points. */
+/** Decimals of a percentage that is given in basis points. */
 const PERCENT_DECIMALS = 2
 
-/** A pool by its assets and its fee, for what a fault says of it. */
+/** Describes a pool in the detail of a fault. */
 export function poolDetail({ assetA, assetB, feeBps }: PoolName): FaultDetail {
   return { assetA, assetB, feeBps, feePct: formatAmount(BigInt(feeBps), PERCENT_DECIMALS) }
 }
 
-/** The limit of a payload that its outcome misses. */
+/** The fault of an outcome that misses the limit of its payload. */
 export function beyondLimit(got: Amount, limit: Amount): Fault {
   return fault('pool/limit', { got: got.toString(), limit: limit.toString() })
 }
@@ -86,7 +86,7 @@ export function newPool({ assetA, assetB }: Pair, feeBps: number, funds: PoolFun
   return { ...facts, xPerY: 0n, yPerX: 0n, accumulatedAt: height, createdAt: height }
 }
 
-/** Gives shares of a pool to an address; those of the pool itself are counted in its record. */
+/** Credits shares of a pool to an address; the pool's record counts its total separately. */
 export function giveShares(overlay: Overlay, holder: ShareHolder, given: Amount): void {
   overlay.put(POOL_SHARES, holder, { shares: add(sharesOf(overlay, holder), given) })
 }
@@ -141,7 +141,7 @@ const liquidityAdd: KindHandler<'liquidity_add'> = {
   },
 }
 
-/** Also where a token is frozen, so that nobody's funds are trapped. */
+/** Also allowed for a frozen token, so that funds are never trapped. */
 const liquidityRemove: KindHandler<'liquidity_remove'> = {
   spends: () => ZERO,
   apply: (context, { body: { sender, payload } }) => {
@@ -187,7 +187,7 @@ function takeBoth({ overlay }: TxContext, address: Address, pair: Pair, { amount
   )
 }
 
-/** Gives to an address that has an account: every sender has. */
+/** Credits an address that must have an account, as every sender has. */
 export function give(overlay: Overlay, address: Address, asset: Hash, given: Amount): void {
   const received = creditAsset(overlay, { address, asset }, given)
   assert(received, 'a sender without an account')
@@ -198,7 +198,7 @@ function nativeOf({ assetA, assetB, amountA, amountB }: PoolName & BothAmounts, 
   return assetB === coin.symbol ? amountB : ZERO
 }
 
-/** What the kinds of liquidity do. */
+/** Handlers of the liquidity transactions. */
 export const LIQUIDITY_HANDLERS = {
   pool_create: poolCreate,
   liquidity_add: liquidityAdd,

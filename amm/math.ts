@@ -1,14 +1,14 @@
 import { type Amount, amount, mulDivDown, mulDivUp, SUPPLY_BOUND } from '../consensus/primitives/amount.ts'
 import { assert } from '../consensus/primitives/assert.ts'
 
-/** What a pool holds of both assets, each at least 1, and how many shares of it there are, the locked ones included. */
+/** The reserves of a pool, each at least 1, and its number of shares, including the locked ones. */
 export interface PoolFunds {
   readonly reserveA: Amount
   readonly reserveB: Amount
   readonly shares: bigint
 }
 
-/** Shares that nobody ever holds: they keep both reserves above 0 when everybody else has left. */
+/** Shares that belong to no account: they keep both reserves above 0 when all providers have left. */
 export const LOCKED_SHARES = 1_000n as Amount
 
 /** The price 1 as a Q112.112 fixed-point number. */
@@ -17,10 +17,10 @@ export const PRICE_ONE = 1n << 112n
 /** A whole, in basis points and in parts per million. */
 const [BPS, PPM] = [10_000n, 1_000_000n]
 
-/** Exclusive bound of what {@link isqrt} takes, and the highest bit that a root of it can have. */
+/** Exclusive upper bound of the argument of {@link isqrt}, and the highest bit of its result. */
 const [SQUARE_BOUND, ROOT_TOP_BIT] = [1n << 256n, 1n << 127n]
 
-/** floor(sqrt(value)), exact, of a value below 2^256: the bits of the root from the highest down. */
+/** floor(sqrt(value)), exact, for values below 2^256; finds the bits of the root from the highest down. */
 export function isqrt(value: bigint): bigint {
   assert(value >= 0n && value < SQUARE_BOUND, 'isqrt takes unsigned numbers below 2^256')
   let root = 0n
@@ -32,7 +32,7 @@ export function isqrt(value: bigint): bigint {
 }
 
 /**
- * Shares of a new pool, floor(sqrt(a x b)), of which the caller locks {@link LOCKED_SHARES} for ever. From here on
+ * Shares of a new pool, floor(sqrt(a x b)); the caller locks {@link LOCKED_SHARES} of them for ever. From then on
  * shares^2 never exceeds the product of the reserves (see {@link poolNeverLoses}), so shares stay below 2^112.
  */
 export function initialShares(a: Amount, b: Amount): bigint {
@@ -40,8 +40,8 @@ export function initialShares(a: Amount, b: Amount): bigint {
 }
 
 /**
- * What a swap of exactly `amountIn` pays: floor(reserveOut x / (reserveIn 10,000 + x)) with
- * x = amountIn (10,000 - feeBps). Rounded down for the pool, always below `reserveOut`.
+ * Output of a swap of exactly `amountIn`: floor(reserveOut x / (reserveIn 10,000 + x)) with x = amountIn (10,000 -
+ * feeBps). Rounded down in favour of the pool; always below `reserveOut`.
  */
 export function outputOf(reserveIn: Amount, reserveOut: Amount, amountIn: Amount, feeBps: bigint): Amount {
   assertReserves(reserveIn, reserveOut)
@@ -50,8 +50,9 @@ export function outputOf(reserveIn: Amount, reserveOut: Amount, amountIn: Amount
 }
 
 /**
- * The least input that pays `amountOut`: ceil(reserveIn amountOut 10,000 / ((reserveOut - amountOut) (10,000 - feeBps))).
- * Rounded up for the pool. Undefined when the pool does not hold more than `amountOut` or no supply can reach the input.
+ * The least input for `amountOut`: ceil(reserveIn amountOut 10,000 / ((reserveOut - amountOut) (10,000 - feeBps))).
+ * Rounded up in favour of the pool. Undefined if the pool holds no more than `amountOut`, or if no supply reaches the
+ * input.
  */
 export function inputFor(reserveIn: Amount, reserveOut: Amount, amountOut: Amount, feeBps: bigint): Amount | undefined {
   assertReserves(reserveIn, reserveOut)
@@ -60,14 +61,14 @@ export function inputFor(reserveIn: Amount, reserveOut: Amount, amountOut: Amoun
   return input < SUPPLY_BOUND ? amount(input) : undefined
 }
 
-/** ceil(amountIn feeBps / 10,000): what a swap of exactly `amountIn` leaves with the LPs, in the asset paid in. */
+/** ceil(amountIn feeBps / 10,000): the LPs' fee of a swap of exactly `amountIn`, in the asset paid in. */
 export function feeOf(amountIn: Amount, feeBps: bigint): Amount {
   return amount(mulDivUp(amountIn, BPS - keptBps(feeBps), BPS))
 }
 
 /**
- * Shares for an offer of both assets, and what of it is taken: the scarcer asset decides how many shares, rounded down,
- * and each asset pays for exactly those, rounded up and never more than offered. 0 shares take nothing.
+ * Shares for an offer of both assets, and the accepted part of it. The scarcer asset determines the shares, rounded
+ * down; each asset then pays for exactly those, rounded up, never more than offered. 0 shares take nothing.
  */
 export function addLiquidity(
   { reserveA, reserveB, shares }: PoolFunds,
@@ -85,7 +86,7 @@ export function addLiquidity(
   }
 }
 
-/** What `shares`, at most all of them, take out of both reserves, each rounded down for the pool. */
+/** What `shares` (at most all) withdraw from both reserves, each rounded down in favour of the pool. */
 export function removeLiquidity(
   pool: PoolFunds,
   shares: bigint,
@@ -103,8 +104,8 @@ export function spotPrice(reserveA: Amount, reserveB: Amount): bigint {
 }
 
 /**
- * How far the price of an executed swap lies below the pool's price before it, fee and rounding included, in parts per
- * million from 0 to 1,000,000 and rounded up: ceil(10^6 (1 - (amountOut / amountIn) / (reserveOut / reserveIn))).
+ * How far the price of an executed swap is below the pool's price before it, fee and rounding included, in parts per
+ * million (0 to 1,000,000), rounded up: ceil(10^6 (1 - (amountOut / amountIn) / (reserveOut / reserveIn))).
  */
 export function priceImpactPpm(reserveIn: Amount, reserveOut: Amount, amountIn: Amount, amountOut: Amount): bigint {
   const atSpot = amountIn * reserveOut
@@ -113,20 +114,20 @@ export function priceImpactPpm(reserveIn: Amount, reserveOut: Amount, amountIn: 
 }
 
 /**
- * Whether a share is worth no less than before, by sqrt(reserveA reserveB) / shares and without division:
- * A' B' S^2 >= A B S'^2. With equal shares this says that the product of the reserves has not fallen.
+ * Whether a share kept its value sqrt(reserveA reserveB) / shares, computed without division: A' B' S^2 >= A B S'^2.
+ * With equal shares: the product of the reserves has not fallen.
  */
 export function poolNeverLoses(before: PoolFunds, after: PoolFunds): boolean {
   return after.reserveA * after.reserveB * before.shares ** 2n >= before.reserveA * before.reserveB * after.shares ** 2n
 }
 
-/** What of 10,000 parts of an input is swapped; the rest is the LPs' fee. */
+/** The part of 10,000 that is swapped; the rest is the LPs' fee. */
 function keptBps(feeBps: bigint): bigint {
   assert(feeBps >= 0n && feeBps < BPS, `fee out of range: ${feeBps} bps`)
   return BPS - feeBps
 }
 
-/** A pool that holds nothing of an asset has no price, and 0 in would buy all of the other. */
+/** An empty reserve has no price, and an input of 0 would buy the whole other reserve. */
 function assertReserves(one: Amount, other: Amount): void {
   assert(one > 0n && other > 0n, 'a pool holds both assets')
 }

@@ -5,8 +5,8 @@ import { PRICE_ONE } from './math.ts'
 import { PRICE_ENTRIES, type PriceEntry } from './pool.ts'
 
 /**
- * Base units of the native coin that a millionth of a dollar costs in an epoch, as an exact fraction: numerator below 2^256
- * and above 0, denominator below 2^176. The dollar of the priced pool has 6 decimals.
+ * Price of a millionth of a dollar in base units of the native coin, in an epoch, as an exact fraction: 0 < numerator <
+ * 2^256, denominator < 2^176. The dollar of the priced pool has 6 decimals.
  */
 export interface EpochPrice {
   readonly numerator: bigint
@@ -15,15 +15,16 @@ export interface EpochPrice {
 
 type PricingRules = Pick<MarketRules, 'epochBlocks'>
 
-/** The entries that price an epoch: that of its first block, and that of the epoch before; of epoch 0 its own alone. */
+/** The price entries of an epoch: those of its first block and of the previous epoch's; for epoch 0 only its own. */
 function entriesOf(view: StateView, epoch: number): readonly PriceEntry[] | undefined {
   const entries = (epoch === 0 ? [0] : [epoch - 1, epoch]).map((each) => view.get(PRICE_ENTRIES, each))
   return entries.includes(undefined) ? undefined : (entries as PriceEntry[])
 }
 
 /**
- * The price in an epoch: the mean over the block ends of the epoch before; in epoch 0 the reserves of genesis. Undefined
- * where an entry is missing: the pool has not had a full epoch yet, the epoch has not begun, or it is long over.
+ * The price in an epoch: the mean over the block ends of the previous epoch; in epoch 0 from the genesis reserves.
+ * Undefined if an entry is missing: the pool has no full epoch yet, the epoch has not begun, or its entries were
+ * deleted.
  */
 export function epochPrice(view: StateView, epoch: number, { epochBlocks }: PricingRules): EpochPrice | undefined {
   const entries = entriesOf(view, epoch)
@@ -36,23 +37,24 @@ export function epochPrice(view: StateView, epoch: number, { epochBlocks }: Pric
   }
 }
 
-/** Dollars in the priced pool, in millionths: the lower of what it held at the epoch's two entries. */
+/** Dollars in the priced pool, in millionths: the lower value of the epoch's two entries. */
 export function epochDepth(view: StateView, epoch: number): Amount | undefined {
   const entries = entriesOf(view, epoch)
   return entries?.map(({ reserveDollar }) => reserveDollar).reduce((low, each) => (each < low ? each : low))
 }
 
-/** How far the price of an epoch may lie outside what the pool said at its entries: a quarter of it. */
+/** The tolerated distance of an epoch's price from the pool's ratios at its entries: a quarter. */
 const [STRAY_PARTS, STRAY_WHOLE] = [3n, 4n]
 
 /**
- * Whether the mean of an epoch lies more than a quarter below or above the ratios at both of its entries. Whoever lends a
- * pool its depth at the entries and leaves in between can move the mean at the cost of a shallow pool, but not those ratios.
+ * Whether the mean of an epoch is more than a quarter below, or above, the ratios at both its entries. This detects an
+ * attacker who adds depth at the entries and withdraws it in between: that makes the mean cheap to move, but not the
+ * two ratios.
  */
 export function epochStrays(view: StateView, epoch: number, rules: PricingRules): boolean {
   const [entries, price] = [entriesOf(view, epoch), epochPrice(view, epoch, rules)]
   if (entries === undefined || price === undefined) return false
-  // Both fractions over the product of their denominators.
+  // Compares the fractions by cross-multiplication.
   const sides = entries.map(({ reserveNative, reserveDollar }) => ({
     mean: price.numerator * reserveDollar,
     ratio: reserveNative * price.denominator,
@@ -63,19 +65,19 @@ export function epochStrays(view: StateView, epoch: number, rules: PricingRules)
   )
 }
 
-/** Base units that so many millionths of a dollar cost, rounded up; undefined where no supply can reach them. */
+/** Base units that cost this many millionths of a dollar, rounded up; undefined if no supply reaches them. */
 export function nativeOfMicros({ numerator, denominator }: EpochPrice, micros: bigint): Amount | undefined {
-  // Compared before it is divided, since a product of the two may exceed 256 bits.
+  // Compared before dividing, since the product may exceed 256 bits.
   if (micros * numerator > (SUPPLY_BOUND - 1n) * denominator) return undefined
   return amount(mulDivUp(micros, numerator, denominator))
 }
 
-/** Millionths of a dollar that so many base units are worth, rounded down. */
+/** Value of base units in millionths of a dollar, rounded down. */
 export function microsOfNativeDown({ numerator, denominator }: EpochPrice, native: bigint): bigint {
   return mulDivDown(native, denominator, numerator)
 }
 
-/** Millionths of a dollar that so many base units are worth, rounded up. */
+/** Value of base units in millionths of a dollar, rounded up. */
 export function microsOfNativeUp({ numerator, denominator }: EpochPrice, native: bigint): bigint {
   return mulDivUp(native, denominator, numerator)
 }

@@ -1,26 +1,26 @@
-import type { ChainDatabase } from '../consensus/chain/database.ts'
+import type { DatabaseReader } from '../consensus/chain/reader.ts'
 import type { Hash, PoolId } from '../consensus/primitives/ids.ts'
 import type { StateView } from '../consensus/state/view.ts'
 import type { TxRules } from '../consensus/tx/rules.ts'
 import { POOLS, poolIdOf } from './pool.ts'
 import { deepestPools, POOLS_BY_ASSET, poolOfEntry } from './pools-by-asset.ts'
 
-/** How many pools of each end of a route are looked at, those that hold most of it. */
+/** Pools that are examined at each end of a route, those with the most of that asset. */
 export const POOLS_PER_END = 16
 
-/** What routes are looked for. */
+/** The ends of a route. */
 export interface RouteEnds {
   readonly assetIn: Hash
   readonly assetOut: Hash
 }
 
 /**
- * Pools that routes of up to three hops between two assets can lead through: those of the pair, the
- * {@link POOLS_PER_END} deepest of each end, and all that join what these lead to. All there are, where neither asset has
- * more; who wants to crowd out a pool must hold more in sixteen. Reads two ranges and at most 768 records for three fees.
+ * Pools for routes of up to three hops between two assets: the pools of the pair, the {@link POOLS_PER_END} deepest
+ * pools of each end, and all pools that connect those. Complete if neither asset has more pools. An attacker who wants
+ * to push a pool out must hold more in sixteen others. Reads two index ranges, and at most 768 records for three fees.
  */
 export function poolsBetween(
-  database: ChainDatabase,
+  database: DatabaseReader,
   ends: RouteEnds,
   { poolFeesBps }: Pick<TxRules, 'poolFeesBps'>,
 ): Promise<readonly PoolId[]> {
@@ -36,7 +36,7 @@ export function poolsBetween(
   ])
 }
 
-/** What the pools hold beside an asset, each once. */
+/** The other assets in pools of an asset, without duplicates. */
 function across(view: StateView, pools: readonly PoolId[], asset: Hash): readonly Hash[] {
   const others = pools.flatMap((poolId) => {
     const pool = view.get(POOLS, poolId)
@@ -46,7 +46,7 @@ function across(view: StateView, pools: readonly PoolId[], asset: Hash): readonl
   return [...new Set(others)]
 }
 
-/** Existing pools of one of these assets and one of those, at any fee. */
+/** Existing pools between an asset of one list and an asset of the other, at any fee. */
 function joining(
   view: StateView,
   these: readonly Hash[],

@@ -14,17 +14,17 @@ const WORD = 0xffff_ffff_ffff_ffffn
 const NOTHING = new Uint8Array(0)
 
 /**
- * Pools of every asset, the one that holds most of it first: asset || 2^128 - 1 - reserve of it (16 bytes, big-endian) ||
- * pool id -> nothing.
+ * Pools of every asset, the largest reserve first: asset || 2^128 - 1 - its reserve (16 bytes, big-endian) || pool id
+ * -> empty value.
  */
 export const POOLS_BY_ASSET: StateIndex = { name: 'pools-by-asset', prefix: 0x06, changesOf }
 
-/** What to read of the index: the pools that hold most of an asset. */
+/** Index range of the pools with the most of an asset. */
 export function deepestPools(asset: Hash, limit: number): IndexRange {
   return { prefix: fromHex(asset), limit }
 }
 
-/** Pool that an entry names. */
+/** The pool id in an index entry. */
 export function poolOfEntry({ key }: IndexEntry): PoolId {
   return toHex(key.subarray(POOL_AT)) as PoolId
 }
@@ -34,14 +34,14 @@ function changesOf(changes: readonly StateChange[]): readonly IndexWrite[] {
     if (table.prefix !== POOLS.prefix) return []
     const poolId = poolOfKey(key)
     const [had, has] = [placesOf(poolId, before), placesOf(poolId, after)]
-    // An asset whose reserve stayed has its place still.
+    // An asset with an unchanged reserve keeps its key.
     const left = had.filter((place) => !has.includes(place)).map((place) => ({ key: fromHex(place) }))
     const joined = has.filter((place) => !had.includes(place)).map((place) => ({ key: fromHex(place), value: NOTHING }))
     return [...left, ...joined]
   })
 }
 
-/** Keys of a pool under both its assets, in hex. */
+/** Index keys of a pool under both its assets, in hex. */
 function placesOf(poolId: PoolId, record: Uint8Array | undefined): readonly string[] {
   if (record === undefined) return []
   const { assetX, assetY, reserveX, reserveY } = decodeOwn(POOLS.codec, record)

@@ -6,12 +6,12 @@ import type { Overlay } from '../consensus/state/overlay.ts'
 import { NATIVE_ASSET } from '../consensus/state/table.ts'
 import { accumulatedAt, POOLS, PRICE_ENTRIES, poolIdOf } from './pool.ts'
 
-/** The pool that prices the native coin, which need not exist. */
+/** The pool that prices the native coin; it may not exist. */
 export function pricedPoolId({ pricedPool: { dollar, feeBps } }: Pick<MarketRules, 'pricedPool'>): PoolId {
   return poolIdOf(NATIVE_ASSET, tokenAsset(dollar), feeBps)
 }
 
-/** Writes the entry of an epoch from the priced pool as it is at the start of block `height`. */
+/** Writes an epoch's price entry from the priced pool at the start of block `height`. */
 export function writePriceEntry(overlay: Overlay, market: MarketRules, epoch: number, height: number): void {
   const pool = overlay.get(POOLS, pricedPoolId(market))
   if (pool === undefined) return
@@ -23,7 +23,7 @@ export function writePriceEntry(overlay: Overlay, market: MarketRules, epoch: nu
   })
 }
 
-/** At the first block of an epoch the price so far is written down, and the oldest entry goes. */
+/** At the first block of an epoch, writes the price entry and deletes the oldest one. */
 export function* recordPrice({ rules: { market }, height, overlay }: BlockContext): Iterable<void> {
   const { epochBlocks, priceEpochsKept } = market
   if (height % epochBlocks !== 0) return

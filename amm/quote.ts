@@ -13,52 +13,52 @@ import { feeOf, inputFor, priceImpactPpm } from './math.ts'
 import { fundsFrom, POOLS } from './pool.ts'
 import { bestRoute, type ListedPool, paidBy, type Route, type RouteHop } from './route.ts'
 
-/** Most pools that a quote looks at; the rest of those given are left out, so the deepest should come first. */
+/** Maximum pools that a quote examines; further ones are ignored, so the deepest should come first. */
 export const QUOTE_POOLS_MAX = 1_024
 
 /** A whole, in basis points and in parts per million. */
 const [BPS, PPM] = [10_000n, 1_000_000n]
 
-/** What somebody wants to swap. */
+/** A requested swap. */
 export interface SwapOrder {
   readonly assetIn: TokenSymbol
   readonly assetOut: TokenSymbol
-  /** Base units that go in, or that come out where the output is exact. */
+  /** Base units to pay, or base units to receive if the output is exact. */
   readonly amount: Amount
-  /** How much worse than quoted the swap may come out before it fails: 0 to 10,000 basis points. */
+  /** Accepted loss against the quote before the swap fails: 0 to 10,000 basis points. */
   readonly slippageBps: bigint
 }
 
-/** What quotes are made from: a state, the coin's rules, and ids of pools; ids that name none are passed over. */
+/** What a quote needs: a state, the coin's rules, and pool ids; ids without a pool are ignored. */
 export interface QuoteBasis {
   readonly view: StateView
   readonly coin: Pick<CoinRules, 'symbol'>
   readonly pools: Iterable<PoolId>
 }
 
-/** One pool of a quote. */
+/** A hop of a quote. */
 export interface QuotedHop extends RouteHop {
-  /** What of `amountIn` stays with the LPs, rounded up. */
+  /** The part of `amountIn` that the LPs earn, rounded up. */
   readonly fee: Amount
   readonly priceImpactPpm: bigint
 }
 
-/** A swap as it would come out on this very state, to the base unit. */
+/** A swap as it would execute on this state, exact to the base unit. */
 export interface SwapQuote {
   readonly hops: readonly QuotedHop[]
   readonly amountIn: Amount
   readonly amountOut: Amount
-  /** How far it lies below the price before it, fees included, in parts per million; at most 3 too high over a route. */
+  /** Distance from the price before the swap, fees included, in parts per million; for a route at most 3 too high. */
   readonly priceImpactPpm: bigint
-  /** Least output, rounded up, or most input, rounded down: never more slippage than was granted. */
+  /** Least output, rounded up, or most input, rounded down, so that slippage never exceeds the accepted one. */
   readonly limit: Amount
-  /** The swap itself, with that limit. */
+  /** The payload of the swap, with that limit. */
   readonly payload: PayloadOf<'swap'>
 }
 
 /**
- * Quotes an exact input over the best route of at most three pools, none of them twice, through assets that can be traded
- * now. Best of all routes over the pools given, of which the first {@link QUOTE_POOLS_MAX} count.
+ * Quotes an exact input over the best route of at most three different pools, through assets that are not frozen. The
+ * best of all routes over the given pools, of which the first {@link QUOTE_POOLS_MAX} count.
  */
 export function quoteExactIn(basis: QuoteBasis, order: SwapOrder): Result<SwapQuote> {
   const ends = endsOf(basis, order)
@@ -69,7 +69,7 @@ export function quoteExactIn(basis: QuoteBasis, order: SwapOrder): Result<SwapQu
   return fail(connected(pools, ends) ? fault('pool/too-small') : noRoute(order))
 }
 
-/** Quotes an exact output over the one pool of both assets that takes least for it. */
+/** Quotes an exact output over the single pool of both assets with the least input. */
 export function quoteExactOut(basis: QuoteBasis, order: SwapOrder): Result<SwapQuote> {
   const ends = endsOf(basis, order)
   if ('code' in ends) return fail(ends)
@@ -96,7 +96,7 @@ function endsOf({ view, coin }: QuoteBasis, { assetIn, assetOut, slippageBps }: 
   return 'code' in to ? to : { assetIn: from.asset, assetOut: to.asset }
 }
 
-/** The pools given, as they are in the view, but for those of a frozen token. */
+/** The given pools that exist, without those of a frozen token. */
 function tradedPools({ view, pools }: QuoteBasis): readonly ListedPool[] {
   const frozen = (asset: Hash): boolean => view.get(TOKENS, asset)?.frozen === true
   return [...new Set(pools)].slice(0, QUOTE_POOLS_MAX).flatMap((poolId) => {
@@ -109,7 +109,7 @@ function isBetween({ assetX, assetY }: ListedPool['pool'], { assetIn, assetOut }
   return (assetX === assetIn && assetY === assetOut) || (assetX === assetOut && assetY === assetIn)
 }
 
-/** Whether a route leads from one end to the other, whatever it pays. */
+/** Whether any route connects the two ends, whatever it pays. */
 function connected(pools: readonly ListedPool[], { assetIn, assetOut }: Ends): boolean {
   let reached = new Set([assetIn])
   for (let hop = 0; hop < HOPS_MAX; hop++) {
@@ -163,7 +163,7 @@ function leastOut(out: Amount, slippageBps: bigint): Amount {
   return amount(mulDivUp(out, BPS - slippageBps, BPS))
 }
 
-/** A limit stays below 2^112 like every amount of a transaction. */
+/** A limit must stay below 2^112, like every amount in a transaction. */
 function mostIn(paid: Amount, slippageBps: bigint): Amount {
   const most = mulDivDown(paid, BPS + slippageBps, BPS)
   return amount(most < SUPPLY_BOUND ? most : SUPPLY_BOUND - 1n)

@@ -10,7 +10,7 @@ export interface ListedPool {
   readonly pool: Pool
 }
 
-/** One pool of a route, with what goes in and what comes out. */
+/** A hop of a route, with its input and output. */
 export interface RouteHop extends ListedPool {
   readonly assetIn: Hash
   readonly assetOut: Hash
@@ -18,15 +18,15 @@ export interface RouteHop extends ListedPool {
   readonly amountOut: Amount
 }
 
-/** Pools of a route in order; each pays what the next one takes. */
+/** The hops in order; each hop's output is the next one's input. */
 export type Route = readonly RouteHop[]
 
-/** A pool as it is entered from one of its assets. */
+/** A pool in one direction. */
 interface Edge extends ListedPool {
   readonly assetOut: Hash
 }
 
-/** Pools by the asset that goes in, and by the pair in that direction. */
+/** Pools by their input asset, and by the pair in that direction. */
 class PoolGraph {
   readonly #byAsset = new Map<Hash, Edge[]>()
   readonly #byPair = new Map<string, Edge[]>()
@@ -65,9 +65,9 @@ interface Order {
 }
 
 /**
- * The route over at most three of these pools, none of them twice, that pays most for an exact input: every one is tried.
- * Of equals the shorter wins, then the one found first. Both ends are fixed and a pair has one pool per fee, so routes
- * number at most 2 fees^2 for every pool. Undefined where no route pays anything.
+ * The best route for an exact input over at most three different pools of these, by trying every one. Of equal outputs
+ * the shorter route wins, then the first found. With both ends fixed and one pool per pair and fee, there are at most 2
+ * fees^2 routes per pool. Undefined if no route pays anything.
  */
 export function bestRoute(pools: Iterable<ListedPool>, order: Order): Route | undefined {
   const graph = new PoolGraph(pools)
@@ -92,7 +92,7 @@ function hopOver({ poolId, pool, assetOut }: Edge, assetIn: Hash, amountIn: Amou
   return { poolId, pool, assetIn, assetOut, amountIn, amountOut }
 }
 
-/** What a route pays in the end. */
+/** The final output of a route. */
 export function paidBy(route: Route): Amount {
   return (route.at(-1) as RouteHop).amountOut
 }

@@ -12,7 +12,7 @@ import { beyondLimit, give, poolDetail } from './liquidity.ts'
 import { inputFor, outputOf } from './math.ts'
 import { fundsFrom, POOLS, type Pool, poolIdOf, withFunds } from './pool.ts'
 
-/** Where a swap stands: so much of this asset is under way. */
+/** State of a swap between hops: the asset and the amount that it holds. */
 interface Way {
   readonly symbol: TokenSymbol
   readonly asset: Hash
@@ -25,7 +25,7 @@ interface Step {
   readonly pool: Pool
 }
 
-/** The pool of a hop, if its asset may be traded and the pool exists. */
+/** The pool of a hop, if it exists and its output asset is not frozen. */
 function stepOf({ overlay, rules }: TxContext, from: Omit<Way, 'value'>, hop: SwapHop): Step | Fault {
   const out = usableAsset(overlay, hop.asset, rules.coin)
   if ('code' in out) return out
@@ -37,7 +37,7 @@ function stepOf({ overlay, rules }: TxContext, from: Omit<Way, 'value'>, hop: Sw
   return { assetOut: out.asset, poolId, pool }
 }
 
-/** The whole input joins the reserve, the fee with it; the output leaves. */
+/** Adds the whole input, with its fee, to one reserve, and takes the output from the other. */
 function trade({ overlay, height }: TxContext, { pool, poolId }: Step, from: Way, paid: Amount): void {
   const funds = fundsFrom(pool, from.asset)
   const traded = {
@@ -48,7 +48,7 @@ function trade({ overlay, height }: TxContext, { pool, poolId }: Step, from: Way
   overlay.put(POOLS, poolId, withFunds(pool, from.asset, traded, height))
 }
 
-/** One hop of a swap whose input is known. */
+/** One hop of a swap with a known input. */
 function passHop(context: TxContext, from: Way, hop: SwapHop): Way | Fault {
   const step = stepOf(context, from, hop)
   if ('code' in step) return step
@@ -59,7 +59,7 @@ function passHop(context: TxContext, from: Way, hop: SwapHop): Way | Fault {
   return { symbol: hop.asset, asset: step.assetOut, value }
 }
 
-/** A route may come through a pool again: every hop meets the reserves that the hops before it left. */
+/** A route may use a pool twice: every hop sees the reserves that earlier hops left. */
 function swapIn(context: TxContext, sender: Address, start: Way, { hops, limit }: PayloadOf<'swap'>): Fault | null {
   const short = debitAsset(context.overlay, { address: sender, asset: start.asset }, start.value)
   if (short !== null) return short
@@ -98,7 +98,7 @@ function swapOut(
   return null
 }
 
-/** `swap`: over up to three pools with a known input, over one with a known output. */
+/** `swap`: over up to three pools if the input is known, over one if the output is known. */
 export const swap: KindHandler<'swap'> = {
   spends: ({ payload: { assetIn, exactOut, amount: known, limit } }, { coin }) => {
     if (assetOf(assetIn, coin) !== NATIVE_ASSET) return ZERO

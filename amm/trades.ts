@@ -38,15 +38,15 @@ const TRADE = container('Trade', {
   timeMs: safeUint64,
 })
 
-/** What a swap did in one pool: every hop is a trade of its own. The reserves are those that it met. */
+/** The trade of a swap in one pool; every hop is one. The reserves are those before the trade. */
 export type Trade = ValueOf<typeof TRADE>
 
-/** Place of a trade on the best chain: height, index in the block, hop. */
+/** Position of a trade on the best chain: height, index in the block, hop. */
 export type TradePlace = Pick<Trade, 'height' | 'index' | 'hop'>
 
 /**
- * The trades of a block in order, from the amounts that receipts tell and the pools as they were before the block. Swaps and
- * liquidity move reserves by just these amounts, so each trade's reserves are those before the block and what came between.
+ * The trades of a block in order, from the amounts in its receipts and the pools before the block. Only swaps and
+ * liquidity changes move reserves, and only by these amounts, so each trade's reserves follow from them.
  */
 export function tradesOf(
   { block, receipts, changes }: Pick<ConnectedBlock, 'block' | 'receipts' | 'changes'>,
@@ -73,10 +73,10 @@ export function tradesOf(
 
 type PoolPayload = PayloadOf<'pool_create' | 'liquidity_add' | 'liquidity_remove'>
 
-/** Which way the first two amounts of these receipts move the reserves. */
+/** Signs with which the first two amounts of these receipts change the reserves. */
 const LIQUIDITY_SIGNS: Partial<Record<TxKind, bigint>> = { pool_create: 1n, liquidity_add: 1n, liquidity_remove: -1n }
 
-/** Reserves of a block's pools as its transactions come one after the other. */
+/** Reserves of a block's pools, followed through its transactions. */
 class Reserves {
   /** By pool and asset. */
   readonly #reserves = new Map<string, bigint>()
@@ -91,7 +91,7 @@ class Reserves {
     }
   }
 
-  /** What a trade meets; it then moves the reserves. */
+  /** The reserves before a trade, which it then changes. */
   trade({ poolId, assetIn, assetOut, amountIn, amountOut }: HopOutcome): Pick<Trade, 'reserveIn' | 'reserveOut'> {
     const met = { reserveIn: this.#of(poolId, assetIn), reserveOut: this.#of(poolId, assetOut) }
     this.#add(poolId, assetIn, amountIn)
@@ -141,11 +141,11 @@ function hopsOf(
   })
 }
 
-/** Keys of all trades begin with 0, those of one pool with 1 and its id; both end with the place, newest first. */
+/** Keys of all trades begin with 0, those of one pool with 1 and its id; both end with the position, newest first. */
 const ALL = Uint8Array.of(0)
 const BY_POOL = Uint8Array.of(1)
 
-/** Trades of the best chain, all and by pool. `symbol` is that of the native coin. */
+/** Index of the trades on the best chain, of all pools and by pool. `symbol` is the native coin's. */
 export function tradeIndex(symbol: TokenSymbol): BlockIndex {
   return {
     name: 'trades-2',
@@ -177,28 +177,28 @@ function placeKey({ height, index, hop }: TradePlace): Uint8Array {
 
 const PLACE_BYTES = 7
 
-/** Which trades are listed. */
+/** Filter of a listing. */
 export interface TradeQuery {
   /** Only those of one pool. */
   readonly poolId?: PoolId | undefined
-  /** Only those before this place, exclusive. */
+  /** Only those before this position, exclusive. */
   readonly before?: TradePlace | undefined
   readonly limit: number
 }
 
-/** What to read of the index for a listing, newest first. Entries of one pool name places, see {@link placeOfEntry}. */
+/** Index range of a listing, newest first. Entries of one pool contain positions only, see {@link placeOfEntry}. */
 export function tradeRange({ poolId, before, limit }: TradeQuery): IndexRange {
   const prefix = poolId === undefined ? ALL : concat(BY_POOL, fromHex(poolId))
   const from = before === undefined ? undefined : concat(prefix, placeKey(before), Uint8Array.of(0))
   return { prefix, from, limit }
 }
 
-/** Key of the trade that an entry of any listing names. */
+/** Key of the trade that an entry refers to. */
 export function placeOfEntry({ key }: IndexEntry): Uint8Array {
   return concat(ALL, key.subarray(-PLACE_BYTES))
 }
 
-/** Reads a trade. */
+/** Decodes a trade. */
 export function decodeTrade(value: Uint8Array): Trade {
   return decodeOwn(TRADE, value)
 }

@@ -3,38 +3,37 @@ import { flag, integer, type Setting, text } from './setting.ts'
 /** Settings of the chat platform. */
 export const CHAT_SETTINGS = {
   'chat.enabled': flag('Whether this node has the chat platform: info API, chat, keys', true),
-  'chat.tokens-max': integer(
-    'Tokens of an answer where the request names no number, and the most that it may name',
-    4_096,
-    [16, 131_072],
-  ),
+  'chat.tokens-max': integer('Most tokens of an answer; a request may ask for fewer', 4_096, [16, 131_072]),
   'chat.budget-seconds': integer('Time for all stages of one answer', 120, [5, 1_800]),
   'chat.concurrent-max': integer('Chats answered at once', 640, [1, 10_000]),
   'chat.key-concurrent-max': integer(
-    'Chats answered at once for one wallet with all its keys, and for each key of the operator',
+    'Chats answered at once for all keys of a wallet together, and for each key of the operator',
     32,
     [1, 10_000],
   ),
   'chat.key-rpm': integer(
-    'Chats per minute of one wallet with all its keys, and of each key of the operator; a key may have less',
+    'Chats per minute for all keys of a wallet together, and for each key of the operator; a key may have less',
     60,
     [1, 1_000_000],
   ),
   'chat.key-tpd': integer(
-    'Tokens per day (UTC) of one wallet with all its keys, and of each key of the operator; a key may have less',
+    'Tokens per day (UTC) for all keys of a wallet together, and for each key of the operator; a key may have less',
     1_000_000,
     [1, 999_999_999_999],
   ),
-  'chat.keys-max': integer('Keys that one wallet may have, and the operator', 20, [1, 1_000]),
+  'chat.keys-max': integer('Most keys of a wallet, and of the operator', 20, [1, 1_000]),
   'chat.wallets': text(
     'Who may make keys by signing in with a wallet: all, none, or addresses separated by commas',
     'all',
     'all, none, or addresses separated by commas',
     /^(all|none|[0-9a-z]+(,[0-9a-z]+){0,63})$/,
   ),
-  'chat.model-router': flag('Whether model-4 asks a model for the tier of a request that its rules leave open', false),
+  'chat.model-router': flag(
+    'Whether model-4 lets a model choose the tier of requests that its rules do not decide',
+    false,
+  ),
   'chat.qa-model': flag(
-    'Whether a model words the answers of /api/v1/info/qa; else they are passages of the facts',
+    'Whether a model writes the answers of /api/v1/info/qa; otherwise they are quoted from the facts',
     true,
   ),
   'chat.comparison-file': text('JSON file with comparison_vs_external of the info API', null, 'a path'),
@@ -42,7 +41,7 @@ export const CHAT_SETTINGS = {
   'chat.espeak': text('Program espeak-ng, for speech without a model: a name on the PATH or a path', null, 'a program'),
 } as const satisfies Record<string, Setting>
 
-/** Settings of the chat platform, as they are used. */
+/** Parsed settings of the chat platform. */
 export interface ChatConfig {
   readonly enabled: boolean
   readonly tokensMax: number
@@ -63,7 +62,7 @@ export interface ChatConfig {
 
 type Name = keyof typeof CHAT_SETTINGS
 
-/** Reads the settings, whose texts have been checked. */
+/** Parses the settings; their texts have already been checked. */
 export function readChat(textOf: (name: Name) => string | null): ChatConfig {
   const isOn = (name: Name): boolean => textOf(name) === 'true'
   const number = (name: Name): number => Number(textOf(name))

@@ -8,7 +8,7 @@ import { readOutside } from './outside-settings.ts'
 import type { Setting } from './setting.ts'
 import { type Config, type Origin, type Prices, type Resolved, SETTINGS, type SettingName } from './settings.ts'
 
-/** Text of the settings that one source gives, by name, and how the source calls them. */
+/** Settings from one source, as texts by name, and how the source names them. */
 export interface Source {
   readonly origin: Origin
   readonly values: Readonly<Record<string, string>>
@@ -31,7 +31,7 @@ export function variableOf(name: string): string {
   return ENVIRONMENT_PREFIX + name.replaceAll(/[.-]/g, '_').toUpperCase()
 }
 
-/** Settings in the environment. Variables of ours that name no setting are refused, but for those listed. */
+/** Settings in the environment. Unknown variables with our prefix are refused, except for `others`. */
 export function environmentSource(
   environment: Readonly<Record<string, string | undefined>>,
   others: readonly string[],
@@ -47,7 +47,10 @@ export function environmentSource(
   return ok({ origin: 'environment', values, callsIt: variableOf })
 }
 
-/** Settings given as flags, without their dashes. `others` are flags of the command, which a typo may have meant too. */
+/**
+ * Settings given as flags, without their dashes. `others` are the command's own flags: a typo may have meant one of
+ * them.
+ */
 export function flagSource(flags: Readonly<Record<string, string>>, others: readonly string[] = []): Result<Source> {
   const byFlag = new Map(NAMES.map((name) => [flagOf(name).slice(2), name]))
   const values: Record<string, string> = {}
@@ -76,7 +79,7 @@ export function fileSource(path: string, content: string): Result<Source> {
   return ok({ origin: 'file', values, callsIt: (name) => `${name} in ${path}` })
 }
 
-/** Puts the sources over the defaults, the later over the earlier, and reads every value. */
+/** Merges the sources over the defaults, later ones over earlier ones, and parses every value. */
 export function resolveConfig(
   sources: readonly Source[],
   home: string,
@@ -105,7 +108,7 @@ export function resolveConfig(
   return ok({ config: configOf(resolution), resolution })
 }
 
-/** The value of a setting as it may be shown: of one that may hold a password what cannot be one. */
+/** The value of a setting for display. If it may hold a password, only the parts that cannot hold it are shown. */
 export function shownValue(name: SettingName, { value }: Resolved): string {
   const { isSecret, secretParts }: Setting = SETTINGS[name]
   if (value === null || !isSecret) return String(value)
@@ -136,7 +139,7 @@ function unknownKey(key: string, known: readonly string[], source: string): Faul
   return fault('config/unknown-key', { key, source, suggestion: likest(key, known, 1)[0] as string })
 }
 
-/** What would be allowed, if the value is not. */
+/** The allowed values, if this one is not allowed; else null. */
 function checkValue({ type }: Setting, value: string | null): string | null {
   if (value === null) return null
   switch (type.kind) {
@@ -162,10 +165,10 @@ function checkValue({ type }: Setting, value: string | null): string | null {
 }
 
 const USD_DECIMALS = 6
-/** A million dollars a call: more is a typo. */
+/** A million dollars per call: a higher price is a typo. */
 const PRICE_USD_MICROS_MAX = 10n ** 12n
 
-/** Millionths of a dollar; any more digits are refused. */
+/** Dollars as millionths; more than six decimals are refused. */
 function parseDollars(text: string): bigint | null {
   const parsed = parseAmount(text, USD_DECIMALS)
   return parsed.ok ? parsed.value : null

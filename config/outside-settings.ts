@@ -1,12 +1,12 @@
 import { flag, type Setting, text } from './setting.ts'
 
-/** A provider that the operator chose: its name, and its base address where that is not the provider's own. */
+/** A provider that the operator chose: its name, and its base address if that is not the default. */
 export interface ProviderChoice {
   readonly name: string
   readonly url: string | null
 }
 
-/** Names of providers by what they are asked for; the operator's order is the order in which they are asked. */
+/** Names of providers per kind. The operator's order is the order in which they are asked. */
 export const PROVIDER_NAMES = {
   prices: ['coingecko', 'coinbase', 'binance'],
   search: ['searxng', 'brave'],
@@ -17,12 +17,12 @@ export const PROVIDER_NAMES = {
   translate: ['libretranslate'],
 } as const satisfies Record<string, readonly string[]>
 
-/** What providers are asked for. */
+/** Kinds of data that providers give. */
 export type ProviderKind = keyof typeof PROVIDER_NAMES
 
 const HTTP_URL = 'https?:\\/\\/[^\\s,=]+[^\\s,]*'
 
-/** What follows a name or begins an address, and what is no name by its length: it may hold a key. */
+/** Parts of the setting that may hold a key: what follows a name, addresses, and words too long for a name. */
 const ADDRESS_PARTS = /(?<=[=:])[^,]+|[^,=:]{20,}/g
 
 function providers(kind: ProviderKind, about: string): Setting {
@@ -43,49 +43,55 @@ function nodes(about: string): Setting {
 
 const CIDR = '[0-9a-fA-F:.]+\\/[0-9]{1,3}'
 
-/** Settings of what services reach beside the chain. Addresses may hold keys, so those of providers are never shown. */
+/**
+ * Settings of everything that services use outside the chain. Addresses may hold keys, so those of providers are never
+ * shown.
+ */
 export const OUTSIDE_SETTINGS = {
-  'web.enabled': flag('Whether services read the public web and the name system', true),
-  'web.robots': flag('Whether node-web-fetch leaves alone what robots.txt asks to be left alone', true),
+  'web.enabled': flag('Whether services may use the public web and DNS', true),
+  'web.robots': flag('Whether node-web-fetch obeys robots.txt', true),
   'web.ports': text(
-    'Ports that addresses of callers may name',
+    'Ports that URLs of callers may use',
     '80,443',
     'ports separated by commas',
     /^\d{1,5}(,\d{1,5}){0,15}$/,
   ),
   'web.deny': text(
-    'Networks that are never connected to for callers, beside all that are not public and what this node listens on',
+    'Networks that are never contacted for callers, beside all non-public ones and those of this node',
     null,
     'networks like 203.0.113.0/24, separated by commas',
     new RegExp(`^${CIDR}(,${CIDR}){0,255}$`),
   ),
   'web.contact': text(
-    'Address in the User-Agent under which those who are visited learn who visits; default: rpc.public-url',
+    'Contact address in the User-Agent, for operators of visited sites; default: rpc.public-url',
     null,
     'an http(s) or mailto URL',
     /^(https?:\/\/|mailto:)[\x21-\x7e]{1,200}$/,
   ),
   'web.resolvers': text(
-    'Name servers that are asked; default: those of the system',
+    'DNS servers; default: those of the system',
     null,
-    'IP addresses, each with a port where it is not 53: 127.0.0.1:5353',
+    'IP addresses, each with a port if it is not 53: 127.0.0.1:5353',
     /^[0-9a-fA-F:.[\]]+(,[0-9a-fA-F:.[\]]+){0,7}$/,
   ),
   'validation.target': text(
-    'Base address that node-x402-validation looks at; default: rpc.public-url',
+    'Base address that node-x402-validation probes; default: rpc.public-url',
     null,
     'an http(s) URL without a slash at the end',
     /^https?:\/\/[^\s/]+(\/[^\s]*[^\s/])?$/,
   ),
   'geo.city-db': text('MMDB file with cities or countries (GeoLite2, DB-IP, ip-location-db)', null, 'a path'),
   'geo.asn-db': text('MMDB file with autonomous systems', null, 'a path'),
-  'providers.prices': providers('prices', 'Who is asked for prices of crypto assets'),
-  'providers.search': providers('search', 'Who is asked for web pages; an own SearXNG must have its JSON format on'),
-  'providers.domains': providers('domains', 'Whose list of registries (RDAP) is used for domains'),
-  'providers.weather': providers('weather', 'Who is asked for the weather'),
-  'providers.geocoder': providers('geocoder', 'Who is asked where cities are; default: as providers.weather'),
-  'providers.rates': providers('rates', 'Who is asked for exchange rates of currencies'),
-  'providers.translate': providers('translate', 'Who translates; default: a model with the role translate'),
+  'providers.prices': providers('prices', 'Providers of crypto prices, in the order in which they are asked'),
+  'providers.search': providers(
+    'search',
+    'Providers of web search; your own SearXNG must have its JSON format enabled',
+  ),
+  'providers.domains': providers('domains', 'Source of the list of domain registries (RDAP)'),
+  'providers.weather': providers('weather', 'Providers of the weather'),
+  'providers.geocoder': providers('geocoder', 'Providers of coordinates of places; default: as providers.weather'),
+  'providers.rates': providers('rates', 'Providers of exchange rates of currencies'),
+  'providers.translate': providers('translate', 'Providers of translation; default: a model with the role translate'),
   'providers.ethereum': nodes('JSON-RPC nodes of Ethereum, in the order in which they are asked'),
   'providers.base': nodes('JSON-RPC nodes of the layer-2 network Base, in the order in which they are asked'),
   'providers.keys-file': text(
@@ -99,15 +105,20 @@ export const OUTSIDE_SETTINGS = {
     'Whether node-image-gen sells abstract artwork made from the prompt, which does not depict it',
     false,
   ),
-  'documents.currency': text('Currency of documents whose request names none', 'EUR', 'an ISO 4217 code', /^[A-Z]{3}$/),
+  'documents.currency': text(
+    'Currency of documents if the request names none',
+    'EUR',
+    'an ISO 4217 code',
+    /^[A-Z]{3}$/,
+  ),
   'documents.fonts': text(
-    'Font files (TTF, OTF, WOFF) for scripts that the built-in ones lack',
+    'Font files (TTF, OTF, WOFF) for scripts that the built-in fonts lack',
     null,
     'paths separated by commas',
   ),
 } as const satisfies Record<string, Setting>
 
-/** Settings of what services reach beside the chain, as they are used. */
+/** Parsed settings of everything that services use outside the chain. */
 export interface OutsideConfig {
   readonly web: {
     readonly enabled: boolean
@@ -115,14 +126,14 @@ export interface OutsideConfig {
     readonly ports: readonly number[]
     readonly deny: readonly string[]
     readonly contact: string | null
-    /** Empty: those of the system. */
+    /** Empty for those of the system. */
     readonly resolvers: readonly string[]
   }
-  /** Null: the node's public address. */
+  /** Null for the node's public address. */
   readonly validationTarget: string | null
   readonly geo: { readonly cityDb: string | null; readonly asnDb: string | null }
   readonly providers: Readonly<Record<ProviderKind, readonly ProviderChoice[]>> & {
-    /** Hold keys, perhaps. */
+    /** Addresses that may hold keys. */
     readonly ethereum: readonly string[]
     readonly base: readonly string[]
     readonly keysFile: string | null
@@ -131,7 +142,7 @@ export interface OutsideConfig {
   readonly documents: { readonly currency: string; readonly fonts: readonly string[] }
 }
 
-/** Reads the settings, whose texts have been checked. */
+/** Parses the settings; their texts have already been checked. */
 export function readOutside(textOf: (name: keyof typeof OUTSIDE_SETTINGS) => string | null): OutsideConfig {
   const list = (name: keyof typeof OUTSIDE_SETTINGS): readonly string[] => textOf(name)?.split(',') ?? []
   const chosen = (kind: ProviderKind): readonly ProviderChoice[] => list(`providers.${kind}`).map(choiceOf)

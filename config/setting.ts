@@ -1,4 +1,4 @@
-/** How a setting's text is read. */
+/** How a setting's text is parsed. */
 export type SettingType =
   | { readonly kind: 'text'; readonly pattern?: RegExp; readonly allowed: string }
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
@@ -8,19 +8,19 @@ export type SettingType =
   | { readonly kind: 'prices' }
   | { readonly kind: 'proxies' }
 
-/** One setting: its name is its flag (`--rpc-port`), its variable (`FARTHING_RPC_PORT`) and its path in the file (`rpc.port`). */
+/** A setting. `rpc.port` is its path in the file; its flag is `--rpc-port`, its variable `FARTHING_RPC_PORT`. */
 export interface Setting {
   readonly type: SettingType
-  /** Text of the default; null means unset. */
+  /** The default as text; null means unset. */
   readonly default: string | null
   readonly about: string
-  /** Whether its value must not be shown: it may hold a password. */
+  /** The value may hold a password and must not be shown. */
   readonly isSecret?: true
-  /** The parts of such a value that hold the secret, where the rest may be shown; global. */
+  /** Matches the secret parts of such a value, if the rest may be shown; must be a global pattern. */
   readonly secretParts?: RegExp
 }
 
-/** A setting of free text, by a pattern. */
+/** A setting of free text that may have a pattern. */
 export function text(about: string, fallback: string | null, allowed: string, pattern?: RegExp): Setting {
   return {
     type: pattern === undefined ? { kind: 'text', allowed } : { kind: 'text', allowed, pattern },
@@ -34,7 +34,7 @@ export function integer(about: string, fallback: number, [min, max]: readonly [n
   return { type: { kind: 'integer', min, max }, default: String(fallback), about }
 }
 
-/** One of some words. */
+/** One of several words. */
 export function choice(about: string, fallback: string, choices: readonly string[]): Setting {
   return { type: { kind: 'choice', choices }, default: fallback, about }
 }

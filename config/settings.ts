@@ -25,7 +25,7 @@ export const SETTINGS = {
   ),
   'rpc.port': integer('Port of the API; 0 takes a free one', 8420, PORTS),
   'rpc.public-url': text(
-    'Base address in documents and quotes; unset: the Host header of each request',
+    'Base address of the API in documents and quotes; default: from the Host header of each request',
     null,
     'an http(s) URL without a slash at the end',
     /^https?:\/\/[^\s/]+(\/[^\s]*[^\s/])?$/,
@@ -34,39 +34,35 @@ export const SETTINGS = {
     type: { kind: 'proxies' },
     default: 'false',
     about:
-      'Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed: addresses and networks separated by commas; true: whatever connects',
+      'Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed: addresses and networks separated by commas; true: every client',
   },
   'rpc.rate-read': integer('Reads per minute and address', 3_000, RATES),
-  'rpc.rate-list': integer(
-    'Long lists, whole blocks and what else is dear to read, per minute and address',
-    600,
-    RATES,
-  ),
+  'rpc.rate-list': integer('Long lists, whole blocks and other expensive reads per minute and address', 600, RATES),
   'rpc.rate-transaction': integer('Transactions per minute and address', 6_000, RATES),
-  'rpc.rate-simulate': integer('Transactions tried out per minute and address', 1_200, RATES),
+  'rpc.rate-simulate': integer('Transactions simulated per minute and address', 1_200, RATES),
   'rpc.rate-quote': integer('Calls without a payment per minute and address', 9_000, RATES),
   'rpc.rate-settle': integer('Calls with a payment per minute and address', 15_000, RATES),
-  'rpc.rate-mining': integer('Templates and solutions of miners per minute and address', 1_200, RATES),
+  'rpc.rate-mining': integer('Templates and solutions for mining per minute and address', 1_200, RATES),
   'rpc.rate-health': integer('Health checks and scrapes per minute and address', 6_000, RATES),
-  'rpc.rate-events': integer('Streams of events that are begun per minute and address', 300, RATES),
+  'rpc.rate-events': integer('Event streams opened per minute and address', 300, RATES),
   'rpc.rate-mcp': integer('Calls over MCP and A2A without a payment per minute and address', 3_000, RATES),
   'rpc.rate-chat': integer('Chats, speech and questions to the info API per minute and address', 1_200, RATES),
-  'rpc.rate-sign-in': integer('Tries to sign in to the dashboard per minute and address', 20, RATES),
+  'rpc.rate-sign-in': integer('Attempts to sign in to the dashboard per minute and address', 20, RATES),
   'rpc.delay-max-ms': integer(
-    'Delay of the event loop from which on the node refuses work, what is cheap to ask again first',
+    'Event loop delay above which the node refuses requests, first those that are cheap to repeat',
     150,
     [10, 100_000],
   ),
   'rpc.concurrent-max': integer('Requests answered at once', 1_024, [1, 100_000]),
   'mcp.allowed-origins': text(
-    "Origins of web pages that may use /api/mcp, separated by commas, or * for all; the node's own always may",
+    "Origins of web pages that may use /api/mcp, separated by commas, or * for all; the node's own origin always may",
     null,
     'origins like https://chat.example, separated by commas, or *',
     /^(\*|https?:\/\/[^\s/,]+(,https?:\/\/[^\s/,]+)*)$/,
   ),
-  'p2p.enabled': flag('Whether this node talks to others', true),
+  'p2p.enabled': flag('Whether this node connects to other nodes', true),
   'p2p.host': text(
-    'IP address that peers reach; default: all of this machine, on the devnet 127.0.0.1',
+    'IP address to listen on for peers; default: all addresses of this machine, on the devnet 127.0.0.1',
     null,
     'an IP address',
     /^(\d{1,3}(\.\d{1,3}){3}|[0-9a-fA-F]{0,4}:[0-9a-fA-F:.]{1,40})$/,
@@ -78,29 +74,29 @@ export const SETTINGS = {
     'multiaddresses separated by commas',
     /^\/[^\s,]+(,\/[^\s,]+)*$/,
   ),
-  'p2p.outbound': integer('Connections that this node seeks by itself', 8, [0, 64]),
-  'p2p.inbound-max': integer('Connections of others that it takes', 48, [0, 1_024]),
-  'p2p.mdns': choice('Whether nodes on the local network are found; auto: on the devnet', 'auto', [
+  'p2p.outbound': integer('Outbound connections to keep', 8, [0, 64]),
+  'p2p.inbound-max': integer('Most inbound connections', 48, [0, 1_024]),
+  'p2p.mdns': choice('Whether to find nodes on the local network by mDNS; auto: only on the devnet', 'auto', [
     'auto',
     'true',
     'false',
   ]),
-  'p2p.dht': flag('Whether nodes are found through a Kademlia table', true),
-  'p2p.upnp': flag('Whether the router is asked to forward the port (UPnP)', false),
-  'p2p.autonat': flag('Whether peers are asked if this node can be reached', false),
+  'p2p.dht': flag('Whether to find nodes through a Kademlia table (DHT)', true),
+  'p2p.upnp': flag('Whether to ask the router to forward the port (UPnP)', false),
+  'p2p.autonat': flag('Whether to ask peers if this node can be reached (AutoNAT)', false),
   'p2p.announce': text(
-    'Address that others are told, where it differs from the one listened on',
+    'Address to announce to peers, if it differs from the one listened on',
     null,
     'a multiaddress like /dns4/node.example/tcp/8421',
     /^\/(ip4|ip6|dns|dns4|dns6)\/[^\s,/]+\/tcp\/[1-9][0-9]{0,4}$/,
   ),
   'sync.snapshot': choice(
-    'How a new node gets the state; auto: by its blocks where a peer has them all and gives them quickly, else from a snapshot',
+    'How a new node gets the state; auto: from all blocks if a peer serves them quickly, else from a snapshot',
     'auto',
     ['auto', 'always', 'never'],
   ),
   'storage.mode': choice(
-    'What is kept: archive everything, full all blocks and the witnesses of some days, pruned only recent blocks',
+    'Kept data. archive: everything; full: all blocks, and witnesses of some days; pruned: only recent blocks',
     'full',
     ['archive', 'full', 'pruned'],
   ),
@@ -128,16 +124,16 @@ export const SETTINGS = {
   'market.prices': {
     type: { kind: 'prices' },
     default: null,
-    about: 'Dollar prices that differ from the defaults: node-a=0.01,node-b=0.02',
+    about: 'Dollar prices of services that differ from the defaults: node-a=0.01,node-b=0.02',
   },
   'market.min-pool-depth-usd': dollars(
-    'Least dollars in the pool that prices the coin; below, nothing is quoted in the coin',
+    'Least dollars in the pool that prices the coin; with less, nothing is quoted in the coin',
     '10000',
   ),
   'market.native-usd-min': dollars('Dollar price of the coin below which nothing is quoted in it', null),
   'market.native-usd-max': dollars('Dollar price of the coin above which nothing is quoted in it', null),
   'market.settlers': text(
-    'Addresses of the settlers of other replicas, which the owner lists on chain beside its own, by commas',
+    'Addresses of the settlers of other replicas, separated by commas; the owner lists them on chain beside its own',
     null,
     'addresses separated by commas, at most 7',
     /^[0-9a-z]+(,[0-9a-z]+){0,6}$/,
@@ -146,16 +142,16 @@ export const SETTINGS = {
     type: { kind: 'text', allowed: 'a postgres:// URL', pattern: /^postgres(ql)?:\/\/\S+$/ },
     default: null,
     about:
-      'PostgreSQL that several replicas keep their claims in, postgres://user@host/database; default: the data folder',
+      'PostgreSQL database for the claims of several replicas, postgres://user@host/database; default: the data folder',
     isSecret: true,
   },
   'market.claims-lease-seconds': integer(
-    'Silence after which a replica is taken for dead, the same for all that share claims',
+    'Seconds of silence after which a replica counts as dead; the same for all replicas that share claims',
     30,
     [2, 3_600],
   ),
   'market.pause-depth': integer(
-    'Blocks that a reorganisation must leave behind to be told and to pause sales',
+    'Depth in blocks from which a reorganisation is reported and pauses sales',
     6,
     [1, 2_400],
   ),
@@ -166,7 +162,7 @@ export const SETTINGS = {
     [1, 8_760],
   ),
   'market.result-keep-mib': integer(
-    'Most MiB of kept results, each rail; beyond it those large for their price go first',
+    'Most MiB of kept results per rail; above it, results that are large for their price are deleted first',
     256,
     MIB,
   ),
@@ -180,17 +176,22 @@ export const SETTINGS = {
     ['base', 'base-sepolia', 'custom'],
   ),
   'stable.network-word': text(
-    'Name of the network in x402 version 1, where it differs',
+    'Name of the network in x402 version 1, if it differs from the default',
     null,
     'a word like base-sepolia',
     /^[a-z0-9]+(-[a-z0-9]+)*$/,
   ),
-  'stable.chain-id': text('EVM chain id, where it differs', null, 'a whole number from 1', /^[1-9][0-9]{0,14}$/),
-  'stable.asset-contract': text('Token contract, where it is not the USDC of the network', null, EVM_ADDRESS, EVM),
+  'stable.chain-id': text(
+    'EVM chain id, if it differs from the default',
+    null,
+    'a whole number from 1',
+    /^[1-9][0-9]{0,14}$/,
+  ),
+  'stable.asset-contract': text('Token contract, if it is not the USDC of the network', null, EVM_ADDRESS, EVM),
   'stable.asset-symbol': text('Symbol of the token, for people', null, '1 to 11 characters', /^\S{1,11}$/u),
   'stable.asset-name': text("Name in the token's EIP-712 domain", null, '1 to 64 characters', /^\S(.{0,62}\S)?$/u),
   'stable.asset-version': text("Version in the token's EIP-712 domain", null, '1 to 16 characters', /^\S{1,16}$/u),
-  'stable.asset-decimals': text('Decimals of the token, where they are not 6', null, '0 to 18', /^([0-9]|1[0-8])$/),
+  'stable.asset-decimals': text('Decimals of the token, if they are not 6', null, '0 to 18', /^([0-9]|1[0-8])$/),
   'stable.pay-to': text('Address on the EVM network that stablecoin calls pay', null, EVM_ADDRESS, EVM),
   'stable.facilitators': text(
     'Base addresses of x402 facilitators, separated by commas, in the order in which they are asked',
@@ -199,25 +200,29 @@ export const SETTINGS = {
     /^https?:\/\/[^\s,]+(,https?:\/\/[^\s,]+){0,7}$/,
   ),
   'stable.facilitator-auth-file': text(
-    'JSON file with the headers that facilitators want: {"<url>": {"verify": {"authorization": "..."}}}, * for all paths',
+    'JSON file with the headers that facilitators require: {"<url>": {"verify": {"authorization": "..."}}}, * for all paths',
     null,
     'a path',
   ),
   'stable.rpc-url': {
     type: { kind: 'text', allowed: 'an http(s) URL', pattern: /^https?:\/\/[^\s,]+$/ },
     default: null,
-    about: 'JSON-RPC of a node of the EVM network: finds out settlements whose outcome a facilitator does not tell',
+    about: 'JSON-RPC of an EVM node: resolves settlements whose outcome a facilitator does not report',
     isSecret: true,
   },
   'stable.max-timeout-seconds': integer('How long a stablecoin offer can be paid', 120, [15, 3_600]),
   'stable.refund-key-file': text(
-    'File with the key (64 hex digits) of an EVM wallet that pays owed stablecoin refunds back',
+    'File with the key (64 hex digits) of the EVM wallet that pays stablecoin refunds',
     null,
     'a path',
   ),
   ...OUTSIDE_SETTINGS,
   ...CHAT_SETTINGS,
-  'chain.reorganisation-max': integer('Deepest reorganisation taken without the operator', 1_200, [1, 2_399]),
+  'chain.reorganisation-max': integer(
+    'Deepest reorganisation that is accepted without the operator',
+    1_200,
+    [1, 2_399],
+  ),
   'mempool.count-max': integer('Most waiting transactions', 10_000, [100, 1_000_000]),
   'mempool.mib-max': integer('Most MiB of waiting transactions', 32, MIB),
   'storage.cache-mib': integer('LevelDB block cache', 32, MIB),
@@ -241,10 +246,10 @@ export const SETTINGS = {
 /** Name of a setting. */
 export type SettingName = keyof typeof SETTINGS
 
-/** Where a value came from. */
+/** The source of a value. */
 export type Origin = 'default' | 'file' | 'environment' | 'flag'
 
-/** Value of a setting with where it came from. */
+/** A setting's value and its source. */
 export interface Resolved {
   readonly value: string | null
   readonly origin: Origin
@@ -253,7 +258,7 @@ export interface Resolved {
 /** Prices in millionths of a dollar by service id. */
 export type Prices = Readonly<Record<string, bigint>>
 
-/** The configuration as the daemon uses it. */
+/** The parsed configuration of the daemon. */
 export interface Config {
   readonly network: NetworkName
   readonly dataDir: string
@@ -270,7 +275,7 @@ export interface Config {
   readonly mcp: { readonly allowedOrigins: readonly string[] }
   readonly p2p: {
     readonly enabled: boolean
-    /** Null is the network's default. */
+    /** Null for the network's default. */
     readonly host: string | null
     readonly port: number
     readonly peers: readonly string[]
@@ -294,13 +299,13 @@ export interface Config {
     readonly owner: string | null
     readonly payout: string | null
     readonly prices: Prices
-    /** Dollars in millionths; null is no bound. */
+    /** Dollars in millionths; null for no bound. */
     readonly minPoolDepthMicros: bigint
     readonly nativeUsdMinMicros: bigint | null
     readonly nativeUsdMaxMicros: bigint | null
     /** Addresses of other replicas' settlers. */
     readonly settlers: readonly string[]
-    /** Holds a password, perhaps; null is the data folder. */
+    /** May hold a password; null for the data folder. */
     readonly claimsUrl: string | null
     readonly claimsLeaseSeconds: number
     readonly pauseDepth: number
@@ -311,7 +316,7 @@ export interface Config {
   readonly stable: {
     readonly enabled: boolean
     readonly network: 'base' | 'base-sepolia' | 'custom'
-    /** What differs from the network's own; null is the network's. */
+    /** Overrides of the network's defaults; null for the default. */
     readonly networkWord: string | null
     readonly chainId: number | null
     readonly assetContract: string | null
@@ -322,7 +327,7 @@ export interface Config {
     readonly payTo: string | null
     readonly facilitators: readonly string[]
     readonly facilitatorAuthFile: string | null
-    /** Holds a key, perhaps. */
+    /** May hold a key. */
     readonly rpcUrl: string | null
     readonly maxTimeoutSeconds: number
     readonly refundKeyFile: string | null

@@ -1,5 +1,5 @@
 import { baseFeeAfter } from '../consensus/block/base-fee.ts'
-import type { Chain } from '../consensus/chain/chain.ts'
+import type { ChainReader } from '../consensus/chain/reader.ts'
 import { ACCOUNTS } from '../consensus/ledger/account.ts'
 import { formatAmount } from '../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../consensus/primitives/fault.ts'
@@ -12,8 +12,8 @@ import type { Ranking } from './ranking.ts'
 import type { Unpaid } from './unpaid.ts'
 
 /** What admission looks at. Everything is read when it is asked, so that a moved head is seen. */
-export interface AdmissionContext {
-  readonly chain: Chain
+export interface AdmissionDependencies {
+  readonly chain: ChainReader
   readonly pool: Pool
   readonly policy: MempoolPolicy
   readonly ranking: Ranking
@@ -23,17 +23,17 @@ export interface AdmissionContext {
 }
 
 /** Height that a transaction admitted now can be mined at first. */
-export function nextHeight(chain: Chain): number {
+export function nextHeight(chain: ChainReader): number {
   return chain.head.header.height + 1
 }
 
 /** Base fee of the next block. */
-export function nextBaseFee(chain: Chain): bigint {
+export function nextBaseFee(chain: ChainReader): bigint {
   return baseFeeAfter(chain.head.header, chain.ruleBook.at(nextHeight(chain)).block)
 }
 
 /** Every check but the signature, cheapest first. */
-export function checkAdmission(entry: MempoolEntry, context: AdmissionContext): Fault | null {
+export function checkAdmission(entry: MempoolEntry, context: AdmissionDependencies): Fault | null {
   return (
     checkResting(context) ??
     checkKnown(entry, context) ??
@@ -48,17 +48,17 @@ export function checkAdmission(entry: MempoolEntry, context: AdmissionContext): 
 }
 
 /** While the head is a passing one, what is mined looks as if it were not. */
-function checkResting({ chain }: AdmissionContext): Fault | null {
+function checkResting({ chain }: AdmissionDependencies): Fault | null {
   return chain.moving ? fault('mempool/busy') : null
 }
 
-function checkKnown({ tx }: MempoolEntry, { chain, pool }: AdmissionContext): Fault | null {
+function checkKnown({ tx }: MempoolEntry, { chain, pool }: AdmissionDependencies): Fault | null {
   if (pool.hasWitness(tx.wtxId) || pool.get(tx.txId) !== undefined) return fault('mempool/known')
   return chain.database.location(tx.txId) === undefined ? null : fault('mempool/mined')
 }
 
 /** Whether a block could ever hold it by the rules of the next one, and the next one in time. */
-export function checkStanding({ tx, weight, bytes }: MempoolEntry, chain: Chain): Fault | null {
+export function checkStanding({ tx, weight, bytes }: MempoolEntry, chain: ChainReader): Fault | null {
   const height = nextHeight(chain)
   const rules = chain.ruleBook.at(height)
   const malformed = checkTransaction(tx, rules.tx)
@@ -72,7 +72,7 @@ export function checkStanding({ tx, weight, bytes }: MempoolEntry, chain: Chain)
   return validUntil !== 0 && validUntil < height ? fault('tx/expired', { validUntil, height }) : null
 }
 
-function checkFee({ tx, weight }: MempoolEntry, { chain, ranking, floorRate }: AdmissionContext): Fault | null {
+function checkFee({ tx, weight }: MempoolEntry, { chain, ranking, floorRate }: AdmissionDependencies): Fault | null {
   const baseFee = nextBaseFee(chain)
   const floor = ranking.spared.has(tx.body.sender) ? 0n : floorRate
   const least = baseFee > floor ? baseFee : floor
@@ -82,7 +82,7 @@ function checkFee({ tx, weight }: MempoolEntry, { chain, ranking, floorRate }: A
   return fault('mempool/fee-too-low', { feeRate: rate.toString(), minFeeRate: least.toString(), ...texts })
 }
 
-function checkAccount({ tx, needs }: MempoolEntry, { chain, pool, policy }: AdmissionContext): Fault | null {
+function checkAccount({ tx, needs }: MempoolEntry, { chain, pool, policy }: AdmissionDependencies): Fault | null {
   const { sender, nonce } = tx.body
   const account = chain.database.get(ACCOUNTS, sender)
   if (account === undefined) return fault('tx/sender-unknown')
@@ -108,18 +108,18 @@ function checkAccount({ tx, needs }: MempoolEntry, { chain, pool, policy }: Admi
 }
 
 /** What a transaction of this weight pays at a rate. */
-function feeText(chain: Chain, weight: number, rate: bigint): string {
+function feeText(chain: ChainReader, weight: number, rate: bigint): string {
   return coinText(chain, BigInt(weight) * rate)
 }
 
-function coinText({ ruleBook: { params } }: Chain, units: bigint): string {
+function coinText({ ruleBook: { params } }: ChainReader, units: bigint): string {
   return `${formatAmount(units, params.decimals)} ${params.ticker}`
 }
 
 const BPS = 10_000n
 
 /** A replacement pays more at today's base fee, and no less at any other, or it could be had for nothing. */
-function checkReplacement({ tx, weight }: MempoolEntry, { chain, pool, policy }: AdmissionContext): Fault | null {
+function checkReplacement({ tx, weight }: MempoolEntry, { chain, pool, policy }: AdmissionDependencies): Fault | null {
   const old = pool.account(tx.body.sender)?.at(tx.body.nonce)
   if (old === undefined) return null
   const baseFee = nextBaseFee(chain)
@@ -138,14 +138,14 @@ function checkReplacement({ tx, weight }: MempoolEntry, { chain, pool, policy }:
 }
 
 /** What is taken in costs every node a signature and its bytes, whether it is ever mined or not. */
-function checkUnpaid({ tx }: MempoolEntry, { chain, policy, ranking, unpaid }: AdmissionContext): Fault | null {
+function checkUnpaid({ tx }: MempoolEntry, { chain, policy, ranking, unpaid }: AdmissionDependencies): Fault | null {
   const { sender } = tx.body
   if (ranking.spared.has(sender) || unpaid.leftOf(sender, nextHeight(chain)) >= 1) return null
   return fault('mempool/account-unpaid', { countMax: policy.unpaidPerAccount, perBlock: policy.unpaidPerBlock })
 }
 
 /** A later transaction needs keys that the chain, or an earlier one waiting here, has brought. */
-function checkKeys({ tx }: MempoolEntry, { chain, pool }: AdmissionContext): Fault | null {
+function checkKeys({ tx }: MempoolEntry, { chain, pool }: AdmissionDependencies): Fault | null {
   const { sender, nonce } = tx.body
   if (nonce === 0n || chain.keys.keysOf(sender) !== undefined) return null
   return pool.account(sender)?.at(0n) === undefined ? fault('tx/keys-missing') : null
@@ -156,7 +156,7 @@ function checkKeys({ tx }: MempoolEntry, { chain, pool }: AdmissionContext): Fau
  * to go. What no block can take ranks below everything, whatever it promises. A replacement has room already, as far as it is no
  * longer than what it replaces.
  */
-function checkRoom({ tx, bytes }: MempoolEntry, context: AdmissionContext): Fault | null {
+function checkRoom({ tx, bytes }: MempoolEntry, context: AdmissionDependencies): Fault | null {
   const { pool, policy, ranking, floorRate } = context
   const { sender, nonce } = tx.body
   const old = pool.account(sender)?.at(nonce)

@@ -3,6 +3,7 @@ import type { HeadChange } from '../consensus/chain/events.ts'
 import type { BlockEntry } from '../consensus/chain/layout.ts'
 import type { Rules } from '../consensus/chain/params.ts'
 import { type Pacer, runPaced } from '../consensus/chain/ports.ts'
+import type { ChainFollower } from '../consensus/chain/reader.ts'
 import type { SignatureVerifier } from '../consensus/crypto/verifier.ts'
 import { ACCOUNTS } from '../consensus/ledger/account.ts'
 import { type Fault, fault } from '../consensus/primitives/fault.ts'
@@ -20,7 +21,7 @@ import { Unpaid } from './unpaid.ts'
 
 /** What a mempool works with. */
 export interface MempoolDependencies {
-  readonly chain: Chain
+  readonly chain: ChainFollower & Pick<Chain, 'verified'>
   readonly verifier: SignatureVerifier
   readonly policy: MempoolPolicy
 }
@@ -33,7 +34,7 @@ export type AdmissionListener = (tx: Transaction) => void
  * chain as its head moves.
  */
 export class Mempool {
-  readonly #chain: Chain
+  readonly #chain: MempoolDependencies['chain']
   readonly #verifier: SignatureVerifier
   readonly #policy: MempoolPolicy
   readonly #pool = new Pool()

@@ -2,7 +2,7 @@ import { powInput } from '../consensus/block/pow.ts'
 import { toHex } from '../consensus/primitives/bytes.ts'
 import type { Holder } from '../consensus/primitives/fair-share.ts'
 import type { Address } from '../consensus/primitives/ids.ts'
-import { LruMap } from '../consensus/primitives/lru.ts'
+import { LruSet } from '../consensus/primitives/lru.ts'
 import type { Template } from './template.ts'
 
 /** A template that was handed out. */
@@ -25,7 +25,7 @@ const ID_BYTES = 16
 /** Jobs by id: those whose parent is the head, and the ids of some that are over. */
 export class JobBook {
   readonly #live = new Map<string, RemoteJob>()
-  readonly #dead = new LruMap<string, true>(DEAD_JOBS_KEPT)
+  readonly #dead = new LruSet<string>(DEAD_JOBS_KEPT)
 
   /** A job of a template. */
   static job(template: Template, madeMs: number): RemoteJob {
@@ -53,7 +53,7 @@ export class JobBook {
   end(jobs: readonly RemoteJob[]): void {
     for (const { id } of jobs) {
       this.#live.delete(id)
-      this.#dead.set(id, true)
+      this.#dead.add(id)
     }
   }
 }

@@ -1,11 +1,11 @@
 import { baseFeeAfter } from '../consensus/block/base-fee.ts'
 import { type Block, sizeInBlock, transactionsRoot, witnessRoot } from '../consensus/block/block.ts'
 import { HEADER_VERSION, sealHeader } from '../consensus/block/header.ts'
-import type { Chain } from '../consensus/chain/chain.ts'
 import { BlockExecution, type ExecutedBlock } from '../consensus/chain/execution.ts'
 import type { BlockEntry } from '../consensus/chain/layout.ts'
 import type { Rules } from '../consensus/chain/params.ts'
 import type { Pacer } from '../consensus/chain/ports.ts'
+import type { ChainReader } from '../consensus/chain/reader.ts'
 import type { Fault } from '../consensus/primitives/fault.ts'
 import type { Address, Hash } from '../consensus/primitives/ids.ts'
 import { updateTree } from '../consensus/state/tree.ts'
@@ -43,7 +43,7 @@ export interface Refusal {
  * and the answer undefined.
  */
 export async function buildTemplate(
-  chain: Chain,
+  chain: ChainReader,
   pacer: Pacer,
   request: TemplateRequest,
 ): Promise<Template | undefined> {

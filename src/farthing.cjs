@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Plain old JavaScript, so that any Node can read it: finds the Node that this release is made for and starts it.
+// Plain old JavaScript, so that any Node can read it: finds the Node that this release is made for, and starts the program with it.
 'use strict'
 var path = require('path')
 var fs = require('fs')
@@ -10,6 +10,8 @@ var NEEDED = 26
 var FLAGS = ['--max-semi-space-size=8']
 var root = path.join(__dirname, '..')
 var main = path.join(__dirname, 'main.ts')
+// Made by `npm run build:node`.
+var bundle = path.join(root, 'node_modules', '.cache', 'farthing')
 
 // Each is locked by its hash in package-lock.json, and runs nothing when it is installed.
 var PACKAGES = {
@@ -33,7 +35,9 @@ function pinnedNode() {
 }
 
 function relay(binary) {
-  var child = require('child_process').spawn(binary, FLAGS.concat(main, process.argv.slice(2)), { stdio: 'inherit' })
+  var child = require('child_process').spawn(binary, FLAGS.concat(__filename, process.argv.slice(2)), {
+    stdio: 'inherit',
+  })
   // A terminal sends its signals to both; a supervisor sends them to this process alone.
   ;['SIGINT', 'SIGTERM', 'SIGHUP'].forEach((signal) => {
     process.on(signal, () => {
@@ -49,10 +53,47 @@ function relay(binary) {
   })
 }
 
+// Whether a source is as it was when the bundle was made. A copy has other times, but the same hash.
+function isUnchanged(source) {
+  var file = path.join(root, source[0])
+  var stat
+  try {
+    stat = fs.statSync(file)
+    if (stat.size !== source[1]) return false
+    return stat.mtimeMs === source[2] || sha256(fs.readFileSync(file)) === source[3]
+  } catch (_error) {
+    return false
+  }
+}
+
+function sha256(bytes) {
+  return require('crypto').createHash('sha256').update(bytes).digest('hex')
+}
+
+// The bundle starts in less than half the time, but it must never run in place of sources that are newer.
+function runProgram() {
+  var sources
+  try {
+    sources = JSON.parse(fs.readFileSync(path.join(bundle, 'sources.json'), 'utf8'))
+  } catch (_error) {
+    sources = null // None was made.
+  }
+  if (!Array.isArray(sources) || !sources.every(isUnchanged)) {
+    require(main)
+    return
+  }
+  require('module').enableCompileCache(path.join(bundle, 'compiled'))
+  require(path.join(bundle, 'main.js'))
+}
+
 function start() {
   var pinned
+  if (process.argv.length === 3 && process.argv[2] === '--version') {
+    console.log(require('../package.json').version)
+    return
+  }
   if (parseInt(process.versions.node, 10) >= NEEDED) {
-    require(main)
+    runProgram()
     return
   }
   pinned = pinnedNode()

@@ -1,7 +1,7 @@
 import type { BridgeNetwork } from '../../consensus/ledger/rules.ts'
 import type { TokenSymbol } from '../../consensus/primitives/ids.ts'
 
-/** Dollars from other chains, 6 decimals; networks that carry more of them lose the digits beyond in attestation. */
+/** Dollars from other chains, 6 decimals. If a network uses more decimals, attestation drops the excess digits. */
 export const BRIDGED_DOLLAR = 'XUSD' as TokenSymbol
 /** Bitcoin from its own chain, 8 decimals. */
 export const BRIDGED_BITCOIN = 'XBTC' as TokenSymbol
@@ -13,7 +13,7 @@ export const DOLLAR = 1_000_000n
 
 const DOLLARS = { asset: BRIDGED_DOLLAR, feeBps: 10n, minimum: 5n * DOLLAR, dailyMintCap: 1_000_000n * DOLLAR } as const
 
-/** The ten chains of the bridge. A network's number is its place here; the list only ever grows at its end. */
+/** The ten chains of the bridge. A network's number is its index here, so new ones are only appended. */
 export const BRIDGE_NETWORKS: readonly BridgeNetwork[] = [
   { ...DOLLARS, key: 'ethereum', name: 'Ethereum', format: 'evm', confirmations: 64 },
   { ...DOLLARS, key: 'base', name: 'Base', format: 'evm', confirmations: 600 },

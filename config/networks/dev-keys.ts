@@ -3,7 +3,7 @@ import { assert } from '../../consensus/primitives/assert.ts'
 import type { Address } from '../../consensus/primitives/ids.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
 
-/** Addresses of the published development keys, key 1 first. Their seeds are known to everybody: never send them value. */
+/** Addresses of the published development keys, key 1 first. Their seeds are public: never send value to them. */
 export const DEV_ADDRESSES = [
   '0f677daa2337fe242a7e3b2237a34728648601be6fa0a673b7ce3c67116139fd',
   '42b5b481186a013b52f91f5dc98cdd8e3a554d90b8de1c568d1c57ecf042fe4c',

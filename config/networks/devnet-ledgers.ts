@@ -11,9 +11,9 @@ const SALT = 'SALT' as TokenSymbol
 const WOOL = 'WOOL' as TokenSymbol
 const [, ISSUER, PROVIDER] = DEV_ADDRESSES as unknown as readonly [Address, Address, Address]
 
-/** Dollars of each kind that every development key begins with. */
+/** Dollars of each kind that every development key starts with. */
 const POCKET_MONEY = 10_000n * DOLLAR
-/** Units of each plain token that every development key begins with, 4 decimals. */
+/** Units of each plain token that every development key starts with, 4 decimals. */
 const GOODS = 10_000n * 10_000n
 
 const POOLS: GenesisLedgers['pools'] = [
@@ -36,7 +36,7 @@ const POOLS: GenesisLedgers['pools'] = [
   { assetA: SALT, assetB: WOOL, feeBps: 100, amountA: 10_000n * 10_000n, amountB: 30_000n * 10_000n, owner: PROVIDER },
 ]
 
-/** Well-known addresses that nobody can spend from: the devnet's vaults hold nothing, and nothing may be sent to them. */
+/** Well-known burn addresses. The devnet's vaults hold nothing, and nothing may be sent to them. */
 const NOBODY: Readonly<Record<ExternalFormat, string>> = {
   evm: '0x000000000000000000000000000000000000dEaD',
   solana: '1nc1nerator11111111111111111111111111111111',
@@ -44,14 +44,14 @@ const NOBODY: Readonly<Record<ExternalFormat, string>> = {
   litecoin: 'LKDxGDJq5fF4FohAB8zJH24mDDNHDNtqsE',
 }
 
-/** Index of Base in the list of bridge networks: where the devnet's dollars came from. */
+/** Index of Base in the list of bridge networks: the devnet's dollars came from there. */
 const BASE = 1
 const POOL_DOLLARS = 100_000n * DOLLAR
 const STABLE_SUPPLY = POOL_DOLLARS + BigInt(DEV_ADDRESSES.length) * POCKET_MONEY
 
 /**
- * What the devnet begins with: a bridged dollar, a stable dollar fully backed by it, two goods, three pools deep enough to
- * price, and a committee of 2 of 3 whose keys are those of development keys 8, 9 and 10 under scheme 2. All worthless.
+ * The devnet's initial state: a bridged dollar, a stable dollar fully backed by it, two goods, three pools deep enough
+ * for prices, and a committee of 2 of 3 with the development keys 8, 9 and 10 under scheme 2. All of it is worthless.
  */
 export const DEVNET_LEDGERS: GenesisLedgers = {
   tokens: [

@@ -6,10 +6,13 @@ import { DEVNET_LEDGERS } from './devnet-ledgers.ts'
 import { MAINNET } from './mainnet.ts'
 import { COIN, LAUNCH_RULES } from './rules.ts'
 
-/** Locks short enough to be tried out. */
+/** Locks short enough for trying them out. */
 const LOCKS = [10, 100, 1_000, 10_000]
 
-/** A network for one machine: ten funded, published keys, a start that one thread can mine, tolerance for sleep. */
+/**
+ * A network on one machine: ten funded, published keys, a difficulty for one thread, and tolerance for a machine that
+ * sleeps.
+ */
 export const DEVNET: NetworkParams = {
   ...MAINNET,
   name: 'devnet',

@@ -2,7 +2,7 @@ import type { NetworkParams } from '../../consensus/chain/params.ts'
 import { EMPTY_LEDGERS } from './ledgers.ts'
 import { LAUNCH_RULES } from './rules.ts'
 
-/** The main network. Nothing is allocated: every coin is mined. */
+/** The main network. Genesis allocates nothing: every coin is mined. */
 export const MAINNET: NetworkParams = {
   name: 'mainnet',
   addressPrefix: 'far',

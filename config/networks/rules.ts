@@ -60,7 +60,7 @@ const MARKET: MarketRules = {
   deliveredBurnDivisor: 100n,
 }
 
-/** Blocks of a day at the target spacing. */
+/** Blocks per day at the target spacing. */
 const DAY_BLOCKS = 28_800
 
 const TOKENS: TokenRules = { createBurn: 10n * COIN }
@@ -77,7 +77,7 @@ const STAKING: StakingRules = {
 
 const BRIDGE: BridgeRules = { networks: BRIDGE_NETWORKS, dayBlocks: DAY_BLOCKS, rotationDelay: DAY_BLOCKS }
 
-/** Rules that all networks begin with; a network changes what it must. */
+/** Rules that every network starts with; each network overrides what it must. */
 export const LAUNCH_RULES: Rules = {
   tx: TX,
   block: BLOCK,

@@ -4,9 +4,9 @@ import { MAINNET } from './mainnet.ts'
 import { LAUNCH_RULES } from './rules.ts'
 
 /**
- * The public test network: the main network's rules, coins without value, and a difficulty for a handful of CPU miners. A
- * thread makes some 8,000 hashes a second: eight find the first block in a second or so, and a single slow one, when all
- * others have left, still finds one every few seconds.
+ * The public test network: the main network's rules, worthless coins, and a difficulty for a handful of CPU miners. One
+ * thread makes about 8,000 hashes a second: eight threads find the first block in about a second, and a single slow one
+ * still finds a block every few seconds.
  */
 export const TESTNET: NetworkParams = {
   ...MAINNET,
@@ -22,6 +22,6 @@ export const TESTNET: NetworkParams = {
       },
     },
   ],
-  // Nobody runs this network yet. A node of it finds others by --p2p-peers; addresses of operators who stay go here.
+  // No seed nodes run yet: a node finds others by --p2p-peers. Addresses of permanent operators belong here.
   seeds: [],
 }

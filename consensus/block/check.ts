@@ -1,6 +1,9 @@
 import { type Fault, fault } from '../primitives/fault.ts'
+import type { BlockId } from '../primitives/ids.ts'
+import { fail, ok, type Result } from '../primitives/result.ts'
 import { checkTransaction } from '../tx/check.ts'
 import type { TxRules } from '../tx/rules.ts'
+import type { Transaction } from '../tx/transaction.ts'
 import { declaredWrites, weightOf } from '../tx/weight.ts'
 import { baseFeeAfter } from './base-fee.ts'
 import { type Block, bodySize, transactionsRoot, witnessRoot } from './block.ts'
@@ -31,10 +34,15 @@ export function checkHeader({ header }: SealedHeader, expected: HeaderExpectatio
   return header.historyRoot === expected.historyRoot ? null : fault('block/history-root')
 }
 
-/** A header from the future is held and tried again; nobody is to blame for two clocks. */
-export function checkHeaderClock({ header }: SealedHeader, nowMs: number, rules: BlockRules): Fault | null {
-  if (header.timeMs <= nowMs + rules.futureMsMax) return null
-  return fault('block/time-too-new', { time: header.timeMs, aheadMsMax: rules.futureMsMax })
+/** How long the local clock still forbids a header, in milliseconds; 0 where it allows it. */
+export function earlyMs({ header }: Pick<SealedHeader, 'header'>, nowMs: number, rules: BlockRules): number {
+  return Math.max(0, header.timeMs - rules.futureMsMax - nowMs)
+}
+
+/** A header from the future is held and tried again. Clocks differ, so its sender is not to blame. */
+export function checkHeaderClock(sealed: SealedHeader, nowMs: number, rules: BlockRules): Fault | null {
+  if (earlyMs(sealed, nowMs, rules) === 0) return null
+  return fault('block/time-too-new', { time: sealed.header.timeMs, aheadMsMax: rules.futureMsMax })
 }
 
 /** The dear check of a header, for when every cheap one has passed. */
@@ -42,11 +50,41 @@ export function checkProofOfWork({ header, bytes }: SealedHeader, hasher: PowHas
   return meetsTarget(powHash(hasher, bytes, rules.pow), header.target) ? null : fault('block/proof-of-work')
 }
 
-/** Checks of a body against its header. A mismatch of roots condemns whoever sent the body, never the header. */
+class Matched implements Block {
+  /** Makes the type nominal: no other object passes for one whose roots were checked. */
+  declare protected readonly matched: true
+  readonly header: Header
+  readonly bytes: Uint8Array
+  readonly id: BlockId
+  readonly transactions: readonly Transaction[]
+
+  constructor({ header, bytes, id }: SealedHeader, transactions: readonly Transaction[]) {
+    this.header = header
+    this.bytes = bytes
+    this.id = id
+    this.transactions = transactions
+  }
+}
+
+/** A block whose body has the roots that its header says. Only {@link matchBody} makes one. */
+export type MatchedBlock = Matched
+
+/** The block of a header and a body, or why the body is not the header's. */
+export function matchBody(sealed: SealedHeader, transactions: readonly Transaction[]): Result<MatchedBlock> {
+  const { header } = sealed
+  if (transactionsRoot(transactions) !== header.transactionsRoot) return fail(fault('block/transactions-root'))
+  if (witnessRoot(transactions) !== header.witnessRoot) return fail(fault('block/witness-root'))
+  return ok(new Matched(sealed, transactions))
+}
+
+/**
+ * Checks of a body against its header. The roots of a {@link MatchedBlock} were checked when it was made. A mismatch of roots
+ * condemns the sender of the body, never the header.
+ */
 export function checkBody(block: Block, rules: { readonly block: BlockRules; readonly tx: TxRules }): Fault | null {
-  const { header, transactions } = block
-  if (transactionsRoot(transactions) !== header.transactionsRoot) return fault('block/transactions-root')
-  if (witnessRoot(transactions) !== header.witnessRoot) return fault('block/witness-root')
+  const { transactions } = block
+  const matched = block instanceof Matched ? ok(block) : matchBody(block, transactions)
+  if (!matched.ok) return matched.fault
   const bytes = bodySize(transactions)
   if (bytes > rules.block.bytesMax) return fault('block/too-large', { bytes, bytesMax: rules.block.bytesMax })
   return checkTransactions(block, rules) ?? checkTotals(block, rules)

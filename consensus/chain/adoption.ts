@@ -20,7 +20,7 @@ export function executedFrom({ base }: { readonly base: number }): number {
  * From which height on the indexes over a store's blocks are complete: its first blocks, unless a rebuild could not begin there.
  * Indexes that follow from the state always are.
  */
-export function indexedFrom({ store }: { readonly store: Pick<KeyValueStore, 'get'> }): number {
+export function storedIndexedFrom(store: Pick<KeyValueStore, 'get'>): number {
   const mark = store.get(KEYS.meta('indexedFrom'))
   return mark === undefined ? executedFrom({ base: storedBase(store) }) : decodeOwn(BASE_MARK, mark).height
 }

@@ -1,33 +1,29 @@
-import type { Block } from '../block/block.ts'
+import { type Block, bodySize } from '../block/block.ts'
 import { checkBody, checkHeader, checkHeaderClock, checkProofOfWork } from '../block/check.ts'
 import type { SealedHeader } from '../block/header.ts'
 import { historyRoot } from '../block/history.ts'
-import type { PowHasher } from '../block/pow.ts'
+import { type PowHasher, workOfTarget } from '../block/pow.ts'
 import type { SignatureJob, SigningNetwork } from '../crypto/signing.ts'
-import type { SignatureVerifier } from '../crypto/verifier.ts'
+import { type SignatureVerifier, VerifierFailure } from '../crypto/verifier.ts'
 import { assert } from '../primitives/assert.ts'
 import { type Fault, fault, faultRow } from '../primitives/fault.ts'
-import type { BlockId } from '../primitives/ids.ts'
+import type { BlockId, WtxId } from '../primitives/ids.ts'
+import { LruSet } from '../primitives/lru.ts'
 import { fail, ok, type Result } from '../primitives/result.ts'
 import { updateTree } from '../state/tree.ts'
 import type { Transaction } from '../tx/transaction.ts'
 import { keptWrite } from './adoption.ts'
 import { provenPath } from './adoption-path.ts'
-import { entryOf } from './block-entry.ts'
 import { type ChainDatabase, UNDO_BLOCKS } from './database.ts'
 import type { HeadChange, HeadFollower, HeadListener } from './events.ts'
 import { executeBlock } from './execution.ts'
-import { pathBetween } from './fork-choice.ts'
+import { forkDepth, pathBetween, type RefusedBranch, refusedBranch, tooDeep } from './fork-choice.ts'
+import { type CheckedTip, childAnchor, childTarget } from './header-tip.ts'
 import { KeyRegistry } from './key-registry.ts'
 import type { BlockEntry } from './layout.ts'
-import { isNear } from './near-head.ts'
 import { type Clock, type Pacer, runPaced } from './ports.ts'
-import { ProvenHeaders } from './proven-headers.ts'
-import { forkDepth, type RefusedBranch, refusedBranch, tooDeep } from './refused-branch.ts'
+import type { ChainFollower } from './reader.ts'
 import type { RuleBook } from './rule-book.ts'
-import { childTarget } from './targets.ts'
-import { VerifiedWitnesses } from './verified-witnesses.ts'
-import { VerifierFailure } from './verifier-failure.ts'
 
 /** What a chain works with. */
 export interface ChainDependencies {
@@ -49,10 +45,22 @@ interface Progress {
   readonly failure?: VerifierFailure
 }
 
+/** Blocks of the head's work by which a branch may fall short and still be stored block by block. */
+const SLACK_BLOCKS = 144n
+const VERIFIED_REMEMBERED = 50_000
+const PROVEN_REMEMBERED = 65_536
 /** Side blocks that are out of reach are looked for once in each stretch of so many heights. */
 const SIDE_PRUNE_BLOCKS = 100
 /** The signatures of a block that was on the best chain before. */
 const VERIFIED_BEFORE: Promise<null> = Promise.resolve(null)
+
+/** What is known of a block before it is imported. */
+export interface Foreknown {
+  /** Work of the branch that the block is known to lie on, if its headers were proven that far. */
+  readonly provenWork?: bigint
+  /** The block's header, if it was checked on its parent before. */
+  readonly tip?: CheckedTip
+}
 
 /** Where an imported block ended up. */
 export type ImportOutcome = 'connected' | 'side'
@@ -62,11 +70,16 @@ export type ImportOutcome = 'connected' | 'side'
  * durable block at a time, and tells its listeners. Imports run one after another; reads never wait. After an error that
  * is not the verifier's, a full disk for instance, nothing is known of what the disk holds: the chain stops itself.
  */
-export class Chain {
+export class Chain implements ChainFollower {
   readonly #deps: ChainDependencies
   readonly keys: KeyRegistry
-  readonly verified = new VerifiedWitnesses()
-  readonly proven = new ProvenHeaders()
+  /**
+   * Witnesses that verified: what the mempool checked need not be checked again in a block. Keyed by the hash over body (hence
+   * sender, hence keys) and all signatures; only positive results are kept.
+   */
+  readonly verified = new LruSet<WtxId>(VERIFIED_REMEMBERED)
+  /** Headers whose proof of work was checked, in threads or when they were announced: it need not be hashed again. */
+  readonly proven = new LruSet<BlockId>(PROVEN_REMEMBERED)
   /** Tells the work of the heaviest branch whose headers are proven and whose blocks are not all here. */
   awaitedWork: () => bigint = () => 0n
   readonly #listeners: HeadListener[] = []
@@ -133,13 +146,12 @@ export class Chain {
   }
 
   /**
-   * Validates a block and adds it to the chain, or says why not. `provenWork` is the work of the branch that the block is
-   * known to lie on, if its headers were proven that far: a block off the best chain is stored only where a branch of about
-   * the head's work stands behind it, or a flood of old easy blocks would fill the disk.
+   * Validates a block and adds it to the chain, or says why not. A block off the best chain is stored only where a branch of
+   * about the head's work stands behind it, or a flood of old easy blocks would fill the disk.
    */
-  import(block: Block, provenWork = 0n): Promise<Result<ImportOutcome>> {
+  import(block: Block, known: Foreknown = {}): Promise<Result<ImportOutcome>> {
     return this.#serialised(async () => {
-      const outcome = await this.#import(block, provenWork)
+      const outcome = await this.#import(block, known)
       await this.#pruneSide()
       return outcome
     })
@@ -172,22 +184,6 @@ export class Chain {
     }
   }
 
-  /** Checks a header on a known parent, cheapest first, the proof of work last. */
-  checkHeader(header: SealedHeader, parent: BlockEntry): Fault | null {
-    const cheap = this.checkHeaderCheaply(header, parent)
-    if (cheap !== null || this.proven.has(header.id)) return cheap
-    return checkProofOfWork(header, this.#deps.powHasher, this.#deps.ruleBook.at(header.header.height).block)
-  }
-
-  /** Every check of a header on a known parent but the proof of work. */
-  checkHeaderCheaply(header: SealedHeader, parent: BlockEntry): Fault | null {
-    const rules = this.#deps.ruleBook.at(header.header.height).block
-    return (
-      checkHeader(header, { parent: parent.header, ...this.childOf(parent) }, rules) ??
-      checkHeaderClock(header, this.#deps.clock.now(), rules)
-    )
-  }
-
   /** Whether a branch of this work is worth storing: {@link isNear}. */
   isNearHead(totalWork: bigint): boolean {
     return isNear(totalWork, this.head, this.awaitedWork())
@@ -201,10 +197,10 @@ export class Chain {
     return run
   }
 
-  async #import(block: Block, provenWork: bigint): Promise<Result<ImportOutcome>> {
-    const known = this.database.entry(block.id)
-    if (known !== undefined)
-      return fail(fault(known.invalid ? 'chain/invalid-ancestor' : 'chain/known-block', { id: block.id }))
+  async #import(block: Block, { provenWork = 0n, tip }: Foreknown): Promise<Result<ImportOutcome>> {
+    const stored = this.database.entry(block.id)
+    if (stored !== undefined)
+      return fail(fault(stored.invalid ? 'chain/invalid-ancestor' : 'chain/known-block', { id: block.id }))
     const parent = this.database.entry(block.header.parent)
     if (parent === undefined) return fail(fault('chain/unknown-parent', { parent: block.header.parent }))
     if (parent.invalid) return fail(fault('chain/invalid-ancestor', { id: parent.id }))
@@ -213,7 +209,7 @@ export class Chain {
     const entry = entryOf(block, parent, this.#deps.ruleBook)
     const claimed = entry.totalWork > provenWork ? entry.totalWork : provenWork
     if (!this.isNearHead(claimed)) return fail(fault('chain/branch-too-light'))
-    const badHeader = this.checkHeader(block, parent)
+    const badHeader = this.#checkHeader(block, parent, tip)
     if (badHeader !== null) return fail(badHeader)
     const badBody = checkBody(block, this.#deps.ruleBook.at(block.header.height))
     if (badBody !== null) return this.#condemn(entry, badBody)
@@ -221,6 +217,17 @@ export class Chain {
     await this.database.storeSide(block, entry)
     if (entry.totalWork <= this.head.totalWork) return ok('side')
     return this.#outcomeOf(entry, await this.#followHeaviest())
+  }
+
+  /** Checks a header on a known parent, cheapest first, the proof of work last; what was checked before is not checked again. */
+  #checkHeader(sealed: SealedHeader, parent: BlockEntry, tip: CheckedTip | undefined): Fault | null {
+    const { ruleBook, clock, powHasher } = this.#deps
+    const rules = ruleBook.at(sealed.header.height).block
+    // The id names the header and, through it, the parent and all before: what was true of it stays so.
+    const misfit =
+      tip?.id === sealed.id ? null : checkHeader(sealed, { parent: parent.header, ...this.childOf(parent) }, rules)
+    const cheap = misfit ?? checkHeaderClock(sealed, clock.now(), rules)
+    return cheap !== null || this.proven.has(sealed.id) ? cheap : checkProofOfWork(sealed, powHasher, rules)
   }
 
   async #extend(block: Block, entry: BlockEntry): Promise<Result<ImportOutcome>> {
@@ -396,5 +403,29 @@ export class Chain {
   #announce(change: HeadChange): void {
     this.#moving = false
     for (const listener of this.#listeners) listener(change)
+  }
+}
+
+/**
+ * Whether a branch of this work is not far below the head's, nor below the `awaited` work of a branch whose headers are proven and
+ * whose blocks are being fetched. Until those are here the head lags, and without this any peer could lead it down a branch of easy
+ * blocks that is too deep to come back from.
+ */
+export function isNear(totalWork: bigint, head: Pick<BlockEntry, 'header' | 'totalWork'>, awaited: bigint): boolean {
+  const best = awaited > head.totalWork ? awaited : head.totalWork
+  return totalWork + workOfTarget(head.header.target) * SLACK_BLOCKS >= best
+}
+
+/** What is kept of a block on a known parent, as long as nothing is wrong with it. */
+function entryOf(block: Block, parent: BlockEntry, ruleBook: RuleBook): BlockEntry {
+  return {
+    header: block.header,
+    bytes: block.bytes,
+    id: block.id,
+    totalWork: parent.totalWork + workOfTarget(block.header.target),
+    totalTransactions: parent.totalTransactions + block.transactions.length,
+    bodyBytes: bodySize(block.transactions),
+    anchor: childAnchor(ruleBook, parent, block.header),
+    invalid: false,
   }
 }

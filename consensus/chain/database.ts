@@ -12,12 +12,12 @@ import type { StateKey, StateTable } from '../state/table.ts'
 import type { PageId, PageReader, TreeUpdate } from '../state/tree.ts'
 import { UnwoundState } from '../state/unwound.ts'
 import type { StateChange, StateView } from '../state/view.ts'
-import type { Transaction } from '../tx/transaction.ts'
+import type { Transaction, TxBody } from '../tx/transaction.ts'
+import { storedIndexedFrom } from './adoption.ts'
 import type { ChainIndex, IndexEntry } from './chain-index.ts'
 import { SideBranches } from './fork-choice.ts'
 import type { Genesis } from './genesis.ts'
 import { type IndexRange, indexEntry, indexListing } from './index-reads.ts'
-import { connectIndexes, disconnectIndexes } from './index-writes.ts'
 import { collect, type KeyValueStore, mapListing, type Write } from './key-value.ts'
 import {
   type BlockEntry,
@@ -35,16 +35,23 @@ import {
 import type { RuleBook } from './rule-book.ts'
 import { otherSpace, SpacedStore, spaceOf } from './spaced-store.ts'
 import { StagedState, takeUpAdoption, takeUpRules } from './staged-state.ts'
-import { StateCache } from './state-cache.ts'
 import { type StoredRecord, storedRange, storedRecords } from './state-reads.ts'
-import { storedEncodings, storedTransactionAt, storedTransactionIds, storedTransactions } from './stored-bodies.ts'
+import {
+  storedBodyAt,
+  storedEncodings,
+  storedTransactionAt,
+  storedTransactionIds,
+  storedTransactions,
+} from './stored-bodies.ts'
 import { storedBase, storedEntry, storedHeld, storedHistoryNode, storedPeaks } from './stored-history.ts'
 import {
   type AddressKeys,
   blockWrites,
   type Connection,
   checkMarks,
+  connectIndexes,
   connectionWrites,
+  disconnectIndexes,
   disconnectionWrites,
   genesisWrites,
   keysWrite,
@@ -54,6 +61,11 @@ import {
 export const UNDO_BLOCKS = 2_400
 
 const CACHED_ENTRIES = 4_096
+const CACHED_RECORDS = 50_000
+/** Pages below the kept ones; one takes about a kilobyte. */
+const CACHED_PAGES = 24_576
+/** Pages down to this depth are kept for good: at most 4,369. */
+const KEPT_PAGE_DEPTH = 3
 /** Blocks just connected, for those who hear of it. */
 const CACHED_BLOCKS = 2
 
@@ -61,6 +73,46 @@ const CACHED_BLOCKS = 2
 export interface OpenOptions {
   /** Takes a store whose indexes are unfinished or those of another release, so that they can be rebuilt. */
   readonly staleIndexes?: boolean
+}
+
+/** Records and pages of the head's state that were read or written lately. */
+class StateCache {
+  /** Records by key; an absent one has the value undefined. */
+  readonly records = new LruMap<StateKey, { readonly value: unknown }>(CACHED_RECORDS)
+  readonly #pages = new LruMap<PageId, Page>(CACHED_PAGES)
+  /** Every change needs these, so deep pages must not push them out. */
+  readonly #topPages = new Map<PageId, Page>()
+
+  page(id: PageId): Page | undefined {
+    return this.#pagesLike(id).get(id)
+  }
+
+  setPage(id: PageId, page: Page): void {
+    this.#pagesLike(id).set(id, page)
+  }
+
+  /** Takes in what a block did, or what taking it back did. */
+  remember(changes: readonly StateChange[], tree: TreeUpdate, unwind: boolean): void {
+    for (const { table, key, before, after } of changes) {
+      const bytes = unwind ? before : after
+      this.records.set(key, { value: bytes === undefined ? undefined : decodeOwn(table.codec, bytes) })
+    }
+    for (const [id, page] of tree.pages) {
+      if (page === null) this.#pagesLike(id).delete(id)
+      else this.setPage(id, page)
+    }
+  }
+
+  /** Forgets everything: another state takes its place. */
+  clear(): void {
+    this.records.clear()
+    this.#pages.clear()
+    this.#topPages.clear()
+  }
+
+  #pagesLike(id: PageId): LruMap<PageId, Page> | Map<PageId, Page> {
+    return id.length <= KEPT_PAGE_DEPTH ? this.#topPages : this.#pages
+  }
 }
 
 /**
@@ -135,6 +187,11 @@ export class ChainDatabase implements StateView, PageReader {
     return storedHeld(this.#store)
   }
 
+  /** From which height on the indexes over blocks are complete. */
+  get indexedFrom(): number {
+    return storedIndexedFrom(this.#store)
+  }
+
   get<Id, T>(table: StateTable<Id, T>, id: Id): T | undefined {
     const key = table.key(id)
     const cached = this.#cache.records.get(key)
@@ -207,6 +264,11 @@ export class ChainDatabase implements StateView, PageReader {
   /** One transaction of a stored block; the others are not decoded. */
   transactionAt(id: BlockId, index: number): Transaction | undefined {
     return storedTransactionAt(this.#store, id, index)
+  }
+
+  /** Body of one transaction of a stored block; its witness is not needed. */
+  bodyAt(id: BlockId, index: number): TxBody | undefined {
+    return storedBodyAt(this.#store, id, index)
   }
 
   /** Ids of the transactions of a stored block. */

@@ -1,12 +1,13 @@
 import { checkHeader } from '../block/check.ts'
-import type { Anchor } from '../block/difficulty.ts'
-import type { SealedHeader } from '../block/header.ts'
+import { type Anchor, anchorAfter, anchorAtStep, targetAfter } from '../block/difficulty.ts'
+import type { Header, SealedHeader } from '../block/header.ts'
 import { appendLeaf, type HistoryPeak, historyLeaf, historyRoot } from '../block/history.ts'
 import { workOfTarget } from '../block/pow.ts'
+import { assert } from '../primitives/assert.ts'
+import type { BlockId } from '../primitives/ids.ts'
 import { fail, ok, type Result } from '../primitives/result.ts'
 import type { BlockEntry } from './layout.ts'
 import type { RuleBook } from './rule-book.ts'
-import { childAnchor, childTarget } from './targets.ts'
 
 /** The end of a chain of headers, with all that the next one is checked against: no block is needed for that. */
 export interface HeaderTip extends SealedHeader {
@@ -25,20 +26,63 @@ export function headerTipOf(
   return { ...entry, peaks: database.peaksThrough(entry) }
 }
 
-/**
- * The tip with one more header, if that is what it must be: every check but the clock and the proof of work. Faults are
- * those of {@link checkHeader}, and `chain/unknown-parent`'s place is the caller's: the header must name the tip.
- */
-export function extendTip(ruleBook: RuleBook, tip: HeaderTip, next: SealedHeader): Result<HeaderTip> {
+class Checked implements HeaderTip {
+  /** Makes the type nominal: no other object passes for a header that was checked. */
+  declare protected readonly checked: true
+  readonly header: Header
+  readonly bytes: Uint8Array
+  readonly id: BlockId
+  readonly totalWork: bigint
+  readonly anchor: Anchor
+  readonly peaks: readonly HistoryPeak[]
+
+  constructor({ header, bytes, id }: SealedHeader, totalWork: bigint, anchor: Anchor, peaks: readonly HistoryPeak[]) {
+    this.header = header
+    this.bytes = bytes
+    this.id = id
+    this.totalWork = totalWork
+    this.anchor = anchor
+    this.peaks = peaks
+  }
+}
+
+/** A header that passed every check on its parent but those of the clock and the work. Only {@link extendTip} makes one. */
+export type CheckedTip = Checked
+
+/** The tip with one more header, which must name it as its parent. Faults are those of {@link checkHeader}. */
+export function extendTip(ruleBook: RuleBook, tip: HeaderTip, next: SealedHeader): Result<CheckedTip> {
+  assert(next.header.parent === tip.id, 'a header extends the tip that it names as its parent')
   const rules = ruleBook.at(tip.header.height + 1).block
   const target = childTarget(ruleBook, tip)
   const root = historyRoot(tip.peaks, tip.header.height + 1)
   const wrong = checkHeader(next, { parent: tip.header, target, historyRoot: root }, rules)
   if (wrong !== null) return fail(wrong)
-  return ok({
-    ...next,
-    totalWork: tip.totalWork + workOfTarget(next.header.target),
-    anchor: childAnchor(ruleBook, tip, next.header),
-    peaks: appendLeaf(tip.peaks, historyLeaf(next), next.header.height).peaks,
-  })
+  const totalWork = tip.totalWork + workOfTarget(next.header.target)
+  const { peaks } = appendLeaf(tip.peaks, historyLeaf(next), next.header.height)
+  return ok(new Checked(next, totalWork, childAnchor(ruleBook, tip, next.header), peaks))
+}
+
+/** The end of a branch, as far as targets hang on it. */
+interface Tip {
+  readonly header: Header
+  /** Anchor that its children find, rule steps aside. */
+  readonly anchor: Anchor | null
+}
+
+/** Target that a child of the tip must carry. */
+export function childTarget(ruleBook: RuleBook, tip: Tip): bigint {
+  return targetAfter(anchorOfChild(ruleBook, tip), tip.header, ruleBook.at(tip.header.height + 1).block)
+}
+
+/** Anchor for the children of `child`, which stands on the tip. */
+export function childAnchor(ruleBook: RuleBook, tip: Tip, child: Header): Anchor {
+  return anchorAfter(anchorOfChild(ruleBook, tip), tip.header, child, ruleBook.at(child.height).block)
+}
+
+/** Worked out with the child, not stored with the tip: a tip may have been stored before its release knew of the step. */
+function anchorOfChild(ruleBook: RuleBook, { anchor, header }: Tip): Anchor | null {
+  const height = header.height + 1
+  const ended = ruleBook.endedAt(height)
+  if (ended === null) return anchor
+  return anchorAtStep(anchor, header, { ended: ended.block, rules: ruleBook.at(height).block })
 }

@@ -7,8 +7,8 @@ import type { Address, Hash } from '../primitives/ids.ts'
 import { NATIVE_ASSET, type StateKey, type StateTable } from '../state/table.ts'
 import type { StateChange } from '../state/view.ts'
 import type { IndexRead, IndexWrite, StateIndex } from './chain-index.ts'
-import type { ChainDatabase } from './database.ts'
 import { keyAfter } from './key-value.ts'
+import type { DatabaseReader } from './reader.ts'
 
 /** Whose balance a record is, and of what. */
 interface HoldingTable {
@@ -64,7 +64,7 @@ export const HOLDERS: StateIndex = { name: 'holders', prefix: 0x02, changesOf }
 
 /** The largest holders of an asset; equal ones in the order of their addresses. `after` is the last one read before. */
 export function topHolders(
-  database: ChainDatabase,
+  database: DatabaseReader,
   asset: Hash,
   limit: number,
   after?: Holding,
@@ -76,7 +76,7 @@ export function topHolders(
 }
 
 /** How many addresses hold more than nothing of an asset. */
-export function holderCount(database: ChainDatabase, asset: Hash): number {
+export function holderCount(database: DatabaseReader, asset: Hash): number {
   return readCount(database.indexed(HOLDERS, fromHex(asset)))
 }
 

@@ -3,33 +3,37 @@ import { appendLeaf, type HistoryNodeAt, historyLeaf } from '../block/history.ts
 import { addressOfKeys, decodeAccountKeys } from '../crypto/account-keys.ts'
 import { assert } from '../primitives/assert.ts'
 import { equal, fromHex, toHex } from '../primitives/bytes.ts'
-import { decodeOwn, encode } from '../primitives/codec.ts'
+import { byteVector, container, decodeOwn, encode, list, safeUint64 } from '../primitives/codec.ts'
 import { type Fault, fault } from '../primitives/fault.ts'
 import type { Address, BlockId } from '../primitives/ids.ts'
+import { encodeText } from '../primitives/text.ts'
 import type { StateKey } from '../state/table.ts'
 import type { TreeUpdate } from '../state/tree.ts'
 import { MemoryState, type StateChange } from '../state/view.ts'
+import type { ChainIndex, IndexRead, IndexWrite } from './chain-index.ts'
 import type { ConnectedBlock } from './events.ts'
 import type { ExecutedBlock } from './execution.ts'
 import type { Genesis } from './genesis.ts'
-import { connectIndexes, type IndexConnection, indexesMark } from './index-writes.ts'
 import type { KeyValueStore, Write } from './key-value.ts'
 import {
   type BlockEntry,
   BYTES_LIST,
+  decodeEntry,
   decodeSchema,
   encodeEntry,
   encodeHistoryNode,
   encodePage,
   encodeSchema,
   encodeUndo,
+  indexKeys,
   KEYS,
   LOCATION,
   NETWORK_MARK,
+  type Replaced,
   SCHEMA_VERSION,
+  UNDO,
 } from './layout.ts'
 import type { RuleBook } from './rule-book.ts'
-import { checkRules, rulesWrite } from './rules-mark.ts'
 
 /** Everything an empty store receives. */
 export function genesisWrites(ruleBook: RuleBook, genesis: Genesis): readonly Write[] {
@@ -222,4 +226,113 @@ export function checkMarks(
   const complete = indexes !== undefined && equal(indexes, indexesMark(ruleBook.indexes))
   if (!complete && !staleIndexes) return fault('storage/stale-indexes', { folder, flags: '' })
   return checkRules({ store, folder }, ruleBook)
+}
+
+/** Most rule steps that a network can have: one a day of blocks for decades. */
+const STEPS_MAX = 4_096
+
+const RULES_MARK = list(container('KnownStep', { fromHeight: safeUint64, fingerprint: byteVector(32) }), STEPS_MAX)
+
+/** By which rules the further blocks of a store go. */
+function rulesWrite(ruleBook: RuleBook): Write & { readonly value: Uint8Array } {
+  return { key: KEYS.meta('rules'), value: encode(RULES_MARK, stepsOf(ruleBook)) }
+}
+
+/**
+ * Whether a store's chain went by the rules of this release as far as it goes. A release that brings a rule step and is started
+ * only after the height of the step finds blocks that went by the old rules: built on, they would be a chain of their own.
+ */
+function checkRules(
+  { store, folder }: { readonly store: Pick<KeyValueStore, 'get'>; readonly folder: string },
+  ruleBook: RuleBook,
+): Fault | null {
+  const head = toHex(store.get(KEYS.meta('head')) as Uint8Array) as BlockId
+  const { height } = decodeEntry(store.get(KEYS.entry(head)) as Uint8Array).header
+  const mark = store.get(KEYS.meta('rules'))
+  // Releases before this mark knew the first step alone.
+  const known = mark === undefined ? stepsOf(ruleBook).slice(0, 1) : decodeOwn(RULES_MARK, mark)
+  const wentBy = known.findLast(({ fromHeight }) => fromHeight <= height)
+  const same = wentBy !== undefined && toHex(wentBy.fingerprint) === ruleBook.fingerprintAt(height)
+  return same ? null : fault('storage/other-rules', { folder, height })
+}
+
+function stepsOf({ params, fingerprintAt }: RuleBook) {
+  return params.steps.map(({ fromHeight }) => ({ fromHeight, fingerprint: fromHex(fingerprintAt(fromHeight)) }))
+}
+
+/** Reads a key of the store as it was before the writes that are being worked out. */
+type StoreRead = (key: Uint8Array) => Uint8Array | undefined
+
+/** What a block that joins the best chain does to the indexes. */
+interface IndexConnection {
+  readonly writes: readonly Write[]
+  /** Record that takes back what the folded indexes wrote; null where there is none of those. */
+  readonly undo: Uint8Array | null
+}
+
+/** Everything that the indexes write for a block that joins the best chain. */
+export function connectIndexes(
+  indexes: readonly ChainIndex[],
+  connected: ConnectedBlock,
+  read: StoreRead,
+): IndexConnection {
+  const writes: Write[] = []
+  const replaced: Replaced[] = []
+  for (const index of indexes) {
+    const found = writesOf(index, connected, readerOf(index, read))
+    const keys = indexKeys(index.prefix, found)
+    for (const [i, { value }] of found.entries()) {
+      const storeKey = keys[i] as Uint8Array
+      writes.push(value === undefined ? { key: storeKey } : { key: storeKey, value })
+      if ('fold' in index) replaced.push({ key: storeKey, before: read(storeKey) })
+    }
+  }
+  return { writes, undo: hasFolded(indexes) ? encodeUndo(replaced) : null }
+}
+
+function writesOf(index: ChainIndex, connected: ConnectedBlock, read: IndexRead): readonly IndexWrite[] {
+  if ('entriesOf' in index) return index.entriesOf(connected)
+  return 'changesOf' in index ? index.changesOf(connected.changes, read) : index.fold(connected, read)
+}
+
+/** What takes back all that {@link connectIndexes} wrote; `undo` is the record it gave. */
+export function disconnectIndexes(
+  indexes: readonly ChainIndex[],
+  connected: ConnectedBlock,
+  read: StoreRead,
+  undo: Uint8Array | undefined,
+): readonly Write[] {
+  assert(undo !== undefined || !hasFolded(indexes), 'the undo record of the indexes is missing')
+  const swapped = connected.changes.map((change) => ({ ...change, before: change.after, after: change.before }))
+  const restored = undo === undefined ? [] : decodeOwn(UNDO, undo)
+  return [
+    ...indexes.flatMap((index) => takenBack(index, connected, swapped, readerOf(index, read))),
+    ...restored.map(({ key, existed, value }) => (existed ? { key, value } : { key })),
+  ]
+}
+
+function takenBack(
+  index: ChainIndex,
+  connected: ConnectedBlock,
+  swapped: readonly StateChange[],
+  read: IndexRead,
+): readonly Write[] {
+  if ('entriesOf' in index) return index.entriesOf(connected).map(({ key }) => ({ key: KEYS.index(index.prefix, key) }))
+  if ('fold' in index) return []
+  return index.changesOf(swapped, read).map((write) => ({ ...write, key: KEYS.index(index.prefix, write.key) }))
+}
+
+function readerOf({ prefix }: ChainIndex, read: StoreRead): IndexRead {
+  return (key) => read(KEYS.index(prefix, key))
+}
+
+function hasFolded(indexes: readonly ChainIndex[]): boolean {
+  return indexes.some((index) => 'fold' in index)
+}
+
+/** Says which indexes a store holds: where it differs from the program's they have to be rebuilt. */
+export function indexesMark(indexes: readonly ChainIndex[]): Uint8Array {
+  const prefixes = new Set(indexes.map(({ prefix }) => prefix))
+  assert(prefixes.size === indexes.length, 'two indexes have the same prefix')
+  return encodeText(indexes.map(({ name, prefix }) => `${prefix}:${name}`).join(' '))
 }

@@ -6,6 +6,15 @@ export interface SignatureVerifier {
   verify(jobs: readonly SignatureJob[]): Promise<readonly boolean[]>
 }
 
+/** The verifier failed by itself. Nothing is known of the block, and nothing of it was written. */
+export class VerifierFailure extends Error {
+  override name = 'VerifierFailure'
+
+  constructor(cause: unknown) {
+    super(`signatures could not be verified: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  }
+}
+
 /** Verdict on one job: every part verifies. A job without parts is invalid. */
 export function verifyJob(backend: SignatureBackend, job: SignatureJob): boolean {
   const context = signingContext(job.domain)

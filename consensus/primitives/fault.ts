@@ -17,7 +17,7 @@ export function fault(code: FaultCode, detail: FaultDetail = NO_DETAIL): Fault {
   return Object.freeze({ code, detail })
 }
 
-/** What the table says of this code: API code, HTTP status, blame, retry, sentence. */
+/** What the table says of this code: blame, retry, sentence. */
 export function faultRow(code: FaultCode): FaultRow {
   return FAULT_TABLE[code]
 }

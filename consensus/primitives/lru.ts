@@ -83,3 +83,28 @@ export class LruMap<K, V> {
     else entry.newer.older = entry.older
   }
 }
+
+/** A set that keeps its `limit` newest members. */
+export class LruSet<T> {
+  readonly #members: LruMap<T, true>
+
+  constructor(limit: number) {
+    this.#members = new LruMap(limit)
+  }
+
+  has(member: T): boolean {
+    return this.#members.has(member)
+  }
+
+  add(member: T): void {
+    this.#members.set(member, true)
+  }
+
+  delete(member: T): void {
+    this.#members.delete(member)
+  }
+
+  get size(): number {
+    return this.#members.size
+  }
+}

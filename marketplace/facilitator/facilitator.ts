@@ -6,19 +6,25 @@ import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { AgentId, Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import { requestHash } from '../checkout/claim.ts'
-import { MinedCalls } from '../checkout/mined-calls.ts'
-import type { TransactionSink } from '../checkout/operator.ts'
-import { checkLock, judgePayment, openPayment, type PaymentVerdict, wrongAmount } from '../checkout/payment.ts'
-import type { NativePriceSource } from '../checkout/price.ts'
-import { FINAL_DEPTH, type MarketSettings } from '../checkout/settings.ts'
-import { ValueAtRisk } from '../checkout/value-at-risk.ts'
 import { AGENTS, type Agent, SERVICES } from '../ledger/agents.ts'
 import { type Escrow, openerOf } from '../ledger/escrow.ts'
+import {
+  checkLock,
+  judgePayment,
+  MinedCalls,
+  openPayment,
+  type PaymentVerdict,
+  wrongAmount,
+} from '../till/rails/native/payment.ts'
+import type { NativePriceSource } from '../till/rails/native/price.ts'
+import { ValueAtRisk } from '../till/rails/native/value-at-risk.ts'
+import { requestHash } from '../till/request-hash.ts'
+import { FINAL_DEPTH, type MarketSettings } from '../till/settings.ts'
+import type { TransactionSink } from '../till/shop.ts'
 import type { SettlementRecord, SettlementRecords } from './records.ts'
 import { checkSignature, type Settlement } from './settlement.ts'
 
-/** A payment that somebody's server was offered, and what that server asked for. */
+/** A payment that a seller's server was offered, and what that server asked for. */
 export interface FacilitatedPayment {
   readonly txId: TxId
   readonly secret: Uint8Array | null
@@ -44,7 +50,7 @@ export interface VerifiedPayment {
 /** A settlement that is on record, now or from before. */
 export interface RecordedSettlement {
   readonly record: SettlementRecord
-  /** Keys of whoever asked. */
+  /** Keys of the asking server. */
   readonly keys: AccountKeys
   readonly replayed: boolean
 }
@@ -203,7 +209,7 @@ function joined(record: SettlementRecord, { payment, settlement, keys }: Offered
   return fail(fault('facilitator/already-settled', { txId: record.txId, requestHash: record.requestHash }))
 }
 
-function resultOf(txId: TxId, verdict: Exclude<PaymentVerdict, { state: 'held' }>): Result<Escrow> {
+function resultOf(txId: TxId, verdict: PaymentVerdict): Result<Escrow> {
   if (verdict.state === 'good') return ok(verdict.escrow)
   if (verdict.state === 'refused') return fail(verdict.fault)
   const { confirmations, needed } = verdict

@@ -5,7 +5,7 @@ export interface SettlementRecord {
   readonly txId: TxId
   readonly agentId: AgentId
   readonly serviceId: ServiceId
-  /** Who signed: a settler of the agent, or its owner. */
+  /** The signer: a settler of the agent, or its owner. */
   readonly settler: Address
   readonly requestHash: Hash
   readonly outcome: 'delivered' | 'failed'

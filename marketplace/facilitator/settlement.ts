@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { type AccountKeys, addressOfKeys, decodeAccountKeys } from '../../consensus/crypto/account-keys.ts'
 import { parseAddress } from '../../consensus/crypto/address.ts'
 import type { SignatureVerifier } from '../../consensus/crypto/verifier.ts'
@@ -7,7 +7,7 @@ import { type Fault, fault, faultMessage } from '../../consensus/primitives/faul
 import type { Address, Hash, TxId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { readSignedText, type SignedText, textJob } from '../../consensus/tx/signed-text.ts'
-import { DURATION_MS_MAX } from '../checkout/settler.ts'
+import { DURATION_MS_MAX } from '../till/rails/native/settler.ts'
 import { settlementText } from './settlement-text.ts'
 
 /** A seller's word on a paid call, read but not checked: how it ended, signed by whom. */
@@ -54,7 +54,7 @@ function fieldOf({ detail }: Fault): string {
 
 /** The settler's keys, if it signed with both halves of every signature. Without keys the chain must have seen them. */
 export async function checkSignature(
-  { chain, verifier }: { readonly chain: Pick<Chain, 'keys' | 'network'>; readonly verifier: SignatureVerifier },
+  { chain, verifier }: { readonly chain: Pick<ChainReader, 'keys' | 'network'>; readonly verifier: SignatureVerifier },
   { settler, signed }: Pick<Settlement, 'settler' | 'signed'>,
 ): Promise<Result<AccountKeys>> {
   const keys = signed.keys === null ? ok(chain.keys.keysOf(settler)) : decodeAccountKeys(fromHex(signed.keys))

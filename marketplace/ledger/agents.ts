@@ -37,7 +37,7 @@ const AGENT_RECORD = container('Agent', {
   registeredAt: uint32,
 })
 
-/** A seller: `owner` changes the record, `payout` is paid, `settlers` may post receipts. */
+/** A seller. `owner` may change the record, `payout` receives payments, `settlers` may post receipts. */
 export type Agent = ValueOf<typeof AGENT_RECORD>
 
 /** Agents by id. */
@@ -57,18 +57,18 @@ const SERVICE_RECORD = container('Service', {
 })
 
 /**
- * A service of an agent. A changed price takes effect at the next epoch boundary: until `previousPriceLastEpoch`
- * inclusive the previous price counts.
+ * A service of an agent. A price change takes effect at the next epoch boundary: until and including
+ * `previousPriceLastEpoch` the previous price counts.
  */
 export type Service = ValueOf<typeof SERVICE_RECORD>
 
-/** Name of one service of one agent. */
+/** Id of a service: its agent and its own id. */
 export interface ServiceName {
   readonly agentId: AgentId
   readonly serviceId: ServiceId
 }
 
-/** Key text of a service: agent ids hold no slash. */
+/** Key of a service. The slash is unambiguous, because agent ids contain none. */
 export function serviceKey({ agentId, serviceId }: ServiceName): string {
   return textKey(`${agentId}/${serviceId}`)
 }
@@ -86,7 +86,7 @@ export function priceInEpoch(service: Service, epoch: number): bigint {
   return epoch <= service.previousPriceLastEpoch ? service.previousPriceUsdMicros : service.priceUsdMicros
 }
 
-/** Whether the address is one of the agent's own: owner, payout or settler. */
+/** Whether the address is the agent's own: owner, payout or settler. */
 export function isInsider(
   { owner, payout, settlers }: Pick<Agent, 'owner' | 'payout' | 'settlers'>,
   address: Address,
@@ -135,8 +135,9 @@ const servicePublish: KindHandler<'service_publish'> = {
 }
 
 /**
- * What a republished service keeps. With another price, the one that counts in the current epoch counts to its end; with
- * the same price nothing of its past changes, or a new description would make the chain forget what calls were paid.
+ * The previous price of a republished service. If the price changes, the current one stays valid to the end of the
+ * epoch. If it does not, the stored previous price stays: otherwise a mere change of the description would erase what
+ * past calls paid.
  */
 function previousPrice(
   { height, rules }: TxContext,
@@ -162,7 +163,7 @@ const serviceRetire: KindHandler<'service_retire'> = {
   },
 }
 
-/** A service that takes invokes, or why there is none. */
+/** A service that accepts calls, or the fault why there is none. */
 export function liveService(view: StateView, name: ServiceName): Service | Fault {
   const service = view.get(SERVICES, name)
   if (service === undefined) return fault('ledger/service-unknown', { ...name })

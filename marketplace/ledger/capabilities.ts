@@ -1,4 +1,7 @@
-/** The closed table of capabilities. A capability's number is its place here; bit n of an agent's set is number n. */
+/**
+ * The closed table of capabilities. A capability's number is its index here; bit n of an agent's set stands for number
+ * n.
+ */
 export const CAPABILITIES = [
   'audit',
   'compute',

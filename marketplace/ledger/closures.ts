@@ -1,6 +1,6 @@
 import type { ChainIndex, IndexEntry } from '../../consensus/chain/chain-index.ts'
-import type { ChainDatabase } from '../../consensus/chain/database.ts'
 import type { ConnectedBlock } from '../../consensus/chain/events.ts'
+import type { DatabaseReader } from '../../consensus/chain/reader.ts'
 import { OUTCOME_OK } from '../../consensus/ledger/outcome.ts'
 import { decodeReceipt } from '../../consensus/ledger/receipt.ts'
 import { fromHex, toHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
@@ -18,11 +18,11 @@ const CLOSURE = container('Closure', {
   durationMs: uint32,
 })
 
-/** How an escrow ended: by which receipt, or (expired) by consensus at its deadline. */
+/** How an escrow ended: by a receipt, or `expired` by consensus at its deadline. */
 export interface Closure {
   readonly how: (typeof HOW)[number]
   readonly height: number
-  /** Null where consensus refunded it. */
+  /** Null if consensus refunded it. */
   readonly receiptTxId: TxId | null
   readonly resultHash: Hash | null
   readonly durationMs: number | null
@@ -31,14 +31,14 @@ export interface Closure {
 /** Closed escrows by the id of their payment. */
 export const CLOSURES: ChainIndex = { name: 'closures', prefix: 0x01, entriesOf }
 
-/** How the escrow of a payment ended, undefined while it is open or unknown. */
-export function closureOf(database: ChainDatabase, txId: TxId): Closure | undefined {
+/** How the escrow of a payment ended; undefined if it is open or unknown. */
+export function closureOf(database: DatabaseReader, txId: TxId): Closure | undefined {
   const bytes = database.indexed(CLOSURES, fromHex(txId))
   return bytes === undefined ? undefined : decodeClosure(bytes)
 }
 
-/** How the escrow of a payment that is not open ended, in words; a node that began from a snapshot need not know. */
-export function endText(database: ChainDatabase, txId: TxId): string {
+/** How a closed escrow ended, in words. A node that began from a snapshot may not know. */
+export function endText(database: DatabaseReader, txId: TxId): string {
   const closure = closureOf(database, txId)
   if (closure === undefined) return 'it was refunded or settled before'
   const { how, height, receiptTxId } = closure
@@ -59,13 +59,15 @@ function decodeClosure(bytes: Uint8Array): Closure {
   }
 }
 
-/** Payments whose escrows a block closed, if it was on the best chain at some time; it may have left it since. */
-export function closedBy(database: ChainDatabase, id: BlockId): readonly TxId[] {
+/**
+ * Payments whose escrows a block closed. The block must have been on the best chain once; it may have left it since.
+ */
+export function closedBy(database: DatabaseReader, id: BlockId): readonly TxId[] {
   return closuresIn(database, id).map(({ txId }) => txId)
 }
 
-/** The escrows that a block closed with how, in the order of its receipts, in the terms of {@link closedBy}. */
-export function closuresIn(database: ChainDatabase, id: BlockId): readonly (Closure & { readonly txId: TxId })[] {
+/** The escrows that a block closed, and how, in the order of its receipts. The block is as in {@link closedBy}. */
+export function closuresIn(database: DatabaseReader, id: BlockId): readonly (Closure & { readonly txId: TxId })[] {
   const block = database.block(id)
   const receipts = database.receipts(id)
   if (block === undefined || receipts === undefined) return []

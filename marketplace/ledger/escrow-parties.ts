@@ -6,15 +6,15 @@ import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { AGENTS, type Agent, isInsider } from './agents.ts'
 import { ESCROWS, type Escrow } from './escrow.ts'
 
-/** Who pays an escrow, for what, and who is paid by it, as frozen when it was opened. */
+/** The parties and terms of an escrow, as frozen when it was opened. */
 export type Parties = Pick<Escrow, 'agentId' | 'serviceId' | 'caller' | 'payout' | 'amount' | 'insider'>
 
-/** An agent as far as escrows freeze it. */
+/** The agent fields that an escrow freezes. */
 type Seller = Pick<Agent, 'owner' | 'payout' | 'settlers'>
 
 /**
- * The parties of escrows that a block closes. An escrow from an earlier block is in the state before this one; one that is
- * opened and closed in the same block is in no state at all, so the block's transactions are followed in their order.
+ * The parties of escrows that a block closes. An escrow from an earlier block is in the parent state. One that is
+ * opened and closed in the same block is in no state, so the block's transactions are followed in order.
  */
 export class EscrowParties {
   readonly #before: StateView
@@ -25,7 +25,7 @@ export class EscrowParties {
     this.#before = parentState
   }
 
-  /** Takes note of the block's next transaction that succeeded. */
+  /** Processes the block's next successful transaction. */
   see({ txId, body }: Transaction): void {
     const { kind, payload, sender } = body
     if (kind === 'agent_register') this.#sellers.set(payload.agentId, { ...payload, owner: sender })
@@ -39,7 +39,10 @@ export class EscrowParties {
     }
   }
 
-  /** Parties of an escrow that the transaction seen last closes, or the block itself before them all. */
+  /**
+   * Parties of an escrow that is closed by the last processed transaction, or by the block itself before its
+   * transactions.
+   */
   of(txId: TxId): Parties {
     const parties = this.#opened.get(txId) ?? this.#before.get(ESCROWS, txId)
     assert(parties !== undefined, 'an escrow was closed that was not open')

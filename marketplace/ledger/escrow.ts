@@ -64,8 +64,8 @@ export const ESCROW_TOTALS = stateTable<void, ValueOf<typeof TOTALS_RECORD>>({
 const INVOKES_RECORD = list(container('MinedInvoke', { txId: hex32<TxId>(), term: uint32 }), BLOCK_TRANSACTIONS_MAX)
 
 /**
- * Invokes by mining height, in block order: what is due at height D are those of height D - term that are still open.
- * Derived from the escrow records, so it stays outside the state root.
+ * Invokes by mining height, in block order. At height D those of height D - term are due, if still open. Derived from
+ * the escrow records, so it stays outside the state root.
  */
 export const INVOKES = stateTable<number, ValueOf<typeof INVOKES_RECORD>>({
   name: 'invokes',
@@ -75,7 +75,7 @@ export const INVOKES = stateTable<number, ValueOf<typeof INVOKES_RECORD>>({
   rooted: false,
 })
 
-/** Escrows between two yields while they are listed anew. */
+/** Escrows per step when the list is rebuilt. */
 const RELISTED_PER_STEP = 64
 
 interface PlacedInvoke {
@@ -83,7 +83,7 @@ interface PlacedInvoke {
   readonly index: number
 }
 
-/** Opener of a redeem lock, and the lock of a secret: H(tagL, H(tagO, secret)). */
+/** The opener of a redeem lock. The lock of a secret is H(tagL, H(tagO, secret)). */
 export function openerOf(secret: Uint8Array): Hash {
   return taggedHashHex('redeemOpener', secret)
 }
@@ -154,7 +154,7 @@ function settleEntry(overlay: Overlay, entry: ReceiptEntry, sender: Address, bur
   return null
 }
 
-/** Delivered: ceil(amount / divisor) is burned, so that faking volume costs; the rest is the operator's. */
+/** Delivered: ceil(amount / divisor) is burned, so that faking volume has a cost; the operator gets the rest. */
 function payOut(overlay: Overlay, escrow: Escrow, burnDivisor: bigint): void {
   const burned = amount(mulDivUp(escrow.amount, 1n, burnDivisor))
   burnNative(overlay, burned)
@@ -201,8 +201,8 @@ function* refundDue({ rules, height, overlay, emit }: BlockContext): Iterable<vo
 }
 
 /**
- * Lists open escrows under their mining heights, in the order of the block. Those that closed before are left out: nothing asks
- * for them any more. Each list is put in order once, whatever the number of its escrows.
+ * Rebuilds the lists of open escrows per mining height, in block order. Closed escrows are left out: no rule reads them
+ * again. Each list is sorted once.
  */
 function* relistInvokes(overlay: Overlay, records: Iterable<StateRecord>): Iterable<void> {
   const found = new Map<number, PlacedInvoke[]>()
@@ -230,7 +230,7 @@ function* relistInvokes(overlay: Overlay, records: Iterable<StateRecord>): Itera
   }
 }
 
-/** The totals must move with the escrows. */
+/** The totals must change exactly as the escrows do. */
 function escrowInvariant(changes: readonly ValueChange[]): string | null {
   let difference = 0n
   for (const { table, before, after } of changes) {
@@ -245,7 +245,7 @@ function heldBy(value: unknown): bigint {
   return (value as { readonly amount: bigint } | undefined)?.amount ?? 0n
 }
 
-/** Escrows, receipts and the refund that nobody can withhold. */
+/** Escrows, receipts, and the refund that no operator can withhold. */
 export const escrowModule = {
   name: 'escrow',
   tables: [ESCROWS, ESCROW_TOTALS, INVOKES, AGENT_STATISTICS, SERVICE_STATISTICS, PAYERS].map((table) =>

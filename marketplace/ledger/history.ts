@@ -1,7 +1,7 @@
 import type { BlockIndex, IndexEntry } from '../../consensus/chain/chain-index.ts'
-import type { ChainDatabase } from '../../consensus/chain/database.ts'
 import type { ConnectedBlock } from '../../consensus/chain/events.ts'
 import { keyAfter } from '../../consensus/chain/key-value.ts'
+import type { DatabaseReader } from '../../consensus/chain/reader.ts'
 import { OUTCOME_OK } from '../../consensus/ledger/outcome.ts'
 import type { Receipt } from '../../consensus/ledger/receipt.ts'
 import { copy, fromHex, writeHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
@@ -16,40 +16,40 @@ import { EscrowParties } from './escrow-parties.ts'
 const EVENTS = ['transaction', 'delivered', 'failed', 'refunded', 'reward'] as const
 const ROLES = ['sender', 'receiver', 'caller', 'payout', 'miner'] as const
 
-/** What happened: a transaction was mined, an escrow closed in one of three ways, a reward matured. */
+/** Kinds of events: a transaction was mined, an escrow closed in one of three ways, a reward matured. */
 export type HistoryEvent = (typeof EVENTS)[number]
-/** What an address had to do with it. `receiver`: the transaction's payload names it. */
+/** The part of an address in an event. `receiver`: the transaction's payload names it. */
 export type HistoryRole = (typeof ROLES)[number]
 
-/** Place of an event on the best chain: events of one block are numbered in the order of its receipts. */
+/** Position of an event on the best chain; events of a block are numbered in the order of its receipts. */
 export interface HistoryCursor {
   readonly height: number
   readonly position: number
 }
 
-/** One event in the history of an address. */
+/** An event in the history of an address. */
 export interface HistoryEntry extends HistoryCursor {
   readonly event: HistoryEvent
-  /** The transaction; of an escrow's end, the payment that it closed; null for a reward. */
+  /** The transaction; for an escrow's end, its payment; null for a reward. */
   readonly txId: TxId | null
-  /** Outcome number of a transaction, 0 for everything else. */
+  /** Outcome code of a transaction; 0 for all other events. */
   readonly code: number
   readonly roles: readonly HistoryRole[]
 }
 
-/** Byte of the roles in a record. */
+/** Offset of the roles byte in a record. */
 const ROLES_AT = 1
 const RECORD = container('HistoryRecord', { event: uint8, roles: uint8, code: uint16, txId: hex32<TxId>() })
 
 /**
- * Events by address, the newest first: address || 2^32 - 1 - height || 2^32 - 1 - position (big-endian) -> record. Keys of
- * later blocks come before those of earlier ones, so a cursor stays where it is while blocks come and go.
+ * Events by address, newest first: address || 2^32 - 1 - height || 2^32 - 1 - position (big-endian) -> record. Later
+ * blocks sort first, so a cursor stays valid while blocks come and go.
  */
 export const HISTORY: BlockIndex = { name: 'history', prefix: 0x03, entriesOf }
 
-/** The newest events of an address; `before` is the last one read before. */
+/** The newest events of an address; `before` is the last one of the page before. */
 export function historyOf(
-  database: ChainDatabase,
+  database: DatabaseReader,
   address: Address,
   limit: number,
   before?: HistoryCursor,
@@ -58,7 +58,7 @@ export function historyOf(
   return database.indexPage(HISTORY, { prefix: fromHex(address), from, limit }, historyEntry)
 }
 
-/** Fields of each kind's payload that are an address. */
+/** The payload fields of each kind that hold an address. */
 const ADDRESS_FIELDS: ReadonlyMap<TxKind, readonly string[]> = new Map(
   TX_KIND_NAMES.map((kind) => {
     const forms = Object.entries(PAYLOAD_FORMS[kind])
@@ -66,7 +66,7 @@ const ADDRESS_FIELDS: ReadonlyMap<TxKind, readonly string[]> = new Map(
   }),
 )
 
-/** One event of a block before it is filed under its addresses. */
+/** An event of a block, before it is stored per address. */
 interface Event {
   readonly event: HistoryEvent
   readonly txId: TxId | null
@@ -127,7 +127,7 @@ function closings({ kind, payload }: TxBody, outcomes: readonly number[], escrow
   })
 }
 
-/** An event under each of its addresses, once. */
+/** Index entries of an event, one for each of its addresses. */
 function filed({ event, txId, code, parties }: Event, cursor: HistoryCursor): readonly IndexEntry[] {
   const rolesBy = new Map<Address, number>()
   for (const [role, address] of parties) rolesBy.set(address, (rolesBy.get(address) ?? 0) | (1 << ROLES.indexOf(role)))
@@ -135,7 +135,7 @@ function filed({ event, txId, code, parties }: Event, cursor: HistoryCursor): re
   return [...rolesBy].map(([address, roles]) => ({ key: eventKey(address, cursor), value: withRoles(record, roles) }))
 }
 
-/** The record as it stands under one of its addresses. */
+/** The record with the roles of one address. */
 function withRoles(record: Uint8Array, roles: number): Uint8Array {
   const own = copy(record)
   own[ROLES_AT] = roles
@@ -154,7 +154,7 @@ function eventKey(address: Address, { height, position }: HistoryCursor): Uint8A
   return key
 }
 
-/** Without a view: making one costs more than everything else about a key. */
+/** Written by hand: creating a DataView would cost more than the rest of the key. */
 function writeUint32(target: Uint8Array, at: number, value: number): void {
   for (let i = 0; i < 4; i++) target[at + i] = value >>> (24 - 8 * i)
 }

@@ -20,7 +20,7 @@ import { OUTCOME_DELIVERED } from '../../consensus/tx/payloads.ts'
 import { type ServiceName, serviceKey } from './agents.ts'
 import { EscrowParties, type Parties } from './escrow-parties.ts'
 
-/** Classes of durations: class i holds those up to 2^i ms, the last one all that are longer. */
+/** Duration classes: class i counts durations up to 2^i ms, the last one all longer ones. */
 export const DURATION_CLASSES = 24
 
 const OUTCOMES_RECORD = container('Outcomes', {
@@ -36,15 +36,15 @@ const OUTCOMES_RECORD = container('Outcomes', {
 })
 
 /**
- * How the paid calls of a service ended, those of the agent's own owner, payout and settlers left out: delivered, failed by
- * the operator's own word, expired at the deadline. `volume` is what delivered calls paid, `topPayerVolume` how much of it
- * came from the one caller who paid most, `squares` the sum of the squares of what each caller paid, `payers` how many there
- * are. `feesBurned` is what the base fees of all payments burned, however they ended: nobody gets that back. `durations` says
- * how many deliveries took how long by the operator's own claim.
+ * How the paid calls of a service ended, without those by the agent's own owner, payout and settlers. `failed`:
+ * reported by the operator; `expired`: refunded at the deadline. `volume`: what delivered calls paid. `topPayerVolume`:
+ * the part of it that the largest payer paid. `squares`: the sum of the squares of what each caller paid. `payers`: the
+ * number of callers. `feesBurned`: base fees that all payments burned, however they ended; they cannot be recovered.
+ * `durations`: deliveries per duration class, as the operator claims.
  */
 export type Outcomes = ValueOf<typeof OUTCOMES_RECORD>
 
-/** Nothing has ended yet. */
+/** The record before any call has ended. */
 export const NO_OUTCOMES: Outcomes = {
   delivered: 0,
   failed: 0,
@@ -58,8 +58,8 @@ export const NO_OUTCOMES: Outcomes = {
 }
 
 /**
- * Outcomes by service and by operator: 0 || agent id `/` service id -> record, 2 || agent id -> record of all its services; and
- * 1 || and 3 || the same `/` caller -> what that caller paid.
+ * Outcomes by service and by operator. 0 || agent id `/` service id -> record; 2 || agent id -> record of all its
+ * services; 1 and 3 || the same `/` caller -> what that caller paid.
  */
 export const OUTCOMES: FoldedIndex = { name: 'outcomes-2', prefix: 0x07, fold }
 
@@ -73,7 +73,7 @@ export function operatorOutcomesKey(agentId: AgentId): Uint8Array {
   return recordKey(operatorSubject(agentId))
 }
 
-/** Whose calls are counted together: the numbers of its two kinds of keys, and its name. */
+/** A service or an operator whose calls are counted together: the prefixes of its two kinds of keys, and its name. */
 interface Subject {
   readonly record: number
   readonly payer: number
@@ -92,12 +92,12 @@ function recordKey({ record, name }: Subject): Uint8Array {
   return concat(Uint8Array.of(record), name)
 }
 
-/** Reads a record. */
+/** Decodes a record. */
 export function decodeOutcomes(value: Uint8Array | undefined): Outcomes {
   return value === undefined ? NO_OUTCOMES : decodeOwn(OUTCOMES_RECORD, value)
 }
 
-/** Upper bound of the time that a share of deliveries took, in ms: 95 for the 95th percentile; null where there is none. */
+/** Upper bound of a percentile of the delivery times, in ms; 95 for the 95th. Null without deliveries. */
 export function durationPercentile({ durations }: Outcomes, percent: number): number | null {
   const total = durations.reduce((sum, count) => sum + count, 0)
   if (total === 0) return null
@@ -111,11 +111,11 @@ export function durationPercentile({ durations }: Outcomes, percent: number): nu
 
 /** Key of what a caller paid: see {@link OUTCOMES}. */
 function payerKey({ payer, name }: Subject, { caller }: Parties): Uint8Array {
-  // The separator is none of the letters of an id, so that no id is the beginning of another with a caller behind it.
+  // No id contains the separator, so no id with a caller behind it can be the prefix of another.
   return concat(Uint8Array.of(payer), name, encodeText('/'), fromHex(caller))
 }
 
-/** Something that happened to a paid call: it was paid, or it ended. */
+/** An event of a paid call: it was paid, or it ended. */
 type CallEvent =
   | { readonly what: 'paid'; readonly parties: Parties; readonly burned: Amount }
   | {
@@ -173,7 +173,7 @@ function durationClass(durationMs: number): number {
   return Math.min(DURATION_CLASSES - 1, durationMs <= 1 ? 0 : 32 - Math.clz32(durationMs - 1))
 }
 
-/** What a block did to paid calls, in order. */
+/** Events of paid calls in a block, in order. */
 function eventsOf(connected: ConnectedBlock): readonly CallEvent[] {
   const { block, receipts } = connected
   const transactions = new Map(block.transactions.map((tx) => [tx.txId, tx]))

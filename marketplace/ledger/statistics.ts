@@ -10,10 +10,12 @@ import { type ServiceName, serviceKey } from './agents.ts'
 
 const STATISTICS_RECORD = container('Statistics', { calls: safeUint64, volume: uint128, payers: safeUint64 })
 
-/** Delivered calls, what they paid (burn included), and how many different callers paid. Insiders do not count. */
+/**
+ * Delivered calls, what they paid (burn included), and how many different callers paid. Calls by insiders do not count.
+ */
 export type Statistics = ValueOf<typeof STATISTICS_RECORD>
 
-/** Nothing delivered yet. */
+/** The record before the first delivery. */
 export const NO_STATISTICS: Statistics = { calls: 0, volume: ZERO, payers: 0 }
 
 /** Proven calls per agent; `payers` counts a caller once per service. */
@@ -36,7 +38,7 @@ interface PayerName extends ServiceName {
   readonly caller: Address
 }
 
-/** Marks that a caller has paid a service before. */
+/** Marks that a caller has paid for a service before. */
 export const PAYERS = stateTable<PayerName, number>({
   name: 'payers',
   prefix: 0x64,

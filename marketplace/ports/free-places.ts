@@ -1,4 +1,6 @@
+import { addTo } from '../../consensus/primitives/counts.ts'
 import { LruMap } from '../../consensus/primitives/lru.ts'
+import { turnAmong, type Waiter } from './turn.ts'
 
 /**
  * Of so many places that free work and paid work share, how many free work may hold: one in four, and at least one, is kept for what
@@ -27,9 +29,7 @@ export interface FreeWish {
   readonly signal: AbortSignal
 }
 
-interface Waiter extends FreeWish {
-  readonly start: () => void
-}
+type WaitingWish = FreeWish & Waiter
 
 /**
  * Where free work waits before it comes to what paid work needs as well: however much of it comes, only so much gets through at once,
@@ -42,7 +42,7 @@ interface Waiter extends FreeWish {
 export class FreePlaces {
   readonly #bounds: FreeBounds
   readonly #now: () => number
-  readonly #waiting = new Set<Waiter>()
+  readonly #waiting = new Set<WaitingWish>()
   readonly #byWho = new Map<string, number>()
   readonly #byWhat = new Map<string, number>()
   /** Up to which time each has had places, ms. */
@@ -61,7 +61,7 @@ export class FreePlaces {
   async run<T>(wish: FreeWish, work: () => Promise<T>): Promise<T | null> {
     if (wish.signal.aborted) return null
     if (this.#isFree(wish)) this.#count(wish, 1)
-    else if (!(await this.#turn(wish))) return null
+    else if (!(await turnAmong(this.#waiting, wish, wish.signal))) return null
     const startedMs = this.#now()
     const beganMs = this.#beginOf(wish)
     this.#beganMs = beganMs
@@ -75,27 +75,12 @@ export class FreePlaces {
     }
   }
 
-  #turn(wish: FreeWish): Promise<boolean> {
-    return new Promise((resolve) => {
-      const giveUp = (): void => {
-        this.#waiting.delete(waiter)
-        resolve(false)
-      }
-      const start = (): void => {
-        this.#waiting.delete(waiter)
-        wish.signal.removeEventListener('abort', giveUp)
-        this.#count(wish, 1)
-        resolve(true)
-      }
-      const waiter: Waiter = { ...wish, start }
-      this.#waiting.add(waiter)
-      wish.signal.addEventListener('abort', giveUp, { once: true })
-    })
-  }
-
   /** An end can make room for two: one who waits for a place of its own, and one for a place by what is asked for. */
   #startNext(): void {
-    for (let next = this.#next(); next !== null; next = this.#next()) next.start()
+    for (let next = this.#next(); next !== null; next = this.#next()) {
+      this.#count(next, 1)
+      next.start()
+    }
   }
 
   #isFree({ who, what }: FreeWish): boolean {
@@ -104,9 +89,9 @@ export class FreePlaces {
     return isRoom && (this.#byWho.get(who) ?? 0) < perWho
   }
 
-  #next(): Waiter | null {
+  #next(): WaitingWish | null {
     if (this.#inside >= this.#bounds.atOnce) return null
-    let next: Waiter | null = null
+    let next: WaitingWish | null = null
     for (const one of this.#waiting) if (this.#isFree(one) && (next === null || this.#isBefore(one, next))) next = one
     return next
   }
@@ -127,13 +112,7 @@ export class FreePlaces {
 
   #count({ who, what }: FreeWish, by: number): void {
     this.#inside += by
-    add(this.#byWho, who, by)
-    add(this.#byWhat, what, by)
+    addTo(this.#byWho, who, by)
+    addTo(this.#byWhat, what, by)
   }
-}
-
-function add(counts: Map<string, number>, key: string, by: number): void {
-  const count = (counts.get(key) ?? 0) + by
-  if (count === 0) counts.delete(key)
-  else counts.set(key, count)
 }

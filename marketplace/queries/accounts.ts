@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { ACCOUNTS } from '../../consensus/ledger/account.ts'
 import { assetOfBalanceKey, TOKEN_BALANCES } from '../../consensus/ledger/token-balances.ts'
 import { type Amount, amount, ZERO } from '../../consensus/primitives/amount.ts'
@@ -10,8 +10,8 @@ import { PriceBook, type PriceFacts } from './prices.ts'
 import { type StakeFacts, stakesOf } from './staking.ts'
 
 /**
- * Units of an asset with their price and value at the head; null where the price is unknown, never 0. The value is at most the
- * price's depth where pools say it.
+ * Units of an asset with price and value at the head; null (never 0) if the price is unknown. If pools determine the
+ * price, the value is at most the depth behind it.
  */
 export interface Valued {
   readonly asset: AssetFacts
@@ -20,7 +20,7 @@ export interface Valued {
   readonly valueUsdMicros: bigint | null
 }
 
-/** Shares of a pool, with both amounts that they would take out of it. */
+/** An address's shares of a pool, with both amounts that they would withdraw. */
 export interface ValuedPosition extends PoolPosition {
   readonly x: Valued
   readonly y: Valued
@@ -35,22 +35,25 @@ export interface Holdings {
   readonly tokens: readonly Valued[]
   readonly positions: readonly ValuedPosition[]
   readonly stakes: readonly StakeFacts[]
-  /** Stakes that are not taken back, and rewards that could be claimed in the next block, of those listed. */
+  /** Sums over the listed stakes: units that are still staked, and rewards that could be claimed in the next block. */
   readonly staked: Valued
   readonly pendingRewards: Valued
-  /** Value of all that is listed and has a price; what pools price counts for at most what they hold, once for each asset. */
+  /**
+   * Value of everything listed that has a price. For an asset priced by pools, all its units together count at most the
+   * depth behind the price.
+   */
   readonly totalUsdMicros: bigint
-  /** What is listed and has no price. */
+  /** Listed assets without a price. */
   readonly unpriced: readonly TokenSymbol[]
   /** Whether there are more tokens, positions or stakes than are listed. */
   readonly truncated: { readonly tokens: boolean; readonly positions: boolean; readonly stakes: boolean }
 }
 
-/** Most tokens, pool positions and stakes of one address that are listed, each. */
+/** Maximum tokens, pool positions and stakes of an address that are listed, each. */
 export const HOLDINGS_MAX = 100
 
-/** What an address holds. To be read within one reading. */
-export async function holdingsOf(chain: Chain, address: Address): Promise<Holdings> {
+/** Everything that an address holds. Must be called within one reading. */
+export async function holdingsOf(chain: ChainReader, address: Address): Promise<Holdings> {
   const { database } = chain
   const account = database.get(ACCOUNTS, address)
   const [held, lp, allStakes] = await Promise.all([
@@ -88,7 +91,7 @@ export async function holdingsOf(chain: Chain, address: Address): Promise<Holdin
   }
 }
 
-async function totalOf(chain: Chain, all: readonly Valued[]): Promise<bigint> {
+async function totalOf(chain: ChainReader, all: readonly Valued[]): Promise<bigint> {
   let total = 0n
   for (const [asset, held] of Map.groupBy(all, (one) => one.asset.asset)) {
     const values = held.reduce((sum, { valueUsdMicros }) => sum + (valueUsdMicros ?? 0n), 0n)
@@ -101,7 +104,7 @@ async function totalOf(chain: Chain, all: readonly Valued[]): Promise<bigint> {
   return total
 }
 
-async function tokensOf({ database }: Chain, address: Address): Promise<readonly (readonly [Hash, Amount])[]> {
+async function tokensOf({ database }: ChainReader, address: Address): Promise<readonly (readonly [Hash, Amount])[]> {
   const held: (readonly [Hash, Amount])[] = []
   for await (const { key, value } of database.stateRange(TOKEN_BALANCES, address, HOLDINGS_MAX + 1)) {
     held.push([assetOfBalanceKey(key), value.amount])
@@ -109,8 +112,8 @@ async function tokensOf({ database }: Chain, address: Address): Promise<readonly
   return held
 }
 
-/** Units of an asset with their value. */
-export async function valued(chain: Chain, asset: Hash, units: Amount): Promise<Valued> {
+/** An amount of an asset with its value. */
+export async function valued(chain: ChainReader, asset: Hash, units: Amount): Promise<Valued> {
   const book = PriceBook.of(chain)
   const price = await book.priceOf(asset)
   return {
@@ -121,7 +124,7 @@ export async function valued(chain: Chain, asset: Hash, units: Amount): Promise<
   }
 }
 
-async function valuedPosition(chain: Chain, position: PoolPosition): Promise<ValuedPosition> {
+async function valuedPosition(chain: ChainReader, position: PoolPosition): Promise<ValuedPosition> {
   const { pool } = position.row
   const [x, y] = await Promise.all([
     valued(chain, pool.assetX, position.amountX),

@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { fromHex } from '../../consensus/primitives/bytes.ts'
 import { AGENT_ID, type AgentId, type ServiceId } from '../../consensus/primitives/ids.ts'
 import { decodeText } from '../../consensus/primitives/text.ts'
@@ -7,7 +7,7 @@ import { CAPABILITIES, type Capability } from '../ledger/capabilities.ts'
 import { AGENT_STATISTICS, NO_STATISTICS, SERVICE_STATISTICS, type Statistics } from '../ledger/statistics.ts'
 import { type CallRecord, operatorRecord, serviceRecord } from './reputation.ts'
 
-/** One service of an agent as the chain has it. */
+/** A service of an agent, as recorded on chain. */
 export interface ServiceRow {
   readonly serviceId: ServiceId
   readonly service: Service
@@ -16,7 +16,7 @@ export interface ServiceRow {
   readonly record: CallRecord
 }
 
-/** One agent of the registry. */
+/** An agent of the registry. */
 export interface AgentRow {
   readonly agentId: AgentId
   readonly agent: Agent
@@ -29,16 +29,16 @@ export interface AgentFacts extends AgentRow {
   readonly services: readonly ServiceRow[]
   /** Whether there are more services than are listed. */
   readonly truncated: boolean
-  /** Of all its services together, also those that are not listed. */
+  /** Over all its services, also those beyond the list. */
   readonly record: CallRecord
 }
 
-/** Most services of one agent that are read at once. */
+/** Maximum services of an agent that are read. */
 export const AGENT_SERVICES_MAX = 200
 
-/** Agents in the order of their ids, those after `after`; `next` is the id that the next page begins after. */
+/** A page of agents, ordered by id, after `after`; `next` is the `after` of the next page. */
 export async function listAgents(
-  chain: Chain,
+  chain: ChainReader,
   { after, limit }: { readonly after?: AgentId | undefined; readonly limit: number },
 ): Promise<{ readonly agents: readonly AgentRow[]; readonly next: AgentId | null }> {
   const agents: AgentRow[] = []
@@ -49,14 +49,14 @@ export async function listAgents(
   return { agents, next: agents.length === limit ? (agents.at(-1) as AgentRow).agentId : null }
 }
 
-/** One agent with its services, undefined where there is none. */
-export async function agentNamed(chain: Chain, agentId: string): Promise<AgentFacts | undefined> {
+/** An agent with its services; undefined if there is none. */
+export async function agentNamed(chain: ChainReader, agentId: string): Promise<AgentFacts | undefined> {
   const agent = AGENT_ID.test(agentId) ? chain.database.get(AGENTS, agentId as AgentId) : undefined
   return agent === undefined ? undefined : withServices(chain, rowOf(chain, agentId as AgentId, agent))
 }
 
-/** An agent of a listing with its services. */
-export async function withServices(chain: Chain, row: AgentRow): Promise<AgentFacts> {
+/** Adds the services to a listed agent. */
+export async function withServices(chain: ChainReader, row: AgentRow): Promise<AgentFacts> {
   const services: ServiceRow[] = []
   const prefix = SERVICES.key({ agentId: row.agentId, serviceId: '' as ServiceId }).slice(2)
   for await (const { key, value } of chain.database.stateRange(SERVICES, prefix, AGENT_SERVICES_MAX + 1)) {
@@ -79,7 +79,7 @@ export async function withServices(chain: Chain, row: AgentRow): Promise<AgentFa
   }
 }
 
-function rowOf({ database }: Chain, agentId: AgentId, agent: Agent): AgentRow {
+function rowOf({ database }: ChainReader, agentId: AgentId, agent: Agent): AgentRow {
   return {
     agentId,
     agent,
@@ -88,7 +88,7 @@ function rowOf({ database }: Chain, agentId: AgentId, agent: Agent): AgentRow {
   }
 }
 
-/** Text that a key spells behind its table's prefix. */
+/** Decodes the text in a key, after the one-byte table prefix. */
 function textOfKey(key: string): string {
   return decodeText(fromHex(key.slice(2))) as string
 }

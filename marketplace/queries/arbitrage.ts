@@ -1,5 +1,5 @@
 import { fundsFrom, POOLS, poolIdOf } from '../../amm/pool.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import type { Hash } from '../../consensus/primitives/ids.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import { type Cycle, type CycleLimits, cycleLimits, marginPpm } from './cycle-search.ts'
@@ -7,28 +7,30 @@ import { type PoolRow, poolRow, poolsOf } from './pools.ts'
 import { dollarAsset } from './prices.ts'
 import { compareRatios, ONE, type Ratio, ratio, times } from './ratio.ts'
 
-/** Pools of the native coin that are looked at, those that hold most of it. */
+/** Maximum pools of the native coin that are examined, those with the most of it. */
 export const NATIVE_POOLS_MAX = 16
 
-/** A way from the native coin to dollars: one pool, or one and a second that sells for dollars what the first pays. */
+/** A route from the native coin to dollars over one pool or two. */
 export interface DollarWay {
   readonly pools: readonly PoolRow[]
-  /** Millionths of a dollar for one base unit of the native coin at the pools' prices, before fees. */
+  /** Millionths of a dollar per base unit of the native coin at the pools' prices, before fees. */
   readonly price: Ratio
 }
 
-/** The widest spread between two ways that share no pool: coins are bought over one and sold over the other. */
+/** The widest spread between two routes without a common pool: buy over one, sell over the other. */
 export interface Spread {
   readonly buy: DollarWay
   readonly sell: DollarWay
-  /** What is left of a tiny trade after all fees, in parts per million of it; below 0 where fees eat the spread. */
+  /** Gain of a tiny trade after all fees, in parts per million; negative if fees exceed the spread. */
   readonly netPpm: bigint
   /** In millionths of a dollar, fees and rounding included. */
   readonly limits: CycleLimits
 }
 
-/** Every way of at most two pools from the native coin to dollars, the dearest first. Frozen tokens lead nowhere. */
-export async function dollarWays(chain: Chain): Promise<readonly DollarWay[]> {
+/**
+ * Every route of at most two pools from the native coin to dollars, highest price first. Frozen tokens are excluded.
+ */
+export async function dollarWays(chain: ChainReader): Promise<readonly DollarWay[]> {
   const dollar = dollarAsset(chain)
   const rows = (await poolsOf(chain, NATIVE_ASSET, NATIVE_POOLS_MAX)).filter(tradable)
   const direct = joining(chain, NATIVE_ASSET, dollar)
@@ -41,11 +43,11 @@ export async function dollarWays(chain: Chain): Promise<readonly DollarWay[]> {
     .toSorted((a, b) => compareRatios(b.price, a.price) || (nameOf(a) < nameOf(b) ? -1 : 1))
 }
 
-/** The widest spread among ways that are sorted by their price; null where no two of them are apart. */
-export function widestSpread(chain: Chain, ways: readonly DollarWay[]): Spread | null {
+/** The widest spread among routes that are sorted by price, highest first; null if there is none. */
+export function widestSpread(chain: ChainReader, ways: readonly DollarWay[]): Spread | null {
   let widest: { readonly buy: DollarWay; readonly sell: DollarWay; readonly ratio: Ratio } | null = null
   for (const sell of ways) {
-    // From the cheapest on: the first that shares no pool is the widest for this one.
+    // Searched from the lowest price up: the first route without a common pool gives the widest spread.
     const buy = ways.findLast((way) => way !== sell && !sharesPool(way, sell))
     if (buy === undefined || compareRatios(buy.price, sell.price) > 0) continue
     const apart = times(sell.price, ratio(buy.price.denominator, buy.price.numerator))
@@ -61,7 +63,7 @@ function tradable({ x, y }: PoolRow): boolean {
   return !x.frozen && !y.frozen
 }
 
-function joining(chain: Chain, one: Hash, other: Hash): readonly PoolRow[] {
+function joining(chain: ChainReader, one: Hash, other: Hash): readonly PoolRow[] {
   const { database, ruleBook, head } = chain
   return ruleBook.at(head.header.height + 1).tx.poolFeesBps.flatMap((feeBps) => {
     const poolId = poolIdOf(one, other, feeBps)
@@ -81,7 +83,7 @@ function cycleOf(from: Hash, pools: readonly PoolRow[]): Cycle {
   return walk(from, pools)
 }
 
-/** The pools one after another, each entered with what the one before pays. */
+/** The pools in order, each oriented so that it takes the output of the one before. */
 function walk(from: Hash, pools: readonly PoolRow[]): Cycle {
   let asset = from
   return pools.map(({ pool }) => {

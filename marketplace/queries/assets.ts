@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { assetOf, symbolOf } from '../../consensus/ledger/asset.ts'
 import type { CoinRules, TokenKind } from '../../consensus/ledger/rules.ts'
 import { kindOfToken, TOKENS } from '../../consensus/ledger/token-records.ts'
@@ -6,27 +6,27 @@ import { assert } from '../../consensus/primitives/assert.ts'
 import { type Hash, TOKEN_SYMBOL, type TokenSymbol } from '../../consensus/primitives/ids.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 
-/** What an asset is called and how it is counted. */
+/** Name and units of an asset. */
 export interface AssetFacts {
   readonly asset: Hash
   readonly symbol: TokenSymbol
   readonly name: string
-  /** Decimals of one whole unit. */
+  /** Number of decimals of one whole unit. */
   readonly decimals: number
   readonly kind: 'native' | TokenKind
   /** A frozen token cannot be moved, minted or traded. */
   readonly frozen: boolean
-  /** Its issuer wants it left out of listings. */
+  /** The issuer hides it from listings. */
   readonly hidden: boolean
 }
 
 /** Rules of the native coin at the head. */
-export function coinOf({ ruleBook, head }: Chain): CoinRules {
+export function coinOf({ ruleBook, head }: ChainReader): CoinRules {
   return ruleBook.at(head.header.height).coin
 }
 
-/** An asset by its id, undefined where there is none. */
-export function assetFacts(chain: Chain, asset: Hash): AssetFacts | undefined {
+/** An asset by its id; undefined if there is none. */
+export function assetFacts(chain: ChainReader, asset: Hash): AssetFacts | undefined {
   const symbol = symbolOf(asset, coinOf(chain))
   if (asset === NATIVE_ASSET) {
     const { params } = chain.ruleBook
@@ -39,13 +39,13 @@ export function assetFacts(chain: Chain, asset: Hash): AssetFacts | undefined {
   return { asset, symbol, name, decimals, kind: kindOfToken(token), frozen, hidden }
 }
 
-/** An asset by its symbol, the native coin included; undefined where there is none or the text is no symbol. */
-export function assetNamed(chain: Chain, symbol: string): AssetFacts | undefined {
+/** An asset by its symbol, the native coin included; undefined if there is none or the text is no symbol. */
+export function assetNamed(chain: ChainReader, symbol: string): AssetFacts | undefined {
   return TOKEN_SYMBOL.test(symbol) ? assetFacts(chain, assetOf(symbol as TokenSymbol, coinOf(chain))) : undefined
 }
 
-/** An asset that a record names: it is there, since tokens are never deleted. */
-export function recordedAsset(chain: Chain, asset: Hash): AssetFacts {
+/** An asset that a record names. It must exist, since tokens are never deleted. */
+export function recordedAsset(chain: ChainReader, asset: Hash): AssetFacts {
   const facts = assetFacts(chain, asset)
   assert(facts !== undefined, `a record names the asset ${asset}, which is not there`)
   return facts

@@ -1,22 +1,22 @@
 import { executedFrom } from '../../consensus/chain/adoption.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
 import type { BlockEntry } from '../../consensus/chain/layout.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { decodeReceipt, type Receipt, type ReceiptOf } from '../../consensus/ledger/receipt.ts'
 import type { BlockId, TxId } from '../../consensus/primitives/ids.ts'
 import type { TxKind } from '../../consensus/tx/kinds.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 
-/** A block of the best chain with what its transactions came to. Genesis has neither transactions nor receipts. */
+/** A block of the best chain with its transactions and receipts. Genesis has neither. */
 export interface BlockFacts {
   readonly entry: BlockEntry
   readonly transactions: readonly Transaction[]
   readonly receipts: readonly Receipt[]
-  /** What it burned and minted; undefined for genesis, whose state is given. */
+  /** What the block burned and minted; undefined for genesis. */
   readonly close: ReceiptOf<'close'> | undefined
 }
 
-/** The best chain's block at a height, undefined where there is none. */
-export function blockAt({ database }: Chain, height: number): BlockFacts | undefined {
+/** The best chain's block at a height; undefined if there is none. */
+export function blockAt({ database }: ChainReader, height: number): BlockFacts | undefined {
   const id = database.idAt(height)
   const entry = id === undefined ? undefined : database.entry(id)
   if (entry === undefined) return undefined
@@ -25,46 +25,47 @@ export function blockAt({ database }: Chain, height: number): BlockFacts | undef
   return { entry, transactions: database.transactions(entry.id) ?? [], receipts, close }
 }
 
-/** Height of a block of the best chain, undefined for any other id. */
-export function heightOnBestChain({ database }: Chain, id: BlockId): number | undefined {
+/** Height of a block of the best chain; undefined for any other id. */
+export function heightOnBestChain({ database }: ChainReader, id: BlockId): number | undefined {
   const entry = database.entry(id)
   return entry !== undefined && database.isCanonical(entry) ? entry.header.height : undefined
 }
 
-/** What each transaction of a block came to. */
+/** The receipts of a block's transactions, by id. */
 export function outcomesOf({ receipts }: Pick<BlockFacts, 'receipts'>): ReadonlyMap<TxId, ReceiptOf<'transaction'>> {
   return new Map(receipts.flatMap((receipt) => (receipt.type === 'transaction' ? [[receipt.txId, receipt]] : [])))
 }
 
-/** How many transactions of each kind there are, kinds in the order of their names; absent ones are left out. */
+/** Number of transactions per kind, sorted by kind; kinds without any are left out. */
 export function kindCounts(transactions: readonly Transaction[]): Readonly<Partial<Record<TxKind, number>>> {
   const counts = new Map<TxKind, number>()
   for (const { body } of transactions) counts.set(body.kind, (counts.get(body.kind) ?? 0) + 1)
   return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** How far a reading of the newest blocks goes back. */
+/** Bounds for reading the newest blocks. */
 export interface BlockBounds {
   readonly blocks: number
-  /** No further block is read once this many transactions were. */
+  /** No further block is read after this many transactions. */
   readonly transactions: number
 }
 
-/** Transactions after which others get their turn. */
+/** Yields to other work after this many transactions. */
 const STRETCH = 200
 
 /**
- * The newest blocks from height 1 on within the bounds, newest first, at least one if there is one; none that this node did not
- * execute, of which it knows no receipts. To be read within one reading: after every few hundred transactions others get their turn.
+ * The newest blocks within the bounds, newest first; at least one if any qualifies. Genesis and blocks that this node
+ * did not execute are left out, because it has no receipts of them. Yields to other work now and then. Must be called
+ * within one reading.
  */
-export async function newestBlocks(chain: Chain, bounds: BlockBounds): Promise<readonly BlockFacts[]> {
+export async function newestBlocks(chain: ChainReader, bounds: BlockBounds): Promise<readonly BlockFacts[]> {
   const top = chain.head.header.height
   const blocks: BlockFacts[] = []
   let [read, paused] = [0, 0]
   const first = Math.max(1, executedFrom(chain.database), top - bounds.blocks + 1)
   for (let height = top; height >= first && read < bounds.transactions; height--) {
     const block = blockAt(chain, height)
-    // A reading whose head has moved meanwhile is begun anew.
+    // The head moved: the reading will start again.
     if (block === undefined) break
     read += block.transactions.length
     blocks.push(block)

@@ -1,14 +1,17 @@
-/** Texts are read up to here: what is longer is nobody's question. */
+/** Texts are cut here; no real question is longer. */
 const CHARS_MAX = 20_000
 const TERMS_MAX = 4_000
-/** How fast more of the same word counts for less, and how much the length of a text matters (Robertson and Zaragoza, 2009). */
+/** BM25 parameters: saturation of repeated words, and influence of the text length (Robertson and Zaragoza, 2009). */
 const K1 = 1.2
 const B = 0.75
 
-/** How much a word that no text has weighs beside one that a single text has: it may be another word for the same. */
+/**
+ * Weight of a word that no text has, relative to a word in a single text. It is lower because the word may be a
+ * synonym.
+ */
 const FOREIGN_SHARE = 0.65
 
-/** Words that say nothing of what a question is about. */
+/** Words that do not help to tell what a question is about. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     'a able about accept all also am an and any are as at be been but by can come could did do does doing for from get give had ' +
@@ -19,32 +22,34 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Scripts that put no spaces between words: their texts are compared by pairs of letters. */
+/** Scripts without spaces between words; their texts are compared by pairs of letters. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]/v
-/** A name with a number is one word: `model-2`, `model 2`. */
+/** A name with a number counts as one word: `model-2`, `model 2`. */
 const NUMBERED = /(\p{L})[- ](\p{N})(?!\p{N})/gu
 const WORDS =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]+|[[\p{L}\p{M}\p{N}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]]+/gv
-/** Most texts, whose words are told apart several times faster. */
+/** Most texts are ASCII, and this pattern splits them several times faster. */
 const ASCII = /^[\p{ASCII}]*$/u
 const ASCII_WORDS = /[a-z0-9]+/g
 
-/** Which to take is asked with nothing but words that are in every sentence. */
+/** Questions like "which model should I use" consist of stop words only, so they are rewritten. */
 const CHOICE =
   /\b(?:which|what) (?:model|one)s? (?:should|shall|do|can|would|could) (?:i|we|you|one) (?:use|take|want|need)\b/g
 
-/** What something is found by: texts, and how often each of their words counts. One that counts for less than one covers a question in part only. */
+/**
+ * The searchable texts of a thing, with weights. Words in a text with a weight below 1 cover a question only partly.
+ */
 export type FindableParts = readonly (readonly [weight: number, text: string])[]
 
-/** A text that was found. */
+/** A match. */
 export interface Hit<T> {
   readonly found: T
   readonly score: number
-  /** Share of the question's weight that it is about, from 0 to 1: words that no text has count in full. */
+  /** Share of the question's weight that the match covers, from 0 to 1; words that no text has count in full. */
   readonly coverage: number
 }
 
-/** Terms of a text: words of any script in their plain form, without those that are in every sentence. */
+/** The terms of a text: stemmed words of any script, without stop words. */
 export function termsOf(text: string): readonly string[] {
   const plain = text
     .slice(0, CHARS_MAX)
@@ -64,7 +69,7 @@ interface Indexed<T> {
   readonly length: number
 }
 
-/** Finds texts by the words of a question (BM25). Small sets only: each question walks through all of them. */
+/** Finds texts by the words of a question (BM25). For small sets only: each question scans all texts. */
 export class TextIndex<T> {
   readonly #texts: readonly Indexed<T>[]
   readonly #spread = new Map<string, number>()
@@ -77,7 +82,7 @@ export class TextIndex<T> {
     this.#meanLength = this.#texts.reduce((sum, { length }) => sum + length, 0) / Math.max(1, texts.length)
   }
 
-  /** Texts that share a word with the question, the best first; the same for the same question. */
+  /** Texts that share a word with the question, best first; deterministic. */
   find(question: string, max = this.#texts.length): readonly Hit<T>[] {
     const terms = [...new Set(termsOf(question))]
     const whole = terms.reduce((sum, term) => sum + this.#weight(term), 0)
@@ -123,7 +128,7 @@ function countsOf(parts: FindableParts): Pick<Indexed<unknown>, 'counts' | 'leng
   return { counts, length }
 }
 
-/** The plain form of a word; none of one that says nothing. */
+/** The stem of a word; empty for a stop word. */
 function termOf(word: string): readonly string[] {
   return word.length > 1 && !STOP_WORDS.has(word) ? [stem(word)] : []
 }
@@ -133,7 +138,7 @@ function pairs(word: string): readonly string[] {
   return letters.length < 2 ? letters : letters.slice(1).map((letter, i) => `${letters[i]}${letter}`)
 }
 
-/** English endings only: keys are a key, and streamed or streaming is stream. */
+/** Removes English endings only: "keys" becomes "key"; "streamed" and "streaming" become "stream". */
 function stem(word: string): string {
   if (word.length > 5 && word.endsWith('ing')) return word.slice(0, -3)
   if (word.length > 4 && word.endsWith('ies')) return `${word.slice(0, -3)}y`

@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { OUTCOME_OK } from '../../consensus/ledger/outcome.ts'
 import { mulDivUp } from '../../consensus/primitives/amount.ts'
 import { closuresIn } from '../ledger/closures.ts'
@@ -6,10 +6,10 @@ import { type BlockFacts, outcomesOf } from './blocks.ts'
 import { paymentsOf } from './chain-events.ts'
 
 /**
- * Base units of the coin that a block burned: base fees, what creating a token costs, and the burned share of what was delivered.
- * Null where this node has pruned a payment that was delivered in it.
+ * Base units of the native coin that a block burned: base fees, token creation costs, and the burned share of delivered
+ * payments. Null if this node pruned a payment that the block delivered.
  */
-export function burnedIn({ database, ruleBook }: Chain, block: BlockFacts): bigint | null {
+export function burnedIn({ database, ruleBook }: ChainReader, block: BlockFacts): bigint | null {
   const { entry, transactions, close } = block
   const { token, market } = ruleBook.at(entry.header.height)
   const outcomes = outcomesOf(block)

@@ -1,5 +1,5 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
 import type { BlockEntry } from '../../consensus/chain/layout.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import {
   type MerkleProof,
   type MerkleTree,
@@ -15,7 +15,7 @@ import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { type Closure, closureOf } from '../ledger/closures.ts'
 import { ESCROWS } from '../ledger/escrow.ts'
 
-/** An item of a block, and the proof of it against the root in the block's header. */
+/** An item of a block with its Merkle proof against the root in the block's header. */
 export interface ItemProof {
   readonly entry: BlockEntry
   readonly tree: 'transactions' | 'receipts'
@@ -23,7 +23,7 @@ export interface ItemProof {
   readonly proof: MerkleProof
 }
 
-/** A transaction of the best chain: what it came to, and proofs of it and of that. */
+/** A mined transaction with its receipt, and the proofs of both. */
 export interface MinedFacts {
   readonly entry: BlockEntry
   readonly tx: Transaction
@@ -31,22 +31,22 @@ export interface MinedFacts {
   readonly proofs: readonly [ItemProof, ItemProof]
 }
 
-/** How a paid call stands: its escrow is open, or ended in one of three ways, or there never was one. */
+/** State of a paid call: its escrow is open or closed in one of three ways, or there never was one. */
 export type CallState = 'none' | 'open' | Closure['how']
 
-/** What the chain says of a paid call. */
+/** What the chain records about a paid call. */
 export interface CallFacts {
   readonly payment: MinedFacts
   readonly state: CallState
   readonly closure: Closure | undefined
-  /** Block that closed it. */
+  /** The block that closed it. */
   readonly closedIn: BlockEntry | undefined
-  /** The operator's receipt and its outcome, or the outcome alone where consensus gave the coins back. */
+  /** Proofs of the operator's receipt and its outcome; only of the outcome if consensus refunded the call. */
   readonly closingProofs: readonly ItemProof[]
 }
 
-/** A mined transaction with proofs, undefined where the best chain does not hold it. */
-export function minedFacts({ database }: Chain, txId: TxId): MinedFacts | undefined {
+/** A mined transaction with proofs; undefined if the best chain does not contain it. */
+export function minedFacts({ database }: ChainReader, txId: TxId): MinedFacts | undefined {
   const location = database.location(txId)
   const id = location === undefined ? undefined : database.idAt(location.height)
   const entry = id === undefined ? undefined : database.entry(id)
@@ -58,8 +58,8 @@ export function minedFacts({ database }: Chain, txId: TxId): MinedFacts | undefi
   return { entry, tx, receipt: outcome.receipt as ReceiptOf<'transaction'>, proofs: [mined, outcome.proofIn(entry)] }
 }
 
-/** What became of a mined transaction, with proofs; a transaction that is no payment has state `none`. */
-export function callFacts(chain: Chain, payment: MinedFacts): CallFacts {
+/** State of the call that a mined transaction paid, with proofs; `none` if it is no payment. */
+export function callFacts(chain: ChainReader, payment: MinedFacts): CallFacts {
   const { txId, body } = payment.tx
   const { database } = chain
   const none = { payment, closure: undefined, closedIn: undefined, closingProofs: [] }
@@ -76,12 +76,12 @@ export function callFacts(chain: Chain, payment: MinedFacts): CallFacts {
   return { payment, state: closure.how, closure, closedIn, closingProofs }
 }
 
-function refundProof({ database }: Chain, entry: BlockEntry, txId: TxId): readonly ItemProof[] {
+function refundProof({ database }: ChainReader, entry: BlockEntry, txId: TxId): readonly ItemProof[] {
   const found = receiptItem(database.receipts(entry.id) ?? [], 'refund', txId)
   return found === undefined ? [] : [found.proofIn(entry)]
 }
 
-function transactionItem({ database }: Pick<Chain, 'database'>, entry: BlockEntry, index: number): ItemProof {
+function transactionItem({ database }: Pick<ChainReader, 'database'>, entry: BlockEntry, index: number): ItemProof {
   const ids = (database.transactionIds(entry.id) ?? []).map(fromHex)
   return proofOf(TRANSACTION_TREE, ids, index, { entry, tree: 'transactions' })
 }

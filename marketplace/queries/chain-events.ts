@@ -1,17 +1,17 @@
-import type { ChainDatabase } from '../../consensus/chain/database.ts'
 import type { BlockEntry } from '../../consensus/chain/layout.ts'
+import type { DatabaseReader } from '../../consensus/chain/reader.ts'
 import type { Address, AgentId, Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { type Closure, closuresIn } from '../ledger/closures.ts'
 
-/** What a closed call was about; null where this node has pruned its payment. */
+/** The service of a closed call; null if this node pruned its payment. */
 interface ClosedCall {
   readonly txId: TxId
   readonly agentId: AgentId | null
   readonly serviceId: ServiceId | null
 }
 
-/** What happened in a block: the block itself, then the paid calls that it closed, in the order of its receipts. */
+/** Events of a block: the block itself, then the paid calls that it closed, in the order of its receipts. */
 export type ChainEvent =
   | { readonly kind: 'block'; readonly transactions: number }
   | (ClosedCall & { readonly kind: 'receipt'; readonly resultHash: Hash; readonly receiptTxId: TxId })
@@ -20,15 +20,15 @@ export type ChainEvent =
       readonly how: 'failed' | 'expired'
       readonly amount: bigint | null
       readonly caller: Address | null
-      /** Null where consensus gave the coins back. */
+      /** Null if consensus refunded the call. */
       readonly receiptTxId: TxId | null
     })
 
-/** From so many payments of one block on it is cheaper to decode the whole block. */
+/** From this many payments in a block on, decoding the whole block is cheaper. */
 const WHOLE_BLOCK_FROM = 8
 
-/** Events of a block of the best chain whose body and receipts are held; the first is the block's own. */
-export function eventsOf(database: ChainDatabase, entry: BlockEntry): readonly ChainEvent[] {
+/** Events of a best-chain block whose body and receipts are stored; the first is the block itself. */
+export function eventsOf(database: DatabaseReader, entry: BlockEntry): readonly ChainEvent[] {
   const parent = entry.header.height === 0 ? undefined : database.entry(entry.header.parent)
   const transactions = entry.totalTransactions - (parent?.totalTransactions ?? 0)
   const closures = closuresIn(database, entry.id)
@@ -58,8 +58,8 @@ function closedEvent(closure: Closure & { readonly txId: TxId }, payment: Transa
   }
 }
 
-/** Payments as the best chain holds them, by id; pruned ones are left out. Those of one block are read together. */
-export function paymentsOf(database: ChainDatabase, ids: readonly TxId[]): ReadonlyMap<TxId, Transaction> {
+/** Payments on the best chain, by id; pruned ones are left out. Payments in the same block are read together. */
+export function paymentsOf(database: DatabaseReader, ids: readonly TxId[]): ReadonlyMap<TxId, Transaction> {
   const places = ids.flatMap((txId) => {
     const location = database.location(txId)
     return location === undefined ? [] : [{ txId, ...location }]

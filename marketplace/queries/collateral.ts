@@ -1,34 +1,34 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { bridgeFacts, type NetworkFacts } from '../../consensus/ledger/bridge-facts.ts'
 import { mulDivDown } from '../../consensus/primitives/amount.ts'
 import { type AssetFacts, recordedAsset } from './assets.ts'
 import type { AssetRow } from './tokens.ts'
 
-/** One thing that stands behind a token. */
+/** A part of a token's collateral. */
 export interface CollateralPart {
   readonly asset: Pick<AssetFacts, 'asset' | 'symbol' | 'decimals' | 'kind'>
   readonly amount: bigint
-  /** The reserve of the token's own record, or the vault of a network. */
+  /** In the reserve on this chain, or in the vault of a bridged network. */
   readonly held: { readonly in: 'reserve' } | { readonly in: 'vault'; readonly network: NetworkFacts }
 }
 
 /**
- * What stands behind a token. `reserve`: a record of this chain holds it and pays it out. `custody`: vaults on other chains
- * hold it, as far as the committee has attested; no node of this chain sees them.
+ * The collateral of a token. `reserve`: a record on this chain holds it and pays it out. `custody`: vaults on other
+ * chains hold it, as attested by the committee; nodes of this chain cannot check them.
  */
 export interface Collateral {
   readonly method: 'reserve' | 'custody'
   readonly parts: readonly CollateralPart[]
-  /** Base units of the parts, which count as many of the token. */
+  /** Sum of the parts in base units; each backs one base unit of the token. */
   readonly total: bigint
-  /** total / supply in basis points, rounded down; null while there is no supply. */
+  /** total / supply in basis points, rounded down; null while the supply is 0. */
   readonly backingBps: bigint | null
 }
 
 const BPS = 10_000n
 
-/** What stands behind an asset; null for one that nothing is promised for. */
-export function collateralOf(chain: Chain, row: AssetRow): Collateral | null {
+/** The collateral of an asset; null if none is promised. */
+export function collateralOf(chain: ChainReader, row: AssetRow): Collateral | null {
   if (row.kind === 'bridged') return custodyOf(chain, row)
   if (row.backing === null) return null
   const { reserveAsset, reserve, backingBps } = row.backing
@@ -36,13 +36,13 @@ export function collateralOf(chain: Chain, row: AssetRow): Collateral | null {
   return { method: 'reserve', parts: [{ asset, amount: reserve, held: { in: 'reserve' } }], total: reserve, backingBps }
 }
 
-/** The networks of the bridge as the next block finds them. */
-export function bridgeNetworks({ database, ruleBook, head }: Chain): readonly NetworkFacts[] {
+/** The bridge's networks as the next block sees them. */
+export function bridgeNetworks({ database, ruleBook, head }: ChainReader): readonly NetworkFacts[] {
   const height = head.header.height + 1
   return bridgeFacts(database, ruleBook.at(height), height).networks
 }
 
-function custodyOf(chain: Chain, row: AssetRow): Collateral {
+function custodyOf(chain: ChainReader, row: AssetRow): Collateral {
   const parts = bridgeNetworks(chain)
     .filter(({ rules, vault }) => rules.asset === row.symbol && vault !== null)
     .map((network) => ({ asset: row, amount: network.float, held: { in: 'vault' as const, network } }))

@@ -1,32 +1,32 @@
 import { inputFor, isqrt, outputOf } from '../../amm/math.ts'
 import type { Amount } from '../../consensus/primitives/amount.ts'
 
-/** One pool as a trade goes through it. */
+/** A pool in the direction of the trade. */
 export interface CycleHop {
   readonly reserveIn: Amount
   readonly reserveOut: Amount
   readonly feeBps: bigint
 }
 
-/** A way from an asset back to it. Every pool stands in it once. */
+/** A route from an asset back to itself; no pool appears twice. */
 export type Cycle = readonly CycleHop[]
 
-/** What a way back is good for; all in base units of the asset that it begins and ends with. */
+/** Limits of a cycle, in base units of its start asset. */
 export interface CycleLimits {
-  /** Largest input that comes back whole; 0 where none does. */
+  /** The largest input that returns without loss; 0 if there is none. */
   readonly maxSize: bigint
-  /** Input whose gain is largest, but for rounding inside the pools, and that gain. */
+  /** The input with the largest gain, apart from rounding in the pools, and that gain. */
   readonly bestSize: bigint
   readonly bestGain: bigint
 }
 
 const BPS = 10_000n
-/** Exclusive bound of what a root is taken of. */
+/** Exclusive upper bound of the root's argument. */
 const ROOT_BOUND = 1n << 256n
-/** Steps that the search goes down one by one before it halves. */
+/** Steps of the linear descent before the search switches to bisection. */
 const STEPS_MAX = 4_096
 
-/** What comes back for an input, every pool rounding down. */
+/** Output of the cycle for an input; every pool rounds down. */
 export function comesBack(cycle: Cycle, input: bigint): bigint {
   return cycle.reduce(
     (value, { reserveIn, reserveOut, feeBps }) => outputOf(reserveIn, reserveOut, value as Amount, feeBps),
@@ -35,8 +35,9 @@ export function comesBack(cycle: Cycle, input: bigint): bigint {
 }
 
 /**
- * Without rounding, pools of x y = k in a row make the curve a x / (b + c x). A hop with reserves r, s and kept share k of
- * 10,000 is s k x / (10,000 r + k x); after a curve (a, b, c) it makes (s k a, 10,000 r b, 10,000 r c + k a).
+ * Without rounding, consecutive pools of x y = k compose to the curve a x / (b + c x). A hop with reserves r, s and
+ * kept share k of 10,000 is s k x / (10,000 r + k x); after a curve (a, b, c) it makes (s k a, 10,000 r b, 10,000 r c +
+ * k a).
  */
 function curveOf(cycle: Cycle): { readonly a: bigint; readonly b: bigint; readonly c: bigint } {
   return cycle.reduce(
@@ -48,17 +49,17 @@ function curveOf(cycle: Cycle): { readonly a: bigint; readonly b: bigint; readon
   )
 }
 
-/** How much more than put in comes back for a tiny input, in parts per million, rounded towards -10^6; fees are in it. */
+/** Gain of a tiny input after fees, in parts per million, rounded down. */
 export function marginPpm(cycle: Cycle): bigint {
   const { a, b } = curveOf(cycle)
   return (a * 1_000_000n) / b - 1_000_000n
 }
 
 /**
- * Limits of a cycle. The curve without rounding lies above what really comes back and meets the input at (a - b) / c, so no
- * larger input comes back whole. What comes back never falls as the input grows; so from there on down, taking what comes
- * back as the next input, the first input that comes back whole is the largest there is. After {@link STEPS_MAX} steps,
- * where the gain is so slight that rounding eats it, the search halves instead: a few base units may then be missed.
+ * Limits of a cycle. The curve without rounding is above the real output and equals the input at (a - b) / c, so no
+ * larger input returns without loss. The output never falls as the input grows. So, from that bound down, each output
+ * is taken as the next input; the first one that returns without loss is the largest. After {@link STEPS_MAX} steps,
+ * when rounding eats a very slight gain, the search bisects instead and may miss a few base units.
  */
 export function cycleLimits(cycle: Cycle): CycleLimits {
   const { a, b, c } = curveOf(cycle)
@@ -84,7 +85,7 @@ function largestWhole(cycle: Cycle, bound: bigint): bigint {
   return low
 }
 
-/** Where the curve's slope is 1: (sqrt(a b) - b) / c, from scaled down numbers where they are too large for the root. */
+/** Where the curve's slope is 1: (sqrt(a b) - b) / c. Numbers too large for the root are scaled down first. */
 function steepestEnd(a: bigint, b: bigint, c: bigint): bigint {
   const longest = a * b
   let shift = 0n
@@ -92,17 +93,14 @@ function steepestEnd(a: bigint, b: bigint, c: bigint): bigint {
   return ((isqrt(longest >> (2n * shift)) << shift) - b) / c
 }
 
-/**
- * The best of some inputs around a place: what comes back for them, each bought with the least that pays it. All of them are
- * at most the largest that comes back whole.
- */
+/** The best input near `around`, each reduced to the least with the same output. None exceeds `maxSize`. */
 function bestOf(cycle: Cycle, around: bigint, maxSize: bigint): bigint {
   const gain = (size: bigint): bigint => comesBack(cycle, size) - size
   const sizes = [-2n, -1n, 0n, 1n, 2n].map((step) => around + step).filter((size) => size >= 0n && size <= maxSize)
   return sizes.map((size) => leastFor(cycle, size)).reduce((best, size) => (gain(size) > gain(best) ? size : best), 0n)
 }
 
-/** The least input that comes back as this one does. */
+/** The least input with the same output. */
 function leastFor(cycle: Cycle, size: bigint): bigint {
   const wanted = comesBack(cycle, size)
   return cycle.reduceRight(

@@ -1,8 +1,8 @@
-/** How unevenly something is held, by amounts of holders, the largest first. */
+/** How concentrated an asset is among its holders. */
 export interface Concentration {
-  /** Sum of the squares of all shares in percent, 0 to 10,000, in millionths, rounded down. */
+  /** Herfindahl-Hirschman index: sum of the squared shares in per cent (0 to 10,000), in millionths, rounded down. */
   readonly hhiPpm: bigint
-  /** Gini coefficient in millionths, rounded down: 0 where all hold the same, towards 1,000,000 where one holds all. */
+  /** Gini coefficient in millionths, rounded down: 0 if all hold the same, near 1,000,000 if one holder has all. */
   readonly giniPpm: bigint
 }
 
@@ -10,8 +10,8 @@ const PPM = 1_000_000n
 const HHI_WHOLE = 10_000n
 
 /**
- * Concentration among holders whose amounts descend. Herfindahl-Hirschman: sum of (100 x share)^2. Gini by ranks in ascending
- * order: (2 x sum(i x amount_i) / sum(amount) - (n + 1)) / n. Null without holders.
+ * Concentration of amounts in descending order. Herfindahl-Hirschman: sum of (100 x share)^2. Gini by ranks in
+ * ascending order: (2 x sum(i x amount_i) / sum(amount) - (n + 1)) / n. Null without holders.
  */
 export function concentrationOf(descending: readonly bigint[]): Concentration | null {
   const count = BigInt(descending.length)

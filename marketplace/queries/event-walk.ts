@@ -1,26 +1,29 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
 import type { BlockEntry } from '../../consensus/chain/layout.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import type { BlockId } from '../../consensus/primitives/ids.ts'
 import { LruMap } from '../../consensus/primitives/lru.ts'
 import { type ChainEvent, eventsOf } from './chain-events.ts'
 import { blockGap } from './known-past.ts'
 
-/** How far somebody has read: everything up to and with an event of a block. */
+/** A reader's position: it has read everything up to and including this event. */
 export interface EventPosition {
   readonly blockId: BlockId
-  /** Number of the event in its block; the block's own is 0. {@link WHOLE_BLOCK} where nobody here knows how many there are. */
+  /**
+   * Number of the event in its block; the block's own event is 0. {@link WHOLE_BLOCK} if this node does not know how
+   * many the block has.
+   */
   readonly index: number
 }
 
-/** Number of the last event of any block. */
+/** An index after the last event of any block. */
 const WHOLE_BLOCK = 0xffff_ffff
 
-/** Why events cannot be told from where somebody stopped. */
+/** Why events cannot continue from a position. */
 export type ResetReason = 'unknown' | 'too-old' | 'pruned'
 
-/** What comes next, and where its reader is then. */
+/** The next step of a reader, and its position afterwards. */
 export type EventStep =
-  /** Events of one block; the first of them has the number `first`. */
+  /** Events of one block; `first` is the number of the first one. */
   | {
       readonly is: 'events'
       readonly entry: BlockEntry
@@ -28,7 +31,7 @@ export type EventStep =
       readonly events: readonly ChainEvent[]
       readonly position: EventPosition
     }
-  /** Blocks that were read, `left` and newest first, are on the best chain no longer. */
+  /** Blocks that the reader had read left the best chain; `left` lists them, newest first. */
   | {
       readonly is: 'reorganisation'
       readonly from: BlockEntry
@@ -37,7 +40,7 @@ export type EventStep =
       readonly left: readonly BlockId[]
       readonly position: EventPosition
     }
-  /** The reader missed something, and goes on behind the head. */
+  /** The reader missed events and continues after the head. */
   | {
       readonly is: 'reset'
       readonly reason: ResetReason
@@ -45,30 +48,30 @@ export type EventStep =
       readonly position: EventPosition
     }
 
-/** Blocks behind the head that are told to who comes back. */
+/** Maximum blocks that are replayed to a returning reader. */
 export const REPLAY_BLOCKS_MAX = 1_000
-/** Blocks whose events are kept: readers that keep up all ask for the same. */
+/** Maximum blocks whose events are cached: readers that keep up all ask for the same ones. */
 const KEPT_BLOCKS = 32
 
 /**
- * Walks the events of a chain from any position. Nothing is kept of who reads: a position names a block, and what comes after
- * it follows from the chain alone, before and after a restart.
+ * Walks the events of a chain from any position. No state is kept per reader: a position names a block, and what
+ * follows depends on the chain alone, also after a restart.
  */
 export class EventWalk {
-  readonly #chain: Chain
+  readonly #chain: ChainReader
   readonly #events = new LruMap<BlockId, readonly ChainEvent[]>(KEPT_BLOCKS)
 
-  constructor(chain: Chain) {
+  constructor(chain: ChainReader) {
     this.#chain = chain
   }
 
-  /** Behind everything that there is; null while the head is a passing one. */
+  /** The position after all events; null while the head is temporary (during a reorganisation). */
   end(): EventPosition | null {
     const { moving, head } = this.#chain
     return moving ? null : this.#endOf(head)
   }
 
-  /** What comes after a position; null where nothing does yet, or while the head is a passing one. */
+  /** The step after a position; null if there is none yet, or while the head is temporary. */
   after(position: EventPosition): EventStep | null {
     const { moving, database, head } = this.#chain
     if (moving) return null
@@ -80,7 +83,7 @@ export class EventWalk {
     return rest ?? this.#next(entry)
   }
 
-  /** From a block that left the best chain to where it forks. */
+  /** The step from a block that left the best chain back to the fork. */
   #back(from: BlockEntry): EventStep {
     const { database, head } = this.#chain
     const left: BlockId[] = []
@@ -101,7 +104,7 @@ export class EventWalk {
     return entry === undefined ? null : this.#rest(entry, 0)
   }
 
-  /** Events of a block from one of them on; null where there are none. */
+  /** The events of a block from one on; null if there are none. */
   #rest(entry: BlockEntry, first: number): EventStep | null {
     const all = this.#eventsOf(entry)
     if (all === null) return this.#reset('pruned')
@@ -120,7 +123,7 @@ export class EventWalk {
     return { blockId: entry.id, index: events === null ? WHOLE_BLOCK : events.length - 1 }
   }
 
-  /** Null where this node cannot say what happened in the block. */
+  /** Null if this node does not have the block's data. */
   #eventsOf(entry: BlockEntry): readonly ChainEvent[] | null {
     const known = this.#events.get(entry.id)
     if (known !== undefined) return known

@@ -1,20 +1,20 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import type { Address, AgentId } from '../../consensus/primitives/ids.ts'
 import { listAgents } from './agents.ts'
 import { listAssets } from './tokens.ts'
 
-/** Most agents, and most tokens, whose addresses are known by name. */
+/** Maximum agents, and maximum tokens, whose addresses are labelled. */
 export const NAMED_MAX = 200
 
-/** What addresses are known for: `agent:<id>:owner`, `:payout` or `:settler`, `issuer:<symbol>`. */
+/** Labels of addresses: `agent:<id>:owner`, `:payout` or `:settler`, `issuer:<symbol>`. */
 export interface KnownAddresses {
   readonly labels: ReadonlyMap<Address, readonly string[]>
   /** Whether there are more agents or tokens than were read. */
   readonly truncated: boolean
 }
 
-/** Addresses that the registry and the tokens name. To be read within one reading. */
-export async function knownAddresses(chain: Chain): Promise<KnownAddresses> {
+/** Addresses that the registry and the tokens name. Must be called within one reading. */
+export async function knownAddresses(chain: ChainReader): Promise<KnownAddresses> {
   const labels = new Map<Address, string[]>()
   const add = (address: Address, label: string): void => {
     const known = labels.get(address) ?? []

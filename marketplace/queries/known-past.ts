@@ -1,7 +1,7 @@
 import { hourOf } from '../../amm/candles.ts'
-import { executedFrom, indexedFrom } from '../../consensus/chain/adoption.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import { executedFrom } from '../../consensus/chain/adoption.ts'
 import { prunedFault } from '../../consensus/chain/pruned.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
@@ -10,10 +10,10 @@ import { ESCROWS } from '../ledger/escrow.ts'
 import { DAY_HOURS, hourNow } from './trading.ts'
 
 /**
- * Why this node cannot say what became of a transaction that waits nowhere: it began from a snapshot and the transaction may lie
- * before it, or its block was pruned. Null where what it says is true.
+ * Why this node cannot know the fate of a transaction outside the mempool: it may be before the snapshot that the node
+ * began from, or its block was pruned. Null if the node's data is complete here.
  */
-export function transactionGap({ database }: Pick<Chain, 'database'>, txId: TxId): Fault | null {
+export function transactionGap({ database }: Pick<ChainReader, 'database'>, txId: TxId): Fault | null {
   const location = database.location(txId)
   const id = location === undefined ? undefined : database.idAt(location.height)
   if (location === undefined || id === undefined) return beforeFault(executedFrom(database))
@@ -21,20 +21,20 @@ export function transactionGap({ database }: Pick<Chain, 'database'>, txId: TxId
   return held ? null : prunedFault(database, location.height)
 }
 
-/** Why this node cannot say how a paid call ended, in the terms of {@link transactionGap}. */
-export function callGap(chain: Pick<Chain, 'database'>, txId: TxId): Fault | null {
+/** Why this node cannot know how a paid call ended; like {@link transactionGap}. */
+export function callGap(chain: Pick<ChainReader, 'database'>, txId: TxId): Fault | null {
   const { database } = chain
   const gap = transactionGap(chain, txId)
   if (gap !== null || database.get(ESCROWS, txId) !== undefined) return gap
   const closure = closureOf(database, txId)
-  // Without an end in the index there was no call, unless the index is younger than the call.
+  // No closure in the index means that there was no call, unless the index began after it.
   if (closure === undefined)
-    return (database.location(txId)?.height ?? 0) < indexedFrom(database) ? beforeFault(indexedFrom(database)) : null
+    return (database.location(txId)?.height ?? 0) < database.indexedFrom ? beforeFault(database.indexedFrom) : null
   return blockGap(chain, closure.height)
 }
 
-/** Why this node cannot say what was in the best chain's block at a height and what came of it. */
-export function blockGap({ database }: Pick<Chain, 'database'>, height: number): Fault | null {
+/** Why this node does not have the transactions and receipts of the best chain's block at a height. */
+export function blockGap({ database }: Pick<ChainReader, 'database'>, height: number): Fault | null {
   const id = database.idAt(height)
   if (id === undefined) return null
   if (height > 0 && height < executedFrom(database)) return beforeFault(executedFrom(database))
@@ -42,22 +42,22 @@ export function blockGap({ database }: Pick<Chain, 'database'>, height: number):
   return held ? null : prunedFault(database, height)
 }
 
-/** Whether the node executed its head's block: the first thing that any look at the newest blocks needs. */
-export function executedHead({ database, head }: Chain): boolean {
+/** Whether this node executed its head's block, which every query about the newest blocks requires. */
+export function executedHead({ database, head }: ChainReader): boolean {
   return head.header.height >= executedFrom(database)
 }
 
-/** First hour, counted from 1970, whose trades and candles are all known here; 0 where all there ever were are. */
-export function knownFromHour({ database }: Pick<Chain, 'database'>): number {
-  const from = indexedFrom(database)
+/** First hour, counted from 1970, for which this node knows all trades and candles; 0 if it knows all. */
+export function knownFromHour({ database }: Pick<ChainReader, 'database'>): number {
+  const from = database.indexedFrom
   if (from === 0) return 0
   const id = database.idAt(from - 1)
   const last = id === undefined ? database.head : (database.entry(id) ?? database.head)
   return hourOf(last.header.timeMs) + 1
 }
 
-/** Whether all trades of the last {@link DAY_HOURS} hours are known here. */
-export function knowsDay(chain: Chain): boolean {
+/** Whether this node knows all trades of the last {@link DAY_HOURS} hours. */
+export function knowsDay(chain: ChainReader): boolean {
   return hourNow(chain) + 1 - knownFromHour(chain) >= DAY_HOURS
 }
 

@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { symbolOf } from '../../consensus/ledger/asset.ts'
 import { TOKENS } from '../../consensus/ledger/token-records.ts'
 import type { Hash, TokenSymbol } from '../../consensus/primitives/ids.ts'
@@ -6,20 +6,20 @@ import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import { coinOf, recordedAsset } from './assets.ts'
 import { nameSkeleton } from './name-skeleton.ts'
 
-/** Tokens whose names are compared, in the order of their symbols, and look-alikes that are told. */
+/** Maximum tokens whose names are compared, in the order of their symbols, and maximum look-alikes in a result. */
 export const NAMES_COMPARED_MAX = 10_000
 const FOUND_MAX = 20
 
-/** Assets whose names could be mistaken for a name. */
+/** Assets whose names could be mistaken for a given name. */
 export interface NameLookAlikes {
   readonly found: readonly { readonly symbol: TokenSymbol; readonly name: string }[]
-  /** Names that were compared; not complete where there are more tokens or more look-alikes than are looked at. */
+  /** Number of compared names. `complete` is false if a maximum was reached. */
   readonly compared: number
   readonly complete: boolean
 }
 
-/** Looks through the names of all assets, the native coin's and its network's first. */
-export async function nameLookAlikes(chain: Chain, name: string, except?: Hash): Promise<NameLookAlikes> {
+/** Compares a name with those of all assets, first with the native coin's and its network's. */
+export async function nameLookAlikes(chain: ChainReader, name: string, except?: Hash): Promise<NameLookAlikes> {
   const wanted = nameSkeleton(name)
   // A name without letters and digits has no skeleton to compare.
   if (wanted === '') return { found: [], compared: 0, complete: true }

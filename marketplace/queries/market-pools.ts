@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { STABLE_RESERVES } from '../../consensus/ledger/stable.ts'
 import type { Hash, PoolId } from '../../consensus/primitives/ids.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
@@ -6,39 +6,39 @@ import { type PoolValues, poolValues } from './pool-values.ts'
 import { type PoolRow, poolsOf } from './pools.ts'
 import { dollarAsset } from './prices.ts'
 
-/** Most pools that figures of the whole market are summed over, assets that are followed, and pools of each. */
+/** Maximum pools in market totals, assets that are followed, and pools per asset. */
 export const MARKET_POOLS_MAX = 96
 const ASSETS_MAX = 32
 const POOLS_PER_ASSET = 24
 
-/** The market's pools with their values, the one that holds most dollars first, unpriced ones last. */
+/** The market's pools with their values, largest dollar value first, unpriced ones last. */
 export interface Market {
   readonly pools: readonly PoolValues[]
-  /** Whether these are all pools that a way leads to from native coin and dollars. */
+  /** Whether these are all pools that are reachable from the native coin and the dollar token. */
   readonly complete: boolean
-  /** Sums over the pools whose value is known; null where there are pools and none has one. */
+  /** Totals of the pools with a known value; null if there are pools but none has a known value. */
   readonly tvlUsdMicros: bigint | null
   readonly volumeUsdMicros: bigint | null
-  /** A swap over several pools is one in each. */
+  /** Number of trades; a swap over several pools counts once per pool. */
   readonly trades: number
-  /** Pools that the sums leave out. */
+  /** Number of pools that the totals leave out. */
   readonly unpriced: number
 }
 
-const MARKETS = new WeakMap<Chain, { readonly headId: string; readonly market: Promise<Market> }>()
-/** Chains whose moves throw away what was read of them. */
-const FOLLOWED = new WeakSet<Chain>()
+const MARKETS = new WeakMap<ChainReader, { readonly headId: string; readonly market: Promise<Market> }>()
+/** Chains with a listener that drops the cache when the head moves. */
+const FOLLOWED = new WeakSet<ChainReader>()
 
 /**
- * The market at the head, read once for everybody until it moves: pools that are reached from the dollar token, its reserve
- * and the native coin, the deepest of every asset on the way. Whoever wants to crowd out a pool must hold more in
- * {@link POOLS_PER_ASSET} others. Use it within one reading.
+ * The market at the head, computed once per head and shared. It contains pools reachable from the dollar token, its
+ * reserve and the native coin, and for every asset on the way its deepest pools. An attacker who wants to push a pool
+ * out must hold more in {@link POOLS_PER_ASSET} others. Use it within one reading.
  */
-export function readMarket(chain: Chain): Promise<Market> {
+export function readMarket(chain: ChainReader): Promise<Market> {
   const headId = chain.head.id
   const known = MARKETS.get(chain)
   if (known?.headId === headId) return known.market
-  // What was read while the head moved is of no head: it must not be told to anybody who comes later.
+  // Data read while the head moved belongs to no head, so later callers must not see it.
   if (!FOLLOWED.has(chain)) chain.onHeadChange(() => MARKETS.delete(chain))
   FOLLOWED.add(chain)
   const market = sumUp(chain)
@@ -47,7 +47,7 @@ export function readMarket(chain: Chain): Promise<Market> {
   return market
 }
 
-async function sumUp(chain: Chain): Promise<Market> {
+async function sumUp(chain: ChainReader): Promise<Market> {
   const { rows, complete } = await reachedPools(chain)
   const pools = (await Promise.all(rows.map((row) => poolValues(chain, row)))).toSorted(deepestFirst)
   return {
@@ -60,12 +60,14 @@ async function sumUp(chain: Chain): Promise<Market> {
   }
 }
 
-async function reachedPools(chain: Chain): Promise<{ readonly rows: readonly PoolRow[]; readonly complete: boolean }> {
+async function reachedPools(
+  chain: ChainReader,
+): Promise<{ readonly rows: readonly PoolRow[]; readonly complete: boolean }> {
   const found = new Map<PoolId, PoolRow>()
   const assets = new Set(firstAssets(chain))
   let complete = true
   let followed = 0
-  // A set is walked in the order of its growth: assets near the dollar come first.
+  // A Set iterates in insertion order, so assets near the dollar come first.
   for (const asset of assets) {
     if (followed++ === ASSETS_MAX || found.size === MARKET_POOLS_MAX)
       return { rows: [...found.values()], complete: false }
@@ -80,7 +82,7 @@ async function reachedPools(chain: Chain): Promise<{ readonly rows: readonly Poo
   return { rows: [...found.values()], complete }
 }
 
-function firstAssets(chain: Chain): readonly Hash[] {
+function firstAssets(chain: ChainReader): readonly Hash[] {
   const dollar = dollarAsset(chain)
   const reserve = chain.database.get(STABLE_RESERVES, dollar)
   return [dollar, NATIVE_ASSET, ...(reserve === undefined ? [] : [reserve.reserveAsset])]

@@ -1,5 +1,5 @@
 import { poolIdOf } from '../../amm/pool.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { assetOf, tokenAsset } from '../../consensus/ledger/asset.ts'
 import { BRIDGE_NETWORKS, WITHDRAWALS } from '../../consensus/ledger/bridge-records.ts'
 import { OUTCOME_OK } from '../../consensus/ledger/outcome.ts'
@@ -11,7 +11,7 @@ import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import type { Transaction, TxBody } from '../../consensus/tx/transaction.ts'
 import { coinOf } from './assets.ts'
 
-/** Where units come from or go to: an address, or a place of a ledger that has none. */
+/** One end of a movement: an address, or a place in the ledger without an address. */
 export type Place =
   | { readonly place: 'address'; readonly address: Address }
   | { readonly place: 'pool'; readonly poolId: PoolId }
@@ -32,9 +32,9 @@ const RESERVE = { place: 'reserve' } as const
 const MINTED = { place: 'minted' } as const
 const BURNED = { place: 'burned' } as const
 
-/** What a mined transaction moved, fees left out; amounts that the chain worked out are those of its receipt. */
+/** The movements of a mined transaction, without fees. Amounts that the chain computed come from the receipt. */
 export function movementsOf(
-  chain: Chain,
+  chain: ChainReader,
   { body }: Pick<Transaction, 'body'>,
   receipt: ReceiptOf<'transaction'>,
 ): readonly Movement[] {
@@ -43,14 +43,14 @@ export function movementsOf(
   return [...moves.transfers(), ...moves.dollars(), ...moves.trades(), ...moves.locks(), ...moves.crossings()]
 }
 
-/** Movements of one transaction by the parts of the ledger. */
+/** The movements of one transaction, per ledger. */
 class Moves {
-  readonly #chain: Chain
+  readonly #chain: ChainReader
   readonly #body: TxBody
   readonly #told: readonly Amount[]
   readonly #sender: Place
 
-  constructor(chain: Chain, body: TxBody, told: readonly Amount[]) {
+  constructor(chain: ChainReader, body: TxBody, told: readonly Amount[]) {
     this.#chain = chain
     this.#body = body
     this.#told = told
@@ -92,7 +92,9 @@ class Moves {
     }
   }
 
-  /** A swap over several pools is told by its ends: what lies between comes from nobody and goes to nobody. */
+  /**
+   * A swap over several pools is shown by its first and last movement only; between them, assets stay inside the pools.
+   */
   trades(): readonly Movement[] {
     const { kind, payload } = this.#body
     const from = this.#sender
@@ -160,7 +162,7 @@ class Moves {
     return { place: 'pool', poolId: poolIdOf(assetOf(one, coin), assetOf(other, coin), feeBps) }
   }
 
-  /** Reserve of a stable token is counted in the token behind it. */
+  /** The reserve of a stable token is counted in its reserve asset. */
   #reserved(stable: TokenSymbol, amount: Amount | undefined, from: Place, to: Place): readonly Movement[] {
     const reserves = this.#chain.database.get(STABLE_RESERVES, tokenAsset(stable))
     if (reserves === undefined || amount === undefined) return []

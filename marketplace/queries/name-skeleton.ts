@@ -1,15 +1,15 @@
 /**
- * What people tell apart when they read a name, after the skeletons of Unicode's report 39: compatibility forms are taken
- * apart, marks and all that is neither letter nor digit dropped, capitals written small, and letters that pass for Latin
- * ones written as these. The table holds what looks the same in common typefaces of Cyrillic, Greek, Armenian, Cherokee
- * and extended Latin, not all of that report's data; two names of different skeletons may still be mistaken for each other.
+ * The skeleton of a name, after Unicode report 39: names that look the same have the same skeleton. Compatibility forms
+ * are decomposed, everything but letters and digits is dropped, capitals become small, and letters that look like Latin
+ * ones become Latin. The table covers look-alikes of common typefaces in Cyrillic, Greek, Armenian, Cherokee and
+ * extended Latin, not all data of the report; so names with different skeletons may still look alike.
  */
 export function nameSkeleton(name: string): string {
   const letters = [...name.normalize('NFKD').replace(/[^\p{L}\p{N}]/gu, '')].map(asLatin).join('')
   return PAIRS.reduce((text, [pair, letter]) => text.replaceAll(pair, letter), letters)
 }
 
-/** Latin letter, and what passes for it. Looked up before and after letters are written small, since capitals differ. */
+/** Latin letters and their look-alikes. Looked up before and after lower-casing, since capitals differ. */
 const PASSING: Readonly<Record<string, string>> = {
   a: 'аɑαΑАᎪⱥ',
   b: 'ЬВΒвβᏴɓ8Ƅ',
@@ -42,7 +42,7 @@ const LATIN = new Map(
   Object.entries(PASSING).flatMap(([letter, others]) => [...others].map((other) => [other, letter])),
 )
 
-/** Letters that pass for another when they stand side by side. */
+/** Pairs of letters that look like one letter. */
 const PAIRS = [
   ['rn', 'm'],
   ['vv', 'w'],

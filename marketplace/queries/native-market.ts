@@ -1,7 +1,7 @@
 import { PRICE_ONE } from '../../amm/math.ts'
 import { accumulatedAt, POOLS, PRICE_ENTRIES, poolIdOf } from '../../amm/pool.ts'
 import { pricedPoolId } from '../../amm/price-entries.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { assert } from '../../consensus/primitives/assert.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import { type PoolRow, poolRow } from './pools.ts'
@@ -9,21 +9,21 @@ import { dollarAsset } from './prices.ts'
 import { type Ratio, ratio } from './ratio.ts'
 import { DAY_HOURS, hourNow, poolDay, startOfHour } from './trading.ts'
 
-/** The native coin in the pool that holds most dollars against it. Prices are millionths of a dollar for one base unit. */
+/** The native coin in its deepest dollar pool. Prices are in millionths of a dollar per base unit. */
 export interface NativeMarket {
-  /** Native coin and dollar token, at whichever fee holds most dollars. */
+  /** The pool of native coin and dollar token with the most dollars, at any fee. */
   readonly row: PoolRow
   readonly spot: Ratio
-  /** Dollars in it, in millionths. */
+  /** Dollars in the pool, in millionths. */
   readonly depthUsdMicros: bigint
-  /** Its price when the day began; null where no trade is so old. */
+  /** Price at the start of the last 24 hours; null if there was no trade before. */
   readonly before: Ratio | null
-  /** When the day began, milliseconds since 1970. */
+  /** Start of the last 24 hours, in milliseconds since 1970. */
   readonly sinceMs: number
 }
 
-/** The native coin's deepest dollar pool; null where there is none. */
-export async function nativeMarket(chain: Chain): Promise<NativeMarket | null> {
+/** The native coin's deepest dollar pool; null if there is none. */
+export async function nativeMarket(chain: ChainReader): Promise<NativeMarket | null> {
   const row = deepestDollarPool(chain)
   if (row === undefined) return null
   const { before } = await poolDay(chain, row.poolId)
@@ -36,8 +36,8 @@ export async function nativeMarket(chain: Chain): Promise<NativeMarket | null> {
   }
 }
 
-/** The pool of native coin and dollar token that holds most dollars, at whichever fee; undefined where there is none. */
-export function deepestDollarPool(chain: Chain): PoolRow | undefined {
+/** The pool of native coin and dollar token with the most dollars, at any fee; undefined if there is none. */
+export function deepestDollarPool(chain: ChainReader): PoolRow | undefined {
   const { database, ruleBook, head } = chain
   const dollar = dollarAsset(chain)
   const rows = ruleBook.at(head.header.height + 1).tx.poolFeesBps.flatMap((feeBps) => {
@@ -48,19 +48,19 @@ export function deepestDollarPool(chain: Chain): PoolRow | undefined {
   return rows.toSorted((a, b) => (a.pool.reserveY > b.pool.reserveY ? -1 : 1))[0]
 }
 
-/** Mean price over block ends of the priced pool. */
+/** Mean price of the priced pool over block ends. */
 export interface MeanPrice {
   readonly mean: Ratio
-  /** Its first block, at least as long before the head as was asked, and its last. */
+  /** First block, at least the requested time before the head, and last block. */
   readonly fromHeight: number
   readonly toHeight: number
 }
 
 /**
- * Mean price of the native coin in the priced pool from the newest epoch start that lies `ms` or more before the head, up
- * to the head: blocks / sum of coins per dollar, as the market's own price is worked out. Null where no entry is so old.
+ * Mean price of the native coin in the priced pool, from the newest epoch start at least `ms` before the head up to the
+ * head: blocks / sum of coins per dollar, the formula of the market's own price. Null if no entry is that old.
  */
-export function meanPriceSince(chain: Chain, ms: number): MeanPrice | null {
+export function meanPriceSince(chain: ChainReader, ms: number): MeanPrice | null {
   const { database, ruleBook, head } = chain
   const { height, timeMs } = head.header
   const { market } = ruleBook.at(height)
@@ -77,7 +77,7 @@ export function meanPriceSince(chain: Chain, ms: number): MeanPrice | null {
   return null
 }
 
-function timeAt({ database }: Chain, height: number): number {
+function timeAt({ database }: ChainReader, height: number): number {
   const id = database.idAt(height)
   const entry = id === undefined ? undefined : database.entry(id)
   assert(entry !== undefined, `the best chain has no block at height ${height}`)

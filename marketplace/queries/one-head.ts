@@ -1,22 +1,22 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
 import type { BlockEntry } from '../../consensus/chain/layout.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 
-/** What was read, and the block whose state it shows. */
+/** A value, and the block whose state it was read from. */
 export interface Reading<T> {
   readonly head: BlockEntry
   readonly value: T
 }
 
-/** How often a reading begins anew, and how long it lets a reorganisation come to its end in between. */
+/** How often a reading restarts, and the pause in which a reorganisation may finish. */
 const TRIES_MAX = 20
 const PAUSE_MS = 20
 
-/** How often the head of a chain has moved, moves that were taken back included. */
-const MOVES = new WeakMap<Chain, { count: number }>()
+/** Number of head moves of a chain, including those that a reorganisation reversed. */
+const MOVES = new WeakMap<ChainReader, { count: number }>()
 
-function movesOf(chain: Chain): { readonly count: number } {
+function movesOf(chain: ChainReader): { readonly count: number } {
   const known = MOVES.get(chain)
   if (known !== undefined) return known
   const moves = { count: 0 }
@@ -28,11 +28,11 @@ function movesOf(chain: Chain): { readonly count: number } {
 }
 
 /**
- * Reads several things of one and the same head: a reading during which the head moves is thrown away and begun anew. After
- * twenty of those, or where a reorganisation takes longer than as many pauses, the fault is `chain/head-moving`.
+ * Reads several values at one head. If the head moves meanwhile, the reading restarts. After twenty tries, which
+ * include pauses during a reorganisation, the fault is `chain/head-moving`.
  */
 export async function atOneHead<T>(
-  chain: Chain,
+  chain: ChainReader,
   work: (head: BlockEntry) => Promise<T> | T,
 ): Promise<Result<Reading<T>>> {
   const moves = movesOf(chain)

@@ -1,24 +1,24 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import type { Hash } from '../../consensus/primitives/ids.ts'
 import type { PoolRow } from './pools.ts'
 import { type PriceBasis, PriceBook } from './prices.ts'
 import { type Ratio, ratio } from './ratio.ts'
 import { type PoolDay, poolDay } from './trading.ts'
 
-/** A pool with what it holds and did in dollars, at the prices of the head; null wherever these are unknown. */
+/** A pool's values in dollars, at the prices of the head; null where unknown. */
 export interface PoolValues {
   readonly row: PoolRow
   readonly day: PoolDay
   /**
-   * Both reserves. One that pools price counts for at most as much as the side whose price is the more certain, and one without
-   * a price for as much, since both are worth the same to the pool: what was minted for nothing adds no fortune.
+   * Value of both reserves. A side that is priced by pools, or has no price, counts at most as much as the side with
+   * the more certain price, since both sides of a pool are worth the same. So worthless minted tokens add no value.
    */
   readonly tvlUsdMicros: bigint | null
-  /** What was traded in the last 24 hours, counted on the side whose price is the more certain. */
+  /** Volume of the last 24 hours, counted on the side with the more certain price. */
   readonly volumeUsdMicros: bigint | null
-  /** What stayed with the LPs in these hours. */
+  /** Fees that the LPs earned in these hours. */
   readonly feesUsdMicros: bigint | null
-  /** fees of 24 hours x 365 / tvl in millionths, rounded down: an estimate that says nothing of days to come. */
+  /** Fees of 24 hours x 365 / TVL in millionths, rounded down: an estimate from the past day only. */
   readonly aprPpm: bigint | null
 }
 
@@ -27,15 +27,15 @@ const DAYS_OF_A_YEAR = 365n
 
 const BPS = 10_000n
 
-/** Whose word is taken first; that of pools never before another. */
+/** Price bases, most trusted first. A price by pools (not listed) is never preferred. */
 const TRUST: readonly PriceBasis[] = ['unit', 'par', 'epoch']
 
-/** Values of a pool. */
-export async function poolValues(chain: Chain, row: PoolRow): Promise<PoolValues> {
+/** Computes the values of a pool. */
+export async function poolValues(chain: ChainReader, row: PoolRow): Promise<PoolValues> {
   const book = PriceBook.of(chain)
   const { assetX, assetY, reserveX, reserveY, feeBps } = row.pool
   const day = await poolDay(chain, row.poolId)
-  // Each trade of the day could take what the pools hold, and left its fee.
+  // Each trade could move at most what the pools hold, and leave at most its fee of that.
   const trades = BigInt(day.trades)
   const [held, traded, kept] = await Promise.all([
     sidesOf(book, [assetX, reserveX], [assetY, reserveY]),
@@ -50,7 +50,7 @@ export async function poolValues(chain: Chain, row: PoolRow): Promise<PoolValues
 
 type Counted = readonly [asset: Hash, amount: bigint]
 
-/** What is counted on one side of a pool; null where it has no price. */
+/** An amount on one side of a pool; `value` is null if it has no price. */
 interface Side {
   readonly basis: PriceBasis | null
   readonly value: bigint | null
@@ -60,7 +60,7 @@ type Sides = readonly [Side, Side]
 function sidesOf(book: PriceBook, x: Counted, y: Counted, depths?: Ratio): Promise<Sides> {
   const side = async ([asset, amount]: Counted): Promise<Side> => ({
     basis: (await book.priceOf(asset))?.basis ?? null,
-    // Nothing is worth nothing, whatever its price.
+    // Zero units are worth 0, even without a price.
     value: amount === 0n ? 0n : await book.valueOf(asset, amount, depths),
   })
   return Promise.all([side(x), side(y)])
@@ -73,7 +73,10 @@ function heldValue(sides: Sides): bigint | null {
   return sides.reduce((sum, { value }) => sum + (value === null || value > most ? most : value), 0n)
 }
 
-/** The side whose price is the more certain; of two that pools price the lesser one, since either may be made up. */
+/**
+ * Value of the side with the more certain price. If pools price both, the lower value counts, since either price may be
+ * manipulated.
+ */
 function certainSide(sides: Sides): bigint | null {
   for (const trusted of TRUST) {
     const side = sides.find(({ basis }) => basis === trusted)

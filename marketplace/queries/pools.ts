@@ -1,13 +1,13 @@
 import { removeLiquidity } from '../../amm/math.ts'
 import { POOL_SHARES, POOLS, type Pool, poolIdOf, poolOfKey, poolOfShareKey } from '../../amm/pool.ts'
 import { deepestPools, POOLS_BY_ASSET, poolOfEntry } from '../../amm/pools-by-asset.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import type { Amount } from '../../consensus/primitives/amount.ts'
 import { isHex } from '../../consensus/primitives/bytes.ts'
 import type { Address, Hash, PoolId } from '../../consensus/primitives/ids.ts'
 import { type AssetFacts, assetNamed, recordedAsset } from './assets.ts'
 
-/** One pool with its assets by name. */
+/** A pool with its assets by name. */
 export interface PoolRow {
   readonly poolId: PoolId
   /** `X-Y-fee`, the fee in basis points. */
@@ -17,8 +17,8 @@ export interface PoolRow {
   readonly pool: Pool
 }
 
-/** A pool by its id or by a name as `FAR-FUSD-30`, the assets in either order; undefined where there is none. */
-export function poolNamed(chain: Chain, text: string): PoolRow | undefined {
+/** A pool by its id or its name, like `FAR-FUSD-30`, with the assets in either order; undefined if there is none. */
+export function poolNamed(chain: ChainReader, text: string): PoolRow | undefined {
   const poolId = isHex(text, 32) ? (text as PoolId) : idOfName(chain, text)
   const pool = poolId === undefined ? undefined : chain.database.get(POOLS, poolId)
   return pool === undefined ? undefined : poolRow(chain, poolId as PoolId, pool)
@@ -27,30 +27,30 @@ export function poolNamed(chain: Chain, text: string): PoolRow | undefined {
 /** `X-Y-fee`, the assets in either order. */
 export const POOL_NAME = /^([A-Z0-9]{2,10})-([A-Z0-9]{2,10})-(0|[1-9][0-9]{0,3})$/
 
-function idOfName(chain: Chain, name: string): PoolId | undefined {
+function idOfName(chain: ChainReader, name: string): PoolId | undefined {
   const [, one = '', other = '', fee] = POOL_NAME.exec(name) ?? []
   const [x, y] = [assetNamed(chain, one), assetNamed(chain, other)]
   return x === undefined || y === undefined || x.asset === y.asset ? undefined : poolIdOf(x.asset, y.asset, Number(fee))
 }
 
-/** A pool that a record names. */
-export function poolRow(chain: Chain, poolId: PoolId, pool: Pool): PoolRow {
+/** A pool record with names. */
+export function poolRow(chain: ChainReader, poolId: PoolId, pool: Pool): PoolRow {
   const [x, y] = [recordedAsset(chain, pool.assetX), recordedAsset(chain, pool.assetY)]
   return { poolId, name: `${x.symbol}-${y.symbol}-${pool.feeBps}`, x, y, pool }
 }
 
 /** Name of the pool of two assets at a fee. */
-export function poolName(chain: Chain, pool: Pick<Pool, 'assetX' | 'assetY' | 'feeBps'>): string {
+export function poolName(chain: ChainReader, pool: Pick<Pool, 'assetX' | 'assetY' | 'feeBps'>): string {
   const symbol = (asset: Hash): string => recordedAsset(chain, asset).symbol
   return `${symbol(pool.assetX)}-${symbol(pool.assetY)}-${pool.feeBps}`
 }
 
 /**
- * Pools in the order of their ids, those after `after`; `next` is the id that the next page begins after. Pools never go, so
- * a page begins where the last one ended whatever was mined meanwhile.
+ * A page of pools, ordered by id, after `after`; `next` is the `after` of the next page. Pools are never deleted, so
+ * new blocks do not disturb paging.
  */
 export async function listPools(
-  chain: Chain,
+  chain: ChainReader,
   { after, limit }: { readonly after?: PoolId | undefined; readonly limit: number },
 ): Promise<{ readonly pools: readonly PoolRow[]; readonly next: PoolId | null }> {
   const pools: PoolRow[] = []
@@ -61,8 +61,8 @@ export async function listPools(
   return { pools, next: pools.length === limit ? (pools.at(-1) as PoolRow).poolId : null }
 }
 
-/** The pools that hold most of an asset, the deepest first. */
-export async function poolsOf(chain: Chain, asset: Hash, limit: number): Promise<readonly PoolRow[]> {
+/** The pools with the most of an asset, deepest first. */
+export async function poolsOf(chain: ChainReader, asset: Hash, limit: number): Promise<readonly PoolRow[]> {
   const { database } = chain
   const ids = await database.indexPage(POOLS_BY_ASSET, deepestPools(asset, limit), poolOfEntry)
   return ids.flatMap((poolId) => {
@@ -71,7 +71,7 @@ export async function poolsOf(chain: Chain, asset: Hash, limit: number): Promise
   })
 }
 
-/** Shares of a pool that an address holds, with what they would take out of it. */
+/** An address's shares of a pool, with the amounts that they would withdraw. */
 export interface PoolPosition {
   readonly row: PoolRow
   readonly shares: Amount
@@ -79,9 +79,9 @@ export interface PoolPosition {
   readonly amountY: Amount
 }
 
-/** Positions of an address in the order of the pools' ids; `after` is the last pool read before. */
+/** Positions of an address, ordered by pool id; `after` is the last pool of the page before. */
 export async function positionsOf(
-  chain: Chain,
+  chain: ChainReader,
   address: Address,
   { limit, after }: { readonly limit: number; readonly after?: PoolId | undefined },
 ): Promise<readonly PoolPosition[]> {
@@ -92,7 +92,7 @@ export async function positionsOf(
   }
   return held.flatMap(({ poolId, shares }) => {
     const pool = chain.database.get(POOLS, poolId)
-    // A reading whose head has moved meanwhile is begun anew.
+    // The head moved: the reading will start again.
     if (pool === undefined || pool.shares < shares) return []
     const { reserveX, reserveY } = pool
     const funds = { reserveA: reserveX, reserveB: reserveY, shares: pool.shares }

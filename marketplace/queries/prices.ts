@@ -2,7 +2,7 @@ import { type EpochPrice, epochDepth, epochPrice, epochStrays } from '../../amm/
 import { fundsFrom, POOLS, type Pool, poolIdOf } from '../../amm/pool.ts'
 import { deepestPools, POOLS_BY_ASSET, poolOfEntry } from '../../amm/pools-by-asset.ts'
 import { pricedPoolId } from '../../amm/price-entries.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { tokenAsset } from '../../consensus/ledger/asset.ts'
 import { epochOf } from '../../consensus/ledger/epoch.ts'
 import { STABLE_RESERVES } from '../../consensus/ledger/stable.ts'
@@ -11,61 +11,66 @@ import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import { ONE, type Ratio, ratio, scaledDown, times } from './ratio.ts'
 
 /**
- * What a dollar price rests on. `unit`: the dollar token that all prices here are counted in, 1 by definition and not
- * because somebody pays it. `epoch`: the market's own price of the native coin, the mean of the priced pool over the epoch
- * before. `pool`: what pools say at the head, which one trade can move. `par`: the bridged dollars behind the dollar token,
- * which redeems for them one to one, where no pool says otherwise.
+ * Where a dollar price comes from. `unit`: the dollar token, in which all prices are counted; 1 by definition. `epoch`:
+ * the market's price of the native coin, the mean of the priced pool over the previous epoch. `pool`: pools at the
+ * head, which one trade can move. `par`: the bridged dollars that back the dollar token and are redeemed for it one to
+ * one, unless a pool says otherwise.
  */
 export type PriceBasis = 'unit' | 'epoch' | 'pool' | 'par'
 
 /** Dollar price of an asset at the head. */
 export interface PriceFacts {
   readonly basis: PriceBasis
-  /** Millionths of a dollar for one base unit, exact. */
+  /** Millionths of a dollar per base unit, exact. */
   readonly microsPerUnit: Ratio
-  /** Pools that it was read from, from the asset to what has a price by itself. */
+  /** The pools of the route, from the asset to an asset with a price of its own. */
   readonly route: readonly PoolId[]
-  /** Dollars on the far side of the shallowest pool of the route, in millionths; null where no pool takes part. */
+  /** Dollars, in millionths, on the other side of the shallowest pool of the route; null without pools. */
   readonly depthUsdMicros: bigint | null
-  /** True where it rests on a price of the coin by which nothing is sold: the mean of its epoch lies far outside both ends. */
+  /**
+   * True if the price depends on an epoch price of the native coin that may be manipulated, so nothing is sold at it:
+   * the mean is far from the pool's ratios at both entries of the epoch.
+   */
   readonly isUnsettled?: true
 }
 
-/** Pools that a route may go through, and how many of each asset's deepest ones are looked at on the way. */
+/** Maximum pools of a route, and the number of each asset's deepest pools that are examined. */
 export const ROUTE_POOLS_MAX = 3
 const POOLS_LOOKED_AT = 4
 
-/** Dollars, in millionths, that a pool must hold to say something else of the bridged dollar than what it redeems for. */
+/**
+ * Dollars, in millionths, that a pool must hold before its price of the bridged dollar overrides the redemption value.
+ */
 export const OVER_PAR_DEPTH = 1_000_000_000n
 
 /**
- * Dollars, in millionths, below which what a price rests on is easily moved, and a price said to be of low confidence: what one
- * trader can move by a tenth for less than a thousand dollars.
+ * A price with less depth than this (dollars, in millionths) has low confidence: a trader can move it by a tenth for
+ * less than a thousand dollars.
  */
 export const LOW_DEPTH = 10_000_000_000n
 
-/** How far a price can be relied on: `low` where it rests on less than {@link LOW_DEPTH}, or is unsettled. */
+/** Confidence in a price: `low` if its depth is below {@link LOW_DEPTH} or it is unsettled. */
 type Confidence = 'normal' | 'low'
 
-/** Confidence in a price. One that no pool takes part in is as good as what is redeemed for it. */
+/** Confidence in a price. A price without pools is as good as the redemption behind it. */
 export function confidenceIn({ depthUsdMicros, isUnsettled }: PriceGround): Confidence {
   return isUnsettled === true || (depthUsdMicros !== null && depthUsdMicros < LOW_DEPTH) ? 'low' : 'normal'
 }
 
-/** What the confidence in a price rests on. */
+/** The fields of a price that decide the confidence in it. */
 export type PriceGround = Pick<PriceFacts, 'depthUsdMicros' | 'isUnsettled'>
 
-/** Price of the native coin: the market's, which counts, and that of the priced pool at the head beside it. */
+/** Price of the native coin: the market's own, which counts, and the spot price of the priced pool. */
 export interface NativePrice {
   readonly epoch: number
-  /** Undefined while the pool has not had a full epoch. */
+  /** Undefined before the pool's first full epoch. */
   readonly market: PriceFacts | undefined
-  /** Millionths of a dollar for one base unit in the priced pool now; undefined where there is no such pool. */
+  /** Millionths of a dollar per base unit in the priced pool now; undefined if the pool does not exist. */
   readonly spot: Ratio | undefined
 }
 
 /** Price of the native coin in the epoch of the head. */
-export function nativePrice({ database, ruleBook, head }: Chain): NativePrice {
+export function nativePrice({ database, ruleBook, head }: ChainReader): NativePrice {
   const { height } = head.header
   const { market } = ruleBook.at(height)
   const epoch = epochOf(height, market)
@@ -89,17 +94,17 @@ export function nativePrice({ database, ruleBook, head }: Chain): NativePrice {
 }
 
 /**
- * Mean price of the native coin over the epochs that are over, at most so many: millionths of a dollar for one base unit.
- * Null where not a single one of them is known.
+ * Mean price of the native coin over at most `epochs` finished epochs, in millionths of a dollar per base unit. Null if
+ * none of them is known.
  */
 export function nativeMean(
-  { database, ruleBook, head }: Chain,
+  { database, ruleBook, head }: ChainReader,
   epochs: number,
 ): { mean: Ratio; epochs: number } | null {
   const { market } = ruleBook.at(head.header.height)
   const last = epochOf(head.header.height, market)
   const prices: EpochPrice[] = []
-  // Epoch 0 has a price of its own kind; that of any other is the mean of the epoch before.
+  // Epoch 0 has a price of its own; any other epoch's price is the mean of the epoch before.
   for (let epoch = last; epoch > Math.max(0, last - epochs); epoch--) {
     const price = epochPrice(database, epoch, market)
     if (price === undefined) break
@@ -111,38 +116,38 @@ export function nativeMean(
   return { mean: ratio(first.denominator * BigInt(prices.length), cost), epochs: prices.length }
 }
 
-/** Id of the dollar token, whose base unit is a millionth. */
-export function dollarAsset({ ruleBook, head }: Chain): Hash {
+/** Id of the dollar token, whose base unit is a millionth of a dollar. */
+export function dollarAsset({ ruleBook, head }: ChainReader): Hash {
   return tokenAsset(ruleBook.at(head.header.height).market.pricedPool.dollar)
 }
 
 /** One base unit is a millionth of a dollar. */
 const PAR: PriceFacts = { basis: 'par', microsPerUnit: ONE, route: [], depthUsdMicros: null }
 
-const BOOKS = new WeakMap<Chain, PriceBook>()
-/** Chains whose moves throw their book away. */
-const FOLLOWED = new WeakSet<Chain>()
+const BOOKS = new WeakMap<ChainReader, PriceBook>()
+/** Chains with a listener that drops the book when the head moves. */
+const FOLLOWED = new WeakSet<ChainReader>()
 
 /**
- * Dollar prices of any asset at one head, each worked out once. An asset has the price of the route through the deepest
- * pools; where no route of at most {@link ROUTE_POOLS_MAX} pools is found the price is unknown, never 0.
+ * Dollar prices of all assets at one head, each computed once. An asset's price comes from the route with the deepest
+ * pools; without a route of at most {@link ROUTE_POOLS_MAX} pools it is unknown, never 0.
  */
 export class PriceBook {
-  readonly #chain: Chain
+  readonly #chain: ChainReader
   readonly #headId: string
   readonly #known = new Map<string, Promise<PriceFacts | null>>()
   readonly #pools = new Map<Hash, Promise<ReadonlyMap<PoolId, Pool>>>()
 
-  private constructor(chain: Chain) {
+  private constructor(chain: ChainReader) {
     this.#chain = chain
     this.#headId = chain.head.id
   }
 
-  /** The prices at the head: the same book for everybody until it moves. Use it within one reading. */
-  static of(chain: Chain): PriceBook {
+  /** The shared price book of the current head. Use it within one reading. */
+  static of(chain: ChainReader): PriceBook {
     const known = BOOKS.get(chain)
     if (known !== undefined && known.#headId === chain.head.id) return known
-    // What was read while the head moved is of no head: it must not be told to anybody who comes later.
+    // Data read while the head moved belongs to no head, so later callers must not see it.
     if (!FOLLOWED.has(chain)) chain.onHeadChange(() => BOOKS.delete(chain))
     FOLLOWED.add(chain)
     const book = new PriceBook(chain)
@@ -150,33 +155,37 @@ export class PriceBook {
     return book
   }
 
-  /** Price of an asset, null where it is unknown. */
+  /** Price of an asset; null if unknown. */
   priceOf(asset: Hash): Promise<PriceFacts | null> {
     return this.#priceWithin(asset, ROUTE_POOLS_MAX)
   }
 
   /**
-   * Value of base units in millionths of a dollar, rounded down; null where the price is unknown. What pools price is worth at
-   * most what they hold against it, since nothing more can be got for it: else a dollar in a pool would make a fortune of whatever
-   * can be minted. `depths` is how often they could have paid, for amounts that were moved one after the other.
+   * Value of base units in millionths of a dollar, rounded down; null if the price is unknown. If pools determine the
+   * price, the value is at most the dollars in them, since a sale cannot yield more: otherwise one dollar in a pool
+   * would make any freely minted token a fortune. `depths` multiplies this limit, for amounts that were moved one after
+   * the other.
    */
   async valueOf(asset: Hash, amount: bigint, depths: Ratio = ONE): Promise<bigint | null> {
     const price = await this.priceOf(asset)
     if (price === null) return null
     const value = scaledDown(amount, price.microsPerUnit)
-    // The reserve of the dollar is paid out elsewhere too.
+    // Exempt: the reserve asset of the dollar token can be redeemed outside pools, too.
     if (price.basis !== 'pool' || this.#par(asset) !== null) return value
     const most = scaledDown(depthOf(price), depths)
     return value < most ? value : most
   }
 
-  /** What has a price by itself. */
+  /** The price of an asset that needs no route. */
   #anchor(asset: Hash): PriceFacts | undefined {
     if (asset === dollarAsset(this.#chain)) return { ...PAR, basis: 'unit' }
     return asset === NATIVE_ASSET ? nativePrice(this.#chain).market : undefined
   }
 
-  /** Price over at most so many pools. A way that comes back to where it was is never deeper than the one without. */
+  /**
+   * Price over at most `pools` pools. A route that returns to an asset is never deeper than the shorter one, so loops
+   * need no check.
+   */
   #priceWithin(asset: Hash, pools: number): Promise<PriceFacts | null> {
     const key = `${pools} ${asset}`
     const known = this.#known.get(key)
@@ -194,7 +203,7 @@ export class PriceBook {
     return par !== null && (best === null || depthOf(best) < OVER_PAR_DEPTH) ? par : best
   }
 
-  /** Price over one pool, whatever leads on from what it holds beside the asset; null where nothing does. */
+  /** Price over one pool, continued from its other asset; null if that has no price. */
   async #over(poolId: PoolId, pool: Pool, asset: Hash, pools: number): Promise<PriceFacts | null> {
     const other = pool.assetX === asset ? pool.assetY : pool.assetX
     const base = this.#anchor(other) ?? (pools > 1 ? await this.#priceWithin(other, pools - 1) : this.#par(other))
@@ -207,7 +216,10 @@ export class PriceBook {
     return known
   }
 
-  /** Pools with what has a price by itself at every fee, which nobody can crowd out, and the asset's deepest ones. */
+  /**
+   * All pools with the native coin and the dollar token, at every fee, and the asset's deepest other pools. The first
+   * ones cannot be pushed out by fake pools.
+   */
   async #candidates(asset: Hash): Promise<ReadonlyMap<PoolId, Pool>> {
     const { database, ruleBook, head } = this.#chain
     const { poolFeesBps } = ruleBook.at(head.header.height).tx
@@ -223,7 +235,7 @@ export class PriceBook {
     )
   }
 
-  /** The reserve of the dollar token is worth what it redeems for. */
+  /** The reserve asset of the dollar token is worth what it redeems for. */
   #par(asset: Hash): PriceFacts | null {
     const reserves = this.#chain.database.get(STABLE_RESERVES, dollarAsset(this.#chain))
     return reserves?.reserveAsset === asset ? PAR : null
@@ -243,7 +255,7 @@ function through(poolId: PoolId, pool: Pool, asset: Hash, base: PriceFacts): Pri
   }
 }
 
-/** Whether a price is over a deeper route than another, or over an equally deep one of fewer pools. */
+/** Whether one price has a deeper route than another, or an equally deep one of fewer pools. */
 function better(price: PriceFacts | null, than: PriceFacts | null): boolean {
   if (price === null || than === null) return price !== null
   const [depth, other] = [depthOf(price), depthOf(than)]

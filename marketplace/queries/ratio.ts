@@ -16,7 +16,7 @@ export function ratio(numerator: bigint, denominator: bigint): Ratio {
   return { numerator: numerator / divisor, denominator: denominator / divisor }
 }
 
-/** Product of two fractions, exact. */
+/** The exact product of two fractions. */
 export function times(a: Ratio, b: Ratio): Ratio {
   return ratio(a.numerator * b.numerator, a.denominator * b.denominator)
 }
@@ -32,7 +32,7 @@ export function compareRatios(a: Ratio, b: Ratio): number {
   return difference === 0n ? 0 : difference < 0n ? -1 : 1
 }
 
-/** Decimal text with at most so many decimals, cut, without trailing zeros. */
+/** Decimal text with at most `decimals` decimals, truncated, without trailing zeros. */
 export function ratioText({ numerator, denominator }: Ratio, decimals: number): string {
   const scaled = ((numerator * 10n ** BigInt(decimals)) / denominator).toString().padStart(decimals + 1, '0')
   const whole = scaled.slice(0, scaled.length - decimals)
@@ -40,20 +40,20 @@ export function ratioText({ numerator, denominator }: Ratio, decimals: number): 
   return fraction === '' ? whole : `${whole}.${fraction}`
 }
 
-/** Decimal text with at most so many decimals, rounded half up, without trailing zeros. */
+/** Decimal text with at most `decimals` decimals, rounded half up, without trailing zeros. */
 export function roundedText({ numerator, denominator }: Ratio, decimals: number): string {
-  // Half a unit of the last decimal is added, and the rest is cut.
+  // Adds half a unit of the last decimal, then truncates.
   const half = ratio(2n * numerator * 10n ** BigInt(decimals) + denominator, 2n * denominator * 10n ** BigInt(decimals))
   return ratioText(half, decimals)
 }
 
-/** Decimal text of so many digits from the first that is not 0, rounded half up: small prices keep their digits, whole units are never rounded away. */
+/** Decimal text with this many significant digits, rounded half up. Digits before the point are never rounded away. */
 export function significantText(value: Ratio, digits: number): string {
   if (value.numerator === 0n) return '0'
   return roundedText(value, Math.max(0, digits - 1 - placeOf(value)))
 }
 
-/** Place of the first digit that is not 0: 0 for ones, 1 for tens, -1 for tenths. */
+/** Position of the first non-zero digit: 0 for ones, 1 for tens, -1 for tenths. */
 function placeOf({ numerator, denominator }: Ratio): number {
   const place = numerator.toString().length - denominator.toString().length
   const [up, down] = place < 0 ? [10n ** BigInt(-place), 1n] : [1n, 10n ** BigInt(place)]

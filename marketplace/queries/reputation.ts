@@ -1,5 +1,5 @@
 import { isqrt } from '../../amm/math.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import type { AgentId } from '../../consensus/primitives/ids.ts'
 import type { ServiceName } from '../ledger/agents.ts'
 import {
@@ -12,52 +12,52 @@ import {
 } from '../ledger/outcomes.ts'
 
 /**
- * How paid calls ended, from chain data alone; calls of the agent's own owner, payout and settlers are left out. No figure of
- * it can be had by words: to fake it, somebody must pay, and what that burned is told beside it.
+ * How paid calls ended, from chain data alone, without calls by the agent's own owner, payout and settlers. To fake
+ * these figures an operator must pay for calls; `burned` shows what that cost.
  */
 export interface CallRecord {
   readonly delivered: number
-  /** Failed by the operator's own word, and expired at the deadline: both went back to their callers. */
+  /** `failed`: reported by the operator. `expired`: refunded at the deadline. Both went back to the callers. */
   readonly failed: number
   readonly expired: number
-  /** Share of ended calls that were delivered, in millionths, rounded down; null where none has ended. */
+  /** Share of ended calls that were delivered, in millionths, rounded down; null if none has ended. */
   readonly successPpm: bigint | null
   /**
-   * Lower end of the 95 % interval of that share, in millionths (Wilson score, E. B. Wilson 1927): ten calls out of ten say less
-   * than a thousand out of a thousand. 0 where none has ended.
+   * Lower end of that share's 95 % interval, in millionths (Wilson score, E. B. Wilson 1927): ten of ten calls prove
+   * less than a thousand of a thousand. 0 if none has ended.
    */
   readonly successAtLeastPpm: bigint
-  /** Callers whose calls were delivered. */
+  /** Number of callers with a delivered call. */
   readonly payers: number
   /**
-   * How many callers of equal weight would be as concentrated, in millionths: the square of the volume over the sum of the squares
-   * of what each paid (inverse Herfindahl index). One caller with many small ones beside it counts little more than one.
+   * Effective number of payers in millionths, the inverse Herfindahl index: squared volume / sum of the squares of what
+   * each caller paid. One big caller beside many small ones counts little more than one.
    */
   readonly effectivePayersPpm: bigint
-  /** Share of the delivered volume that came from the one caller who paid most; null without volume. */
+  /** Share of the delivered volume that the largest payer paid; null without volume. */
   readonly topPayerPpm: bigint | null
-  /** Time that half and 95 % of deliveries took at most, by the operator's own claim; null without any. */
+  /** Time within which 50 % and 95 % of deliveries finished, as the operator claims; null without deliveries. */
   readonly p50Ms: number | null
   readonly p95Ms: number | null
-  /** Base units that these payments destroyed for good: base fees, and the burnt share of what was delivered. */
+  /** Base units that these payments burned: base fees, and the burned share of delivered payments. */
   readonly burned: bigint
 }
 
 const PPM = 1_000_000n
-/** Square of the 97.5 % quantile of the normal distribution, 1.959964, in millionths. */
+/** Square of the 97.5 % quantile of the normal distribution (1.959964), in millionths. */
 const Z_SQUARED_PPM = 3_841_459n
 
 /** The record of one service. */
-export function serviceRecord(chain: Chain, name: ServiceName): CallRecord {
+export function serviceRecord(chain: ChainReader, name: ServiceName): CallRecord {
   return recordOf(chain, decodeOutcomes(chain.database.indexed(OUTCOMES, outcomesKey(name))))
 }
 
-/** The record of all services of an operator together; a caller of two of them is one. */
-export function operatorRecord(chain: Chain, agentId: AgentId): CallRecord {
+/** The record of all services of an operator together; a caller of several of them counts once. */
+export function operatorRecord(chain: ChainReader, agentId: AgentId): CallRecord {
   return recordOf(chain, decodeOutcomes(chain.database.indexed(OUTCOMES, operatorOutcomesKey(agentId))))
 }
 
-function recordOf(chain: Chain, outcomes: Outcomes): CallRecord {
+function recordOf(chain: ChainReader, outcomes: Outcomes): CallRecord {
   const { delivered, failed, expired, volume, topPayerVolume, squares, payers, feesBurned } = outcomes
   const ended = BigInt(delivered + failed + expired)
   const { deliveredBurnDivisor } = chain.ruleBook.at(chain.head.header.height).market
@@ -76,11 +76,14 @@ function recordOf(chain: Chain, outcomes: Outcomes): CallRecord {
   }
 }
 
-/** Lower end of the Wilson interval of `good` of `all`, in millionths, rounded down, in integers: every node says the same. */
+/**
+ * Lower end of the Wilson interval of `good` of `all`, in millionths, rounded down. Integers only, so that every node
+ * gets the same result.
+ */
 export function wilsonLowPpm(good: bigint, all: bigint): bigint {
   if (all === 0n) return 0n
   const z = Z_SQUARED_PPM
-  // (2g + z - sqrt(z (z + 4 g (n - g) / n))) / (2 (n + z)), z being the square of the quantile.
+  // (2g + z - sqrt(z (z + 4 g (n - g) / n))) / (2 (n + z)), where z is the squared quantile.
   const root = isqrt(z * (z + (4n * good * (all - good) * PPM) / all)) + 1n
   const low = 2n * good * PPM + z - root
   return low <= 0n ? 0n : (low * PPM) / (2n * (all * PPM + z))

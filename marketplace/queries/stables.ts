@@ -1,5 +1,5 @@
 import { fundsFrom, POOLS, poolIdOf } from '../../amm/pool.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { symbolOf } from '../../consensus/ledger/asset.ts'
 import { STABLE_RESERVES } from '../../consensus/ledger/stable.ts'
 import type { StableFacts } from '../../consensus/ledger/stable-facts.ts'
@@ -16,11 +16,11 @@ export interface StableRow extends AssetRow {
   readonly backing: StableFacts
 }
 
-/** Most stable tokens that are listed. */
+/** Maximum stable tokens that are listed. */
 export const STABLES_MAX = 100
 
-/** Stable tokens in the order of their symbols. */
-export async function listStables(chain: Chain): Promise<readonly StableRow[]> {
+/** Stable tokens, ordered by symbol. */
+export async function listStables(chain: ChainReader): Promise<readonly StableRow[]> {
   const rows: StableRow[] = []
   for await (const { key } of chain.database.stateRange(STABLE_RESERVES, '', STABLES_MAX)) {
     const row = recordedRow(chain, key.slice(2) as Hash)
@@ -34,17 +34,17 @@ export function isStable(row: AssetRow): row is StableRow {
   return row.backing !== null
 }
 
-/** What the market gives for a stable token in the asset that backs it. */
+/** Market price of a stable token in its reserve asset. */
 export interface Peg {
   readonly pool: PoolRow
-  /** Base units of the reserve asset for one of the token. */
+  /** Base units of the reserve asset per base unit of the token. */
   readonly price: Ratio
-  /** 10^6 (price - 1), cut towards 0. */
+  /** 10^6 (price - 1), truncated towards 0. */
   readonly deviationPpm: bigint
 }
 
-/** Price of a stable token in the deepest pool with its reserve asset; null where there is none. */
-export function pegOf(chain: Chain, { asset, backing }: StableRow): Peg | null {
+/** Price of a stable token in its deepest pool with the reserve asset; null if there is no such pool. */
+export function pegOf(chain: ChainReader, { asset, backing }: StableRow): Peg | null {
   const { database, ruleBook, head } = chain
   const pools = ruleBook.at(head.header.height + 1).tx.poolFeesBps.flatMap((feeBps) => {
     const poolId = poolIdOf(asset, backing.reserveAsset, feeBps)
@@ -58,25 +58,25 @@ export function pegOf(chain: Chain, { asset, backing }: StableRow): Peg | null {
   return { pool: poolRow(chain, poolId, pool), price: ratio(reserveB, reserveA), deviationPpm }
 }
 
-/** How a stable token does, with its thresholds in basis points of the peg. */
+/** Deviations from the peg, in basis points, that count as `warn` and `critical`. */
 export const PEG_BOUNDS = { warnBps: 100n, criticalBps: 500n } as const
 
-/** Verdict on a stable token. `unknown`: there is no supply, so nothing is owed and nothing can be said. */
+/** Health of a stable token. `unknown`: the supply is 0, so nothing is owed. */
 export type Health = 'ok' | 'warn' | 'critical' | 'unknown'
 
-/** One thing that speaks against a stable token. */
+/** A problem of a stable token. */
 export interface HealthReason {
   readonly code: 'under-backed' | 'peg-off' | 'frozen' | 'bridge-halted' | 'no-supply' | 'peg-unknown'
   readonly level: 'info' | 'warn' | 'critical'
   readonly detail: string
 }
 
-/** Everything that can be said against a stable token at the head. */
-export function healthReasons(chain: Chain, row: StableRow, peg: Peg | null): readonly HealthReason[] {
+/** All problems of a stable token at the head. */
+export function healthReasons(chain: ChainReader, row: StableRow, peg: Peg | null): readonly HealthReason[] {
   return [...backingReasons(row), ...pegReasons(peg), ...flowReasons(chain, row)]
 }
 
-/** The worst of the reasons. */
+/** The worst level among the problems. */
 export function healthOf({ backing }: StableRow, reasons: readonly HealthReason[]): Health {
   if (reasons.some(({ level }) => level === 'critical')) return 'critical'
   if (reasons.some(({ level }) => level === 'warn')) return 'warn'
@@ -104,8 +104,8 @@ function pegReasons(peg: Peg | null): readonly HealthReason[] {
   return [{ code: 'peg-off', level, detail: `${Number(deviationPpm) / 10_000} % off its reserve in ${pool.name}` }]
 }
 
-/** Reasons why holders cannot move the token, or what they redeem cannot leave. */
-function flowReasons(chain: Chain, { frozen, backing }: StableRow): readonly HealthReason[] {
+/** Problems that stop holders from moving the token, or its reserve asset from leaving over the bridge. */
+function flowReasons(chain: ChainReader, { frozen, backing }: StableRow): readonly HealthReason[] {
   const symbol = symbolOf(backing.reserveAsset, coinOf(chain))
   const halted = bridgeNetworks(chain).filter(({ rules, status }) => rules.asset === symbol && status === 'halted')
   const names = halted.map(({ rules }) => rules.name).join(', ')

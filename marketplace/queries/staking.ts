@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { STAKES } from '../../consensus/ledger/staking.ts'
 import {
   pendingReward,
@@ -10,22 +10,22 @@ import {
 import type { Amount } from '../../consensus/primitives/amount.ts'
 import type { Address, TxId } from '../../consensus/primitives/ids.ts'
 
-/** What staking comes to for a transaction in the next block. */
-export function stakingNow(chain: Chain): StakingFacts {
+/** Staking facts as the next block sees them. */
+export function stakingNow(chain: ChainReader): StakingFacts {
   const height = chain.head.header.height + 1
   return stakingFacts(chain.database, chain.ruleBook.at(height), height)
 }
 
-/** A stake with what a claim in the next block would pay. */
+/** A stake with the reward that a claim in the next block would pay. */
 export interface StakeFacts extends StakePosition {
   readonly pending: Amount
-  /** Whether it can be taken back in the next block; one that has been is not locked either. */
+  /** Whether it can be withdrawn in the next block; also true if it already was. */
   readonly unlocked: boolean
 }
 
-/** Stakes of an address in the order of their ids; `after` is the last one read before. */
+/** Stakes of an address, ordered by id; `after` is the last one of the page before. */
 export async function stakesOf(
-  chain: Chain,
+  chain: ChainReader,
   address: Address,
   { limit, after }: { readonly limit: number; readonly after?: TxId | undefined },
 ): Promise<readonly StakeFacts[]> {

@@ -1,7 +1,7 @@
 import { POOLS } from '../../amm/pool.ts'
 import { deepestPools, POOLS_BY_ASSET, poolOfEntry } from '../../amm/pools-by-asset.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
 import { type Holding, topHolders } from '../../consensus/chain/holders.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { REWARDS } from '../../consensus/ledger/rewards.ts'
 import { STABLE_RESERVES } from '../../consensus/ledger/stable.ts'
 import { STAKING } from '../../consensus/ledger/staking.ts'
@@ -16,26 +16,26 @@ export interface SupplyPlaces {
   /** At addresses. */
   readonly held: bigint
   readonly inPools: bigint
-  /** Behind stable tokens. */
+  /** In reserves of stable tokens. */
   readonly inReserves: bigint
-  /** Native alone: staked, set aside for stakers, in open escrows, and rewards that have not matured. */
+  /** For the native coin only: staked, reserved for stakers, in open escrows, and in rewards that have not matured. */
   readonly staked: bigint
   readonly forStakers: bigint
   readonly inEscrow: bigint
   readonly maturing: bigint
-  /** Whether the places sum up to the supply; null where there are more entries than are read. */
+  /** Whether the places add up to the supply; null if there are more entries than are read. */
   readonly reconciles: boolean | null
 }
 
-/** Most holders, and most pools, whose units are added up, and how many at once. */
+/** Maximum holders, and maximum pools, that are summed up, and how many are read at once. */
 export const SUPPLY_ENTRIES_MAX = 100_000
 const AT_ONCE = 1_000
-/** More reserves and unmatured rewards than there can be. */
+/** Upper bounds that reserves and unmatured rewards never reach. */
 const RESERVES_MAX = 1_000
 const REWARDS_MAX = 100_000
 
-/** Adds up where an asset is. To be read within one reading: it goes through all of its holders. */
-export async function supplyPlaces(chain: Chain, asset: Hash): Promise<SupplyPlaces> {
+/** Sums up where an asset is. It reads all holders. Must be called within one reading. */
+export async function supplyPlaces(chain: ChainReader, asset: Hash): Promise<SupplyPlaces> {
   const { database } = chain
   const held = await heldOf(chain, asset)
   const inPools = await inPoolsOf(chain, asset)
@@ -49,8 +49,8 @@ export async function supplyPlaces(chain: Chain, asset: Hash): Promise<SupplyPla
 
 const NOWHERE_ELSE = { staked: 0n, forStakers: 0n, inEscrow: 0n, maturing: 0n }
 
-/** Null where there are more than are read. */
-async function heldOf({ database }: Chain, asset: Hash): Promise<bigint | null> {
+/** Null if there are more entries than are read. */
+async function heldOf({ database }: ChainReader, asset: Hash): Promise<bigint | null> {
   let sum = 0n
   let after: Holding | undefined
   for (let read = 0; read < SUPPLY_ENTRIES_MAX; read += AT_ONCE) {
@@ -62,8 +62,8 @@ async function heldOf({ database }: Chain, asset: Hash): Promise<bigint | null> 
   return null
 }
 
-/** Null where there are more than are read. */
-async function inPoolsOf({ database }: Chain, asset: Hash): Promise<bigint | null> {
+/** Null if there are more entries than are read. */
+async function inPoolsOf({ database }: ChainReader, asset: Hash): Promise<bigint | null> {
   const range = deepestPools(asset, SUPPLY_ENTRIES_MAX)
   let [sum, count] = [0n, 0]
   for await (const entry of database.indexRange(POOLS_BY_ASSET, range)) {
@@ -74,7 +74,7 @@ async function inPoolsOf({ database }: Chain, asset: Hash): Promise<bigint | nul
   return count < SUPPLY_ENTRIES_MAX ? sum : null
 }
 
-async function inReservesOf({ database }: Chain, asset: Hash): Promise<bigint> {
+async function inReservesOf({ database }: ChainReader, asset: Hash): Promise<bigint> {
   let sum = 0n
   for await (const { value } of database.stateRange(STABLE_RESERVES, '', RESERVES_MAX)) {
     if (value.reserveAsset === asset) sum += value.reserve
@@ -82,7 +82,7 @@ async function inReservesOf({ database }: Chain, asset: Hash): Promise<bigint> {
   return sum
 }
 
-async function nativePlaces({ database }: Chain): Promise<typeof NOWHERE_ELSE> {
+async function nativePlaces({ database }: ChainReader): Promise<typeof NOWHERE_ELSE> {
   const books = database.get(STAKING, undefined)
   const accrued = database.get(STAKING_POOL, undefined)?.accrued ?? 0n
   let maturing = 0n

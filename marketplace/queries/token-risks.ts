@@ -1,5 +1,5 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
 import { topHolders } from '../../consensus/chain/holders.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { formatAmount } from '../../consensus/primitives/amount.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import { bridgeNetworks, type Collateral } from './collateral.ts'
@@ -9,19 +9,19 @@ import { LOW_DEPTH, PriceBook } from './prices.ts'
 import { scaledDown } from './ratio.ts'
 import type { AssetRow } from './tokens.ts'
 
-/** One pool of a token: what stands on the other side for who sells it. */
+/** A pool of a token, with what its other side holds for sellers of the token. */
 export interface TokenDepth {
   readonly row: PoolRow
-  /** Base units of the native coin and millionths of a dollar; null where no price is known. */
+  /** In base units of the native coin, and in millionths of a dollar; null if no price is known. */
   readonly native: bigint | null
   readonly usdMicros: bigint | null
 }
 
-/** What is known of a token before its risks are judged. */
+/** The facts from which a token's risks are judged. */
 export interface TokenRecord {
   readonly row: AssetRow
   readonly collateral: Collateral | null
-  /** What its largest holder has, null where nobody holds any. */
+  /** Amount of the largest holder; null if there are no holders. */
   readonly largest: bigint | null
   readonly pools: readonly TokenDepth[]
   readonly namesakes: NameLookAlikes
@@ -33,7 +33,7 @@ export type Severity = 'low' | 'medium' | 'high' | 'critical'
 const [POOLS_SHOWN, FEW_HOLDERS] = [10, 10] as const
 const [PPM, PCT_DECIMALS] = [1_000_000n, 4] as const
 
-/** What every risk takes off a score of 100, in the order in which risks are told. */
+/** Severity of every risk, and the points that it takes off a score of 100. The order is that of results. */
 export const RISKS = {
   'under-backed': { severity: 'critical', points: 60 },
   frozen: { severity: 'critical', points: 50 },
@@ -55,7 +55,7 @@ export const RISKS = {
 /** Name of a risk. */
 export type RiskCode = keyof typeof RISKS
 
-/** A risk with what speaks for it. */
+/** A risk with its evidence. */
 export interface RiskFlag {
   readonly code: RiskCode
   readonly severity: Severity
@@ -63,8 +63,12 @@ export interface RiskFlag {
   readonly evidence: string
 }
 
-/** Reads what risks are judged from. Within one reading. */
-export async function tokenRecord(chain: Chain, row: AssetRow, collateral: Collateral | null): Promise<TokenRecord> {
+/** Reads the facts from which risks are judged. Must be called within one reading. */
+export async function tokenRecord(
+  chain: ChainReader,
+  row: AssetRow,
+  collateral: Collateral | null,
+): Promise<TokenRecord> {
   const [largest] = await topHolders(chain.database, row.asset, 1)
   const pools: TokenDepth[] = []
   for (const pool of await poolsOf(chain, row.asset, POOLS_SHOWN)) pools.push(await depthIn(chain, row, pool))
@@ -72,7 +76,7 @@ export async function tokenRecord(chain: Chain, row: AssetRow, collateral: Colla
   return { row, collateral, largest: largest?.amount ?? null, pools, namesakes }
 }
 
-async function depthIn(chain: Chain, { asset }: AssetRow, row: PoolRow): Promise<TokenDepth> {
+async function depthIn(chain: ChainReader, { asset }: AssetRow, row: PoolRow): Promise<TokenDepth> {
   const { x, y, pool } = row
   const [other, amount] = x.asset === asset ? [y, pool.reserveY] : [x, pool.reserveX]
   const book = PriceBook.of(chain)
@@ -84,8 +88,8 @@ async function depthIn(chain: Chain, { asset }: AssetRow, row: PoolRow): Promise
   return { row, native: scaledDown(usdMicros, { numerator: denominator, denominator: numerator }), usdMicros }
 }
 
-/** All risks of a token that its record shows. */
-export function riskFlags(chain: Chain, record: TokenRecord): readonly RiskFlag[] {
+/** All risks in the facts of a token. */
+export function riskFlags(chain: ChainReader, record: TokenRecord): readonly RiskFlag[] {
   const evidence: Readonly<Record<RiskCode, string | null>> = {
     ...backingEvidence(chain, record),
     ...powerEvidence(record),
@@ -100,7 +104,7 @@ export function riskFlags(chain: Chain, record: TokenRecord): readonly RiskFlag[
   })
 }
 
-/** 100 less the points of every flag, at least 0. */
+/** 100 minus the points of all flags, at least 0. */
 export function scoreOf(flags: readonly RiskFlag[]): number {
   return Math.max(0, 100 - flags.reduce((sum, { points }) => sum + points, 0))
 }
@@ -108,7 +112,7 @@ export function scoreOf(flags: readonly RiskFlag[]): number {
 type Evidence<Code extends RiskCode> = Readonly<Record<Code, string | null>>
 
 function backingEvidence(
-  chain: Chain,
+  chain: ChainReader,
   { row, collateral }: TokenRecord,
 ): Evidence<'under-backed' | 'custody-elsewhere' | 'bridge-halted'> {
   const bridged = row.kind === 'bridged' ? row.symbol : collateral?.parts[0]?.asset.symbol
@@ -126,7 +130,7 @@ function backingEvidence(
   }
 }
 
-/** Whether somebody may mint more of it with nothing behind. */
+/** Whether its issuer may mint more without collateral. */
 export function isMintable({ kind, issuer, headroom }: AssetRow): boolean {
   return kind === 'plain' && issuer !== null && headroom > 0n
 }
@@ -157,7 +161,10 @@ function holderEvidence({ row, largest }: TokenRecord): Evidence<'one-holder-has
   }
 }
 
-/** Dollars, in millionths, that the deepest pool falls short of. A price with next to nothing behind it misleads more than none. */
+/**
+ * Depth limits of the deepest pool, in millionths of a dollar. A price with almost no depth behind it misleads more
+ * than no price.
+ */
 const THINNESS = [
   ['next-to-nothing-in-pools', LOW_DEPTH / 1_000n],
   ['very-thin-pools', LOW_DEPTH / 10n],
@@ -168,7 +175,7 @@ type Thinness = (typeof THINNESS)[number][0]
 function poolEvidence({ pools }: TokenRecord): Evidence<'no-pool' | Thinness> {
   const known = pools.flatMap(({ usdMicros }) => usdMicros ?? [])
   const deepest = known.reduce((most, micros) => (micros > most ? micros : most), 0n)
-  // A depth that nothing prices may be anything.
+  // If a depth is unknown, the deepest pool is unknown, so nothing is said.
   const isKnown = pools.length > 0 && known.length === pools.length
   const thinness = isKnown ? THINNESS.find(([, below]) => deepest < below)?.[0] : undefined
   const evidence = (code: Thinness): string | null =>

@@ -1,5 +1,5 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
 import { holderCount } from '../../consensus/chain/holders.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { symbolOf, tokenAsset } from '../../consensus/ledger/asset.ts'
 import { type StableFacts, stableFacts } from '../../consensus/ledger/stable-facts.ts'
 import { headroomOf, supplyOf, supplyRecord } from '../../consensus/ledger/supply.ts'
@@ -8,39 +8,39 @@ import type { Amount } from '../../consensus/primitives/amount.ts'
 import type { Address, Hash, TokenSymbol } from '../../consensus/primitives/ids.ts'
 import { type AssetFacts, assetNamed, coinOf, recordedAsset } from './assets.ts'
 
-/** Everything that the chain says of one asset; the native coin is written like a token that nobody issues. */
+/** Everything that the chain records about an asset; the native coin appears as a token without an issuer. */
 export interface AssetRow extends AssetFacts {
-  /** Null where nobody may mint or change it: the native coin, bridged tokens, tokens that were renounced. */
+  /** Null if minting and changes are impossible for any account: the native coin, bridged tokens, renounced tokens. */
   readonly issuer: Address | null
   readonly freezable: boolean
-  /** Height of its creation, 0 for what is there from the start. */
+  /** Height of its creation; 0 if it exists since genesis. */
   readonly createdAt: number
   readonly minted: Amount
   readonly burned: Amount
-  /** minted - burned: all that exists, wherever it is held. */
+  /** minted - burned: all existing units, wherever they are held. */
   readonly supply: Amount
-  /** Most that may ever be minted, null without a limit of its own. */
+  /** Maximum that may ever be minted; null without a limit of its own. */
   readonly maxSupply: Amount | null
-  /** What may still be minted. */
+  /** How much may still be minted. */
   readonly headroom: Amount
-  /** Addresses that hold some; what pools, stakes and escrows hold has no address. */
+  /** Number of addresses that hold it; pools, stakes and escrows have no address. */
   readonly holders: number
-  /** How a stable token is backed; null for any other asset. */
+  /** Backing of a stable token; null for any other asset. */
   readonly backing: StableFacts | null
 }
 
-/** One asset by its symbol. */
-export function assetRow(chain: Chain, symbol: string): AssetRow | undefined {
+/** An asset by its symbol. */
+export function assetRow(chain: ChainReader, symbol: string): AssetRow | undefined {
   const facts = assetNamed(chain, symbol)
   return facts === undefined ? undefined : rowOf(chain, facts)
 }
 
-/** One asset by its id, which a record names. */
-export function recordedRow(chain: Chain, asset: Hash): AssetRow {
+/** An asset by an id from a record. */
+export function recordedRow(chain: ChainReader, asset: Hash): AssetRow {
   return rowOf(chain, recordedAsset(chain, asset))
 }
 
-function rowOf({ database }: Chain, facts: AssetFacts): AssetRow {
+function rowOf({ database }: ChainReader, facts: AssetFacts): AssetRow {
   const { asset, kind, symbol } = facts
   const token = kind === 'native' ? undefined : database.get(TOKENS, asset)
   const books = supplyRecord(database, asset)
@@ -59,13 +59,13 @@ function rowOf({ database }: Chain, facts: AssetFacts): AssetRow {
   }
 }
 
-/** A page of assets; `next` is the symbol that the next page begins after, null on the last. */
+/** A page of assets; `next` is the `after` of the next page, null on the last. */
 export interface AssetPage {
   readonly assets: readonly AssetRow[]
   readonly next: TokenSymbol | null
 }
 
-/** Which assets are listed: those after a symbol, hidden ones only where `hidden` says so. */
+/** Filter of a listing: symbols after `after`; hidden assets only if `hidden` is set. */
 export interface AssetQuery {
   readonly after?: TokenSymbol | undefined
   readonly limit: number
@@ -73,10 +73,10 @@ export interface AssetQuery {
 }
 
 /**
- * Assets in the order of their symbols, the native coin before them all. Tokens never go, so a page begins where the last
- * one ended whatever was mined meanwhile. Hidden ones are passed over, so a page may be shorter than its limit.
+ * A page of assets, ordered by symbol, the native coin first. Tokens are never deleted, so new blocks do not disturb
+ * paging. Hidden ones are skipped, so a page may be shorter than its limit.
  */
-export async function listAssets(chain: Chain, { after, limit, hidden = false }: AssetQuery): Promise<AssetPage> {
+export async function listAssets(chain: ChainReader, { after, limit, hidden = false }: AssetQuery): Promise<AssetPage> {
   const coin = coinOf(chain)
   const first = after === undefined ? [coin.symbol] : []
   const behind = after === undefined || after === coin.symbol ? undefined : TOKENS.key(tokenAsset(after))

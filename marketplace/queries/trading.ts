@@ -1,16 +1,19 @@
 import { CANDLE_MS, candleIndex, candleOf, candleRange, type HourlyCandle, hourOf } from '../../amm/candles.ts'
 import type { Pool } from '../../amm/pool.ts'
 import { decodeTrade, placeOfEntry, type Trade, type TradePlace, tradeIndex, tradeRange } from '../../amm/trades.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import type { PoolId } from '../../consensus/primitives/ids.ts'
 import { coinOf } from './assets.ts'
 
-/** Hours that the figures of a day are summed over: the current one, as far as it has come, and the 23 before it. */
+/** Hours in the figures of a day: the current, unfinished hour and the 23 before it. */
 export const DAY_HOURS = 24
 
-/** Trades on the best chain, newest first; `before` is the place of the last one read before, `poolId` names one pool. */
+/**
+ * Trades on the best chain, newest first. `before` is the last trade of the page before; `poolId` restricts to one
+ * pool.
+ */
 export async function listTrades(
-  chain: Chain,
+  chain: ChainReader,
   query: { readonly poolId?: PoolId | undefined; readonly before?: TradePlace | undefined; readonly limit: number },
 ): Promise<readonly Trade[]> {
   const { database } = chain
@@ -18,24 +21,27 @@ export async function listTrades(
   const places = await database.indexPage(index, tradeRange(query), placeOfEntry)
   return places.flatMap((place) => {
     const value = database.indexed(index, place)
-    // A reading whose head has moved meanwhile is begun anew.
+    // The head moved: the reading will start again.
     return value === undefined ? [] : [decodeTrade(value)]
   })
 }
 
-/** Hour of the head, counted from 1970: what is "now" in candles. */
-export function hourNow({ head }: Chain): number {
+/** Hour of the head, counted from 1970; the current hour of candles. */
+export function hourNow({ head }: ChainReader): number {
   return hourOf(head.header.timeMs)
 }
 
-/** Time at which an hour begins, milliseconds since 1970. */
+/** Start of an hour, in milliseconds since 1970. */
 export function startOfHour(hour: number): number {
   return hour * CANDLE_MS
 }
 
-/** Candles of the hours `from` to before `to` in which something happened to the pool, oldest first, at most the newest `limit`. */
+/**
+ * Candles of a pool from hour `from` to before `to`, oldest first, at most the newest `limit`. Hours without activity
+ * have no candle.
+ */
 export async function listCandles(
-  chain: Chain,
+  chain: ChainReader,
   query: { readonly poolId: PoolId; readonly from: number; readonly to: number; readonly limit: number },
 ): Promise<readonly HourlyCandle[]> {
   const index = candleIndex(coinOf(chain).symbol)
@@ -43,20 +49,20 @@ export async function listCandles(
   return newestFirst.toReversed()
 }
 
-/** What a pool did in the last {@link DAY_HOURS} hours, in base units. */
+/** A pool's activity in the last {@link DAY_HOURS} hours, in base units. */
 export interface PoolDay {
   readonly volumeX: bigint
   readonly volumeY: bigint
-  /** What stayed with the LPs, by the asset that was paid in. */
+  /** Fees that the LPs earned, by the asset that was paid in. */
   readonly feesX: bigint
   readonly feesY: bigint
   readonly trades: number
-  /** Reserves as they were when the day began; null for a pool that is younger, or where nothing is known. */
+  /** Reserves at the start of the day; null if the pool is younger or the reserves are unknown. */
   readonly before: Pick<Pool, 'reserveX' | 'reserveY'> | null
 }
 
-/** Sums of the last day of a pool. */
-export async function poolDay(chain: Chain, poolId: PoolId): Promise<PoolDay> {
+/** Sums of a pool's last day. */
+export async function poolDay(chain: ChainReader, poolId: PoolId): Promise<PoolDay> {
   const to = hourNow(chain) + 1
   const from = to - DAY_HOURS
   const [candles, earlier] = await Promise.all([

@@ -4,42 +4,45 @@ import type { AssetFacts } from '../queries/assets.ts'
 import { confidenceIn, type PriceFacts, type PriceGround } from '../queries/prices.ts'
 import { ratio, significantText, times } from '../queries/ratio.ts'
 
-/** Something, or null where it is unknown. */
+/** A value, or null if it is unknown. */
 export function orNull<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()])
 }
 
-/** An exact amount in whole units of its asset. */
+/** An exact amount in whole units of an asset, as decimal text. */
 export const DECIMAL_AMOUNT = Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]{1,18})?$' })
 /** Symbol of an asset. */
 export const SYMBOL = Type.String({ pattern: '^[A-Z][A-Z0-9]{1,9}$' })
-/** An exact amount with the asset that it counts. */
+/** An exact amount with its asset. */
 export const ASSET_AMOUNT = Type.Object({
   symbol: SYMBOL,
   decimals: Type.Integer({ minimum: 0, maximum: 18 }),
   amount: DECIMAL_AMOUNT,
 })
-/** Dollars as a number, cut after 6 decimals; null where no price is known. */
+/** Dollars as a number, truncated to 6 decimals; null if no price is known. */
 export const USD = orNull(Type.Number({ minimum: 0 }))
-/** What a price rests on in dollars, null where no pool takes part in it, and whether that is enough; both null where there is no price. */
+/**
+ * The liquidity in dollars behind a price (null if no pool is part of it), and whether it is enough. Both are null
+ * without a price.
+ */
 export const PRICE_DEPTH = {
   depthUsd: USD,
   confidence: orNull(Type.Union([Type.Literal('normal'), Type.Literal('low')])),
 }
-/** Percent as a number, cut after 4 decimals. */
+/** Percent as a number, truncated to 4 decimals. */
 export const PERCENT = Type.Number({ minimum: 0 })
-/** Fields of a result that could not be worked out, by their names. */
+/** Names of the result fields that could not be determined. */
 export const UNKNOWN = Type.Array(Type.String())
 
 const USD_DECIMALS = 6
 const PRICE_DIGITS = 10
 
-/** Base units in whole units of the asset. */
+/** Converts base units to whole units of the asset. */
 export function amountText({ decimals }: Pick<AssetFacts, 'decimals'>, units: bigint): string {
   return formatAmount(units, decimals)
 }
 
-/** Base units of an asset with its name. */
+/** An amount in base units as whole units with the asset's symbol. */
 export function assetAmount(
   { symbol, decimals }: Pick<AssetFacts, 'symbol' | 'decimals'>,
   units: bigint,
@@ -47,12 +50,12 @@ export function assetAmount(
   return { symbol, decimals, amount: formatAmount(units, decimals) }
 }
 
-/** Millionths of a dollar in dollars; null where they are unknown. */
+/** Converts millionths of a dollar to dollars; null if unknown. */
 export function usd<T extends bigint | null>(micros: T): T extends null ? null : number {
   return (micros === null ? null : Number(formatAmount(micros, USD_DECIMALS))) as never
 }
 
-/** What a price rests on. */
+/** The liquidity behind a price, and whether it is enough. */
 export function priceDepth(price: PriceGround | null) {
   return {
     depthUsd: usd(price?.depthUsdMicros ?? null),
@@ -60,7 +63,7 @@ export function priceDepth(price: PriceGround | null) {
   }
 }
 
-/** Dollars for one whole unit, rounded to 10 significant digits; null where no price is known. */
+/** Dollars per whole unit, rounded to 10 significant digits; null if no price is known. */
 export function usdPrice(
   { decimals }: Pick<AssetFacts, 'decimals'>,
   price: Pick<PriceFacts, 'microsPerUnit'> | null,
@@ -70,7 +73,7 @@ export function usdPrice(
   return Number(significantText(perWhole, PRICE_DIGITS))
 }
 
-/** 100 x part / whole, cut after 4 decimals; the whole must not be 0. */
+/** 100 x part / whole, truncated to 4 decimals; `whole` must not be 0. */
 export function percent(part: bigint, whole: bigint): number {
   return Number((part * 1_000_000n) / whole) / 10_000
 }

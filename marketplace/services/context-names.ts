@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { isHex } from '../../consensus/primitives/bytes.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import { TOKEN_SYMBOL } from '../../consensus/primitives/ids.ts'
@@ -12,8 +12,8 @@ import { namedOn } from './named.ts'
 import { CONTEXT_CHARS_MAX, isBlank, type RequestForm, refusal, unusable } from './requests.ts'
 
 /**
- * What context seems to name. `sure`: it is written as a name is, so it is refused even if nothing has that name. Any other
- * single word counts as a name only if something has it.
+ * A name found in optional context. `sure`: the text has the form of a name, so it is refused even if nothing has this
+ * name. Any other single word counts as a name only if something has it.
  */
 interface ContextName {
   readonly name: string | null
@@ -21,16 +21,19 @@ interface ContextName {
 }
 
 const CONTEXT: ContextName = { name: null, sure: false }
-/** JSON with something in it: its sender wants that to be read. */
+/** Non-empty JSON: the caller expects it to be read. */
 const STRUCTURED = /^(?:\{|\[\s*["{\d])/
-/** One word as programs write it; no language puts all that it has to say into one. */
+/** A single ASCII word. A sentence in any language has more, or other characters. */
 const WORD = /^[!-~]{1,100}$/
-/** A word in capitals with its parts, a number, or what is too long to be spoken: an address or an id. */
+/**
+ * Forms that only names have: a word in capitals with its parts, a number, or a string too long for a word (an address
+ * or id).
+ */
 const WRITTEN_AS_NAME = /^(?:[A-Z][A-Z0-9]+(?:[-_/.][A-Z0-9]+)*|[0-9]+(?:\.[0-9]+)?|[A-Za-z0-9]{25,})$/
 
 /**
- * Reads optional context of a service that can tell of one thing alone: every single word is a name, in upper case, an id in
- * lower case; null where nothing is named.
+ * Reads the optional context of a service about one thing. A single word is a name: ids in lower case, others in upper
+ * case. Null if nothing is named.
  */
 export function parseContextName(request: string, form: RequestForm): Result<string | null> {
   const text = request.trim()
@@ -61,9 +64,9 @@ function noRequest(so: string): string {
 const NO_FORM: RequestForm = { requestFormat: '', example: '' }
 
 /**
- * Request of a service that tells one thing, to all the same: any words are context and change nothing, as the interface has it.
- * A name that it cannot tell of is refused, so that no caller pays for an answer to another question; the native coin and the
- * names in `told` are part of every answer.
+ * Request handling of a service that gives every caller the same result. Context changes nothing, as the interface
+ * says. But a name that the result does not cover is refused, so that no caller pays for an answer to another question.
+ * The native coin and the names in `told` are always covered.
  */
 export function optionalContext(told: readonly string[] = []) {
   return {
@@ -77,8 +80,8 @@ export function optionalContext(told: readonly string[] = []) {
   }
 }
 
-/** Whether a word is the name of a token, a pool, a network or a major coin, so that it was hardly said in passing. */
-function isKnown(chain: Chain, name: string): boolean {
+/** Whether a word is the name of a token, pool, network or major coin. Then it was hardly said in passing. */
+function isKnown(chain: ChainReader, name: string): boolean {
   const networks = bridgeNetworks(chain).map(({ rules }) => rules.key.toUpperCase())
   return namedOn(chain, name) !== undefined || [...networks, ...MAJORS].includes(name)
 }

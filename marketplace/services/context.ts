@@ -6,17 +6,17 @@ import type { AgentId, ServiceId, TxId } from '../../consensus/primitives/ids.ts
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import type { Outside } from '../ports/outside.ts'
 
-/** What services may know of the mempool. */
+/** The mempool as services see it. */
 export interface MempoolView {
   readonly count: number
   readonly bytes: number
   readonly bytesMax: number
   get(txId: TxId): Transaction | undefined
-  /** Rate that is likely to be mined soon, base units per unit of weight. */
+  /** A fee rate that is likely to be mined soon, in base units per unit of weight. */
   readonly suggestedRate: bigint
 }
 
-/** Verdicts on the two halves of a transaction's signatures; null where the keys are not known here. */
+/** Verdicts on both halves of a transaction's signatures; null if the keys are not known here. */
 export interface SignatureFacts {
   readonly classical: { readonly alg: string; readonly valid: boolean | null }
   readonly postQuantum: { readonly alg: string; readonly valid: boolean | null }
@@ -31,15 +31,15 @@ export interface HalfVerdicts {
 /** What the operator of this node sells. */
 export interface Shelf {
   readonly agentId: AgentId
-  /** Where callers reach this node; null where it does not know. */
+  /** Where callers reach this node; null if unknown. */
   readonly url: string | null
-  /** Whether a service of this operator can be sold now; undefined for one that it does not have. */
+  /** Whether a service of this operator can be sold now; undefined if the operator has no such service. */
   readonly isAvailable: (serviceId: ServiceId) => boolean | undefined
-  /** Words under which a service of this operator is found beside those that the chain has of it; empty for one that it does not have. */
+  /** Extra search words of a service of this operator, beside those on chain; empty if there are none. */
   readonly wordsOf: (serviceId: ServiceId) => string
 }
 
-/** The world as a service sees it: the node's chain, and what is handed to it of the rest. */
+/** Everything that a service may use: the node's chain, and the interfaces to the rest. */
 export interface ServiceContext {
   readonly chain: Chain
   readonly mempool: MempoolView
@@ -49,7 +49,7 @@ export interface ServiceContext {
   /** Verdicts on every part of a job, in order. */
   readonly halfVerdicts: (job: SignatureJob) => readonly HalfVerdicts[]
   readonly powHasher: PowHasher
-  /** Null where nothing is sold. */
+  /** Null if the operator sells nothing. */
   readonly shelf: Shelf | null
   readonly outside: Outside
 }

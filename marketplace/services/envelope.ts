@@ -6,7 +6,7 @@ import type { Result } from '../../consensus/primitives/result.ts'
 import type { Source, Sourced } from '../ports/sourced.ts'
 import type { ServiceContext } from './context.ts'
 
-/** Fields that every result read from the chain begins with. */
+/** First fields of every result that was read from the chain. */
 export const CHAIN_ENVELOPE = {
   service: Type.String(),
   asOf: Type.String({ format: 'date-time' }),
@@ -18,7 +18,7 @@ export const CHAIN_ENVELOPE = {
 /** An exact amount of the native coin, in coins. */
 export const COIN_AMOUNT = Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]{1,8})?$' })
 
-/** Head that a result was read from, and when. */
+/** The head that a result was read from, and when. */
 export interface ChainEnvelope {
   readonly service: string
   readonly asOf: string
@@ -27,13 +27,13 @@ export interface ChainEnvelope {
   readonly blockHash: string
 }
 
-/** The envelope of a result that is read now. */
+/** Envelope of a result that is read now. */
 export function chainEnvelope(service: string, { chain, clock }: ServiceContext): ChainEnvelope {
   const { header, id } = chain.head
   return { service, asOf: new Date(clock.now()).toISOString(), engine: 'chain', height: header.height, blockHash: id }
 }
 
-/** Coins as decimal text. */
+/** Base units as coins, in decimal text. */
 export function coins({ chain }: ServiceContext, baseUnits: bigint): string {
   return formatAmount(baseUnits, chain.ruleBook.params.decimals)
 }
@@ -43,14 +43,14 @@ export function rounded(value: number, decimals: number): number {
   return Number(value.toFixed(decimals))
 }
 
-/** Fields that every result begins with that an engine of this node worked out. */
+/** First fields of every result that an engine of this node computed. */
 export const ENGINE_ENVELOPE = {
   service: Type.String(),
   asOf: Type.String({ format: 'date-time' }),
   engine: Type.String({ minLength: 1 }),
 }
 
-/** Where a result from outside the chain comes from, and how fresh it is. */
+/** The source of data from outside the chain, and how fresh it is. */
 export const SOURCE = Type.Object({
   name: Type.String(),
   url: Type.Optional(Type.String()),
@@ -59,30 +59,30 @@ export const SOURCE = Type.Object({
   attribution: Type.Optional(Type.String()),
 })
 
-/** Fields that every result begins with that a provider gave. */
+/** First fields of every result that a provider gave. */
 export const SOURCE_ENVELOPE = {
   service: Type.String(),
   asOf: Type.String({ format: 'date-time' }),
   source: SOURCE,
 }
 
-/** The envelope of what an engine worked out. */
+/** Envelope of an engine's result. */
 export function engineEnvelope(service: string, engine: string, { clock }: { readonly clock: Clock }) {
   return { service, asOf: new Date(clock.now()).toISOString(), engine }
 }
 
-/** The envelope of what a provider gave. */
+/** Envelope of a provider's result. */
 export function sourceEnvelope(service: string, source: Source, { clock }: { readonly clock: Clock }) {
   return { service, asOf: new Date(clock.now()).toISOString(), source }
 }
 
-/** What came from outside, or the failure of the service: its caller is refunded. */
+/** The value of a result from outside. A fault throws: the service fails, and its caller is refunded. */
 export function delivered<T>(result: Result<T>): T {
   if (result.ok) return result.value
   throw new Error(faultMessage(result.fault))
 }
 
-/** A result of a provider as the service gives it: envelope first, then its fields. */
+/** A provider's result as the service returns it: envelope first, then its fields. */
 export function fromSource<T, F extends object>(
   service: string,
   result: Result<Sourced<T>>,

@@ -5,17 +5,17 @@ import type { PoolRow } from '../queries/pools.ts'
 import { compareRatios, type Ratio, ratio, significantText, times } from '../queries/ratio.ts'
 import { ASSET_AMOUNT, assetAmount, orNull } from './amounts.ts'
 
-/** Per cent that may be below 0, cut after 4 decimals towards 0. */
+/** A change in per cent, which may be below 0, truncated to 4 decimals. */
 export const CHANGE_PCT = Type.Number()
-/** A price as a number, rounded to 10 significant digits; null where it is unknown. */
+/** A price as a number, rounded to 10 significant digits; null if unknown. */
 export const PRICE = orNull(Type.Number({ exclusiveMinimum: 0 }))
-/** A pool by id and name, with its fee. */
+/** Id, name and fee of a pool. */
 export const POOL_NAME = {
   id: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   pool: Type.String(),
   feePct: Type.Number({ minimum: 0 }),
 }
-/** A pool with what it holds. */
+/** A pool with its reserves. */
 export const POOL_HOLDINGS = Type.Object({ ...POOL_NAME, reserves: Type.Array(ASSET_AMOUNT) })
 
 const PRICE_DIGITS = 10
@@ -36,7 +36,7 @@ export function poolHoldings(row: PoolRow): Static<typeof POOL_HOLDINGS> {
   return { ...poolName(row), reserves: [assetAmount(x, pool.reserveX), assetAmount(y, pool.reserveY)] }
 }
 
-/** Whole units of one asset for one whole unit of the other, from base units of both: rounded to 10 significant digits. */
+/** Converts a price per base unit to a price per whole unit, rounded to 10 significant digits. */
 export function wholePrice(
   perUnit: Ratio,
   of: Pick<AssetFacts, 'decimals'>,
@@ -47,13 +47,13 @@ export function wholePrice(
   )
 }
 
-/** 100 (now - before) / before, cut after 4 decimals towards 0; before must not be 0. */
+/** 100 (now - before) / before, truncated to 4 decimals; `before` must not be 0. */
 export function changePct(now: Ratio, before: Ratio): number {
   const part = now.numerator * before.denominator - before.numerator * now.denominator
   return Number((part * 1_000_000n) / (before.numerator * now.denominator)) / 10_000
 }
 
-/** now - before as whole units, rounded to 10 significant digits. */
+/** now - before in whole units, rounded to 10 significant digits. */
 export function changeAbs(
   [now, before]: readonly [Ratio, Ratio],
   of: Pick<AssetFacts, 'decimals'>,
@@ -69,7 +69,7 @@ export function changeAbs(
   return fell ? -size : size
 }
 
-/** Parts per million as per cent. */
+/** Converts parts per million to per cent. */
 export function pctOfPpm(ppm: bigint): number {
   return Number(ppm) / 10_000
 }
@@ -79,7 +79,7 @@ export function unknownIn(fields: Readonly<Record<string, unknown>>): string[] {
   return Object.keys(fields).filter((name) => fields[name] === null)
 }
 
-/** What every sample begins with. */
+/** The envelope of every sample. */
 export function sampleEnvelope(service: ServiceId) {
   return {
     service: service as string,
@@ -90,5 +90,5 @@ export function sampleEnvelope(service: ServiceId) {
   }
 }
 
-/** Id of a pool in samples. */
+/** The pool id in samples. */
 export const SAMPLE_POOL = '5b0de1c6c2aa7e0f3d4b92716a8c5e4f1029384756abcdef0123456789abcdef'

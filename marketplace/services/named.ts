@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { isHex } from '../../consensus/primitives/bytes.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import { TOKEN_SYMBOL } from '../../consensus/primitives/ids.ts'
@@ -9,10 +9,10 @@ import { bridgeNetworks } from '../queries/collateral.ts'
 import { POOL_NAME, type PoolRow, poolNamed } from '../queries/pools.ts'
 import { isBlank, type RequestForm, refusal, unusable } from './requests.ts'
 
-/** Longest text that names a token or a pool, some blanks around it. */
+/** Maximum length of a token or pool name, with spaces around it. */
 export const NAME_CHARS_MAX = 100
 
-/** Reads the name of a token or a pool: upper case, an id in lower case; null for an empty text. */
+/** Reads the name of a token or pool: names in upper case, ids in lower case; null for an empty text. */
 export function parseTokenOrPool(request: string, form: RequestForm): Result<string | null> {
   const text = request.trim()
   if (isBlank(text)) return ok(null)
@@ -22,22 +22,22 @@ export function parseTokenOrPool(request: string, form: RequestForm): Result<str
   return TOKEN_SYMBOL.test(name) || POOL_NAME.test(name) ? ok(name) : unusable('not a token symbol or pool', form)
 }
 
-/** What a text names: one token, or a pool with its two. */
+/** What a name stands for: one token, or a pool with its two. */
 export interface Named {
   readonly pool: PoolRow | null
   readonly assets: readonly AssetFacts[]
 }
 
-/** The token or pool of a name that {@link parseTokenOrPool} has read, undefined where there is none. */
-export function namedOn(chain: Chain, name: string): Named | undefined {
+/** Finds the token or pool of a name from {@link parseTokenOrPool}; undefined if there is none. */
+export function namedOn(chain: ChainReader, name: string): Named | undefined {
   const asset = assetNamed(chain, name)
   if (asset !== undefined) return { pool: null, assets: [asset] }
   const pool = poolNamed(chain, name)
   return pool && { pool, assets: [pool.x, pool.y] }
 }
 
-/** Why a symbol does not do that no asset of this chain has: others have the same assets under other names. */
-export function noToken(chain: Chain, symbol: string, form: RequestForm, what = 'token'): Fault {
+/** The refusal of an unknown symbol, with a hint: other chains use other names for the same assets. */
+export function noToken(chain: ChainReader, symbol: string, form: RequestForm, what = 'token'): Fault {
   const coin = coinOf(chain).symbol as string
   const symbols = [coin, ...new Set(bridgeNetworks(chain).map(({ rules }) => rules.asset as string))]
   const meant = meantName(symbol, symbols)
@@ -45,7 +45,7 @@ export function noToken(chain: Chain, symbol: string, form: RequestForm, what = 
   return refusal(`there is no ${what} ${symbol}; ${hint}`, form)
 }
 
-/** Why a name that was read does not do on this chain, or null. */
-export function nameFault(chain: Chain, name: string | null, form: RequestForm): Fault | null {
+/** The refusal of a name that this chain does not have, or null. */
+export function nameFault(chain: ChainReader, name: string | null, form: RequestForm): Fault | null {
   return name === null || namedOn(chain, name) !== undefined ? null : noToken(chain, name, form, 'token or pool')
 }

@@ -5,7 +5,7 @@ import { amountText, DECIMAL_AMOUNT } from './amounts.ts'
 
 const PLACES = ['inPools', 'inReserves', 'staked', 'forStakers', 'inEscrow', 'maturing'] as const
 
-/** Units that no address holds, by where they are. */
+/** Units that are not at an address, by place. */
 export const EXCLUDED = Type.Array(
   Type.Object({
     place: Type.Unsafe<(typeof PLACES)[number]>({ type: 'string', enum: [...PLACES] }),
@@ -13,7 +13,7 @@ export const EXCLUDED = Type.Array(
   }),
 )
 
-/** Where an asset is besides at addresses; places that hold nothing of it are left out. */
+/** Where units of an asset are, apart from addresses; places without units are left out. */
 export function excludedFrom(
   asset: Pick<AssetFacts, 'decimals'>,
   places: SupplyPlaces,

@@ -6,44 +6,45 @@ import type { Capability } from '../ledger/capabilities.ts'
 import type { Readiness } from '../ports/readiness.ts'
 import type { ServiceContext } from './context.ts'
 
-/** What a service says about itself; published on chain as far as the registry holds it. */
+/** Description of a service. Its main fields are published on chain. */
 export interface ServiceFacts {
   readonly serviceId: ServiceId
   readonly name: string
   readonly description: string
-  /** The same as one whole sentence of at most 120 characters, for catalogues that hold no more. */
+  /** The description as one sentence of at most 120 characters, for catalogues with little room. */
   readonly brief: string
-  /** Further words under which it is found, in no order. */
+  /** Further search words, unordered. */
   readonly words: string
   readonly capability: Capability
   /** Default price in millionths of a dollar; the operator may set another. */
   readonly priceUsdMicros: bigint
-  /** How the request text is written; empty where it is optional context. */
+  /** Format of the request text; empty if the request is optional context. */
   readonly requestFormat: string
-  /** A request that works; where one would have thousands of digits, its form. */
+  /** A working request; only its form, if a real one would have thousands of digits. */
   readonly example: string
-  /** A result as the service gives it: static, free to look at. */
+  /** A static example of a result, shown for free. */
   readonly sample: object
 }
 
-/**
- * One service: everything that the market needs to list, quote, check and run it. All services have this shape.
- */
+/** A service: everything that the market needs to list, quote, check and run it. */
 export interface ServiceDefinition<Input = unknown, Schema extends TSchema = TSchema> extends ServiceFacts {
-  /** Longest request text that can make sense; a longer one is refused unread. */
+  /** Maximum length of the request text; a longer one is refused unread. */
   readonly requestCharsMax: number
-  /** Reads the request text. The fault is `service/invalid-request` and says what is wrong and what works. */
+  /** Parses the request text. The fault is `service/invalid-request` and says what is wrong and what works. */
   readonly parse: (request: string) => Result<Input>
   /**
-   * What only the chain can tell of a request that reads well: that it names no token, pool or block. Asked at the quote and
-   * again before a payment is consumed; null where the request will do. The fault is `service/invalid-request`, or
-   * `service/unavailable` where the request is good but cannot be served here now: a payment for it is given back at once.
+   * Checks a parsed request against the chain, for example that its token exists. Called at the quote and again before
+   * a payment is consumed; null if it is fine. The fault is `service/invalid-request`, or `service/unavailable` if a
+   * good request cannot be served here now: its payment is then refunded at once.
    */
   readonly check?: (input: Input, context: ServiceContext) => Fault | null
-  /** Whether the result depends on input and head alone: it is then worked out once for each head. */
+  /** Whether the result depends only on input and head: it is then computed once per head. */
   readonly keptPerHead?: boolean
   readonly ready: (context: ServiceContext) => Readiness
-  /** Does the work. Throwing, or a result outside `resultSchema`, is a failed service: the caller is refunded. */
+  /**
+   * Does the work. If it throws, or the result does not match `resultSchema`, the service failed: the caller is
+   * refunded.
+   */
   readonly execute: (
     input: Input,
     context: ServiceContext,
@@ -54,15 +55,15 @@ export interface ServiceDefinition<Input = unknown, Schema extends TSchema = TSc
   readonly timeoutMs: number
   readonly resultBytesMax: number
   /**
-   * Whether its request chooses what it reaches outside, or has a model work: either costs something where it fails, too, so a
-   * payer whose calls of that kind keep failing is refused for a while.
+   * Whether the request makes this node contact other hosts or run a model. Failed calls of this kind cost the node
+   * something, so a payer with too many failures is refused for a while.
    */
   readonly reachesOut?: true
-  /** Whether running it twice does no harm: after a crash it is run again, else refunded. */
+  /** Whether it is safe to run twice: after a crash it is then run again, else refunded. */
   readonly repeatable: boolean
 }
 
-/** Declares a service; the helper only ties input, result and schema together. */
+/** Declares a service; it only ties the types of input, result and schema together. */
 export function defineService<Input, Schema extends TSchema>(
   definition: ServiceDefinition<Input, Schema>,
 ): ServiceDefinition {
@@ -70,8 +71,8 @@ export function defineService<Input, Schema extends TSchema>(
 }
 
 /**
- * Reads the request text of a call. Half of a surrogate pair has no bytes of its own: as bytes it would be the request of
- * another text, so no service ever sees it.
+ * Parses the request text of a call. A lone surrogate is refused first: it is lost when encoded as bytes, so two
+ * different texts would have the same hash.
  */
 export function readRequest(definition: ServiceDefinition, request: string): Result<unknown> {
   const { requestCharsMax, parse, example, requestFormat } = definition
@@ -88,19 +89,19 @@ export function needsRequest({ parse }: ServiceDefinition): boolean {
   return !parse('').ok
 }
 
-/** A refusal with the example that works on this network. */
+/** Replaces the example of a refusal by one with addresses of this network. */
 function withExample({ example }: ServiceDefinition, refused: Fault): Fault {
   return 'example' in refused.detail ? fault(refused.code, { ...refused.detail, example }) : refused
 }
 
-/** Reads the request text of a call and holds it against the chain. While that is being reorganised nothing is held against it. */
+/** Parses the request text and checks it against the chain; during a reorganisation the second check is skipped. */
 export function checkRequest(definition: ServiceDefinition, request: string, context: ServiceContext): Result<unknown> {
   const input = readRequest(definition, request)
   const refused = input.ok ? inputFault(definition, input.value, context) : null
   return refused === null ? input : fail(refused)
 }
 
-/** What the chain has against an input that reads well, or null. */
+/** The chain's objection to a parsed input, or null. */
 export function inputFault(definition: ServiceDefinition, input: unknown, context: ServiceContext): Fault | null {
   const refused = definition.check === undefined || context.chain.moving ? null : definition.check(input, context)
   return refused === null ? null : withExample(definition, refused)

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { faultRow } from '../../consensus/primitives/fault.ts'
 import { unknownName } from '../../consensus/primitives/likeness.ts'
-import type { Offer } from '../../marketplace/checkout/operator.ts'
-import { identify } from '../../marketplace/stable/identity.ts'
+import { identify } from '../../marketplace/till/rails/dollar/identity.ts'
+import type { Offer } from '../../marketplace/till/shop.ts'
 import { carryOut } from '../cashier/cashier.ts'
 import { type OfferedPayment, readPayment } from '../cashier/payments.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import { addressKey, holderOf } from '../edge/client-key.ts'
 import { noService } from '../handlers/market.ts'
 import type { MarketApi } from '../node/node-api.ts'
@@ -52,7 +52,7 @@ function unknownService(market: MarketApi, serviceId: string, isPaid: boolean): 
   const near = detail.suggestions as readonly string[]
   const meant = near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`
   const message = unusable(`there is no service ${detail.serviceId}${meant}`, isPaid)
-  return new A2aRefusal({ code: INVALID_PARAMS, message, data: { code: faultRow(code).api, details: detail } })
+  return new A2aRefusal({ code: INVALID_PARAMS, message, data: { code: httpFault(code).api, details: detail } })
 }
 
 /** Begins the task of a call: paid at once where the payment came with it, else with the terms. */

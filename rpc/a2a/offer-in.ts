@@ -1,4 +1,4 @@
-import type { Offer } from '../../marketplace/checkout/operator.ts'
+import type { Offer } from '../../marketplace/till/shop.ts'
 import type { MarketApi } from '../node/node-api.ts'
 import type { AgentMessage } from './wire.ts'
 

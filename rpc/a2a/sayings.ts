@@ -1,9 +1,10 @@
-import { type Fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
-import type { Offer } from '../../marketplace/checkout/operator.ts'
+import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { checkRequest } from '../../marketplace/services/service.ts'
+import type { Offer } from '../../marketplace/till/shop.ts'
 import { type CallOutcome, wantsAnother } from '../cashier/cashier.ts'
 import { resourceUrl } from '../cashier/options.ts'
 import { isWithheld } from '../cashier/quotes.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import { quoteBook } from '../handlers/market.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
 import type { ApiRequest } from '../server/answer.ts'
@@ -49,7 +50,7 @@ export function unpaid(place: A2aPlace, { offer, request }: Call): Step {
 
 /** A refusal; with terms where another payment would help. */
 export function refused(place: A2aPlace, { offer }: Call, cause: Fault): Step {
-  const { api } = faultRow(cause.code)
+  const { api } = httpFault(cause.code)
   const error = { [ERROR]: api, details: cause.detail }
   if (!wantsAnother(cause))
     return said('input-required', faultMessage(cause), { [STATUS]: 'payment-submitted', ...error })
@@ -74,7 +75,7 @@ export function afterOutcome(
   }
   if (outcome.is === 'refused') return { ...afterRefusal(place, call, outcome), artifact: null }
   const { code, message, refund } = outcome
-  const metadata = { [STATUS]: 'payment-failed', [ERROR]: faultRow(code).api, refund }
+  const metadata = { [STATUS]: 'payment-failed', [ERROR]: httpFault(code).api, refund }
   return { ...said('failed', message, metadata), artifact: null }
 }
 
@@ -90,7 +91,7 @@ function afterRefusal(
   call: Call,
   { fault: cause, charged, settlement }: Extract<CallOutcome, { is: 'refused' }>,
 ): Step {
-  const { retry, api, status } = faultRow(cause.code)
+  const { retry, api, status } = httpFault(cause.code)
   const isOver = cause.code === 'pay/unused' || (status >= LOST_STATUS && !retry)
   if (!isOver) return refused(place, call, cause)
   const more = { ...(charged === false && { charged }), ...(settlement && { [RECEIPTS]: [settlement] }) }

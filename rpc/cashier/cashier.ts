@@ -1,7 +1,8 @@
 import type { Holder } from '../../consensus/primitives/fair-share.ts'
-import { type Fault, faultRow } from '../../consensus/primitives/fault.ts'
+import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
-import type { Offer } from '../../marketplace/checkout/operator.ts'
+import type { Offer } from '../../marketplace/till/shop.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import { refundOf } from '../market/requests.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
 import { nativeNetwork } from './options.ts'
@@ -79,7 +80,7 @@ async function payNative(
   { txId, secret }: Extract<OfferedPayment, { rail: 'native' }>,
 ): Promise<CallOutcome> {
   const { serviceId } = offer.definition
-  const outcome = await market.checkout.settle({ serviceId, request, txId, secret, from })
+  const outcome = await market.till.settle({ serviceId, request, txId, secret, from })
   if (!outcome.ok) return { is: 'refused', fault: outcome.fault, charged: null, settlement: null }
   const { claim, replayed } = outcome.value
   if (claim.state === 'failed') {
@@ -89,19 +90,18 @@ async function payNative(
   }
   const receipt = nativeReceipt(node.chain, claim)
   const settlement = { success: true, transaction: txId, network: nativeNetwork(node.chain), payer: receipt.caller }
-  const sent = (): void => void market.checkout.delivered(claim)
+  const sent = (): void => void market.till.delivered(claim)
   return { is: 'paid', result: claim.result as string, receipt, settlement, replayed, sent }
 }
 
 async function payStable(
   { market }: Place,
-  { offer, request, idempotencyKey, client: sender }: PaidCallRequest,
+  { offer, request, idempotencyKey, client: from }: PaidCallRequest,
   { payment }: Extract<OfferedPayment, { rail: 'stable' }>,
 ): Promise<CallOutcome> {
   const rail = market.stable as NonNullable<MarketApi['stable']>
   const { serviceId } = offer.definition
-  const from = { client: sender.address, network: sender.network }
-  const outcome = await rail.settle({ serviceId, request, payment, idempotencyKey, ...from })
+  const outcome = await rail.till.settle({ serviceId, request, payment, idempotencyKey, from })
   const { word, caip2 } = rail.terms.network
   const network = payment.version === 1 ? word : caip2
   if (!outcome.ok) {
@@ -116,7 +116,7 @@ async function payStable(
   const { claim, replayed } = outcome.value
   const settlement = { success: true, transaction: claim.transaction, network, payer: claim.payer }
   const receipt = stableReceipt(rail.terms, claim)
-  const sent = (): void => void rail.delivered(claim)
+  const sent = (): void => void rail.till.delivered(claim)
   return { is: 'paid', result: claim.result as string, receipt, settlement, replayed, sent }
 }
 
@@ -140,6 +140,6 @@ function isUncharged({ code }: Fault): boolean {
  * waits for its block, or that serves once the call is corrected: in how it is written, in its secret, or in its request.
  */
 export function wantsAnother({ code, detail }: Fault): boolean {
-  const { status, retry } = faultRow(code)
+  const { status, retry } = httpFault(code)
   return status === 402 && !retry && code !== 'pay/unreadable' && detail.correctable !== true
 }

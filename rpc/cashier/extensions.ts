@@ -1,5 +1,5 @@
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
-import type { OwnOffer } from '../../marketplace/stable/requirements.ts'
+import type { OwnOffer } from '../../marketplace/till/rails/dollar/requirements.ts'
 
 /** Longest sample request that goes into the header: some facilitators refuse payments whose header exceeds 3,000 bytes. */
 const SAMPLE_CHARS_MAX = 80

@@ -1,10 +1,10 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { epochOf } from '../../consensus/ledger/epoch.ts'
-import type { Offer } from '../../marketplace/checkout/operator.ts'
-import { computeQuote, type NativeQuote } from '../../marketplace/checkout/quote.ts'
 import { type Agent, priceInEpoch, type Service } from '../../marketplace/ledger/agents.ts'
 import { capabilityNumber, capabilitySet } from '../../marketplace/ledger/capabilities.ts'
-import { stableAmount } from '../../marketplace/stable/terms.ts'
+import { stableAmount } from '../../marketplace/till/rails/dollar/terms.ts'
+import { computeQuote, type NativeQuote } from '../../marketplace/till/rails/native/quote.ts'
+import type { Offer } from '../../marketplace/till/shop.ts'
 import type { MarketApi } from '../node/node-api.ts'
 
 /** How an offer stands on the native rail: its quote, which one that is not on chain yet has too, and why it cannot be sold, or null. */

@@ -1,10 +1,10 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
-import type { Offer } from '../../marketplace/checkout/operator.ts'
-import type { NativeQuote } from '../../marketplace/checkout/quote.ts'
 import { needsRequest } from '../../marketplace/services/service.ts'
-import { type StableTerms, stableDollars } from '../../marketplace/stable/terms.ts'
+import { type StableTerms, stableDollars } from '../../marketplace/till/rails/dollar/terms.ts'
+import type { NativeQuote } from '../../marketplace/till/rails/native/quote.ts'
+import type { Offer } from '../../marketplace/till/shop.ts'
 import { coinNumber, usdNumber } from '../json/chain-json.ts'
 import { shortened } from '../json/shortened.ts'
 import type { MarketApi } from '../node/node-api.ts'
@@ -21,7 +21,7 @@ export const NATIVE_NETWORK_WORD = 'mainnet'
 export type Rail = 'native' | 'stable'
 
 /** CAIP-2 name of the native rail's network. The genesis in `extra` tells the networks apart. */
-export function nativeNetwork({ network }: Pick<Chain, 'network'>): string {
+export function nativeNetwork({ network }: Pick<ChainReader, 'network'>): string {
   return `farthing:${network.chainId}`
 }
 
@@ -35,7 +35,7 @@ export interface PaymentOption {
 
 /** What options are made from. */
 export interface OptionBasis {
-  readonly chain: Chain
+  readonly chain: ChainReader
   readonly market: MarketApi
   readonly offer: Offer
   readonly baseUrl: string
@@ -135,7 +135,7 @@ export interface NativeTerms {
 }
 
 /** The native offer of any agent of the chain, in the form of both generations. */
-export function nativeOption(chain: Chain, terms: NativeTerms): PaymentOption {
+export function nativeOption(chain: ChainReader, terms: NativeTerms): PaymentOption {
   const { quote, description, resource, reason } = terms
   const { ruleBook, network, head } = chain
   const { params } = ruleBook

@@ -1,7 +1,8 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
-import { type Fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
-import type { Offer } from '../../marketplace/checkout/operator.ts'
+import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { checkRequest } from '../../marketplace/services/service.ts'
+import type { Offer } from '../../marketplace/till/shop.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import { moment } from '../json/chain-json.ts'
 import { shortened } from '../json/shortened.ts'
 import type { MarketApi } from '../node/node-api.ts'
@@ -77,7 +78,7 @@ export class QuoteBook {
     const { tail, terms } = this.#text(offer, { ...facts, isPaid: !wantsAnother(fault) })
     const error = JSON.stringify(faultMessage(fault))
     const extra = `"details":${JSON.stringify(fault.detail)},`
-    const body = quoteBody({ error, code: faultRow(fault.code).api, requestId: facts.requestId, extra, tail })
+    const body = quoteBody({ error, code: httpFault(fault.code).api, requestId: facts.requestId, extra, tail })
     return { body, header: base64(termsText(inHeader(faultMessage(fault)), terms)) }
   }
 

@@ -1,15 +1,15 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { merkleProof, TRANSACTION_TREE } from '../../consensus/crypto/merkle.ts'
 import { fromHex, toHex } from '../../consensus/primitives/bytes.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
-import type { Claim } from '../../marketplace/checkout/claim.ts'
-import type { StableIn } from '../../marketplace/stable/claim.ts'
-import { type StableTerms, stableDollars } from '../../marketplace/stable/terms.ts'
+import type { StableIn } from '../../marketplace/till/rails/dollar/claim.ts'
+import { type StableTerms, stableDollars } from '../../marketplace/till/rails/dollar/terms.ts'
+import type { Claim } from '../../marketplace/till/rails/native/claim.ts'
 import { addressText, coinNumber, merkleProofToJson, moment } from '../json/chain-json.ts'
 
 /** The receipt of a call paid in the native coin, with the proof that the payment is in its block. */
 export function nativeReceipt(
-  chain: Chain,
+  chain: ChainReader,
   claim: Claim & { state: 'delivered' },
 ): { readonly caller: string } & Readonly<Record<string, unknown>> {
   const { params } = chain.ruleBook
@@ -48,7 +48,7 @@ export function stableReceipt({ asset, network }: StableTerms, claim: StableIn<'
 }
 
 /** Where the payment was mined, and the proof of it; left out while a reorganisation has taken it off the chain. */
-function paymentProof({ database }: Chain, txId: TxId): object {
+function paymentProof({ database }: ChainReader, txId: TxId): object {
   const location = database.location(txId)
   const blockId = location === undefined ? undefined : database.idAt(location.height)
   const entry = blockId === undefined ? undefined : database.entry(blockId)

@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
@@ -73,7 +73,7 @@ function ofInvoke({ chain, mempool }: NodeApi, txId: TxId, meant: Retried): Pros
   return { refund: `${use(waiting.payload, meant)} ${term} blocks after its own, which it waits for.` }
 }
 
-function ofEscrow({ head: { header }, ruleBook }: Chain, escrow: Escrow, meant: Retried): Prospect {
+function ofEscrow({ head: { header }, ruleBook }: ChainReader, escrow: Escrow, meant: Retried): Prospect {
   const { deadline } = escrow
   const dueMs = header.timeMs + (deadline - header.height) * ruleBook.at(header.height).block.spacingMs
   return { refund: `${use(escrow, meant)} at height ${deadline} (about ${moment(dueMs)}).`, deadline }

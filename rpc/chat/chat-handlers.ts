@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
 import { type ChatOutcome, type ChatSink, PLATFORM_MODEL_IDS } from '../../marketplace/chat/call.ts'
 import { expectedTokens } from '../../marketplace/chat/expected-tokens.ts'
@@ -7,6 +7,7 @@ import { NO_USAGE } from '../../marketplace/chat/models/usage.ts'
 import { isUnbegun } from '../../marketplace/chat/upstream-fault.ts'
 import type { ModelUsage } from '../../marketplace/ports/models.ts'
 import type { CHAT_MODEL } from '../contract/chat.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import type { Static } from '../contract/schema.ts'
 import type { ChatApi, NodeApi } from '../node/node-api.ts'
 import type { Answered, ApiRequest, FeedOut, Handler, PlainAnswer } from '../server/answer.ts'
@@ -71,7 +72,7 @@ class Talk {
         this.#usage = spent
       })
       const outcome = answered.ok ? answered : fail(end.faultOf(answered.fault))
-      status = outcome.ok ? 200 : faultRow(outcome.fault.code).status
+      status = outcome.ok ? 200 : httpFault(outcome.fault.code).status
       if (!outcome.ok && this.#usage === NO_USAGE && isUnbegun(outcome.fault)) this.#visit.pass.cancel()
       return outcome
     } finally {

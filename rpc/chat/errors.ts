@@ -1,4 +1,5 @@
-import { type Fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
+import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import { needsSettings } from '../server/faults.ts'
 
 /** An error as clients of the OpenAI interface read it. */
@@ -18,7 +19,7 @@ const PATHS = /^\/(?:v1|api\/v1\/(?:chat|models|audio|voice))(?:\/|$)/
 
 /** The error of a fault. */
 export function chatError(cause: Fault): ChatError {
-  const { api, status } = faultRow(cause.code)
+  const { api, status } = httpFault(cause.code)
   const { param } = cause.detail
   return {
     error: {
@@ -35,7 +36,7 @@ export function chatError(cause: Fault): ChatError {
  * after a pause that may be told in milliseconds (openai 7.55, `shouldRetry` and `retryRequest`).
  */
 export function retryHeaders(cause: Fault): Readonly<Record<string, string>> {
-  const { retry, status } = faultRow(cause.code)
+  const { retry, status } = httpFault(cause.code)
   if (status !== 429 && status < 500) return {}
   const { seconds } = cause.detail
   const isLasting = needsSettings(cause) || Number(seconds ?? 0) > WAIT_SECONDS_MAX

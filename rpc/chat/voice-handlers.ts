@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { ANSWER_TOKENS_EXPECTED_MAX, expectedTokens } from '../../marketplace/chat/expected-tokens.ts'
 import { NO_USAGE, spokenUsage } from '../../marketplace/chat/models/usage.ts'
@@ -8,6 +8,7 @@ import type { AloudOutcome } from '../../marketplace/chat/voice/voice-platform.t
 import { VOICE_FORMAT } from '../../marketplace/chat/voice/wav.ts'
 import type { ModelUsage } from '../../marketplace/ports/models.ts'
 import type { Share } from '../../marketplace/ports/shared-room.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import type { ChatApi } from '../node/node-api.ts'
 import type { ApiRequest, Handler } from '../server/answer.ts'
 import { base64Feed, fileFeed } from './audio-feed.ts'
@@ -104,7 +105,7 @@ async function aloud<T>(
 }
 
 function statusOf(cause: Fault): number {
-  return faultRow(cause.code).status
+  return httpFault(cause.code).status
 }
 
 /** JSON of an answer, without what is between its two parts: the sound. */

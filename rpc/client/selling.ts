@@ -15,7 +15,7 @@ import { type ClientParams, FEE_MAX_DEFAULT, feeOf } from './transactions.ts'
 /** How a paid call ended, as the seller has it on record. */
 export interface EndedCall {
   readonly txId: TxId
-  /** As `requestHash` of marketplace/checkout/claim.ts makes it. */
+  /** As `requestHash` of marketplace/till/rails/native/claim.ts makes it. */
   readonly requestHash: Hash
   readonly outcome: 'delivered' | 'failed'
   /** Hash of the result's bytes; zeros where it failed. */

@@ -6,7 +6,7 @@ import { TRANSACTION_TREE, verifyMerkleProof } from '../../consensus/crypto/merk
 import { fromHex, isHex, isHexBytes } from '../../consensus/primitives/bytes.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
-import { requestHash } from '../../marketplace/checkout/claim.ts'
+import { requestHash } from '../../marketplace/till/request-hash.ts'
 
 /**
  * What a client can check of a paid answer by itself. Every field is true or the answer must not be trusted. A header alone

@@ -1,4 +1,4 @@
-import type { Offer } from '../../marketplace/checkout/operator.ts'
+import type { Offer } from '../../marketplace/till/shop.ts'
 import type { OfferState } from '../cashier/offer-state.ts'
 import { paymentOptions, type Rail, resourceUrl, shownOptions } from '../cashier/options.ts'
 import type { QuoteBook } from '../cashier/quotes.ts'

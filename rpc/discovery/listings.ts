@@ -1,5 +1,5 @@
-import type { Offer } from '../../marketplace/checkout/operator.ts'
 import { findServices, type ServiceIndex, serviceIndex } from '../../marketplace/services/market/finding.ts'
+import type { Offer } from '../../marketplace/till/shop.ts'
 import { type OfferState, offerState } from '../cashier/offer-state.ts'
 import type { RegistryEntry } from '../contract/market.ts'
 import { registryEntries } from '../market/registry.ts'

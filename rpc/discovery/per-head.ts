@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
 
 interface Kept<T> {
@@ -12,7 +12,7 @@ interface Kept<T> {
  */
 export class PerHead<T> {
   readonly #keysMax: number
-  readonly #kept = new WeakMap<Chain, Kept<T>>()
+  readonly #kept = new WeakMap<ChainReader, Kept<T>>()
 
   constructor(keysMax: number) {
     this.#keysMax = keysMax
@@ -37,7 +37,7 @@ export class PerHead<T> {
 }
 
 /** Everything that documents depend on, in short. */
-function stampOf({ head, moving }: Chain, market: MarketApi | null): string {
+function stampOf({ head, moving }: ChainReader, market: MarketApi | null): string {
   const { shop, stable } = market ?? {}
   const rail = stable ? `${stable.closedBecause} ${stable.verified.detail} ${stable.facilitators.map(health)}` : ''
   return `${head.id} ${moving} ${shop?.closedBecause} ${shop && readyServices(shop)} ${rail}`

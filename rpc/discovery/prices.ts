@@ -1,6 +1,6 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { formatAmount } from '../../consensus/primitives/amount.ts'
-import { stableDollars } from '../../marketplace/stable/terms.ts'
+import { stableDollars } from '../../marketplace/till/rails/dollar/terms.ts'
 import type { MarketApi } from '../node/node-api.ts'
 import type { Listing } from './listings.ts'
 
@@ -23,7 +23,7 @@ export function dollars(usdMicros: bigint): string {
 }
 
 /** Prices of a service on every rail that this node has, the native one first. */
-export function railPrices(chain: Chain, market: MarketApi, { state }: Listing): readonly RailPrice[] {
+export function railPrices(chain: ChainReader, market: MarketApi, { state }: Listing): readonly RailPrice[] {
   const { ticker, decimals, name } = chain.ruleBook.params
   const { native, stable } = state
   const amount = native.quote === null ? null : `${formatAmount(native.quote.amount, decimals)} ${ticker}`
@@ -37,7 +37,7 @@ export function railPrices(chain: Chain, market: MarketApi, { state }: Listing):
 }
 
 /** The price of a service in a line: `$0.006 (0.024 FAR, or 0.006 USDC on base)`. */
-export function priceLine(chain: Chain, market: MarketApi, listing: Listing): string {
+export function priceLine(chain: ChainReader, market: MarketApi, listing: Listing): string {
   const ways = railPrices(chain, market, listing)
     .filter(({ amount }) => amount !== null)
     .map(({ rail, amount, network }) => (rail === 'native' ? amount : `${amount} on ${network}`))

@@ -1,6 +1,6 @@
 import { ESCROWS, lockOf, openerOf } from '../../marketplace/ledger/escrow.ts'
-import type { StablePayment } from '../../marketplace/stable/claim.ts'
-import { identify, isOfPayer } from '../../marketplace/stable/identity.ts'
+import type { StablePayment } from '../../marketplace/till/rails/dollar/claim.ts'
+import { identify, isOfPayer } from '../../marketplace/till/rails/dollar/identity.ts'
 import { offerIn } from '../a2a/offer-in.ts'
 import { readMessage } from '../a2a/wire.ts'
 import { type OfferedPayment, paymentInHeaders, readNativePayload, readPayment } from '../cashier/payments.ts'

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { maxHeaderSize, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import { errorBody, errorHeaders, errorType } from '../server/faults.ts'
 
 const REASON_CHARS_MAX = 100
@@ -18,7 +19,7 @@ export function refusalOf(cause: Fault): Refusal {
   const requestId = randomUUID()
   const body = JSON.stringify(errorBody(cause, { requestId, accept: '', path: '' }))
   return {
-    status: faultRow(cause.code).status,
+    status: httpFault(cause.code).status,
     headers: {
       'x-request-id': requestId,
       'access-control-allow-origin': '*',

@@ -1,6 +1,4 @@
-import { indexedFrom } from '../../consensus/chain/adoption.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
-import { storedBodyAt } from '../../consensus/chain/stored-bodies.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { parseAddress } from '../../consensus/crypto/address.ts'
 import { OUTCOME_OK, outcomeCode } from '../../consensus/ledger/outcome.ts'
 import type { Address, BlockId, TxId } from '../../consensus/primitives/ids.ts'
@@ -35,14 +33,17 @@ export const getHistory: Handler<'getHistory'> = ({ chain }, { params, query }) 
     const last = entries.length === limit ? (entries.at(-1) as HistoryEntry) : null
     return {
       address: params.address,
-      indexedFrom: indexedFrom(chain.database),
+      indexedFrom: chain.database.indexedFrom,
       events: entries.map((entry) => eventJson(chain, entry)),
       nextCursor: last && `${last.height}-${last.position}`,
     }
   })
 }
 
-function eventJson(chain: Chain, { height, position, event, roles, txId, code }: HistoryEntry): Static<typeof EVENT> {
+function eventJson(
+  chain: ChainReader,
+  { height, position, event, roles, txId, code }: HistoryEntry,
+): Static<typeof EVENT> {
   const { addressPrefix } = chain.ruleBook.params
   const body = txId === null ? undefined : minedBody(chain, txId)
   return {
@@ -56,15 +57,13 @@ function eventJson(chain: Chain, { height, position, event, roles, txId, code }:
 }
 
 /** What was signed, undefined where the block was pruned. */
-function minedBody({ database }: Chain, txId: TxId): TxBody | undefined {
+function minedBody({ database }: ChainReader, txId: TxId): TxBody | undefined {
   const location = database.location(txId)
   const blockId = location === undefined ? undefined : database.idAt(location.height)
-  return location === undefined || blockId === undefined
-    ? undefined
-    : storedBodyAt(database.store, blockId, location.index)
+  return location === undefined || blockId === undefined ? undefined : database.bodyAt(blockId, location.index)
 }
 
-function blockTime({ database, head }: Chain, height: number): string {
+function blockTime({ database, head }: ChainReader, height: number): string {
   const entry = database.entry(database.idAt(height) as BlockId)
   return moment((entry ?? head).header.timeMs)
 }
@@ -79,7 +78,7 @@ export const getHoldings: Handler<'getHoldings'> = ({ chain }, { params }) => {
   }))
 }
 
-function holdingsJson(chain: Chain, holdings: Holdings) {
+function holdingsJson(chain: ChainReader, holdings: Holdings) {
   const { exists, nonce, native, tokens, positions, stakes, staked, pendingRewards, unpriced, truncated } = holdings
   return {
     exists,
@@ -95,7 +94,7 @@ function holdingsJson(chain: Chain, holdings: Holdings) {
   }
 }
 
-function valuedJson(chain: Chain, { asset, amount, price, valueUsdMicros }: Valued): Static<typeof VALUED> {
+function valuedJson(chain: ChainReader, { asset, amount, price, valueUsdMicros }: Valued): Static<typeof VALUED> {
   return { ...amountJson(asset, amount), price: priceJson(chain, asset, price), valueUsd: usdText(valueUsdMicros) }
 }
 
@@ -112,7 +111,7 @@ function positionJson({ row, shares, x, y, valueUsdMicros }: ValuedPosition): St
 }
 
 function stakeJson(
-  chain: Chain,
+  chain: ChainReader,
   { stakeId, stake, pending, unlocked }: StakeFacts,
   price: PriceFacts | null,
 ): Static<typeof STAKE> {

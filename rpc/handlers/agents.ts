@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { epochOf } from '../../consensus/ledger/epoch.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { AGENT_ID, type AgentId } from '../../consensus/primitives/ids.ts'
@@ -43,7 +43,7 @@ export const listAgents: Handler<'listAgents'> = (node, { query, baseUrl }) => {
   })
 
   /** Agents of a page until enough of their services are read; always at least one. */
-  async function withinBudget(chain: Chain, rows: readonly AgentRow[]): Promise<readonly AgentFacts[]> {
+  async function withinBudget(chain: ChainReader, rows: readonly AgentRow[]): Promise<readonly AgentFacts[]> {
     const agents: AgentFacts[] = []
     let services = 0
     for (const row of rows) {
@@ -84,7 +84,7 @@ function addressOf({ market }: NodeApi, baseUrl: string, { agentId, agent }: Age
   return market?.shop.operator.agentId === agentId ? baseUrl : ''
 }
 
-function summaryJson(chain: Chain, facts: AgentFacts, endpoint: string) {
+function summaryJson(chain: ChainReader, facts: AgentFacts, endpoint: string) {
   const { agentId, agent, capabilities, statistics, services, record } = facts
   const { name, registeredAt } = agent
   return {
@@ -96,7 +96,7 @@ function summaryJson(chain: Chain, facts: AgentFacts, endpoint: string) {
   }
 }
 
-function serviceJson(chain: Chain, row: ServiceRow, address: string): Static<typeof SERVICE> {
+function serviceJson(chain: ChainReader, row: ServiceRow, address: string): Static<typeof SERVICE> {
   const { serviceId, service, capability, statistics, record } = row
   const { height } = chain.head.header
   const { name, description, requestFormat, retired, publishedAt } = service
@@ -110,6 +110,6 @@ function serviceJson(chain: Chain, row: ServiceRow, address: string): Static<typ
   }
 }
 
-function provenJson(chain: Chain, { calls, volume, payers }: Statistics) {
+function provenJson(chain: ChainReader, { calls, volume, payers }: Statistics) {
   return { provenCalls: calls, provenVolume: assetAmountJson(chain, NATIVE_ASSET, volume), distinctPayers: payers }
 }

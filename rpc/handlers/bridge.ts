@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { tokenAsset } from '../../consensus/ledger/asset.ts'
 import {
   type BridgeFacts,
@@ -52,15 +52,15 @@ export const getWithdrawal: Handler<'getWithdrawal'> = ({ chain }, { params }) =
     return { withdrawal: withdrawalJson(chain, facts) }
   })
 
-function nextRules({ ruleBook, head }: Chain): LedgerRules {
+function nextRules({ ruleBook, head }: ChainReader): LedgerRules {
   return ruleBook.at(head.header.height + 1)
 }
 
-function factsOf(chain: Chain): BridgeFacts {
+function factsOf(chain: ChainReader): BridgeFacts {
   return bridgeFacts(chain.database, nextRules(chain), chain.head.header.height + 1)
 }
 
-function committeeJson(chain: Chain, { keys, rotation, ...rest }: CommitteeFacts): Static<typeof COMMITTEE> {
+function committeeJson(chain: ChainReader, { keys, rotation, ...rest }: CommitteeFacts): Static<typeof COMMITTEE> {
   const membersJson = (members: readonly MemberFacts[]) => members.map((member, i) => memberJson(chain, member, i))
   return {
     ...rest,
@@ -69,12 +69,12 @@ function committeeJson(chain: Chain, { keys, rotation, ...rest }: CommitteeFacts
   }
 }
 
-function memberJson(chain: Chain, { key, member }: MemberFacts, index: number) {
+function memberJson(chain: ChainReader, { key, member }: MemberFacts, index: number) {
   const text = addressText(chain.ruleBook.params.addressPrefix, member)
   return { index, scheme: key.scheme, key: toHex(key.bytes), member: text }
 }
 
-function networkJson(chain: Chain, facts: NetworkFacts): Static<typeof NETWORK> {
+function networkJson(chain: ChainReader, facts: NetworkFacts): Static<typeof NETWORK> {
   const { rules, status, vault, halted, deposits, withdrawals } = facts
   const units = (value: bigint) => assetAmountJson(chain, tokenAsset(rules.asset), value)
   return {
@@ -98,7 +98,7 @@ function nameJson(number: number, { key, name }: BridgeNetwork) {
   return { number, key, name }
 }
 
-function withdrawalJson(chain: Chain, facts: WithdrawalFacts): Static<typeof WITHDRAWAL> {
+function withdrawalJson(chain: ChainReader, facts: WithdrawalFacts): Static<typeof WITHDRAWAL> {
   const { id, network, rules, recipient, createdAt, externalTxId } = facts
   const units = (value: bigint) => assetAmountJson(chain, tokenAsset(rules.asset), value)
   return {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Chain } from '../../consensus/chain/chain.ts'
 import type { BlockEntry } from '../../consensus/chain/layout.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import type { BlockId } from '../../consensus/primitives/ids.ts'
 import type { ChainEvent } from '../../marketplace/queries/chain-events.ts'
 import { type EventPosition, type EventStep, EventWalk } from '../../marketplace/queries/event-walk.ts'
@@ -55,15 +55,15 @@ function startOf({ headers, query }: ApiRequest): EventPosition | null {
 
 /** What all readers of a chain share: one walk, and one listener that wakes them. */
 interface Hub {
-  readonly chain: Chain
+  readonly chain: ChainReader
   readonly walk: EventWalk
   readonly waiting: Set<() => void>
   readonly turns: Turns
 }
 
-const HUBS = new WeakMap<Chain, Hub>()
+const HUBS = new WeakMap<ChainReader, Hub>()
 
-function hubOf(chain: Chain): Hub {
+function hubOf(chain: ChainReader): Hub {
   const known = HUBS.get(chain)
   if (known !== undefined) return known
   const hub = { chain, walk: new EventWalk(chain), waiting: new Set<() => void>(), turns: new Turns() }

@@ -1,16 +1,17 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
-import { type Fault, fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
+import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import type { AgentId, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
-import { computeQuote } from '../../marketplace/checkout/quote.ts'
 import type { RecordedSettlement, VerifiedPayment } from '../../marketplace/facilitator/facilitator.ts'
 import type { SettlementRecord } from '../../marketplace/facilitator/records.ts'
 import { readSettlement } from '../../marketplace/facilitator/settlement.ts'
 import { AGENTS, SERVICES } from '../../marketplace/ledger/agents.ts'
 import { closureOf } from '../../marketplace/ledger/closures.ts'
 import { ESCROWS } from '../../marketplace/ledger/escrow.ts'
+import { computeQuote } from '../../marketplace/till/rails/native/quote.ts'
 import { NATIVE_SCHEME, nativeOption, type PaymentOption } from '../cashier/options.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import { moment } from '../json/chain-json.ts'
 import { type FacilitatorBody, type FacilitatorCall, networkWord, readFacilitatorCall } from '../market/facilitation.ts'
 import type { FacilitatorApi, NodeApi } from '../node/node-api.ts'
@@ -171,12 +172,12 @@ function unsettled(cause: Fault, { network, transaction }: { network: string; tr
 
 /** Whether the same call may do later, and the facts of the case. */
 function why(cause: Fault): Readonly<Record<string, unknown>> {
-  return { retry: faultRow(cause.code).retry, ...cause.detail }
+  return { retry: httpFault(cause.code).retry, ...cause.detail }
 }
 
 /** The API's own code, but where that says less than facilitators do. */
 function reasonOf({ code }: Fault): string {
-  return code === 'pay/secret-missing' ? 'secret_missing' : faultRow(code).api
+  return code === 'pay/secret-missing' ? 'secret_missing' : httpFault(code).api
 }
 
 function addressText({ ruleBook }: Chain, address: Parameters<typeof formatAddress>[1]): string {

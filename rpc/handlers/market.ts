@@ -1,15 +1,16 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { fromHex } from '../../consensus/primitives/bytes.ts'
-import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
 import { meantName } from '../../consensus/primitives/likeness.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
-import type { Offer } from '../../marketplace/checkout/operator.ts'
 import { callGap } from '../../marketplace/queries/known-past.ts'
-import type { StableRail } from '../../marketplace/stable/rail.ts'
+import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
+import type { Offer } from '../../marketplace/till/shop.ts'
 import { type CallOutcome, carryOut, type Settlement } from '../cashier/cashier.ts'
 import { type OfferedPayment, paymentInHeaders } from '../cashier/payments.ts'
 import { type QuoteAnswer, QuoteBook } from '../cashier/quotes.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import type { REQUEST_STATUS } from '../contract/market.ts'
 import type { Static } from '../contract/schema.ts'
 import { matching } from '../discovery/listings.ts'
@@ -132,13 +133,13 @@ function told(place: CallPlace, outcome: CallOutcome): PlainAnswer | Fault {
       return { status: 200, content, contentType: JSON_TYPE, headers, sent: outcome.sent }
     }
     case 'failed': {
-      const { api, status } = faultRow(outcome.code)
+      const { api, status } = httpFault(outcome.code)
       const { message, refund } = outcome
       const headers = { ...NO_STORE, ...replayHeader(outcome) }
       return { status, json: { error: message, code: api, requestId, refund }, headers }
     }
     default:
-      return faultRow(outcome.fault.code).status === 402 ? refused(place, outcome.fault) : withheld(place, outcome)
+      return httpFault(outcome.fault.code).status === 402 ? refused(place, outcome.fault) : withheld(place, outcome)
   }
 }
 
@@ -154,7 +155,7 @@ function withheld(
   if (charged === null && settlement === null) return cause
   const headers = { ...NO_STORE, ...errorHeaders(cause), ...(settlement === null ? {} : settlementHeaders(settlement)) }
   const body = errorBody(cause, { requestId, accept: '', path: '' })
-  return { status: faultRow(cause.code).status, json: { ...body, ...(charged === false && { charged }) }, headers }
+  return { status: httpFault(cause.code).status, json: { ...body, ...(charged === false && { charged }) }, headers }
 }
 
 /** Both generations read the settlement, each in a header of its own. */
@@ -164,7 +165,7 @@ function settlementHeaders(settlement: Settlement): Readonly<Record<string, stri
 }
 
 function refused({ node, market, offer, request }: CallPlace, cause: Fault): PlainAnswer {
-  const retry = faultRow(cause.code).retry ? { 'retry-after': RETRY_SECONDS } : {}
+  const retry = httpFault(cause.code).retry ? { 'retry-after': RETRY_SECONDS } : {}
   return quoted(quoteBook(node.chain, market).refused(offer, cause, factsOf(request)), retry)
 }
 
@@ -220,7 +221,7 @@ export const listRequests: Handler<'listRequests'> = async ({ chain, market }, {
 }
 
 function statusOf(chain: Chain, market: MarketApi, claim: AnyClaim): Static<typeof REQUEST_STATUS> {
-  return isNative(claim) ? requestStatus({ chain, market }, claim) : stableStatus(market.stable as StableRail, claim)
+  return isNative(claim) ? requestStatus({ chain, market }, claim) : stableStatus(market.stable as DollarRail, claim)
 }
 
 /** One paid call, of either rail. */

@@ -1,5 +1,5 @@
 import { workOfTarget } from '../../consensus/block/pow.ts'
-import { executedFrom, indexedFrom } from '../../consensus/chain/adoption.ts'
+import { executedFrom } from '../../consensus/chain/adoption.ts'
 import { nextBaseFee } from '../../mempool/admission.ts'
 import { offerState } from '../cashier/offer-state.ts'
 import { PerHead } from '../discovery/per-head.ts'
@@ -29,7 +29,7 @@ export const getStatus: Handler<'getStatus'> = (node) => {
     addressPrefix: params.addressPrefix,
     height: header.height,
     executedFrom: executedFrom(chain.database),
-    indexedFrom: indexedFrom(chain.database),
+    indexedFrom: chain.database.indexedFrom,
     held: chain.database.held,
     sync: node.network?.sync?.() ?? null,
     blockId: id,
@@ -55,7 +55,7 @@ function marketFacts({ chain, market }: NodeApi) {
     agentId: market?.shop.operator.agentId ?? null,
     services: offers.length,
     available: market === null ? 0 : offers.filter((offer) => offerState(chain, market, offer).reason === null).length,
-    running: market?.checkout.runningCount ?? 0,
+    running: market?.till.runningCount ?? 0,
     receiptsOwed: market?.settler.owedCount ?? 0,
   }
 }

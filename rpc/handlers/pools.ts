@@ -1,8 +1,7 @@
 import type { HourlyCandle } from '../../amm/candles.ts'
 import { LOCKED_SHARES } from '../../amm/math.ts'
 import type { Trade } from '../../amm/trades.ts'
-import { indexedFrom } from '../../consensus/chain/adoption.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { isHex } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { PoolId } from '../../consensus/primitives/ids.ts'
@@ -36,7 +35,7 @@ export const listPools: Handler<'listPools'> = ({ chain }, { query }) => {
 }
 
 async function deepest(
-  chain: Chain,
+  chain: ChainReader,
   symbol: string,
   limit: number,
 ): Promise<{ readonly pools: readonly PoolRow[]; readonly next: null } | Fault> {
@@ -52,7 +51,7 @@ export const getPool: Handler<'getPool'> = ({ chain }, { params }) =>
     return row === undefined ? unknownPool(params.id) : { pool: poolJson(chain, await poolValues(chain, row)) }
   })
 
-function poolJson(chain: Chain, { row, tvlUsdMicros, ...values }: PoolValues): Static<typeof POOL> {
+function poolJson(chain: ChainReader, { row, tvlUsdMicros, ...values }: PoolValues): Static<typeof POOL> {
   const { poolId, name, x, y, pool } = row
   const { reserveX, reserveY } = pool
   return {
@@ -98,7 +97,7 @@ export const listCandles: Handler<'listCandles'> = ({ chain }, { params, query }
       poolId: row.poolId,
       pool: row.name,
       source: 'executed swaps',
-      indexedFrom: indexedFrom(chain.database),
+      indexedFrom: chain.database.indexedFrom,
       candles: candles.map((candle) => candleJson(row, candle)),
       nextCursor: candles.length === limit ? String((candles[0] as HourlyCandle).hour) : null,
     }
@@ -138,14 +137,14 @@ export const listSwaps: Handler<'listSwaps'> = ({ chain }, { query }) => {
     const trades = await listTrades(chain, { poolId: row?.poolId, before, limit })
     const last = trades.length === limit ? (trades.at(-1) as Trade) : null
     return {
-      indexedFrom: indexedFrom(chain.database),
+      indexedFrom: chain.database.indexedFrom,
       swaps: trades.map((trade) => tradeJson(chain, trade)),
       nextCursor: last && `${last.height}-${last.index}-${last.hop}`,
     }
   })
 }
 
-function tradeJson(chain: Chain, trade: Trade): Static<typeof SWAP> {
+function tradeJson(chain: ChainReader, trade: Trade): Static<typeof SWAP> {
   const { txId, height, index, hop, timeMs, poolId, sender, assetIn, assetOut, amountIn, amountOut } = trade
   return {
     ...{ txId, height, index, hop, time: moment(timeMs), poolId },

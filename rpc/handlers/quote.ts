@@ -1,5 +1,5 @@
 import type { QuotedHop, SwapQuote } from '../../amm/quote.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { parseAmount } from '../../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { payloadToJson } from '../../consensus/tx/json.ts'
@@ -26,7 +26,7 @@ export const getQuote: Handler<'getQuote'> = ({ chain }, { query }) =>
     return quote.ok ? quoteJson(chain, request, quote.value, head.header.height) : quote.fault
   })
 
-function requestOf(chain: Chain, query: RequestOf<'getQuote'>['query']): QuoteRequest | Fault {
+function requestOf(chain: ChainReader, query: RequestOf<'getQuote'>['query']): QuoteRequest | Fault {
   const [from, to] = [assetNamed(chain, query.from), assetNamed(chain, query.to)]
   if (from === undefined) return fault('rpc/asset-not-found', { symbol: query.from })
   if (to === undefined) return fault('rpc/asset-not-found', { symbol: query.to })
@@ -42,7 +42,7 @@ function requestOf(chain: Chain, query: RequestOf<'getQuote'>['query']): QuoteRe
   return { from, to, exactOut, amount: amount.value, slippageBps }
 }
 
-function quoteJson(chain: Chain, request: QuoteRequest, quote: SwapQuote, height: number) {
+function quoteJson(chain: ChainReader, request: QuoteRequest, quote: SwapQuote, height: number) {
   const { from, to, exactOut, slippageBps } = request
   const { amountIn, amountOut, limit, hops, payload, priceImpactPpm } = quote
   return {
@@ -61,7 +61,7 @@ function quoteJson(chain: Chain, request: QuoteRequest, quote: SwapQuote, height
 }
 
 function hopJson(
-  chain: Chain,
+  chain: ChainReader,
   { poolId, pool, assetIn, assetOut, amountIn, amountOut, fee }: QuotedHop,
 ): Static<typeof HOP> {
   return {

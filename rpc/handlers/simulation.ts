@@ -1,5 +1,5 @@
 import { POOL_SHARES, POOLS, poolOfKey, poolOfShareKey } from '../../amm/pool.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import { ACCOUNTS } from '../../consensus/ledger/account.ts'
 import { symbolOf } from '../../consensus/ledger/asset.ts'
@@ -11,11 +11,12 @@ import { assetOfBalanceKey, holderOfBalanceKey, TOKEN_BALANCES } from '../../con
 import { TOKENS } from '../../consensus/ledger/token-records.ts'
 import { isHex, toHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import { decodeOwn } from '../../consensus/primitives/codec.ts'
-import { faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
+import { faultMessage } from '../../consensus/primitives/fault.ts'
 import type { Address, Hash } from '../../consensus/primitives/ids.ts'
 import type { StateChange } from '../../consensus/state/view.ts'
 import { coinOf } from '../../marketplace/queries/assets.ts'
 import { poolNamed } from '../../marketplace/queries/pools.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import { answer, type Handler } from '../server/answer.ts'
 import { atHead } from '../server/at-head.ts'
 import { type Simulation, simulate } from './chain/simulating.ts'
@@ -29,15 +30,15 @@ export const simulateTransaction: Handler<'simulateTransaction'> = (node, { body
   return answer({ ...atHead(head), ...simulationJson(node.chain, simulate(node.chain, decoded.value)) })
 }
 
-function simulationJson(chain: Chain, { refusal, receipt, changes }: Simulation) {
+function simulationJson(chain: ChainReader, { refusal, receipt, changes }: Simulation) {
   const code = receipt === null ? undefined : outcomeCode(receipt.code)
   return {
     wouldMine: refusal === null,
     ...(refusal === null
       ? {}
-      : { fault: { code: faultRow(refusal.code).api, error: faultMessage(refusal), details: refusal.detail } }),
+      : { fault: { code: httpFault(refusal.code).api, error: faultMessage(refusal), details: refusal.detail } }),
     success: receipt?.code === OUTCOME_OK,
-    code: code === undefined ? null : faultRow(code).api,
+    code: code === undefined ? null : httpFault(code).api,
     fee: (receipt?.fee ?? 0n).toString(),
     burned: (receipt?.burned ?? 0n).toString(),
     weight: receipt?.weight ?? 0,
@@ -46,7 +47,7 @@ function simulationJson(chain: Chain, { refusal, receipt, changes }: Simulation)
   }
 }
 
-function changeJson(chain: Chain, change: StateChange) {
+function changeJson(chain: ChainReader, change: StateChange) {
   const { table, before, after } = change
   const read = (bytes: Uint8Array | undefined) =>
     bytes === undefined ? null : recordJson(chain, decodeOwn(table.codec, bytes))
@@ -56,7 +57,7 @@ function changeJson(chain: Chain, change: StateChange) {
 const ID_CHARS = 64
 
 /** What a record is about, by what its key spells. */
-function nameOf(chain: Chain, { table, key }: StateChange): Readonly<Record<string, string>> {
+function nameOf(chain: ChainReader, { table, key }: StateChange): Readonly<Record<string, string>> {
   const address = (hex: string): string => formatAddress(chain.ruleBook.params.addressPrefix, hex as Address)
   const symbol = (asset: string): string => symbolOf(asset as Hash, coinOf(chain))
   const id = key.slice(2)
@@ -81,7 +82,7 @@ function nameOf(chain: Chain, { table, key }: StateChange): Readonly<Record<stri
 }
 
 /** A pool that the transaction itself makes has no name yet. */
-function poolOf(chain: Chain, poolId: string): Readonly<Record<string, string>> {
+function poolOf(chain: ChainReader, poolId: string): Readonly<Record<string, string>> {
   const name = poolNamed(chain, poolId)?.name
   return name === undefined ? { poolId } : { poolId, pool: name }
 }
@@ -91,12 +92,12 @@ const ADDRESS_FIELDS = new Set(['owner', 'payout', 'settlers', 'issuer', 'caller
 const ASSET_FIELDS = new Set(['assetX', 'assetY', 'reserveAsset'])
 
 /** Fields of a record in their JSON form; a record that is a bare value has one field, `value`. */
-function recordJson(chain: Chain, record: unknown): Readonly<Record<string, unknown>> {
+function recordJson(chain: ChainReader, record: unknown): Readonly<Record<string, unknown>> {
   const fields = record !== null && typeof record === 'object' && !Array.isArray(record) ? record : { value: record }
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, fieldJson(chain, name, value)]))
 }
 
-function fieldJson(chain: Chain, name: string, value: unknown): unknown {
+function fieldJson(chain: ChainReader, name: string, value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (value instanceof Uint8Array) return toHex(value)
   if (Array.isArray(value)) return value.map((item) => fieldJson(chain, name, item))

@@ -4,7 +4,6 @@ import * as dashboard from '../chat/dashboard/dashboard-handlers.ts'
 import * as chatKeys from '../chat/keys/key-handlers.ts'
 import * as voice from '../chat/voice-handlers.ts'
 import type { OperationId } from '../contract/table.ts'
-import { callMcp } from '../mcp/endpoint.ts'
 import type { NodeApi } from '../node/node-api.ts'
 import type { Answered, RequestOf } from '../server/answer.ts'
 import * as accounts from './accounts.ts'
@@ -65,7 +64,8 @@ export const HANDLERS: {
   getProtocolJson: market.getProtocol,
   listRequests: market.listRequests,
   getRequest: market.getRequest,
-  callMcp,
+  // Its library is a large one, and loaded with the first call.
+  callMcp: async (node, request) => (await import('../mcp/endpoint.ts')).callMcp(node, request),
   callA2a,
   getFacilitatorKinds: facilitator.getFacilitatorKinds,
   verifyPayment: facilitator.verifyPayment,

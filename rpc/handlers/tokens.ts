@@ -1,5 +1,5 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
 import { type Holding, topHolders } from '../../consensus/chain/holders.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import { symbolOf } from '../../consensus/ledger/asset.ts'
 import { STABLE_RESERVES } from '../../consensus/ledger/stable.ts'
@@ -69,7 +69,11 @@ export const listHolders: Handler<'listHolders'> = ({ chain }, request) => {
   })
 }
 
-function holderJson(chain: Chain, { decimals, supply }: AssetRow, { address, amount }: Holding): Static<typeof HOLDER> {
+function holderJson(
+  chain: ChainReader,
+  { decimals, supply }: AssetRow,
+  { address, amount }: Holding,
+): Static<typeof HOLDER> {
   return {
     address: formatAddress(chain.ruleBook.params.addressPrefix, address),
     units: amount.toString(),

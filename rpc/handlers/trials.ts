@@ -1,5 +1,6 @@
-import { fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
-import { tryOut } from '../../marketplace/checkout/trial.ts'
+import { fault, faultMessage } from '../../consensus/primitives/fault.ts'
+import { tryOut } from '../../marketplace/till/workshop.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import { answer, type Handler } from '../server/answer.ts'
 
 /** Runs a service for the operator, without a payment. */
@@ -14,5 +15,5 @@ export const tryService: Handler<'tryService'> = async ({ market, clock }, { par
   const facts = { serviceId, request, ok: outcome.ok, durationMs: Math.max(0, Math.round(clock.now() - beganMs)) }
   if (outcome.ok) return answer({ ...facts, result: JSON.parse(outcome.value) })
   const { code } = outcome.fault
-  return answer({ ...facts, error: { code: faultRow(code).api, message: faultMessage(outcome.fault) } })
+  return answer({ ...facts, error: { code: httpFault(code).api, message: faultMessage(outcome.fault) } })
 }

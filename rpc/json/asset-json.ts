@@ -1,5 +1,5 @@
 import { PRICE_ONE } from '../../amm/math.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import { formatAmount } from '../../consensus/primitives/amount.ts'
 import type { Hash, PoolId } from '../../consensus/primitives/ids.ts'
@@ -29,7 +29,7 @@ export function amountJson(
 }
 
 /** Units of an asset that a record names. */
-export function assetAmountJson(chain: Chain, asset: Hash, units: bigint): Static<typeof ASSET_AMOUNT> {
+export function assetAmountJson(chain: ChainReader, asset: Hash, units: bigint): Static<typeof ASSET_AMOUNT> {
   return amountJson(recordedAsset(chain, asset), units)
 }
 
@@ -50,7 +50,7 @@ export function sharePct(part: bigint, whole: bigint): string {
 
 /** Price of one whole unit. */
 export function priceJson(
-  chain: Chain,
+  chain: ChainReader,
   { decimals }: AssetFacts,
   price: PriceFacts | null,
 ): Static<typeof PRICE> | null {
@@ -67,7 +67,7 @@ export function priceJson(
   }
 }
 
-function poolNameOf(chain: Chain, poolId: PoolId): string {
+function poolNameOf(chain: ChainReader, poolId: PoolId): string {
   return poolNamed(chain, poolId)?.name ?? poolId
 }
 
@@ -84,7 +84,7 @@ export function fixedPrice(price: bigint, of: AssetFacts, into: AssetFacts): str
 }
 
 /** One asset. */
-export function tokenJson(chain: Chain, row: AssetRow, price: PriceFacts | null): Static<typeof TOKEN> {
+export function tokenJson(chain: ChainReader, row: AssetRow, price: PriceFacts | null): Static<typeof TOKEN> {
   const { addressPrefix } = chain.ruleBook.params
   const { symbol, name, decimals, kind, asset, frozen, freezable, hidden, createdAt, holders } = row
   return {
@@ -103,7 +103,7 @@ export function tokenJson(chain: Chain, row: AssetRow, price: PriceFacts | null)
 }
 
 /** How a stable token stands; null for any other asset. */
-export function stableJson(chain: Chain, row: AssetRow): Static<typeof STABLE> | null {
+export function stableJson(chain: ChainReader, row: AssetRow): Static<typeof STABLE> | null {
   if (row.backing === null) return null
   const { reserveAsset, reserve, supply, redeemable, surplus, backingBps } = row.backing
   return {

@@ -1,5 +1,4 @@
-import { indexedFrom } from '../../consensus/chain/adoption.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import type { CallRecord } from '../../marketplace/queries/reputation.ts'
 import type { RecordJson } from '../contract/reputation.ts'
@@ -8,10 +7,10 @@ import { assetAmountJson, percentText } from './asset-json.ts'
 const PPM = 1_000_000
 
 /** How paid calls ended, as the API tells it. */
-export function recordJson(chain: Chain, record: CallRecord): RecordJson {
+export function recordJson(chain: ChainReader, record: CallRecord): RecordJson {
   const { delivered, failed, expired, successPpm, topPayerPpm, p50Ms, p95Ms } = record
   return {
-    indexedFrom: indexedFrom(chain.database),
+    indexedFrom: chain.database.indexedFrom,
     ...{ delivered, failed, expired, refunds: failed + expired },
     successPct: successPpm === null ? null : percentText(successPpm),
     successAtLeastPct: percentText(record.successAtLeastPpm),

@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import { isHex } from '../../consensus/primitives/bytes.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
@@ -33,7 +33,7 @@ const TIMEOUT_SECONDS_MAX = 86_400
 const AMOUNT = /^[1-9][0-9]{0,33}$/
 
 /** What the network of the native rail is called in a generation. */
-export function networkWord(chain: Pick<Chain, 'network'>, x402Version: number): string {
+export function networkWord(chain: Pick<ChainReader, 'network'>, x402Version: number): string {
   return x402Version === 1 ? NATIVE_NETWORK_WORD : nativeNetwork(chain)
 }
 
@@ -41,7 +41,7 @@ export function networkWord(chain: Pick<Chain, 'network'>, x402Version: number):
  * Reads a call of either generation. The requirements are the seller's, so that they count where the payer says something else;
  * what the payer accepted must not differ from them. Faults: `facilitator/...`, `pay/unreadable`, `rpc/agent-not-found`.
  */
-export function readFacilitatorCall(chain: Chain, body: FacilitatorBody): Result<FacilitatorCall> {
+export function readFacilitatorCall(chain: ChainReader, body: FacilitatorBody): Result<FacilitatorCall> {
   const { x402Version, paymentPayload, paymentRequirements: asked } = body
   if (x402Version !== 1 && x402Version !== 2)
     return fail(fault('facilitator/version', { got: String(x402Version).slice(0, 20) }))
@@ -68,7 +68,7 @@ export function readFacilitatorCall(chain: Chain, body: FacilitatorBody): Result
 
 /** Scheme, network and asset, of what was asked for and of what was paid. */
 function checkRail(
-  chain: Chain,
+  chain: ChainReader,
   { x402Version, paymentPayload, paymentRequirements: asked }: FacilitatorBody,
 ): Result<null> {
   const network = networkWord(chain, x402Version)
@@ -97,7 +97,7 @@ function checkAccepted({ x402Version, paymentPayload, paymentRequirements: asked
 
 /** Whom and what the payment is for: the agent by its id, or by its payout address beside `extra.agentId`. */
 function readTerms(
-  { database, ruleBook }: Chain,
+  { database, ruleBook }: ChainReader,
   { payTo, extra, maxTimeoutSeconds }: Fields,
 ): Result<Pick<FacilitatedPayment, 'agentId' | 'serviceId' | 'timeoutMs'>> {
   const { agentId: named, serviceId } = fieldsOf(extra)

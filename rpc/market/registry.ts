@@ -2,14 +2,14 @@ import type { Chain } from '../../consensus/chain/chain.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import { epochOf } from '../../consensus/ledger/epoch.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
-import type { Offer } from '../../marketplace/checkout/operator.ts'
-import { chainPrice, pricedPoolName } from '../../marketplace/checkout/price.ts'
 import { NO_STATISTICS, SERVICE_STATISTICS } from '../../marketplace/ledger/statistics.ts'
 import { MAJORS, type Major } from '../../marketplace/ports/crypto-prices.ts'
 import type { Readiness } from '../../marketplace/ports/readiness.ts'
 import { serviceRecord } from '../../marketplace/queries/reputation.ts'
-import type { StableRail } from '../../marketplace/stable/rail.ts'
-import { stableDollars } from '../../marketplace/stable/terms.ts'
+import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
+import { stableDollars } from '../../marketplace/till/rails/dollar/terms.ts'
+import { chainPrice, pricedPoolName } from '../../marketplace/till/rails/native/price.ts'
+import type { Offer } from '../../marketplace/till/shop.ts'
 import { offerState } from '../cashier/offer-state.ts'
 import { NATIVE_SCHEME, STABLE_SCHEME } from '../cashier/options.ts'
 import type { PROTOCOL, RegistryEntry } from '../contract/market.ts'
@@ -19,9 +19,9 @@ import { recordJson } from '../json/record-json.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
 
 /** The stablecoin rail as the protocol document has it: all its fields, whether it is on or off. */
-type StableRailDocument = Static<typeof PROTOCOL>['evmStableRail']
+type DollarRailDocument = Static<typeof PROTOCOL>['evmStableRail']
 
-const OFF: StableRailDocument = {
+const OFF: DollarRailDocument = {
   mode: 'disabled',
   facilitatorUrl: '',
   network: 'base',
@@ -36,7 +36,7 @@ const OFF: StableRailDocument = {
 }
 
 /** `evmStableRail`: what is said to be verified was really asked of a facilitator. */
-function stableRailDocument(rail: StableRail | null): StableRailDocument {
+function stableRailDocument(rail: DollarRail | null): DollarRailDocument {
   if (rail === null) return OFF
   const { terms, verified, closedBecause, facilitators } = rail
   const used = facilitators.find(({ healthy }) => healthy) ?? facilitators[0]
@@ -56,7 +56,7 @@ function stableRailDocument(rail: StableRail | null): StableRailDocument {
 }
 
 /** Facilitators of the stablecoin rail, in the order in which they are asked; one entry of what is missing where it is off. */
-function stableFacilitators(rail: StableRail | null): Static<typeof PROTOCOL>['facilitators'] {
+function stableFacilitators(rail: DollarRail | null): Static<typeof PROTOCOL>['facilitators'] {
   const document = stableRailDocument(rail)
   const { scheme, network, asset, assetContract, payTo } = document
   const common = { mode: 'external-stable', default: false, scheme, network, asset, assetContract, payTo }
@@ -211,7 +211,7 @@ function facilitators({
   baseUrl: string
   ticker: string
   payTo: string
-  stable: StableRail | null
+  stable: DollarRail | null
 }): Static<typeof PROTOCOL>['facilitators'] {
   return [
     {

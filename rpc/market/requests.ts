@@ -1,10 +1,9 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
-import { storedBodyAt } from '../../consensus/chain/stored-bodies.ts'
-import { faultRow } from '../../consensus/primitives/fault.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
-import type { Claim } from '../../marketplace/checkout/claim.ts'
 import { type Closure, closureOf } from '../../marketplace/ledger/closures.ts'
 import { ESCROWS } from '../../marketplace/ledger/escrow.ts'
+import type { Claim } from '../../marketplace/till/rails/native/claim.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import type { REFUND, REQUEST_STATUS } from '../contract/market.ts'
 import type { Static } from '../contract/schema.ts'
 import { addressText, coinNumber, moment } from '../json/chain-json.ts'
@@ -12,7 +11,7 @@ import type { MarketApi } from '../node/node-api.ts'
 
 /** Paid calls as the API lists them: states and amounts, never inputs or results. */
 export interface RequestContext {
-  readonly chain: Chain
+  readonly chain: ChainReader
   readonly market: MarketApi
 }
 
@@ -48,12 +47,12 @@ export function refundOf({ chain, market }: RequestContext, claim: Claim & { sta
     amount: BigInt(claim.amount),
     to: claim.caller,
     txId: receiptTxId,
-    reason: faultRow(claim.reason).api,
+    reason: httpFault(claim.reason).api,
   })
 }
 
 function refundJson(
-  { ruleBook: { params } }: Chain,
+  { ruleBook: { params } }: ChainReader,
   paymentId: TxId,
   refund: { status: Static<typeof REFUND>['status']; amount: bigint; to: string; txId: TxId | null; reason: string },
 ): Static<typeof REFUND> {
@@ -99,25 +98,25 @@ export function unredeemedStatus(
   }
 }
 
-function minedInvoke({ database }: Chain, txId: TxId) {
+function minedInvoke({ database }: ChainReader, txId: TxId) {
   const location = database.location(txId)
   const blockId = location === undefined ? undefined : database.idAt(location.height)
   if (location === undefined || blockId === undefined) return undefined
-  const body = storedBodyAt(database.store, blockId, location.index)
+  const body = database.bodyAt(blockId, location.index)
   return body?.kind === 'agent_invoke' ? { ...body, height: location.height } : undefined
 }
 
 /** The refund of a payment that this node holds no claim for. */
 function closedRefund(
-  chain: Chain,
+  chain: ChainReader,
   paymentId: TxId,
   { closure, amount, to }: { closure: Closure; amount: bigint; to: string },
 ): Static<typeof REFUND> {
-  const reason = faultRow(closure.how === 'expired' ? 'pay/too-late' : 'service/failed').api
+  const reason = httpFault(closure.how === 'expired' ? 'pay/too-late' : 'service/failed').api
   return refundJson(chain, paymentId, { status: 'confirmed', amount, to, txId: closure.receiptTxId, reason })
 }
 
-function blockTime({ database, head }: Chain, height: number): number {
+function blockTime({ database, head }: ChainReader, height: number): number {
   const id = database.idAt(height)
   return (id === undefined ? head : (database.entry(id) ?? head)).header.timeMs
 }

@@ -1,9 +1,9 @@
-import { faultRow } from '../../consensus/primitives/fault.ts'
-import type { Claim } from '../../marketplace/checkout/claim.ts'
-import type { ClaimPage } from '../../marketplace/checkout/claim-store.ts'
-import type { StableClaim, StableIn } from '../../marketplace/stable/claim.ts'
-import type { StableRail } from '../../marketplace/stable/rail.ts'
-import { stableDollars } from '../../marketplace/stable/terms.ts'
+import type { ClaimPage } from '../../marketplace/till/claim-store.ts'
+import type { StableClaim, StableIn } from '../../marketplace/till/rails/dollar/claim.ts'
+import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
+import { stableDollars } from '../../marketplace/till/rails/dollar/terms.ts'
+import type { Claim } from '../../marketplace/till/rails/native/claim.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import type { REFUND, REQUEST_STATUS } from '../contract/market.ts'
 import type { Static } from '../contract/schema.ts'
 import { moment } from '../json/chain-json.ts'
@@ -52,7 +52,7 @@ function placeOf(claim: AnyClaim): string {
 }
 
 /** State of one call of the stablecoin rail: neither its input nor its result. */
-export function stableStatus({ terms }: StableRail, claim: StableClaim): Static<typeof REQUEST_STATUS> {
+export function stableStatus({ terms }: DollarRail, claim: StableClaim): Static<typeof REQUEST_STATUS> {
   return {
     id: claim.id,
     txId: 'transaction' in claim ? claim.transaction : null,
@@ -95,7 +95,7 @@ function endOf(claim: StableClaim): string | null {
 const REFUND_STATUS = { owed: 'pending', sent: 'broadcast', paid: 'confirmed' } as const
 
 function refundOf(
-  { asset }: StableRail['terms'],
+  { asset }: DollarRail['terms'],
   { id, amount, payer, reason, refund }: StableIn<'owed'>,
 ): Static<typeof REFUND> {
   return {
@@ -104,7 +104,7 @@ function refundOf(
     asset: asset.symbol,
     to: payer,
     txId: refund.transaction,
-    reason: faultRow(reason).api,
+    reason: httpFault(reason).api,
     statusUrl: `/api/x402/requests/${id}`,
   }
 }

@@ -1,14 +1,15 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
-import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
-import type { Offer } from '../../marketplace/checkout/operator.ts'
 import { checkRequest, needsRequest } from '../../marketplace/services/service.ts'
+import type { Offer } from '../../marketplace/till/shop.ts'
 import { type CallOutcome, carryOut, wantsAnother } from '../cashier/cashier.ts'
 import { offerState } from '../cashier/offer-state.ts'
 import { NATIVE_SCHEME } from '../cashier/options.ts'
 import { type OfferedPayment, readPayment } from '../cashier/payments.ts'
 import { isWithheld } from '../cashier/quotes.ts'
 import { paidArgumentMisfits, paidToolInput } from '../contract/agent-tools.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import { PerHead } from '../discovery/per-head.ts'
 import { addressKey, holderOf } from '../edge/client-key.ts'
 import { quoteBook } from '../handlers/market.ts'
@@ -118,7 +119,7 @@ function told(place: McpPlace, call: PaidToolCall, outcome: CallOutcome): ToolAn
     case 'failed': {
       const { code, message, refund } = outcome
       const { requestId } = place.request
-      return { ...toolAnswer({ error: message, code: faultRow(code).api, requestId, refund }), isError: true }
+      return { ...toolAnswer({ error: message, code: httpFault(code).api, requestId, refund }), isError: true }
     }
     default:
       return refused(place, call, outcome.fault, outcome)
@@ -134,7 +135,7 @@ function refused(
 ): ToolAnswer {
   const said = settlement ? { _meta: { [RESPONSE_KEY]: settlement } } : {}
   if (wantsAnother(cause)) {
-    const { api: code } = faultRow(cause.code)
+    const { api: code } = httpFault(cause.code)
     return { ...terms(place, call, { code, details: cause.detail }, { cause }), ...said }
   }
   const body = { ...refusalJson(cause, place.request.requestId), ...(charged === false && { charged }) }

@@ -1,5 +1,6 @@
 import type { Fault } from '../../consensus/primitives/fault.ts'
-import { faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
+import { faultMessage } from '../../consensus/primitives/fault.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import type { NodeApi } from '../node/node-api.ts'
 import type { ApiRequest } from '../server/answer.ts'
 
@@ -34,7 +35,7 @@ export function toolRefusal(fault: Fault, requestId: string): ToolAnswer {
 
 /** A refusal as the error envelope has it. */
 export function refusalJson({ code, detail }: Fault, requestId: string): Record<string, unknown> {
-  const { api, retry } = faultRow(code)
+  const { api, retry } = httpFault(code)
   const details = Object.keys(detail).length === 0 ? {} : { details: detail }
   return { error: faultMessage({ code, detail } as Fault), code: api, requestId, retry, ...details }
 }

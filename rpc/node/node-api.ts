@@ -5,17 +5,17 @@ import type { ChatInfo } from '../../marketplace/chat/info/chat-info.ts'
 import type { ChatKeys } from '../../marketplace/chat/keys/keys.ts'
 import type { ChatPlatform } from '../../marketplace/chat/platform.ts'
 import type { VoicePlatform } from '../../marketplace/chat/voice/voice-platform.ts'
-import type { Checkout } from '../../marketplace/checkout/checkout.ts'
-import type { NativeClaimStore } from '../../marketplace/checkout/claim.ts'
-import type { Shop } from '../../marketplace/checkout/operator.ts'
-import type { NativePriceSource } from '../../marketplace/checkout/price.ts'
-import type { Sender } from '../../marketplace/checkout/sender.ts'
-import type { MarketSettings } from '../../marketplace/checkout/settings.ts'
-import type { Settler } from '../../marketplace/checkout/settler.ts'
-import type { Workshop } from '../../marketplace/checkout/workshop.ts'
 import type { Facilitator } from '../../marketplace/facilitator/facilitator.ts'
 import type { ModelUsage } from '../../marketplace/ports/models.ts'
-import type { StableRail } from '../../marketplace/stable/rail.ts'
+import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
+import type { NativeClaimStore } from '../../marketplace/till/rails/native/claim.ts'
+import type { NativeRail } from '../../marketplace/till/rails/native/native-rail.ts'
+import type { NativePriceSource } from '../../marketplace/till/rails/native/price.ts'
+import type { Sender } from '../../marketplace/till/rails/native/sender.ts'
+import type { Settler } from '../../marketplace/till/rails/native/settler.ts'
+import type { MarketSettings } from '../../marketplace/till/settings.ts'
+import type { Shop } from '../../marketplace/till/shop.ts'
+import type { Workshop } from '../../marketplace/till/workshop.ts'
 import type { Mempool } from '../../mempool/mempool.ts'
 import type { RemoteWork } from '../../miner/remote-work.ts'
 import type { DashboardApi } from '../chat/dashboard/desk.ts'
@@ -24,7 +24,8 @@ import type { NetworkApi } from './network.ts'
 /** The market as the API shows it. */
 export interface MarketApi {
   readonly shop: Shop
-  readonly checkout: Checkout
+  /** The till of calls that are paid in the native coin. */
+  readonly till: NativeRail['till']
   readonly store: NativeClaimStore
   readonly price: NativePriceSource
   readonly settings: MarketSettings
@@ -32,7 +33,7 @@ export interface MarketApi {
   readonly sender: Sender
   readonly workshop: Workshop
   /** The stablecoin rail, null where it is off. */
-  readonly stable: StableRail | null
+  readonly stable: DollarRail | null
 }
 
 /** The facilitator as the API shows it, with what it quotes by. */

@@ -1,5 +1,5 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
 import type { BlockEntry } from '../../consensus/chain/layout.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { atOneHead } from '../../marketplace/queries/one-head.ts'
 import type { AtHead } from '../contract/amounts.ts'
@@ -11,7 +11,7 @@ const PAGE_DEFAULT = 50
 
 /** Answers with what was read of one head, and says which. */
 export async function answerAtHead<T extends object>(
-  chain: Chain,
+  chain: ChainReader,
   read: (head: BlockEntry) => Promise<T | Fault> | T | Fault,
 ): Promise<{ readonly status: 200; readonly json: AtHead & T } | Fault> {
   const reading = await atOneHead(chain, read)

@@ -1,4 +1,5 @@
-import { type Fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
+import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
+import { httpFault } from '../contract/http-faults.ts'
 
 /** The error envelope: one shape for everything but the 402 quote. */
 export interface ErrorBody {
@@ -17,7 +18,7 @@ export function errorBody(
   fault: Fault,
   { requestId, accept, path }: { requestId: string; accept: string; path: string },
 ): ErrorBody {
-  const { api, status } = faultRow(fault.code)
+  const { api, status } = httpFault(fault.code)
   const message = faultMessage(fault)
   const details = Object.keys(fault.detail).length > 0 ? { details: fault.detail } : {}
   const problem = wantsProblem(accept)
@@ -38,7 +39,7 @@ export function needsSettings({ detail: { requires } }: Fault): boolean {
 
 /** Headers that go with a fault. */
 export function errorHeaders(fault: Fault): Readonly<Record<string, string>> {
-  const { retry, status } = faultRow(fault.code)
+  const { retry, status } = httpFault(fault.code)
   if (status === 401) return { 'www-authenticate': 'Bearer' }
   const { seconds = RETRY_AFTER_SECONDS } = fault.detail
   return retry && !needsSettings(fault) && (status === 429 || status === 503 || status === 402)

@@ -1,6 +1,7 @@
-import { type Fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
+import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 import type { JSON_RPC_FAILURE } from '../contract/agent-doors.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import type { Static } from '../contract/schema.ts'
 
 /** Error codes of JSON-RPC 2.0 itself. */
@@ -36,7 +37,7 @@ const CODES: Partial<Readonly<Record<FaultCode, number>>> = {
 /** A fault as an error; its data holds what the error envelope would. */
 export function faultToJsonRpc(fault: Fault, requestId: string): JsonRpcError {
   const details = Object.keys(fault.detail).length === 0 ? {} : { details: fault.detail }
-  const data = { code: faultRow(fault.code).api, requestId, ...details }
+  const data = { code: httpFault(fault.code).api, requestId, ...details }
   return { code: CODES[fault.code] ?? SERVER_ERROR, message: faultMessage(fault), data }
 }
 

@@ -1,8 +1,9 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Fault, fault, faultRow } from '../../consensus/primitives/fault.ts'
-import { ClaimsAway } from '../../marketplace/checkout/claim-store.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { ClaimsAway } from '../../marketplace/till/claim-store.ts'
 import { isQuickToParse } from '../chat/body-values.ts'
 import { chatError, isOpenAiPath, retryHeaders } from '../chat/errors.ts'
+import { httpFault } from '../contract/http-faults.ts'
 import type { Route } from '../contract/route.ts'
 import { type Checked, sentences } from '../contract/sentences.ts'
 import { addressKey, holderOf } from '../edge/client-key.ts'
@@ -108,7 +109,7 @@ export function sendFault(reply: FastifyReply, request: FastifyRequest, cause: F
   const accept = request.headers.accept ?? ''
   const body = errorBody(cause, { requestId: request.id, accept, path: pathOf(request) })
   return reply
-    .code(faultRow(cause.code).status)
+    .code(httpFault(cause.code).status)
     .headers(errorHeaders(cause))
     .type(errorType(accept))
     .send(JSON.stringify(body))
@@ -116,7 +117,7 @@ export function sendFault(reply: FastifyReply, request: FastifyRequest, cause: F
 
 function sendProtocolFault(reply: FastifyReply, request: FastifyRequest, cause: Fault): FastifyReply {
   return reply
-    .code(faultRow(cause.code).status)
+    .code(httpFault(cause.code).status)
     .headers(errorHeaders(cause))
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(failure(messageIdOf(request), faultToJsonRpc(cause, request.id))))
@@ -124,7 +125,7 @@ function sendProtocolFault(reply: FastifyReply, request: FastifyRequest, cause: 
 
 function sendChatFault(reply: FastifyReply, cause: Fault): FastifyReply {
   return reply
-    .code(faultRow(cause.code).status)
+    .code(httpFault(cause.code).status)
     .headers({ ...errorHeaders(cause), ...retryHeaders(cause) })
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(chatError(cause)))

@@ -3,50 +3,57 @@ import ipaddr from 'ipaddr.js'
 
 type Network = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-/** Of version 6 only this part is given out to the public; the rest has no names, or names that libraries call unicast. */
+/** The only part of IPv6 that is assigned for public unicast. Libraries call other, unassigned parts unicast, too. */
 const PUBLIC_V6: Network = ipaddr.parseCIDR('2000::/3')
 
 /**
- * Public by their number, and yet answered by the network of a cloud from within: what hands out the keys and secrets of this very
- * machine (https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16). Others have private addresses.
+ * Public by its number, but answered by the cloud's own network: it hands out keys and secrets of this machine
+ * (https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16). Other clouds use private
+ * addresses.
  */
 const OF_CLOUDS: readonly Network[] = [ipaddr.parseCIDR('168.63.129.16/32')]
 
-/** Shorter prefixes are not those of a network with this machine in it, whatever an interface says. */
+/** An interface with a shorter prefix than this is misconfigured: its network is not treated as our own. */
 const PREFIX_MIN = { ipv4: 16, ipv6: 48 }
 
-/** Words in the middle of an address that say that one of version 4 follows, wherever it leads (ISATAP, RFC 5214). */
+/** Fifth and sixth group of an IPv6 address that embeds an IPv4 address in its last two (ISATAP, RFC 5214). */
 const TUNNEL_WORDS: readonly (readonly [number, number])[] = [
   [0, 0x5efe],
   [0x200, 0x5efe],
 ]
 
-/** Whether a text is a network like `203.0.113.0/24`. */
+/** Whether a text is a network in CIDR form, like `203.0.113.0/24`. */
 export function isNetwork(text: string): boolean {
   return ipaddr.isValidCIDR(text)
 }
 
-/** Where this machine is. */
+/** Addresses and networks of this machine. */
 interface Own {
   readonly addresses: ReadonlySet<string>
   readonly networks: readonly Network[]
 }
 
-/** Tells addresses of the public internet from all others. */
+/**
+ * Separates addresses of the public internet from all others, so that a caller cannot reach private networks through
+ * this node.
+ */
 export class AddressGuard {
   readonly #deny: readonly Network[]
   readonly #own: () => Iterable<string>
 
   /**
-   * `deny` are networks like `203.0.113.0/24`; `own` are addresses of this machine at the time, with the length of their network
-   * (`2001:db8::5/64`) where that is known. Throws at a network that is none.
+   * `deny`: further refused networks, like `203.0.113.0/24`. `own`: gives this machine's addresses at that moment, with
+   * the prefix length where it is known (`2001:db8::5/64`). Throws if a network in `deny` is malformed.
    */
   constructor(deny: readonly string[], own: () => Iterable<string> = interfaceAddresses) {
     this.#deny = [...OF_CLOUDS, ...deny.map((text) => ipaddr.parseCIDR(text))]
     this.#own = own
   }
 
-  /** Why one of the addresses is not connected to for a stranger, or null; `alsoOwn` are further addresses of this node. */
+  /**
+   * Why one of the addresses must not be connected to for a caller, or null. `alsoOwn` are further addresses of this
+   * node.
+   */
   refusal(addresses: readonly string[], alsoOwn: readonly string[] = []): string | null {
     const mine = [...this.#own()]
     const own = { addresses: new Set([...mine, ...alsoOwn].map(plain)), networks: mine.flatMap(networkAt) }
@@ -59,14 +66,14 @@ export class AddressGuard {
 
   #refusalOf(text: string, own: Own): string | null {
     if (!ipaddr.isValid(text)) return 'its address is none'
-    // A version 4 address in the clothes of version 6 is what it is inside.
+    // An IPv4 address that is mapped into IPv6 is judged as the IPv4 address.
     const address = ipaddr.process(text)
     const isPublic =
       address.range() === 'unicast' &&
       (address.kind() === 'ipv4' || (isIn(address, PUBLIC_V6) && !isTunnel(address as ipaddr.IPv6)))
     if (!isPublic) return 'its address is not a public one'
     if (own.addresses.has(address.toString())) return 'its address is that of this node'
-    // Who lives in one network with this machine has public addresses, too, which a firewall keeps from everybody else.
+    // Neighbours in our own network may have public addresses, which a firewall closes to the rest of the world.
     if (own.networks.some((network) => isIn(address, network))) return 'its network is that of this node'
     return this.#deny.some((network) => isIn(address, network)) ? 'its network is never read' : null
   }
@@ -77,8 +84,8 @@ function isTunnel({ parts }: ipaddr.IPv6): boolean {
 }
 
 /**
- * What addresses are counted under: one of version 4 is itself; of version 6 all of a network of 64 bits, as whoever has one
- * address there has them all.
+ * The key by which addresses are counted: an IPv4 address itself, or the /64 network of an IPv6 address, because one
+ * host usually controls its whole /64.
  */
 export function placeOf(text: string): string {
   if (!ipaddr.isValid(text)) return text
@@ -100,7 +107,7 @@ function plain(text: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : text
 }
 
-/** The network around an address that is told with its length; none for one address alone. */
+/** The network of an address with a prefix length; empty for a single address. */
 function networkAt(text: string): readonly Network[] {
   if (!ipaddr.isValidCIDR(text)) return []
   const [address, bits] = ipaddr.parseCIDR(text)
@@ -108,7 +115,7 @@ function networkAt(text: string): readonly Network[] {
   return isWhole || bits < PREFIX_MIN[address.kind()] ? [] : [[address, bits]]
 }
 
-/** Addresses of this machine now, with the length of their networks. */
+/** Addresses of this machine now, with their prefix lengths. */
 function interfaceAddresses(): readonly string[] {
   return Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address, cidr }) => cidr ?? address))
 }

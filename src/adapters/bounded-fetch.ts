@@ -1,21 +1,21 @@
 import { setImmediate } from 'node:timers/promises'
 import { retryAfterMs } from './retry-after.ts'
 
-/** What came back over HTTP: its status, and its text cut at a bound. */
+/** An HTTP answer: its status, and its text cut at a bound. */
 export interface Fetched {
   readonly status: number
   readonly text: string
-  /** The pause that it asks for; 0 where it names none. */
+  /** The pause that the server asks for (Retry-After); 0 if it names none. */
   readonly retryAfterMs: number
 }
 
-/** A request that got no answer; `arrived` is false where it certainly never reached the other side. */
+/** A request that got no answer. `arrived` is false if the request certainly never reached the server. */
 export interface Unanswered {
   readonly arrived: boolean
   readonly detail: string
 }
 
-/** Codes of connections that were never made. */
+/** Error codes of connections that were never established. */
 const NEVER_MADE: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -28,18 +28,18 @@ const NEVER_MADE: ReadonlySet<string> = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ])
 
-/** Codes of connections that broke off. */
+/** Error codes of connections that broke off. */
 const BROKEN_OFF: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
-/** How a request is sent. */
+/** A request and its limits. */
 export interface BoundedRequest {
   readonly method: 'GET' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
   readonly deadlineMs: number
-  /** Most bytes of the answer; a longer one is no answer. */
+  /** Maximum bytes of the answer; a longer one counts as unanswered. */
   readonly bytesMax: number
-  /** Whether it may reach the other side twice, as a question that changes nothing there may. */
+  /** Whether the request may be sent twice, because it changes nothing at the server. */
   readonly isQuestion: boolean
 }
 
@@ -65,12 +65,13 @@ export async function boundedFetch(url: string, request: BoundedRequest): Promis
   }
 }
 
-/** Parts that a time limit is counted in. */
+/** Number of slices that a time limit is divided into. */
 const PARTS = 20
 
 /**
- * A signal for a time limit in which the other side can be heard: while this process does not run (it computes, or others have the
- * processor) at most one part of it passes, so that an answer that is there already is read before it counts as late.
+ * A signal for a time limit that counts only slices in which this process ran. A process that was blocked (long
+ * computation, busy processor) loses at most one slice, so an answer that already arrived is read before the limit
+ * passes.
  */
 function patience(ms: number): { readonly signal: AbortSignal; readonly end: () => void } {
   const late = new AbortController()
@@ -89,15 +90,15 @@ function patience(ms: number): { readonly signal: AbortSignal; readonly end: () 
 }
 
 /**
- * `fetch`, once more where the connection broke off before an answer: it may have been an idle one, kept from before, that the other
- * side had closed, as happens whenever this process has been busy for some seconds.
+ * `fetch`, retried once if the connection broke off before an answer. The usual cause is an idle kept-alive connection
+ * that the server closed while this process was busy for some seconds.
  */
 async function askTwice(url: string, init: RequestInit & { readonly signal: AbortSignal }): Promise<Response> {
   try {
     return await fetch(url, init)
   } catch (error) {
     if (init.signal.aborted || !BROKEN_OFF.has(codeOf(error))) throw error
-    // By then it is known of every idle connection whether it is closed.
+    // Lets the event loop see which idle connections are closed before the retry picks one.
     await setImmediate()
     return fetch(url, init)
   }
@@ -107,17 +108,20 @@ function codeOf(error: unknown): string {
   return (error as { readonly cause?: { readonly code?: string } }).cause?.code ?? ''
 }
 
-/** The bytes of an answer while they come. */
+/** A body as a stream of bytes. */
 interface Body {
   readonly body: AsyncIterable<Uint8Array> | null
 }
 
-/** The text of an answer, null where it is too long. */
+/** The text of an answer, or null if it is too long. */
 export async function textOf(response: Body, bytesMax: number, onBytes?: () => void): Promise<string | null> {
   return (await bytesOf(response, bytesMax, onBytes))?.toString('utf8') ?? null
 }
 
-/** The bytes of an answer, null where there are too many; `onBytes` hears of each part. Rejects where the connection breaks off. */
+/**
+ * The bytes of an answer, or null if it is too long. `onBytes` is called at each chunk. Rejects if the connection
+ * breaks off.
+ */
 export async function bytesOf(response: Body, bytesMax: number, onBytes?: () => void): Promise<Buffer | null> {
   const chunks: Uint8Array[] = []
   let bytes = 0
@@ -130,7 +134,7 @@ export async function bytesOf(response: Body, bytesMax: number, onBytes?: () => 
   return Buffer.concat(chunks)
 }
 
-/** The object that a text is the JSON of, null where it is none. */
+/** Parses a JSON object; null if the text is not JSON or not an object. */
 export function objectIn(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(text)

@@ -4,7 +4,7 @@ import { MAJORS, type Major, type MajorPrice, type MajorPrices } from '../../mar
 import type { Sourced } from '../../marketplace/ports/sourced.ts'
 import type { MajorQuotes } from './providers/major-quotes.ts'
 
-/** Distance from the median, in per cent, from which on a price does not count. */
+/** A price this far from the median, in per cent, or further is ignored. */
 const OUTLIER_PCT = 3
 const WHAT = 'prices of crypto assets'
 
@@ -13,10 +13,10 @@ interface Quote extends MajorPrice {
 }
 
 /**
- * One answer from those of several providers, in the operator's order. A price is the median of those that lie within 3 % of
- * the median of all; its change is that of the first who tells; its moment is the oldest of those that count. An asset whose
- * providers are so far apart that none of them can be believed has none. Only where nobody answered freshly do answers count
- * that are not. Faults: `provider/none` without an answer, `provider/answer` where no asset has a price that can be believed.
+ * Combines the answers of several providers, in the operator's order. A price is the median of those within 3 % of the
+ * median of all; its change comes from the first of them that has one; its time is the oldest of theirs. An asset has
+ * no price if its providers disagree too much. Stale answers count only if there is no fresh one. Faults:
+ * `provider/none` without an answer, `provider/answer` if no asset has a credible price.
  */
 export function combinedQuotes(answers: readonly Sourced<MajorQuotes>[]): Result<Sourced<MajorPrices>> {
   const fresh = answers.filter(({ source }) => !source.stale)
@@ -38,7 +38,7 @@ export function combinedQuotes(answers: readonly Sourced<MajorQuotes>[]): Result
   })
 }
 
-/** Why there is no price at all: of an asset that has quotes they are too far apart. */
+/** Why there is no price at all. An asset with quotes has no price because the quotes are too far apart. */
 function withoutPrice(torn: Major | undefined): Fault {
   if (torn === undefined) return fault('provider/none', { what: WHAT, reason: 'no provider answered' })
   return fault('provider/answer', { provider: WHAT, reason: `providers disagree on the price of ${torn}` })
@@ -76,7 +76,7 @@ function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? high : ((sorted[half - 1] as number) + high) / 2
 }
 
-/** Widest distance between two prices of one asset, in per cent of the lower; null where no asset has two. */
+/** The largest distance between two prices of one asset, in per cent of the lower; null if no asset has two. */
 function widest(all: readonly (readonly Quote[])[]): number | null {
   const several = all.map((quotes) => quotes.map(({ usd }) => usd)).filter(({ length }) => length > 1)
   const distances = several.map((values) => (Math.max(...values) / Math.min(...values) - 1) * 100)

@@ -9,12 +9,12 @@ import type { ProviderKeys } from './provider-keys.ts'
 import { binance } from './providers/binance.ts'
 import { coinbase } from './providers/coinbase.ts'
 import { coingecko } from './providers/coingecko.ts'
-import type { MajorQuotes, QuoteParts, QuoteProvider } from './providers/major-quotes.ts'
+import type { MajorQuotes, QuoteDependencies, QuoteProvider } from './providers/major-quotes.ts'
 import type { Checkable, ProviderCheck, ProviderFacts } from './providers/provider.ts'
 import { ProviderChain } from './providers/provider-chain.ts'
 
-/** What prices are made from. */
-export interface CryptoPriceParts {
+/** What the prices need. */
+export interface CryptoPriceDependencies {
   readonly choices: readonly ProviderChoice[]
   readonly keys: ProviderKeys
   readonly clock: Clock
@@ -25,15 +25,15 @@ const WHAT = 'prices of crypto assets'
 const REQUIRES = 'providers.prices'
 const FRESH_MS = 20_000
 const STALE_MS = 300_000
-/** Documents that nobody pays for have prices that are asked for this often at most, and are live this long. */
+/** Free documents show these prices: they are refreshed at most this often, and count as live for `LIVE_MS`. */
 const DOCUMENT_MS = 60_000
 const LIVE_MS = 90_000
 
-const ADAPTERS: Readonly<Record<string, (parts: QuoteParts) => QuoteProvider>> = { binance, coinbase, coingecko }
+const ADAPTERS: Readonly<Record<string, (parts: QuoteDependencies) => QuoteProvider>> = { binance, coinbase, coingecko }
 
 /**
- * Dollar prices of the majors from all of the operator's providers together. Each has a chain of its own, of which it is the only
- * member: its breaker, checks, cache and single flight.
+ * Dollar prices of the major assets, combined from all providers of the operator. Each provider has a chain of its own,
+ * and with it a breaker, checks, a cache and single flight.
  */
 export class ProviderPrices implements CryptoPrices, Checkable {
   readonly #chains: readonly ProviderChain<null, MajorQuotes>[]
@@ -41,7 +41,7 @@ export class ProviderPrices implements CryptoPrices, Checkable {
   readonly #end = new AbortController()
   #refreshedMs = Number.NEGATIVE_INFINITY
 
-  constructor({ choices, keys, clock, timers }: CryptoPriceParts) {
+  constructor({ choices, keys, clock, timers }: CryptoPriceDependencies) {
     this.#clock = clock
     this.#chains = choices.map(({ name, url }) => {
       const adapter = ADAPTERS[name]
@@ -72,11 +72,11 @@ export class ProviderPrices implements CryptoPrices, Checkable {
     const answers = await Promise.all(this.#chains.map((chain) => chain.ask(null, signal)))
     const combined = combinedQuotes(answers.flatMap((answer) => (answer.ok ? [answer.value] : [])))
     const refused = answers.find((answer) => !answer.ok)
-    // With one provider its own fault says more than that nobody answered.
+    // With a single provider, its own fault says more than "no provider answered".
     return combined.ok || combined.fault.code !== 'provider/none' || refused === undefined ? combined : refused
   }
 
-  /** What was told last; whoever reads this has it asked anew, once a minute at most, for those who read it later. */
+  /** The last known prices. A read starts a refresh for later readers, at most once a minute. */
   readonly latest = (): Sourced<MajorPrices> | null => {
     this.#refresh()
     const combined = combinedQuotes(this.#chains.flatMap((chain) => chain.latest(null) ?? []).map(this.#asLive))
@@ -91,7 +91,7 @@ export class ProviderPrices implements CryptoPrices, Checkable {
     return (await Promise.all(this.#chains.map((chain) => chain.checkAll()))).flat()
   }
 
-  /** Checks the providers now and from then on; resolves after the first round. */
+  /** Checks the providers now and regularly afterwards; resolves after the first round. */
   async start(): Promise<void> {
     await Promise.all(this.#chains.map((chain) => chain.start()))
     this.#refresh()
@@ -106,11 +106,11 @@ export class ProviderPrices implements CryptoPrices, Checkable {
     const sinceMs = this.#clock.now() - this.#refreshedMs
     if (this.#end.signal.aborted || this.#chains.length === 0 || (sinceMs >= 0 && sinceMs < DOCUMENT_MS)) return
     this.#refreshedMs = this.#clock.now()
-    // Nobody waits for it: whatever went wrong stands in the facts of the providers.
+    // Runs in the background: a failure shows in the facts of the providers.
     void this.majors(this.#end.signal).catch(() => null)
   }
 
-  /** A document's prices are a minute old at times, and live all the same. */
+  /** Prices in a free document may be a minute old and still count as live. */
   readonly #asLive = ({ value, source }: Sourced<MajorQuotes>): Sourced<MajorQuotes> => {
     const stale = this.#clock.now() - Date.parse(source.fetchedAt) > LIVE_MS
     return { value, source: { ...source, stale } }

@@ -9,33 +9,35 @@ import {
   createZstdDecompress,
 } from 'node:zlib'
 
-/** How far a body is read. */
+/** Where reading a body ends. */
 export interface BodyBounds {
-  /** Most bytes after decompression. */
+  /** Maximum bytes after decompression. */
   readonly bytesMax: number
-  /** Reading ends with this text, in any case. */
+  /** Reading ends at this text, matched in any case. */
   readonly until?: string | undefined
 }
 
-/** What was read of a body; `longer` where it went on behind the bound. */
+/** The read part of a body. `longer` is true if the body continues beyond the bound. */
 export interface ReadBody {
   readonly bytes: Uint8Array
   readonly longer: boolean
 }
 
-/** A body that was given up; the message says what is wrong with it. */
+/** A body that was refused; the message says why. */
 export class UnusableBody extends Error {}
 
-/** Codings that a request asks for. */
+/** The content codings that our requests accept. */
 export const ACCEPTED_CODINGS = 'gzip, deflate, br, zstd'
-/** Compression makes nothing longer than by this: what does is there to keep us busy. */
+/** Compression never adds more than this. A body that is longer compressed than plain is an attack on our time. */
 const OVERHEAD_BYTES = 65_536
-/** Pieces in which a body may come: each takes memory and time of its own, however small it is. */
+/** Maximum chunks of a body: each costs memory and time, however small. */
 const PIECES_MAX = 65_536
-/** RFC 8878 lets a sender need no larger window; it is memory that the sender chooses. */
+/**
+ * RFC 8878 recommends support for windows up to this size (8 MiB). The sender chooses the size, and it is our memory.
+ */
 const ZSTD_WINDOW_LOG_MAX = 23
 
-/** Codings of a Content-Encoding header, outermost last; `identity` counts for nothing. */
+/** Codings of a Content-Encoding header, the outermost last; `identity` is dropped. */
 export function codingsOf(header: string): readonly string[] {
   return header
     .toLowerCase()
@@ -44,28 +46,28 @@ export function codingsOf(header: string): readonly string[] {
     .filter((coding) => coding !== '' && coding !== 'identity')
 }
 
-/** Whether a body in these codings is read: one at most, and a known one. */
+/** Whether these codings can be read: at most one, and a known one. */
 export function canDecode(codings: readonly string[]): boolean {
   return codings.length === 0 || (codings.length === 1 && Object.hasOwn(DECODERS, codings[0] as string))
 }
 
 /**
- * Reads a body, bytes counted after decompression. Throws where it breaks off or its coding is broken, and an `UnusableBody`
- * where it is made to keep us busy; what follows a bound is not asked for any more.
+ * Reads a body; bytes are counted after decompression, and reading stops at a bound. Throws if the connection breaks
+ * off or the coding is broken, and throws `UnusableBody` if the body is made to waste our time.
  */
 export async function readBody(body: Readable, codings: readonly string[], bounds: BodyBounds): Promise<ReadBody> {
   const counter = new ByteBound(bounds.bytesMax + OVERHEAD_BYTES)
   const [coding] = codings
   if (coding === undefined) return collect(through([body, counter]), bounds)
   const first = await firstPiece(body)
-  // Answers without a body may well say how it would be coded.
+  // An answer without a body may still name a coding.
   if (first === null) return { bytes: new Uint8Array(), longer: false }
   const decoder = DECODERS[coding]?.(first)
   if (decoder === undefined) throw new Error(`no decoder of ${coding}`)
   return collect(through([body, counter, decoder]), bounds)
 }
 
-/** Lets so many bytes and pieces pass, and fails at more: compressed input need not come to any output. */
+/** Fails after this many bytes or chunks of input, because compressed input may never produce output. */
 class ByteBound extends Transform {
   #left: number
   #piecesLeft = PIECES_MAX
@@ -78,8 +80,8 @@ class ByteBound extends Transform {
   override _transform(chunk: Buffer, _encoding: string, done: (error: Error | null, chunk?: Buffer) => void): void {
     this.#left -= chunk.length
     this.#piecesLeft -= 1
-    // Without a coding the collector ends before this.
-    if (this.#left < 0) done(new UnusableBody('it is longer compressed than it may be plain'))
+    // Only reached with a coding: the collector stops plain bodies earlier.
+    if (this.#left < 0) done(new UnusableBody('its compressed form is longer than its plain form may be'))
     else if (this.#piecesLeft < 0) done(new UnusableBody('it comes in too many pieces'))
     else done(null, chunk)
   }
@@ -90,13 +92,13 @@ type Decoder = ReturnType<typeof createGunzip> | ReturnType<typeof createZstdDec
 const DECODERS: Readonly<Record<string, (first: Buffer) => Decoder>> = {
   gzip: () => createGunzip(),
   'x-gzip': () => createGunzip(),
-  // By the book deflate has a head; some servers leave it away.
+  // The standard wants deflate with a zlib header; some servers omit it.
   deflate: (first) => (((first[0] ?? 0) & 0x0f) === 8 ? createInflate() : createInflateRaw()),
   br: () => createBrotliDecompress(),
   zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG_MAX } }),
 }
 
-/** What a body begins with, which stays in it; null where it has nothing. */
+/** The first chunk of a body, which is put back; null if the body is empty. */
 async function firstPiece(body: Readable): Promise<Buffer | null> {
   if (body.readableLength === 0 && !body.readableEnded) await once(body, 'readable')
   const first = body.read() as Buffer | null
@@ -104,7 +106,7 @@ async function firstPiece(body: Readable): Promise<Buffer | null> {
   return first
 }
 
-/** The last of some streams, fed by the others; an error of any is an error of it, and its end ends all. */
+/** Joins streams and returns the last one. An error in any of them reaches it, and ending it ends all. */
 function through(streams: readonly [Readable, Transform, ...Transform[]]): Readable {
   return pipeline([...streams], () => {}) as unknown as Readable
 }
@@ -124,7 +126,7 @@ async function collect(stream: Readable, { bytesMax, until }: BodyBounds): Promi
   return { bytes: Buffer.concat(chunks), longer: false }
 }
 
-/** Looks for a text in pieces of a body. */
+/** Finds a text across the chunks of a body. */
 class Seeker {
   readonly #text: string
   #tail = ''
@@ -134,7 +136,7 @@ class Seeker {
     this.#text = text.toLowerCase()
   }
 
-  /** Where the text ends in this piece, null where it is not complete by then. */
+  /** Where the text ends in this chunk; null if it is not complete yet. */
   endIn(chunk: Buffer): number | null {
     const seen = this.#tail + chunk.toString('latin1').toLowerCase()
     const at = seen.indexOf(this.#text)

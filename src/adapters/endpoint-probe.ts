@@ -3,19 +3,19 @@ import type { EndpointProbe, Probe } from '../../marketplace/ports/probes.ts'
 import { notConfigured, type Readiness } from '../../marketplace/ports/readiness.ts'
 
 const VALUE_CHARS_MAX = 200
-/** Names under which servers tell the id that they gave a request. */
+/** Headers in which servers return the id of a request. */
 const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'x-correlation-id']
 
 /**
- * Looks at one base address, which the operator named: it may be a private one, and no caller has a say in it. Every probe is a
- * connection of its own, so that its time is what a stranger would wait.
+ * Probes one base address. The operator named it and callers cannot change it, so it may be private. Each probe opens a
+ * new connection, so that it measures the wait of a new client.
  */
 export class HttpEndpointProbe implements EndpointProbe {
-  /** As results show it: without what only the operator should know. */
+  /** The address as results show it, without credentials and query. */
   readonly target: string
   readonly #base: string
 
-  /** Base address without a slash at the end; empty where there is none. */
+  /** The base address without a trailing slash; empty if the operator named none. */
   constructor(base: string) {
     this.#base = base
     this.target = base.replace(/^(https?:\/\/)[^/?#]*@/i, '$1').replace(/[?#].*$/, '')

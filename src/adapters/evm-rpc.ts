@@ -1,16 +1,16 @@
 import { keccakText } from '../../consensus/external/eip712.ts'
-import type { AuthorizationState, StableLedger } from '../../marketplace/stable/facilitator.ts'
+import { type Fields, fieldsOf } from '../../consensus/primitives/fields.ts'
+import type { AuthorizationState, StableLedger } from '../../marketplace/till/rails/dollar/facilitator.ts'
 import { boundedFetch, objectIn } from './bounded-fetch.ts'
 
-type Fields = Readonly<Record<string, unknown>>
 type Sought = Parameters<StableLedger['authorization']>[0]
 
 const DEADLINE_MS = 5_000
 const BYTES_MAX = 1_048_576
-/** Blocks that one question covers, and how many questions are asked: nodes refuse longer ranges. */
+/** Blocks per log query, and the maximum number of queries: nodes refuse longer ranges. */
 const RANGE_BLOCKS = 2_000
 const RANGES_MAX = 60
-/** The fastest blocks of the networks that are served, in seconds. */
+/** Block time of the fastest supported network, in seconds. */
 const BLOCK_SECONDS_MIN = 1
 
 const USED = keccakText('AuthorizationUsed(address,bytes32)')
@@ -24,7 +24,7 @@ const BALANCE_SELECTOR = keccakText('balanceOf(address)').slice(0, 10)
 const WORD = /^0x[0-9a-fA-F]{64}$/
 const QUANTITY = /^0x[0-9a-fA-F]{1,16}$/
 
-/** A block as questions name it, with its time in seconds since 1970 where that is known. */
+/** A block as JSON-RPC names it, with its time in seconds since 1970 where it is known. */
 interface Place {
   readonly block: string
   readonly atSeconds?: number
@@ -32,10 +32,10 @@ interface Place {
 
 const LATEST: Place = { block: 'latest' }
 
-/** Thrown within this file: what a node said cannot be used. */
+/** Thrown within this file: the node's answer cannot be used. */
 class NoAnswer extends Error {}
 
-/** Reads authorizations on a token's chain, over the JSON-RPC of one of its nodes. */
+/** Reads the state of EIP-3009 authorizations from a JSON-RPC node of the token's chain. */
 export class EvmRpc implements StableLedger {
   readonly #url: string
   readonly #chainId: number
@@ -90,7 +90,7 @@ export class EvmRpc implements StableLedger {
     }
   }
 
-  /** What is wrong with the node's chain, null where it is the one that was meant. */
+  /** Why the node's chain is not the expected one; null if it is. */
   async wrongChain(): Promise<string | null> {
     if (this.#isRightChain) return null
     try {
@@ -104,8 +104,8 @@ export class EvmRpc implements StableLedger {
   }
 
   /**
-   * The node's newest block where that is later than a time, null where it is not; `latest` where no time is given. It is named by its
-   * number: of several nodes behind one address another one may answer the next question, and its newest block may be older.
+   * The node's newest block if it is later than the given time, else null; `latest` if no time is given. The block is
+   * named by number, because another node behind the same address may answer the next query with an older newest block.
    */
   async #blockPast(seconds: number | undefined): Promise<Place | null> {
     if (seconds === undefined) return LATEST
@@ -123,7 +123,7 @@ export class EvmRpc implements StableLedger {
     return BigInt(answer) !== 0n
   }
 
-  /** How an authorization was used, looked for from the newest block back. */
+  /** Searches from the newest block backwards for how an authorization was used. */
   async #find(sought: Sought): Promise<AuthorizationState> {
     const { asset, from, nonce, sinceSeconds } = sought
     const newest = Number(textOf(await this.#call('eth_blockNumber', [])))
@@ -149,7 +149,7 @@ export class EvmRpc implements StableLedger {
     return judgement === 'paid' ? { is: 'transferred', transaction } : { is: 'cancelled' }
   }
 
-  /** What a transaction did with the authorization; null where it did nothing with it, or is not on the chain. */
+  /** What a transaction did with the authorization; null if it did not use it or is not on the chain. */
   async #judgement(transaction: string, sought: Sought): Promise<'paid' | 'spent' | null> {
     const { logs } = fieldsOf(await this.#call('eth_getTransactionReceipt', [transaction]))
     return Array.isArray(logs) ? judged(logs.map(fieldsOf), sought) : null
@@ -168,9 +168,9 @@ export class EvmRpc implements StableLedger {
 }
 
 /**
- * Whether the use of an authorization moved what was sought: the token tells of the use, and next of the transfer. Others of the
- * transaction do not count, nor do other amounts: a payer can sign several authorizations with one nonce, and one call can use many.
- * Null where the logs show no use of it.
+ * Whether the use of an authorization moved the expected amount. The token logs the use, and its transfer next. Other
+ * transfers and amounts do not count: a payer can sign several authorizations with one nonce, and one transaction can
+ * use many. Null if the logs show no use.
  */
 function judged(logs: readonly Fields[], { asset, from, to, value, nonce }: Sought): 'paid' | 'spent' | null {
   const ofToken = logs.filter(({ address }) => textOf(address).toLowerCase() === asset.toLowerCase())
@@ -194,11 +194,7 @@ function topicsOf({ topics }: Fields): readonly unknown[] {
   return Array.isArray(topics) ? topics : []
 }
 
-function fieldsOf(value: unknown): Fields {
-  return value !== null && typeof value === 'object' ? (value as Fields) : {}
-}
-
-/** An address or number as a word of the ABI, without 0x. */
+/** An address or number as a 32-byte ABI word, without 0x. */
 function word(address: string): string {
   return address.slice(2).toLowerCase().padStart(64, '0')
 }

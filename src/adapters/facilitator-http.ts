@@ -5,28 +5,34 @@ import {
   type FacilitatorVerdict,
   reasonInShort,
   type SupportVerdict,
-} from '../../marketplace/stable/facilitator.ts'
-import type { StableNetwork } from '../../marketplace/stable/terms.ts'
+} from '../../marketplace/till/rails/dollar/facilitator.ts'
+import type { StableNetwork } from '../../marketplace/till/rails/dollar/terms.ts'
 import { boundedFetch, type Fetched, objectIn, type Unanswered } from './bounded-fetch.ts'
 
-/** Headers that a facilitator wants at its paths, by path without the slash, or `*` for all. */
+/** Headers that a facilitator requires, by path without the slash, or `*` for all paths. */
 export type FacilitatorAuth = Readonly<Record<string, Readonly<Record<string, string>>>>
 
 type Fields = Readonly<Record<string, unknown>>
 
 const BYTES_MAX = 262_144
-/** Reasons are codes: insufficient_funds. */
+/** Refusal reasons are codes, like insufficient_funds. */
 const REASON = /^[a-z0-9_.:-]{1,100}$/i
-/** Words of a token, or about it, by which an authorization was used; and of anything that was used or sent before. */
+/**
+ * USED_WORDS: how a token's contract or a facilitator says that an authorization was used. REPEAT_WORDS: how they say
+ * that something was used or sent before.
+ */
 const USED_WORDS = /authorization[ _]?(is|was|has been)?[ _]?(already)?[ _]?used|used or cancell?ed/i
 const REPEAT_WORDS = /nonce|already|(^|[^a-z])used|duplicate/i
 const WORDS_CHARS_MAX = 300
-/** A settlement that is said to be on its way is asked for once more, after this. */
+/** A settlement that the facilitator calls pending is asked for once more after this time. */
 const PENDING_MS = 1_500
 const TOO_MANY = 429
 const TRANSACTION = /^0x[0-9a-fA-F]{64}$/
 
-/** A facilitator behind HTTP. JSON is read first and the status second: a no may come with any status, and pages of HTML too. */
+/**
+ * A facilitator over HTTP. The JSON decides before the status does: a refusal may come with any status, and so may HTML
+ * pages.
+ */
 export class HttpFacilitator implements Facilitator {
   readonly url: string
   readonly #auth: FacilitatorAuth
@@ -92,13 +98,13 @@ export class HttpFacilitator implements Facilitator {
     if (fields?.success !== false) return unreadable(answer)
     const said = saidIn(fields, 'unexpected_settle_error')
     const reason = this.#reasonIn(fields, 'unexpected_settle_error')
-    // A transaction that is under way, or an error of its own, says nothing of the outcome.
+    // A pending transaction, or an internal error of the facilitator, says nothing about the outcome.
     return transaction !== null || /pending|unexpected|timeout|timed_out/i.test(said)
       ? { is: 'unknown', detail: reason, transaction }
       : { is: 'refused', reason }
   }
 
-  /** Reason of a refusal; one that is not of x402 is kept for the operator. */
+  /** The reason of a refusal. A text that is no x402 code is kept for the operator. */
   #reasonIn(fields: Fields, otherwise: string): string {
     const said = saidIn(fields, otherwise)
     if (reasonInShort(said) !== said) this.#words = said.slice(0, WORDS_CHARS_MAX)
@@ -108,7 +114,7 @@ export class HttpFacilitator implements Facilitator {
   #post(path: 'verify' | 'settle', request: FacilitatorRequest, deadlineMs: number): Promise<Fetched | Unanswered> {
     const body = JSON.stringify(request)
     const headers = this.#headers(path)
-    // A settlement is for who claimed it to ask about again.
+    // A settlement is not repeated here: the claim's owner asks again.
     const bounds = { deadlineMs, bytesMax: BYTES_MAX, isQuestion: path === 'verify' }
     return boundedFetch(`${this.url}/${path}`, { method: 'POST', headers, body, ...bounds })
   }
@@ -118,7 +124,7 @@ export class HttpFacilitator implements Facilitator {
   }
 }
 
-/** Generations in which a facilitator takes the scheme on a network. */
+/** x402 versions in which a facilitator supports the scheme on a network. */
 function versionsOf(
   kinds: readonly unknown[],
   { word, caip2 }: Pick<StableNetwork, 'word' | 'caip2'>,
@@ -134,12 +140,12 @@ function unanswered({ arrived, detail }: Unanswered): FacilitatorVerdict {
   return arrived ? { is: 'unknown', detail, transaction: null } : { is: 'unreachable', detail }
 }
 
-/** It did nothing, and wants to be asked later. */
+/** The facilitator did nothing, and wants to be asked again later. */
 function busy({ status, retryAfterMs: waitMs }: Fetched): FacilitatorVerdict {
   return { is: 'busy', detail: `it answered ${status}: it is asked too often`, waitMs }
 }
 
-/** An answer that says neither yes nor no; who is not let in at all was not heard. */
+/** An answer without a verdict. With 401, 403 or 404 the request was not processed at all. */
 function unreadable({ status }: Fetched): FacilitatorVerdict {
   const detail = `it answered ${status} without a verdict`
   return status === 401 || status === 403 || status === 404
@@ -152,8 +158,8 @@ function saidIn({ invalidReason, errorReason }: Fields, otherwise: string): stri
 }
 
 /**
- * A reason by which others can judge. Words may be about the account that the operator has there; of them it is kept alone whether the
- * money may have moved already.
+ * Maps a reason to a code. Free text may be about the operator's account at the facilitator, so it is reduced to one
+ * fact: whether the money may already have moved.
  */
 function asCode(said: string): string {
   if (USED_WORDS.test(said)) return 'authorization_used_or_canceled'

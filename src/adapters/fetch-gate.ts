@@ -1,20 +1,22 @@
+import { addTo } from '../../consensus/primitives/counts.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
+import { turnAmong, type Waiter } from '../../marketplace/ports/turn.ts'
 import { placeOf } from './address-guard.ts'
 
-/** How much is read at once. */
+/** How many pages are read at once. */
 export interface GateLimits {
   readonly atOnceMax: number
-  /** Of one host; and connections to one address, or network of version 6, under however many names. */
+  /** Per host; and connections per address (or IPv6 network), under any number of names. */
   readonly perHostMax: number
   readonly perAddressMax: number
-  /** Readings that wait for their turn. */
+  /** Reads that may wait for their turn. */
   readonly waitingMax: number
-  /** Of those, of one host: a slow one must not keep others from waiting. */
+  /** Reads that may wait for one host, so that a slow host does not fill the queue. */
   readonly waitingPerHostMax: number
 }
 
-/** Limits that keep this node from being a means of flooding somebody. */
+/** Limits that prevent callers from flooding a site through this node. */
 export const GATE_LIMITS: GateLimits = {
   atOnceMax: 40,
   perHostMax: 4,
@@ -23,24 +25,22 @@ export const GATE_LIMITS: GateLimits = {
   waitingPerHostMax: 16,
 }
 
-interface Waiter {
-  readonly host: string
-  readonly start: () => void
-}
-
-/** Lets only so many readings run at once, in all and of one host; others wait their turn, and those beyond are refused. */
+/**
+ * Limits concurrent reads, in total and per host. Further reads wait their turn, and are refused when the queue is
+ * full.
+ */
 export class FetchGate {
   readonly #limits: GateLimits
   readonly #byHost = new Map<string, number>()
   readonly #byAddress = new Map<string, number>()
-  readonly #waiting = new Set<Waiter>()
+  readonly #waiting = new Set<{ readonly host: string } & Waiter>()
   #running = 0
 
   constructor(limits: GateLimits = GATE_LIMITS) {
     this.#limits = limits
   }
 
-  /** Runs a reading in its turn. Faults: `web/busy` (too many wait), `web/timeout` (its time was up before its turn). */
+  /** Runs a read in its turn. Faults: `web/busy` (the queue is full), `web/timeout` (time was up before its turn). */
   async run<T>(host: string, signal: AbortSignal, work: () => Promise<Result<T>>): Promise<Result<T>> {
     if (signal.aborted) return fail(fault('web/timeout', { host }))
     if (this.#isFree(host)) this.#take(host)
@@ -52,21 +52,24 @@ export class FetchGate {
       return await work()
     } finally {
       this.#running--
-      add(this.#byHost, host, -1)
+      addTo(this.#byHost, host, -1)
       this.#startNext()
     }
   }
 
-  /** Counts a connection to somewhere with these addresses until the function returned is called; null where they have too many. */
+  /**
+   * Counts a connection to a host with these addresses until the returned function is called; null if an address is at
+   * its limit.
+   */
   connect(addresses: readonly string[]): (() => void) | null {
     const counted = new Set(addresses.map(placeOf))
     for (const address of counted) if ((this.#byAddress.get(address) ?? 0) >= this.#limits.perAddressMax) return null
-    for (const address of counted) add(this.#byAddress, address, 1)
+    for (const address of counted) addTo(this.#byAddress, address, 1)
     let isOver = false
     return () => {
       if (isOver) return
       isOver = true
-      for (const address of counted) add(this.#byAddress, address, -1)
+      for (const address of counted) addTo(this.#byAddress, address, -1)
     }
   }
 
@@ -77,40 +80,22 @@ export class FetchGate {
 
   #take(host: string): void {
     this.#running++
-    add(this.#byHost, host, 1)
+    addTo(this.#byHost, host, 1)
   }
 
-  /** Waits until a place has been taken for this host, or says why there is none. */
-  #turn(host: string, signal: AbortSignal): Promise<Fault | null> {
+  /** Waits until a place for this host is taken, or returns why there is none. */
+  async #turn(host: string, signal: AbortSignal): Promise<Fault | null> {
     const { waitingMax, waitingPerHostMax } = this.#limits
     const ofHost = [...this.#waiting].filter((waiter) => waiter.host === host).length
     if (this.#waiting.size >= waitingMax || ofHost >= waitingPerHostMax)
-      return Promise.resolve(fault('web/busy', { host, reason: 'too many readings wait for their turn' }))
-    return new Promise((resolve) => {
-      const late = (): void => {
-        this.#waiting.delete(waiter)
-        resolve(fault('web/timeout', { host }))
-      }
-      const start = (): void => {
-        this.#waiting.delete(waiter)
-        signal.removeEventListener('abort', late)
-        this.#take(host)
-        resolve(null)
-      }
-      const waiter = { host, start }
-      this.#waiting.add(waiter)
-      signal.addEventListener('abort', late, { once: true })
-    })
+      return fault('web/busy', { host, reason: 'too many reads wait for their turn' })
+    return (await turnAmong(this.#waiting, { host }, signal)) ? null : fault('web/timeout', { host })
   }
 
   #startNext(): void {
     const next = [...this.#waiting].find(({ host }) => this.#isFree(host))
-    next?.start()
+    if (next === undefined) return
+    this.#take(next.host)
+    next.start()
   }
-}
-
-function add(counts: Map<string, number>, key: string, change: number): void {
-  const count = (counts.get(key) ?? 0) + change
-  if (count === 0) counts.delete(key)
-  else counts.set(key, count)
 }

@@ -11,15 +11,15 @@ import type { NameSystem } from './name-system.ts'
 
 const FRESH_MS = 600_000
 const KEPT_MAX = 1_000
-/** Different domains at one time. */
+/** Maximum domains that are looked up at the same time. */
 const ASKING_MAX = 256
-/** All questions about one domain; a call has ten seconds. */
+/** For all queries about one domain; a call has ten seconds. */
 const BUDGET_MS = 8_000
 const MX_MAX = 20
 const HOST_CHARS_MAX = 253
-/** Exchangers whose address is looked for. */
+/** Number of mail exchangers whose address is looked up. */
 const LOOKED_AT_MAX = 3
-/** Names of hosts; some servers tell of exchangers that are none. */
+/** A valid host name; some servers list exchangers that are not valid. */
 const HOST = /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/
 
 interface Kept {
@@ -27,7 +27,7 @@ interface Kept {
   readonly atMs: number
 }
 
-/** What the name system says about mail, asked once in ten minutes for each domain. */
+/** Mail records of the name system, looked up at most once in ten minutes per domain. */
 export class DnsMailDomains implements MailDomains {
   readonly #names: NameSystem
   readonly #clock: Clock
@@ -52,7 +52,7 @@ export class DnsMailDomains implements MailDomains {
       asking = this.#ask(domain).finally(() => this.#asking.delete(domain))
       this.#asking.set(domain, asking)
     }
-    // Whoever gives up leaves the question to those who still wait.
+    // A caller that gives up does not end the shared lookup: others still wait for it.
     const asked = await Promise.race([asking, whenAborted(signal)])
     if (asked === 'aborted') return fail(fault('web/timeout', { host: domain }))
     return asked.ok ? ok(sourced(asked.value)) : asked
@@ -61,7 +61,7 @@ export class DnsMailDomains implements MailDomains {
   readonly isDisposable = (domain: string): boolean => {
     this.#disposable ??= disposableEmailBlocklistSet()
     const registrable = getDomain(domain, { validateHostname: false }) ?? domain
-    // The list names some domains and some hosts below shared ones: each parent down to the registrable one counts.
+    // The list names domains, and hosts under shared domains: check every parent down to the registrable domain.
     for (let name = domain; name.length >= registrable.length; name = name.slice(name.indexOf('.') + 1))
       if (this.#disposable.has(name)) return true
       else if (!name.includes('.')) return false
@@ -90,7 +90,7 @@ export class DnsMailDomains implements MailDomains {
     return ok({ ...nothing, exists: own.value.exists, implicitMx: own.value.records.length > 0 })
   }
 
-  /** Whether one of the first exchangers has an address; what cannot be told of them now does not fail the rest. */
+  /** Whether one of the first exchangers has an address. A failed lookup of one does not fail the others. */
   async #haveAddress(mx: MailDomain['mx'], signal: AbortSignal): Promise<boolean | null> {
     const found = await Promise.all(mx.slice(0, LOOKED_AT_MAX).map(({ host }) => this.#names.addresses(host, signal)))
     if (found.some((one) => one.ok && one.value.records.length > 0)) return true
@@ -98,7 +98,7 @@ export class DnsMailDomains implements MailDomains {
   }
 }
 
-/** Exchangers that are names of hosts, by priority, then name. */
+/** Exchangers with valid host names, sorted by priority, then name. */
 function exchangersIn(records: readonly MxRecord[]): MailDomain['mx'] {
   return records
     .map(({ exchange, priority }) => ({ host: exchange.toLowerCase().replace(/\.$/, ''), priority }))
@@ -107,7 +107,7 @@ function exchangersIn(records: readonly MxRecord[]): MailDomain['mx'] {
     .slice(0, MX_MAX)
 }
 
-/** RFC 7505: the root of all names as the exchanger means that there is none. */
+/** RFC 7505: the root (".") as exchanger means that the domain accepts no mail. */
 function isRoot(exchange: string): boolean {
   return exchange === '' || exchange === '.'
 }

@@ -7,27 +7,27 @@ import { notNow, type Readiness } from '../../marketplace/ports/readiness.ts'
 import { systemTimers } from '../daemon/runtime.ts'
 import type { Checkable, ProviderCheck, ProviderFacts } from './providers/provider.ts'
 
-/** What is asked of name servers; a part of the resolver of Node, whose errors it throws. */
+/** DNS queries: a part of Node's resolver, with its errors. */
 export interface NameQuestions {
   resolve4(name: string): Promise<string[]>
   resolve6(name: string): Promise<string[]>
   resolveMx(name: string): Promise<MxRecord[]>
   resolveNs(name: string): Promise<string[]>
-  /** Ends all questions under way. */
+  /** Cancels all pending queries. */
   cancel(): void
 }
 
-/** Begins to ask name servers: one for each question, so that each can be ended by itself. */
+/** Creates a resolver. One per query, so that each query can be cancelled alone. */
 export type AskNames = () => NameQuestions
 
-/** Records of a name. A name that does not exist has none, and so may one that exists. */
+/** Records of a name. A name that exists may still have no records of a type. */
 export interface NameRecords<T> {
   readonly exists: boolean
   readonly records: readonly T[]
 }
 
-/** What the name system is made from. */
-export interface NameSystemParts {
+/** What the name system needs. */
+export interface NameSystemDependencies {
   readonly timers?: Timers
   readonly ask?: AskNames
 }
@@ -35,20 +35,20 @@ export interface NameSystemParts {
 const NAMED = { what: 'names', name: 'dns' }
 const TRY_MS = 1_500
 const TRIES = 2
-/** No question takes longer, however many servers are tried. */
+/** Upper bound of a query, however many servers are tried. */
 const QUESTION_MS_MAX = 5_000
 const CHECK_MS = { ill: 30_000, well: 300_000 }
 const NOT_ASKED = notNow('the name system has not been asked yet')
-/** Codes of the resolver for what it could not ask at all. */
-/** Codes of servers that are there and do not answer that question: routers at home often know nothing of the root. */
+/** Codes of servers that work but refuse this query: home routers often know nothing of the root. */
 const REFUSED: ReadonlySet<string> = new Set(['EREFUSED', 'ENOTIMP', 'ESERVFAIL', 'EFORMERR', 'EBADRESP'])
-/** A name that always has an address (RFC 2606). */
+/** A name that always exists (RFC 2606). */
 const KNOWN_NAME = 'example.com'
+/** Resolver codes: no server could be asked. */
 const SILENT: ReadonlySet<string> = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ENOTINITIALIZED', 'ENONAME', 'ENOMEM'])
 
 /**
- * The name system as the configured servers tell it. It asks for the root now and then: a machine without a network has a name
- * system that does not answer, and what needs it is then openly unavailable.
+ * DNS through the configured servers. It checks regularly by a query for the root: without a network, the services that
+ * need DNS become unavailable.
  */
 export class NameSystem implements Checkable {
   readonly #ask: AskNames
@@ -58,27 +58,30 @@ export class NameSystem implements Checkable {
   #cancelCheck: (() => void) | null = null
   readonly #end = new AbortController()
 
-  /** Servers are addresses with or without a port; none: those of the system. */
-  constructor(servers: readonly string[], { timers = systemTimers, ask = askServers(servers) }: NameSystemParts = {}) {
+  /** `servers` are addresses with or without a port; empty means those of the system. */
+  constructor(
+    servers: readonly string[],
+    { timers = systemTimers, ask = askServers(servers) }: NameSystemDependencies = {},
+  ) {
     this.#ask = ask
     this.#timers = timers
   }
 
-  /** Whether names can be looked up, as of the last look. */
+  /** Whether names can be looked up, as of the last check. */
   readonly readiness = (): Readiness => this.#readiness
 
-  /** Looks for the first time, and from then on now and then. */
+  /** Checks now, and regularly afterwards. */
   start(): void {
     void this.check()
   }
 
-  /** Ends the looks, also one that is under way: servers that are silent would keep the process for a quarter of a minute. */
+  /** Ends the checks, also a running one: silent servers would keep the process alive for 15 seconds. */
   stop(): void {
     this.#end.abort()
     this.#cancelCheck?.()
   }
 
-  /** Looks now whether the name system answers at all: a look that is under way is joined. Never fails. */
+  /** Checks now whether DNS answers at all; joins a running check. Never fails. */
   check(): Promise<void> {
     this.#checking ??= this.#look().finally(() => {
       this.#checking = null
@@ -86,13 +89,13 @@ export class NameSystem implements Checkable {
     return this.#checking
   }
 
-  /** How it stands, for operators. */
+  /** State for operators. */
   get facts(): readonly ProviderFacts[] {
     const trouble = this.#readiness.available ? null : this.#readiness.reason
     return [{ ...NAMED, usable: trouble === null, trouble }]
   }
 
-  /** Looks now, for operators. */
+  /** Checks now, for operators. */
   async checkAll(): Promise<readonly ProviderCheck[]> {
     const startedMs = performance.now()
     await this.check()
@@ -101,7 +104,7 @@ export class NameSystem implements Checkable {
     return [{ ...NAMED, ok: readiness.available, detail: readiness.available ? 'it answers' : readiness.reason, ms }]
   }
 
-  /** Addresses of a host, version 4 first. Faults: `web/unreachable` (there are none), `web/timeout`. */
+  /** Addresses of a host, IPv4 first. Faults: `web/unreachable` (it has none), `web/timeout`. */
   async lookUp(host: string, signal: AbortSignal): Promise<Result<readonly string[]>> {
     const found = await this.addresses(host, signal)
     if (!found.ok || found.value.records.length > 0) return found.ok ? ok(found.value.records) : found
@@ -109,7 +112,7 @@ export class NameSystem implements Checkable {
     return fail(fault('web/unreachable', { host, reason }))
   }
 
-  /** Addresses of a name, version 4 first; that there are none is an answer. Faults: `web/unreachable`, `web/timeout`. */
+  /** Addresses of a name, IPv4 first; an empty list is a valid answer. Faults: `web/unreachable`, `web/timeout`. */
   async addresses(host: string, signal: AbortSignal): Promise<Result<NameRecords<string>>> {
     const [v4, v6] = await Promise.all([
       this.#question(host, signal, (names) => names.resolve4(host)),
@@ -122,7 +125,7 @@ export class NameSystem implements Checkable {
     return ok({ exists: v4.value.exists || v6.value.exists, records })
   }
 
-  /** Mail exchangers of a domain, in no order. Faults: `web/unreachable`, `web/timeout`. */
+  /** Mail exchangers of a domain, unordered. Faults: `web/unreachable`, `web/timeout`. */
   resolveMx(domain: string, signal: AbortSignal): Promise<Result<NameRecords<MxRecord>>> {
     return this.#question(domain, signal, (names) => names.resolveMx(domain))
   }
@@ -170,7 +173,7 @@ export class NameSystem implements Checkable {
       return null
     } catch (error) {
       const code = codeOf(error)
-      // Some forwarders know no name servers but answer; one that denies the root is cut off from all names.
+      // Some forwarders do not know the root but resolve names. One that only denies the root has no access to names.
       if (code === 'ENODATA' || (REFUSED.has(code) && (await this.#findsNames(names)))) return null
       const why = ended.aborted ? 'ETIMEOUT' : code
       return `the name system cannot be asked (${why}): no internet, or web.resolvers has to name servers that answer`

@@ -7,28 +7,31 @@ import { Espeak } from '../chat/backends/espeak.ts'
 import { type ModelParts, type OpenModels, openModels } from '../chat/backends/open-models.ts'
 import type { Checkable, ProviderCheck } from './providers/provider.ts'
 
-/** Whom the node asks for words and for speech. */
+/** The models for text and for speech. */
 export interface Asked {
   readonly models: ModelPool
   readonly speech: Speech
 }
 
-/** The same with who translates, and with what begins and ends them. */
+/** The same with the translator, and with start and close. */
 export interface OpenAsked extends Asked, Pick<OpenModels, 'translator'> {
   readonly checkable: readonly Checkable[]
-  /** Looks at all of them for the first time, and from then on. */
+  /** Checks all of them now, and regularly afterwards. */
   readonly start: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** What they are made from. */
-export interface AskedParts extends ModelParts {
-  /** Program that speaks where no model does; null is none. */
+/** What they need. */
+export interface AskedDependencies extends ModelParts {
+  /** Program that speaks if no model does; null for none. */
   readonly espeak: string | null
 }
 
-/** Reads the settings of models and speech; espeak-ng, where it is named, comes after the models. The fault is `config/file`. */
-export async function openAsked(parts: AskedParts): Promise<Result<OpenAsked>> {
+/**
+ * Reads the settings of models and speech. espeak-ng, if configured, comes after the models. The fault is
+ * `config/file`.
+ */
+export async function openAsked(parts: AskedDependencies): Promise<Result<OpenAsked>> {
   const models = await openModels(parts)
   if (!models.ok) return models
   const { pool, translator } = models.value
@@ -48,7 +51,7 @@ export async function openAsked(parts: AskedParts): Promise<Result<OpenAsked>> {
   })
 }
 
-/** Several as one, each checked after the one before it: a translator is as well as the models that it asks. */
+/** Several as one, checked one after the other: the translator's state follows from that of its models. */
 function inOrder(...all: readonly Checkable[]): Checkable {
   return {
     get facts() {

@@ -28,36 +28,39 @@ import { ChainedWeather } from './providers/weather.ts'
 import { webSearch } from './providers/web-search.ts'
 import { ProviderRates } from './reference-rates.ts'
 
-/** What the outside is made from. */
-export interface OutsideParts {
+/** What the outside needs. */
+export interface OutsideDependencies {
   readonly config: OutsideConfig
-  /** Base address that this node tells others; null where it tells none. */
+  /** The node's public base address; null if it has none. */
   readonly publicUrl: string | null
-  /** Multiaddress that this node tells its peers in place of its own. */
+  /** Multiaddress that this node announces to peers in place of its own. */
   readonly announced?: string | null
-  /** IP addresses of the node's peers now; absent: it has none. */
+  /** IP addresses of the current peers; absent means none. */
   readonly peerAddresses?: () => readonly string[]
-  /** Stands in for the internet: only tests have one. */
+  /** Replaces the internet in tests. */
   readonly internet?: Internet | undefined
-  /** Whether models made for tests may be used: only tests say so. */
+  /** Allows models made for tests; only tests set it. */
   readonly fixtureModels?: boolean | undefined
-  /** Whether all that can be asked is looked at from now on; default yes. What asks once for itself would have each asked twice. */
+  /**
+   * Whether providers are checked regularly from now on; default true. A command that checks once itself sets false, or
+   * each provider would be asked twice.
+   */
   readonly isWatching?: boolean
-  /** Program that speaks where no model does; absent: none. */
+  /** Program that speaks if no model does; absent for none. */
   readonly espeak?: string | null | undefined
   readonly clock: Clock
   readonly timers: Timers
 }
 
-/** What services reach beside the chain, with what operators can look at. */
+/** Everything outside the chain that services use, with the parts that operators can check. */
 export interface RunningOutside extends Omit<Outside, 'models'>, Asked {
   readonly checkable: readonly Checkable[]
-  /** Waits for the first look at what is only known by looking: whether the name system answers. */
+  /** Resolves after the first check whether DNS answers. */
   readonly looked: () => Promise<void>
 }
 
-/** Sets up everything that services reach beside the chain; `stops` takes what ends it. */
-export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<Result<RunningOutside>> {
+/** Opens everything outside the chain that services use. Adds to `stops` what closes it. */
+export async function openOutside(parts: OutsideDependencies, stops: Stop[]): Promise<Result<RunningOutside>> {
   const engines = openEngines(parts)
   stops.push(() => engines.close())
   const documents = await openDocuments({ engines, ...parts.config.documents })
@@ -121,9 +124,9 @@ export async function openOutside(parts: OutsideParts, stops: Stop[]): Promise<R
   })
 }
 
-/** Web and mail, and the name system under them; without it where the operator has turned that off. */
+/** Opens web, mail and the DNS beneath them; refused for all calls if the operator disabled the web. */
 function openReading(
-  { config, announced = null, peerAddresses = () => [], ...parts }: OutsideParts,
+  { config, announced = null, peerAddresses = () => [], ...parts }: OutsideDependencies,
   stops: Stop[],
 ): Result<{ readonly names: NameSystem | null; readonly web: WebReader; readonly mail: MailDomains }> {
   const opened = openWeb({ ...parts, config: config.web, announced, peerAddresses })
@@ -135,16 +138,16 @@ function openReading(
   return ok({ names, web: new PageCache(web, parts.clock), mail: new DnsMailDomains(names, parts.clock) })
 }
 
-function openEngines({ config }: OutsideParts): EnginePool {
+function openEngines({ config }: OutsideDependencies): EnginePool {
   const readable = config.documents.fonts.map((path) => resolve(path))
   return new EnginePool(Math.max(1, Math.floor(availableParallelism() / 2)), { readable })
 }
 
-function watchOf({ isWatching = true }: OutsideParts): (one: { start(): Promise<unknown> }) => Promise<unknown> {
+function watchOf({ isWatching = true }: OutsideDependencies): (one: { start(): Promise<unknown> }) => Promise<unknown> {
   return async (one) => (isWatching ? one.start() : undefined)
 }
 
-function openQuotes(parts: OutsideParts, keys: ProviderKeys, stops: Stop[]) {
+function openQuotes(parts: OutsideDependencies, keys: ProviderKeys, stops: Stop[]) {
   const { config, clock, timers } = parts
   const prices = new ProviderPrices({ choices: config.providers.prices, keys, clock, timers })
   const rates = new ProviderRates({ choices: config.providers.rates, clock, timers })
@@ -153,7 +156,7 @@ function openQuotes(parts: OutsideParts, keys: ProviderKeys, stops: Stop[]) {
   return { prices, rates, lookedAtQuotes: Promise.all([prices, rates].map(watchOf(parts))) }
 }
 
-function openFinders(parts: OutsideParts, keys: ProviderKeys, web: WebReader, stops: Stop[]) {
+function openFinders(parts: OutsideDependencies, keys: ProviderKeys, web: WebReader, stops: Stop[]) {
   const { config, publicUrl, clock, timers } = parts
   const contact = config.web.contact ?? publicUrl
   const userAgent = contact === null ? null : `Farthing/${VERSION} (+${contact})`

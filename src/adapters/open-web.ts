@@ -11,37 +11,37 @@ import { OwnHosts } from './own-hosts.ts'
 import { SafeFetcher } from './safe-fetch.ts'
 import type { Dial } from './stranger-socket.ts'
 
-/** Stands in for the internet: name servers, and where connections to public addresses lead. Only tests have one. */
+/** Replaces the internet in tests: DNS, and the target of connections to public addresses. */
 export interface Internet {
   readonly ask: AskNames
   readonly dial: Dial
 }
 
-/** What the way to the web is set up with. */
-export interface WebParts {
+/** What web access needs. */
+export interface WebDependencies {
   readonly config: OutsideConfig['web']
-  /** Base address that this node tells others; null where it tells none. */
+  /** The node's public base address; null if it has none. */
   readonly publicUrl: string | null
-  /** Multiaddress that this node tells its peers in place of its own; null where it tells none. */
+  /** Multiaddress that this node announces to peers in place of its own; null if none. */
   readonly announced: string | null
-  /** IP addresses of the node's peers now: whoever reads pages through this node could trouble them in its name. */
+  /** IP addresses of the current peers. They are protected: a caller could harm them in this node's name. */
   readonly peerAddresses: () => readonly string[]
   readonly clock: Clock
   readonly timers: Timers
   readonly internet?: Internet | undefined
 }
 
-/** The way to the web, and the name system under it. */
+/** Web access, and the DNS beneath it. */
 export interface OpenWeb {
   readonly names: NameSystem
   readonly web: SafeFetcher
 }
 
-/** Name by which servers know this software. */
+/** Our name in the User-Agent and in robots.txt. */
 const PRODUCT = 'Farthing'
 
-/** Sets up name system and fetcher; `names.start()` begins to look whether they work. The fault is `config/value`. */
-export function openWeb({ config, clock, timers, internet, peerAddresses, ...own }: WebParts): Result<OpenWeb> {
+/** Opens DNS and fetcher; `names.start()` begins the checks. The fault is `config/value`. */
+export function openWeb({ config, clock, timers, internet, peerAddresses, ...own }: WebDependencies): Result<OpenWeb> {
   const network = config.deny.find((text) => !isNetwork(text))
   if (network !== undefined) return refused('web.deny', network, 'networks like 203.0.113.0/24, separated by commas')
   const server = config.resolvers.find((text) => !isServer(text))

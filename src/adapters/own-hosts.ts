@@ -5,12 +5,12 @@ import type { NameSystem } from './name-system.ts'
 import { hostOf } from './public-url.ts'
 
 const KEPT_MS = 300_000
-/** No reader waits longer for it; once something is known, that counts meanwhile. */
+/** Maximum wait of a reader. Later readers use the known addresses while new ones are looked up. */
 const WAIT_MS_MAX = 2_000
 
 /**
- * The hosts under which this node is known, and their addresses: behind a router no interface shows them, and whoever reads
- * pages through this node could come back to it that way.
+ * The host names of this node and their addresses. Behind a router no interface shows these addresses, and a caller
+ * could reach this node through them.
  */
 export class OwnHosts {
   readonly hosts: ReadonlySet<string>
@@ -20,7 +20,7 @@ export class OwnHosts {
   #asking: Promise<void> | null = null
   #untilMs = Number.NEGATIVE_INFINITY
 
-  /** `publicUrl` and `announced` (a multiaddress) are what the node tells others, null where it tells nothing. */
+  /** `publicUrl` and `announced` (a multiaddress) are what the node tells others; null if none. */
   constructor(
     { publicUrl, announced }: { readonly publicUrl: string | null; readonly announced: string | null },
     { names, clock }: { readonly names: Pick<NameSystem, 'lookUp'>; readonly clock: Clock },
@@ -32,7 +32,7 @@ export class OwnHosts {
     this.#clock = clock
   }
 
-  /** Their addresses as known now; whoever comes before any are known waits for them. Never fails. */
+  /** The known addresses. A reader waits only if none are known yet. Never fails. */
   readonly addresses = async (signal: AbortSignal): Promise<readonly string[]> => {
     const isDue = this.#asking === null && this.#clock.now() >= this.#untilMs
     if (isDue)
@@ -43,11 +43,11 @@ export class OwnHosts {
     return [...this.#known.values()].flat()
   }
 
-  /** No reader's signal ends it: others wait for the same answer. */
+  /** A reader's signal does not cancel it: others wait for the same answer. */
   async #ask(): Promise<void> {
     const wait = AbortSignal.timeout(WAIT_MS_MAX)
     const found = await Promise.all([...this.hosts].map((host) => this.#lookUp(host, wait)))
-    // What could not be learned is asked for again by the next reader.
+    // After a failed lookup the next reader tries again.
     this.#untilMs = found.includes(false) ? Number.NEGATIVE_INFINITY : this.#clock.now() + KEPT_MS
   }
 

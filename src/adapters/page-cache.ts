@@ -4,14 +4,14 @@ import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { WebPage, WebReader, WebRequest } from '../../marketplace/ports/web.ts'
 
-/** Most bytes of all pages that are kept. */
+/** Maximum bytes of all cached pages. */
 export const BYTES_MAX = 32 * 1_024 * 1_024
-/** What a page takes beside its body. */
+/** Memory of a cached page beside its body. */
 const PAGE_BYTES = 4_096
-/** How long a page with validators is kept to be asked about. */
+/** How long a page with validators is kept for revalidation. */
 const REVALIDATE_MS = 3_600_000
 
-/** A reading that is under way, and how many wait for it. */
+/** A running read, and how many callers wait for it. */
 interface Flight {
   readonly page: Promise<Result<WebPage>>
   readonly controller: AbortController
@@ -19,8 +19,8 @@ interface Flight {
 }
 
 /**
- * Reads pages as another reader does, and keeps those that may be kept for as long as the request takes an older one
- * (`freshMs`) and the site lets it be shown. Equal requests at the same time are one reading, which ends when nobody waits for it any more.
+ * Caches the pages of another reader, if the request accepts an older copy (`freshMs`) and the site allows it. Equal
+ * requests at the same time share one read, which is cancelled when its last caller gives up.
  */
 export class PageCache implements WebReader {
   readonly #reader: WebReader
@@ -86,7 +86,7 @@ export class PageCache implements WebReader {
       const page = await this.#reader.read(url, { ...request, ...validatorsOf(kept) }, signal)
       if (!page.ok) return page
       const { status, finalUrl } = page.value
-      // Whoever else says that nothing changed speaks of another page.
+      // A 304 from another final URL is about another page.
       const isSame = status === 304 && finalUrl === kept?.finalUrl
       const current = isSame ? revalidated(kept, page.value) : page.value
       if (current.storable && current.status < 500) this.#kept.set(key, current)
@@ -102,7 +102,7 @@ function validatorsOf(kept: WebPage | undefined): Pick<WebRequest, 'etag' | 'las
   return { ...(etag && { etag }), ...(lastModified && { lastModified }), copyUrl }
 }
 
-/** A copy of which the site said just now that it is still the page; the way to it may be another. */
+/** A copy that the site just confirmed; the redirects to it may have changed. */
 function revalidated({ maxAgeMs: before, ...kept }: WebPage, said: WebPage): WebPage {
   const { fetchedAtMs, storable, redirects, maxAgeMs = before } = said
   return { ...kept, fetchedAtMs, storable, redirects, ...(maxAgeMs !== undefined && { maxAgeMs }) }
@@ -112,7 +112,7 @@ function keyOf({ href }: URL, { accept, bytesMax, tooLong, until, robots }: WebR
   return JSON.stringify([href, accept, bytesMax, tooLong, until, robots])
 }
 
-/** What a reading comes to, or that whoever asked gave up. */
+/** The result of a read, or a timeout if this caller gave up. */
 function orAborted(page: Promise<Result<WebPage>>, { host }: URL, signal: AbortSignal): Promise<Result<WebPage>> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => resolve(fail(fault('web/timeout', { host })))

@@ -4,7 +4,7 @@ import { PROVIDER_NAMES } from '../../config/outside-settings.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 
-/** Keys that providers gave the operator. Made so that neither a log nor JSON shows one. */
+/** The operator's keys at providers. The class shows none of them in logs or JSON. */
 export class ProviderKeys {
   readonly #keys: ReadonlyMap<string, string>
 
@@ -12,24 +12,24 @@ export class ProviderKeys {
     this.#keys = new Map(Object.entries(keys))
   }
 
-  /** Key of a provider by the name that settings call it; null without one. */
+  /** Key of a provider by its name in the settings; null if there is none. */
   of(provider: string): string | null {
     return this.#keys.get(provider) ?? null
   }
 }
 
-/** Names of keys that the file with the model backends refers to begin with this. */
+/** Prefix of key names that the model backends file refers to. */
 export const MODEL_KEY_PREFIX = 'model:'
 
 const KEYS_MAX = 64
 const FILE_BYTES_MAX = 65_536
-/** What an HTTP header or a query can carry. */
+/** Characters that an HTTP header or a query can carry. */
 const KEY = /^[\x21-\x7e]{1,512}$/
 const NAMES: ReadonlySet<string> = new Set(Object.values(PROVIDER_NAMES).flat())
 
 /**
- * Reads the file with keys, `{"<provider>": "<key>"}`; without a file there are none. Faults: `config/file` where it cannot be
- * read or is something else, or names a provider that does not exist. No fault holds what the file says.
+ * Reads the keys file, `{"<provider>": "<key>"}`; without a file there are no keys. Fault: `config/file` if it cannot
+ * be read, is malformed, or names an unknown provider. The fault never shows the file's content.
  */
 export async function readProviderKeys(path: string | null): Promise<Result<ProviderKeys>> {
   if (path === null) return ok(new ProviderKeys())

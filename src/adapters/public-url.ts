@@ -3,24 +3,24 @@ import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { AddressGuard } from './address-guard.ts'
 
-/** What addresses of callers are held against before anything is asked. */
+/** Rules that a caller's address must pass before anything is fetched. */
 export interface UrlRules {
   readonly ports: readonly number[]
   readonly guard: AddressGuard
-  /** Hosts of this node itself, as URLs have them. */
+  /** Hosts of this node itself, as written in URLs. */
   readonly ownHosts: ReadonlySet<string>
 }
 
-/** Longest address that is read. */
+/** Maximum length of an address. */
 export const URL_CHARS_MAX = 2_048
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
-/** A host of so many characters is no name of the public system, however it is written; making ASCII of it takes time by the square of them. */
+/** No public host name is this long, in any spelling; converting one to ASCII takes time quadratic in its length. */
 const LONG_HOST = /^https?:\/\/[^/?#\\]{1024}/i
 const HAS_SPACES = /[\s\p{Cc}]/u
-/** Names that mean this machine, its network, or no place of the internet. */
+/** Names for this machine, for its network, or for hosts outside the public internet. */
 const INNER_NAME = /(^|\.)(localhost|localdomain|local|internal|onion|home\.arpa)$/
 
-/** Reads an address of a stranger. The fault is `web/refused` and says what is wrong with it. */
+/** Reads a caller's address. The fault is `web/refused` with the reason. */
 export function readPublicUrl(text: string, rules: UrlRules): Result<URL> {
   if (text.length > URL_CHARS_MAX) return refused(`it is longer than ${URL_CHARS_MAX} characters`)
   if (!/^https?:\/\//i.test(text) || HAS_SPACES.test(text) || LONG_HOST.test(text) || !URL.canParse(text))
@@ -29,7 +29,7 @@ export function readPublicUrl(text: string, rules: UrlRules): Result<URL> {
   if (url.href.length > URL_CHARS_MAX) return refused(`it is longer than ${URL_CHARS_MAX} characters`)
   if (url.username !== '' || url.password !== '') return refused('it has credentials')
   if (!rules.ports.includes(portOf(url))) return refused(`port ${portOf(url)} is not read`)
-  // One dot at the end means the same host; the certificate and the rules below know it without.
+  // A trailing dot means the same host; the certificate and the rules below expect the name without it.
   url.hostname = url.hostname.replace(/\.$/, '')
   const reason = hostRefusal(hostOf(url), rules)
   return reason === null ? ok(url) : refused(reason)
@@ -40,7 +40,7 @@ export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '')
 }
 
-/** Port of a URL, also where it is that of its scheme. */
+/** Port of a URL, or the default port of its scheme. */
 export function portOf({ port, protocol }: URL): number {
   return port === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(port)
 }

@@ -2,35 +2,38 @@ import type { ProviderChoice } from '../../config/outside-settings.ts'
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
 import type { CurrencyRates, ReferenceRates } from '../../marketplace/ports/providers.ts'
 import type { Readiness } from '../../marketplace/ports/readiness.ts'
-import { ecb, type RateParts, type RateProvider } from './providers/ecb.ts'
+import { ecb, type RateDependencies, type RateProvider } from './providers/ecb.ts'
 import { frankfurter } from './providers/frankfurter.ts'
 import type { Checkable, ProviderCheck, ProviderFacts } from './providers/provider.ts'
 import { ProviderChain } from './providers/provider-chain.ts'
 
-/** What exchange rates are made from. */
-export interface ReferenceRateParts {
+/** What exchange rates need. */
+export interface ReferenceRateDependencies {
   readonly choices: readonly ProviderChoice[]
   readonly clock: Clock
   readonly timers: Timers
 }
 
 const STALE_MS = 5 * 86_400_000
-/** Rates of a working day are published at about 16:00 in Frankfurt; a quarter of an hour later they are there. */
+/** The ECB publishes the rates of a working day at about 16:00 in Frankfurt; 15 minutes later they are available. */
 const PUBLISHED = { hour: 16, minute: 15, second: 0, millisecond: 0, microsecond: 0, nanosecond: 0 }
 const ZONE = 'Europe/Berlin'
-/** How long rates are kept that are older than they should be: it may be a holiday. */
+/** How long overdue rates are kept: the day may be a holiday. */
 const OVERDUE_MS = 3_600_000
 const FRIDAY = 5
-/** Rates that nobody has asked for yet are asked for at the start, so that currencies can be judged before a payment. */
+/** Time limit of the first query at the start, which lets quotes judge currencies before a payment. */
 const FIRST_MS = 6_000
 
-const ADAPTERS: Readonly<Record<string, (parts: RateParts) => RateProvider>> = { ecb, frankfurter }
+const ADAPTERS: Readonly<Record<string, (parts: RateDependencies) => RateProvider>> = { ecb, frankfurter }
 
-/** Reference rates of the operator's providers. Where none can be asked those of the last days are given, marked as old. */
+/**
+ * Reference rates of the operator's providers. If no provider can be asked, rates of the last days are served, marked
+ * as stale.
+ */
 export class ProviderRates implements CurrencyRates, Checkable {
   readonly #chain: ProviderChain<null, ReferenceRates>
 
-  constructor({ choices, clock, timers }: ReferenceRateParts) {
+  constructor({ choices, clock, timers }: ReferenceRateDependencies) {
     const providers = choices.map(({ name, url }) => {
       const adapter = ADAPTERS[name]
       if (adapter === undefined) throw new Error(`there is no adapter for ${name}`)
@@ -59,7 +62,7 @@ export class ProviderRates implements CurrencyRates, Checkable {
     return this.#chain.checkAll()
   }
 
-  /** Checks the providers now and from then on, and asks for the rates; resolves after the first round. */
+  /** Checks the providers now and regularly afterwards, and asks for the rates; resolves after the first round. */
   async start(): Promise<void> {
     await this.#chain.start()
     if (this.#chain.facts.length > 0) await this.#chain.ask(null, AbortSignal.timeout(FIRST_MS))
@@ -70,7 +73,7 @@ export class ProviderRates implements CurrencyRates, Checkable {
   }
 }
 
-/** How long rates of a day stay the newest, from when they were asked for: until the next publication. */
+/** How long rates stay the newest, counted from the query: until the next publication. */
 export function freshFor(askedMs: number, { rateDate }: Pick<ReferenceRates, 'rateDate'>): number {
   const asked = Temporal.Instant.fromEpochMilliseconds(askedMs).toZonedDateTimeISO(ZONE)
   let next = asked.with(PUBLISHED)

@@ -1,39 +1,39 @@
-/** What a site asks of this node's kind (RFC 9309). */
+/** A site's rules for this node's crawler (RFC 9309). */
 export interface RobotsRules {
   /** Whether a path with its query may be read. */
   readonly allows: (path: string) => boolean
-  /** About how much memory they take. */
+  /** Approximate memory of the rules. */
   readonly size: number
 }
 
-/** Rules of a site that asks for nothing. */
+/** Rules of a site without restrictions. */
 export const ALL_ALLOWED: RobotsRules = { allows: () => true, size: 1 }
-/** Rules of a site that cannot say what it asks for. */
+/** Rules of a site whose robots.txt cannot be read. */
 export const NONE_ALLOWED: RobotsRules = { allows: () => false, size: 1 }
 
 interface Rule {
   readonly allow: boolean
-  /** Texts between the stars. */
+  /** Texts between the stars of the pattern. */
   readonly parts: readonly string[]
   readonly isEnd: boolean
   readonly length: number
 }
 
-/** Spelled in one way only. */
+/** Texts with only one possible spelling. */
 const PLAIN = /^[\x21-\x24\x26-\x7e]*$/
-/** Patterns with stars that a site may have: each is looked for in the whole path, and no site needs more. */
+/** Maximum patterns with stars per site: each costs a search through the path, and no real site needs more. */
 const STARRED_MAX = 2_000
 const LINE = /^[ \t]*(user-agent|allow|disallow)[ \t]*:[ \t]*([^\s#]*)/i
 
 /**
- * Reads robots.txt for a product token. The rule with the longest pattern decides, and of two alike the one that allows. Work
- * is linear in the file and, for each rule, in the path: the file is a stranger's.
+ * Reads robots.txt for a product token. The longest matching pattern decides; of two equally long ones, the allowing
+ * one. Time is linear in the file and, per rule, in the path, because a stranger wrote the file.
  */
 export function readRobots(text: string, product: string): RobotsRules {
   const own: Rule[] = []
   const everybody: Rule[] = []
   let isNamed = false
-  // Each list once, however often its agent is named.
+  // A set, because a group may name the same agent several times.
   let groups = new Set<Rule[]>()
   let inAgents = false
   for (const line of text.split(/[\r\n]+/)) {
@@ -64,7 +64,7 @@ function ruleOf(allow: boolean, pattern: string): Rule {
   return { allow, parts: copyOf(normal(plain)).split('*'), isEnd, length: pattern.length }
 }
 
-/** A text of its own: a piece of a text keeps all of that text in memory, half a megabyte for each site. */
+/** A real copy: a substring would keep the whole file in memory, half a megabyte per site. */
 function copyOf(text: string): string {
   return Buffer.from(text).toString()
 }
@@ -79,7 +79,7 @@ function isAllowed(rules: readonly Rule[], path: string): boolean {
   return best?.allow ?? true
 }
 
-/** The leftmost place of each part is as good as any, but for the last, which may have to be at the end. */
+/** Each part is matched at its leftmost position, which is enough; only the last part may have to be at the end. */
 function matches({ parts, isEnd }: Rule, path: string): boolean {
   const [head = '', ...rest] = parts
   if (!path.startsWith(head)) return false
@@ -94,7 +94,7 @@ function matches({ parts, isEnd }: Rule, path: string): boolean {
   return isEnd ? path.length - last.length >= at && path.endsWith(last) : path.indexOf(last, at) >= 0
 }
 
-/** One spelling of what can be written in several: signs beyond ASCII by their bytes, bytes in capitals, nothing more. */
+/** One canonical spelling of a path: non-ASCII characters percent-encoded, escapes in capitals. */
 function normal(path: string): string {
   if (PLAIN.test(path)) return path
   return path

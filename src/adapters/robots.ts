@@ -5,27 +5,32 @@ import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { WebPage } from '../../marketplace/ports/web.ts'
 import { ALL_ALLOWED, NONE_ALLOWED, type RobotsRules, readRobots } from './robots-rules.ts'
 
-/** As much of the file as RFC 9309 wants to be read. */
+/** Bytes of the file that RFC 9309 requires to be read. */
 export const BYTES_MAX = 512_000
 const CACHE_BYTES_MAX = 8_388_608
-/** Faults that say something of this node and its callers, not of the site: nobody else's reading may hang on them. */
+/**
+ * Faults caused by this node or its callers, not by the site. They are not cached, so they do not affect other callers.
+ */
 const OWN_FAULTS: ReadonlySet<string> = new Set(['web/timeout', 'web/busy'])
 const KEPT_MS = { answered: 3_600_000, unreachable: 60_000 }
 
-/** Reads a page without asking for its robots.txt. */
+/** Reads a page without checking its robots.txt. */
 export type ReadFile = (url: URL, bytesMax: number) => Promise<Result<WebPage>>
 
-/** A site that cannot be asked forbids everything (RFC 9309, 2.3.1.4); callers hear why, and not that it asked for it. */
+/**
+ * A site whose robots.txt is unreachable forbids everything (RFC 9309, 2.3.1.4). The fault says so, and does not claim
+ * that the site asked for it.
+ */
 const SILENT = fault('web/refused', { reason: 'the robots.txt of the site cannot be read now' })
 
 interface Kept {
   readonly rules: RobotsRules
-  /** Why the site could not be asked; null where it was. */
+  /** Why the file could not be read; null if it was. */
   readonly silent: Fault | null
   readonly untilMs: number
 }
 
-/** What sites ask of visitors that are programs, remembered for a while. */
+/** The robots.txt rules of sites, cached for a while. */
 export class Robots {
   readonly #product: string
   readonly #clock: Clock
@@ -40,8 +45,8 @@ export class Robots {
   }
 
   /**
-   * Whether a site lets a page be read. A file that is not there forbids nothing. Faults: what became of the question, where the
-   * site cannot be asked; `web/timeout` and `web/busy`, where asking did not come to its end.
+   * Whether a site allows a page to be read. A missing file forbids nothing. Faults: the reason why the file could not
+   * be read; `web/timeout` and `web/busy` if the attempt was not finished.
    */
   async allows(url: URL, read: ReadFile): Promise<Result<boolean>> {
     const kept = this.#kept.get(url.origin)

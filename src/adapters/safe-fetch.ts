@@ -9,57 +9,48 @@ import { systemClock } from '../daemon/runtime.ts'
 import { ACCEPTED_CODINGS, canDecode, codingsOf, readBody, UnusableBody } from './decoded-body.ts'
 import { hostOf, readPublicUrl, URL_CHARS_MAX, type UrlRules } from './public-url.ts'
 import { Robots } from './robots.ts'
-import { connectToStranger, type SocketParts } from './stranger-socket.ts'
-import {
-  type AnswerHeaders,
-  contentTypeOf,
-  headerOf,
-  isHeaderText,
-  isStorable,
-  maxAgeOf,
-  validatorOf,
-} from './web-answer.ts'
+import { connectToStranger, type SocketDependencies } from './stranger-socket.ts'
 
-/** What the fetcher is made from. */
-export interface SafeFetcherParts extends SocketParts {
+/** What the fetcher needs. */
+export interface SafeFetcherDependencies extends SocketDependencies {
   readonly urls: UrlRules
-  readonly names: SocketParts['names'] & { readonly readiness: () => Readiness }
-  /** Product token by which robots.txt and servers know this node, and the User-Agent that begins with it. */
+  readonly names: SocketDependencies['names'] & { readonly readiness: () => Readiness }
+  /** Product token for robots.txt, and the User-Agent that begins with it. */
   readonly product: string
   readonly userAgent: string
-  /** Whether robots.txt is obeyed where a request asks for it. */
+  /** Whether robots.txt is obeyed for requests that ask for it. */
   readonly robots: boolean
   readonly clock?: Clock
-  /** All of a reading takes no longer, waiting for its turn included. */
+  /** Time limit of a whole read, including the wait for its turn. */
   readonly totalMs?: number
 }
 
-/** Longest time for a page, redirects and waiting included. */
+/** Maximum time for a page, redirects and waiting included. */
 export const TOTAL_MS = 9_000
-/** Redirects that are followed. */
+/** Maximum redirects that are followed. */
 export const REDIRECTS_MAX = 5
 const STATUS_MAX = 599
-/** Headers of an answer. */
+/** Maximum bytes of an answer's headers. */
 export const HEADER_BYTES_MAX = 16_384
-/** What comes over a connection for each byte of its page at most; what frames a page is far shorter than the page. */
+/** Maximum raw bytes on a connection per byte of page. Framing is far shorter than the page itself. */
 const RAW_FACTOR = 4
 const RAW_BYTES_MORE = 524_288
 const RAW_CHECK_MS = 50
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** One answer on the way: where to go on, or the page. */
+/** One answer: a redirect to follow, or the page. */
 type Hop = { readonly to: string; readonly status: number } | { readonly page: WebPage }
 
 /**
- * The one way to pages of strangers. Every address of every hop is held against the guard before it is connected to; one signal
- * ends everything; nothing that came is trusted to be as long, as fast or as coded as it says.
+ * The only way to fetch pages of strangers. Every address of every hop passes the guard before the connection; one
+ * signal ends everything; length, speed and coding of an answer are never trusted.
  */
 export class SafeFetcher implements WebReader {
-  readonly #parts: SafeFetcherParts
+  readonly #parts: SafeFetcherDependencies
   readonly #clock: Clock
   readonly #robots: Robots
 
-  constructor(parts: SafeFetcherParts) {
+  constructor(parts: SafeFetcherDependencies) {
     this.#parts = parts
     this.#clock = parts.clock ?? systemClock
     this.#robots = new Robots(parts.product, this.#clock)
@@ -97,7 +88,7 @@ export class SafeFetcher implements WebReader {
     return fail(unusable(url, `it redirects more than ${REDIRECTS_MAX} times`))
   }
 
-  /** Why a hop is not made, or null. */
+  /** Why a hop is refused, or null. */
   async #refusal(url: URL, request: WebRequest, signal: AbortSignal): Promise<Fault | null> {
     const checked = this.check(url.href)
     if (!checked.ok) return checked.fault
@@ -109,11 +100,11 @@ export class SafeFetcher implements WebReader {
     return allowed.value ? null : fault('web/refused', { reason: 'the robots.txt of the site asks not to read it' })
   }
 
-  /** The address of a redirect, held against everything that the first one was, and against losing its encryption. */
+  /** The target of a redirect. It must pass all checks of the first address, and must not drop https. */
   #next(from: URL, location: string): Result<URL> {
-    // Unread: the time that a host takes to be read grows with the square of its length.
+    // A long location is not parsed: parsing a host takes time quadratic in its length.
     const to = location.length > URL_CHARS_MAX ? null : URL.parse(location, from.href)
-    if (to === null) return fail(unusable(from, 'it redirects to what is no address'))
+    if (to === null) return fail(unusable(from, 'it redirects to an invalid URL'))
     to.hash = ''
     if (from.protocol === 'https:' && to.protocol === 'http:')
       return fail(fault('web/refused', { reason: 'it redirects from https to http' }))
@@ -150,13 +141,13 @@ export class SafeFetcher implements WebReader {
       reset: true,
       signal,
     })
-    // What is not read to its end is cut off with the connection, which is an error to nobody.
+    // The connection is cut before the body ends; the resulting error is expected.
     body.on('error', () => {})
-    if (statusCode > STATUS_MAX) return fail(unusable(url, 'its status is none of HTTP'))
+    if (statusCode > STATUS_MAX) return fail(unusable(url, 'its status is not an HTTP status'))
     const location = headerOf(headers, 'location')
     if (REDIRECT_STATUSES.has(statusCode) && location !== '') return ok({ to: location, status: statusCode })
     const codings = codingsOf(headerOf(headers, 'content-encoding'))
-    if (!canDecode(codings)) return fail(unusable(url, 'its content encoding is not read'))
+    if (!canDecode(codings)) return fail(unusable(url, 'its content encoding is not supported'))
     const { bytesMax, until, tooLong } = request
     const { bytes, longer } = await readBody(body, codings, { bytesMax, until })
     if (longer && tooLong === 'fail') return fail(fault('web/too-large', { host: hostOf(url), bytesMax }))
@@ -203,14 +194,20 @@ export class SafeFetcher implements WebReader {
   }
 }
 
-/** A request as one URL of the way gets it: validators are those of a page (RFC 9110, 8.8), and another site has no use for them. */
+/**
+ * The request for one URL of a redirect chain. Validators belong to one page (RFC 9110, 8.8), so other URLs do not get
+ * them.
+ */
 function ofUrl(url: URL, request: WebRequest, copyUrl: string): WebRequest {
   if (url.href === copyUrl) return request
   const { etag: _etag, lastModified: _lastModified, ...bare } = request
   return bare
 }
 
-/** Gives a client the connection that was made for it, and never another. The client is not ready for it within the call. */
+/**
+ * A connector that gives a client the prepared connection once. It answers asynchronously, because the client is not
+ * ready during the call.
+ */
 function onlyOnce(socket: Socket): buildConnector.connector {
   let isUsed = false
   return (_options, callback) => {
@@ -221,8 +218,8 @@ function onlyOnce(socket: Socket): buildConnector.connector {
 }
 
 /**
- * Ends a connection over which far more comes than its page: interim answers and what stands between the pieces of a body count
- * nowhere else. Returns what ends the watch.
+ * Ends a connection that carries far more bytes than its page: interim responses and chunk framing count nowhere else.
+ * Returns a function that stops the watch.
  */
 function endFloods(socket: Socket, bytesMax: number): () => void {
   const rawMax = bytesMax * RAW_FACTOR + RAW_BYTES_MORE
@@ -232,7 +229,7 @@ function endFloods(socket: Socket, bytesMax: number): () => void {
   return () => clearInterval(watch)
 }
 
-/** What work comes to, unless the signal ends it first, whatever it hangs on. */
+/** Resolves with the work's value; rejects once the signal is aborted, even if the work never ends. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason as Error)
@@ -246,14 +243,77 @@ function unusable(url: URL, reason: string): Fault {
   return fault('web/answer', { host: hostOf(url), reason })
 }
 
-/** What an exchange that broke off was: an answer that nobody can use, or none at all. */
+/** The fault of a broken exchange: an unusable answer, or none. */
 function brokenBy(url: URL, error: unknown): Fault {
   const { code = '', name } = error as { readonly code?: string; readonly name?: string }
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return unusable(url, `its headers are longer than ${HEADER_BYTES_MAX} bytes`)
   if (error instanceof UnusableBody) return unusable(url, error.message)
-  if (code === 'ERR_ASSERTION') return unusable(url, 'its status is none of HTTP')
+  if (code === 'ERR_ASSERTION') return unusable(url, 'its status is not an HTTP status')
   if (name === 'HTTPParserError') return unusable(url, 'it is not HTTP')
   if (code.startsWith('Z_') || code.startsWith('ERR_') || code.startsWith('ZSTD'))
-    return unusable(url, 'its coding is broken')
+    return unusable(url, 'its content encoding is broken')
   return unusable(url, 'it broke off')
+}
+
+/** Headers of an answer as the parser gives them; repeated headers are a list. */
+type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>
+
+const VALUE_CHARS_MAX = 512
+
+/** A header's value, repeated ones joined; empty if absent. */
+function headerOf(headers: AnswerHeaders, name: string): string {
+  const value = headers[name]
+  return typeof value === 'string' ? value : (value ?? []).join(', ')
+}
+
+/** The parsed Content-Type header; its text is cut at a bound. */
+function contentTypeOf(headers: AnswerHeaders): {
+  readonly contentType: string
+  readonly mediaType: string
+  readonly charset: string | null
+} {
+  const value = headers['content-type']
+  const contentType = ((typeof value === 'string' ? value : value?.[0]) ?? '').slice(0, VALUE_CHARS_MAX)
+  const mediaType = (contentType.split(';')[0] ?? '').trim().toLowerCase()
+  const [, quoted, plain] = /;\s*charset\s*=\s*(?:"([^"]+)"|([^\s;"]+))/i.exec(contentType) ?? []
+  return { contentType, mediaType, charset: (quoted ?? plain)?.toLowerCase() ?? null }
+}
+
+/** A validator header, which is sent back to the same server later; null if absent or too long to keep. */
+function validatorOf(headers: AnswerHeaders, name: string): string | null {
+  const value = headers[name]
+  return typeof value === 'string' && value !== '' && value.length <= VALUE_CHARS_MAX && isHeaderText(value)
+    ? value
+    : null
+}
+
+/** Whether an answer may be shown to another caller later without asking the site again (RFC 9111). */
+function isStorable(headers: AnswerHeaders): boolean {
+  const directives = headerOf(headers, 'cache-control').toLowerCase()
+  if (/(^|[\s,])(no-store|no-cache|private)($|[\s,=])/.test(directives) || headerOf(headers, 'vary').trim() === '*')
+    return false
+  return maxAgeOf(headers) !== 0 && (directives !== '' || !/no-cache/i.test(headerOf(headers, 'pragma')))
+}
+
+/**
+ * How long an answer may be shown without asking the site again, in milliseconds from its arrival; null if the site
+ * leaves that to the cache (RFC 9111, 4.2.1 and 5.3).
+ */
+function maxAgeOf(headers: AnswerHeaders): number | null {
+  const directives = headerOf(headers, 'cache-control').toLowerCase()
+  const [, seconds] =
+    /(?:^|[\s,])s-maxage="?(\d+)/.exec(directives) ?? /(?:^|[\s,])max-age="?(\d+)/.exec(directives) ?? []
+  if (seconds !== undefined)
+    return Math.max(0, Number(seconds) - Number(/^\d+$/.exec(headerOf(headers, 'age'))?.[0] ?? 0)) * 1_000
+  const expires = headerOf(headers, 'expires')
+  if (expires === '') return null
+  // An invalid date, often "0", means expired. The lifetime is the difference of the answer's own two dates, because
+  // clocks of two machines may differ.
+  const [until, sent] = [Date.parse(expires), Date.parse(headerOf(headers, 'date'))]
+  return Number.isNaN(until) ? 0 : Number.isNaN(sent) ? null : Math.max(0, until - sent)
+}
+
+/** Whether a text is a valid header value. */
+function isHeaderText(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text)
 }

@@ -8,41 +8,41 @@ import type { FetchGate } from './fetch-gate.ts'
 import type { NameSystem } from './name-system.ts'
 import { hostOf, portOf } from './public-url.ts'
 
-/** Where connections to public addresses go instead: a product has none, tests build an internet of their own. */
+/** Redirects connections to public addresses; only tests set it, to build an internet of their own. */
 export interface Dial {
   to(address: string, port: number): { readonly address: string; readonly port: number }
-  /** Certificate that is trusted there. */
+  /** Certificate authority that is trusted there. */
   readonly ca?: string
 }
 
-/** What connections to strangers are made with. */
-export interface SocketParts {
+/** What connections to strangers need. */
+export interface SocketDependencies {
   readonly names: Pick<NameSystem, 'lookUp'>
   readonly guard: AddressGuard
   readonly gate: FetchGate
-  /** Addresses of this node that no interface shows, as known now. */
+  /** Known addresses of this node that no interface shows. */
   readonly ownAddresses: (signal: AbortSignal) => Promise<readonly string[]>
   readonly dial?: Dial
 }
 
 const ADDRESSES_MAX = 8
-/** How long one of several addresses is tried before the next. */
+/** How long one address is tried before the next. */
 const ATTEMPT_MS = 1_000
 
-/** A connection to a stranger. Closing it frees its place. */
+/** A connection to a stranger; `close` also frees its place in the gate. */
 export interface StrangerSocket {
   readonly socket: Socket
   readonly close: () => void
 }
 
 /**
- * Connects to the host of a URL. Its name is looked up once, every address is held against the guard, and the socket gets these
- * same addresses: what the name says a moment later does not matter. Faults: `web/refused`, `web/unreachable`, `web/timeout`,
- * `web/busy`.
+ * Connects to the host of a URL. The name is looked up once, the guard checks every address, and the socket uses
+ * exactly these addresses. A later DNS answer has no effect (DNS rebinding). Faults: `web/refused`, `web/unreachable`,
+ * `web/timeout`, `web/busy`.
  */
 export async function connectToStranger(
   url: URL,
-  parts: SocketParts,
+  parts: SocketDependencies,
   signal: AbortSignal,
 ): Promise<Result<StrangerSocket>> {
   const host = hostOf(url)
@@ -74,7 +74,7 @@ function open(url: URL, addresses: readonly string[], dial: Dial | undefined): S
       targets.map(({ address }) => ({ address, family: isIP(address) })),
     )
   const to = {
-    // An address is connected to without a lookup, so it has to be the target itself.
+    // For a literal IP address no lookup happens, so the host must be the target itself.
     host: isIP(host) === 0 ? host : (targets[0]?.address ?? host),
     port: targets[0]?.port ?? port,
     lookup,
@@ -84,12 +84,12 @@ function open(url: URL, addresses: readonly string[], dial: Dial | undefined): S
   if (url.protocol === 'http:') return connectPlain(to)
   const named = isIP(host) === 0 ? { servername: host } : {}
   const trusted = dial?.ca === undefined ? {} : { ca: dial.ca }
-  // A server may ask for the handshake again as often as it likes, and each is work of the main thread that no bound counts.
+  // A server could renegotiate TLS without end; each handshake is main-thread work that no limit counts.
   const once = { secureOptions: constants.SSL_OP_NO_RENEGOTIATION }
   return connectSafely({ ...to, ...named, ...trusted, ...once, ALPNProtocols: ['http/1.1'], rejectUnauthorized: true })
 }
 
-/** Waits until a socket can be written to, TLS included; null when it can. */
+/** Waits until a socket is writable, TLS included; returns null then, or the fault. */
 function connected(socket: Socket, url: URL, signal: AbortSignal): Promise<ReturnType<typeof fault> | null> {
   const host = hostOf(url)
   return new Promise((resolve) => {
@@ -100,7 +100,7 @@ function connected(socket: Socket, url: URL, signal: AbortSignal): Promise<Retur
     }
     if (signal.aborted) onAbort()
     signal.addEventListener('abort', onAbort, { once: true })
-    // The listener stays: an error of a socket that nobody listens to would end the process.
+    // The listener stays: an unhandled socket error would end the process.
     socket.on('error', (error: NodeJS.ErrnoException) =>
       settle(fault('web/unreachable', { host, reason: error.code ?? 'no connection' })),
     )

@@ -1,5 +1,5 @@
 import type { StateIndex } from '../../consensus/chain/chain-index.ts'
-import type { ChainDatabase } from '../../consensus/chain/database.ts'
+import type { DatabaseReader } from '../../consensus/chain/reader.ts'
 import { equal, fromHex, toHex } from '../../consensus/primitives/bytes.ts'
 import type { StateChange } from '../../consensus/state/view.ts'
 
@@ -18,12 +18,12 @@ export interface IndexReport {
  */
 export class IndexAudit {
   readonly #index: StateIndex
-  readonly #database: ChainDatabase
+  readonly #database: DatabaseReader
   readonly #sums = new Map<string, Uint8Array | undefined>()
   #seen = 0
   #wrong = 0
 
-  constructor(index: StateIndex, database: ChainDatabase) {
+  constructor(index: StateIndex, database: DatabaseReader) {
     this.#index = index
     this.#database = database
   }

@@ -1,6 +1,6 @@
 import { OUTCOME_NUMBERS, type OutcomeCode } from '../../consensus/ledger/outcome.ts'
-import { faultRow } from '../../consensus/primitives/fault.ts'
 import type { TxKind } from '../../consensus/tx/kinds.ts'
+import { httpFault } from '../../rpc/contract/http-faults.ts'
 
 /** What each outcome tells the sender of the transaction. A receipt carries only the number, not the details. */
 const OUTCOME_TEXTS: Readonly<Record<OutcomeCode, string>> = {
@@ -55,6 +55,6 @@ export function outcomeText(code: OutcomeCode): string {
 
 /** The outcome behind an API code. If several share the code, the one of the kind's own ledger. */
 export function outcomeOfApi(api: string, kind: TxKind): OutcomeCode | undefined {
-  const codes = (Object.keys(OUTCOME_NUMBERS) as OutcomeCode[]).filter((code) => faultRow(code).api === api)
+  const codes = (Object.keys(OUTCOME_NUMBERS) as OutcomeCode[]).filter((code) => httpFault(code).api === api)
   return codes.find((code) => kind.startsWith(`${code.split('/')[0]}_`)) ?? codes[0]
 }

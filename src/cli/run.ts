@@ -4,8 +4,9 @@ import { environmentSource, fileSource, flagOf, flagSource, resolveConfig, type 
 import { NETWORKS, type NetworkName } from '../../config/networks/table.ts'
 import { SETTINGS } from '../../config/settings.ts'
 import type { NetworkParams } from '../../consensus/chain/params.ts'
-import { type Fault, fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
+import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { httpFault } from '../../rpc/contract/http-faults.ts'
 import { VERSION } from '../daemon/version.ts'
 import { folderPaths, storageFault } from '../storage/folder.ts'
 import { createLogger } from '../telemetry/logger.ts'
@@ -228,7 +229,7 @@ function asksForJson(args: readonly string[]): boolean {
 /** Prints why a command failed, as one line on standard error: text, or a JSON object. */
 function sayRefusal(cause: Fault, exitCode: number, isJson: boolean): number {
   const message = faultMessage(cause)
-  const error = { code: faultRow(cause.code).api, message, exitCode, details: cause.detail }
+  const error = { code: httpFault(cause.code).api, message, exitCode, details: cause.detail }
   process.stderr.write(isJson ? `${jsonText({ error })}\n` : `farthing: ${printable(message)}\n`)
   return exitCode
 }

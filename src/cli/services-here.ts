@@ -1,8 +1,9 @@
-import { type Fault, fault, faultMessage, faultRow } from '../../consensus/primitives/fault.ts'
+import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import { tryOut } from '../../marketplace/checkout/trial.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
+import { tryOut } from '../../marketplace/till/workshop.ts'
 import type { TrialView } from '../../rpc/client/operator-client.ts'
+import { httpFault } from '../../rpc/contract/http-faults.ts'
 import { usdNumber } from '../../rpc/json/chain-json.ts'
 import { offeredServices } from '../market/services-on-offer.ts'
 import { type CommandContext, nodeUrl } from './command.ts'
@@ -76,5 +77,5 @@ function viewOf(outcome: Result<string>): TrialView['outcome'] {
 }
 
 function wordsOf(cause: Fault): { readonly code: string; readonly message: string } {
-  return { code: faultRow(cause.code).api, message: faultMessage(cause) }
+  return { code: httpFault(cause.code).api, message: faultMessage(cause) }
 }

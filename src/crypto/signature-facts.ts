@@ -1,4 +1,4 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import {
   ED25519_PUBLIC_KEY_BYTES,
   ED25519_SIGNATURE_BYTES,
@@ -36,7 +36,7 @@ function halves(bytes: Uint8Array, classical: number): readonly [Uint8Array, Uin
 }
 
 /** Verifies both halves of a transaction's signatures again. */
-export function signatureFacts(chain: Chain, tx: Transaction): SignatureFacts {
+export function signatureFacts(chain: ChainReader, tx: Transaction): SignatureFacts {
   const keys = chain.keys.keysFor(tx)
   const job = keys.ok ? signatureJob(tx, keys.value, chain.network) : keys
   if (!job.ok) return { classical: { alg: CLASSICAL, valid: null }, postQuantum: { alg: 'ML-DSA', valid: null } }

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import { type ChainAlert, ChainWatch } from '../../marketplace/checkout/chain-watch.ts'
-import { NATIVE_CLAIMS, type NativeClaimStore } from '../../marketplace/checkout/claim.ts'
-import { ClaimsAway, unlessAway } from '../../marketplace/checkout/claim-store.ts'
 import { withScripts } from '../../marketplace/services/documents/scripts.ts'
+import { type ChainAlert, ChainWatch } from '../../marketplace/till/chain-watch.ts'
+import { ClaimsAway, unlessAway } from '../../marketplace/till/claim-store.ts'
+import { NATIVE_CLAIMS, type NativeClaimStore } from '../../marketplace/till/rails/native/claim.ts'
 import { isLoopback } from '../../rpc/mcp/guard.ts'
 import type { NodeApi } from '../../rpc/node/node-api.ts'
 import { openOutside, type RunningOutside } from '../adapters/open-outside.ts'
@@ -298,6 +298,7 @@ async function openMarket(
     peerCount: () => standing.peerCount,
     outside,
     onFault,
+    onError: onFatal,
   })
   if (!market.ok) return market
   const { settler, registrar, takeover, settings, shop } = market.value
@@ -311,17 +312,17 @@ async function openMarket(
     )
   stops.push(repeat(PRUNE_MS, prune, onFatal))
   const rail = await openStableRail({ options, chain, market: market.value, onFault }, stops)
-  return rail.ok ? ok({ ...market.value, stable: rail.value?.checkout ?? null, rail: rail.value }) : rail
+  return rail.ok ? ok({ ...market.value, stable: rail.value?.dollar ?? null, rail: rail.value }) : rail
 }
 
 /** Sells nothing more, and gives calls under way a moment; what takes longer is taken up at the next start. */
 async function closeMarket(market: SellingMarket | null): Promise<void> {
   if (market === null) return
   market.shop.close('the node is stopping')
-  const ended = Promise.all([market.checkout.stop(), market.rail?.checkout.stop()])
+  const ended = Promise.all([market.till.stop(), market.rail?.dollar.till.stop()])
   await Promise.race([ended, setTimeout(CALLS_GRACE_MS)])
-  market.checkout.abandon()
-  market.rail?.checkout.abandon()
+  market.till.abandon()
+  market.rail?.dollar.till.abandon()
 }
 
 /** What a stop or a crash left: a branch half taken, waiting transactions, paid calls, unpublished services. */
@@ -338,7 +339,7 @@ async function resumeWork({
   for (const tx of await loadMempool(folderPaths(options.config.dataDir).mempool)) await mempool.submit(tx)
   if (market === null) return
   // A store that is away just now has its claims taken up when it is back.
-  await unlessAway(async () => ok(await market.checkout.resume()))
+  await unlessAway(async () => ok(await market.till.resume()))
   market.takeover?.start()
   await market.rail?.start()
   market.registrar.check()

@@ -1,6 +1,5 @@
+import { type Fields, fieldsOf } from '../../consensus/primitives/fields.ts'
 import { type GeoFacts, NO_GEO_FACTS } from '../../marketplace/ports/geo.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 const TEXT_CHARS_MAX = 100
 const ASN_MAX = 0xffff_ffff
@@ -84,8 +83,4 @@ function textOf(value: unknown): string | null {
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
-}
-
-function fieldsOf(value: unknown): Fields {
-  return value !== null && typeof value === 'object' ? (value as Fields) : {}
 }

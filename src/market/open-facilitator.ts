@@ -1,6 +1,6 @@
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import { chainPrice } from '../../marketplace/checkout/price.ts'
 import { Facilitator } from '../../marketplace/facilitator/facilitator.ts'
+import { chainPrice } from '../../marketplace/till/rails/native/price.ts'
 import type { FacilitatorApi } from '../../rpc/node/node-api.ts'
 import { type Core, type DaemonOptions, repeat, type Stop } from '../daemon/open-core.ts'
 import { systemClock } from '../daemon/runtime.ts'

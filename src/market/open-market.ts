@@ -7,20 +7,20 @@ import type { Address, AgentId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { fitsText } from '../../consensus/primitives/text.ts'
 import { isEndpoint, NAME_BYTES_MAX } from '../../consensus/tx/payloads.ts'
-import { Checkout } from '../../marketplace/checkout/checkout.ts'
-import type { NativeClaimStore } from '../../marketplace/checkout/claim.ts'
-import { type Offer, type Operator, Shop } from '../../marketplace/checkout/operator.ts'
-import { chainPrice } from '../../marketplace/checkout/price.ts'
-import { Registrar } from '../../marketplace/checkout/registrar.ts'
-import { Sender } from '../../marketplace/checkout/sender.ts'
-import { DEFAULT_MARKET_SETTINGS, type MarketSettings } from '../../marketplace/checkout/settings.ts'
-import { Settler } from '../../marketplace/checkout/settler.ts'
-import { Takeover } from '../../marketplace/checkout/takeover.ts'
-import { Twin } from '../../marketplace/checkout/twin.ts'
-import { Workshop } from '../../marketplace/checkout/workshop.ts'
 import type { Outside } from '../../marketplace/ports/outside.ts'
 import type { ServiceContext } from '../../marketplace/services/context.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
+import type { NativeClaimStore } from '../../marketplace/till/rails/native/claim.ts'
+import { NativeRail } from '../../marketplace/till/rails/native/native-rail.ts'
+import { chainPrice } from '../../marketplace/till/rails/native/price.ts'
+import { Registrar } from '../../marketplace/till/rails/native/registrar.ts'
+import { Sender } from '../../marketplace/till/rails/native/sender.ts'
+import { Settler } from '../../marketplace/till/rails/native/settler.ts'
+import { Twin } from '../../marketplace/till/rails/native/twin.ts'
+import { DEFAULT_MARKET_SETTINGS, type MarketSettings } from '../../marketplace/till/settings.ts'
+import { type Offer, type Operator, Shop } from '../../marketplace/till/shop.ts'
+import { Takeover } from '../../marketplace/till/takeover.ts'
+import { Workshop } from '../../marketplace/till/workshop.ts'
 import type { Mempool } from '../../mempool/mempool.ts'
 import type { MarketApi } from '../../rpc/node/node-api.ts'
 import { nativePowHasher } from '../crypto/native-pow.ts'
@@ -42,6 +42,8 @@ export interface MarketParts {
   readonly peerCount: () => number
   readonly outside: Outside
   readonly onFault: (area: string, fault: Fault) => void
+  /** Hears of errors that only a failing disk can cause. */
+  readonly onError: (error: unknown) => void
 }
 
 /** The market with the loops that the daemon starts and stops. */
@@ -84,7 +86,7 @@ export function createMarket(parts: MarketParts): Result<Market> {
   const settings = settingsOf(config)
   const price = chainPrice(chain)
   const workshop = new Workshop(chain, systemClock)
-  const checkout = new Checkout({
+  const { till } = new NativeRail({
     chain,
     shop,
     store,
@@ -95,13 +97,14 @@ export function createMarket(parts: MarketParts): Result<Market> {
     workshop,
     clock: systemClock,
     timers: systemTimers,
+    onError: parts.onError,
   })
-  takeover?.join(checkout)
+  takeover?.join(till)
   shop.closeWhile(() => takeover?.heldBecause ?? null)
   const twin = parts.sharedKeyMark === null ? null : new Twin(chain, shop, parts.sharedKeyMark)
   shop.closeWhile(() => (twin?.sells === true ? faultMessage(fault('market/shared-keys')) : null))
   const registrar = new Registrar({ chain, shop, sender, twin, onFault: (cause) => onFault('registration', cause) })
-  return ok({ shop, checkout, store, price, settings, settler, sender, registrar, workshop, takeover, stable: null })
+  return ok({ shop, till, store, price, settings, settler, sender, registrar, workshop, takeover, stable: null })
 }
 
 function operatorOf({ config, chain, wallet, services }: MarketParts): Result<Operator> {

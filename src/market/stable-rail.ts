@@ -1,15 +1,15 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import { ClaimsAway, unlessAway } from '../../marketplace/checkout/claim-store.ts'
-import { Takeover } from '../../marketplace/checkout/takeover.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
-import { StableCheckout } from '../../marketplace/stable/checkout.ts'
-import { STABLE_CLAIMS, type StableClaimStore } from '../../marketplace/stable/claim.ts'
-import { FacilitatorPool } from '../../marketplace/stable/facilitators.ts'
-import { Refunder } from '../../marketplace/stable/refunds.ts'
-import type { OwnOffer } from '../../marketplace/stable/requirements.ts'
-import type { StableTerms } from '../../marketplace/stable/terms.ts'
+import { ClaimsAway, unlessAway } from '../../marketplace/till/claim-store.ts'
+import { STABLE_CLAIMS, type StableClaimStore } from '../../marketplace/till/rails/dollar/claim.ts'
+import { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
+import { FacilitatorPool } from '../../marketplace/till/rails/dollar/facilitators.ts'
+import { Refunder } from '../../marketplace/till/rails/dollar/refunds.ts'
+import type { OwnOffer } from '../../marketplace/till/rails/dollar/requirements.ts'
+import type { StableTerms } from '../../marketplace/till/rails/dollar/terms.ts'
+import { Takeover } from '../../marketplace/till/takeover.ts'
 import { offerExtensions, offerResource } from '../../rpc/cashier/extensions.ts'
 import { resourceUrl } from '../../rpc/cashier/options.ts'
 import { EvmRpc } from '../adapters/evm-rpc.ts'
@@ -25,7 +25,7 @@ import { facilitatorAuth, refundWallet, stableTerms } from './stable-terms.ts'
 
 /** The stablecoin rail with what the daemon starts and stops. */
 export interface RunningRail {
-  readonly checkout: StableCheckout
+  readonly dollar: DollarRail
   /** Takes up what the last run left, and begins to ask facilitators. */
   readonly start: () => Promise<void>
   /** How each facilitator stands, in its own words. */
@@ -62,9 +62,9 @@ export async function openStableRail(parts: RailParts, stops: Stop[]): Promise<R
   stops.push(() => store.close())
   const built = await build(parts, terms.value, store)
   if (!built.ok) return built
-  const { checkout, pool } = built.value
+  const { dollar, pool } = built.value
   const takeover = store.shared === undefined ? null : new Takeover(store.shared, systemTimers)
-  takeover?.join(checkout)
+  takeover?.join(dollar.till)
   stops.push(() => takeover?.stop())
   stops.push(() => pool.stop())
   const { resultKeepMs, resultBytesMax } = market.settings
@@ -79,11 +79,11 @@ export async function openStableRail(parts: RailParts, stops: Stop[]): Promise<R
   const start = async (): Promise<void> => {
     // Quotes do not depend on facilitators, so the start does not wait for them.
     stops.push(watchProviders([facilitators], pool.start(), options))
-    await unlessAway(async () => ok(await checkout.resume()))
+    await unlessAway(async () => ok(await dollar.till.resume()))
     takeover?.start()
   }
   const warnings = (): readonly string[] => {
-    const { refundsOwed, arrivals } = checkout.figures
+    const { refundsOwed, arrivals } = dollar.figures
     const missing = arrivals?.missing ?? 0
     return [
       ...(refundsOwed === 0 ? [] : [`${refundsOwed} stablecoin refunds are owed: see docs/stablecoin.md`]),
@@ -94,7 +94,7 @@ export async function openStableRail(parts: RailParts, stops: Stop[]): Promise<R
           ]),
     ]
   }
-  return ok({ checkout, start, providers: facilitators, warnings })
+  return ok({ dollar, start, providers: facilitators, warnings })
 }
 
 async function openStore({
@@ -112,7 +112,7 @@ async function build(
   { options, chain, market, onFault }: RailParts,
   terms: StableTerms,
   store: StableClaimStore,
-): Promise<Result<{ readonly checkout: StableCheckout; readonly pool: FacilitatorPool }>> {
+): Promise<Result<{ readonly dollar: DollarRail; readonly pool: FacilitatorPool }>> {
   const { config, logger, onFatal } = options
   const { facilitators, rpcUrl, refundKeyFile } = config.stable
   const auth = await facilitatorAuth(config.stable)
@@ -136,7 +136,7 @@ async function build(
   const onMissing = (cause: Fault): void =>
     logger.warn({ area: 'stablecoin payments', code: cause.code, ...cause.detail }, faultMessage(cause))
   const sale = { chain, shop, workshop, settings, seller, refunder, onFault: onMissing }
-  return ok({ checkout: new StableCheckout({ ...shared, ...sale }), pool })
+  return ok({ dollar: new DollarRail({ ...shared, ...sale }), pool })
 }
 
 /** What a service is offered as; of one that is not sold any more its address alone. */

@@ -6,9 +6,9 @@ import { evmAddressOf, signDigest } from '../../consensus/external/eip712.ts'
 import { fromHex, isHex } from '../../consensus/primitives/bytes.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import { digestOf } from '../../marketplace/stable/identity.ts'
-import type { RefundWallet } from '../../marketplace/stable/refunds.ts'
-import type { StableAsset, StableNetwork, StableTerms } from '../../marketplace/stable/terms.ts'
+import { digestOf } from '../../marketplace/till/rails/dollar/identity.ts'
+import type { RefundWallet } from '../../marketplace/till/rails/dollar/refunds.ts'
+import type { StableAsset, StableNetwork, StableTerms } from '../../marketplace/till/rails/dollar/terms.ts'
 import type { FacilitatorAuth } from '../adapters/facilitator-http.ts'
 
 type Settings = Config['stable']

@@ -3,13 +3,16 @@ import { dirname } from 'node:path'
 
 let written = 0
 
-/** Replaces a file whole: it is written beside, flushed and renamed, so that a crash leaves the old one or the new one. */
+/**
+ * Replaces a file atomically: the content is written to a temporary file, flushed and renamed, so that a crash leaves
+ * either the old file or the new one.
+ */
 export async function writeFileAtomically(path: string, content: string | Uint8Array, mode = 0o644): Promise<void> {
   await rename(await writeBeside(path, content, mode), path)
   await syncFolder(dirname(path))
 }
 
-/** Makes a new file whole; false, and nothing is touched, if there is one of that name. */
+/** Creates a file atomically; returns false and changes nothing if the name exists. */
 export async function createFileAtomically(path: string, content: string | Uint8Array, mode = 0o644): Promise<boolean> {
   const temporary = await writeBeside(path, content, mode)
   try {
@@ -24,13 +27,13 @@ export async function createFileAtomically(path: string, content: string | Uint8
   return true
 }
 
-/** Writes and flushes a file beside the one meant; its name. */
+/** Writes and flushes a temporary file beside `path`; returns its name. */
 async function writeBeside(path: string, content: string | Uint8Array, mode: number): Promise<string> {
   const temporary = `${path}.${process.pid}-${written++}.tmp`
   try {
     await writeFlushed(temporary, content, mode)
   } catch (error) {
-    // On a full disk it would keep what little room there is, once for every attempt.
+    // On a full disk, each failed attempt would otherwise use up more of the remaining space.
     await rm(temporary, { force: true }).catch(() => {})
     throw error
   }
@@ -47,7 +50,7 @@ async function writeFlushed(path: string, content: string | Uint8Array, mode: nu
   }
 }
 
-/** Makes the rename itself durable; some file systems cannot, and then it is as durable as they make it. */
+/** Makes the rename durable, on file systems that can sync a folder. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { encodeBlock } from '../../consensus/block/block.ts'
-import type { Chain } from '../../consensus/chain/chain.ts'
 import { prunedFault } from '../../consensus/chain/pruned.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { assert } from '../../consensus/primitives/assert.ts'
 import { fromHex, toHex, uint32LE } from '../../consensus/primitives/bytes.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
@@ -10,22 +10,25 @@ import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
 
 /**
- * Blocks in a file: a magic line, the genesis id (32 bytes), then for each block its length (4 bytes, little-endian) and
- * its wire encoding, in order of height.
+ * File format: a magic line, the genesis id (32 bytes), then for each block, by height, its length (4 bytes,
+ * little-endian) and its wire encoding.
  */
 const MAGIC = encodeText('farthing blocks 1\n')
 const HEAD_BYTES = MAGIC.length + 32
-/** No block is longer; a longer length is damage. */
+/** Upper bound of a block's length; a longer length means that the file is damaged. */
 const BLOCK_BYTES_MAX = 2 * 1_048_576
 
-/** Heights of the first and the last block of a part of the chain. */
+/** First and last height of a range of blocks. */
 export interface HeightRange {
   readonly from: number
   readonly to: number
 }
 
-/** Writes the best chain's blocks of a range; the number written. Blocks that are not held are a fault, and nothing is written. */
-export async function exportBlocks(chain: Chain, path: string, range: HeightRange): Promise<Result<number>> {
+/**
+ * Writes a range of the best chain's blocks to a file; returns how many. If blocks are missing here, the result is a
+ * fault and nothing is written.
+ */
+export async function exportBlocks(chain: ChainReader, path: string, range: HeightRange): Promise<Result<number>> {
   const first = Math.max(1, range.from)
   const { witnessesFrom } = chain.database.held
   if (first <= range.to && first < witnessesFrom) return fail(prunedFault(chain.database, first))
@@ -38,7 +41,7 @@ export async function exportBlocks(chain: Chain, path: string, range: HeightRang
   return ok(Math.max(0, range.to - range.from + 1))
 }
 
-async function writeBlocks(chain: Chain, path: string, { from, to }: HeightRange): Promise<void> {
+async function writeBlocks(chain: ChainReader, path: string, { from, to }: HeightRange): Promise<void> {
   const file = await open(path, 'w')
   try {
     await file.appendFile(MAGIC)
@@ -57,7 +60,7 @@ async function writeBlocks(chain: Chain, path: string, { from, to }: HeightRange
   }
 }
 
-/** Reads the blocks of a file one by one. The first result says whether it is a file of this network. */
+/** Reads the blocks of a file one by one. The first result says whether the file is of this network. */
 export async function* readBlocks(path: string, genesis: string): AsyncGenerator<Result<Uint8Array>> {
   const damaged = (reason: string): Result<never> => fail(fault('file/unreadable', { path, reason }))
   let buffered: Buffer = Buffer.alloc(0)

@@ -8,7 +8,7 @@ import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { writeFileAtomically } from './atomic-file.ts'
 import { type LevelSizes, LevelStore } from './level-store.ts'
 
-/** Files of a data folder. */
+/** Paths of the files in a data folder. */
 export function folderPaths(dataDir: string) {
   return {
     config: join(dataDir, 'farthing.json'),
@@ -34,8 +34,8 @@ export interface OpenChain {
 }
 
 /**
- * Opens the chain of a data folder, creating both if there is none. A marker file says that the folder was initialised:
- * without it a lost database would silently be replaced by an empty one.
+ * Opens the chain of a data folder, and creates both if they do not exist. A marker file records that the folder was
+ * initialised: otherwise a lost database would silently be replaced by an empty one.
  */
 export async function openChain(
   dataDir: string,
@@ -61,7 +61,7 @@ export async function openChain(
   }
 }
 
-/** Opens the chain in a store; where that cannot be, the store is closed again. */
+/** Opens the chain in a store; closes the store on failure. */
 async function openDatabase(
   store: LevelStore,
   ...[ruleBook, genesis, dataDir, options]: [RuleBook, Genesis, string, OpenOptions]
@@ -76,8 +76,8 @@ async function openDatabase(
 }
 
 /**
- * Reads the marker of a data folder, null where there is none yet. It is a fault if the folder is another network's, so
- * that a command can say so before it asks for anything or writes into the folder.
+ * Reads the marker of a data folder; null if there is none yet. The fault for a folder of another network lets commands
+ * stop before they ask for anything or write.
  */
 export async function checkMarker(dataDir: string, expected: Marker): Promise<Result<Marker | null>> {
   const path = folderPaths(dataDir).marker
@@ -107,17 +107,17 @@ export async function isInitialised(dataDir: string): Promise<boolean> {
 
 const DISK_ERRORS = /^(LEVEL_IO_ERROR|ENOSPC|EIO|EROFS|EACCES|EPERM|ENOTDIR|EEXIST|EDQUOT|EFBIG)$/
 
-/** What LevelDB says where files of its own are gone, cut off or something else. */
+/** LevelDB messages for files of its own that are missing, truncated or replaced. */
 const LOST_FILES = /create_if_missing is false|No such file|Not a directory|File exists|Invalid argument/
 
-/** The fault behind an error of the file system or of LevelDB; errors of other kinds are bugs and thrown on. */
+/** Converts an error of the file system or of LevelDB to a fault; other errors are bugs and thrown again. */
 export function storageFault(folder: string, error: unknown): Fault {
   const found = storageFaultOf(folder, error)
   if (found === undefined) throw error
   return found
 }
 
-/** The fault behind an error, undefined where neither the file system nor what LevelDB found there is to blame. */
+/** Converts an error to a fault; undefined if it is from neither the file system nor LevelDB. */
 export function storageFaultOf(folder: string, error: unknown): Fault | undefined {
   const { code, reason } = causeOf(error)
   if (code === 'LEVEL_LOCKED') return fault('storage/locked', { folder })
@@ -126,7 +126,7 @@ export function storageFaultOf(folder: string, error: unknown): Fault | undefine
   return DISK_ERRORS.test(code) ? fault('storage/full', { folder, reason }) : undefined
 }
 
-/** Whether an error came from the disk or the database on it. */
+/** Whether an error came from the disk or the database. */
 export function isStorageFailure(error: unknown): boolean {
   const { code } = causeOf(error)
   return DISK_ERRORS.test(code) || code.startsWith('LEVEL_')
@@ -141,7 +141,7 @@ function causeOf(error: unknown): { readonly code: string; readonly reason: stri
   return { code: cause?.code ?? code, reason: cause?.message ?? message }
 }
 
-/** Which network a data folder belongs to. */
+/** The network of a data folder. */
 interface Marker {
   readonly network: string
   readonly genesis: string

@@ -1,4 +1,4 @@
-/** Runs work under a key one after another, and work under different keys side by side. */
+/** Runs work with the same key in sequence, and work with different keys concurrently. */
 export class KeyedLock {
   readonly #tails = new Map<string, Promise<unknown>>()
 

@@ -5,29 +5,29 @@ import {
   type ClaimStore,
   PASSED_OVER_MAX,
   type StoredClaim,
-} from '../../marketplace/checkout/claim-store.ts'
-import { beyondBytes, type KeptResult } from '../../marketplace/checkout/kept-results.ts'
+} from '../../marketplace/till/claim-store.ts'
+import { beyondBytes, type KeptResult } from '../../marketplace/till/kept-results.ts'
 import { KeyedLock } from './keyed-lock.ts'
 
 type Database = Level<string, string>
 
 /**
- * Every key of the market's store. Claims are JSON without their results, which would make every listing read them all;
- * the other entries are indexes over them. Everything of a claim is written in one batch.
+ * Every key of the market's store. Claims are JSON without their results, so that listings do not read the results; the
+ * other entries are indexes over the claims. All entries of a claim are written in one batch.
  */
 const KEYS = {
   claim: (id: string) => `claim/${id}`,
-  /** Claims whose work or settlement is not over. */
+  /** Claims whose work or settlement is not finished. */
   open: (id: string) => `open/${id}`,
-  /** Claims by time with their service, for listings; older releases wrote no service. */
+  /** Claims by time, with their service, for listings; older releases did not store the service. */
   byTime: (claimedAtMs: number, id: string) => `time/${padded(claimedAtMs)}/${id}`,
-  /** Kept results. */
+  /** Texts of kept results. */
   text: (id: string) => `text/${id}`,
-  /** Facts of kept results by the time they were finished, for pruning. */
+  /** Facts of kept results by their finish time, for pruning. */
   result: (finishedAtMs: number, id: string) => `result/${padded(finishedAtMs)}/${id}`,
 } as const
 
-/** How a kept result stands in the store. */
+/** Stored facts of a kept result. */
 interface ResultFacts {
   readonly bytes: number
   readonly payer: string | null
@@ -35,18 +35,21 @@ interface ResultFacts {
   readonly delivered: boolean
 }
 
-/** A kept result and where it stands. */
+/** A kept result with its id and key. */
 interface Listed extends KeptResult {
   readonly id: string
   readonly key: string
 }
 
-/** Entries of the list by time that are taken from LevelDB in one go. */
+/** Entries of the list by time that one LevelDB call reads. */
 const READ_AT_ONCE = 256
 const CACHE_BYTES = 4 * 1024 * 1024
 const WRITE_BUFFER_BYTES = 4 * 1024 * 1024
 
-/** The claim store of a single node: LevelDB, every write synced but those of tentative claims, of what is forgotten and of what was handed over. */
+/**
+ * The claim store of a single node, in LevelDB. Every write is synced, except for tentative claims, for forgotten
+ * results and for marks of delivered results.
+ */
 export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
   readonly #database: Database
   readonly #kind: ClaimKind<C>
@@ -57,7 +60,7 @@ export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
     this.#kind = kind
   }
 
-  /** Opens the store of a kind of claims, creating it if there is none. */
+  /** Opens the store for a kind of claims, and creates it if it does not exist. */
   static async open<C extends StoredClaim>(path: string, kind: ClaimKind<C>): Promise<LevelClaimStore<C>> {
     const database: Database = new Level(path, { cacheSize: CACHE_BYTES, writeBufferSize: WRITE_BUFFER_BYTES } as never)
     await database.open()
@@ -120,7 +123,7 @@ export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
     }
   }
 
-  /** Keys of a page by time: of every claim, or of those that are, or may be, of a service. */
+  /** Keys of a page by time: of all claims, or of those that belong (or may belong) to a service. */
   async #newest(limit: number, cursor: string | null, serviceId: string | undefined) {
     const range = rangeOf('time/')
     const bounds = cursor === null ? range : { gte: range.gte, lt: `time/${cursor}` }
@@ -168,7 +171,7 @@ export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
       const value = this.#database.getSync(key)
       if (value === undefined) return
       const listed = this.#listed(key, value)
-      // Not synced: at worst the result is forgotten later than others.
+      // Not synced: after a crash the result is, at worst, forgotten later.
       if (!listed.isDelivered) await this.#database.put(key, factsText({ ...listed, isDelivered: true }))
     })
   }
@@ -177,18 +180,18 @@ export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
     await this.#database.close()
   }
 
-  /** Not synced: what a crash brings back is forgotten again, and the disk is needed for claims. */
+  /** Not synced: a crash only brings results back that are forgotten again, and claims need the disk more. */
   #forgetResult(id: string, resultKey: string): Promise<void> {
     return this.#locks.run(id, () => this.#database.batch().del(resultKey).del(KEYS.text(id)).write())
   }
 
   #claim(id: string): C | undefined {
-    // One entry that is nearly always in memory: a way through the thread pool costs several times as much.
+    // Synchronous: this entry is nearly always in memory, and the thread pool would cost several times as much.
     const json = this.#database.getSync(KEYS.claim(id))
     return json === undefined ? undefined : (JSON.parse(json) as C)
   }
 
-  /** What is kept under a key. Where it is only a length, as older folders have it, the claim knows the rest. */
+  /** Facts of the result under a key. Older folders hold only its length; then the claim provides the rest. */
   #listed(key: string, value: string): Listed {
     const id = key.split('/')[2] as string
     const facts = JSON.parse(value) as ResultFacts | number
@@ -201,7 +204,7 @@ export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
     return { payer: null, priceUsdMicros: 0n, isDelivered: false, ...paid, id, key, bytes: facts }
   }
 
-  /** Whether a result is kept under a key and its answer was handed over. */
+  /** Whether the result under a key exists and was delivered. */
   #isDelivered(key: string): boolean {
     const value = this.#database.getSync(key)
     return value !== undefined && this.#listed(key, value).isDelivered
@@ -230,7 +233,7 @@ export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
     await batch.write(this.#durability(claim))
   }
 
-  /** A synced write takes those before it along, so what follows a tentative claim makes it last too. */
+  /** A synced write also makes earlier unsynced ones durable, so a later write makes a tentative claim last. */
   #durability(claim: C): never {
     return { sync: this.#kind.isTentative?.(claim) !== true } as never
   }
@@ -241,12 +244,12 @@ function factsText({ bytes, payer, priceUsdMicros, isDelivered }: KeptResult): s
   return JSON.stringify(facts)
 }
 
-/** Cursor behind a key of the list by time. */
+/** Cursor of a key in the list by time. */
 function placeOf(key: string): string {
   return key.slice('time/'.length)
 }
 
-/** Decimal digits of a time in milliseconds, so that keys sort by it. */
+/** A time in ms, padded so that keys sort by time. */
 function padded(timeMs: number): string {
   return String(timeMs).padStart(15, '0')
 }

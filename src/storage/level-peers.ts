@@ -7,7 +7,7 @@ type Database = Level<string, string>
 
 const SIZES = { cacheSize: 1_048_576, writeBufferSize: 1_048_576 }
 
-/** What is known of peers, in a LevelDB of its own: it can be lost without harm, so a damaged one never stops the node. */
+/** Records of peers in a LevelDB of their own. Losing them does no harm, so damage never stops the node. */
 export class LevelPeers implements PeerRecords {
   readonly #database: Database
 
@@ -16,8 +16,9 @@ export class LevelPeers implements PeerRecords {
   }
 
   /**
-   * Opens the database, creating it if there is none. A damaged one is moved to `<path>.damaged`, in the place of one moved before,
-   * and a new one begun; `onDamage` hears why. A lock or a disk that fails is thrown.
+   * Opens the database, and creates it if it does not exist. A damaged one is moved to `<path>.damaged`, replacing an
+   * earlier one there, and a new one is created; `onDamage` gets the reason. Throws if the database is locked or the
+   * disk fails.
    */
   static async open(path: string, onDamage: (reason: string) => void): Promise<LevelPeers> {
     try {
@@ -53,7 +54,7 @@ export class LevelPeers implements PeerRecords {
     const database: Database = new Level(path, SIZES as never)
     try {
       await database.open()
-      // Damage in a table shows only where it is read.
+      // Reads everything, because damage in a table shows only when it is read.
       for await (const _ of database.iterator());
       return new LevelPeers(database)
     } catch (error) {

@@ -13,12 +13,12 @@ const KEYS = {
 
 const CACHE_BYTES = 1024 * 1024
 const WRITE_BUFFER_BYTES = 1024 * 1024
-/** Records kept at most: each stands for an escrow that somebody has filled, and takes less than a kilobyte. */
+/** Maximum kept records: each belongs to an escrow that a payer funded, and takes less than a kilobyte. */
 const RECORDS_MAX = 200_000
-/** Records forgotten in one go. */
+/** Records that one step forgets. */
 const EXPIRED_AT_ONCE = 1_000
 
-/** Settlements of a facilitator in LevelDB, every write synced. */
+/** Settlements of a facilitator in LevelDB; every write is synced. */
 export class LevelSettlements implements SettlementRecords {
   readonly #database: Database
   readonly #locks = new KeyedLock()
@@ -31,7 +31,7 @@ export class LevelSettlements implements SettlementRecords {
     this.#countMax = countMax
   }
 
-  /** Opens the store, creating it if there is none. */
+  /** Opens the store, and creates it if it does not exist. */
   static async open(path: string, countMax = RECORDS_MAX): Promise<LevelSettlements> {
     const database: Database = new Level(path, { cacheSize: CACHE_BYTES, writeBufferSize: WRITE_BUFFER_BYTES } as never)
     await database.open()
@@ -63,7 +63,7 @@ export class LevelSettlements implements SettlementRecords {
     })
   }
 
-  /** One after another: what two saw as due would be counted twice. */
+  /** In sequence: two concurrent runs would count the same records twice. */
   expire(belowHeight: number): Promise<number> {
     return this.#locks.run('due', async () => {
       const range = { gte: 'due/', lt: KEYS.due(Math.max(0, belowHeight), '') }

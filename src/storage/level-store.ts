@@ -21,7 +21,7 @@ export interface LevelSizes {
   readonly writeBufferBytes: number
 }
 
-/** A state that readers see. It outlives its replacement for as long as somebody lists it. */
+/** A state that reads are served from. After its replacement it lives on while a listing uses it. */
 interface View {
   readonly snapshot: Snapshot
   listings: number
@@ -29,15 +29,15 @@ interface View {
 }
 
 const ENCODINGS = { keyEncoding: 'view', valueEncoding: 'view' } as const
-/** What one call to the database gives of a range, at most. */
+/** Maximum of one read of a range. */
 const READ_BYTES = 128 * 1024
 const READ_ENTRIES = 2_000
-/** Large files keep the number of open ones small over millions of blocks. */
+/** Large files, so that millions of blocks need few open files. */
 const FILE_BYTES_MAX = 32 * 1024 * 1024
 
 /**
- * LevelDB behind the chain's store interface. Reads go through a snapshot that is replaced only when a batch is durable,
- * so that nobody ever sees half of a block.
+ * LevelDB as the chain's store. Reads use a snapshot that is replaced only when a batch is durable, so readers never
+ * see half a block.
  */
 export class LevelStore implements KeyValueStore {
   readonly #database: Database
@@ -49,7 +49,7 @@ export class LevelStore implements KeyValueStore {
     this.#view = { snapshot: database.snapshot(), listings: 0, stale: false }
   }
 
-  /** Opens the database; without `create` a missing one is an error, never an empty new one. */
+  /** Opens the database; without `create`, a missing one is an error instead of a new empty one. */
   static async open(path: string, { cacheBytes, writeBufferBytes }: LevelSizes, create: boolean): Promise<LevelStore> {
     const database: Database = new Level(path, {
       ...ENCODINGS,
@@ -75,13 +75,13 @@ export class LevelStore implements KeyValueStore {
   }
 
   range(range: KeyRange): AsyncIterable<KeyValueEntry> {
-    // Taken here and not in the generator, whose first line runs when the first entry is asked for.
+    // Taken here, because the generator's body only runs when the first entry is requested.
     const view = this.#view
     view.listings += 1
     return this.#list(range, view)
   }
 
-  /** One after another: reads must not show what a batch wrote before those who wait for that batch know of it. */
+  /** In sequence: reads must not show a batch before its writer is told that it is durable. */
   batch(writes: readonly Write[], onDurable: () => void): Promise<void> {
     const batch = this.#database.batch()
     for (const { key, value } of writes) {
@@ -107,8 +107,8 @@ export class LevelStore implements KeyValueStore {
   }
 
   /**
-   * Holds on to the state that reads show now; keys of the state are those of the first room, whichever it is in. It must be
-   * released.
+   * Pins the current state for reading. It must be released. State keys are those of the first key space, whichever
+   * space the state is in.
    */
   pin(): PinnedState {
     const view = this.#view
@@ -157,7 +157,7 @@ async function release({ snapshot, listings, stale }: View): Promise<void> {
   if (stale && listings === 0) await snapshot.close()
 }
 
-/** Errors of synchronous reads lack the code that asynchronous ones have. */
+/** Errors of synchronous reads lack the code that errors of asynchronous reads have. */
 function withCode(error: unknown): unknown {
   const { code, message = '' } = error as { code?: string; message?: string }
   return code === undefined && message.startsWith('IO error')

@@ -3,18 +3,18 @@ import { byteList, decode, encode, list } from '../../consensus/primitives/codec
 import { decodeTransaction, encodeTransaction, type Transaction, TX_BYTES_MAX } from '../../consensus/tx/transaction.ts'
 import { writeFileAtomically } from './atomic-file.ts'
 
-/** At least as many as `mempool.count-max` allows. */
+/** At least the upper bound of `mempool.count-max`. */
 const TRANSACTIONS_MAX = 2 ** 20
 const FILE = list(byteList(TX_BYTES_MAX), TRANSACTIONS_MAX)
 
-/** Keeps waiting transactions over a restart. */
+/** Saves waiting transactions for the next start. */
 export async function saveMempool(path: string, transactions: readonly Transaction[]): Promise<void> {
   await writeFileAtomically(path, encode(FILE, transactions.map(encodeTransaction)))
 }
 
 /**
- * Transactions kept by {@link saveMempool}; they are validated like any others, so none may come before those that it waits
- * for. A missing or damaged file is empty.
+ * Loads what {@link saveMempool} wrote; a missing or damaged file gives none. The transactions are validated again, so
+ * each must come after those that it depends on.
  */
 export async function loadMempool(path: string): Promise<readonly Transaction[]> {
   const bytes = await readFile(path).catch(() => null)
@@ -29,8 +29,8 @@ export async function loadMempool(path: string): Promise<readonly Transaction[]>
 }
 
 /**
- * Every account keeps its places in the order of arrival, and its transactions take them by nonce: one that was replaced or
- * given back arrived after its followers.
+ * Each account keeps its places in the arrival order, and fills them by nonce: a transaction that was replaced or
+ * re-added arrived after its successors.
  */
 function inNonceOrder(arrived: readonly Transaction[]): readonly Transaction[] {
   const byNonce = arrived.toSorted((a, b) => (a.body.nonce < b.body.nonce ? -1 : a.body.nonce > b.body.nonce ? 1 : 0))

@@ -3,7 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../config/settings.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
-import { ClaimsAway } from '../../marketplace/checkout/claim-store.ts'
+import { ClaimsAway } from '../../marketplace/till/claim-store.ts'
 import type { OpenClaims } from '../daemon/open-core.ts'
 import { systemTimers } from '../daemon/runtime.ts'
 import { writeFileAtomically } from './atomic-file.ts'
@@ -12,8 +12,8 @@ import { LevelClaimStore } from './level-claims.ts'
 const SECOND_MS = 1_000
 
 /**
- * How the claim stores of a node are opened: LevelDB in the data folder, or PostgreSQL where `market.claims-url` names one,
- * for all kinds of claims over one pool. What is wrong with it is thrown as {@link ClaimsAway} when the first is opened.
+ * Returns how claim stores are opened: LevelDB in the data folder, or PostgreSQL if `market.claims-url` names one, with
+ * one pool for all kinds of claims. Problems are thrown as {@link ClaimsAway} when the first store is opened.
  */
 export function claimsOpener({ market }: Pick<Config, 'market'>, network: string): OpenClaims {
   const { claimsUrl, claimsLeaseSeconds } = market
@@ -32,7 +32,7 @@ interface SharedPlace {
   readonly folder: string
 }
 
-/** Loads what PostgreSQL needs only where it is used. */
+/** Imports the PostgreSQL code only when it is used. */
 async function openShared({ url, leaseMs, network, folder }: SharedPlace) {
   const [{ PostgresClaims }, { postgresPlace }, { whyNot }] = await Promise.all([
     import('./postgres-claims.ts'),
@@ -49,7 +49,7 @@ async function openShared({ url, leaseMs, network, folder }: SharedPlace) {
   }
 }
 
-/** The name of a data folder among replicas, made when it is first asked for. */
+/** The name of a data folder among replicas, created on first use. */
 async function homeOf(folder: string): Promise<string> {
   const path = join(folder, 'replica.id')
   const known = await readFile(path, 'utf8').catch(() => '')

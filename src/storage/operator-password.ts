@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { writeFileAtomically } from './atomic-file.ts'
 
-/** Fewest and most characters of a password. */
+/** Allowed length of a password. */
 export const PASSWORD_CHARS = { min: 10, max: 200 } as const
 
-/** Costs of new hashes: 32 MiB, and some 200 ms of one core (OWASP Password Storage, scrypt). */
+/** Cost of new hashes: 32 MiB, and about 200 ms of one core (OWASP Password Storage, scrypt). */
 const COST = { N: 32_768, r: 8, p: 3 } as const
 const MEMORY_MAX = 64 * 1_048_576
 const SALT_BYTES = 16
@@ -16,14 +16,14 @@ const FORM = /^scrypt:32768:8:3:([0-9a-f]{32}):([0-9a-f]{64})$/
 
 const derive = promisify<string, Buffer, number, object, Buffer>(scrypt)
 
-/** A password as it is kept. */
+/** A stored password. */
 export interface PasswordHash {
-  /** Drawn anew for each password: another salt is another password. */
+  /** Random for each stored password, so a changed salt means a changed password. */
   readonly salt: string
   readonly hash: string
 }
 
-/** Keeps a password of the operator as a hash, in the place of the one before. */
+/** Stores the hash of the operator's password in place of the previous one. */
 export async function writeOperatorPassword(path: string, password: string): Promise<void> {
   const salt = randomBytes(SALT_BYTES)
   const hash = await hashOf(password, salt)
@@ -31,7 +31,7 @@ export async function writeOperatorPassword(path: string, password: string): Pro
   await writeFileAtomically(path, line, OWNER_ONLY)
 }
 
-/** The hash in a file: null where there is none, 'damaged' where there is something else. */
+/** Reads the hash from a file: null if there is no file, 'damaged' if the content is malformed. */
 export async function readOperatorPassword(path: string): Promise<PasswordHash | null | 'damaged'> {
   let line: string
   try {
@@ -43,12 +43,12 @@ export async function readOperatorPassword(path: string): Promise<PasswordHash |
   return salt === undefined || hash === undefined ? 'damaged' : { salt, hash }
 }
 
-/** Whether a password is the one that was kept. */
+/** Whether a password matches the stored one. */
 export async function isPassword(password: string, { salt, hash }: PasswordHash): Promise<boolean> {
   return timingSafeEqual(await hashOf(password, Buffer.from(salt, 'hex')), Buffer.from(hash, 'hex'))
 }
 
-/** Keyboards compose letters with marks in different ways. */
+/** Normalised, because keyboards compose accented letters in different ways. */
 function hashOf(password: string, salt: Buffer): Promise<Buffer> {
   return derive(password.normalize('NFKC'), salt, HASH_BYTES, { ...COST, maxmem: MEMORY_MAX })
 }

@@ -4,10 +4,12 @@ import { isHex } from '../../consensus/primitives/bytes.ts'
 import { createFileAtomically, writeFileAtomically } from './atomic-file.ts'
 
 const TOKEN_BYTES = 32
-/** Whoever can read it can ban peers of the node. */
+/** The token allows, for example, to ban peers, so only the file's owner may read it. */
 const OWNER_ONLY = 0o600
 
-/** The token of a data folder that operators of the node show: 64 hex digits. A missing or damaged one is made anew. */
+/**
+ * The token of a data folder by which operators prove themselves: 64 hex digits. A missing or damaged one is replaced.
+ */
 export async function makeOperatorToken(path: string): Promise<string> {
   const fresh = randomBytes(TOKEN_BYTES).toString('hex')
   if (await createFileAtomically(path, `${fresh}\n`, OWNER_ONLY)) return fresh
@@ -18,7 +20,7 @@ export async function makeOperatorToken(path: string): Promise<string> {
   return fresh
 }
 
-/** The token in a file; undefined where there is none that can be read. */
+/** Reads the token; undefined if the file has no valid one. */
 export async function readOperatorToken(path: string): Promise<string | undefined> {
   try {
     const text = (await readFile(path, 'utf8')).trim()

@@ -8,36 +8,36 @@ import {
   PASSED_OVER_MAX,
   type SharedClaims,
   type StoredClaim,
-} from '../../marketplace/checkout/claim-store.ts'
-import { beyondBytes, type KeptResult } from '../../marketplace/checkout/kept-results.ts'
+} from '../../marketplace/till/claim-store.ts'
+import { beyondBytes, type KeptResult } from '../../marketplace/till/kept-results.ts'
 import { PostgresDatabase } from './postgres-database.ts'
 import type { PostgresPlace } from './postgres-place.ts'
 import { Presence } from './postgres-presence.ts'
 import { migrate, NAMES_INDEX } from './postgres-schema.ts'
 
-/** How the claims of an operator are opened. */
+/** What the claims of an operator need. */
 export interface PostgresClaimsOptions {
   readonly place: PostgresPlace
-  /** Network whose payments these are; the claims of another one are refused. */
+  /** Network of the payments; claims of another network are refused. */
   readonly network: string
   /** Name of this replica's data folder, see {@link Presence}. */
   readonly home: string
-  /** Milliseconds of silence after which a replica is taken for dead. */
+  /** A replica that is silent for this long (ms) counts as dead. */
   readonly leaseMs: number
   readonly timers: Timers
 }
 
-/** Connections for work; signs of life have one of their own. */
+/** Connections for work; heartbeats have their own. */
 const CONNECTIONS_MAX = 10
-/** An owner that is not there: others took this replica for dead in this moment. */
+/** Violated if this replica is no longer registered as owner: others just declared it dead. */
 const FOREIGN_KEY_VIOLATION = '23503'
 const UNIQUE_VIOLATION = '23505'
-/** A claim can be released between finding it and reading it; more often in a row it is not. */
+/** A claim can be released between finding and reading it; more tries than this are never needed. */
 const CLAIM_TRIES = 5
-/** Results listed or forgotten by one statement: a server on a slow disk must be through with it in time. */
+/** Results that one statement lists or forgets: even a server on a slow disk must finish in time. */
 const RESULTS_AT_ONCE = 5_000
 
-/** A kept result as its row tells of it. */
+/** A kept result as its row describes it. */
 interface ResultRow {
   readonly id: string
   readonly finishedAt: string
@@ -50,13 +50,13 @@ interface ResultRow {
 /** A kept result and the id of its claim. */
 type Listed = KeptResult & { readonly id: string }
 
-/** A claim as its row holds it; the result is kept apart. */
+/** A claim's row, with its result from another table. */
 interface Row {
   readonly body: string
   readonly result: string | null
 }
 
-/** Where a claim stands in the list by time. */
+/** Position of a claim in the list by time. */
 interface Place {
   readonly id: string
   readonly claimedAt: string
@@ -66,14 +66,14 @@ interface ListedRow extends Place {
   readonly body: string
 }
 
-/** A claim as it is written, and the name that it gets with it. */
+/** A claim to be written, with its name. */
 interface Entry<C extends StoredClaim> {
   readonly id: string
   readonly claim: C
   readonly name: string | null
 }
 
-/** The claims of an operator on PostgreSQL: every kind of them, and this replica's place among the others. */
+/** The claims of an operator in PostgreSQL, of all kinds, and this replica's presence among the others. */
 export class PostgresClaims {
   readonly #database: PostgresDatabase
   readonly #presence: Presence
@@ -86,7 +86,7 @@ export class PostgresClaims {
     this.#close = close
   }
 
-  /** Connects, makes the tables where there are none, and joins the other replicas. Throws {@link ClaimsAway}. */
+  /** Connects, creates missing tables, and joins the other replicas. Throws {@link ClaimsAway}. */
   static async open({ place, network, home, leaseMs, timers }: PostgresClaimsOptions): Promise<PostgresClaims> {
     const work = await PostgresDatabase.open(place, CONNECTIONS_MAX)
     const signs = await PostgresDatabase.open(place, 1)
@@ -102,7 +102,7 @@ export class PostgresClaims {
     }
   }
 
-  /** The claims of a kind; everything is closed with the last store that is. */
+  /** The store for a kind of claims; closing the last store closes the connections. */
   store<C extends StoredClaim>(kind: ClaimKind<C>): PostgresClaimStore<C> {
     this.#stores += 1
     return new PostgresClaimStore(kind, this.#database, this.#presence, async () => {
@@ -114,7 +114,9 @@ export class PostgresClaims {
   }
 }
 
-/** The claim store that several replicas share: PostgreSQL decides who is first, and who owns what is open. */
+/**
+ * The claim store that several replicas share. PostgreSQL decides which of them is first, and which owns an open claim.
+ */
 export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> {
   readonly shared: SharedClaims
   readonly #kind: ClaimKind<C>
@@ -162,7 +164,7 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
       return await write(this.#nameOf(next))
     } catch (error) {
       if (!isNameTaken(error)) throw error
-      // What is over happened, whoever has the name.
+      // A finished claim is a fact, whichever claim holds its name now.
       return this.#kind.isOpen(next) ? false : write(null)
     }
   }
@@ -220,7 +222,7 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
     await this.#database.query(sql, [this.#kind.name, id])
   }
 
-  /** All kept results, the oldest first, read page by page. */
+  /** All kept results, oldest first, read page by page. */
   async #listed(): Promise<readonly Listed[]> {
     const sql = `SELECT id, finished_at AS "finishedAt", bytes, payer, price, delivered FROM ${this.#schema}.results
       WHERE kind = $1 AND (finished_at, id) > ($2::bigint, $3::text COLLATE "C") ORDER BY finished_at, id LIMIT $4`
@@ -239,7 +241,7 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
     return listed
   }
 
-  /** What claims know of results whose rows do not say who paid. */
+  /** Payer and price from the claims, for results whose rows lack them. */
   async #paidByClaims(ids: readonly string[]): Promise<ReadonlyMap<string, Omit<KeptResult, 'bytes'>>> {
     if (ids.length === 0) return new Map()
     const sql = `SELECT id, body FROM ${this.#schema}.claims WHERE kind = $1 AND id = ANY($2::text[])`
@@ -252,7 +254,7 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
     return (await this.#database.query(sql, [this.#kind.name, ids])).length
   }
 
-  /** Forgets the oldest results that ended before a time, as many as there is time for; how many they were. */
+  /** Forgets the oldest results that finished before a time, at most {@link RESULTS_AT_ONCE}; returns how many. */
   async #forgetBefore(beforeMs: number): Promise<number> {
     const sql = `DELETE FROM ${this.#schema}.results WHERE kind = $1 AND id IN (
         SELECT id FROM ${this.#schema}.results WHERE kind = $1 AND finished_at < $2 ORDER BY finished_at, id LIMIT $3
@@ -260,7 +262,7 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
     return (await this.#database.query(sql, [this.#kind.name, beforeMs, RESULTS_AT_ONCE])).length
   }
 
-  /** Closes this kind; with the last one the replica leaves and its connections are closed. */
+  /** Closes this store; with the last one the replica leaves and the connections are closed. */
   async close(): Promise<void> {
     await this.#close()
   }
@@ -273,7 +275,7 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
     return this.#database.schema
   }
 
-  /** Puts a new claim; false if there is one. A replica that others have just taken for dead joins again first. */
+  /** Inserts a new claim; false if it exists. If others just declared this replica dead, it joins again first. */
   async #insert(id: string, claim: C): Promise<boolean> {
     const sql = `INSERT INTO ${this.#schema}.claims (kind, id, state, owner, claimed_at, body, name, service)
       VALUES ($1, $2, $3, $4, $5, $6, $10, $14) ON CONFLICT DO NOTHING RETURNING kind, id`
@@ -287,7 +289,7 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
     }
   }
 
-  /** Writes a claim by a statement that gives back its key if it took effect, and with it what becomes of its result. */
+  /** Writes a claim, together with its result, by a statement that returns the key if it took effect. */
   async #write(sql: string, { id, claim, name }: Entry<C>, more: readonly unknown[] = []): Promise<boolean> {
     const { result, finishedAtMs = 0, claimedAtMs, state } = claim
     const owner = this.#kind.isOpen(claim) ? this.#presence.id : null
@@ -337,7 +339,7 @@ function claimOf<C extends StoredClaim>({ body, result }: Row): C {
   return claim.result === undefined ? claim : { ...claim, result }
 }
 
-/** Cursor behind a place, null behind none. */
+/** Cursor of a position; null for none. */
 function placeOf(place: Place | undefined): string | null {
   return place === undefined ? null : `${place.claimedAt.padStart(15, '0')}/${place.id}`
 }

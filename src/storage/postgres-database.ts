@@ -1,22 +1,22 @@
 import type { Pool, PoolClient } from 'pg'
 import { fault } from '../../consensus/primitives/fault.ts'
-import { ClaimsAway } from '../../marketplace/checkout/claim-store.ts'
+import { ClaimsAway } from '../../marketplace/till/claim-store.ts'
 import type { PostgresPlace } from './postgres-place.ts'
 
-/** A query with its values; rows come back as the driver reads them. */
+/** Runs a query with its values; rows are as the driver reads them. */
 export type Query = <R extends object>(sql: string, values?: readonly unknown[]) => Promise<readonly R[]>
 
-/** Longest wait for a connection, a free one or a new one. */
+/** Maximum wait for a connection, free or new. */
 const CONNECT_MS = 5_000
-/** Longest run of a statement on the server, and, a little later, of the wait for its answer. */
+/** Maximum time of a statement on the server, and the slightly longer wait for its answer. */
 const STATEMENT_MS = 5_000
 const ANSWER_MS = 7_000
-/** What state codes of rows that break a rule of their table begin with. */
+/** Class of the state codes for constraint violations. */
 const CONSTRAINT_CLASS = '23'
 
 /**
- * What holds for every connection. A claim is durable before anybody hears of it, whatever the server's default is; a
- * connection that died in the middle of a transaction holds its locks no longer than a moment.
+ * Settings of every connection. A claim must be durable before the answer to its writer, whatever the server's default
+ * is; and a connection that dies inside a transaction must soon lose its locks.
  */
 const SESSION = [
   'synchronous_commit=on',
@@ -25,7 +25,7 @@ const SESSION = [
   'timezone=UTC',
 ]
 
-/** One pool of connections. Everything that goes wrong is told as {@link ClaimsAway}; the next query tries anew. */
+/** A pool of connections. Every failure becomes {@link ClaimsAway}; the next query tries again. */
 export class PostgresDatabase {
   readonly schema: string
   readonly #pool: Pool
@@ -35,11 +35,11 @@ export class PostgresDatabase {
   private constructor(pool: Pool, schema: string) {
     this.#pool = pool
     this.schema = schema
-    // An idle connection that breaks is replaced; whether the server is there says the next query.
+    // A broken idle connection is replaced; the next query shows whether the server is reachable.
     pool.on('error', () => {})
   }
 
-  /** Makes the pool, which connects when it is first asked. The driver is loaded here and nowhere else. */
+  /** Creates the pool, which connects on the first query. Only this function loads the driver. */
   static async open({ connection, schema }: PostgresPlace, connectionsMax: number): Promise<PostgresDatabase> {
     const { default: pg } = await import('pg')
     const pool = new pg.Pool({
@@ -56,25 +56,25 @@ export class PostgresDatabase {
     return new PostgresDatabase(pool, schema)
   }
 
-  /** Why the last thing that was asked failed, or null if it did not. */
+  /** Why the last query failed; null if it did not. */
   get awayBecause(): string | null {
     return this.#awayBecause
   }
 
-  /** How often an answer did not come: what was asked may be done or not. */
+  /** Number of lost answers: those statements may or may not have taken effect. */
   get losses(): number {
     return this.#losses
   }
 
-  /** Runs one statement by itself. */
+  /** Runs a single statement. */
   query: Query = <R extends object>(sql: string, values: readonly unknown[] = []) =>
     this.#tell(async () => (await this.#pool.query<R>(sql, [...values])).rows)
 
-  /** Runs statements of which all take effect or none. */
+  /** Runs statements that take effect together or not at all. */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
     return this.#tell(async () => {
       const client = await this.#pool.connect()
-      // One that breaks between two statements must not end the process.
+      // A connection that breaks between two statements must not end the process.
       client.on('error', ignore)
       let done = false
       try {
@@ -88,7 +88,7 @@ export class PostgresDatabase {
     })
   }
 
-  /** Closes every connection, after what is under way. */
+  /** Closes all connections after the running queries. */
   async close(): Promise<void> {
     await this.#pool.end()
   }
@@ -119,22 +119,22 @@ async function inTransaction<T>(client: PoolClient, work: (query: Query) => Prom
   return result
 }
 
-/** Whether the server took a write for what no table may hold: that is an answer, and nothing is lost. */
+/** Whether the server refused a row by a constraint: that is an answer, not an outage. */
 function isRefusal(error: unknown): boolean {
   return String((error as { code?: unknown } | null)?.code).startsWith(CONSTRAINT_CLASS)
 }
 
-/** The server's state code or the system's, which says enough: messages could hold what was written. */
+/** The state code of the server or the system only: messages could contain the written data. */
 function reasonOf(error: unknown): string {
   const { code, message = '' } = (error ?? {}) as { code?: string; message?: string }
   if (code !== undefined) return code
   return /timeout/i.test(message) ? 'timeout' : 'connection lost'
 }
 
-/** What the driver or the server says of an error; holds no password. For people who start a node. */
+/** The message of the driver or the server, for the operator who starts a node; it contains no password. */
 export function whyNot(error: unknown): string {
   const cause = error instanceof ClaimsAway ? error.cause : error
-  // Where every address of a name was tried in vain the error is empty and holds one for each.
+  // If all addresses of a name failed, the error itself is empty and contains one error for each.
   const first = cause instanceof AggregateError ? cause.errors[0] : cause
   return first instanceof Error ? first.message : String(first)
 }

@@ -3,31 +3,31 @@ import type { PoolConfig } from 'pg'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 
-/** Where a claim store is, read from its URL. */
+/** The location of a claim store, from its URL. */
 export interface PostgresPlace {
-  /** What the driver is told; holds the password. */
+  /** Options of the driver; contain the password. */
   readonly connection: PoolConfig
-  /** Schema of the tables, a plain lower-case name. */
+  /** Schema of the tables: a plain lower-case name. */
   readonly schema: string
-  /** The place without its password, for messages. */
+  /** The location without its password, for messages. */
   readonly name: string
 }
 
 const SCHEMA = /^[a-z_][a-z0-9_]{0,40}$/
-/** How each `sslmode` is asked of the driver; one that encrypts also checks the certificate, but for `no-verify`. */
+/** Driver options for each `sslmode`. Encrypting modes also verify the certificate, except `no-verify`. */
 const SSL_MODES: Readonly<Record<string, PoolConfig['ssl']>> = {
   disable: false,
   require: true,
   'verify-full': true,
   'no-verify': { rejectUnauthorized: false },
 }
-/** Other parameters could switch off what keeps claims durable. */
+/** Other parameters are refused: they could disable the settings that make claims durable. */
 const PARAMETERS = ['schema', 'sslmode', 'sslrootcert', 'host']
 
 /**
- * Reads the URL of a claim store: `postgres://user:password@host:port/database?schema=farthing&sslmode=verify-full`. A folder
- * with a socket is named by `?host=`. Without a password the driver takes `PGPASSWORD` or `~/.pgpass`. Faults say what is
- * wrong and never repeat the password.
+ * Reads the URL of a claim store: `postgres://user:password@host:port/database?schema=farthing&sslmode=verify-full`.
+ * `?host=` names the folder of a Unix socket. Without a password the driver uses `PGPASSWORD` or `~/.pgpass`. Faults
+ * never contain the password.
  */
 export function postgresPlace(text: string): Result<PostgresPlace> {
   const url = URL.parse(text)
@@ -58,7 +58,7 @@ function nameOf(url: URL): string {
   return `${host}${url.pathname || '/'}`
 }
 
-/** Only what the URL says is passed on; the rest is the driver's to find in the environment. */
+/** Passes on only what the URL says; the driver takes the rest from the environment. */
 function connectionOf(url: URL, mode: string | null): PoolConfig {
   const host = url.searchParams.get('host') ?? url.hostname
   const database = decodeURIComponent(url.pathname.slice(1))

@@ -1,30 +1,30 @@
 import { randomUUID } from 'node:crypto'
 import type { Timers } from '../../consensus/chain/ports.ts'
-import { ClaimsAway, type SharedClaims } from '../../marketplace/checkout/claim-store.ts'
+import { ClaimsAway, type SharedClaims } from '../../marketplace/till/claim-store.ts'
 import type { PostgresDatabase } from './postgres-database.ts'
 
-/** How a replica takes part. */
+/** What a replica's presence needs. */
 export interface PresenceOptions {
-  /** Connections of its own: a sign of life does not wait behind work. */
+  /** A connection of its own, so that heartbeats do not wait behind work. */
   readonly database: PostgresDatabase
-  /** Connections that the work is done over. */
+  /** Connections of the work. */
   readonly work: PostgresDatabase
   readonly timers: Timers
   /**
-   * Name of this replica's data folder, the same at every start: a replica that starts again takes up at once what it left,
-   * and nobody waits for it to be missed.
+   * Name of this replica's data folder, the same at every start. A restarted replica so takes over its own claims at
+   * once, without waiting for the lease to end.
    */
   readonly home: string
-  /** How long a replica may be silent before others take over, the same for all of them. */
+  /** Silence after which others take over; the same for all replicas. */
   readonly leaseMs: number
 }
 
-/** Signs of life in the time after which a replica is taken for dead. */
+/** Heartbeats per lease. */
 const BEATS_PER_LEASE = 10
 
 /**
- * A replica among others: shows that it lives, and takes over what dead ones left. Its id is new at each start, so that a
- * process of before, or a copy of the data folder, can end nothing any more.
+ * A replica among others: sends heartbeats, and takes over the claims of dead replicas. Its id is new at each start, so
+ * that an earlier process, or a copy of the data folder, can no longer finish its claims.
  */
 export class Presence implements SharedClaims {
   readonly id = randomUUID()
@@ -33,7 +33,10 @@ export class Presence implements SharedClaims {
   #lapses = 0
   #lossesSeen = 0
   #lastBeatMs = performance.now()
-  /** Since when it was never silent for long: only then can it tell the dead from those whom the server's own outage silenced. */
+  /**
+   * Start of its uninterrupted heartbeats. Only after a full lease can it tell dead replicas from those that a server
+   * outage silenced.
+   */
   #steadySinceMs = performance.now()
   #cancel: (() => void) | null = null
   #beating: Promise<void> = Promise.resolve()
@@ -57,7 +60,7 @@ export class Presence implements SharedClaims {
     return this.#options.database.awayBecause ?? this.#options.work.awayBecause
   }
 
-  /** Joins the others, and takes over what earlier starts of the same data folder left. */
+  /** Registers this replica, and takes over the claims of earlier starts with the same data folder. */
   async join(): Promise<void> {
     const { database, home } = this.#options
     const { schema } = database
@@ -71,14 +74,14 @@ export class Presence implements SharedClaims {
     this.#schedule()
   }
 
-  /** Shows a sign of life and takes over from the dead; signs that are asked for at once are one after another. */
+  /** Sends a heartbeat and takes over from dead replicas; concurrent calls run in sequence. */
   beat(): Promise<void> {
     const beat = this.#beating.then(() => this.#beat())
     this.#beating = beat.catch(ignoreAway)
     return beat
   }
 
-  /** Leaves: others take over what is open here at once. */
+  /** Leaves: others take over its open claims at once. */
   async leave(): Promise<void> {
     this.#ended = true
     this.#cancel?.()
@@ -111,13 +114,13 @@ export class Presence implements SharedClaims {
     if (startedMs - this.#lastBeatMs > leaseMs / 2) this.#steadySinceMs = startedMs
     this.#lastBeatMs = startedMs
     if (startedMs - this.#steadySinceMs >= leaseMs) await this.#takeOver()
-    // Answers that were lost may have been claims of this replica, which nobody here knows of.
+    // A lost answer may hide a claim of this replica that this process does not know of.
     if (work.awayBecause !== null) await work.query('SELECT 1')
     if (this.#lossesSeen !== work.losses) this.#arrivals += 1
     this.#lossesSeen = work.losses
   }
 
-  /** Others took over everything of this replica, whose row is gone with it: it begins anew and owns nothing. */
+  /** Others took over all its claims and removed its row: it registers again and owns nothing. */
   async #rejoin(): Promise<void> {
     const { database, home } = this.#options
     this.#lapses += 1
@@ -130,14 +133,14 @@ export class Presence implements SharedClaims {
       WHERE seen_at < clock_timestamp() - $1 * interval '1 millisecond' AND id <> $2 ORDER BY id`
     const values = [leaseMs, this.id]
     if ((await database.query(dead, values)).length === 0) return
-    // Locked and looked at again: one that comes back in this moment either lives on or finds itself gone.
+    // Locks and checks again: a replica that returns just now either stays alive or finds its row gone.
     const moved = await database.transaction(async (query) =>
       this.#inherit(query, await query<{ id: string }>(`${dead} FOR UPDATE SKIP LOCKED`, values)),
     )
     if (moved > 0) this.#arrivals += 1
   }
 
-  /** Makes the open claims of replicas this one's, and the replicas gone; how many claims. */
+  /** Takes over the open claims of replicas and removes them; returns the number of claims. */
   async #inherit(query: PostgresDatabase['query'], replicas: readonly { readonly id: string }[]): Promise<number> {
     if (replicas.length === 0) return 0
     const { schema } = this.#options.database

@@ -1,16 +1,17 @@
 import { fault } from '../../consensus/primitives/fault.ts'
-import { ClaimsAway } from '../../marketplace/checkout/claim-store.ts'
+import { ClaimsAway } from '../../marketplace/till/claim-store.ts'
 import type { PostgresDatabase, Query } from './postgres-database.ts'
 
-/** Any number, the same in every release: whoever makes or changes tables holds this lock. */
+/** Arbitrary, but the same in every release: this lock guards changes of the tables. */
 const MIGRATION_LOCK = 2_718_281_828
 
-/** Says that a name is held by one claim at a time. */
+/** Index that lets only one claim at a time hold a name. */
 export const NAMES_INDEX = 'claims_by_name'
 
 /**
- * The tables, one step per version; what is released is never changed, only added to. Ids sort by their bytes. A claim is
- * open if and only if it has an owner, and the reference to it makes sure that an owner whom nobody would miss owns nothing.
+ * The tables, one step per version. Released steps never change; new ones are appended. Ids sort by their bytes. A
+ * claim is open if and only if it has an owner. The foreign key guarantees that every owner is a registered replica,
+ * whose death is noticed.
  */
 const STEPS: readonly ((schema: string) => string)[] = [
   (schema) => `
@@ -43,17 +44,18 @@ const STEPS: readonly ((schema: string) => string)[] = [
   (schema) => `
     ALTER TABLE ${schema}.claims ADD COLUMN name text COLLATE "C";
     CREATE UNIQUE INDEX ${NAMES_INDEX} ON ${schema}.claims (kind, name) WHERE name IS NOT NULL;`,
-  // Of rows without a payer, which older releases wrote, the claim knows the rest: a step must not take as long as rows are many.
+  // Older releases wrote rows without a payer; their claims provide it. Filling them here would take time in proportion
+  // to the rows.
   (schema) => `
     ALTER TABLE ${schema}.results
       ADD COLUMN payer text, ADD COLUMN price numeric NOT NULL DEFAULT 0, ADD COLUMN delivered boolean NOT NULL DEFAULT false;`,
-  // Rows without one, which older releases wrote, are of any service.
+  // Older releases wrote rows without a service; those count for any service.
   (schema) => `ALTER TABLE ${schema}.claims ADD COLUMN service text;`,
 ]
 
 /**
- * Makes the tables, or brings older ones up to date; does nothing where all is well. Replicas that start at once wait for
- * each other. Throws {@link ClaimsAway} where the tables are a newer release's or another network's.
+ * Creates the tables, or upgrades older ones; does nothing if they are current. Replicas that start at the same time
+ * wait for each other. Throws {@link ClaimsAway} if the tables are of a newer release or another network.
  */
 export function migrate(database: PostgresDatabase, network: string): Promise<void> {
   const { schema } = database
@@ -62,7 +64,7 @@ export function migrate(database: PostgresDatabase, network: string): Promise<vo
     const { version, network: found = network } = await standing(query, schema)
     if (version > STEPS.length) throw refusal(`its tables have version ${version}, this release knows ${STEPS.length}`)
     if (found !== network) throw refusal(`it holds the claims of ${found}, this is ${network}; use another ?schema=`)
-    // In the order in which replicas of older releases, which run meanwhile, write to them: else each could wait for the other.
+    // In the order in which running replicas of older releases write to them: another order could deadlock.
     if (version > 0 && version < STEPS.length) await query(`LOCK TABLE ${schema}.claims, ${schema}.results`)
     for (const step of STEPS.slice(version)) await query(step(schema))
     if (version < STEPS.length) await query(`UPDATE ${schema}.about SET version = $1`, [STEPS.length])
@@ -70,10 +72,10 @@ export function migrate(database: PostgresDatabase, network: string): Promise<vo
   })
 }
 
-/** Version and network of the tables that are there; a schema that is not is made. */
+/** Version and network of the existing tables; creates a missing schema. */
 async function standing(query: Query, schema: string): Promise<{ version: number; network?: string }> {
   const [there] = await query<{ name: string | null }>('SELECT to_regnamespace($1)::text AS name', [schema])
-  // Asked for first: whoever may use a schema need not be allowed to make one.
+  // Checked first: an account may use a schema without the right to create one.
   if (there?.name === null) await query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
   const [table] = await query<{ name: string | null }>('SELECT to_regclass($1)::text AS name', [`${schema}.about`])
   if (table?.name === null) {

@@ -6,33 +6,33 @@ import type { Timers } from '../../consensus/chain/ports.ts'
 import type { BlockId } from '../../consensus/primitives/ids.ts'
 import type { StorageMode } from '../p2p/wire/messages.ts'
 
-/** What is kept of the past. */
+/** What is kept of old blocks. */
 export interface Retention {
   readonly mode: StorageMode
   /** Days for which a full node keeps witnesses. */
   readonly witnessDays: number
 }
 
-/** What prunes a chain. */
+/** What pruning needs. */
 export interface PruningDependencies {
   readonly chain: Chain
   readonly retention: Retention
   readonly timers: Timers
-  /** Called with what the disk says when it fails. */
+  /** Called with the error if the disk fails. */
   readonly onFatal: (error: unknown) => void
 }
 
-/** Blocks of a day. */
+/** Blocks per day. */
 const BLOCKS_PER_DAY = 28_800
-/** Blocks kept in every mode: all that can be unwound, and some for peers that are a little behind. */
+/** Blocks that every mode keeps: all that can be unwound, and some for peers that are slightly behind. */
 export const KEPT_BLOCKS = UNDO_BLOCKS + 1_200
-/** Blocks whose parts are deleted in one batch. */
+/** Blocks that one batch prunes. */
 const BLOCKS_PER_BATCH = 100
 const EVERY_MS = 10_000
-/** Between two batches, so that blocks that arrive find the disk free. */
+/** Pause between batches, so that new blocks find the disk free. */
 const PAUSE_MS = 50
 
-/** Heights from which on bodies and witnesses are to be kept when the head is at a height. */
+/** First heights whose bodies and witnesses must be kept, for a head at `height`. */
 export function wantedFrom({ mode, witnessDays }: Retention, height: number): HeldBodies {
   const recent = Math.max(0, height - KEPT_BLOCKS)
   if (mode === 'archive') return { bodiesFrom: 0, witnessesFrom: 0 }
@@ -40,7 +40,7 @@ export function wantedFrom({ mode, witnessDays }: Retention, height: number): He
   return { bodiesFrom: 0, witnessesFrom: Math.max(0, Math.min(recent, height - witnessDays * BLOCKS_PER_DAY)) }
 }
 
-/** What a folder lacks of what its setting asks for, as a line of the log; null where it lacks nothing. */
+/** What a folder lacks compared with its setting, as fields of a log line; null if nothing. */
 export function lackOf({ mode, ...rest }: Retention, held: HeldBodies, height: number): object | null {
   const wanted = wantedFrom({ mode, ...rest }, height)
   const bodies = held.bodiesFrom > wanted.bodiesFrom ? { bodiesMissingBelow: held.bodiesFrom } : null
@@ -49,8 +49,8 @@ export function lackOf({ mode, ...rest }: Retention, held: HeldBodies, height: n
 }
 
 /**
- * Deletes, in the background and a few blocks at a time, what is not to be kept. Each batch says in the store how far it came, so a
- * crash neither loses nor repeats anything.
+ * Deletes old parts of blocks in the background, a few blocks at a time. Each batch stores its progress, so a crash
+ * neither loses nor repeats work.
  */
 export class Pruning {
   readonly #deps: PruningDependencies
@@ -67,14 +67,14 @@ export class Pruning {
     this.#later(EVERY_MS)
   }
 
-  /** Waits for the batch under way. */
+  /** Waits for the running batch. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancel()
     await this.#running
   }
 
-  /** Deletes the parts of the next blocks that are not to be kept; whether there are more. */
+  /** Prunes the next blocks; returns whether there are more. */
   step(): Promise<boolean> {
     const { database, head } = this.#deps.chain
     const wanted = wantedFrom(this.#deps.retention, head.header.height)
@@ -102,12 +102,12 @@ export class Pruning {
   }
 }
 
-/** How far one batch goes towards what is wanted; what is missing already is not brought back by deleting. */
+/** How far one batch goes. The result never goes back: deleted parts do not return. */
 function next(held: number, wanted: number): number {
   return Math.max(held, Math.min(wanted, held + BLOCKS_PER_BATCH))
 }
 
-/** Blocks of the best chain from a height up to, not with, another; genesis stays. */
+/** Ids of best-chain blocks from a height up to, but not including, another; genesis is always kept. */
 function idsBetween(database: ChainDatabase, from: number, to: number): readonly BlockId[] {
   const first = Math.max(1, from)
   return Array.from({ length: Math.max(0, to - first) }, (_, i) => database.idAt(first + i) as BlockId)

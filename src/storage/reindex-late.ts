@@ -1,21 +1,20 @@
-import { indexedFrom } from '../../consensus/chain/adoption.ts'
 import type { ChainIndex } from '../../consensus/chain/chain-index.ts'
-import { indexesMark } from '../../consensus/chain/index-writes.ts'
 import { collect, keyAfter, prefixRange, type Write } from '../../consensus/chain/key-value.ts'
 import { BASE_MARK, encodeUndo, KEYS, prefixKey, UNDO } from '../../consensus/chain/layout.ts'
+import { indexesMark } from '../../consensus/chain/writes.ts'
 import { decodeOwn, encode } from '../../consensus/primitives/codec.ts'
 import { runNow } from '../../consensus/primitives/steps.ts'
 import { decodeText } from '../../consensus/primitives/text.ts'
 import { changesOf, clearPrefix, stateIndexWrites } from '../p2p/snapshot/derived.ts'
 import type { Rebuild } from './reindex.ts'
 
-/** What a rebuild did with the indexes, by their names, where the chain cannot be executed again. */
+/** What a rebuild did with each index, for a chain that cannot be executed again. */
 export interface LateRebuild {
-  /** Follow from the state, and were made of it. */
+  /** Rebuilt from the state. */
   readonly derived: readonly string[]
-  /** Are those that the folder had, and were left as they were. */
+  /** Kept unchanged. */
   readonly kept: readonly string[]
-  /** Are new or changed, and hold nothing of what came before {@link indexedFrom}. */
+  /** New or changed: empty for everything before {@link indexedFrom}. */
   readonly begun: readonly string[]
   readonly indexedFrom: number
 }
@@ -25,9 +24,9 @@ const UNDO_PER_BATCH = 200
 const INDEXES_MAX = 256
 
 /**
- * Makes the indexes right in a store that lacks blocks: those that follow from the state are made of it, those that the store had
- * by the same names are kept, all others begin with the next block, which is marked. To be begun again after a crash: until it
- * is finished nothing else opens the store.
+ * Repairs the indexes in a store that lacks old blocks. Indexes that follow from the state are rebuilt from it,
+ * unchanged ones are kept, and all others begin with the next block, which is recorded. After a crash it must run
+ * again: the store cannot be opened until it has finished.
  */
 export async function rebuildLate({ database, ruleBook }: Omit<Rebuild, 'store'>): Promise<LateRebuild> {
   const { store } = database
@@ -48,7 +47,7 @@ export async function rebuildLate({ database, ruleBook }: Omit<Rebuild, 'store'>
   await fromState({ database, ruleBook })
   await store.batch([{ key: KEYS.meta('indexes'), value: indexesMark(ruleBook.indexes) }], () => {})
   const names = (indexes: readonly ChainIndex[]): readonly string[] => indexes.map(({ name }) => name)
-  return { derived: names(derived), kept: names(kept), begun: names(begun), indexedFrom: indexedFrom(database) }
+  return { derived: names(derived), kept: names(kept), begun: names(begun), indexedFrom: database.indexedFrom }
 }
 
 function partsOf(mark: Uint8Array | undefined, indexes: readonly ChainIndex[]) {
@@ -59,7 +58,7 @@ function partsOf(mark: Uint8Array | undefined, indexes: readonly ChainIndex[]) {
   return { derived, kept: others.filter(isKept), begun: others.filter((index) => !isKept(index)) }
 }
 
-/** Blocks that can leave take back what they wrote to the folded indexes that are kept, and nothing of others. */
+/** Reduces the undo records of blocks that may still leave the chain to the folded indexes that are kept. */
 async function keepUndo(database: Rebuild['database'], kept: ReadonlySet<number>, folded: boolean): Promise<void> {
   const { store } = database
   let writes: Write[] = []

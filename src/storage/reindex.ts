@@ -1,11 +1,10 @@
 import type { ChainDatabase } from '../../consensus/chain/database.ts'
 import type { ConnectedBlock } from '../../consensus/chain/events.ts'
 import { executeBlock } from '../../consensus/chain/execution.ts'
-import { connectIndexes, indexesMark } from '../../consensus/chain/index-writes.ts'
 import { collect, type KeyValueStore, keyAfter, prefixRange, type Write } from '../../consensus/chain/key-value.ts'
 import { BASE_MARK, KEYS, prefixKey, REINDEX_MARK } from '../../consensus/chain/layout.ts'
 import type { RuleBook } from '../../consensus/chain/rule-book.ts'
-import { genesisConnected } from '../../consensus/chain/writes.ts'
+import { connectIndexes, genesisConnected, indexesMark } from '../../consensus/chain/writes.ts'
 import { assert } from '../../consensus/primitives/assert.ts'
 import { equal } from '../../consensus/primitives/bytes.ts'
 import { decodeOwn, encode } from '../../consensus/primitives/codec.ts'
@@ -13,26 +12,26 @@ import type { BlockId } from '../../consensus/primitives/ids.ts'
 import { runNow } from '../../consensus/primitives/steps.ts'
 import { ReplayStore } from './replay-store.ts'
 
-/** What a rebuild works on. Nobody else writes to the store meanwhile. */
+/** What a rebuild works on. It must be the only writer to the store. */
 export interface Rebuild {
   readonly store: KeyValueStore
   readonly database: ChainDatabase
   readonly ruleBook: RuleBook
-  /** Writes after which a batch is made durable; one block's are never split. */
+  /** Number of writes after which a batch is flushed; the writes of one block are never split. */
   readonly batchWrites?: number
-  /** Hears which height is done whenever a batch is durable. */
+  /** Called with the finished height whenever a batch is durable. */
   readonly onProgress?: (height: number) => void
 }
 
-/** Keys that are deleted at once. */
+/** Keys that one batch deletes. */
 const CLEAR_KEYS = 20_000
 const BATCH_WRITES = 50_000
 
 /**
- * Deletes all indexes and makes them again by executing the best chain from genesis, for what blocks changed is kept for
- * the last ones only. Ends with the very entries, undo records included, that a node has which followed the chain. A mark
- * in the store says how far it came: after a crash the next rebuild goes on from there, and until it is finished nothing
- * else opens the store.
+ * Deletes all indexes and rebuilds them by executing the best chain from genesis: state changes are stored for the last
+ * blocks only. The result equals that of a node that followed the chain, undo records included. A mark in the store
+ * records the progress: after a crash the next rebuild continues there, and the store cannot be opened until it has
+ * finished.
  */
 export async function rebuildIndexes(rebuild: Rebuild): Promise<void> {
   const { store, ruleBook } = rebuild
@@ -49,7 +48,7 @@ export async function rebuildIndexes(rebuild: Rebuild): Promise<void> {
   await store.batch([{ key: KEYS.meta('indexes'), value: indexes }, { key: KEYS.meta('reindex') }, ...began], () => {})
 }
 
-/** Height that an unfinished rebuild of the same indexes goes on with. */
+/** The height at which an unfinished rebuild of the same indexes continues. */
 function nextHeight(store: KeyValueStore, indexes: Uint8Array): number {
   const bytes = store.get(KEYS.meta('reindex'))
   const mark = bytes && decodeOwn(REINDEX_MARK, bytes)
@@ -91,7 +90,7 @@ function replayBlock({ store, database, ruleBook }: Rebuild, replayed: ReplaySto
   const { writes, undo } = connectIndexes(ruleBook.indexes, connected, replayed.read)
   replayed.add(writes)
   replayed.apply(connected.changes)
-  // A block that cannot leave any more has no undo record, of its state or of the indexes.
+  // A block that can no longer leave the chain has no undo record, neither for its state nor for the indexes.
   const canLeave = store.get(KEYS.undo(id)) !== undefined
   if (undo !== null && canLeave) replayed.add([{ key: KEYS.indexUndo(id), value: undo }])
 }

@@ -9,8 +9,8 @@ import type { StateChange, StateView } from '../../consensus/state/view.ts'
 const CACHED_RECORDS = 50_000
 
 /**
- * A store with writes before it that are not made yet, and in it the state that a replay of the chain has come to: kept
- * beside the head's, so that a replay needs no more memory than its next batch.
+ * A store with pending writes, and with the state that a replay of the chain has reached. That state is kept in the
+ * store beside the head's, so that memory holds only the next batch.
  */
 export class ReplayStore implements StateView {
   readonly #store: KeyValueStore
@@ -21,7 +21,7 @@ export class ReplayStore implements StateView {
     this.#store = store
   }
 
-  /** Writes that are not made yet. */
+  /** Number of pending writes. */
   get size(): number {
     return this.#pending.size
   }
@@ -42,12 +42,12 @@ export class ReplayStore implements StateView {
     return value
   }
 
-  /** Adds writes to those that are pending. */
+  /** Adds pending writes. */
   add(writes: readonly Write[]): void {
     for (const write of writes) this.#pending.set(toHex(write.key), write)
   }
 
-  /** Takes the replayed state to the one after a block. */
+  /** Advances the replayed state by a block. */
   apply(changes: readonly StateChange[]): void {
     for (const { table, key, after } of changes) {
       this.add([after === undefined ? { key: KEYS.replay(key) } : { key: KEYS.replay(key), value: after }])
@@ -55,7 +55,7 @@ export class ReplayStore implements StateView {
     }
   }
 
-  /** Makes the pending writes and one more, all or nothing. */
+  /** Writes all pending writes and `mark` atomically. */
   async flush(mark: Write): Promise<void> {
     await this.#store.batch([...this.#pending.values(), mark], () => {})
     this.#pending.clear()

@@ -1,6 +1,6 @@
-import type { Chain } from '../../consensus/chain/chain.ts'
 import type { HeadChange } from '../../consensus/chain/events.ts'
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
+import type { ChainReader } from '../../consensus/chain/reader.ts'
 import type { BlockId } from '../../consensus/primitives/ids.ts'
 import type { PastState, ServedStates } from '../p2p/serve/state.ts'
 import { SNAPSHOTS_MAX, type SnapshotRef } from '../p2p/wire/messages.ts'
@@ -10,38 +10,41 @@ export interface PinnedState extends PastState {
   release(): Promise<void>
 }
 
-/** What snapshots are made of. */
+/** What snapshots need. */
 export interface SnapshotDependencies {
-  readonly chain: Chain
-  /** Holds on to the state that the store shows now. */
+  readonly chain: ChainReader
+  /** Pins the store's current state. */
   readonly pin: () => PinnedState
   readonly clock: Clock
   readonly timers: Timers
-  /** Heights that are multiples of this get one. */
+  /** A snapshot is taken at multiples of this height. */
   readonly blocks: number
 }
 
 interface Held extends SnapshotRef {
   readonly state: PinnedState
   readonly takenMs: number
-  /** Null before anybody read it. */
+  /** Null before the first read. */
   usedMs: number | null
   readers: number
 }
 
-/** Newest ones that are kept in any case. */
+/** The newest snapshots, which are always kept. */
 const KEPT = 2
-/** Longest that an older one is kept for whoever is reading it. */
+/** Maximum age of an older snapshot that is still being read. */
 const AGE_MS_MAX = 7_200_000
-/** A reader that asks for nothing for so long is gone. */
+/** A reader that is silent for this long counts as gone. */
 const IDLE_MS = 120_000
-/** One is taken so long after the start, at whatever height: a node that was restarted must not serve none for an hour. */
+/**
+ * A first snapshot is taken this long after the start, at any height: a restarted node must not be without one for an
+ * hour.
+ */
 const FIRST_AFTER_MS = 60_000
 const TIDY_EVERY_MS = 30_000
 
 /**
- * States of the chain that are served to nodes that begin: one at every so many blocks, taken at the moment in which its block
- * is the head. A snapshot costs the disk what is overwritten while it is held, so few are.
+ * Snapshots of the state for new nodes, taken at regular heights at the moment when that block is the head. While a
+ * snapshot is held, the disk also keeps everything that was overwritten since, so only a few are.
  */
 export class StateSnapshots implements ServedStates {
   readonly #deps: SnapshotDependencies
@@ -55,14 +58,14 @@ export class StateSnapshots implements ServedStates {
     dependencies.chain.onHeadChange((change) => this.#follow(change))
   }
 
-  /** Begins to take snapshots. */
+  /** Starts taking snapshots. */
   start(): void {
     this.#stopped = false
     this.#startedMs = this.#deps.clock.now()
     this.#tidyLater()
   }
 
-  /** Lets go of all of them; readers under way are told that there are none. */
+  /** Releases all of them; running reads fail with "none". */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancel()
@@ -71,7 +74,7 @@ export class StateSnapshots implements ServedStates {
     await Promise.all(held.filter(({ readers }) => readers === 0).map(({ state }) => state.release()))
   }
 
-  /** What is served, newest first. */
+  /** The available snapshots, newest first. */
   refs(): readonly SnapshotRef[] {
     return this.#held.map(({ height, id }) => ({ height, id }))
   }
@@ -123,7 +126,7 @@ export class StateSnapshots implements ServedStates {
     })
   }
 
-  /** Lets go of older ones that nobody reads any more. */
+  /** Releases older snapshots that are no longer being read. */
   #tidy(): void {
     const now = this.#deps.clock.now()
     const [fresh, others] = [new Set(this.#held.slice(0, KEPT)), new Set(this.#held.slice(0, SNAPSHOTS_MAX))]
@@ -135,7 +138,7 @@ export class StateSnapshots implements ServedStates {
   #keep(isKept: (held: Held) => boolean): void {
     const left = this.#held.filter((held) => !isKept(held))
     this.#held = this.#held.filter(isKept)
-    // A reader under way releases it when it is done.
+    // A running reader releases it at its end.
     for (const { readers, state } of left) if (readers === 0) state.release().catch(() => {})
   }
 }

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { executedFrom } from '../../consensus/chain/adoption.ts'
 import type { Chain } from '../../consensus/chain/chain.ts'
-import type { Offer } from '../../marketplace/checkout/operator.ts'
+import type { Offer } from '../../marketplace/till/shop.ts'
 import type { Mempool } from '../../mempool/mempool.ts'
 import { offerState } from '../../rpc/cashier/offer-state.ts'
 import type { WorkKind } from '../../rpc/edge/overload.ts'
@@ -84,7 +84,7 @@ export class Metrics {
     this.#gauge('farthing_ready', '1 if the node is ready', () => (node.notReadyBecause().length === 0 ? 1 : 0))
     this.#gauge('farthing_warnings', 'Warnings about the chain, as in the status', () => node.warnings?.().length ?? 0)
     if (market === null) return
-    this.#gauge('farthing_market_running_calls', 'Paid calls under way', () => market.checkout.runningCount)
+    this.#gauge('farthing_market_running_calls', 'Paid calls under way', () => market.till.runningCount)
     this.#gauge(
       'farthing_market_receipts_owed',
       'Finished calls whose receipt is not final',

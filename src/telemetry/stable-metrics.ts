@@ -1,8 +1,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { StableRail } from '../../marketplace/stable/rail.ts'
+import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
 
 /** Adds the figures of the stablecoin rail to a registry. */
-export function watchStableRail(registry: Registry, rail: StableRail): void {
+export function watchStableRail(registry: Registry, rail: DollarRail): void {
   const registers = [registry]
   new Counter({
     name: 'farthing_stable_calls_total',
@@ -43,7 +43,7 @@ export function watchStableRail(registry: Registry, rail: StableRail): void {
 }
 
 /** What the token's chain says about payments that facilitators reported. */
-function watchArrivals(registry: Registry, rail: StableRail): void {
+function watchArrivals(registry: Registry, rail: DollarRail): void {
   new Counter({
     name: 'farthing_stable_payments_checked_total',
     help: "Payments that a facilitator reported, by what the token's chain says of them: seen, missing, unknown",

@@ -1,13 +1,15 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { Engines, EngineTask, EngineTasks } from '../../marketplace/ports/engines.ts'
 import { FreePlaces } from '../../marketplace/ports/free-places.ts'
 import type { EngineJob, EngineOutcome } from './engine-worker.ts'
 import { KillableProcess, type ProcessEnding } from './killable-process.ts'
-import { programPaths } from './program-paths.ts'
 import { SizedSlots } from './sized-slots.ts'
 
-/** Longest time that a piece of work may run in its process. */
+/** Maximum run time of each task. */
 export const LIMIT_MS: Readonly<Record<EngineTask, number>> = {
   'page/article': 4_000,
   'page/meta': 2_000,
@@ -25,13 +27,13 @@ export const LIMIT_MS: Readonly<Record<EngineTask, number>> = {
   'image/procedural': 5_000,
 }
 
-/** Longest time until work begins: a new process loads the libraries of its engine first. */
+/** Maximum time until a task begins: a new process first loads its engine's libraries. */
 const START_MS = 10_000
-/** Memory of one process: what a page of two megabytes needs as a tree, and no more. */
+/** Heap of one process: enough for the tree of a two-megabyte page. */
 export const HEAP_MB = 256
-/** Processes that are idle for longer end, and give their memory back. */
+/** Idle processes end after this time to free their memory. */
 const IDLE_MS = 30_000
-/** Jobs of one process: what libraries may leave behind is left behind only so often. */
+/** A process ends after this many jobs, which bounds what libraries leak. */
 const PROCESS_JOBS_MAX = 1_000
 const REASON_CHARS_MAX = 200
 
@@ -39,17 +41,17 @@ const ENTRY = new URL('./engine-process.ts', import.meta.url)
 const KILLED = fault('engine/killed')
 const CLOSED = fault('engine/failed', { reason: 'the engines have ended' })
 
-/** What tests may change of a pool. */
+/** Options for tests. */
 export interface EnginePoolOptions {
-  /** Program of the processes; speaks as `process-port.ts` does. */
+  /** Program of the processes; speaks the protocol of `process-port.ts`. */
   readonly entry?: URL
   readonly idleMs?: number
   readonly startMs?: number
-  /** Files that engines read beside their programs, absolute paths. */
+  /** Further files that engines may read, as absolute paths. */
   readonly readable?: readonly string[]
 }
 
-/** Does work as soon as there is a place for it, unless the signal comes before. */
+/** Runs work when it gets a place, unless the signal is aborted first. */
 type Turn = (job: EngineJob, work: () => Promise<void>, signal: AbortSignal, who: string) => Promise<unknown>
 
 interface Idle {
@@ -73,7 +75,10 @@ class EngineProcesses {
     this.#readable = [...programPaths(this.#options.entry), ...this.#options.readable]
   }
 
-  /** Runs a job in its turn; the time limit begins with the work. Whoever gives up is answered at once. */
+  /**
+   * Runs a job in its turn; the time limit begins with the work. When the signal is aborted, the caller gets an answer
+   * at once.
+   */
   run(job: EngineJob, signal: AbortSignal, who: string): Promise<Result<unknown>> {
     if (signal.aborted) return Promise.resolve(fail(KILLED))
     return new Promise((resolve) => {
@@ -93,7 +98,7 @@ class EngineProcesses {
     await Promise.all(children.map(({ exited }) => exited))
   }
 
-  /** The turn lasts until a process that was ended is gone: another one beside it would take its processor. */
+  /** The place is kept until a killed process is gone: otherwise a new one would compete with it for the processor. */
   async #runNow(job: EngineJob, signal: AbortSignal, resolve: (result: Result<unknown>) => void): Promise<void> {
     if (this.#closed) return resolve(fail(CLOSED))
     if (signal.aborted) return resolve(fail(KILLED))
@@ -106,7 +111,7 @@ class EngineProcesses {
     await child.exited
   }
 
-  /** An idle process, or a new one; with how many jobs it has had, this one counted. */
+  /** An idle process or a new one, and its number of jobs including this one. */
   #take(): { readonly child: KillableProcess; readonly jobs: number } {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       clearTimeout(idle.timer)
@@ -129,8 +134,8 @@ class EngineProcesses {
 }
 
 /**
- * Engines in processes of their own. Work on what strangers wrote has some for itself: it must not hold up the rest. So has the chat,
- * which is free: it must not hold up what is paid for. In it callers take turns, so that none holds up the others.
+ * Engines in processes of their own, in three groups. Work on untrusted input must not delay other work; the free chat
+ * must not delay paid work. In the chat, callers take turns, so that none delays the others.
  */
 export class EnginePool implements Engines {
   readonly #chat: EngineProcesses
@@ -153,23 +158,23 @@ export class EnginePool implements Engines {
     return (await processes.run({ task, input }, signal, who)) as Result<EngineTasks[Name]['output']>
   }
 
-  /** Ends all processes, with the work in them. */
+  /** Kills all processes with their work. */
   async close(): Promise<void> {
     await Promise.all([this.#chat.close(), this.#strangers.close(), this.#own.close()])
   }
 }
 
-/** Whether it is for the chat, on what its callers sent or had models write. */
+/** Whether a task belongs to the chat: its input comes from chat callers or models. */
 function isOfChat(task: EngineTask): boolean {
   return task.startsWith('chat/') || task === 'image/vision'
 }
 
-/** Whether it is on what strangers wrote, or had models write. */
+/** Whether a task works on input of strangers or of models. */
 function isOfStrangers(task: EngineTask): boolean {
   return task.startsWith('page/') || task === 'image/square-png'
 }
 
-/** Free work: each caller has as much time as the others. */
+/** For free work: every caller gets an equal share. */
 function inTurns(atOnce: number): Turn {
   const places = new FreePlaces({ atOnce, perWho: atOnce, perWhat: atOnce })
   return (_, work, signal, who) => places.run({ who, what: who, signal }, work)
@@ -180,7 +185,7 @@ function bySize(atOnce: number): Turn {
   return (job, work, signal) => slots.run(sizeOf(job), work, signal)
 }
 
-/** Bytes of the page or picture that a job is on; other jobs are small. */
+/** Bytes of the page or picture in a job; other jobs count as small. */
 function sizeOf({ input }: EngineJob): number {
   const { bytes } = input as { readonly bytes?: unknown }
   return bytes instanceof Uint8Array ? bytes.length : 0
@@ -196,4 +201,23 @@ function resultOf(ending: ProcessEnding): Result<unknown> {
 
 function failed(reason: string): ReturnType<typeof fault> {
   return fault('engine/failed', { reason: reason.slice(0, REASON_CHARS_MAX) })
+}
+
+/** Folders with the engines' programs, and package.json, which says that they are modules. */
+const PARTS = ['consensus', 'marketplace', 'src', 'package.json']
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/**
+ * What a process must read to run its program: these folders, and every node_modules at or above them. Not the whole
+ * project folder, because operators keep wallets there.
+ */
+function programPaths(entry: URL): readonly string[] {
+  const own = [...PARTS.map((part) => join(ROOT, part)), dirname(fileURLToPath(entry))]
+  return [...own, ...packageFolders(ROOT)].map((path) => realpathSync(path))
+}
+
+function packageFolders(folder: string): readonly string[] {
+  const above = dirname(folder)
+  const packages = join(folder, 'node_modules')
+  return [...(existsSync(packages) ? [packages] : []), ...(above === folder ? [] : packageFolders(above))]
 }

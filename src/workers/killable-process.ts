@@ -1,38 +1,38 @@
 import { type ChildProcess, fork } from 'node:child_process'
 
-/** What a process runs, and what it may have. */
+/** The program of a process, and its permissions. */
 export interface ProcessParts {
-  /** Program; speaks as `process-port.ts` does. */
+  /** The program; speaks the protocol of `process-port.ts`. */
   readonly entry: URL
   readonly heapMb: number
-  /** Files and folders that it may read; nothing else, no other file at all. */
+  /** The only files and folders that it may read. */
   readonly readable: readonly string[]
 }
 
-/** What a process is asked to do, and for how long it may. */
+/** A job for a process, with its time limits. */
 export interface ProcessJob {
   readonly message: unknown
-  /** From asking to the beginning of the work: a process that has just begun has its programs to load. */
+  /** From the request to the start of the work: a new process must first load its program. */
   readonly startMs: number
-  /** From the beginning of the work to its end. */
+  /** From the start of the work to its end. */
   readonly workMs: number
 }
 
-/** What processes say: that the work begins, and what it came to. */
+/** Messages of a process: the work started, or how it ended. */
 export type ProcessWord =
   | { readonly kind: 'started' }
   | { readonly kind: 'done'; readonly output: unknown }
   | { readonly kind: 'failed'; readonly reason: string }
 
-/** What became of a job. */
+/** How a job ended. */
 export type ProcessEnding =
   | { readonly kind: 'done'; readonly output: unknown }
   | { readonly kind: 'failed'; readonly reason: string }
-  /** The limit of time or memory was reached, or whoever asked gave up: the process has been ended for it. */
+  /** The process was killed: it reached its limit of time or memory, or the caller gave up. */
   | { readonly kind: 'killed' }
 
 const KILLED: ProcessEnding = { kind: 'killed' }
-/** How a process ends that reached its limit of memory, or the system's. */
+/** How a process ends that reaches its own memory limit, or the system's. */
 const MEMORY_SIGNALS: readonly (string | null)[] = ['SIGABRT', 'SIGKILL', 'SIGTRAP']
 const ABORT_CODE = 134
 
@@ -42,22 +42,23 @@ interface Running {
 }
 
 /**
- * A process that does one job at a time, and is ended with a job that exceeds its limits. A thread would not do: one that
- * asks for more memory than it may have in one piece takes the whole process with it.
+ * A process that runs one job at a time, and is killed if a job exceeds its limits. A thread is not enough: a single
+ * allocation beyond its limit can end the whole process.
  */
 export class KillableProcess {
   readonly #child: ChildProcess
   #running: Running | null = null
   #over = false
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has ended. */
   readonly exited: Promise<void>
 
   constructor({ entry, heapMb, readable }: ProcessParts) {
     const mayRead = readable.map((path) => `--allow-fs-read=${path}`)
     this.#child = fork(entry, {
-      // It may read its programs, and do nothing else with files, processes and the network; a thread of it watches over it.
+      // It may read its programs and nothing else: no writing, no processes, no network. Workers are allowed for the
+      // thread that watches it.
       execArgv: [`--max-old-space-size=${heapMb}`, '--permission', ...mayRead, '--allow-addons', '--allow-worker'],
-      // The environment may hold secrets, and what runs here reads what strangers wrote.
+      // No environment: it may hold secrets, and this process reads untrusted input.
       env: { TZ: 'UTC' },
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -77,7 +78,7 @@ export class KillableProcess {
     })
   }
 
-  /** Number of the process; undefined where it could not be started. */
+  /** Process id; undefined if it could not be started. */
   get pid(): number | undefined {
     return this.#child.pid
   }
@@ -87,7 +88,7 @@ export class KillableProcess {
     return !this.#over && this.#running === null
   }
 
-  /** Does a job; never rejects. */
+  /** Runs a job; never rejects. */
   run({ message, startMs, workMs }: ProcessJob, signal: AbortSignal): Promise<ProcessEnding> {
     if (signal.aborted || !this.usable) return Promise.resolve(KILLED)
     return new Promise((resolve) => {
@@ -111,15 +112,15 @@ export class KillableProcess {
     })
   }
 
-  /** Ends the process, with the job in it. */
+  /** Kills the process with its job. */
   kill(): void {
     this.#end(KILLED)
-    // Whoever waits for the end of this process would otherwise end before it.
+    // Keeps this process alive until the child has ended, for callers that wait for `exited`.
     this.#child.ref()
     this.#child.kill('SIGKILL')
   }
 
-  /** Whether this process waits for the other: only while that works. */
+  /** Whether the child keeps this process alive: only while it works. */
   #hold(held: boolean): void {
     if (held) {
       this.#child.ref()

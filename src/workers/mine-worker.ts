@@ -4,16 +4,16 @@ import { searchNonce } from '../../miner/search.ts'
 import { nativePowHasher } from '../crypto/native-pow.ts'
 import { MiningControl } from './mining-control.ts'
 
-/** What a mining thread is told when it starts. */
+/** Start data of a mining thread. */
 export interface MiningTask {
   readonly buffer: SharedArrayBuffer
   readonly thread: number
   readonly threads: number
-  /** Generation that this thread has finished. */
+  /** The last generation that this thread finished. */
   readonly seen: number
 }
 
-/** A nonce that met its target. */
+/** A nonce that meets its target. */
 export interface FoundNonce {
   readonly generation: number
   readonly nonce: bigint
@@ -22,7 +22,7 @@ export interface FoundNonce {
 const LOWEST_PRIORITY = 19
 let lowered = false
 
-/** Thread entry: searches job after job until a nonce is found. */
+/** Thread entry: works on one job after another until it finds a nonce. */
 export function mine({ buffer, thread, threads, seen }: MiningTask): FoundNonce {
   const control = new MiningControl(buffer)
   lowerPriority((id) => control.nameThread(thread, id))
@@ -37,7 +37,9 @@ export function mine({ buffer, thread, threads, seen }: MiningTask): FoundNonce 
   }
 }
 
-/** A miner must not slow verification: on Linux a thread can lower itself; elsewhere there is no per-thread priority. */
+/**
+ * Mining must not slow verification. On Linux a thread can lower its own priority; other systems have none per thread.
+ */
 function lowerPriority(onThreadId: (id: number) => void): void {
   if (lowered || process.platform !== 'linux') return
   lowered = true

@@ -1,8 +1,8 @@
 import type { MiningJob } from '../../miner/miner.ts'
 
 /**
- * The block of shared memory through which mining threads get their job. The generation counter is even while the block
- * is stable and odd while it is written; a thread reads it before every hash, so a new job reaches it within one hash.
+ * Layout of the shared memory through which mining threads get their job. The generation counter is odd while a job is
+ * being written, else even. A thread reads it before every hash, so a new job reaches it within one hash.
  */
 const GENERATION = 0
 const ACTIVE = 1
@@ -15,7 +15,7 @@ const START_HIGH = 6
 const WORDS = 8
 const INPUT_OFFSET = WORDS * 4
 const TARGET_OFFSET = INPUT_OFFSET + 32
-/** Two numbers a thread: its hashes so far, and its id in the operating system. */
+/** Two numbers per thread: its hashes so far, and its id in the operating system. */
 const THREADS_OFFSET = TARGET_OFFSET + 32
 const THREAD_WORDS = 2
 
@@ -33,7 +33,7 @@ export class MiningControl {
     this.#threads = new BigUint64Array(buffer, THREADS_OFFSET)
   }
 
-  /** Control block for a number of threads. */
+  /** Creates the shared memory for a number of threads. */
   static create(threads: number): MiningControl {
     return new MiningControl(new SharedArrayBuffer(THREADS_OFFSET + threads * THREAD_WORDS * 8))
   }
@@ -47,14 +47,14 @@ export class MiningControl {
     return this.#ofThreads(0).reduce((sum, hashes) => sum + hashes, 0n)
   }
 
-  /** Ids in the operating system of the threads that said theirs. */
+  /** Operating system ids of the threads that reported theirs. */
   get threadIds(): readonly number[] {
     return this.#ofThreads(1)
       .filter((id) => id > 0n)
       .map(Number)
   }
 
-  /** Writes a job, or rest, and wakes every thread. Returns its generation. */
+  /** Writes a job (null: no work) and wakes every thread. Returns its generation. */
   write(job: MiningJob | null): number {
     Atomics.add(this.#words, GENERATION, 1)
     Atomics.store(this.#words, ACTIVE, job === null ? 0 : 1)
@@ -72,7 +72,7 @@ export class MiningControl {
     return generation
   }
 
-  /** Waits for a job newer than `seen` and copies it out; threads only. */
+  /** Waits for a job newer than `seen` and copies it; only for threads. */
   read(seen: number): { readonly generation: number; readonly job: Required<MiningJob> } {
     for (;;) {
       const generation = this.generation
@@ -95,7 +95,7 @@ export class MiningControl {
     Atomics.add(this.#threads, thread * THREAD_WORDS, 1n)
   }
 
-  /** Notes the id that the operating system has for a thread. */
+  /** Records a thread's id in the operating system. */
   nameThread(thread: number, id: number): void {
     Atomics.store(this.#threads, thread * THREAD_WORDS + 1, BigInt(id))
   }

@@ -5,13 +5,13 @@ import type { MiningJob, NonceSearcher } from '../../miner/miner.ts'
 import type { FoundNonce, MiningTask } from './mine-worker.ts'
 import { MiningControl } from './mining-control.ts'
 
-/** Memory of one mining thread. */
+/** Memory limit of one mining thread. */
 const THREAD_HEAP_MB = { young: 2, old: 32 }
 
-/** Pause before a thread that failed is started again. */
+/** Pause before a failed thread is restarted. */
 const RESTART_MS = 1_000
 
-/** Mining threads, one per configured thread, each searching its own nonces of the shared job. */
+/** Mining threads that search separate nonces of one shared job. */
 export class MiningPool implements NonceSearcher {
   readonly #pool: Piscina
   readonly #control: MiningControl
@@ -35,7 +35,7 @@ export class MiningPool implements NonceSearcher {
       idleTimeout: Number.POSITIVE_INFINITY,
       resourceLimits: { maxYoungGenerationSizeMb: THREAD_HEAP_MB.young, maxOldGenerationSizeMb: THREAD_HEAP_MB.old },
     })
-    // A thread that is ended may have answered just before.
+    // A terminated thread may report an error at the last moment.
     this.#pool.on('error', (error: Error) => {
       if (!this.#closed) this.#onFailure(error)
     })
@@ -56,7 +56,7 @@ export class MiningPool implements NonceSearcher {
     this.#listeners.push(listener)
   }
 
-  /** Ends the threads. On a busy machine that takes seconds where the system does not let them have their priority back. */
+  /** Ends the threads. On a busy machine this takes seconds if the system does not let them regain normal priority. */
   close(): Promise<void> {
     this.#closing ??= this.#end()
     return this.#closing
@@ -94,10 +94,13 @@ export class MiningPool implements NonceSearcher {
 
 const NORMAL_PRIORITY = 0
 
-/** Not allowed, as only root or a process with a limit for it may raise a priority; or the thread has ended by itself. */
+/**
+ * Expected errors: only root, or a process with a suitable limit, may raise a priority; or the thread has already
+ * ended.
+ */
 const MAY_FAIL_WITH = new Set(['EACCES', 'EPERM', 'ESRCH'])
 
-/** A thread of the lowest priority also ends at that priority. */
+/** Otherwise a thread of the lowest priority would also end slowly. */
 function raisePriority(threadId: number): void {
   try {
     setPriority(threadId, NORMAL_PRIORITY)

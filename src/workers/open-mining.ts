@@ -11,20 +11,20 @@ import type { Core, DaemonOptions } from '../daemon/open-core.ts'
 import { eventLoopPacer, systemClock, systemTimers } from '../daemon/runtime.ts'
 import { MiningPool } from './mining-pool.ts'
 
-/** Reasons for which a node that is not ready has no head worth mining on. */
+/** Reasons for "not ready" that mean that there is no head worth mining on. */
 const NOTHING_TO_MINE = /^(stopping|syncing)/
 
-/** Mining, by threads of this process and by others. */
+/** Mining by threads of this process and by external miners. */
 export interface Mining {
-  /** Lets the threads work, or rest: while the node is behind, what they found would be worth nothing. */
+  /** Starts or pauses the threads: while the node is behind, blocks that they find are worthless. */
   readonly work: (wanted: boolean) => void
   readonly stop: () => Promise<void>
   readonly facts: () => MiningFacts
-  /** Work for miners outside of this process. */
+  /** Work for external miners. */
   readonly remoteWork: RemoteWork
 }
 
-/** Opens what mines; nothing works before it is told to. */
+/** Sets up mining; it starts only when `work` is called. */
 export function openMining(
   options: DaemonOptions,
   core: Core,
@@ -83,7 +83,7 @@ function openMiner(options: DaemonOptions, { chain, mempool, metrics }: Core): R
   })
 }
 
-/** Work for external miners, each of whom names his own address. */
+/** Work for external miners, each with an address of its own. */
 function openRemoteWork(
   { logger, onFatal }: DaemonOptions,
   { chain, mempool, verifier, metrics }: Core,
@@ -108,7 +108,7 @@ function openRemoteWork(
   })
 }
 
-/** Hashes per second between two looks at a counter, at least a second apart. */
+/** Hashes per second between two readings of a counter, at least a second apart. */
 class HashRate {
   readonly #read: () => bigint
   #since = { ms: performance.now(), hashes: 0n }

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads'
 
-/** Thread entry: ends its process when whoever started that is gone, whatever else the process does. */
+/** Thread entry: kills its process when the parent process has ended, even if the main thread is busy. */
 const LOOK_MS = 1_000
 
 setInterval(() => {

@@ -2,10 +2,10 @@ import { Worker } from 'node:worker_threads'
 import { EngineLoss } from '../engines/refusal.ts'
 import type { ProcessWord } from './killable-process.ts'
 
-/** Memory of the thread that watches. */
+/** Memory limit of the watching thread. */
 const WATCH_HEAP_MB = { young: 1, old: 8 }
 
-/** Does the jobs of a killable process: `work` tells when it begins, and returns or throws what it came to. */
+/** Serves the jobs of a killable process: `work` reports its start, and returns the output or throws. */
 export function serveProcess(work: (job: never, started: () => void) => Promise<unknown>): void {
   const say = (word: ProcessWord): void => {
     process.send?.(word)
@@ -19,10 +19,11 @@ export function serveProcess(work: (job: never, started: () => void) => Promise<
     }
   }
   process.on('message', (job) => void answer(job as never))
-  // Nobody is left who could want an answer. Work that never ends does not hear of it: there the thread sees to the end.
+  // The parent is gone, so no answer is needed. Work that never ends does not get this event; for it, the watching
+  // thread kills the process.
   process.on('disconnect', () => process.exit())
   new Worker(new URL('./orphan-watch.ts', import.meta.url), {
-    // Asked for here: whoever started this may be gone before the thread begins.
+    // Read here: the parent may end before the thread starts.
     workerData: process.ppid,
     resourceLimits: { maxYoungGenerationSizeMb: WATCH_HEAP_MB.young, maxOldGenerationSizeMb: WATCH_HEAP_MB.old },
   }).unref()

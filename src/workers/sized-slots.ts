@@ -1,54 +1,34 @@
-interface Waiting {
-  readonly size: number
-  readonly begin: () => void
-}
+import { turnAmong, type Waiter } from '../../marketplace/ports/turn.ts'
 
 /**
- * Places for work, given to the smallest that waits, of equal ones to the first: what costs much is large, and a few of that must
- * not make many others late. Who waits is bounded by who asks, and waits no longer than that one does.
+ * Places for work. The smallest waiting work goes first, and of equal sizes the earliest: large work is slow, and a few
+ * large pieces must not delay many small ones. The queue is bounded by its callers, and waiting ends with their
+ * signals.
  */
 export class SizedSlots {
   #free: number
-  #waiting: readonly Waiting[] = []
+  readonly #waiting = new Set<{ readonly size: number } & Waiter>()
 
   constructor(atOnce: number) {
     this.#free = atOnce
   }
 
-  /** Runs work of a size (any unit, the same for all) as soon as there is a place for it; null where the signal came before. */
+  /** Runs work of a size (any unit, the same for all) when it gets a place; null if the signal was aborted first. */
   async run<T>(size: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T | null> {
     if (this.#free > 0) this.#free -= 1
-    else if (!(await this.#turn(size, signal))) return null
+    else if (signal?.aborted || !(await turnAmong(this.#waiting, { size }, signal))) return null
     try {
       return await work()
     } finally {
-      const [next, ...others] = this.#waiting
-      this.#waiting = others
+      const next = this.#smallest()
       if (next === undefined) this.#free += 1
-      else next.begin()
+      else next.start()
     }
   }
 
-  /** What waits holds on to all that it is to work on: it is let go of as soon as it is given up. */
-  #turn(size: number, signal: AbortSignal | undefined): Promise<boolean> {
-    if (signal?.aborted) return Promise.resolve(false)
-    return new Promise((resolve) => {
-      const giveUp = (): void => {
-        this.#waiting = this.#waiting.filter((other) => other !== one)
-        resolve(false)
-      }
-      const begin = (): void => {
-        signal?.removeEventListener('abort', giveUp)
-        resolve(true)
-      }
-      const one = { size, begin }
-      signal?.addEventListener('abort', giveUp, { once: true })
-      this.#wait(one)
-    })
-  }
-
-  #wait(one: Waiting): void {
-    const larger = this.#waiting.findIndex(({ size }) => size > one.size)
-    this.#waiting = this.#waiting.toSpliced(larger < 0 ? this.#waiting.length : larger, 0, one)
+  #smallest(): Waiter | undefined {
+    let smallest: ({ readonly size: number } & Waiter) | undefined
+    for (const one of this.#waiting) if (smallest === undefined || one.size < smallest.size) smallest = one
+    return smallest
   }
 }

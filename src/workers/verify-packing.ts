@@ -3,14 +3,15 @@ import type { SignatureJob, SignaturePart, SigningDomain } from '../../consensus
 import { assert } from '../../consensus/primitives/assert.ts'
 
 /**
- * Signature jobs in one flat buffer, so that a chunk crosses to a worker as a single transfer. Per job: domain, number of
- * parts, message length (2 bytes), message; per part: scheme, key, signature, whose lengths the scheme gives.
+ * Format of signature jobs in one flat buffer, so that a chunk is sent to a worker in a single transfer. Per job:
+ * domain, number of parts, message length (2 bytes), message; per part: scheme, key, signature, with lengths given by
+ * the scheme.
  */
 const DOMAIN_NUMBERS: Readonly<Record<SigningDomain, number>> = { transaction: 0, text: 1, attestation: 2 }
 const DOMAINS = Object.keys(DOMAIN_NUMBERS) as readonly SigningDomain[]
 const JOB_HEAD_BYTES = 4
 
-/** Packs jobs whose keys and signatures have their scheme's lengths. */
+/** Packs jobs; their keys and signatures must have the lengths of their scheme. */
 export function packJobs(jobs: readonly SignatureJob[]): Uint8Array<ArrayBuffer> {
   const packed = new Uint8Array(jobs.reduce((sum, job) => sum + packedSize(job), 0))
   let offset = 0
@@ -30,7 +31,7 @@ export function packJobs(jobs: readonly SignatureJob[]): Uint8Array<ArrayBuffer>
   return packed
 }
 
-/** Unpacks what {@link packJobs} packed, as views. */
+/** Unpacks the output of {@link packJobs}, without copying. */
 export function unpackJobs(packed: Uint8Array): readonly SignatureJob[] {
   const jobs: SignatureJob[] = []
   for (let offset = 0; offset < packed.length; ) {

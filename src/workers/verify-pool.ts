@@ -6,15 +6,15 @@ import { NATIVE_BACKEND } from '../crypto/native-backend.ts'
 import { packJobs } from './verify-packing.ts'
 import { packWork } from './work-packing.ts'
 
-/** Jobs of a chunk: large enough to pay for the crossing, small enough (about 5 ms) to leave no long tail. */
+/** Jobs per chunk: enough to be worth the transfer, few enough (about 5 ms) to spread the load evenly. */
 const CHUNK_JOBS_MAX = 32
 const CHUNK_JOBS_MIN = 4
 const CHUNKS_PER_THREAD = 4
-/** Up to this many jobs are checked at once on the calling thread: crossing would take longer. */
+/** Up to this many jobs are checked on the calling thread, because the transfer would take longer. */
 const INLINE_JOBS_MAX = 3
-/** Headers of a chunk: about 4 ms of hashing. */
+/** Headers per chunk: about 4 ms of hashing. */
 const CHUNK_HEADERS = 32
-/** Memory of one verification thread. */
+/** Memory limit of one verification thread. */
 const THREAD_HEAP_MB = { young: 4, old: 64 }
 
 interface Pending {
@@ -24,8 +24,8 @@ interface Pending {
 }
 
 /**
- * Verifies signatures and proofs of work on worker threads. Calls that arrive in the same turn of the event loop are packed together, so a
- * stream of single transactions is checked in chunks too.
+ * Verifies signatures and proofs of work on worker threads. Calls in the same turn of the event loop are packed
+ * together, so even a stream of single transactions is checked in chunks.
  */
 export class VerifyPool implements SignatureVerifier, WorkVerifier {
   readonly #pool: Piscina
@@ -39,12 +39,13 @@ export class VerifyPool implements SignatureVerifier, WorkVerifier {
     this.#pool = new Piscina({
       filename: new URL('./verify-worker.ts', import.meta.url).href,
       name: 'verifyPacked',
-      minThreads: threads,
+      // A thread takes 10 MB. It starts with the first work for it, which then waits 35 ms once, and stays.
+      minThreads: 0,
       maxThreads: threads,
       idleTimeout: Number.POSITIVE_INFINITY,
       resourceLimits: { maxYoungGenerationSizeMb: THREAD_HEAP_MB.young, maxOldGenerationSizeMb: THREAD_HEAP_MB.old },
     })
-    // A thread that is ended may have answered just before.
+    // A terminated thread may report an error at the last moment.
     this.#pool.on('error', (error: Error) => {
       if (!this.#closed) throw error
     })
@@ -54,7 +55,7 @@ export class VerifyPool implements SignatureVerifier, WorkVerifier {
     if (jobs.length === 0) return Promise.resolve([])
     if (this.#closed) return Promise.reject(new Error('the verification threads have ended'))
     const verdicts = new Promise<readonly boolean[]>((resolve, reject) => this.#pending.push({ jobs, resolve, reject }))
-    // A block's worth is not held back for the end of a turn in which its caller goes on to work.
+    // The jobs of a block are sent at once: its caller may keep the event loop busy until the end of the turn.
     if (jobs.length > CHUNK_JOBS_MAX) void this.#flush()
     else if (this.#pending.length === 1) setImmediate(() => void this.#flush())
     return verdicts
@@ -70,7 +71,7 @@ export class VerifyPool implements SignatureVerifier, WorkVerifier {
     return (await Promise.all(chunks)).flatMap((verdicts) => Array.from(verdicts, (verdict) => verdict === 1))
   }
 
-  /** Ends the threads; nothing is verified afterwards. */
+  /** Ends the threads; nothing can be verified afterwards. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#pool.destroy()

@@ -28,6 +28,7 @@ import { type BenchRow, printTable } from './report.ts'
 import { benchServedRequests } from './served-requests.ts'
 import { benchSoak } from './soak.ts'
 import { benchStaleRate } from './stale-rate.ts'
+import { benchStartup } from './startup.ts'
 import { benchStateProof } from './state-proof.ts'
 import { benchVoice } from './voice.ts'
 import { benchWorstBlock, type WorstOptions } from './worst-block.ts'
@@ -50,6 +51,7 @@ const BENCHMARKS: Readonly<Record<string, (options: WorstOptions) => Promise<rea
   disk: benchDisk,
   documents: benchDocuments,
   'stale-rate': benchStaleRate,
+  startup: benchStartup,
   'network-line': benchNetworkLine,
   'block-relay': benchNetworkBlocks,
   sync: benchNetworkSync,

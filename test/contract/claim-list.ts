@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
-import type { Claim } from '../../marketplace/checkout/claim.ts'
-import type { ClaimPage, ClaimStore } from '../../marketplace/checkout/claim-store.ts'
+import type { ClaimPage, ClaimStore } from '../../marketplace/till/claim-store.ts'
+import type { Claim } from '../../marketplace/till/rails/native/claim.ts'
 import { claimed, txIdOf } from '../support/claims.ts'
 
 /** What every empty store must do with a list of one service's claims. */

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { TxId } from '../../consensus/primitives/ids.ts'
-import { type Claim, type FinishedClaim, NATIVE_CLAIMS } from '../../marketplace/checkout/claim.ts'
-import type { ClaimKind, ClaimStore, StoredClaim } from '../../marketplace/checkout/claim-store.ts'
-import { STABLE_CLAIMS, type StableClaim } from '../../marketplace/stable/claim.ts'
+import type { ClaimKind, ClaimStore, StoredClaim } from '../../marketplace/till/claim-store.ts'
+import { STABLE_CLAIMS, type StableClaim } from '../../marketplace/till/rails/dollar/claim.ts'
+import { type Claim, type FinishedClaim, NATIVE_CLAIMS } from '../../marketplace/till/rails/native/claim.ts'
 import { claimed, delivered, executing, failed, listed, stableClaims, txIdOf } from '../support/claims.ts'
 import { listsOneService } from './claim-list.ts'
 

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Hash } from '../../consensus/primitives/ids.ts'
+import type { ClaimKind, SharedClaims, StoredClaim } from '../../marketplace/till/claim-store.ts'
+import { STABLE_CLAIMS } from '../../marketplace/till/rails/dollar/claim.ts'
 import {
   type Claim,
   type FinishedClaim,
   NATIVE_CLAIMS,
   type NativeClaimStore,
-} from '../../marketplace/checkout/claim.ts'
-import type { ClaimKind, SharedClaims, StoredClaim } from '../../marketplace/checkout/claim-store.ts'
-import { STABLE_CLAIMS } from '../../marketplace/stable/claim.ts'
+} from '../../marketplace/till/rails/native/claim.ts'
 import { claimed, delivered, executing, failed, stableClaims, txIdOf } from '../support/claims.ts'
 import { until } from '../support/processes.ts'
 import type { OpenStore } from './claim-store.suite.ts'

@@ -297,7 +297,7 @@ describe.concurrent('farthing', () => {
     const changed = await owner.does('agent', 'publish', 'my-agent', 'my-search', '--price', '0.02')
     expect(changed.payload).toMatchObject({ name: 'Search', capability: 15, priceUsdMicros: '20000' })
     const address = ['--endpoint', 'https://new.example']
-    await owner.isRefused(['agent', 'update', 'my-agent', ...address], /if it is right, add --settlers ""/, 2)
+    await owner.isRefused(['agent', 'update', 'my-agent', ...address], /if they are right, add --settlers ""/, 2)
     const moved = await owner.does('agent', 'update', 'my-agent', ...address, '--settlers', '')
     expect(moved.payload).toMatchObject({ name: 'My agent', owner: owner.address, payout: owner.address })
     await owner.does('agent', 'retire', 'my-agent', 'my-search')

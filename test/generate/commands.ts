@@ -67,7 +67,7 @@ const CHAPTERS: readonly Chapter[] = [
   },
   {
     heading: 'Tokens, pools, stakes',
-    about: 'What would fail is not sent; `--dry-run` shows what would happen and sends nothing.',
+    about: 'A transaction that would fail is not sent; `--dry-run` shows what would happen and sends nothing.',
     steps: [
       { line: 'token create TEA "Tea leaves" --decimals 2 --max-supply 1000000' },
       { line: 'token mint 5000 TEA $(farthing wallet address)' },
@@ -91,7 +91,7 @@ const CHAPTERS: readonly Chapter[] = [
   {
     heading: 'What is wrong',
     about:
-      'One line on standard error says what is wrong, and the exit code that something is: 2 for the command line, 1 for what could not be done; the README lists the others. With `--json` the last line of standard error is `{"error": {"code", "message", "exitCode", "details"}}`, and standard output holds what it held before.',
+      'One line on standard error says what is wrong. The exit code is 2 for a wrong command line, 1 if it could not be done; [the guide](guide.md#commands) lists the others. With `--json` the last line of standard error is `{"error": {"code", "message", "exitCode", "details"}}`, and standard output has what was printed before.',
     steps: [{ line: 'wallet balanse' }, { line: 'token burn 9999 TEA' }, { line: 'tx {tx} --rpc http://127.0.0.1:9' }],
   },
 ]
@@ -114,4 +114,4 @@ export async function commandsDocument(): Promise<string> {
 const INTRODUCTION = `# The commonest commands
 
 Made by \`npm run gen:commands\`, which runs them on a new devnet; a test runs them again and compares. What differs from run to run
-stands in angle brackets: \`<id>\`, \`<time>\`, \`<n>\`. \`npx --no farthing help\` lists all commands, \`--help\` behind one its flags.`
+is in angle brackets: \`<id>\`, \`<time>\`, \`<n>\`. \`npx --no farthing help\` lists all commands, \`--help\` after one shows its flags.`

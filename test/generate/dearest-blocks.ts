@@ -5,11 +5,11 @@ const { accounts, figures }: { readonly accounts: number; readonly figures: read
 
 const HEAD = `## Dearest blocks
 
-What it takes to execute a full block, for each kind the dearest way to fill it of ${figures.length} that were tried, on a LevelDB state of
-${accounts.toLocaleString('en')} accounts of which nothing was read before: \`npm run bench -- worst-block --record\`. Times are those of the machine that
-measured them. The last two columns hold on others too: processor time for each unit of weight, above an empty block, in that of
-transfers; of all threads, and of the main thread alone. Weights are changed where the former is above 2. The limit on declared
-writes keeps receipts of 256 calls, which are dearest there, to two fifths of a block's weight.
+The cost of executing a full block. For each kind of transaction, the most expensive of ${figures.length} ways that were tried, on a LevelDB state of
+${accounts.toLocaleString('en')} accounts with cold caches: \`npm run bench -- worst-block --record\`. The times are those of one machine. The last two columns hold on
+others too: processor time per unit of weight, above an empty block, as a multiple of that of transfers; first of all threads, then of
+the main thread alone. A weight is changed if the first is above 2. Receipts of 256 calls are the most expensive on the main thread; the limit
+on declared writes keeps them to two fifths of a block's weight.
 
 | kind | the block holds | transactions | processor, ms | main thread, ms | to take back, ms | times a transfer | on the main thread |
 |---|---|--:|--:|--:|--:|--:|--:|

@@ -17,11 +17,6 @@ import {
 import { SIGNED_TEXT_CHARS_MAX } from '../../consensus/tx/signed-text.ts'
 import { MEMO_BYTES_MAX, TX_BYTES_MAX, WITNESS_BYTES_MAX } from '../../consensus/tx/transaction.ts'
 import { KEYS_IN_ALL_MAX } from '../../marketplace/chat/keys/key-book.ts'
-import { PASSED_OVER_MAX } from '../../marketplace/checkout/claim-store.ts'
-import { PAYER_PART } from '../../marketplace/checkout/kept-results.ts'
-import { PUBLISHED_AT_ONCE } from '../../marketplace/checkout/registrar.ts'
-import { DEFAULT_MARKET_SETTINGS, FINAL_DEPTH, RECEIPT_MARGIN_BLOCKS } from '../../marketplace/checkout/settings.ts'
-import { WAITING_MAX, WAITING_PER_PAYMENT_MAX } from '../../marketplace/checkout/waiting-room.ts'
 import { HOLDINGS_MAX } from '../../marketplace/queries/accounts.ts'
 import { AGENT_SERVICES_MAX } from '../../marketplace/queries/agents.ts'
 import { NATIVE_POOLS_MAX } from '../../marketplace/queries/arbitrage.ts'
@@ -38,10 +33,15 @@ import { ROSTER_AGENTS_MAX } from '../../marketplace/services/market/agent-roste
 import { ANALYSED_POOLS_MAX } from '../../marketplace/services/market/pool-analytics.ts'
 import { HISTORY_HOURS } from '../../marketplace/services/market/price-history.ts'
 import { SEARCHED_SERVICES_MAX } from '../../marketplace/services/market/service-search.ts'
-import { RESULTS_KEPT_MAX } from '../../marketplace/services/result-cache.ts'
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import { COVERED_HOLDERS_MAX } from '../../marketplace/services/tokens/holder-stats.ts'
 import { AUDITED_TOKENS_MAX } from '../../marketplace/services/tokens/supply-audit.ts'
+import { PASSED_OVER_MAX } from '../../marketplace/till/claim-store.ts'
+import { PAYER_PART } from '../../marketplace/till/kept-results.ts'
+import { PUBLISHED_AT_ONCE } from '../../marketplace/till/rails/native/registrar.ts'
+import { DEFAULT_MARKET_SETTINGS, FINAL_DEPTH, RECEIPT_MARGIN_BLOCKS } from '../../marketplace/till/settings.ts'
+import { WAITING_MAX, WAITING_PER_PAYMENT_MAX } from '../../marketplace/till/waiting-room.ts'
+import { RESULTS_KEPT_MAX } from '../../marketplace/till/workshop.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import { JOBS_PER_ADDRESS } from '../../miner/job-book.ts'
 import { REMOTE_ADDRESSES_MAX, REMOTE_SEATS_MAX } from '../../miner/seats.ts'
@@ -145,7 +145,7 @@ const NODE: readonly Row[] = [
   ['waiting transactions', DEFAULT_MEMPOOL_POLICY.bytesMax, 'bytes', 'mempool.mib-max'],
   ['executable transactions of an account', DEFAULT_MEMPOOL_POLICY.executablePerAccount, '', 'mempool/policy.ts'],
   [
-    'transactions of an account taken in before some are mined',
+    'transactions of an account accepted before some are mined',
     `${DEFAULT_MEMPOOL_POLICY.unpaidPerAccount}, and ${DEFAULT_MEMPOOL_POLICY.unpaidPerBlock} a block`,
     '',
     'mempool/policy.ts',
@@ -161,71 +161,51 @@ const NODE: readonly Row[] = [
   ['replacement pays more by', DEFAULT_MEMPOOL_POLICY.replacementBumpBps, 'basis points', 'mempool/policy.ts'],
   ...DOOR_LIMITS,
   ['API keys of all owners, unused ones forgotten first', KEYS_IN_ALL_MAX, '', 'marketplace/chat/keys/key-book.ts'],
+  ['use of keys that a killed process forgets', USAGE_LOSS_MS_MAX, 'ms', 'src/chat/stores/level-chat-keys.ts'],
+  ['dashboard sessions of all wallets', SESSIONS_MAX, '', 'rpc/chat/dashboard/sessions.ts'],
+  ['API keys that wallets make in a day from one address', KEYS_A_DAY_MAX, '', 'rpc/chat/dashboard/key-makers.ts'],
   [
-    'figures of the use of keys that a killed process loses',
-    USAGE_LOSS_MS_MAX,
-    'ms',
-    'src/chat/stores/level-chat-keys.ts',
-  ],
-  ['sessions of the dashboard of all wallets', SESSIONS_MAX, '', 'rpc/chat/dashboard/sessions.ts'],
-  [
-    'API keys of wallets that are made within a day from one address',
-    KEYS_A_DAY_MAX,
-    '',
-    'rpc/chat/dashboard/key-makers.ts',
-  ],
-  [
-    'API keys of wallets that are made within a day from a /24 (IPv6: a /48)',
+    'API keys that wallets make in a day from one /24 (IPv6: /48)',
     NETWORK_KEYS_A_DAY_MAX,
     '',
     'rpc/chat/dashboard/key-makers.ts',
   ],
-  ['delay of the event loop from which on work is refused', DEFAULT_HTTP_LIMITS.delayMsMax, 'ms', 'rpc.delay-max-ms'],
+  ['delay of the event loop above which work is refused', DEFAULT_HTTP_LIMITS.delayMsMax, 'ms', 'rpc.delay-max-ms'],
   [
-    'streams of events, in all; then who has most makes room for others',
+    'streams of events in all; then the client with most makes room for others',
     DEFAULT_HTTP_LIMITS.streams.openMax,
     '',
     'rpc/server/limits.ts',
   ],
   ['streams of events of an address', DEFAULT_HTTP_LIMITS.streams.openPerAddressMax, '', 'rpc/server/limits.ts'],
   [
-    'streams of events of the operator, beside those',
+    'streams of events of the operator, in addition',
     DEFAULT_HTTP_LIMITS.streams.operatorMax,
     '',
     'rpc/server/limits.ts',
   ],
-  [
-    'what a reader of a stream may be behind',
-    DEFAULT_HTTP_LIMITS.streams.bufferBytesMax,
-    'bytes',
-    'rpc/server/limits.ts',
-  ],
+  ['unread bytes of a stream', DEFAULT_HTTP_LIMITS.streams.bufferBytesMax, 'bytes', 'rpc/server/limits.ts'],
   [
     'how long a reader who is behind may take less than 1024 bytes a second',
     DEFAULT_HTTP_LIMITS.streams.behindMsMax,
     'ms',
     'rpc/server/limits.ts',
   ],
-  ['blocks whose events are told to who comes back', REPLAY_BLOCKS_MAX, 'blocks', 'marketplace/queries/event-walk.ts'],
-  [
-    'tasks of A2A that are kept; then the client with most loses the oldest, unpaid ones first',
-    TASKS_MAX,
-    '',
-    'rpc/a2a/tasks.ts',
-  ],
+  ['blocks whose events a returning reader gets', REPLAY_BLOCKS_MAX, 'blocks', 'marketplace/queries/event-walk.ts'],
+  ['A2A tasks kept; then the client with most loses its oldest, unpaid ones first', TASKS_MAX, '', 'rpc/a2a/tasks.ts'],
   ['requests and results of these tasks together', TASK_CHARS_MAX, 'characters', 'rpc/a2a/tasks.ts'],
-  ['how long a task is kept after it changed last', TASK_KEPT_MS, 'ms', 'rpc/a2a/tasks.ts'],
+  ['how long a task is kept after its last change', TASK_KEPT_MS, 'ms', 'rpc/a2a/tasks.ts'],
   ['parts of a message of A2A', PARTS_MAX, '', 'rpc/a2a/wire.ts'],
-  ['what is looked at of a question', ASKED_CHARS_MAX, 'characters', 'rpc/a2a/questions.ts'],
+  ['part of a question that is read', ASKED_CHARS_MAX, 'characters', 'rpc/a2a/questions.ts'],
   ['argument of a prompt of MCP', WORD_CHARS_MAX, 'characters', 'rpc/mcp/prompts.ts'],
   [
-    'addresses that external miners mine for at once; then who has most makes room for others',
+    'addresses that external miners mine for at once; then the one with most clients makes room for others',
     REMOTE_ADDRESSES_MAX,
     '',
     'miner/seats.ts',
   ],
-  ['clients that mine for these addresses, in the same way', REMOTE_SEATS_MAX, '', 'miner/seats.ts'],
-  ['jobs of an address that can be solved', JOBS_PER_ADDRESS, '', 'miner/job-book.ts'],
+  ['clients that mine for these addresses; the same rule', REMOTE_SEATS_MAX, '', 'miner/seats.ts'],
+  ['open jobs of an address', JOBS_PER_ADDRESS, '', 'miner/job-book.ts'],
   [
     'tokens, pool positions and stakes of an address that are listed, each',
     HOLDINGS_MAX,
@@ -233,33 +213,30 @@ const NODE: readonly Row[] = [
     'marketplace/queries/accounts.ts',
   ],
   [
-    'text of documents that is compressed in a minute; more goes out as it is',
+    'text of documents that is compressed in a minute; more is sent uncompressed',
     COMPRESSED_PER_MINUTE,
     'characters',
     'rpc/edge/documents.ts',
   ],
   ['services of an agent that are listed', AGENT_SERVICES_MAX, '', 'marketplace/queries/agents.ts'],
   [
-    'calls of other services that a page of the calls of one passes over',
+    'calls of other services that are skipped for one page of the calls of one service',
     PASSED_OVER_MAX,
     '',
-    'marketplace/checkout/claim-store.ts',
+    'marketplace/till/claim-store.ts',
   ],
   ['pools that a price is read through', ROUTE_POOLS_MAX, '', 'marketplace/queries/prices.ts'],
   ['pools that a quote looks at', QUOTE_POOLS_MAX, '', 'amm/quote.ts'],
 ]
 
 const RESOURCES: Readonly<Record<Resource, readonly [string, string]>> = {
-  requests: ['requests of a peer that are answered', ''],
+  requests: ['answered requests of a peer', ''],
   bytesIn: ['bytes of the requests and gossip of a peer', 'bytes'],
   bytesOut: ['bytes of our replies to a peer', 'bytes'],
-  statuses: ['of these, those that say how a peer stands', ''],
-  verificationMs: ['time of a core for worthless things of a peer', 'ms'],
-  missingIds: ['transactions that a peer told of and does not have, before that is an offence', ''],
-  uselessTransactions: [
-    'transactions that a peer told of and gave and that were of no use, before it is asked later',
-    '',
-  ],
+  statuses: ['of these, requests of status', ''],
+  verificationMs: ['processor time for useless data of a peer', 'ms'],
+  missingIds: ['transactions that a peer announced and does not have, before that is an offence', ''],
+  uselessTransactions: ['useless transactions that a peer announced and gave, before it is asked later', ''],
 }
 
 const NETWORK: readonly Row[] = [
@@ -277,61 +254,66 @@ const NETWORK: readonly Row[] = [
   ['headers of a reply', HEADERS_MAX, '', 'src/p2p/wire/messages.ts'],
   ['blocks of a request for bodies', BODIES_MAX, '', 'src/p2p/wire/messages.ts'],
   ['transactions of a request or an announcement', TRANSACTION_IDS_MAX, '', 'src/p2p/wire/messages.ts'],
-  ['ids of transactions that a peer told of and that wait, always', WANTED.always, '', 'src/p2p/relay/puller.ts'],
-  ['such ids of a peer, while there is room', WANTED.ofPeer, '', 'src/p2p/relay/puller.ts'],
-  ['such ids of all peers, before each has only those that wait always', WANTED.ofAll, '', 'src/p2p/relay/puller.ts'],
+  ['waiting transaction ids of a peer, always allowed', WANTED.always, '', 'src/p2p/relay/puller.ts'],
+  ['waiting transaction ids of a peer, while there is room', WANTED.ofPeer, '', 'src/p2p/relay/puller.ts'],
+  [
+    'waiting transaction ids of all peers; above that, each has only the number that is always allowed',
+    WANTED.ofAll,
+    '',
+    'src/p2p/relay/puller.ts',
+  ],
   ['ids of a page of the mempool', POOL_IDS_MAX, '', 'src/p2p/wire/messages.ts'],
   ['snapshots that a node offers', SNAPSHOTS_MAX, '', 'src/p2p/wire/messages.ts'],
-  ['wait for a snapshot that a MiB of it makes up for', MIB_WORTH_MS, 'ms', 'src/p2p/snapshot/waits.ts'],
-  ['wait beyond that after which a peer is asked no more', OWED_MS_MAX, 'ms', 'src/p2p/snapshot/waits.ts'],
-  ['wait for all peers beyond that, then the take ends', OWED_MS_MAX_ALL, 'ms', 'src/p2p/snapshot/waits.ts'],
-  ['wait for a chosen peer before a state is taken of one that came', CHOSEN_MS, 'ms', 'src/p2p/sync/contest.ts'],
-  ['wait for headers that a full page of them makes up for', PAGE_WORTH_MS, 'ms', 'src/p2p/sync/header-walk.ts'],
-  ['wait beyond that after which a peer gives way to others', HEADERS_OWED_MS_MAX, 'ms', 'src/p2p/sync/header-walk.ts'],
-  ['wait that a full page makes up for, over a whole branch', PAGE_PACE_MS, 'ms', 'src/p2p/sync/header-walk.ts'],
-  ['wait beyond that, over a whole branch', HEADERS_HELD_MS_MAX, 'ms', 'src/p2p/sync/header-walk.ts'],
+  ['waiting for a snapshot that one MiB makes up for', MIB_WORTH_MS, 'ms', 'src/p2p/snapshot/waits.ts'],
+  ['waiting beyond that after which a peer is not asked any more', OWED_MS_MAX, 'ms', 'src/p2p/snapshot/waits.ts'],
   [
-    'wait for a peer that shows no more work than is proven, after which it has no say',
+    'waiting beyond that, all peers together, after which the download ends',
+    OWED_MS_MAX_ALL,
+    'ms',
+    'src/p2p/snapshot/waits.ts',
+  ],
+  ['waiting for a chosen peer before a state is taken from an inbound one', CHOSEN_MS, 'ms', 'src/p2p/sync/contest.ts'],
+  ['waiting for headers that a full page makes up for', PAGE_WORTH_MS, 'ms', 'src/p2p/sync/header-walk.ts'],
+  [
+    'waiting beyond that after which a peer gives way to others',
+    HEADERS_OWED_MS_MAX,
+    'ms',
+    'src/p2p/sync/header-walk.ts',
+  ],
+  ['waiting that a full page makes up for, over a whole branch', PAGE_PACE_MS, 'ms', 'src/p2p/sync/header-walk.ts'],
+  ['waiting beyond that, over a whole branch', HEADERS_HELD_MS_MAX, 'ms', 'src/p2p/sync/header-walk.ts'],
+  [
+    'waiting for a peer that shows no more work than is proven, after which it has no say',
     HELD_UP_MS,
     'ms',
     'src/p2p/sync/candidates.ts',
   ],
-  ['times that the import waits for a peer until all others come first', LATE_MAX, '', 'src/p2p/sync/body-sources.ts'],
+  ['times that the import waits for a peer before all others come first', LATE_MAX, '', 'src/p2p/sync/body-sources.ts'],
   ['blocks kept whole by a pruned node', KEPT_BLOCKS, 'blocks', 'src/storage/pruning.ts'],
   ...(Object.keys(ALLOWANCES) as Resource[]).map((resource): Row => {
     const [what, unit] = RESOURCES[resource]
     return [what, perSecond(ALLOWANCES[resource]), unit, 'src/p2p/peers/budget.ts']
   }),
-  [
-    'share of the main thread that answering one peer takes',
-    percent(SERVING.peerShare),
-    '%',
-    'src/p2p/peers/serving.ts',
-  ],
+  ['share of the main thread for answering one peer', percent(SERVING.peerShare), '%', 'src/p2p/peers/serving.ts'],
   ['time over which that share is averaged', SERVING.peerWindowMs, 'ms', 'src/p2p/peers/serving.ts'],
+  ['share of the main thread for answering all peers', percent(SERVING.allShare), '%', 'src/p2p/peers/serving.ts'],
   [
-    'share of the main thread that answering all peers takes',
-    percent(SERVING.allShare),
-    '%',
-    'src/p2p/peers/serving.ts',
-  ],
-  [
-    'share beside it that checking headers whose work is not shown yet takes',
+    'further share for checking headers whose work is not shown yet',
     percent(SERVING.checksShare),
     '%',
     'src/p2p/peers/serving.ts',
   ],
   [
-    'share beside it that looking at transactions takes which peers told of and were asked for',
+    'further share for checking announced transactions that were asked for',
     percent(SERVING.toldShare),
     '%',
     'src/p2p/peers/serving.ts',
   ],
-  ['what all peers may take of it at once', SERVING.allBurstMs, 'ms', 'src/p2p/peers/serving.ts'],
-  ['wait of a request for its turn, then it is refused busy', SERVING.waitMs, 'ms', 'src/p2p/peers/serving.ts'],
+  ['time that all peers may take of it at once', SERVING.allBurstMs, 'ms', 'src/p2p/peers/serving.ts'],
+  ['waiting of a request, then it is refused `busy`', SERVING.waitMs, 'ms', 'src/p2p/peers/serving.ts'],
   ['charged for the transport of a request', SERVING.requestMs, 'ms', 'src/p2p/peers/serving.ts'],
   ['charged for the transport of a MiB of a reply', SERVING.mibMs, 'ms', 'src/p2p/peers/serving.ts'],
-  ['requests that a busy refusal counts as', REFUSED_REQUESTS, '', 'src/p2p/peers/exchange.ts'],
+  ['requests that a `busy` refusal counts as', REFUSED_REQUESTS, '', 'src/p2p/peers/exchange.ts'],
   ...(Object.keys(OFFENCES) as Offence[]).map(
     (offence): Row => [`points for ${offence}`, OFFENCES[offence], 'points', 'src/p2p/peers/offences.ts'],
   ),
@@ -347,19 +329,19 @@ const MARKET: readonly Row[] = [
     'calls that wait so, for one payment and in all, of each rail; then who has most makes room for others',
     `${WAITING_PER_PAYMENT_MAX}, ${WAITING_MAX}`,
     '',
-    'marketplace/checkout/waiting-room.ts',
+    'marketplace/till/waiting-room.ts',
   ],
   ...DEFAULT_MARKET_SETTINGS.confirmationSteps.map(
     ({ belowUsdMicros, confirmations }): Row => [
       `confirmations while the payments of one block that are taken here come to less than ${Number(belowUsdMicros) / 1e6} USD`,
       confirmations,
       'blocks',
-      'marketplace/checkout/settings.ts',
+      'marketplace/till/settings.ts',
     ],
   ),
-  ['confirmations above that', DEFAULT_MARKET_SETTINGS.confirmationsMax, 'blocks', 'marketplace/checkout/settings.ts'],
-  ['blocks kept for the receipt', RECEIPT_MARGIN_BLOCKS, 'blocks', 'marketplace/checkout/settings.ts'],
-  ['depth at which a receipt is final', FINAL_DEPTH, 'blocks', 'marketplace/checkout/settings.ts'],
+  ['confirmations above that', DEFAULT_MARKET_SETTINGS.confirmationsMax, 'blocks', 'marketplace/till/settings.ts'],
+  ['blocks kept for the receipt', RECEIPT_MARGIN_BLOCKS, 'blocks', 'marketplace/till/settings.ts'],
+  ['depth at which a receipt is final', FINAL_DEPTH, 'blocks', 'marketplace/till/settings.ts'],
   ...DOLLAR_LIMITS,
   ['results kept, while they have room', DEFAULT_MARKET_SETTINGS.resultKeepMs, 'ms', 'market.result-keep-hours'],
   [
@@ -372,13 +354,13 @@ const MARKET: readonly Row[] = [
     'part of these bytes beyond which a payer loses such results before others do',
     `1/${PAYER_PART}`,
     '',
-    'marketplace/checkout/kept-results.ts',
+    'marketplace/till/kept-results.ts',
   ],
 ]
 
 const SERVICES: readonly Row[] = [
-  ['results of services kept while the head stays', RESULTS_KEPT_MAX, '', 'marketplace/services/result-cache.ts'],
-  ['services published at once', PUBLISHED_AT_ONCE, '', 'marketplace/checkout/registrar.ts'],
+  ['results of services kept while the head stays', RESULTS_KEPT_MAX, '', 'marketplace/till/workshop.ts'],
+  ['services published at once', PUBLISHED_AT_ONCE, '', 'marketplace/till/rails/native/registrar.ts'],
   ['blocks of a whale watch', WHALE_WINDOW.blocks, 'blocks', 'marketplace/services/chain/whale-watch.ts'],
   [
     'transactions after which a whale watch reads no further block',
@@ -436,8 +418,9 @@ const SERVICE_FILES = sourceFiles(['marketplace/services'])
 
 const HEAD = `# Limits
 
-Made from the constants by \`npm run gen\`; a test compares them. Consensus limits are the same on every node; the others are
-this release's defaults, and those named like a setting can be set.
+Made from the constants by \`npm run gen\`; a test compares them. Consensus limits are the same on every node. The others are
+defaults of this release. If the last column is a setting, such as \`mempool.count-max\`, the operator can change it; otherwise it is
+the file of the constant.
 `
 
 /** docs/limits.md */

@@ -11,14 +11,14 @@ import { HEAP_MB, LIMIT_MS } from '../../src/workers/engine-pool.ts'
 
 /** Bounds of what services reach beside the chain: what, value, unit, where it stands. */
 export const OUTSIDE_LIMITS: readonly (readonly [string, number | string, string, string])[] = [
-  ['time for a page of a stranger, redirects and waiting included', TOTAL_MS, 'ms', 'src/adapters/safe-fetch.ts'],
+  ['time for a page of a foreign host, with redirects and waiting', TOTAL_MS, 'ms', 'src/adapters/safe-fetch.ts'],
   ['redirects that are followed', REDIRECTS_MAX, '', 'src/adapters/safe-fetch.ts'],
-  ['headers of an answer of a stranger', HEADER_BYTES_MAX, 'bytes', 'src/adapters/safe-fetch.ts'],
+  ['headers of an answer of a foreign host', HEADER_BYTES_MAX, 'bytes', 'src/adapters/safe-fetch.ts'],
   ['pages read at once', GATE_LIMITS.atOnceMax, '', 'src/adapters/fetch-gate.ts'],
   ['pages of one host read at once', GATE_LIMITS.perHostMax, '', 'src/adapters/fetch-gate.ts'],
-  ['readers that wait for their turn', GATE_LIMITS.waitingMax, '', 'src/adapters/fetch-gate.ts'],
+  ['waiting readers', GATE_LIMITS.waitingMax, '', 'src/adapters/fetch-gate.ts'],
   ['images of chats read from the web at once', PICTURES.atOnce, '', 'marketplace/chat/platform.ts'],
-  ['images read at once for one who chats', PICTURES.perWho, '', 'marketplace/chat/platform.ts'],
+  ['images read at once for one caller', PICTURES.perWho, '', 'marketplace/chat/platform.ts'],
   ['images of chats of one host read at once', PICTURES.perWhat, '', 'marketplace/chat/platform.ts'],
   ['robots.txt', ROBOTS_BYTES_MAX, 'bytes', 'src/adapters/robots.ts'],
   ['pages kept', PAGES_KEPT_BYTES_MAX, 'bytes', 'src/adapters/page-cache.ts'],
@@ -29,11 +29,11 @@ export const OUTSIDE_LIMITS: readonly (readonly [string, number | string, string
   ['answers of providers kept, of each kind', KEPT_BYTES_MAX, 'bytes', 'src/adapters/providers/provider-chain.ts'],
   ['different questions to providers of a kind at once', ASKING_MAX, '', 'src/adapters/providers/provider-chain.ts'],
   [
-    'calls that wait for a place at a model backend, for each place',
+    'waiting calls of a model backend, for each of its places',
     WAITING_PER_PLACE,
     '',
     'marketplace/chat/models/admission.ts',
   ],
-  ['calls that wait for a model backend', WAITING_MAX, '', 'marketplace/chat/models/admission.ts'],
+  ['waiting calls of a model backend', WAITING_MAX, '', 'marketplace/chat/models/admission.ts'],
   ['stream of a model', STREAM_BYTES_MAX, 'bytes', 'src/chat/backends/chat-stream.ts'],
 ]

@@ -64,7 +64,7 @@ function section(definition: ServiceDefinition): string {
   return [
     `## ${serviceId}`,
     `**${name}.** ${description}`,
-    `Example: ${asked}. A request has at most ${requestCharsMax} characters, a result ${resultBytesMax} bytes; what takes longer than ${timeoutMs / 1_000} s is refunded.`,
+    `Example: ${asked}. A request has at most ${requestCharsMax} characters, a result ${resultBytesMax} bytes; a call that takes longer than ${timeoutMs / 1_000} s is refunded.`,
     `\`\`\`json\n${JSON.stringify(withTextsCut(sample, SAMPLE_CHARS_MAX), null, 2)}\n\`\`\``,
   ].join('\n\n')
 }
@@ -102,51 +102,73 @@ const INTRO = ({
 
 <!-- Made by \`npm run gen\` from the definitions in marketplace/services. -->
 
-A node sells ${all} services. ${bare} of them work on any machine, ${web} need the internet and no setting, and ${all - bare - web} ask a provider or use something that the operator chooses. What cannot be delivered is not sold: it is listed with the reason, its quote says \`available: false\`, and a payment that is offered all the same is returned. \`npx --no farthing services\` lists what is available and which setting the rest waits for, \`npx --no farthing services test <id> [<request>]\` runs one without a payment, and \`npx --no farthing doctor providers\` asks all that are configured whether they answer.
+A node sells ${all} services. ${bare} of them work on any machine, ${web} need only the internet, and ${all - bare - web} need a setting, such as a provider that the operator names.
 
-The quote says whether the service can use the request, before the caller pays. A service that fails is refunded: on the chain for coins, and by never being charged for dollars. So is a result that does not have the promised shape. A truthful "no" is a result: a domain that is not registered, a page that answers 404.
+- \`npx --no farthing services\` lists what is available, and the setting that each of the others needs.
+- \`npx --no farthing services test <id> [<request>]\` runs one without a payment.
+- \`npx --no farthing doctor providers\` asks every configured provider whether it answers.
 
-Every result says what made it (\`engine\`) or where it comes from (\`source\`: who, when, whether it is stale, and what the provider wants said beside it). What is not known is null and named in \`unknown\`.
+A service that cannot deliver is not sold: the list has the reason, its quote says \`available: false\`, and a payment for it is returned.
+
+The quote says whether the service can use the request, before the caller pays. A service that fails, or whose result does not have the promised shape, is refunded: coins on the chain; dollars are never charged. A truthful "no" is a result: a domain that is not registered, a page that answers 404.
+
+Every result says what made it (\`engine\`) or where it comes from (\`source\`: provider, time, whether it is stale, and the notice that the provider demands). Unknown values are null and listed in \`unknown\`.
 
 ## Providers
 
-| Setting | Who can be named | Keys |
+| Setting | Providers | Keys |
 | --- | --- | --- |
 ${PROVIDER_ROWS}
 | \`providers.ethereum\`, \`providers.base\` | JSON-RPC nodes, up to eight, in the order in which they are asked | in the address |
 | \`geo.city-db\`, \`geo.asn-db\` | MMDB files on this machine | |
 | \`models.file\`, \`models.gguf\` | model backends ([models.md](models.md)) | \`keyRef\` |
 
-Several names are separated by commas and asked in that order; \`name=https://...\` (or \`http://\`) names another address than the provider's own: its base, under which the provider's own paths are asked: \`searxng=http://127.0.0.1:8888\` for \`http://127.0.0.1:8888/search\`, \`ecb=https://proxy.example\` for \`https://proxy.example/stats/eurofxref/eurofxref-daily.xml\`. SearXNG has no address of its own, so \`searxng\` always needs one, and its settings must list \`json\` under \`search.formats\`. Keys are in the file that \`providers.keys-file\` names: \`{"brave": "...", "open-meteo": "..."}\`. A relative path of any setting counts from the folder in which the command is run, also where \`farthing.json\` names it. No host is asked that is not named here.
+- Several names are separated by commas and asked in that order.
+- \`name=https://...\` (or \`http://\`) gives another base address than the provider's own; the node adds the provider's paths. \`searxng=http://127.0.0.1:8888\` asks \`http://127.0.0.1:8888/search\`, \`ecb=https://proxy.example\` asks \`https://proxy.example/stats/eurofxref/eurofxref-daily.xml\`.
+- SearXNG has no public address, so \`searxng\` always needs one. Its settings must list \`json\` under \`search.formats\`.
+- Keys are in the file of \`providers.keys-file\`: \`{"brave": "...", "open-meteo": "..."}\`.
+- A relative path counts from the folder in which the command runs, also in \`farthing.json\`.
+- The node asks no host that is not named here.
 
 \`\`\`sh
 npx --no farthing start --mine-threads 1 --providers-rates ecb --providers-domains iana --providers-search searxng=http://127.0.0.1:8888
 npx --no farthing doctor providers --providers-rates ecb --providers-search searxng=http://127.0.0.1:8888
 \`\`\`
 
-The same in \`farthing.json\` of the data folder, where both commands find it: \`{"providers": {"rates": "ecb", "search": "searxng=http://127.0.0.1:8888"}}\`. A wrong name or an unusable file keeps the node from starting (exit code 2); a provider that does not answer or lacks a key or address, or a model file that cannot be loaded, does not: then \`farthing services\` and \`farthing doctor providers\` (exit code 1) say so.
+Or write it into \`farthing.json\` of the data folder, where both commands find it: \`{"providers": {"rates": "ecb", "search": "searxng=http://127.0.0.1:8888"}}\`.
 
-Terms differ: the free hosts of Open-Meteo are not for paid services, so \`open-meteo\` needs a customer key or an own instance; MET Norway and the databases of addresses want to be named, which results do. Read the terms of whom you name.
+A wrong name or an unusable file keeps the node from starting (exit code 2). A provider that does not answer, a missing key or address, or a model file that cannot be loaded does not; \`npx --no farthing services\` and \`npx --no farthing doctor providers\` (exit code 1) show it.
 
-A provider that fails five times in a row, or in more than half of its last twenty calls, is asked nothing for 30 seconds, then for twice as long each time, up to ten minutes. Where only free requests and the node's own checks failed, paid questions still reach it, unless it cannot be reached at all or refuses the key. Paid questions that it forbids (403) count as one failure in 15 seconds at most. While no provider can be asked, a kept answer is given within its bounds and marked \`stale\`; where there is none, the service is unavailable.
+Read the terms of the providers that you name. The free hosts of Open-Meteo are not for paid services, so \`open-meteo\` needs a customer key or an instance of your own. MET Norway and the databases of IP addresses want to be named; results do that.
+
+A provider that fails five times in a row, or in more than half of its last twenty calls, is not asked for 30 seconds, then for twice as long each time, up to ten minutes. If only free requests and the node's own checks failed, paid questions still reach it, unless it cannot be reached at all or refuses the key. Paid questions that it forbids (403) count as one failure in 15 seconds at most. While no provider can be asked, the service gives a kept answer, marked \`stale\`, for as long as [What is kept](#what-is-kept) says; without one it is unavailable.
 
 ## Reading the web
 
-Services that read addresses of callers never connect to this machine, its networks or any address that is not public, whatever the URL, the name system or a redirect says. \`web.deny\` adds networks, \`web.ports\` ports, \`web.enabled=false\` turns all of it off. node-web-fetch leaves alone what a site's robots.txt excludes, unless \`web.robots\` is false. \`web.contact\` is the address under which the owner of a site that is read can reach you, \`web.resolvers\` names the name servers that are asked. Content of strangers is parsed in processes that can reach neither network nor disk, and are ended when they exceed their time or memory.
+Services that read an address which the caller chose never connect to this machine, its networks or any address that is not public, whatever the URL, DNS or a redirect says. Foreign content is parsed in processes without network and disk, which are ended when they exceed their time or memory.
+
+| Setting | Meaning |
+| --- | --- |
+| \`web.enabled\` | \`false\` turns all of it off |
+| \`web.deny\` | further networks that are never reached |
+| \`web.ports\` | the ports that an address may name (80,443) |
+| \`web.robots\` | with \`false\`, node-web-fetch also reads what a site's robots.txt excludes |
+| \`web.contact\` | an address at which the owners of sites can reach you |
+| \`web.resolvers\` | the name servers to ask |
 
 ## Documents
 
-What a request takes; members with ? may be left out, days are YYYY-MM-DD, amounts are JSON numbers or decimal text:
+The members of a request. Those with ? may be left out, days are YYYY-MM-DD, amounts are JSON numbers or decimal text:
 
 ${table(['member', 'what', 'taken by'], memberRows())}
 
-How long and how large a field may be, as a refusal says it; length counts after composition (NFC):
+How long and how large a field may be, in the words of a refusal. Length counts after Unicode composition (NFC):
 
 ${table(['takes', 'fields'], boundRows())}
 
-\`unitPrice\` is before VAT: VAT is worked out on the net sum, once for each rate. Where \`pricesIncludeVat\` is true it is what the buyer pays: the gross total is exactly the sum of the lines less the discount, VAT is rate / (100 + rate) of it, once for each rate, and net is the rest. Halves of the minor unit are rounded away from zero. Labels in the file are English.
+\`unitPrice\` is before VAT. VAT is computed on the net sum, once for each rate. If \`pricesIncludeVat\` is true, \`unitPrice\` is what the buyer pays: the gross total is exactly the sum of the lines less the discount, VAT is rate / (100 + rate) of it, once for each rate, and net is the rest. Halves of the minor unit are rounded away from zero. Labels in the file are English.
 
-All amounts of a result are decimal text in whole units of its \`currency\`. Beside the file, in \`pdf\`, a result has what was worked out:
+All amounts of a result are decimal text in whole units of its \`currency\`. Besides the file, in \`pdf\`, a result has:
 
 | member | what |
 | --- | --- |
@@ -158,10 +180,23 @@ All amounts of a result are decimal text in whole units of its \`currency\`. Bes
 | \`prepaid\`, \`amountDue\` | only with \`prepaid\`: what was paid before, and \`grossTotal\` less that |
 | \`issueDate\`, \`dueOrValidUntil\`, \`deliveryDate\`, \`pages\` | the days, and how many pages it has |
 
-Nothing is needed for Latin, Greek, Cyrillic, Armenian and Georgian. Chinese, Japanese, Korean and Ethiopic need a font in \`documents.fonts\`: paths of TTF, OTF or WOFF files, no collections (TTC), separated by commas, as in \`--documents-fonts /usr/share/fonts/opentype/ipafont-gothic/ipag.ttf\`. Descriptions and refusals then name what the node prints. Scripts from right to left or with joined letters cannot be printed with any font.
+Latin, Greek, Cyrillic, Armenian and Georgian need no setting. Chinese, Japanese, Korean and Ethiopic need a font in \`documents.fonts\`: paths of TTF, OTF or WOFF files, no collections (TTC), separated by commas, as in \`--documents-fonts /usr/share/fonts/opentype/ipafont-gothic/ipag.ttf\`. Descriptions and refusals then name the scripts that the node prints. Scripts from right to left or with joined letters cannot be printed with any font.
 
 ## What is kept
 
-What depends on request and head alone is worked out once for each head. Texts of pages are kept for a minute, feeds for five, metadata and mail domains for ten, unless the page forbids it. Answers of providers count as new for: prices 20 s, gas and balances 6 s, names of ENS 5 min, searches 1 min, weather 10 min, registrations and translations an hour, exchange rates until the next are published; and while no provider can be asked they are given, marked \`stale\`, up to: prices 5 min, gas and balances 30 s, names 30 min, weather 2 hours, registrations 6 hours, exchange rates 5 days. Documents, texts, chat and pictures are made anew for each call. A call that is repeated with its payment always has the same result.
+A result that depends only on the request and the newest block is computed once per block. Texts of pages are kept for a minute, feeds for five, metadata and mail domains for ten, unless the page forbids it. Documents, texts, chats and pictures are made anew for each call. A call that is repeated with its payment always has the same result.
+
+Answers of providers are kept:
+
+| Answer | Counts as new for | Given as \`stale\`, while no provider answers, up to |
+| --- | --- | --- |
+| prices | 20 s | 5 min |
+| gas and balances | 6 s | 30 s |
+| ENS names | 5 min | 30 min |
+| searches | 1 min | |
+| weather | 10 min | 2 hours |
+| registrations | 1 hour | 6 hours |
+| translations | 1 hour | |
+| exchange rates | until the next are published | 5 days |
 
 ## All services`

@@ -20,7 +20,7 @@ import { units } from '../support/unsigned.ts'
 const RUNS = { numRuns: runs(1_000) }
 const NOBODY: Holdings = { a: 0n, b: 0n, shares: 0n }
 
-/** A pool and an actor who may hold some of its shares and of both assets; supplies stay below 2^112. */
+/** A pool, and an actor with some of its shares and some of both assets; supplies stay below 2^112. */
 const beginnings = pools.chain((pool) => {
   const shares = fc.oneof(fc.constant(0n), sizes(pool.shares - LOCKED_SHARES))
   const a = sizes(AMOUNT_TOP - pool.reserveA + 1n).map((size) => size - 1n)
@@ -28,7 +28,7 @@ const beginnings = pools.chain((pool) => {
   return fc.record({ pool: fc.constant(pool), actor: fc.record({ a, b, shares }), feeBps: fees })
 })
 
-/** The worth of a share, squared. */
+/** The value of a share, squared. */
 function shareWorth({ reserveA, reserveB, shares }: PoolFunds): Fraction {
   return new Fraction(reserveA * reserveB, shares * shares)
 }
@@ -38,14 +38,14 @@ function perShare({ reserveA, reserveB, shares }: PoolFunds): readonly [Fraction
   return [new Fraction(reserveA, shares), new Fraction(reserveB, shares)]
 }
 
-/** Puts in as much of both as the pool takes. */
+/** Adds as much of both assets as the pool takes. */
 function adding(a: bigint, b: bigint): PoolStep {
   return { kind: 'add', fromA: true, size: a, other: b }
 }
 
 /**
- * What the actor has gained of A and B since the start, in 1/S units: own shares counted at the start as the exact
- * fraction of the pool that they were, at the end all withdrawn.
+ * The actor's gain of A and B since the start, in units of 1/S. Its shares count at the start as their exact fraction
+ * of the pool; at the end all are withdrawn.
  */
 function gains(pool: PoolFunds, start: Holdings, end: Holdings): readonly [bigint, bigint] {
   return [
@@ -55,11 +55,11 @@ function gains(pool: PoolFunds, start: Holdings, end: Holdings): readonly [bigin
 }
 
 /**
- * What is sound to say of anybody who trades with a pool alone and then withdraws. Let the others' part of the pool be
- * (A, B) before and (A - da, B - db) after, for what the actor gains the others lose. The worth of a share never fell,
- * so (A - da)(B - db) >= A B. Hence never da >= 0 and db >= 0 but for both 0; and since the mean of 1 - da/A and
- * 1 - db/B is at least the root of their product, da/A + db/B <= 0: at the price before, nothing was gained. At the price
- * after, which the actor made, nothing can be said: buying makes dearer what one has bought.
+ * What holds for an actor who alone trades with a pool and then withdraws. Let the others' part of the pool be (A, B)
+ * before and (A - da, B - db) after: the others lose what the actor gains. The value of a share never falls, so (A -
+ * da)(B - db) >= A B. Hence da >= 0 and db >= 0 only if both are 0. And since the mean of 1 - da/A and 1 - db/B is at
+ * least the root of their product, da/A + db/B <= 0: at the price before, the actor gained nothing. At the price after
+ * nothing follows, since the actor set it: buying raises the price of what was bought.
  */
 function expectNoGain(pool: PoolFunds, start: Holdings, end: Holdings): void {
   const [da, db] = gains(pool, start, end)
@@ -77,7 +77,7 @@ describe('one who trades with a pool in any order', () => {
           ;[now, holds] = play(now, holds, step, feeBps)
           expect(shareWorth(now).isAtLeast(shareWorth(before))).toBe(true)
           expect(now.reserveA > 0n && now.reserveB > 0n).toBe(true)
-          // With what comes and goes in proportion each reserve by itself lasts.
+          // Liquidity changes are in proportion, so each reserve per share never falls.
           if (step.kind === 'swap in' || step.kind === 'swap out') continue
           for (const [i, share] of perShare(now).entries())
             expect(share.isAtLeast(perShare(before)[i] as Fraction)).toBe(true)
@@ -121,7 +121,7 @@ describe('one who trades with a pool in any order', () => {
 })
 
 describe('the first of a pool who wants to rob the second', () => {
-  /** The smallest pool: one share above the locked ones, made of amounts from 1 : 10^6 to 10^6 : 1. */
+  /** The smallest pool: one share above the locked ones, from amounts between 1 : 10^6 and 10^6 : 1. */
   const smallest = sizes(1_002_001n).map((a): [PoolFunds, Holdings] => {
     const b = (1_002_001n + a - 1n) / a
     const shares = initialShares(a, units(b))
@@ -131,8 +131,8 @@ describe('the first of a pool who wants to rob the second', () => {
   const attacks = fc.record({ smallest, feeBps: fees, before: fc.array(poolSteps, { maxLength: 20 }) })
   const offer = fc.record({ a: sizes(1n << 100n), b: sizes(1n << 100n) })
 
-  // Nobody can give to a pool, but swaps at a high fee come close. It does not help: the victim pays for the shares it gets
-  // and not for what it offered, at most 1 unit of each asset more than their part of the pool.
+  // Donations to a pool are impossible, but swaps at a high fee come close. They do not help an attacker: the victim
+  // pays for the received shares, not for its offer; at most 1 unit of each asset above their part of the pool.
   it('takes at most one unit of each asset from who adds', () => {
     fc.assert(
       fc.property(attacks, offer, ({ smallest: [pool, attacker], feeBps, before }, { a, b }) => {
@@ -146,7 +146,7 @@ describe('the first of a pool who wants to rob the second', () => {
     )
   })
 
-  // Whatever happens in between, the victim's part keeps its worth, and each side of it is rounded down once.
+  // Whatever happens in between, the victim's part keeps its value, and each side of it is rounded down once.
   it('takes no more by what follows', () => {
     const steps = fc.array(poolSteps, { maxLength: 20 })
     fc.assert(
@@ -167,14 +167,14 @@ describe('the first of a pool who wants to rob the second', () => {
     const pool = { reserveA: units(1_001), reserveB: units(1_001), shares: 1_001n }
     let [inflated, thief]: [PoolFunds, Holdings] = [pool, rich]
     for (let i = 0; i < 20; i++) {
-      // A hundred times the reserve at a time: at this fee the pool keeps it and pays next to nothing.
+      // A swap of a hundred times the reserve: at this fee the pool keeps it and pays almost nothing.
       const fromA = i % 2 === 0
       const size = 100n * (fromA ? inflated.reserveA : inflated.reserveB)
       ;[inflated, thief] = play(inflated, thief, { kind: 'swap in', fromA, size, other: 0n }, 9_999n)
     }
     expect(inflated.reserveA / inflated.shares).toBeGreaterThan(1n << 60n)
     expect(inflated.reserveB / inflated.shares).toBeGreaterThan(1n << 60n)
-    // One share is more than this victim has: nothing is taken.
+    // One share costs more than this victim has, so nothing is taken.
     const poor = { a: 1n << 60n, b: 1n << 90n, shares: 0n }
     expect(play(inflated, poor, adding(poor.a, poor.b), 9_999n)).toEqual([inflated, poor])
     const [full, victim] = play(inflated, { ...rich, shares: 0n }, adding(rich.a, rich.b), 9_999n)

@@ -23,7 +23,7 @@ import { units } from '../support/unsigned.ts'
 const RUNS = { numRuns: runs(1_000) }
 const BPS = 10_000n
 
-/** Two reserves and an input that no supply forbids: reserve and input together stay below 2^112. */
+/** Two reserves and a possible input: reserve plus input stay below 2^112. */
 const swaps = fc
   .record({ reserveIn: sizes(AMOUNT_TOP - 1n), reserveOut: sizes(), feeBps: fees })
   .chain((pool) => sizes(AMOUNT_TOP - pool.reserveIn).map((amountIn) => ({ ...pool, amountIn })))
@@ -33,27 +33,27 @@ const purchases = fc
   .record({ reserveIn: sizes(), reserveOut: sizes().filter((reserve) => reserve > 1n), feeBps: fees })
   .chain((pool) => sizes(pool.reserveOut - 1n).map((amountOut) => ({ ...pool, amountOut })))
 
-/** A pool and an offer of both assets to it. */
+/** A pool and an offer of both assets. */
 const offers = fc.record({ pool: pools, offeredA: sizes(), offeredB: sizes() })
 
-/** A pool and some of its shares, the locked ones left out. */
+/** A pool and some of its shares, without the locked ones. */
 const withdrawals = pools.chain((pool) => sizes(pool.shares - LOCKED_SHARES).map((shares) => ({ pool, shares })))
 
-/** What is left of an input when the fee is off. */
+/** An input after the fee. */
 const less = (amountIn: bigint, feeBps: bigint): Fraction => new Fraction(amountIn * (BPS - feeBps), BPS)
 
-/** The output that keeps the product in exact numbers: reserveOut - product / (reserveIn + input). */
+/** The exact output that keeps the product: reserveOut - product / (reserveIn + input). */
 function exactOutput(reserveIn: bigint, reserveOut: bigint, input: Fraction): Fraction {
   return whole(reserveOut).minus(whole(reserveIn * reserveOut).over(whole(reserveIn).plus(input)))
 }
 
-/** The input that keeps the product in exact numbers, the fee on top. */
+/** The exact input that keeps the product, plus the fee. */
 function exactInput(reserveIn: bigint, reserveOut: bigint, amountOut: bigint, feeBps: bigint): Fraction {
   const swapped = new Fraction(reserveIn * reserveOut, reserveOut - amountOut).minus(whole(reserveIn))
   return swapped.over(new Fraction(BPS - feeBps, BPS))
 }
 
-/** The worth of a share, squared. */
+/** The value of a share, squared. */
 function shareWorth({ reserveA, reserveB, shares }: PoolFunds): Fraction {
   return new Fraction(reserveA * reserveB, shares * shares)
 }
@@ -170,7 +170,7 @@ describe('the formulas are those of exact fractions, rounded for the pool', () =
         const executed = new Fraction(out, amountIn).over(new Fraction(reserveOut, reserveIn))
         const missing = whole(1n).minus(executed).times(whole(1_000_000n)).ceil()
         expect(priceImpactPpm(reserveIn, reserveOut, amountIn, out)).toBe(missing)
-        // The fee alone is part of it, so no swap reports less than its fee.
+        // The impact includes the fee, so it is never below the fee.
         expect(missing).toBeGreaterThanOrEqual(feeBps * 100n)
       }),
       RUNS,
@@ -220,8 +220,8 @@ describe('a swap', () => {
     )
   })
 
-  // output >= wanted <=> the exact output before rounding >= wanted (wanted is whole) <=> input >= the exact input, for
-  // the exact output rises with the input <=> input >= the exact input rounded up. So the bound is exact, without slack.
+  // output >= wanted <=> exact output before rounding >= wanted (an integer) <=> input >= exact input, because the
+  // exact output grows with the input <=> input >= exact input rounded up. So the bound is exact.
   it('for an exact output costs exactly the least input that pays it', () => {
     fc.assert(
       fc.property(purchases, ({ reserveIn, reserveOut, amountOut, feeBps }) => {
@@ -253,16 +253,16 @@ describe('a swap', () => {
         const after = [units(reserveOut - out), units(reserveIn + amountIn)] as const
         const back = outputOf(...after, out, feeBps)
         expect(back).toBeLessThanOrEqual(amountIn)
-        // The way back pays its fee out of what the way there bought, so it gains less than nothing.
+        // The second swap pays its fee out of the first one's output, so the round trip always loses.
         if (feeBps > 0n) expect(back).toBeLessThan(amountIn)
       }),
       RUNS,
     )
   })
 
-  // In exact numbers the reserve left by parts a1 and a2 is that left by the whole, times 1 + g (1 - g) a1 a2 / (...) with
-  // g the part that is swapped, so at least as much; rounding each part leaves more. With no fee both are equal, and each
-  // part leaves less than 1 unit more than exact numbers would.
+  // In exact numbers, parts a1 and a2 leave the reserve of the whole swap times 1 + g (1 - g) a1 a2 / (...), where g is
+  // the swapped part; that is at least as much, and rounding each part leaves more. Without a fee both are equal, and
+  // each part leaves less than 1 unit more than exact numbers would.
   it('of an exact input in parts never pays more than the whole at once, and with no fee hardly less', () => {
     const cuts = fc.array(fc.bigInt({ min: 0n, max: (1n << 112n) - 1n }), { minLength: 1, maxLength: 7 })
     fc.assert(
@@ -373,13 +373,13 @@ describe('amounts up to 2^112 - 1', () => {
   })
 })
 
-/** The pieces between some cuts, all of them together the whole. */
+/** The pieces between the cuts; together they are the whole. */
 function partsOf(amount: bigint, cuts: readonly bigint[]): readonly Amount[] {
   const ends = [...cuts.map((at) => at % (amount + 1n)), amount].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   return ends.map((end, i) => units(end - (ends[i - 1] ?? 0n)))
 }
 
-/** Two rows as the row of all lower and the row of all higher numbers. */
+/** Two rows, reordered into a row of all lower and a row of all higher numbers. */
 function ordered<Row extends readonly bigint[]>(one: Row, other: Row): [Row, Row] {
   const pick = (lower: boolean): Row =>
     one.map((n, i) => (n < (other[i] as bigint) === lower ? n : other[i])) as unknown as Row

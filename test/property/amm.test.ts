@@ -41,7 +41,7 @@ const pair = fc.tuple(symbol, symbol).filter(([a, b]) => a !== b)
 const size = fc.oneof(fc.bigInt(1n, 50n), fc.bigInt(1n, 100_000n), fc.bigInt(1n, 10n ** 13n))
 const who = fc.constantFrom(ALICE, BOB, OWNER)
 
-/** A route of hops whose assets differ from one to the next; it may come back, and through the same pool. */
+/** A route whose hops change the asset each time; it may return to an asset or reuse a pool. */
 const way = fc
   .tuple(symbol, fc.array(fc.record({ asset: symbol, feeBps: fee }), { minLength: 1, maxLength: 3 }))
   .filter(([start, hops]) => hops.every(({ asset }, i) => asset !== (hops[i - 1]?.asset ?? start)))
@@ -78,7 +78,7 @@ function known(ledger: PoolLedger, place: number, turn = false): readonly [Token
   return turn ? [y, x, pool.feeBps, pool] : [x, y, pool.feeBps, pool]
 }
 
-/** Does a step in a block of its own; whether it succeeded. */
+/** Executes a step in a block of its own; returns whether it succeeded. */
 function play(ledger: PoolLedger, one: Step): boolean {
   switch (one.kind) {
     case 'create': {
@@ -115,7 +115,7 @@ function play(ledger: PoolLedger, one: Step): boolean {
   }
 }
 
-/** Shares of every pool in anybody's hands. */
+/** Sum of the holders' shares of every pool. */
 function heldShares(ledger: PoolLedger): ReadonlyMap<PoolId, bigint> {
   const sums = new Map<PoolId, bigint>()
   for (const { table, key, value } of ledger.state.records()) {
@@ -126,7 +126,7 @@ function heldShares(ledger: PoolLedger): ReadonlyMap<PoolId, bigint> {
   return sums
 }
 
-/** Checks what must hold between two states of the ledger. */
+/** Checks the invariants between two states of the ledger. */
 function expectSound(before: readonly ListedPool[], ledger: PoolLedger): void {
   const shares = heldShares(ledger)
   for (const { poolId, pool } of poolsIn(ledger)) {
@@ -161,7 +161,10 @@ describe('pools over any sequence of what people do', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 20 }), (steps) => {
         const ledger = new PoolLedger(RULES)
-        /** By pool: the sum over block ends since it began, and the sums at the start of the last block. */
+        /**
+         * By pool: the sum of prices over block ends since its creation. By epoch: that sum of the priced pool at its
+         * start.
+         */
         const sums = new Map<PoolId, { x: bigint; y: bigint }>()
         const entries = new Map<number, bigint>()
         const count = (): void => {
@@ -180,7 +183,7 @@ describe('pools over any sequence of what people do', () => {
             entries.set(ledger.height / 20, sums.get((priced as ListedPool).poolId)?.x ?? 0n)
           play(ledger, one)
           for (const { poolId, pool } of poolsIn(ledger)) {
-            // What the record says of the start of the next block, less the block that has just ended.
+            // The record at the start of the next block, without the block that has just ended.
             const { xPerY, yPerX } = accumulatedAt(pool, ledger.height - 1)
             expect({ x: xPerY, y: yPerX }).toEqual(sums.get(poolId) ?? { x: 0n, y: 0n })
           }
@@ -195,7 +198,7 @@ describe('pools over any sequence of what people do', () => {
   })
 })
 
-/** Waiting, one block at a time. */
+/** Splits a wait into single blocks. */
 function blockByBlock(one: Step): readonly Step[] {
   if (one.kind !== 'wait') return [one]
   return Array.from({ length: one.blocks }, () => ({ kind: 'wait', blocks: 1 }))
@@ -265,7 +268,7 @@ describe('the best route', () => {
       }),
     )
 
-  /** The most that any order of up to three different pools pays: every list of pools is tried, sense or not. */
+  /** The highest output of all lists of up to three different pools, sensible or not. */
   function bruteForce(pools: readonly ListedPool[], from: Hash, to: Hash, paid: bigint): bigint {
     let most = 0n
     const lists = pools.flatMap((a) => [[a], ...pools.flatMap((b) => [[a, b], ...pools.map((c) => [a, b, c])])])

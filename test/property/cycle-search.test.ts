@@ -5,14 +5,14 @@ import { Fraction, whole } from '../support/fraction.ts'
 import { runs } from '../support/runs.ts'
 import { units } from '../support/unsigned.ts'
 
-/** Ways back of two to four pools with reserves up to a bound. */
+/** Cycles of two to four pools, with reserves up to a bound. */
 function cycles(most: bigint): fc.Arbitrary<Cycle> {
   const reserve = fc.bigInt({ min: 1n, max: most }).map(units)
   const hop = fc.record({ reserveIn: reserve, reserveOut: reserve, feeBps: fc.constantFrom(0n, 5n, 30n, 100n) })
   return fc.array(hop, { minLength: 2, maxLength: 4 })
 }
 
-/** Two pools of the same assets whose prices are hardly further apart than their fees. */
+/** Two pools of the same assets; their prices differ hardly more than their fees. */
 const thin: fc.Arbitrary<Cycle> = fc
   .record({
     dollars: fc.bigInt({ min: 1_000_000n, max: 1n << 50n }),
@@ -32,7 +32,7 @@ describe('the largest input that comes back whole', () => {
   it('is the largest of all inputs, tried one by one', () => {
     fc.assert(
       fc.property(cycles(SMALL), (cycle) => {
-        // A pool pays less than it holds, so no larger input comes back.
+        // A pool pays less than its reserve, so no larger input can return.
         let largest = 0n
         for (let size = 1n; size <= SMALL; size++) if (gainOf(cycle, size) >= 0n) largest = size
         expect(cycleLimits(cycle).maxSize).toBe(largest)
@@ -41,7 +41,7 @@ describe('the largest input that comes back whole', () => {
     )
   })
 
-  // Where the gain is so slight that rounding eats it, inputs beyond may come back too; none gains more than rounding takes.
+  // If rounding eats a very slight gain, larger inputs may return, too; none gains more than rounding takes.
   it('comes back whole, and no input beyond gains but for rounding, whatever the reserves', () => {
     fc.assert(
       fc.property(fc.oneof(cycles(1n << 90n), thin), fc.array(further), (cycle, steps) => {
@@ -83,7 +83,7 @@ describe('the input that gains most', () => {
   })
 })
 
-/** Most that rounding down in each pool takes at the end, and the few inputs around the best: every unit at its price. */
+/** The most that rounding can cost in all pools and by the few tried inputs, each unit at its price. */
 function lostByRounding(cycle: Cycle): bigint {
   let lost = whole(0n)
   for (const { reserveIn, reserveOut } of cycle) {

@@ -15,7 +15,7 @@ const ITEMS = fc.array(
 )
 const CURRENCY = fc.constantFrom('JPY', 'EUR', 'KWD')
 
-/** Whether a whole number is the one nearest to a fraction, the one farther from zero of two. */
+/** Whether an integer is the nearest to a fraction; of a tie, the one farther from zero. */
 function isNearest(whole: bigint, numerator: bigint, denominator: bigint): boolean {
   const twice = 2n * (numerator - whole * denominator)
   const isTie = twice === denominator || twice === -denominator
@@ -94,7 +94,7 @@ describe('totals of any document', () => {
           const before = lines
             .filter((_, i) => isSame(items[i]!.vatPercent ?? vatRate, rate))
             .reduce((a, b) => a + b, 0n)
-          // A share is off by less than a unit from its part of the discount.
+          // A share differs by less than a unit from its exact part of the discount.
           const off = (before - after) * sum - totals.discount * before
           expect(sum === 0n || (off < sum && off > -sum)).toBe(true)
           expect(isNearest(tax, after * rate.units, 100n * 10n ** BigInt(rate.scale))).toBe(true)

@@ -19,7 +19,7 @@ import { runs } from '../support/runs.ts'
 const FORMATS: readonly ExternalFormat[] = ['evm', 'solana', 'bitcoin', 'litecoin']
 const anyFormat = fc.constantFrom(...FORMATS)
 
-/** Any text there can be: characters of all planes, and code units that are no text at all. */
+/** Any string: characters of all planes, and code units that are no valid text. */
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 120 }),
   fc.string({ unit: 'grapheme', maxLength: 60 }),
@@ -32,7 +32,7 @@ const alphabetText = (letters: string, maxLength: number) =>
 const BASE58_LETTERS = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const BECH32_LETTERS = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
 
-/** The text with one character replaced by another one. */
+/** The text with one character replaced. */
 const oneChanged = (text: string): fc.Arbitrary<string> =>
   fc
     .tuple(
@@ -46,7 +46,7 @@ const oneChanged = (text: string): fc.Arbitrary<string> =>
     .map(([at, letter]) => text.slice(0, at) + letter + text.slice(at + 1))
     .filter((changed) => changed !== text)
 
-/** Cut, doubled, swapped, wrapped, in another case. */
+/** The text with a defect: truncated, duplicated, swapped, wrapped, or in another case. */
 const damaged = (text: string): fc.Arbitrary<string> =>
   fc.oneof(
     oneChanged(text),
@@ -78,7 +78,8 @@ describe('an address that a library made', () => {
   })
 
   it('in bech32 is refused with one or two characters changed', () => {
-    // Certain, not likely: the code finds four errors, and sound texts of the two checksums differ in three places or more.
+    // Certain, not only likely: the code detects four errors, and valid texts with the two checksums differ in at least
+    // three places.
     const changes = segwitAddress.chain((made) =>
       oneChanged(made.text)
         .chain((once) => fc.oneof(fc.constant(once), oneChanged(once)))

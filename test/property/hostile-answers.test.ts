@@ -15,7 +15,7 @@ import { testHeader } from '../support/headers.ts'
 import { runs } from '../support/runs.ts'
 import { filled, SAMPLE, unsigned } from '../support/unsigned.ts'
 
-/** Whatever a peer or a server can show: each function must answer, and an exception is no answer. */
+/** Any bytes that a peer or a server can send: each function must return, not throw. */
 
 const bytes = fc.oneof(
   fc.uint8Array({ maxLength: 80 }),

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { Compile } from 'typebox/compile'
 import { expect, it } from 'vitest'
-import { runService } from '../../marketplace/checkout/run-service.ts'
 import type { Engines } from '../../marketplace/ports/engines.ts'
+import { runService } from '../../marketplace/till/workshop.ts'
 import { runEngine } from '../../src/workers/engine-worker.ts'
 import { FakeWeb } from '../support/fake-web.ts'
 import { outsideOf } from '../support/outside.ts'
@@ -11,7 +11,7 @@ import { serviceNamed } from '../support/service-results.ts'
 
 const ADDRESS = 'https://a.example/page'
 
-/** The engines on this thread: what is asked here is what they give, not where they run. */
+/** The engines on this thread: the test is about their results, not about processes. */
 const engines = {
   run: async (task: never, input: unknown) => {
     const outcome = await runEngine({ task, input })
@@ -129,7 +129,7 @@ it.each(['node-web-fetch', 'node-url-meta', 'node-rss-read'])(
         const value = JSON.parse(result.value) as { readonly markdown?: string }
         expect([...checker.Errors(value)]).toEqual([])
         const { markdown = '' } = value
-        // Within code a bracket is a bracket.
+        // Inside code, brackets are not links.
         if (!markdown.includes('`')) expect(markdown).not.toMatch(/(?<!\\)\]\((?!https?:|mailto:)/)
       }),
       { numRuns: 300 },

@@ -16,7 +16,7 @@ import { resultOf } from '../support/service-results.ts'
 import { steadyWallet } from '../support/steady-keys.ts'
 import { units } from '../support/unsigned.ts'
 
-/** Wallets that act; 9 mines. */
+/** Wallets that act; wallet 9 mines. */
 const ACTORS = [1, 2, 3, 4, 5, 6, 7, 8] as const
 const SYMBOLS = ['FAR', 'FUSD', 'XUSD', 'SALT', 'WOOL', 'GLASS', 'MOSS'] as const
 
@@ -79,7 +79,7 @@ function transactionOf({ test }: ServiceChain, act: Act): Promise<Transaction> {
   }
 }
 
-/** What every actor holds of every asset, by `address/asset`. */
+/** Every actor's balance of every asset, by `address/asset`. */
 function balancesOf({ test: { chain } }: ServiceChain): ReadonlyMap<string, bigint> {
   const balances = new Map<string, bigint>()
   for (const number of ACTORS) {
@@ -96,7 +96,7 @@ function balancesOf({ test: { chain } }: ServiceChain): ReadonlyMap<string, bigi
   return balances
 }
 
-/** What the head's movements, fees and refunds make of balances. */
+/** The balances after applying the head's movements, fees and refunds. */
 function movedBy({ test: { chain } }: ServiceChain, before: ReadonlyMap<string, bigint>): ReadonlyMap<string, bigint> {
   const balances = new Map(before)
   const change = (address: Address, asset: Hash, by: bigint): void => {
@@ -150,13 +150,15 @@ function unitsOf(text: string, decimals: number): bigint {
 }
 
 const plans = fc.array(acts, { minLength: 1, maxLength: 6 })
-/** Plans that every run begins with: in them each kind below succeeds, so its absence is never chance. */
+/**
+ * Plans that every run begins with: they contain a success of each kind below, so the check never depends on chance.
+ */
 const FIRST = fc.sample(plans, { seed: 5, numRuns: 30 })
 
 describe('whatever people do', () => {
   it('movements explain every balance, and audits and shares add up', async () => {
     const chain = await serviceChain()
-    // What waits comes first: nonces follow on it.
+    // The waiting transaction is mined first, because later nonces depend on it.
     await chain.test.mine([chain.mempool.get(chain.named.waiting as TxId) as Transaction])
     const moved = new Set<string>()
     await fc.assert(
@@ -185,14 +187,14 @@ describe('whatever people do', () => {
           expect(token.coverage).toMatchObject({ holders: token.holders, amount: audited?.atAddresses, complete: true })
           const pcts = token.top10.map(({ pct }) => pct)
           expect(pcts).toEqual(pcts.toSorted((a, b) => b - a))
-          // Each is cut after 4 decimals, and so is their sum.
+          // Each share is truncated after 4 decimals, and so is their sum.
           expect(Math.abs(pcts.reduce((sum, pct) => sum + pct, 0) - token.top10Pct)).toBeLessThan(0.0011)
           expect(token.top10Pct).toBeLessThanOrEqual(100)
         }
       }),
       { numRuns: runs(60), examples: FIRST.map((plan) => [plan] as [typeof plan]) },
     )
-    // Most of it succeeded, and some of it did not.
+    // Most transactions succeeded, and some failed.
     for (const kind of ['transfer', 'token_transfer', 'swap', 'stake', 'token_burn', 'liquidity_add']) {
       expect(moved).toContain(`${kind} true`)
     }
@@ -212,7 +214,7 @@ describe('concentration', () => {
         const numbers = values.map(Number)
         const sum = numbers.reduce((a, b) => a + b, 0)
         const hhi = numbers.reduce((total, value) => total + ((100 * value) / sum) ** 2, 0)
-        // Mean absolute difference of all pairs over twice the mean.
+        // Mean absolute difference of all pairs, divided by twice the mean.
         const pairs = numbers.reduce((total, a) => total + numbers.reduce((sub, b) => sub + Math.abs(a - b), 0), 0)
         const gini = pairs / (2 * numbers.length * sum)
         expect(Math.abs(Number(hhiPpm) / 1e6 - hhi)).toBeLessThan(1e-4)

@@ -43,7 +43,7 @@ function unitsOf({ amount, decimals }: Text): bigint {
   return parsed.value
 }
 
-/** Mines transactions in their order and gives back what their receipts report. */
+/** Mines transactions in order, and returns the amounts of their receipts. */
 async function mined(
   { test }: ServiceChain,
   transactions: readonly Transaction[],
@@ -105,7 +105,7 @@ describe('a quote', () => {
   })
 })
 
-/** Hops over pools that are called by their names, from an asset on. */
+/** Hops over pools with these names, starting from an asset. */
 function hopsOver(from: string, route: readonly string[]): PayloadOf<'swap'>['hops'] {
   let at = from
   return route.map((name) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, expect, it } from 'vitest'
-import type { StableCall } from '../../marketplace/stable/rail.ts'
+import type { StableCall } from '../../marketplace/till/rails/dollar/claim.ts'
 import { AGAIN, closeMarkets, ONCE } from '../support/market.ts'
 import { until } from '../support/processes.ts'
 import { closeRails, type Payer, PRICE, paymentOf, TestRail } from '../support/stable.ts'

@@ -18,7 +18,7 @@ export const PROVEN_WORK = 1n << 200n
 export async function outcomeOf({ chain }: TestChain, block: Block, provenWork = 0n): Promise<ImportOutcome | Fault> {
   const decoded = decodeBlock(encodeBlock(block))
   if (!decoded.ok) return decoded.fault
-  const outcome = await chain.import(decoded.value, provenWork)
+  const outcome = await chain.import(decoded.value, { provenWork })
   return outcome.ok ? outcome.value : outcome.fault
 }
 

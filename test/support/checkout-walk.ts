@@ -1,9 +1,10 @@
 import { ACCOUNTS } from '../../consensus/ledger/account.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
-import type { PaidCall } from '../../marketplace/checkout/checkout.ts'
-import type { Settled } from '../../marketplace/checkout/claim-ends.ts'
-import { FINAL_DEPTH } from '../../marketplace/checkout/settings.ts'
+import type { Settled } from '../../marketplace/till/rail.ts'
+import type { FinishedClaim } from '../../marketplace/till/rails/native/claim.ts'
+import type { PaidCall } from '../../marketplace/till/rails/native/native-rail.ts'
+import { FINAL_DEPTH } from '../../marketplace/till/settings.ts'
 import { blocksFrom, fork, importAll, PROVEN_WORK } from './branches.ts'
 import { type TestChain, wallet } from './chain.ts'
 import { AGAIN, ONCE, type Order, TestMarket, type TestPayment } from './market.ts'
@@ -34,7 +35,7 @@ export interface WalkCall {
   readonly payment: WalkPayment
   readonly change: 'nothing' | 'request' | 'wrong secret' | 'no secret'
   readonly life: number
-  ended: Result<Settled> | Error | null
+  ended: Result<Settled<FinishedClaim>> | Error | null
 }
 
 /** Random orders, calls, held work, blocks, deaths and reorganisations of a native market over a chain on LevelDB. */
@@ -154,7 +155,7 @@ export class CheckoutWalk {
     const call: WalkCall = { payment, change, life: this.life, ended: null }
     this.calls.push(call)
     const line = this.dice.tell(`call for payment ${this.payments.indexOf(payment)}, changed ${change}`)
-    const end = (ended: Result<Settled> | Error): void => {
+    const end = (ended: Result<Settled<FinishedClaim>> | Error): void => {
       call.ended = ended
       this.dice.add(line, ended instanceof Error ? String(ended) : ended.ok ? 'answered' : ended.fault.code)
     }
@@ -188,7 +189,7 @@ export class CheckoutWalk {
     this.#market = await this.market.restart()
     this.life += 1
     this.begun.push(this.market.workbench.begun)
-    await this.market.checkout.resume()
+    await this.market.till.resume()
     await this.market.quiet()
   }
 

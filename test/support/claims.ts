@@ -1,6 +1,6 @@
 import type { Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
-import type { Claim, FinishedClaim } from '../../marketplace/checkout/claim.ts'
-import type { StableClaim } from '../../marketplace/stable/claim.ts'
+import type { StableClaim } from '../../marketplace/till/rails/dollar/claim.ts'
+import type { Claim, FinishedClaim } from '../../marketplace/till/rails/native/claim.ts'
 
 /** Id of the payment of claim `number`. */
 export const txIdOf = (number: number): TxId => number.toString(16).padStart(64, '0') as TxId

@@ -1,4 +1,4 @@
-import type { ClaimStore, StoredClaim } from '../../marketplace/checkout/claim-store.ts'
+import type { ClaimStore, StoredClaim } from '../../marketplace/till/claim-store.ts'
 import type { OpenClaims } from '../../src/daemon/open-core.ts'
 
 type Closable<C extends StoredClaim> = ClaimStore<C> & { close(): Promise<void> }

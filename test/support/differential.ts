@@ -71,7 +71,7 @@ export class Differential {
     const block = decodeBlock(wire)
     if (!block.ok) return { refusal: block.fault.code }
     // Which light side blocks a node keeps is its own policy, of which the reference knows nothing.
-    const result = await this.test.chain.import(block.value, PROVEN_WORK)
+    const result = await this.test.chain.import(block.value, { provenWork: PROVEN_WORK })
     return result.ok ? { outcome: result.value } : { refusal: result.fault.code }
   }
 

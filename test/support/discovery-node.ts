@@ -1,5 +1,5 @@
-import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/checkout/settings.ts'
-import type { StableRail } from '../../marketplace/stable/rail.ts'
+import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
+import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/till/settings.ts'
 import type { MarketApi, NodeApi } from '../../rpc/node/node-api.ts'
 import { type MarketParts, TestMarket } from './market.ts'
 
@@ -7,7 +7,7 @@ import { type MarketParts, TestMarket } from './market.ts'
 export const HERE = 'https://node.example'
 
 /** The stablecoin rail as documents see it: open, or closed for a reason. */
-export function shownRail(closedBecause: string | null = null): StableRail {
+export function shownRail(closedBecause: string | null = null): DollarRail {
   return {
     terms: {
       network: { word: 'base', caip2: 'eip155:8453', chainId: 8453 },
@@ -24,12 +24,12 @@ export function shownRail(closedBecause: string | null = null): StableRail {
     verified: { ok: true, detail: 'asked' },
     sales: () => ({ calls: 3, amount: 6_000n }),
     closedBecause,
-  } as unknown as StableRail
+  } as unknown as DollarRail
 }
 
 /** A node that sells the test services on a real chain, as documents see it. */
 export async function sellingNode(
-  parts: MarketParts & { readonly stable?: StableRail } = {},
+  parts: MarketParts & { readonly stable?: DollarRail } = {},
 ): Promise<{ readonly node: NodeApi; readonly market: TestMarket }> {
   const market = await TestMarket.open(parts)
   const { shop, price, mempool } = market

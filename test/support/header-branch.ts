@@ -1,9 +1,8 @@
 import { baseFeeAfter } from '../../consensus/block/base-fee.ts'
 import { type Header, type SealedHeader, sealHeader } from '../../consensus/block/header.ts'
 import { historyRoot } from '../../consensus/block/history.ts'
-import { extendTip, type HeaderTip } from '../../consensus/chain/header-tip.ts'
+import { childTarget, extendTip, type HeaderTip } from '../../consensus/chain/header-tip.ts'
 import type { RuleBook } from '../../consensus/chain/rule-book.ts'
-import { childTarget } from '../../consensus/chain/targets.ts'
 
 /** The child that a header must have to pass every check but that of its work: no block stands behind it. */
 export function childHeader(ruleBook: RuleBook, tip: HeaderTip, change: Partial<Header> = {}): SealedHeader {

@@ -1,7 +1,7 @@
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
-import type { Claim, NativeClaimStore } from '../../marketplace/checkout/claim.ts'
-import type { ClaimPage } from '../../marketplace/checkout/claim-store.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
+import type { ClaimPage } from '../../marketplace/till/claim-store.ts'
+import type { Claim, NativeClaimStore } from '../../marketplace/till/rails/native/claim.ts'
 
 /** Time as a test lets it pass. The clock can be set besides, as on any machine; timers do not care. */
 export class TestTime implements Clock, Timers {

@@ -12,15 +12,6 @@ import type { Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import type { ReceiptEntry } from '../../consensus/tx/payloads.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
-import { Checkout, type PaidCall } from '../../marketplace/checkout/checkout.ts'
-import { NATIVE_CLAIMS, requestCommitment } from '../../marketplace/checkout/claim.ts'
-import type { Settled } from '../../marketplace/checkout/claim-ends.ts'
-import { type Offer, type Operator, Shop } from '../../marketplace/checkout/operator.ts'
-import { chainPrice, type NativePriceSource, priceIn } from '../../marketplace/checkout/price.ts'
-import { Sender } from '../../marketplace/checkout/sender.ts'
-import { DEFAULT_MARKET_SETTINGS, type MarketSettings } from '../../marketplace/checkout/settings.ts'
-import { Settler } from '../../marketplace/checkout/settler.ts'
-import { Workshop } from '../../marketplace/checkout/workshop.ts'
 import type { Service } from '../../marketplace/ledger/agents.ts'
 import { capabilityNumber, capabilitySet } from '../../marketplace/ledger/capabilities.ts'
 import { type Closure, closureOf } from '../../marketplace/ledger/closures.ts'
@@ -28,6 +19,16 @@ import { ESCROWS, type Escrow, lockOf, openerOf } from '../../marketplace/ledger
 import type { Outside } from '../../marketplace/ports/outside.ts'
 import type { ServiceContext } from '../../marketplace/services/context.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
+import type { Settled } from '../../marketplace/till/rail.ts'
+import { type FinishedClaim, NATIVE_CLAIMS, type NativeClaimStore } from '../../marketplace/till/rails/native/claim.ts'
+import { NativeRail, type PaidCall } from '../../marketplace/till/rails/native/native-rail.ts'
+import { chainPrice, type NativePriceSource, priceIn } from '../../marketplace/till/rails/native/price.ts'
+import { Sender } from '../../marketplace/till/rails/native/sender.ts'
+import { Settler } from '../../marketplace/till/rails/native/settler.ts'
+import { requestCommitment } from '../../marketplace/till/request-hash.ts'
+import { DEFAULT_MARKET_SETTINGS, type MarketSettings } from '../../marketplace/till/settings.ts'
+import { type Offer, type Operator, Shop } from '../../marketplace/till/shop.ts'
+import { Workshop } from '../../marketplace/till/workshop.ts'
 import { Mempool } from '../../mempool/mempool.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import { buildTemplate } from '../../miner/template.ts'
@@ -57,6 +58,8 @@ export interface MarketParts {
   readonly test?: TestChain
   /** A store that another replica has open already. */
   readonly store?: WatchedClaims
+  /** What stands between the rail and its store. */
+  readonly wrapNativeStore?: (store: NativeClaimStore) => NativeClaimStore
   readonly folder?: string
   readonly services?: readonly ServiceDefinition[]
   /** Prices in millionths of a dollar where they differ from the services' own. */
@@ -100,7 +103,7 @@ export class TestMarket {
   readonly shop: Shop
   readonly sender: Sender
   readonly settler: Settler
-  readonly checkout: Checkout
+  readonly till: NativeRail['till']
   readonly price: NativePriceSource
   readonly time = new TestTime()
   readonly workbench = new Workbench()
@@ -138,11 +141,15 @@ export class TestMarket {
       onFault: (cause) => this.faults.push(cause),
     })
     this.price = chainPrice(chain)
-    this.checkout = new Checkout({
-      ...{ chain, shop, store, sink: this.mempool, price: this.price, settler: this.settler },
+    this.till = new NativeRail({
+      ...{ chain, shop, sink: this.mempool, price: this.price, settler: this.settler },
+      store: parts.wrapNativeStore?.(store) ?? store,
       ...{ settings: { ...DEFAULT_MARKET_SETTINGS, ...settings }, clock: time, timers: time },
       workshop: new Workshop(chain, time),
-    })
+      onError: (error) => {
+        throw error
+      },
+    }).till
     opened.push(this)
   }
 
@@ -207,11 +214,14 @@ export class TestMarket {
 
   /** Offers a payment; parts of it can be put in others' places. */
   settle({ txId, secret, serviceId: id, request }: TestPayment, change: Partial<PaidCall> = {}) {
-    return this.checkout.settle({ txId, secret, serviceId: id, request, ...change })
+    return this.till.settle({ txId, secret, serviceId: id, request, ...change })
   }
 
   /** Pays, mines and settles. */
-  async buy(request: string, order: Order = {}): Promise<{ payment: TestPayment; answer: Result<Settled> }> {
+  async buy(
+    request: string,
+    order: Order = {},
+  ): Promise<{ payment: TestPayment; answer: Result<Settled<FinishedClaim>> }> {
     const payment = await this.pay(request, order)
     return { payment, answer: await this.settle(payment) }
   }
@@ -289,7 +299,7 @@ export class TestMarket {
   async stop(): Promise<void> {
     if (this.#dead) return
     this.workbench.release()
-    await this.checkout.stop()
+    await this.till.stop()
     await this.settler.stop()
   }
 

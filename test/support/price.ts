@@ -1,5 +1,5 @@
 import { mulDivDown, mulDivUp } from '../../consensus/primitives/amount.ts'
-import type { NativePriceSource } from '../../marketplace/checkout/price.ts'
+import type { NativePriceSource } from '../../marketplace/till/rails/native/price.ts'
 import { units } from './unsigned.ts'
 
 const COIN = 100_000_000n

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, isAbsolute, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { ROOT } from './source-tree.ts'
 
@@ -38,6 +38,19 @@ function installedNode(): string {
   return join(ROOT, 'node_modules/node/bin/node')
 }
 
+/** Where the bundle of a program lies, in the folder of all bundles. */
+export function bundleFolder(bundles: string, entry: string): string {
+  return join(bundles, basename(entry, '.ts'))
+}
+
+/** What is run for a program: its bundle where this test run has made one, its source otherwise. */
+function runnable(entry: string): string {
+  const { TEST_BUNDLES: bundles } = process.env
+  if (bundles === undefined || !isAbsolute(entry)) return entry
+  const bundle = join(bundleFolder(bundles, entry), `${basename(entry, '.ts')}.js`)
+  return existsSync(bundle) ? bundle : entry
+}
+
 /** Where a test run keeps compiled code for all its processes; elsewhere each compiles for itself. */
 function compiled(): Readonly<Record<string, string>> {
   const folder = process.env.TEST_COMPILED
@@ -52,7 +65,7 @@ export class Program {
   #ended: Exit | null = null
 
   constructor({ entry, args, env = {}, node = PINNED_NODE, flags = [], input, cwd }: ProgramOptions) {
-    this.#child = spawn(node, [...flags, entry, ...args], {
+    this.#child = spawn(node, [...flags, runnable(entry), ...args], {
       env: { PATH: process.env.PATH, HOME: tmpdir(), ...compiled(), ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
       cwd,

@@ -1,7 +1,7 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { Provider } from '../../src/adapters/providers/provider.ts'
-import { ProviderChain, type ProviderChainParts } from '../../src/adapters/providers/provider-chain.ts'
+import { ProviderChain, type ProviderChainDependencies } from '../../src/adapters/providers/provider-chain.ts'
 import { TestTime } from './market-parts.ts'
 
 /** What a scripted provider does when it is asked, or checked. */
@@ -68,7 +68,7 @@ export class ChainStand {
   readonly first = new ScriptedProvider('first')
   readonly second = new ScriptedProvider('second')
 
-  chain(parts: Partial<ProviderChainParts<string, string>> = {}): ProviderChain<string, string> {
+  chain(parts: Partial<ProviderChainDependencies<string, string>> = {}): ProviderChain<string, string> {
     const { time, first, second } = this
     return new ProviderChain({
       ...{ what: 'things', requires: ['providers.things'], providers: [first, second], keyOf: (query) => query },

@@ -1,7 +1,7 @@
-import { runService } from '../../marketplace/checkout/run-service.ts'
 import type { ServiceContext } from '../../marketplace/services/context.ts'
 import { checkRequest, type ServiceDefinition } from '../../marketplace/services/service.ts'
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
+import { runService } from '../../marketplace/till/workshop.ts'
 import { SERVICE_CASES } from './service-cases.ts'
 import { emptyServiceChain, type ServiceChain, serviceChain } from './service-chain.ts'
 

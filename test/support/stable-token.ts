@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { keccakText, recoverSigner } from '../../consensus/external/eip712.ts'
-import { digestOf } from '../../marketplace/stable/identity.ts'
-import type { StableTerms } from '../../marketplace/stable/terms.ts'
+import { digestOf } from '../../marketplace/till/rails/dollar/identity.ts'
+import type { StableTerms } from '../../marketplace/till/rails/dollar/terms.ts'
 
 /** A transfer as the authorization says it, numbers in decimal text. */
 export interface Said {

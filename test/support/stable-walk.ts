@@ -1,8 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Result } from '../../consensus/primitives/result.ts'
-import type { StableClaimStore } from '../../marketplace/stable/claim.ts'
-import { identify } from '../../marketplace/stable/identity.ts'
-import type { StableCall, StableSettled } from '../../marketplace/stable/rail.ts'
+import type { StableCall, StableClaimStore, StableSettled } from '../../marketplace/till/rails/dollar/claim.ts'
+import { identify } from '../../marketplace/till/rails/dollar/identity.ts'
 import { AGAIN, ONCE } from './market.ts'
 import { until } from './processes.ts'
 import { type Payer, paymentOf, TERMS, TestRail } from './stable.ts'
@@ -140,7 +139,7 @@ export class StableWalk {
       if (!outcome.ok) return
       const { claim } = outcome.value
       this.answers.push({ order, request, settled: outcome.value, wasPaid: this.isPaid(claim.payer, claim.nonce) })
-      if (isHandedOver) await rail.checkout.delivered(claim)
+      if (isHandedOver) await rail.till.delivered(claim)
     }
     this.#underWay.push(rail.settle({ ...order.call, request, idempotencyKey }).then(end))
     if (dice.chance(0.5)) await setTimeout(dice.below(20))

@@ -5,20 +5,20 @@ import { evmAddressOf, signDigest } from '../../consensus/external/eip712.ts'
 import { toHex } from '../../consensus/primitives/bytes.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
-import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/checkout/settings.ts'
-import { Workshop } from '../../marketplace/checkout/workshop.ts'
-import { StableCheckout } from '../../marketplace/stable/checkout.ts'
+import type { StableCall, StableSettled } from '../../marketplace/till/rails/dollar/claim.ts'
 import {
   STABLE_CLAIMS,
   type StableClaim,
   type StableClaimStore,
   type StablePayment,
-} from '../../marketplace/stable/claim.ts'
-import { FacilitatorPool } from '../../marketplace/stable/facilitators.ts'
-import { digestOf } from '../../marketplace/stable/identity.ts'
-import type { StableCall, StableSettled } from '../../marketplace/stable/rail.ts'
-import { Refunder, type RefundWallet } from '../../marketplace/stable/refunds.ts'
-import type { StableTerms } from '../../marketplace/stable/terms.ts'
+} from '../../marketplace/till/rails/dollar/claim.ts'
+import { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
+import { FacilitatorPool } from '../../marketplace/till/rails/dollar/facilitators.ts'
+import { digestOf } from '../../marketplace/till/rails/dollar/identity.ts'
+import { Refunder, type RefundWallet } from '../../marketplace/till/rails/dollar/refunds.ts'
+import type { StableTerms } from '../../marketplace/till/rails/dollar/terms.ts'
+import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/till/settings.ts'
+import { Workshop } from '../../marketplace/till/workshop.ts'
 import { EvmRpc } from '../../src/adapters/evm-rpc.ts'
 import { HttpFacilitator } from '../../src/adapters/facilitator-http.ts'
 import { systemTimers } from '../../src/daemon/runtime.ts'
@@ -116,15 +116,19 @@ export interface RailParts extends MarketParts {
   readonly timers?: Timers
 }
 
+/** A call that differs from the usual one; `client` sends it, from a `network` where that is given. */
+export type OrderChange = Partial<StableCall> & { readonly client?: string; readonly network?: string }
+
 const opened: TestRail[] = []
 
-/** The stablecoin rail in this process: real checkout, adapters over real sockets, LevelDB; facilitators and token are a test's. */
+/** The stablecoin rail in this process: real till, adapters over real sockets, LevelDB; facilitators and token are a test's. */
 export class TestRail {
   readonly market: TestMarket
   readonly token: TestToken
   readonly facilitators: readonly TestFacilitator[]
   readonly store: StableClaimStore & { close(): Promise<void> }
-  readonly checkout: StableCheckout
+  readonly dollar: DollarRail
+  readonly till: DollarRail['till']
   readonly pool: FacilitatorPool
   readonly faults: Fault[] = []
   readonly errors: unknown[] = []
@@ -153,7 +157,7 @@ export class TestRail {
     const wallet = parts.hasRefundKey === false ? null : walletOf(parts.refunder ?? this.treasury)
     const refunder = new Refunder({ ...shared, terms, wallet, onFault })
     const { settleWaitMs = 5_000 } = parts
-    this.checkout = new StableCheckout({
+    this.dollar = new DollarRail({
       ...{ ...shared, chain, shop: this.market.shop, workshop: new Workshop(chain, clock), refunder, onFault },
       seller: {
         terms,
@@ -161,6 +165,7 @@ export class TestRail {
       },
       settings: { ...DEFAULT_MARKET_SETTINGS, settleWaitMs },
     })
+    this.till = this.dollar.till
     opened.push(this)
   }
 
@@ -181,20 +186,31 @@ export class TestRail {
   async start(): Promise<void> {
     if (this.#parts.holdsWork === true) this.market.workbench.hold()
     await this.pool.start()
-    await this.checkout.resume()
+    await this.till.resume()
   }
 
   /** The process dies, whatever was under way, and another takes over its store. */
   async restart(change: Partial<RailParts> = {}): Promise<TestRail> {
-    this.checkout.abandon()
+    this.till.abandon()
     this.market.workbench.release()
-    await this.checkout.stop()
+    await this.till.stop()
     opened.splice(opened.indexOf(this), 1)
-    const { market, token, facilitators, store, treasury } = this
-    const made = { market, token, facilitators, store, treasury, rpcUrl: this.#rpcUrl }
-    const rail = new TestRail({ ...this.#parts, ...change }, made)
+    const rail = new TestRail({ ...this.#parts, ...change }, this.#made())
     await rail.start()
     return rail
+  }
+
+  /** Another replica of the same operator: the same store and partners. The test that opens it stops it. */
+  async replica(): Promise<TestRail> {
+    const rail = new TestRail({ ...this.#parts, wrapStore: (store) => store }, this.#made())
+    opened.splice(opened.indexOf(rail), 1)
+    await rail.start()
+    return rail
+  }
+
+  #made(): Made {
+    const { market, token, facilitators, store, treasury } = this
+    return { market, token, facilitators, store, treasury, rpcUrl: this.#rpcUrl }
   }
 
   get facilitator(): TestFacilitator {
@@ -209,13 +225,14 @@ export class TestRail {
   }
 
   /** A call with its payment. */
-  order(request = 'ok', change: Partial<StableCall> = {}): StableCall {
+  order(request = 'ok', { client, network, ...change }: OrderChange = {}): StableCall {
     const payment = change.payment ?? paymentOf(this.payer())
-    return { serviceId: AGAIN, request, idempotencyKey: null, ...change, payment }
+    const from = client === undefined ? {} : { from: { address: client, network: network ?? client } }
+    return { serviceId: AGAIN, request, idempotencyKey: null, ...from, ...change, payment }
   }
 
   settle(call: StableCall): Promise<Result<StableSettled>> {
-    return this.checkout.settle(call)
+    return this.till.settle(call)
   }
 
   /** Code of what a call is answered: `settled`, `replayed`, or the fault's. */
@@ -270,10 +287,10 @@ interface Made {
 /** Closes every rail that a test has opened; call before the markets are closed. */
 export async function closeRails(): Promise<void> {
   for (const rail of opened.splice(0)) {
-    rail.checkout.abandon()
+    rail.till.abandon()
     rail.market.workbench.release()
     for (const facilitator of rail.facilitators) await facilitator.close()
-    await rail.checkout.stop()
+    await rail.till.stop()
     await rail.store.close()
     await rail.token.close()
   }

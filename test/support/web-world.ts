@@ -7,7 +7,7 @@ import type { WebPage } from '../../marketplace/ports/web.ts'
 import { AddressGuard } from '../../src/adapters/address-guard.ts'
 import { FetchGate, GATE_LIMITS, type GateLimits } from '../../src/adapters/fetch-gate.ts'
 import { type AskNames, NameSystem } from '../../src/adapters/name-system.ts'
-import { SafeFetcher, type SafeFetcherParts } from '../../src/adapters/safe-fetch.ts'
+import { SafeFetcher, type SafeFetcherDependencies } from '../../src/adapters/safe-fetch.ts'
 import { type InternetPlan, internetOf } from './internet.ts'
 import { WORLD_CERTIFICATE, WORLD_KEY } from './web-world-tls.ts'
 
@@ -25,7 +25,7 @@ export interface WorldHost {
 }
 
 /** What a test changes of the fetcher that it reads the world with. */
-export interface FetcherChanges extends Partial<SafeFetcherParts> {
+export interface FetcherChanges extends Partial<SafeFetcherDependencies> {
   readonly deny?: OutsideConfig['web']['deny']
   readonly ask?: AskNames
   readonly limits?: Partial<GateLimits>

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { SETTINGS } from '../../config/settings.ts'
-import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/checkout/settings.ts'
+import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/till/settings.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import type { RateBucket } from '../../rpc/contract/route.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../rpc/server/limits.ts'
@@ -14,8 +14,11 @@ const PROSE = [
   'CONTRIBUTING.md',
   'docs/architecture.md',
   'docs/client.md',
+  'docs/glossary.md',
+  'docs/guide.md',
   'docs/money.md',
   'docs/operating.md',
+  'docs/promises.md',
   'docs/replicas.md',
   'docs/spec/encoding.md',
   'docs/spec/transactions.md',

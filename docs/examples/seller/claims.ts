@@ -3,13 +3,13 @@ import { type FileHandle, open, readFile } from 'node:fs/promises'
 /** How a call ended. */
 export interface Ending {
   readonly outcome: 'delivered' | 'failed'
-  /** JSON text, exactly as it is hashed and answered; for people where it failed. */
+  /** JSON text, exactly as it is hashed and answered; a message for people if the call failed. */
   readonly result: string
   readonly resultHash: string
   readonly durationMs: number
 }
 
-/** A payment that was taken, for one request and for ever. */
+/** A payment that is taken for one request, for ever. */
 export interface Claim {
   readonly txId: string
   readonly request: string
@@ -23,13 +23,13 @@ export interface Claim {
 }
 
 /**
- * The seller's own memory: a file that only grows, each line on the disk before anything is done that rests on it. One process at
- * a time; several need a database with a unique key over `txId`.
+ * The seller's claims, in a file that only grows. Each line is on the disk before the seller acts on it. Only one process may use
+ * the file; several need a database with a unique key on `txId`.
  */
 export class Claims {
   readonly #file: FileHandle
   readonly #claims: Map<string, Claim>
-  /** Claims on their way to the disk: nobody may work on them yet. */
+  /** Claims that are being written to the disk: no work may begin on them yet. */
   readonly #taking = new Map<string, Promise<Claim>>()
   #writing: Promise<unknown> = Promise.resolve()
 
@@ -38,7 +38,7 @@ export class Claims {
     this.#claims = claims
   }
 
-  /** Reads what is there. A last line that a crash cut off was never relied on, and is taken away. */
+  /** Reads the file. A last line that a crash cut off is deleted: the seller had not acted on it yet. */
   static async open(path: string): Promise<Claims> {
     const claims = new Map<string, Claim>()
     const file = await open(path, 'a', 0o600)
@@ -56,12 +56,12 @@ export class Claims {
     return this.#claims.get(txId)
   }
 
-  /** Calls that are not over: work or settlement is still to be done. */
+  /** Calls whose work or settlement is still to be done. */
   open(): readonly Claim[] {
     return [...this.#claims.values()].filter(({ closed }) => closed === undefined)
   }
 
-  /** Takes a payment if nobody has, and says whose it is. Durable when it resolves, for those who came second as well. */
+  /** Takes a payment unless it is taken, and returns its claim. The claim is on the disk when this resolves, for every caller. */
   async take(claim: Claim): Promise<Claim> {
     const { txId } = claim
     const first = this.#taking.get(txId)
@@ -77,7 +77,7 @@ export class Claims {
     return taken
   }
 
-  /** Adds what became of a claim. Durable when it resolves. */
+  /** Adds the end of a claim. It is on the disk when this resolves. */
   async add(txId: string, change: Partial<Claim>): Promise<Claim> {
     await this.#append({ txId, ...change })
     const next = { ...(this.#claims.get(txId) as Claim), ...change }
@@ -85,7 +85,7 @@ export class Claims {
     return next
   }
 
-  /** One line after the other; what cannot be written ends the process, since nothing can be promised any more. */
+  /** Writes one line after another. A failure ends the process, because it could not keep its claims any more. */
   #append(line: object): Promise<void> {
     const written = this.#writing.then(async () => {
       await this.#file.write(`${JSON.stringify(line)}\n`)

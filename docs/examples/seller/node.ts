@@ -10,7 +10,7 @@ import type { Claim } from './claims.ts'
 /** Fields of an answer. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** What a seller asks of a node: any node of the network will do, and need not be the seller's. */
+/** What a seller needs of a node. Any node of the network will do; it need not be the seller's own. */
 export class Node {
   readonly #url: string
   readonly #agentId: string
@@ -22,7 +22,7 @@ export class Node {
     this.#serviceId = serviceId
   }
 
-  /** The offer of now, for both generations. */
+  /** The current offer, for both generations of x402. */
   offer(resource: string): Promise<Fields> {
     const query = new URLSearchParams({ resource, maxTimeoutSeconds: '60' })
     return this.#get(`/facilitator/offers/${this.#agentId}/${this.#serviceId}?${query}`)
@@ -35,25 +35,25 @@ export class Node {
     return { chainId, genesis } as SellingNetwork['network']
   }
 
-  /** Base units that a transaction has put in escrow; null while no block holds it and nobody has seen it. */
+  /** Base units that a transaction puts in escrow; null while the node does not know the transaction. */
   async amountOf(txId: string): Promise<string | null> {
     const { transaction } = await this.#get(`/api/v1/tx/${txId}`)
     const { amount } = fieldsOf(fieldsOf(transaction).payload)
     return typeof amount === 'string' ? amount : null
   }
 
-  /** Whether a payment may be taken. Whatever was paid is named: the node says whether it was the price when it was mined. */
+  /** Whether a payment may be taken. `amount` is the amount of the payment: the node checks that it was the price when it was mined. */
   verify(claim: Claim): Promise<Fields> {
     return this.#post('/facilitator/verify', this.#body(claim))
   }
 
-  /** Puts the end of a call on record; the answer has the receipt to sign. */
+  /** Records the end of a call; the answer has the receipt to sign. */
   async settle(claim: Claim, signer: AccountSigner, network: SellingNetwork): Promise<Fields> {
     const settlement = await signSettlement(endOf(claim), signer, network)
     return this.#post('/facilitator/settle', this.#body(claim, { settlement }))
   }
 
-  /** Signs a receipt, once it is sure that it is ours, and posts it; the node's word where it is not taken. */
+  /** Checks that a receipt is ours, signs it and posts it; returns the node's message if it is refused. */
   async post(unsigned: unknown, claim: Claim, signer: AccountSigner, network: SellingNetwork): Promise<string | null> {
     const tx = await signReceipt(unsigned, { call: endOf(claim), signer }, network)
     if (!tx.ok) return JSON.stringify(tx.fault)

@@ -4,15 +4,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { NETWORKS, type NetworkName } from '../../../config/networks/table.ts'
 import { seedOfWords } from '../../../consensus/crypto/words.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
-import { requestHash } from '../../../marketplace/checkout/claim.ts'
+import { requestHash } from '../../../marketplace/till/request-hash.ts'
 import type { SellingNetwork } from '../../../rpc/client/selling.ts'
 import { walletKey } from '../../../src/crypto/wallet-key.ts'
 import { type Claim, Claims, type Ending } from './claims.ts'
 import { type Fields, hashOfResult, Node } from './node.ts'
 
 /**
- * A server that sells one service for the native coin through any node. It answers 402, claims a payment in a file of its own
- * before it works, answers, and has the escrow released. See docs/facilitator.md.
+ * A server that sells one service for the native coin through any node. It answers 402, claims the payment in a file of its own,
+ * works, answers, and closes the escrow. See docs/facilitator.md.
  */
 
 const env = (name: string, otherwise?: string): string => {
@@ -37,7 +37,7 @@ const { work, repeatable } = (await import(env('SELLER_WORK', './work.ts'))) as 
 const running = new Map<string, Promise<Claim>>()
 const network = await networkOfMine()
 
-/** The genesis is part of every signature: name it, and no node can have you sign for another network. */
+/** The genesis is part of every signature. If you name it, no node can make you sign for another network. */
 async function networkOfMine(): Promise<SellingNetwork> {
   const params = NETWORKS[env('SELLER_NETWORK', 'devnet') as NetworkName]
   const { chainId, genesis } = await node.network()
@@ -46,7 +46,7 @@ async function networkOfMine(): Promise<SellingNetwork> {
   return { params, network: { chainId, genesis } }
 }
 
-/** A call as it came: its request, and the payment of either generation. */
+/** A call: its request, and the payment of either generation. */
 interface Call {
   readonly request: string
   readonly payment: { readonly txId: string; readonly secret: string | null } | null
@@ -58,7 +58,7 @@ async function answer(call: Call, response: ServerResponse): Promise<void> {
   const { txId, secret } = call.payment
   const known = claims.get(txId) ?? (await takeNew(call, response))
   if (known === null) return
-  // A payment is public, the secret and the request are its buyer's.
+  // Payments are public; only the buyer knows the secret and the request.
   if (known.requestHash !== requestHash(SERVICE, call.request) || known.secret !== secret)
     return send(response, 409, { code: 'payment_already_redeemed', error: 'the payment was used for another call' })
   const { ending } = known.ending === undefined ? await finish(known) : known
@@ -69,7 +69,7 @@ async function answer(call: Call, response: ServerResponse): Promise<void> {
   send(response, 200, `{"paid":true,"result":${result},"receipt":${JSON.stringify(receipt)}}`)
 }
 
-/** Verifies, then claims; null where the caller was told why not. Two who come at once get the same claim. */
+/** Verifies, then claims; null if the caller was refused. Two calls at once get the same claim. */
 async function takeNew(call: Call, response: ServerResponse): Promise<Claim | null> {
   const { request, payment } = call
   const { txId, secret } = payment as NonNullable<Call['payment']>
@@ -87,7 +87,7 @@ async function takeNew(call: Call, response: ServerResponse): Promise<Claim | nu
   return claims.take(claim)
 }
 
-/** Does the work of a claim, once however many ask for it; its end is on the disk before anybody hears of it. */
+/** Does the work of a claim once, however many calls ask for it. Its end is on the disk before any of them is answered. */
 function finish(claim: Claim): Promise<Claim> {
   const { txId, request } = claim
   const already = running.get(txId)
@@ -110,7 +110,7 @@ async function endingOf(doing: () => Promise<object>): Promise<Ending> {
   }
 }
 
-/** Takes up what a crash has left: work that may be repeated is done, the rest is refunded. */
+/** Goes on after a crash: work that may be repeated is done, other calls are refunded. */
 async function recover(): Promise<void> {
   for (const claim of claims.open()) {
     if (claim.ending !== undefined) continue
@@ -119,7 +119,7 @@ async function recover(): Promise<void> {
   }
 }
 
-/** Has the node write the receipt of every call that is over, signs and posts it, until the chain has closed the escrow. */
+/** For every finished call: gets its receipt from the node, signs and posts it, until the chain has closed the escrow. */
 async function settleForEver(): Promise<never> {
   for (;;) {
     for (const claim of claims.open()) if (claim.ending !== undefined) await settleOne(claim).catch(report)
@@ -130,7 +130,7 @@ async function settleForEver(): Promise<never> {
 async function settleOne(claim: Claim): Promise<void> {
   const said = await node.settle(claim, signer, network)
   const { errorReason } = said
-  // Refunded by consensus at the deadline: there is nothing to earn any more.
+  // Consensus refunded it at the deadline: nothing can be earned any more.
   if (errorReason === 'payment_closed') return void (await claims.add(claim.txId, { closed: 'expired' }))
   if (said.success !== true) return report(`${claim.txId}: ${String(errorReason)}`)
   const { receipt, receiptTransaction } = said.extra as { receipt: { status: string }; receiptTransaction: unknown }
@@ -155,7 +155,7 @@ async function ask(
   send(response, 402, body)
 }
 
-/** Reads a call; null where it is none. The payment is in the body, or in a header of either generation. */
+/** Reads a call; null if it is malformed. The payment is in the body, or in a header of either generation. */
 async function read(message: IncomingMessage): Promise<Call | null> {
   let text = ''
   for await (const chunk of message.setEncoding('utf8')) {

@@ -1,6 +1,6 @@
+import { Bucket } from '../../../consensus/primitives/bucket.ts'
 import { freeOf } from '../../ports/free-places.ts'
 
-const MINUTE_MS = 60_000
 /** A burst is a tenth of a minute's allowance. */
 const BURST_PART = 10
 
@@ -10,36 +10,23 @@ const BURST_PART = 10
  */
 export class TokenBucket {
   readonly #capacity: number
-  readonly #perMs: number
-  #level: number
-  #atMs: number
+  readonly #bucket: Bucket
 
   constructor(perMinute: number, nowMs: number) {
     this.#capacity = Math.max(1, Math.floor(perMinute / BURST_PART))
     // The initial level counts for the first minute too.
-    this.#perMs = (perMinute - this.#capacity + 1) / MINUTE_MS
-    this.#level = this.#capacity
-    this.#atMs = nowMs
+    const perSecond = (perMinute - this.#capacity + 1) / 60
+    this.#bucket = new Bucket({ burst: this.#capacity, perSecond }, nowMs)
   }
 
   /** Time until `units` can be taken, 0 for now. Free requests leave a part of the bucket to others. */
   waitMs(units: number, nowMs: number, isFree = false): number {
-    this.#fill(nowMs)
     const kept = isFree ? this.#capacity - freeOf(this.#capacity) : 0
-    const missing = Math.min(units, this.#capacity - kept) + kept - this.#level
-    return missing <= 0 ? 0 : Math.ceil(missing / this.#perMs)
+    return this.#bucket.waitMs(Math.min(units, this.#capacity - kept) + kept, nowMs)
   }
 
   /** Takes units. A negative number returns unused ones. */
   take(units: number, nowMs: number): void {
-    this.#fill(nowMs)
-    this.#level = Math.min(this.#capacity, this.#level - units)
-  }
-
-  #fill(nowMs: number): void {
-    const passed = Math.max(0, nowMs - this.#atMs)
-    this.#level = Math.min(this.#capacity, this.#level + passed * this.#perMs)
-    // If the clock is set back, refill from there. Otherwise nothing would refill until the clock catches up.
-    this.#atMs = nowMs
+    this.#bucket.spend(units, nowMs)
   }
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { HEADER_BYTES } from '../../../consensus/block/header.ts'
 import { meetsTarget, powHash, workOfTarget } from '../../../consensus/block/pow.ts'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { formatAddress } from '../../../consensus/crypto/address.ts'
 import { isHex, toHex } from '../../../consensus/primitives/bytes.ts'
 import { faultMessage } from '../../../consensus/primitives/fault.ts'
@@ -57,7 +57,7 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** How a block is named: a height, an id, or the head. */
+/** A block's height, its id, or the head. */
 type BlockName = number | BlockId | 'latest'
 
 function parse(request: string): Result<BlockName> {
@@ -68,14 +68,14 @@ function parse(request: string): Result<BlockName> {
   return isHex(id, 32) ? ok(id as BlockId) : unusable('not a height, hash or latest', FORMAT)
 }
 
-function heightOf(chain: Chain, name: BlockName): number | undefined {
+function heightOf(chain: ChainReader, name: BlockName): number | undefined {
   const top = chain.head.header.height
   if (name === 'latest') return top
   if (typeof name === 'number') return name <= top ? name : undefined
   return heightOnBestChain(chain, name)
 }
 
-/** Genesis has no proof of work and no reward: it is given. */
+/** The genesis block has no proof of work and no reward. */
 function proofOf({ powHasher, chain }: ServiceContext, { entry: { header, bytes } }: BlockFacts) {
   const { pow } = chain.ruleBook.at(header.height).block
   const hash = header.height === 0 ? null : powHash(powHasher, bytes, pow)
@@ -121,7 +121,7 @@ function inspect(context: ServiceContext, block: BlockFacts) {
   }
 }
 
-/** Facts of one block of the best chain, its proof of work hashed anew. */
+/** Facts of one block of the best chain; its proof of work is hashed again. */
 export const blockInspect = defineService<BlockName, typeof RESULT>({
   serviceId: ID,
   name: 'Block inspection',

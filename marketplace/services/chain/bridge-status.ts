@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { tokenAsset } from '../../../consensus/ledger/asset.ts'
 import { bridgeFacts, type NetworkFacts } from '../../../consensus/ledger/bridge-facts.ts'
 import type { Fault } from '../../../consensus/primitives/fault.ts'
@@ -48,7 +48,7 @@ const NETWORK = Type.Object({
   lastObserved: Type.Null(),
 })
 
-/** Fields of the status beside its envelope. */
+/** Result fields, without the envelope. */
 export const BRIDGE_STATUS = {
   committee: orNull(
     Type.Object({
@@ -65,8 +65,11 @@ export const BRIDGE_STATUS = {
 const FACTS = Type.Object(BRIDGE_STATUS)
 const RESULT = Type.Object({ ...CHAIN_ENVELOPE, ...BRIDGE_STATUS })
 
-/** The bridge as the next block finds it: all networks, or the one with a name in any letters. Within one reading. */
-export async function bridgeStatusFacts(chain: Chain, name: string | null): Promise<Static<typeof FACTS>> {
+/**
+ * The bridge as the next block sees it: all networks, or the one named (case ignored). Must be called within one
+ * reading.
+ */
+export async function bridgeStatusFacts(chain: ChainReader, name: string | null): Promise<Static<typeof FACTS>> {
   const networks: Static<typeof NETWORK>[] = []
   const named = networksNamed(chain, name)
   if (named.length === 0 && name !== null) throw new Error(`the bridge has no network ${name}`)
@@ -81,20 +84,20 @@ export async function bridgeStatusFacts(chain: Chain, name: string | null): Prom
   }
 }
 
-function networksNamed(chain: Chain, name: string | null): readonly NetworkFacts[] {
+function networksNamed(chain: ChainReader, name: string | null): readonly NetworkFacts[] {
   const asked = name?.toLowerCase()
   return bridgeNetworks(chain).filter(
     ({ rules }) => asked === undefined || [rules.key, rules.name.toLowerCase()].includes(asked),
   )
 }
 
-function networkFault(chain: Chain, name: string | null): Fault | null {
+function networkFault(chain: ChainReader, name: string | null): Fault | null {
   if (networksNamed(chain, name).length > 0 || name === null) return null
   const keys = bridgeNetworks(chain).map(({ rules }) => rules.key)
   return refusal(`the bridge has no network ${name.toLowerCase()}; it has ${keys.join(', ')}`, FORMAT)
 }
 
-function committeeJson({ database, ruleBook, head }: Chain): Static<typeof FACTS>['committee'] {
+function committeeJson({ database, ruleBook, head }: ChainReader): Static<typeof FACTS>['committee'] {
   const height = head.header.height + 1
   const { committee } = bridgeFacts(database, ruleBook.at(height), height)
   if (committee === null) return null
@@ -102,7 +105,7 @@ function committeeJson({ database, ruleBook, head }: Chain): Static<typeof FACTS
   return { epoch, members: keys.length, threshold, rotationAt: rotation?.effectiveAt ?? null }
 }
 
-async function networkJson(chain: Chain, facts: NetworkFacts): Promise<Static<typeof NETWORK>> {
+async function networkJson(chain: ChainReader, facts: NetworkFacts): Promise<Static<typeof NETWORK>> {
   const { rules, status, vault } = facts
   const asset = recordedAsset(chain, tokenAsset(rules.asset))
   const units = (value: bigint) => assetAmount(asset, value)
@@ -136,7 +139,7 @@ async function networkJson(chain: Chain, facts: NetworkFacts): Promise<Static<ty
 
 const SAMPLE_DOLLARS = (amount: string) => ({ symbol: 'XUSD', decimals: 6, amount })
 
-/** Networks of the bridge. */
+/** State of the bridge's networks. */
 export const bridgeStatus = defineService<string | null, typeof RESULT>({
   serviceId: ID,
   name: 'Bridge status',

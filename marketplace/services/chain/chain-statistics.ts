@@ -1,29 +1,29 @@
 import { executedFrom } from '../../../consensus/chain/adoption.ts'
-import type { Chain } from '../../../consensus/chain/chain.ts'
 import type { BlockEntry } from '../../../consensus/chain/layout.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { assert } from '../../../consensus/primitives/assert.ts'
 
-/** A stretch of the best chain up to its head. */
+/** A window of the best chain that ends at its head. */
 export interface ChainWindow {
   readonly from: BlockEntry
   readonly blocks: number
   readonly seconds: number
   /** Expected hashes per second. */
   readonly hashrate: number
-  /** Transactions in all blocks from the first on; null where some of them were not executed here, and so not counted. */
+  /** Transactions in the window; null if this node did not execute all its blocks and so did not count them. */
   readonly transactions: number | null
 }
 
-/** The best chain's block at a height that exists. */
-export function entryAt({ database }: Chain, height: number): BlockEntry {
+/** The block of the best chain at an existing height. */
+export function entryAt({ database }: ChainReader, height: number): BlockEntry {
   const id = database.idAt(height)
   const entry = id === undefined ? undefined : database.entry(id)
   assert(entry !== undefined, `the best chain has no block at height ${height}`)
   return entry
 }
 
-/** The last `ms` of chain time; at most all of it since block 1, whose time is the first that a miner set. */
-export function windowOf(chain: Chain, ms: number): ChainWindow {
+/** The last `ms` of chain time. It starts at block 1 at the earliest, the first block whose time a miner set. */
+export function windowOf(chain: ChainReader, ms: number): ChainWindow {
   const head = chain.head
   const from = entryAt(chain, firstSince(chain, head.header.timeMs - ms))
   const seconds = (head.header.timeMs - from.header.timeMs) / 1_000
@@ -41,8 +41,8 @@ export function windowOf(chain: Chain, ms: number): ChainWindow {
   }
 }
 
-/** Lowest height from 1 on whose block is at or after the time; block times ascend, so it is found by halving. */
-function firstSince(chain: Chain, timeMs: number): number {
+/** The lowest height from 1 on whose block is at or after the time. Block times ascend, so a binary search finds it. */
+function firstSince(chain: ChainReader, timeMs: number): number {
   const top = chain.head.header.height
   let low = Math.min(1, top)
   let high = top

@@ -15,7 +15,7 @@ import { defineService } from '../service.ts'
 const ID = 'node-explorer-summary' as ServiceId
 /** Blocks listed. */
 const LISTED = 10
-/** Blocks that kinds and supply effects are counted over. */
+/** Limits of the window over which transaction types and supply effects are counted. */
 export const SUMMARY_WINDOW = { blocks: 20, transactions: 2_000 }
 
 const RESULT = Type.Object({
@@ -39,7 +39,7 @@ const RESULT = Type.Object({
   mempool: Type.Object({ count: Type.Integer(), bytes: Type.Integer() }),
   supplyEffect: Type.Object({
     minted: COIN_AMOUNT,
-    /** Null where this node has pruned a payment that was delivered in these blocks. */
+    /** Null if this node pruned a payment that was delivered in these blocks. */
     burned: orNull(COIN_AMOUNT),
     net: orNull(Type.String({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]{1,8})?$' })),
   }),
@@ -83,7 +83,7 @@ async function summary(context: ServiceContext) {
   }
 }
 
-/** What blocks burned together; null where one is not known. Others get their turn between two blocks. */
+/** The sum that these blocks burned; null if one is unknown. Yields to other work between blocks. */
 async function burnedByAll({ chain }: ServiceContext, blocks: readonly BlockFacts[]): Promise<bigint | null> {
   let burned = 0n
   for (const block of blocks) {
@@ -99,7 +99,7 @@ function signedCoins(context: ServiceContext, units: bigint): string {
   return units < 0n ? `-${coins(context, -units)}` : coins(context, units)
 }
 
-/** The newest blocks, what is in them, and what they did to the supply. */
+/** The newest blocks, their content, and their effect on the supply. */
 export const explorerSummary = defineService({
   serviceId: ID,
   name: 'Explorer summary',

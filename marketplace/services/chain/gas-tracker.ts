@@ -11,9 +11,9 @@ import { defineService } from '../service.ts'
 import { entryAt } from './chain-statistics.ts'
 
 const ID = 'node-gas-tracker' as ServiceId
-/** Blocks that fees are averaged over. */
+/** Number of blocks over which fees are averaged. */
 const WINDOW_BLOCKS = 20
-/** Congestion is high at this share of full blocks, and low below the other. */
+/** Congestion is high from this share of full blocks on, and low below the other. */
 const CONGESTION = { highPct: 75, lowPct: 25 } as const
 
 const RATES = Type.Object({ min: Type.String(), median: Type.String(), p90: Type.String(), avg: Type.String() })
@@ -46,7 +46,10 @@ const RESULT = Type.Object({
   unknown: Type.Array(Type.String()),
 })
 
-/** Weight of a transfer, and of a payment for a call whose two ids have 40 characters together, by a single-key account that has sent before. */
+/**
+ * Weights of a transfer, and of a paid call whose two ids have 40 characters together, both by a single-key account
+ * that has sent before.
+ */
 const WEIGHTS = { transfer: 3_432n, paidCall: 4_719n } as const
 const FEE_RULE = `transferCost and paidCallCost are coins at the suggested rate, for a weight of ${WEIGHTS.transfer} and ${WEIGHTS.paidCall}: a plain transfer and the payment of a call, by a single-key account that has sent before. A first transaction carries its keys and weighs more.`
 
@@ -118,7 +121,7 @@ function track(context: ServiceContext) {
   }
 }
 
-/** Fees of the last 20 blocks, burn, and how full blocks and mempool are. */
+/** Fees of the last 20 blocks, burn, and how full the blocks and the mempool are. */
 export const gasTracker = defineService({
   serviceId: ID,
   name: 'Gas tracker',

@@ -1,16 +1,16 @@
 import { Type } from 'typebox'
 import { POOLS } from '../../../amm/pool.ts'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { formatAddress } from '../../../consensus/crypto/address.ts'
 import { recordedAsset } from '../../queries/assets.ts'
 import type { Movement, Place } from '../../queries/movements.ts'
 import { poolName } from '../../queries/pools.ts'
 import { assetAmount, DECIMAL_AMOUNT, SYMBOL } from '../amounts.ts'
 
-/** Where units come from or go to: the kind of place, and which one. */
+/** One end of a movement: the kind of place, and its name. */
 export const END = Type.Object({ place: Type.String(), name: Type.String() })
 
-/** What a movement is: an amount of an asset, and both its ends. */
+/** A movement: an amount of an asset, from one end to the other. */
 export const MOVEMENT = {
   from: END,
   to: END,
@@ -19,16 +19,16 @@ export const MOVEMENT = {
   symbol: SYMBOL,
 }
 
-/** A movement in the terms of {@link MOVEMENT}. */
-export function movementFacts(chain: Chain, { asset, amount, from, to }: Movement) {
+/** A movement in the form of {@link MOVEMENT}. */
+export function movementFacts(chain: ChainReader, { asset, amount, from, to }: Movement) {
   return {
     ...{ from: endFacts(chain, from), to: endFacts(chain, to) },
     ...assetAmount(recordedAsset(chain, asset), amount),
   }
 }
 
-/** A place in the terms of {@link END}. */
-export function endFacts(chain: Chain, end: Place): { readonly place: string; readonly name: string } {
+/** A place in the form of {@link END}. */
+export function endFacts(chain: ChainReader, end: Place): { readonly place: string; readonly name: string } {
   const { ruleBook, database, head } = chain
   switch (end.place) {
     case 'address':

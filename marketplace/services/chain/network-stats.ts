@@ -60,7 +60,10 @@ function supplyOf(context: ServiceContext) {
   }
 }
 
-/** What is staked of what exists: 100 x staked / (minted - burned), cut after 4 decimals; 0 where nothing exists yet. */
+/**
+ * The staked share of the supply: 100 x staked / (minted - burned), truncated to 4 decimals; 0 while there is no
+ * supply.
+ */
 function stakingRatioOf({ chain: { database } }: ServiceContext): number {
   const { minted, burned } = nativeSupply(database)
   const tiers = database.get(STAKING, undefined)?.tiers ?? []
@@ -111,7 +114,7 @@ export const networkStats = defineService({
   execute: (_, context) => {
     const { chain, mempool, peerCount } = context
     const day = windowOf(chain, DAY_MS)
-    // A node that began from a snapshot has not counted what came before.
+    // A node that began from a snapshot did not count earlier transactions.
     const total = executedFrom(chain.database) === 0 ? chain.head.totalTransactions : null
     const tx = { total, last24h: day.transactions }
     return {

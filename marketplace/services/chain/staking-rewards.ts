@@ -114,7 +114,7 @@ function rewards(context: ServiceContext, text: string) {
   }
 }
 
-/** What staking an amount pays in each tier, by consensus constants, and what the pool behind it can pay now. */
+/** Rewards of a stake in each tier by consensus constants, and what the staking pool can pay now. */
 export const stakingRewards = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Staking rewards',

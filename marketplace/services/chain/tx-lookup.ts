@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { formatAddress } from '../../../consensus/crypto/address.ts'
 import { OUTCOME_OK, outcomeCode } from '../../../consensus/ledger/outcome.ts'
 import { decodeReceipt, type ReceiptOf } from '../../../consensus/ledger/receipt.ts'
@@ -23,11 +23,11 @@ import { MOVEMENT, movementFacts } from './movement-facts.ts'
 
 const ID = 'node-tx-lookup' as ServiceId
 const REQUEST_FORMAT = 'transaction id: 64 hex digits, 0x optional'
-/** An id with its prefix and some blanks around it. */
+/** A transaction id with its 0x prefix and some spaces around it. */
 const REQUEST_CHARS_MAX = 100
 const EXAMPLE = '0x4f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8'
 
-/** Kinds of transactions whose amount is of the coin, or of the token that they name. */
+/** Transaction kinds whose amount is in the native coin, and kinds whose amount is in the token that they name. */
 const IN_COINS: ReadonlySet<TxKind> = new Set(['transfer', 'agent_invoke', 'stake'])
 const IN_TOKENS: ReadonlySet<TxKind> = new Set(['token_transfer', 'token_mint', 'token_burn'])
 
@@ -44,10 +44,10 @@ const RESULT = Type.Object({
   type: Type.Optional(Type.String()),
   sender: Type.Optional(Type.String()),
   nonce: Type.Optional(Type.String()),
-  /** As it was signed: amounts are whole numbers of base units. */
+  /** The signed payload; amounts are in base units. */
   payload: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   payloadUnits: Type.Optional(Type.Literal('base units')),
-  /** The amount of the payload in coins or tokens, where it is one of one asset. */
+  /** The payload's amount in whole units, if it has one amount of one asset. */
   amount: Type.Optional(ASSET_AMOUNT),
   size: Type.Optional(Type.Integer()),
   fee: Type.Optional(
@@ -61,7 +61,7 @@ const RESULT = Type.Object({
       entries: Type.Array(Type.Integer()),
     }),
   ),
-  /** What it moved, by what the chain worked out of it; only of one that is mined. Fees are left out. */
+  /** What the transaction moved, without fees, as computed from the chain; only once it is mined. */
   moved: Type.Optional(Type.Array(Type.Object(MOVEMENT))),
   unknown: Type.Array(Type.String()),
 })
@@ -72,7 +72,7 @@ function parseTxId(request: string): Result<TxId> {
   return unusable('not a transaction id', { example: EXAMPLE, requestFormat: REQUEST_FORMAT })
 }
 
-/** What is neither waiting nor known to have never been mined cannot be told of. */
+/** The fault if this node cannot say whether the transaction was mined. */
 function gapOf(txId: TxId, { chain, mempool }: ServiceContext): Fault | null {
   return mempool.get(txId) === undefined ? transactionGap(chain, txId) : null
 }
@@ -121,14 +121,17 @@ function describe(context: ServiceContext, { tx, minedAt, receipt }: Found) {
   }
 }
 
-function amountIn(chain: Chain, { kind, payload }: Transaction['body']) {
+function amountIn(chain: ChainReader, { kind, payload }: Transaction['body']) {
   if (!IN_COINS.has(kind) && !IN_TOKENS.has(kind)) return {}
   const { amount, symbol = coinOf(chain).symbol } = payload as { readonly amount: bigint; readonly symbol?: string }
   const asset = assetNamed(chain, symbol)
   return asset === undefined ? {} : { amount: assetAmount(asset, amount) }
 }
 
-/** Kinds that move what their own receipts do not tell: escrows that are settled, what a new token burns, what comes back from a bridge. */
+/**
+ * Kinds whose own receipts do not show all that they move: settled escrows, the burn of a new token, refunds of the
+ * bridge.
+ */
 const UNTOLD: ReadonlySet<TxKind> = new Set(['agent_receipt', 'token_create', 'bridge_cancel'])
 
 function isUntold({ body: { kind } }: Transaction, receipt: Found['receipt']): boolean {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { parseAddress } from '../../../consensus/crypto/address.ts'
 import type { Address, ServiceId } from '../../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
@@ -70,13 +70,13 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** An address is read where the chain is at hand: its network is part of the text. */
+/** Only trims: reading an address needs the chain, because its prefix names the network. */
 function parse(request: string): Result<string> {
   const text = request.trim()
   return text === '' ? unusable('an address is missing', FORMAT) : ok(text)
 }
 
-function addressIn({ ruleBook }: Chain, text: string): Result<Address> {
+function addressIn({ ruleBook }: ChainReader, text: string): Result<Address> {
   return parseAddress(ruleBook.params.addressPrefix, text)
 }
 
@@ -134,7 +134,7 @@ async function portfolio({ chain }: ServiceContext, text: string) {
 const COIN = { symbol: 'FAR', decimals: 8 }
 const PRICED = { priceUsd: 0.25, priceBasis: 'epoch', depthUsd: 100000, confidence: 'normal' }
 
-/** Everything that an address holds, with values at the head. */
+/** Everything that an address holds, valued at the head. */
 export const walletPortfolio = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Wallet portfolio',

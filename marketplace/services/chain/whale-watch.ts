@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { amount, parseAmount } from '../../../consensus/primitives/amount.ts'
 import type { Hash, ServiceId, TxId } from '../../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
@@ -21,9 +21,9 @@ import { endFacts, MOVEMENT, movementFacts } from './movement-facts.ts'
 const ID = 'node-whale-watch' as ServiceId
 const FORMAT = { requestFormat: 'least amount in native coins, a decimal number; empty for 10000', example: '5000' }
 const DEFAULT_THRESHOLD = '10000'
-/** How far back movements are looked for. */
+/** Limits of the searched window. */
 export const WHALE_WINDOW = { blocks: 200, transactions: 2_000 }
-/** Most movements that are listed. */
+/** Maximum movements in a result. */
 const LISTED_MAX = 100
 const REQUEST_CHARS_MAX = 100
 
@@ -56,7 +56,7 @@ function parse(request: string): Result<string> {
   return DECIMAL.test(text) ? ok(text) : unusable('not a decimal number of coins', FORMAT)
 }
 
-/** One movement with the transaction that made it. */
+/** A movement with its transaction. */
 interface Found {
   readonly txId: TxId
   readonly type: string
@@ -64,8 +64,8 @@ interface Found {
   readonly movement: Movement
 }
 
-/** Movements of the window, newest transaction first; those of one transaction in their order. */
-function movementsIn(chain: Chain, blocks: readonly BlockFacts[]): readonly Found[] {
+/** Movements of the window, newest transaction first; within a transaction in their own order. */
+function movementsIn(chain: ChainReader, blocks: readonly BlockFacts[]): readonly Found[] {
   return blocks.flatMap((block) => {
     const outcomes = outcomesOf(block)
     return block.transactions.toReversed().flatMap((tx) => {
@@ -76,12 +76,12 @@ function movementsIn(chain: Chain, blocks: readonly BlockFacts[]): readonly Foun
   })
 }
 
-/** Who stands at the end of a movement, and what is known of them. */
+/** Describes the ends of movements, with what is known of their addresses. */
 class Ends {
-  readonly #chain: Chain
+  readonly #chain: ChainReader
   readonly #known: KnownAddresses
 
-  constructor(chain: Chain, known: KnownAddresses) {
+  constructor(chain: ChainReader, known: KnownAddresses) {
     this.#chain = chain
     this.#known = known
   }
@@ -97,8 +97,12 @@ class Ends {
   }
 }
 
-/** Whether a movement is worth the threshold; null where its asset cannot be compared. */
-async function isLarge(chain: Chain, { asset, amount: units }: Movement, threshold: bigint): Promise<boolean | null> {
+/** Whether a movement reaches the threshold in value; null if its asset has no price. */
+async function isLarge(
+  chain: ChainReader,
+  { asset, amount: units }: Movement,
+  threshold: bigint,
+): Promise<boolean | null> {
   if (asset === NATIVE_ASSET) return units >= threshold
   const book = PriceBook.of(chain)
   const [worth, least] = [await book.valueOf(asset, units), await book.valueOf(NATIVE_ASSET, threshold)]
@@ -148,7 +152,7 @@ async function watch(context: ServiceContext, threshold: bigint) {
   }
 }
 
-/** Large movements of any asset in the newest blocks, compared with the threshold by their dollar values. */
+/** Large movements of any asset in the newest blocks; the threshold is compared in dollars. */
 export const whaleWatch = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Whale watch',

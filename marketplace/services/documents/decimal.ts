@@ -1,4 +1,4 @@
-/** A decimal number, exactly: units / 10^scale. */
+/** An exact decimal number: units / 10^scale. */
 export interface Decimal {
   readonly units: bigint
   readonly scale: number
@@ -6,7 +6,7 @@ export interface Decimal {
 
 const DECIMAL = /^(-?)(0|[1-9][0-9]{0,18})(?:\.([0-9]{1,12}))?$/
 
-/** Reads digits with at most one point, no exponent, no sign but a minus; undefined for anything else. */
+/** Parses digits with at most one point and an optional minus, without exponent; undefined for anything else. */
 export function parseDecimal(text: string): Decimal | undefined {
   const [matched, sign, whole = '', fraction = ''] = DECIMAL.exec(text) ?? []
   if (matched === undefined) return undefined
@@ -15,30 +15,33 @@ export function parseDecimal(text: string): Decimal | undefined {
   return { units: sign === '-' ? -units : units, scale: digits.length }
 }
 
-/** -1 below, 0 equal to, 1 above a whole number. */
+/** Compares with a whole number: -1 below, 0 equal, 1 above. */
 export function compareToWhole({ units, scale }: Decimal, whole: bigint): number {
   const bound = whole * 10n ** BigInt(scale)
   return units === bound ? 0 : units < bound ? -1 : 1
 }
 
-/** A product, exactly. */
+/** The exact product. */
 export function product(a: Decimal, b: Decimal): Decimal {
   return { units: a.units * b.units, scale: a.scale + b.scale }
 }
 
-/** A value in units of 10^-scale; the scale is at least its own. */
+/** The value in units of 10^-scale; `scale` must be at least the value's own. */
 export function unitsAt({ units, scale: own }: Decimal, scale: number): bigint {
   return units * 10n ** BigInt(scale - own)
 }
 
-/** numerator / denominator, halves away from zero, so that a credit note mirrors its invoice; the denominator is above 0. */
+/**
+ * numerator / denominator, halves rounded away from zero so that a credit note mirrors its invoice. The denominator
+ * must be positive.
+ */
 export function divideNearest(numerator: bigint, denominator: bigint): bigint {
   const size = numerator < 0n ? -numerator : numerator
   const rounded = (2n * size + denominator) / (2n * denominator)
   return numerator < 0n ? -rounded : rounded
 }
 
-/** Plain text with at least so many digits after the point: `-1234.50`. */
+/** Plain text with at least `digitsMin` digits after the point: `-1234.50`. */
 export function decimalText({ units, scale }: Decimal, digitsMin = 0): string {
   const places = Math.max(scale, digitsMin)
   const size = (units < 0n ? -units : units) * 10n ** BigInt(places - scale)
@@ -47,7 +50,7 @@ export function decimalText({ units, scale }: Decimal, digitsMin = 0): string {
   return `${units < 0n ? '-' : ''}${whole}${places === 0 ? '' : `.${fraction}`}`
 }
 
-/** The same for eyes: thousands apart, a real minus. */
+/** Text for print: thousands separated, a typographic minus. */
 export function printedDecimal(value: Decimal, digitsMin = 0): string {
   const [whole = '', fraction] = decimalText(value, digitsMin).replace('-', '\u2212').split('.')
   const grouped = whole.replace(/\B(?=([0-9]{3})+$)/g, ',')

@@ -30,9 +30,9 @@ import { sheetOf } from './sheet.ts'
 import type { DocumentTerms } from './sheet-sums.ts'
 import { computeTotals, currencyDigits, type Totals, type VatTotal } from './totals.ts'
 
-/** Its own thread may take 5 s; the rest is for its turn. */
+/** 5 s for the worker thread; the rest is for the wait in its queue. */
 const TIMEOUT_MS = 10_000
-/** The file as base64, and the lines once more. */
+/** The file as base64, plus the lines of the request. */
 const RESULT_BYTES_MAX = Math.ceil(DOCUMENT_BYTES_MAX / 3) * 4 + 4 * DOCUMENT_REQUEST_BYTES_MAX
 const CHARACTERS_SHOWN_MAX = 20
 
@@ -46,34 +46,34 @@ const RESULT = Type.Object({
   number: Type.String(),
   currency: Type.String({ pattern: '^[A-Z]{3}$' }),
   issueDate: DAY,
-  /** Only of documents that name such a day. */
+  /** Only in documents that have such a date. */
   dueOrValidUntil: Type.Optional(DAY),
-  /** Only of documents that name such a day. */
+  /** Only in documents that have such a date. */
   deliveryDate: Type.Optional(DAY),
-  /** Only where unit prices, lines and discount include VAT. */
+  /** Only if unit prices, lines and discount include VAT. */
   pricesIncludeVat: Type.Optional(Type.Literal(true)),
   lines: Type.Array(
     Type.Object({
       description: Type.String(),
       qty: MONEY,
       unitPrice: MONEY,
-      /** Only of items with a rate of their own. */
+      /** Only for items with a rate of their own. */
       vatPercent: Type.Optional(RATE),
-      /** Before VAT; only where prices are. */
+      /** Before VAT; only if prices are. */
       net: Type.Optional(MONEY),
-      /** With VAT; only where prices include it. */
+      /** With VAT; only if prices include it. */
       gross: Type.Optional(MONEY),
     }),
   ),
-  /** What was taken off `itemsTotal`, the sum of the lines; only where there is a discount. */
+  /** The discount on `itemsTotal`, the sum of the lines; only if there is one. */
   discount: Type.Optional(Type.Object({ percent: Type.Optional(RATE), amount: MONEY, itemsTotal: MONEY })),
   netTotal: MONEY,
   vatRate: RATE,
   vatAmount: MONEY,
-  /** By rate, each after its share of the discount; only where an item has a rate of its own. */
+  /** VAT per rate, after each rate's share of the discount; only if an item has a rate of its own. */
   vat: Type.Optional(Type.Array(Type.Object({ vatPercent: RATE, net: MONEY, amount: MONEY }))),
   grossTotal: MONEY,
-  /** What was paid before, and what is left of `grossTotal`; only of invoices that name it. */
+  /** The amount paid before, and the rest of `grossTotal`; only in invoices that name it. */
   prepaid: Type.Optional(MONEY),
   amountDue: Type.Optional(MONEY),
   pages: Type.Integer({ minimum: 1, maximum: DOCUMENT_PAGES_MAX }),
@@ -85,7 +85,7 @@ const RESULT = Type.Object({
   }),
 })
 
-/** Result of a service that makes documents. */
+/** Result of a document service. */
 export type DocumentResult = Static<typeof RESULT>
 
 /** A service that sells one kind of document. */
@@ -93,7 +93,7 @@ export function documentService(
   kind: DocumentKind,
   described: Omit<ServiceFacts, 'capability' | 'requestFormat' | 'sample'>,
 ): ServiceDefinition {
-  // Made by `npm run gen` of the very example, which leaves out nothing: a buyer sees the whole file, and its hash fits.
+  // `npm run gen` makes the sample from the example in full, so that a buyer sees the whole file and its hash matches.
   const sample = (samples as Readonly<Record<string, object>>)[described.serviceId] as object
   const facts = { ...described, requestFormat: requestFormatOf(kind), sample }
   return defineService<DocumentRequest, typeof RESULT>({
@@ -111,7 +111,7 @@ export function documentService(
     check: (request, context) => checkDocument(kind, request, { context, form: facts }),
     ready: ({ outside }) => outside.documents.readiness(),
     execute: (request, context, signal) => {
-      // Nothing was held against it while the chain was being reorganised, and a day may have ended since.
+      // `check` is skipped during a reorganisation, and a day may have ended since. So check again.
       const refused = checkDocument(kind, request, { context, form: facts })
       if (refused !== null) throw new Error(faultMessage(refused))
       return makeDocument({ kind, serviceId: facts.serviceId }, request, { context, signal })
@@ -119,7 +119,7 @@ export function documentService(
   })
 }
 
-/** What this node, today, has against a request: letters that no font has, a day that has passed or is to come. */
+/** Why this node refuses a request today: letters without a font, a date in the past or in the future. */
 function checkDocument(
   kind: DocumentKind,
   written: DocumentRequest,
@@ -168,17 +168,20 @@ async function makeDocument(
   }
 }
 
-/** A request as it is worked out: in which direction money goes hangs on the currency, which may be that of this node. */
+/**
+ * The request in final form. Whether a credit note turns its signs depends on the currency, which may be this node's
+ * default.
+ */
 function settled(kind: DocumentKind, written: DocumentRequest, context: ServiceContext) {
   const terms = termsOf(written, context)
   return { request: kind.credits ? credited(written, terms) : written, terms }
 }
 
-/** Without a day of its own a document is of today: the same request is then another document tomorrow. */
+/** The issue date defaults to today, so the same request makes another document tomorrow. */
 function termsOf({ currency, issueDate, payment }: DocumentRequest, { clock, outside }: ServiceContext): DocumentTerms {
   const chosen = currency ?? outside.documents.currency
   const today = new Date(clock.now()).toISOString().slice(0, 10)
-  // East of UTC a payment may be of a day that begins here later: its receipt is no older.
+  // East of UTC the payment's day may already have begun. A receipt is never older than its payment.
   const day = payment !== null && payment.paidOn > today ? payment.paidOn : today
   return { currency: chosen, digits: currencyDigits(chosen), issueDate: issueDate ?? day }
 }

@@ -1,18 +1,19 @@
 import { encodeText } from '../../../consensus/primitives/text.ts'
 import { Problem } from './readers.ts'
 
-/** Longest request of a document, bytes of UTF-8. */
+/** Maximum length of a document request, in bytes of UTF-8. */
 export const DOCUMENT_REQUEST_BYTES_MAX = 65_536
 
-/** Longest number that can be one with so few digits that JSON keeps them all. */
+/** A longer number always has more digits than a JSON number keeps. */
 const NUMBER_CHARS_MAX = 40
 const NAME_SHOWN_MAX = 60
 
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown
 
 /**
- * JSON text as plain values. A member that an object has twice is a problem, as one of them would be lost. A number with more digits than JSON numbers keep, or with an exponent, is a problem: what is
- * read must be what was written, and such amounts can be written as text.
+ * Parses JSON without loss. A duplicate member is a problem, because one would be dropped. So is a number with an
+ * exponent or with more digits than JSON numbers keep: the parsed value must be what was written, and exact amounts can
+ * be sent as text.
  */
 export function readExactJson(text: string): unknown {
   if (encodeText(text).length > DOCUMENT_REQUEST_BYTES_MAX)
@@ -35,7 +36,7 @@ export function readExactJson(text: string): unknown {
   }
 }
 
-/** The first member that an object of valid JSON has once more. */
+/** The first duplicate member name in valid JSON. */
 function memberTwice(text: string): string | undefined {
   const open: Set<string>[] = []
   for (const [token, key] of text.matchAll(/("(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}]/g)) {
@@ -50,7 +51,7 @@ function memberTwice(text: string): string | undefined {
   return undefined
 }
 
-/** Where text stops being JSON, to be read after a sentence. */
+/** Describes where the text stops being JSON; appended to a sentence. */
 function brokenAt(text: string): string {
   const at = stopOf(text) ?? strangeTokenIn(text)
   const before = text.slice(0, at).trimEnd()
@@ -61,7 +62,7 @@ function brokenAt(text: string): string {
   return `; it is broken near letter ${last + 1}, at ${text[last]}${hint}`
 }
 
-/** How many letters begin well; undefined where the parser does not tell. */
+/** Length of the valid beginning; undefined if the parser gives no position. */
 function stopOf(text: string): number | undefined {
   try {
     JSON.parse(text)
@@ -73,7 +74,10 @@ function stopOf(text: string): number | undefined {
   }
 }
 
-/** Of a token that is out of place the parser tells no place: it is the last letter of the shortest beginning that it refuses so. */
+/**
+ * The parser gives no position for a misplaced token. So a binary search finds the shortest beginning that fails this
+ * way; the token is its last letter.
+ */
 function strangeTokenIn(text: string): number {
   let [well, ill] = [0, text.length]
   while (ill - well > 1) {
@@ -88,12 +92,12 @@ function inexactText(source: string): string {
   return `the number ${source.slice(0, NUMBER_CHARS_MAX)} has an exponent or more digits than JSON numbers keep; write it as text, in digits with at most one point`
 }
 
-/** A long number is not looked into: the last of its zeros would be searched for once for each of them. */
+/** Long numbers are refused unread: stripping their trailing zeros by the pattern takes quadratic time. */
 function isExact(source: string, value: number): boolean {
   return source.length <= NUMBER_CHARS_MAX && plainNumber(source) === String(value)
 }
 
-/** The shortest way to write the same number. */
+/** The shortest notation of the same number. */
 function plainNumber(source: string): string {
   const short = source.includes('.') && !/[eE]/.test(source) ? source.replace(/\.?0+$/, '') : source
   return short === '-0' ? '0' : short

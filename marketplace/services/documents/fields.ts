@@ -3,14 +3,14 @@ import { Problem, type Reader, takes } from './readers.ts'
 
 const MARKS_MAX = 3
 const TOO_MANY_MARKS = new RegExp(`\\p{M}{${MARKS_MAX + 1}}`, 'u')
-/** A letter takes in this many characters at most when text is composed, itself among them. */
+/** NFC composes at most this many characters into one letter. */
 const COMPOSED_CHARS_MAX = 4
-/** So many marks are too many even if the letter takes in all that it can. Putting more in order takes time by their square. */
+/** Refused even if the letter absorbs as many marks as NFC allows. Normalising longer runs takes quadratic time. */
 const FAR_TOO_MANY_MARKS = new RegExp(`\\p{M}{${MARKS_MAX + COMPOSED_CHARS_MAX}}`, 'u')
-/** Controls, invisible and unassigned characters, and separators that are neither a space nor a line break. */
+/** Control, invisible and unassigned characters, and separators other than space and line break. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}\p{Variation_Selector}]/u
 
-/** Where words may be broken or joined, as text from word processors has it: nothing that is seen. */
+/** Soft hyphens and zero-width characters, as word processors insert them; they are removed. */
 const INVISIBLE = /[\u00ad\u200b-\u200d\u2060\ufeff]/g
 
 /** One line of printable text. */
@@ -28,7 +28,10 @@ interface TextBounds {
   readonly linesMax: number
 }
 
-/** Text as it will be set: composed, trimmed, lines parted by line feeds, tabs as spaces, without what is invisible. */
+/**
+ * Text as it will be typeset: composed (NFC), trimmed, line feeds between lines, tabs as spaces, invisible characters
+ * removed.
+ */
 function printable(value: unknown, at: string, { charsMax, linesMax }: TextBounds): string | Problem {
   const where = linesMax === 1 ? 'on one line' : `on at most ${linesMax} lines`
   const expects = `text of 1 to ${charsMax} characters ${where}`
@@ -48,7 +51,7 @@ function tooManyMarks(at: string): Problem {
   return new Problem(`${at} has more than ${MARKS_MAX} marks on one letter`)
 }
 
-/** U+200B */
+/** Code point notation, like U+200B. */
 export function codePointName(character: string): string {
   return `U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}`
 }
@@ -58,11 +61,11 @@ export interface DecimalBounds {
   readonly min: 'above 0' | '0 or more' | 'of either sign'
   readonly wholeMax: bigint
   readonly decimalsMax: number
-  /** What to do instead where it is below 0, to be read after a semicolon. */
+  /** Advice if the amount is below 0; follows a semicolon. */
   readonly belowZero?: string
 }
 
-/** A decimal number, as JSON number or as text. */
+/** A decimal number, as a JSON number or as text. */
 export function decimal({ min, wholeMax, decimalsMax, ...hints }: DecimalBounds): Reader<Decimal> {
   const belowZero = hints.belowZero === undefined ? '' : `; ${hints.belowZero}`
   const expects = `a number ${min}, up to ${wholeMax}, with at most ${decimalsMax} decimals, like 2.5 or "2.5"`
@@ -75,11 +78,11 @@ export function decimal({ min, wholeMax, decimalsMax, ...hints }: DecimalBounds)
   }
 }
 
-/** Yes or no. Text is neither: "false" would be taken for yes by some. */
+/** A boolean. Text is refused, because "false" is easily taken for true. */
 export const flag: Reader<boolean> = (value, at) =>
   typeof value === 'boolean' ? value : takes(value, at, 'true or false, without quotation marks')
 
-/** A day of the calendar. */
+/** A calendar day. */
 export const day: Reader<string> = (value, at) => {
   if (typeof value !== 'string' || !/^(19|2[0-9])[0-9]{2}-[0-9]{2}-[0-9]{2}$/.test(value))
     return takes(value, at, 'a day as YYYY-MM-DD, like 2026-11-30')
@@ -104,7 +107,7 @@ export const currency: Reader<string> = (value, at) =>
 
 const IBAN = /^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$/
 
-/** An account number whose check digits are right, in capitals without the blanks. */
+/** An IBAN with valid check digits, returned in capitals without spaces. */
 export const iban: Reader<string> = (value, at) => {
   const account = codeOf(value)
   const isRight = IBAN.test(account) && account.length <= 34 && ibanRemainder(account) === 1n
@@ -113,7 +116,7 @@ export const iban: Reader<string> = (value, at) => {
 
 const BIC = /^[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$/
 
-/** The code of a bank (ISO 9362), in capitals without the blanks. */
+/** A BIC (ISO 9362), returned in capitals without spaces. */
 export const bic: Reader<string> = (value, at) => {
   const code = codeOf(value)
   return BIC.test(code) ? code : takes(value, at, 'a BIC of 8 or 11 characters, like COBADEFFXXX')
@@ -123,14 +126,14 @@ function codeOf(value: unknown): string {
   return typeof value === 'string' ? value.replace(/\s/g, '').toUpperCase() : ''
 }
 
-/** A number for VAT or tax, of any country. */
+/** A VAT or tax number of any country. */
 export const vatId: Reader<string> = shaped(
   line(32),
   /^(?=(.*[0-9]){2})[\p{L}0-9][\p{L}0-9 ./&+*-]*$/u,
   'the number under which one pays VAT or tax, like DE123456788',
 )
 
-/** A mail address, as far as its shape tells. */
+/** A mail address, checked by shape only. */
 export const email: Reader<string> = shaped(
   line(254),
   /^[^\s@]{1,64}@[^\s@.]+(\.[^\s@.]+)+$/,
@@ -144,7 +147,10 @@ function shaped(reader: Reader<string>, shape: RegExp, expects: string): Reader<
   }
 }
 
-/** ISO 13616: the first four characters go to the end, letters count from A = 10, and the rest by 97 must be 1. */
+/**
+ * The check of ISO 13616: move the first four characters to the end, read letters as numbers from A = 10; the remainder
+ * by 97 must be 1.
+ */
 function ibanRemainder(account: string): bigint {
   const moved = account.slice(4) + account.slice(0, 4)
   return BigInt(moved.replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55))) % 97n

@@ -1,13 +1,13 @@
 import { BUILT_IN_SCRIPTS_SAID } from './scripts.ts'
 
-/** What tells the five documents apart. */
+/** The differences between the five documents. */
 export interface DocumentKind {
   readonly type: 'invoice' | 'proforma' | 'receipt' | 'credit-note' | 'quote'
   readonly heading: string
-  /** Field of the request with the number of the document. */
+  /** Request field that holds the document's number. */
   readonly numberField: string
   readonly buyerLabel: string
-  /** The day until which something is to be done, where the document has one. */
+  /** The due date or end of validity, if the document has one. */
   readonly deadline: {
     readonly field: 'dueDate' | 'validUntil'
     readonly label: string
@@ -15,22 +15,25 @@ export interface DocumentKind {
   } | null
   readonly hasPayment: boolean
   readonly hasOriginalInvoice: boolean
-  /** Whether it may name the day of delivery, as the law of VAT wants it of bills. */
+  /** Whether it may state a delivery date, as VAT law requires of invoices. */
   readonly hasDeliveryDate: boolean
-  /** Whether a part of what it asks for may have been paid before. */
+  /** Whether a part of its total may have been paid before. */
   readonly hasPrepaid: boolean
-  /** Whether it gives money back: prices may then be below 0. */
+  /** Whether it credits money: prices may then be below 0. */
   readonly credits: boolean
-  /** Whether it asks for money, so that the account of the seller gets a place of its own. */
+  /** Whether it asks for payment; the seller's bank details then get a block of their own. */
   readonly asksForMoney: boolean
   readonly grossLabel: string
   readonly notice: string | null
 }
 
-/** What holds for every kind, for its description. */
+/** Terms of every kind, for the service descriptions. */
 export const DOCUMENT_TERMS = `unitPrice is before VAT unless pricesIncludeVat is true. vatRate is in percent, vatPercent that of one item, discount off the sum. Up to 200 items. Dates are YYYY-MM-DD, without issueDate today; currency is ISO 4217. Labels are English. ${BUILT_IN_SCRIPTS_SAID}`
 
-/** How the request of a kind is written: its fields, those with ? may be left out. It has no room for all: descriptions name the rest. */
+/**
+ * The request format of a kind; fields with ? are optional. The registry's limit leaves no room for all fields:
+ * descriptions name the rest.
+ */
 export function requestFormatOf({ numberField, deadline, hasPayment, hasOriginalInvoice }: DocumentKind): string {
   const fields = [
     numberField,
@@ -74,7 +77,7 @@ export const INVOICE: DocumentKind = {
   grossLabel: 'Total due',
 }
 
-/** What an invoice would be. */
+/** An invoice in advance; it is not a VAT invoice. */
 export const PROFORMA: DocumentKind = {
   ...PLAIN,
   type: 'proforma',
@@ -86,7 +89,7 @@ export const PROFORMA: DocumentKind = {
   notice: 'A pro forma invoice is not a VAT invoice.',
 }
 
-/** That something was paid. */
+/** Confirms a payment. */
 export const RECEIPT: DocumentKind = {
   ...PLAIN,
   type: 'receipt',
@@ -98,7 +101,7 @@ export const RECEIPT: DocumentKind = {
   grossLabel: 'Total paid',
 }
 
-/** What is taken back of an invoice. */
+/** Takes back a part of an invoice. */
 export const CREDIT_NOTE: DocumentKind = {
   ...PLAIN,
   type: 'credit-note',
@@ -110,7 +113,7 @@ export const CREDIT_NOTE: DocumentKind = {
   grossLabel: 'Total credited',
 }
 
-/** What something would cost. */
+/** An offer at a price. */
 export const QUOTE: DocumentKind = {
   ...PLAIN,
   type: 'quote',

@@ -1,6 +1,6 @@
 import { meantName } from '../../../consensus/primitives/likeness.ts'
 
-/** What is wrong with a request: the field, and what it takes. */
+/** What is wrong with a request: the field, and what it accepts. */
 export class Problem {
   readonly text: string
 
@@ -9,15 +9,18 @@ export class Problem {
   }
 }
 
-/** Reads the value at a place of a request, undefined where there is none. */
+/** Reads the value at a path of a request; `value` is undefined if absent. */
 export type Reader<T> = (value: unknown, at: string) => T | Problem
 
-/** Value by field, each with its reader. */
+/** A reader for each field. */
 export type Readers<T> = { readonly [Field in keyof T]: Reader<T[Field]> }
 
 const NAME_SHOWN_MAX = 60
 
-/** What other systems call a field, in small letters without marks between words. Where none of these is there, nothing is meant. */
+/**
+ * Names of fields in other systems, in lower case without separators, with our names. Used for hints; without a match
+ * there is no hint.
+ */
 const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['quantity', ['qty']],
   ['price', ['unitPrice']],
@@ -59,17 +62,17 @@ const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['deposit', ['prepaid']],
 ])
 
-/** What a field takes instead of what it holds. */
+/** The problem of a field: what it accepts instead. */
 export function takes(value: unknown, at: string, expects: string): Problem {
   return new Problem(value === undefined ? `${at} is missing; it takes ${expects}` : `${at} takes ${expects}`)
 }
 
-/** A field that need not be there: null without it. */
+/** An optional field: null if absent. */
 export function optional<T>(reader: Reader<T>): Reader<T | null> {
   return (value, at) => (value === undefined ? null : reader(value, at))
 }
 
-/** An object with these fields and no others. */
+/** An object with exactly these fields. */
 export function record<T extends object>(readers: Readers<T>): Reader<T> {
   const names = Object.keys(readers) as (keyof T & string)[]
   return (value, at) => {

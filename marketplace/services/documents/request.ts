@@ -6,18 +6,18 @@ import { list, optional, Problem, type Reader, record } from './readers.ts'
 import { computeTotals, itemsTotalOf } from './totals.ts'
 
 const ITEMS_MAX = 200
-/** Rates of VAT on one document: as many as the sums of one page have lines for. */
+/** Maximum VAT rates in one document: the sums of one page have room for this many. */
 export const RATES_MAX = 30
 const QTY_MAX = 1_000_000_000n
 const PRICE_MAX = 1_000_000_000n
 const QTY_DECIMALS_MAX = 4
 const PRICE_DECIMALS_MAX = 6
-/** Clocks of the earth are at most so far ahead of UTC. */
+/** Local time is at most this far ahead of UTC. */
 const AHEAD_OF_UTC_MS = 14 * 3_600_000
-/** Largest sum on a document, whole units of the currency: what still fits its column. */
+/** Largest sum on a document, in whole units of the currency: it must fit its column. */
 export const SUM_MAX = 1_000_000_000_000_000n
 
-/** Who issues a document. */
+/** The issuer of a document. */
 export interface Seller {
   readonly name: string
   readonly address: string | null
@@ -28,7 +28,7 @@ export interface Seller {
   readonly bic: string | null
 }
 
-/** Who a document is for. */
+/** The recipient of a document. */
 interface Buyer {
   readonly name: string
   readonly address: string | null
@@ -40,30 +40,30 @@ export interface DocumentItem {
   readonly description: string
   readonly qty: Decimal
   readonly unitPrice: Decimal
-  /** Per cent, where it is not that of the document. */
+  /** VAT rate in per cent, if it differs from the document's. */
   readonly vatPercent: Decimal | null
 }
 
-/** What is taken off the sum of the items: a part of it in per cent, or an amount of the currency; the other is null. */
+/** A discount on the sum of the items: in per cent or as an amount; the other is null. */
 export interface Discount {
   readonly percent: Decimal | null
   readonly amount: Decimal | null
 }
 
-/** How something was paid. */
+/** How the document was paid. */
 export interface Payment {
   readonly method: string
   readonly reference: string | null
   readonly paidOn: string
 }
 
-/** A document as its caller wants it; what its kind does not have is null. */
+/** A document as the caller requests it; fields that its kind lacks are null. */
 export interface DocumentRequest {
   readonly number: string
   readonly seller: Seller | null
   readonly buyer: Buyer
   readonly items: readonly DocumentItem[]
-  /** Per cent. */
+  /** VAT rate in per cent. */
   readonly vatRate: Decimal
   readonly pricesIncludeVat: boolean
   readonly discount: Discount | null
@@ -74,7 +74,7 @@ export interface DocumentRequest {
   readonly payment: Payment | null
   readonly originalInvoice: string | null
   readonly deliveryDate: string | null
-  /** What was paid of it before. */
+  /** The amount that was paid before. */
   readonly prepaid: Decimal | null
   readonly notes: string | null
 }
@@ -100,7 +100,7 @@ const DISCOUNT = record<Discount>({
   amount: optional(decimal({ min: '0 or more', wholeMax: PRICE_MAX, decimalsMax: PRICE_DECIMALS_MAX })),
 })
 
-/** Up to the largest sum with as much VAT again; the currency and the sum itself bound it further. */
+/** Up to the largest sum plus 100 % VAT; the currency and the sum itself limit it further. */
 const PREPAID = decimal({ min: '0 or more', wholeMax: 2n * SUM_MAX, decimalsMax: PRICE_DECIMALS_MAX })
 
 const discount: Reader<Discount> = (value, at) => {
@@ -111,7 +111,7 @@ const discount: Reader<Discount> = (value, at) => {
 
 const PAYMENT = record<Payment>({ method: line(100), reference: optional(line(100)), paidOn: day })
 
-/** Fields that not every kind has, or has by this name. */
+/** Fields that some kinds lack or name differently. */
 type SettledField =
   | 'number'
   | 'deadline'
@@ -121,7 +121,7 @@ type SettledField =
   | 'prepaid'
   | 'pricesIncludeVat'
 
-/** The request of a document, or what is wrong with it. */
+/** Reads the request of a document, or returns its problem. */
 export function readDocumentRequest(kind: DocumentKind, text: string): DocumentRequest | Problem {
   const json = readExactJson(text)
   if (json instanceof Problem) return json
@@ -146,7 +146,7 @@ export function readDocumentRequest(kind: DocumentKind, text: string): DocumentR
   return problem ?? request
 }
 
-/** Every field of a kind of document, by the name that its callers use, in the order in which a refusal names them. */
+/** Readers of all fields of a kind, by the names that callers use, in the order in which a refusal lists them. */
 export function documentReaders(kind: DocumentKind): Readonly<Record<string, Reader<unknown>>> {
   const { numberField, deadline, hasPayment, hasOriginalInvoice, hasDeliveryDate, hasPrepaid, credits } = kind
   const item = record<DocumentItem>({
@@ -205,7 +205,7 @@ function paidLateProblem({ payment, issueDate }: DocumentRequest): Problem | und
   return new Problem(`payment.paidOn is after the day of issue; it takes ${issueDate} or an earlier day`)
 }
 
-/** What is wrong where a document ends before it begins, on the day of its issue. */
+/** The problem of a document whose deadline is before its issue date. */
 export function deadlineProblem(
   { deadline: rule }: DocumentKind,
   { deadline }: Pick<DocumentRequest, 'deadline'>,
@@ -215,36 +215,39 @@ export function deadlineProblem(
   return new Problem(`${rule.field} is before the day of issue; it takes ${issueDate} or a later day`)
 }
 
-/** What is wrong where a receipt is of a day that has begun nowhere on earth. */
+/** The problem of a payment date in the future, that is, later than today in every time zone. */
 export function paymentProblem({ payment }: Pick<DocumentRequest, 'payment'>, nowMs: number): Problem | undefined {
   const latest = new Date(nowMs + AHEAD_OF_UTC_MS).toISOString().slice(0, 10)
   if (payment === null || payment.paidOn <= latest) return undefined
   return new Problem(`payment.paidOn is in the future; it takes ${latest} or an earlier day`)
 }
 
-/** What is needed to tell what a document comes to. */
+/** The fields that determine a document's totals. */
 type Priced = Pick<DocumentRequest, 'items' | 'vatRate' | 'discount' | 'pricesIncludeVat'>
 
-/** The currency of a document, and the digits after the point of its amounts. */
+/** The currency of a document, and its number of decimals. */
 interface Coinage {
   readonly currency: string
   readonly digits: number
 }
 
 /**
- * A credit note as amounts that are credited: a line below 0 lessens them. One whose items come to less than 0 with VAT tells the
- * changes of the invoice instead, so it says the same with every sign turned.
+ * A credit note with positive credited amounts; a line below 0 reduces them. If the items sum to less than 0 with VAT,
+ * the caller listed changes of the invoice instead, so all signs are turned.
  */
 export function credited<Request extends Priced>(request: Request, { digits }: Coinage): Request {
   const { items, vatRate, pricesIncludeVat } = request
-  // With signs to be turned, items come to nothing yet that a discount could be taken off.
+  // Without the discount: there is no sum to take it from before the signs are right.
   const { net, gross } = computeTotals(items, { vatRate, pricesIncludeVat, discount: null, digits })
   if (gross > 0n || (gross === 0n && net >= 0n)) return request
   const turned = ({ units, scale }: Decimal): Decimal => ({ units: -units, scale })
   return { ...request, items: items.map((item) => ({ ...item, unitPrice: turned(item.unitPrice) })) }
 }
 
-/** What is wrong where a credit note, its signs turned if need be, credits with VAT and asks for money without, or the other way round. A wrong discount is to be refused first. */
+/**
+ * The problem of a credit note whose total with VAT has another sign than its total without. A wrong discount must be
+ * refused before.
+ */
 export function creditProblem(request: Priced, { currency, digits }: Coinage): Problem | undefined {
   const { net, gross } = computeTotals(request.items, { ...request, digits })
   if (net >= 0n && gross >= 0n) return undefined
@@ -256,7 +259,7 @@ export function creditProblem(request: Priced, { currency, digits }: Coinage): P
   )
 }
 
-/** What is wrong where a discount is no amount of the currency, or more than there is. */
+/** The problem of a discount with too many decimals for the currency, or above the sum. */
 export function discountProblem(
   { discount, items }: Pick<Priced, 'discount' | 'items'>,
   { currency, digits }: Coinage,
@@ -271,7 +274,10 @@ export function discountProblem(
   return new Problem(`discount.amount is more than the items come to; it takes up to ${currency} ${most}`)
 }
 
-/** What is wrong where more was paid before than there is to pay, or no amount of the currency. A wrong discount is to be refused first. */
+/**
+ * The problem of a prepaid amount above the total, or with too many decimals for the currency. A wrong discount must be
+ * refused before.
+ */
 export function prepaidProblem(
   { prepaid, ...priced }: Priced & Pick<DocumentRequest, 'prepaid'>,
   { currency, digits }: Coinage,
@@ -285,7 +291,7 @@ export function prepaidProblem(
   return new Problem(`prepaid is more than there is to pay; it takes up to ${currency} ${most}`)
 }
 
-/** Every text of a request that will be set. */
+/** All texts of a request that will be typeset. */
 export function textsOf(request: DocumentRequest): readonly string[] {
   const { number, seller, buyer, items, payment, originalInvoice, notes } = request
   const texts = [

@@ -2,15 +2,15 @@ import { fitsText } from '../../../consensus/primitives/text.ts'
 import { DESCRIPTION_BYTES_MAX } from '../../../consensus/tx/payloads.ts'
 import type { ServiceDefinition } from '../service.ts'
 
-/** What a node prints whose operator names no fonts. */
+/** Scripts that a node prints without fonts of its operator. */
 const BUILT_IN_SCRIPTS = ['Latin', 'Greek', 'Cyrillic', 'Armenian', 'Georgian']
 
-/** The end of a description of documents, as it is without fonts of the operator. */
+/** The end of a document service's description, if the operator configured no fonts. */
 export const BUILT_IN_SCRIPTS_SAID = said(BUILT_IN_SCRIPTS)
 
 /**
- * A service as it describes itself where these scripts are printed, those that are asked for most first: as many of them as the
- * registry has room for.
+ * A document service with these scripts in its description, the most common first: as many as the registry's limit
+ * allows.
  */
 export function withScripts(definition: ServiceDefinition, scripts: readonly string[]): ServiceDefinition {
   if (!definition.description.endsWith(BUILT_IN_SCRIPTS_SAID)) return definition

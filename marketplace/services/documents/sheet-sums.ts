@@ -4,15 +4,15 @@ import type { DocumentKind } from './kinds.ts'
 import type { DocumentRequest } from './request.ts'
 import type { Totals } from './totals.ts'
 
-/** What is settled about a document beside its request. */
+/** Decided facts of a document that its request may leave open. */
 export interface DocumentTerms {
   readonly currency: string
-  /** Digits after the point of amounts. */
+  /** Decimals of amounts. */
   readonly digits: number
   readonly issueDate: string
 }
 
-/** What the sums of a document are made of. */
+/** The figures of a document. */
 export interface Figures {
   readonly terms: DocumentTerms
   readonly totals: Totals
@@ -21,8 +21,8 @@ export interface Figures {
 type Printed = (units: bigint) => string
 
 /**
- * The sums below the rows. Prices before VAT are added up to the gross total; prices that include it add up to that at once, and
- * what it contains is said below it. Where a part was paid before, what is left counts, and comes last.
+ * The sums below the rows. Net prices add up to a net total, VAT and a gross total; gross prices add up to the gross
+ * total, with the contained VAT below it. If a part was paid before, the amount due comes last.
  */
 export function sumsOf(
   kind: DocumentKind,
@@ -71,7 +71,7 @@ function vatLines({ rates }: Totals, { pricesIncludeVat }: DocumentRequest, sum:
   })
 }
 
-/** How the figures of a document were worked out, with what its kind has to say. */
+/** Explains how the figures were rounded, with the notice of the document's kind. */
 export function ruleOf(
   { notice }: DocumentKind,
   { discount, pricesIncludeVat }: DocumentRequest,

@@ -6,7 +6,7 @@ import { type DocumentTerms, type Figures, ruleOf, sumsOf } from './sheet-sums.t
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** A document as it will be set. */
+/** The content of a document, ready to be typeset. */
 export function sheetOf(kind: DocumentKind, request: DocumentRequest, { terms, totals }: Figures): DocumentSheet {
   const { number, buyer, items, notes, pricesIncludeVat } = request
   const { digits, issueDate } = terms
@@ -55,7 +55,7 @@ function factsOf(
 
 function sellerOf({ asksForMoney }: DocumentKind, seller: Seller): SheetParty {
   const { name, address, vatId, email, phone, iban, bic } = seller
-  // Bank details have a place of their own where there are any.
+  // Bank details, if there are any, have a block of their own.
   const isInPlace = asksForMoney && iban !== null
   return {
     label: 'From',
@@ -106,7 +106,7 @@ function linesOf(text: string | null): readonly string[] {
         .filter((line) => line !== '')
 }
 
-/** 2026-11-05 as 5 Nov 2026, which no reader takes for another day. */
+/** 2026-11-05 as 5 Nov 2026, which no country misreads. */
 function dayText(day: string): string {
   const [year, month, date] = day.split('-').map(Number) as [number, number, number]
   return `${date} ${MONTHS[month - 1]} ${year}`

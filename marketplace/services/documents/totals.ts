@@ -1,47 +1,47 @@
 import { type Decimal, decimalText, divideNearest, product, unitsAt } from './decimal.ts'
 
-/** How much of something at which price; `vatPercent` where its VAT is not that of the document. */
+/** An item's quantity and price; `vatPercent` if its VAT rate differs from the document's. */
 export interface PricedItem {
   readonly qty: Decimal
   readonly unitPrice: Decimal
   readonly vatPercent?: Decimal | null
 }
 
-/** What holds for all items: VAT in per cent, and what is taken off their sum, a part in per cent or an amount. */
+/** Terms for all items: VAT in per cent, and the discount on their sum, in per cent or as an amount. */
 export interface PricedTerms {
   readonly vatRate: Decimal
   readonly discount: { readonly percent: Decimal | null; readonly amount: Decimal | null } | null
-  /** Digits after the point of amounts. */
+  /** Decimals of amounts. */
   readonly digits: number
-  /** Whether prices are what a buyer pays, VAT and all; without it they are before VAT. */
+  /** Whether prices include VAT; otherwise VAT is added. */
   readonly pricesIncludeVat?: boolean
 }
 
-/** What the items of one rate come to, in minor units, after their share of the discount. */
+/** Totals of the items of one VAT rate, in minor units, after their share of the discount. */
 export interface VatTotal {
   readonly rate: Decimal
   readonly net: bigint
   readonly vat: bigint
 }
 
-/** What items come to, in minor units of the currency. */
+/** Totals of all items, in minor units of the currency. */
 export interface Totals {
-  /** Of each item, in order: gross where prices include VAT, else net. */
+  /** Per item, in order: gross if prices include VAT, else net. */
   readonly lines: readonly bigint[]
   /** Sum of the lines, before the discount. */
   readonly itemsTotal: bigint
   readonly discount: bigint
   /** After the discount. */
   readonly net: bigint
-  /** Of each rate, in the order in which the items name them. */
+  /** Per VAT rate, in the order in which the items name them. */
   readonly rates: readonly VatTotal[]
   readonly vat: bigint
   readonly gross: bigint
 }
 
 /**
- * Currencies whose minor unit is not a hundredth (ISO 4217, table A.1). `Intl` follows CLDR, which leaves out the minor unit where
- * cash has none (HUF, PKR), and differs from release to release.
+ * Currencies whose minor unit is not a hundredth (ISO 4217, table A.1). `Intl` is not used: it follows CLDR, which
+ * drops the minor unit where cash has none (HUF, PKR), and changes between releases.
  */
 const DIGITS: ReadonlyMap<string, number> = new Map(
   Object.entries({
@@ -50,21 +50,21 @@ const DIGITS: ReadonlyMap<string, number> = new Map(
   }).flatMap(([digits, codes]) => codes.split(' ').map((code) => [code, Number(digits)] as const)),
 )
 
-/** Digits after the point of amounts in a currency of ISO 4217. */
+/** Decimals of amounts in a currency of ISO 4217. */
 export function currencyDigits(currency: string): number {
   return DIGITS.get(currency) ?? 2
 }
 
-/** What items come to before a discount, in minor units: gross where prices include VAT, else net. */
+/** Sum of the items before a discount, in minor units: gross if prices include VAT, else net. */
 export function itemsTotalOf(items: readonly PricedItem[], digits: number): bigint {
   return sumOf(items.map((item) => lineAmount(item, digits)))
 }
 
 /**
- * Each line is quantity times price, rounded to the minor unit, halves away from zero; VAT is worked out once for each rate, on
- * the sum of its lines less their share of the discount. Rounding VAT line by line would tell the buyer a tax that is not the
- * rate of the net total. Where prices include VAT, the gross sums stand and VAT is taken out of them, so that
- * what a till shows is what the document says.
+ * Each line is quantity x price, rounded to the minor unit, halves away from zero. VAT is computed once per rate, on
+ * the sum of its lines minus their share of the discount: VAT rounded per line would not equal the rate of the net
+ * total. If prices include VAT, the gross sums are kept and VAT is extracted from them, so that the document matches
+ * what a cash register shows.
  */
 export function computeTotals(items: readonly PricedItem[], terms: PricedTerms): Totals {
   const lines = items.map((item) => lineAmount(item, terms.digits))
@@ -85,7 +85,7 @@ export function computeTotals(items: readonly PricedItem[], terms: PricedTerms):
   return { lines, itemsTotal, discount, net, rates, vat, gross: net + vat }
 }
 
-/** VAT on a sum before it, or in a sum that includes it. */
+/** VAT on a net sum, or contained in a gross sum. */
 function vatTotal(rate: Decimal, sum: bigint, { pricesIncludeVat }: PricedTerms): VatTotal {
   const hundred = 100n * 10n ** BigInt(rate.scale)
   if (pricesIncludeVat !== true) return { rate, net: sum, vat: divideNearest(sum * rate.units, hundred) }
@@ -93,7 +93,7 @@ function vatTotal(rate: Decimal, sum: bigint, { pricesIncludeVat }: PricedTerms)
   return { rate, net: sum - vat, vat }
 }
 
-/** Of what does not come to anything, nothing is taken off. */
+/** No discount on a sum of 0 or less. */
 function discountOf(sum: bigint, { discount, digits }: PricedTerms): bigint {
   if (sum <= 0n) return 0n
   if (discount?.amount != null) return unitsAt(discount.amount, digits)
@@ -102,7 +102,7 @@ function discountOf(sum: bigint, { discount, digits }: PricedTerms): bigint {
   return divideNearest(sum * units, 100n * 10n ** BigInt(scale))
 }
 
-/** An amount in parts like those, to the last unit: what is shared out so far is rounded, not each part. */
+/** Splits an amount in proportion to `parts`, without losing a unit: the running total is rounded, not each share. */
 function sharesOf(amount: bigint, parts: readonly bigint[]): readonly bigint[] {
   const whole = sumOf(parts)
   if (amount === 0n) return parts.map(() => 0n)

@@ -3,7 +3,7 @@ import type { AgentRow } from '../../queries/agents.ts'
 import type { ServiceContext } from '../context.ts'
 
 /**
- * Base address of an agent: what it registered, or for the agent of this node where the node listens; null where neither is
+ * Base address of an agent: the registered one, or for this node's agent the node's public address; null if neither is
  * known.
  */
 export function agentEndpoint({ shelf }: Pick<ServiceContext, 'shelf'>, { agentId, agent }: AgentRow): string | null {
@@ -11,12 +11,12 @@ export function agentEndpoint({ shelf }: Pick<ServiceContext, 'shelf'>, { agentI
   return shelf?.agentId === agentId ? shelf.url : null
 }
 
-/** The URL at which a service is called, by the base address of its agent. */
+/** URL at which a service is called, from the base address of its agent. */
 export function callUrlAt(base: string, serviceId: string): string {
   return `${base.replace(/\/+$/, '')}/api/x402/${serviceId}`
 }
 
-/** The URL at which a service of an agent is called, null where its agent has no known address. */
+/** URL at which an agent's service is called; null if the agent has no known address. */
 export function callUrl(context: Pick<ServiceContext, 'shelf'>, agent: AgentRow, serviceId: ServiceId): string | null {
   const base = agentEndpoint(context, agent)
   return base === null ? null : callUrlAt(base, serviceId)

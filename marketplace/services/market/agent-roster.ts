@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import { indexedFrom } from '../../../consensus/chain/adoption.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { AGENT_SERVICES_MAX, type AgentFacts, agentNamed, listAgents, withServices } from '../../queries/agents.ts'
 import { orNull, PERCENT, percent, UNKNOWN } from '../amounts.ts'
@@ -12,7 +11,7 @@ import { defineService } from '../service.ts'
 import { agentEndpoint } from './agent-endpoint.ts'
 
 const ID = 'node-agent-roster' as ServiceId
-/** Most agents of one answer. */
+/** Maximum agents in a result. */
 export const ROSTER_AGENTS_MAX = 100
 const PPM = 1_000_000n
 
@@ -68,14 +67,14 @@ function rosterRow(context: ServiceContext, facts: AgentFacts) {
 
 async function roster(context: ServiceContext) {
   const { chain, shelf } = context
-  // The operator of this node is listed wherever its id stands.
+  // This node's own agent is always listed, even beyond the limit.
   const own = shelf === null ? undefined : await agentNamed(chain, shelf.agentId)
   const { agents, next } = await listAgents(chain, { limit: ROSTER_AGENTS_MAX })
   const others = agents.filter(({ agentId }) => agentId !== own?.agentId)
   const listed = own === undefined ? others : [own, ...others].slice(0, ROSTER_AGENTS_MAX)
   const rows: AgentFacts[] = []
   for (const row of listed) rows.push(row === own ? own : await withServices(chain, row))
-  const since = indexedFrom(chain.database)
+  const since = chain.database.indexedFrom
   const partial = rows.filter(({ truncated }) => truncated)
   const shown = rows.map((row) => rosterRow(context, row))
   return {
@@ -93,7 +92,7 @@ async function roster(context: ServiceContext) {
   }
 }
 
-/** Agents of the registry with what the chain has seen of their work. */
+/** Agents of the registry, with their record on the chain. */
 export const agentRoster = defineService({
   serviceId: ID,
   name: 'Agent roster',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { baseFeeAfter } from '../../../consensus/block/base-fee.ts'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { NATIVE_ASSET } from '../../../consensus/state/table.ts'
 import { type DollarWay, dollarWays, type Spread, widestSpread } from '../../queries/arbitrage.ts'
@@ -17,7 +17,7 @@ import { defineService } from '../service.ts'
 const ID = 'node-arb-scan' as ServiceId
 const NOTE =
   'Implied prices are spot prices before fees; sizes, gain and netPct are after the fees of the pools, in the dollar token, and hold for this block alone. It takes two swaps: profitable says whether the gain is more than transactionFees, the least that both burn.'
-/** Weight of a swap over one pool by a single-key account that has sent before; more pools weigh more. */
+/** Weight of a one-pool swap by a single-key account that has sent before; more pools weigh more. */
 const SWAP_WEIGHT = 3_841n
 const BPS = 10_000
 
@@ -41,7 +41,7 @@ const WIDEST = Type.Object({
   transactionFees: ASSET_AMOUNT,
 })
 
-/** Fields of the scan beside its envelope. */
+/** Result fields, without the envelope. */
 export const ARB_SCAN = {
   symbol: Type.String(),
   impliedPrices: Type.Array(WAY),
@@ -52,8 +52,8 @@ export const ARB_SCAN = {
 }
 const FACTS = Type.Object(ARB_SCAN)
 
-/** What the scan finds at the head. Within one reading. */
-export async function arbScanFacts(chain: Chain): Promise<Static<typeof FACTS>> {
+/** The scan at the head. Must be called within one reading. */
+export async function arbScanFacts(chain: ChainReader): Promise<Static<typeof FACTS>> {
   const ways = await dollarWays(chain)
   const spread = widestSpread(chain, ways)
   return {
@@ -66,18 +66,18 @@ export async function arbScanFacts(chain: Chain): Promise<Static<typeof FACTS>> 
   }
 }
 
-function wayFacts({ ruleBook }: Chain, { pools, price }: DollarWay): Static<typeof WAY> {
+function wayFacts({ ruleBook }: ChainReader, { pools, price }: DollarWay): Static<typeof WAY> {
   const route = namesOf(pools)
   const coin = { decimals: ruleBook.params.decimals }
   return { pool: route[0] as string, route, priceUsd: usdPrice(coin, { microsPerUnit: price }) as number }
 }
 
-/** What two swaps in the next block burn, in base units of the coin. */
-function leastFees({ head: { header }, ruleBook }: Chain): bigint {
+/** What two swaps in the next block burn, in base units of the native coin. */
+function leastFees({ head: { header }, ruleBook }: ChainReader): bigint {
   return 2n * SWAP_WEIGHT * baseFeeAfter(header, ruleBook.at(header.height + 1).block)
 }
 
-function spreadFacts(chain: Chain, { buy, sell, netPpm, limits }: Spread): Static<typeof WIDEST> {
+function spreadFacts(chain: ChainReader, { buy, sell, netPpm, limits }: Spread): Static<typeof WIDEST> {
   const fees = leastFees(chain)
   const dollar = recordedAsset(chain, dollarAsset(chain))
   const [buyRoute, sellRoute] = [namesOf(buy.pools.toReversed()), namesOf(sell.pools)]
@@ -101,14 +101,14 @@ function namesOf(pools: DollarWay['pools']): string[] {
   return pools.map(({ name }) => name)
 }
 
-/** What all fees take of a tiny trade, one after the other: 100 (1 - product of (1 - fee)), cut after 4 decimals. */
+/** All pool fees on a tiny trade, compounded: 100 (1 - product of (1 - fee)), truncated to 4 decimals. */
 function feesPct(pools: DollarWay['pools']): number {
   const kept = pools.reduce((product, { pool }) => product * BigInt(BPS - pool.feeBps), 1n)
   const whole = BigInt(BPS) ** BigInt(pools.length)
   return pctOfPpm(((whole - kept) * 1_000_000n) / whole)
 }
 
-/** Spreads of the native coin's price between pools. */
+/** Differences of the native coin's price between pools. */
 export const arbScan = defineService({
   serviceId: ID,
   name: 'Arbitrage scan',

@@ -1,26 +1,28 @@
 import { type Hit, TextIndex } from '../../queries/bm25.ts'
 import type { ServiceFacts } from '../service.ts'
 
-/** What a service is found by. */
+/** The searchable fields of a service. */
 export type FindableService = Pick<ServiceFacts, 'serviceId' | 'name' | 'description' | 'capability' | 'words'>
 
 /** A service that was found. */
 export type FoundService<T> = Pick<Hit<T>, 'found' | 'score'>
 
-/** Figures, hosts and addresses are what a service shall work on, not what it is. */
+/**
+ * Numbers, hosts and addresses are input for a service. They do not describe it, so they are removed from the question.
+ */
 const MATERIAL = /(?<!\S)(?:\p{N}[\p{N}.,:]*|0x[0-9a-f]+|\S+(?:@|:\/\/|\.(?=[\p{L}\p{N}]))\S+)(?=[\s?!,;]|$)/giu
-/** With less of a question covered, a service has nothing to do with it. */
+/** A service that covers less than this share of a question is not a match. */
 const COVERAGE_MIN = 0.44
-/** Share of the best score from which on another service counts as well. */
+/** Minimum share of the best score for further matches. */
 const ALSO = 0.35
 
-/** What services are found by: made once of those that stay the same. */
+/** The search index. It is built once, from services that do not change. */
 export interface ServiceIndex<T> {
   readonly texts: TextIndex<T>
   readonly idOf: (one: T) => string
 }
 
-/** An index of services: id and name count most, then tags, then the description. */
+/** Builds an index of services: id and name weigh most, then tags, then the description. */
 export function serviceIndex<T>(all: readonly T[], factsOf: (one: T) => FindableService): ServiceIndex<T> {
   const texts = new TextIndex(all, (one) => {
     const { serviceId, name, capability, words, description } = factsOf(one)
@@ -34,10 +36,9 @@ export function serviceIndex<T>(all: readonly T[], factsOf: (one: T) => Findable
 }
 
 /**
- * The services that a question in plain words means, by BM25: the one of that very id first, then those that can be bought,
- * the best first. `isAvailable` is
- * null where this node cannot know. Empty where nothing fits, or no word of the question says anything. Every search of the
- * node is this one.
+ * Finds services for a question in plain words, by BM25. A service with exactly that id comes first, then those that
+ * can be bought, best first. `isAvailable` returns null if this node cannot know. Empty without a match, or if the
+ * question has no meaningful word. Every search of the node uses this function.
  */
 export function findServices<T>(
   { texts, idOf }: ServiceIndex<T>,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { coinOf } from '../../queries/assets.ts'
 import { readMarket } from '../../queries/market-pools.ts'
@@ -19,20 +19,20 @@ import { priceFeed, priceFeedFacts } from './price-feed.ts'
 import { REPORT_DATA, type ReportData, reportSections, unknownFields, wordCount } from './report-sections.ts'
 
 const ID = 'node-market-report' as ServiceId
-/** Pools of the report. */
+/** Maximum pools in the report. */
 const POOLS_SHOWN = 10
 
 const RESULT = Type.Object({
   ...CHAIN_ENVELOPE,
   markdown: Type.String(),
-  /** What the text has, in its order. */
+  /** Sections of the text, in order. */
   sections: Type.Array(Type.Object({ id: Type.String(), title: Type.String() })),
   data: REPORT_DATA,
   wordCount: Type.Integer({ minimum: 1 }),
   unknown: UNKNOWN,
 })
 
-async function dataAt(chain: Chain): Promise<ReportData> {
+async function dataAt(chain: ChainReader): Promise<ReportData> {
   const market = await readMarket(chain)
   return {
     priceFeed: await priceFeedFacts(chain, market),
@@ -52,7 +52,7 @@ function write(symbol: string, height: number, data: ReportData) {
   return { markdown, sections: contents, data, wordCount: wordCount(markdown), unknown: [...unknownFields(data)] }
 }
 
-/** Sample of a service as the data of a report has it. */
+/** A service's sample without its envelope, as the report's data has it. */
 function bodyOf<T>({ sample }: Pick<ServiceDefinition, 'sample'>): T {
   const envelope = Object.keys(CHAIN_ENVELOPE)
   return Object.fromEntries(Object.entries(sample).filter(([field]) => !envelope.includes(field))) as T
@@ -67,7 +67,7 @@ const SAMPLE_DATA: ReportData = {
   bridgeStatus: bodyOf(bridgeStatus),
 }
 
-/** The market in words and tables. */
+/** The market as sentences and tables. */
 export const marketReport = defineService({
   serviceId: ID,
   name: 'Market report',

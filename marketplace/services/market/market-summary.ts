@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { priceImpactPpm } from '../../../amm/math.ts'
 import type { Trade } from '../../../amm/trades.ts'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { coinOf, recordedAsset } from '../../queries/assets.ts'
 import { knownFromHour } from '../../queries/known-past.ts'
@@ -44,7 +44,7 @@ const SWAP = Type.Object({
   priceImpactPct: Type.Number({ minimum: 0, maximum: 100 }),
 })
 
-/** Fields of the summary beside its envelope. */
+/** Result fields, without the envelope. */
 export const MARKET_SUMMARY = {
   price: Type.Object({
     symbol: SYMBOL,
@@ -72,8 +72,8 @@ export const MARKET_SUMMARY = {
 }
 const FACTS = Type.Object(MARKET_SUMMARY)
 
-/** What the summary says, from a market that was read at the same head. */
-export async function marketSummaryFacts(chain: Chain, market: Market): Promise<Static<typeof FACTS>> {
+/** The summary, computed from a market that was read at the same head. */
+export async function marketSummaryFacts(chain: ChainReader, market: Market): Promise<Static<typeof FACTS>> {
   const native = await nativeMarket(chain)
   const price = {
     usd: usdPrice({ decimals: chain.ruleBook.params.decimals }, native && { microsPerUnit: native.spot }),
@@ -109,12 +109,12 @@ function topPool({ row, day, tvlUsdMicros, volumeUsdMicros }: PoolValues) {
   }
 }
 
-async function swapsOf(chain: Chain): Promise<Static<typeof SWAP>[]> {
+async function swapsOf(chain: ChainReader): Promise<Static<typeof SWAP>[]> {
   const trades = await listTrades(chain, { limit: LATEST_SWAPS })
   return trades.map((trade) => swapFacts(chain, trade))
 }
 
-function swapFacts(chain: Chain, trade: Trade): Static<typeof SWAP> {
+function swapFacts(chain: ChainReader, trade: Trade): Static<typeof SWAP> {
   const { txId, height, timeMs, poolId, assetIn, assetOut, amountIn, amountOut, reserveIn, reserveOut } = trade
   const [from, to] = [recordedAsset(chain, assetIn), recordedAsset(chain, assetOut)]
   return {
@@ -128,7 +128,7 @@ function swapFacts(chain: Chain, trade: Trade): Static<typeof SWAP> {
   }
 }
 
-/** The market at a glance. */
+/** Overview of the market. */
 export const marketSummary = defineService({
   serviceId: ID,
   name: 'Market summary',

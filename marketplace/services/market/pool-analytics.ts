@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { outputOf, priceImpactPpm } from '../../../amm/math.ts'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { type Amount, mulDivDown } from '../../../consensus/primitives/amount.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { NATIVE_ASSET } from '../../../consensus/state/table.ts'
@@ -32,9 +32,9 @@ const FORMAT = {
   requestFormat: 'token symbol, pool name as FAR-FUSD-30, or pool id; empty for the pools that hold most',
   example: 'FAR-FUSD-30',
 }
-/** Most pools of one answer. */
+/** Maximum pools in a result. */
 export const ANALYSED_POOLS_MAX = 20
-/** Sizes of the impact table in thousandths of the reserve that is sold into. */
+/** Trade sizes of the impact table, in thousandths of the reserve of the sold asset. */
 const SIZES_PER_MILLE = [1n, 5n, 10n, 50n, 100n]
 const APR_FORMULA = '100 x fees of 24 hours in dollars x 365 / TVL in dollars; an estimate from the past day'
 
@@ -62,7 +62,7 @@ const POOL = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** Fields of the analytics beside its envelope. */
+/** Result fields, without the envelope. */
 export const POOL_ANALYTICS = {
   lpAprFormula: Type.String(),
   impactRule: Type.String(),
@@ -75,12 +75,12 @@ const RESULT = Type.Object({ ...CHAIN_ENVELOPE, ...POOL_ANALYTICS })
 const IMPACT_RULE =
   'price of the executed swap below the price before it, fee included; sold is the first reserve, the sizes are parts of it'
 
-/** Analytics of the pools that hold most, from a market that was read at the same head. */
-export async function topPoolsFacts(chain: Chain, market: Market, count: number): Promise<Static<typeof FACTS>> {
+/** Analytics of the largest pools, from a market that was read at the same head. */
+export async function topPoolsFacts(chain: ChainReader, market: Market, count: number): Promise<Static<typeof FACTS>> {
   return factsOf(chain, market.pools.slice(0, count), market.complete && market.pools.length <= count)
 }
 
-async function namedFacts(chain: Chain, name: string): Promise<Static<typeof FACTS>> {
+async function namedFacts(chain: ChainReader, name: string): Promise<Static<typeof FACTS>> {
   const named = namedOn(chain, name)
   if (named === undefined) throw new Error(`there is no token or pool ${name} any more`)
   const [{ asset }] = named.assets as [AssetFacts]
@@ -90,14 +90,18 @@ async function namedFacts(chain: Chain, name: string): Promise<Static<typeof FAC
   return factsOf(chain, values, rows.length <= ANALYSED_POOLS_MAX)
 }
 
-async function factsOf(chain: Chain, values: readonly PoolValues[], complete: boolean): Promise<Static<typeof FACTS>> {
+async function factsOf(
+  chain: ChainReader,
+  values: readonly PoolValues[],
+  complete: boolean,
+): Promise<Static<typeof FACTS>> {
   const pools: Static<typeof POOL>[] = []
   for (const value of values) pools.push(await poolFacts(chain, value))
   const unknown = pools.flatMap((pool) => pool.unknown.map((field) => `${pool.pool}.${field}`))
   return { lpAprFormula: APR_FORMULA, impactRule: IMPACT_RULE, pools, complete, unknown }
 }
 
-async function poolFacts(chain: Chain, values: PoolValues): Promise<Static<typeof POOL>> {
+async function poolFacts(chain: ChainReader, values: PoolValues): Promise<Static<typeof POOL>> {
   const { row, day } = values
   const { x, y, pool } = row
   const known = {
@@ -125,12 +129,12 @@ async function poolFacts(chain: Chain, values: PoolValues): Promise<Static<typeo
   }
 }
 
-async function dollarPrice(chain: Chain, asset: AssetFacts) {
+async function dollarPrice(chain: ChainReader, asset: AssetFacts) {
   return { symbol: asset.symbol, price: usdPrice(asset, await PriceBook.of(chain).priceOf(asset.asset)) }
 }
 
-/** Native coins for one whole unit of the asset that is not the native coin, X where none is. */
-async function priceNative(chain: Chain, { x, y, pool }: PoolRow) {
+/** Native coins per whole unit of the pool's other asset; of X if neither asset is the native coin. */
+async function priceNative(chain: ChainReader, { x, y, pool }: PoolRow) {
   const coin = { decimals: chain.ruleBook.params.decimals }
   if (x.asset === NATIVE_ASSET) {
     return { symbol: y.symbol, price: wholePrice(ratio(pool.reserveX, pool.reserveY), y, coin) }

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { coinOf } from '../../queries/assets.ts'
 import { type Market, readMarket } from '../../queries/market-pools.ts'
@@ -27,7 +27,7 @@ const ID = 'node-price-feed' as ServiceId
 const HOUR_MS = 3_600_000
 const LOW_BELOW_USD = usd(LOW_DEPTH)
 
-/** Fields of the price feed beside its envelope. */
+/** Result fields, without the envelope. */
 export const PRICE_FEED = {
   symbol: SYMBOL,
   priceUsd: PRICE,
@@ -53,8 +53,8 @@ export const PRICE_FEED = {
 }
 const FACTS = Type.Object(PRICE_FEED)
 
-/** What the price feed says, from a market that was read at the same head. */
-export async function priceFeedFacts(chain: Chain, market: Market): Promise<Static<typeof FACTS>> {
+/** The price feed, computed from a market that was read at the same head. */
+export async function priceFeedFacts(chain: ChainReader, market: Market): Promise<Static<typeof FACTS>> {
   const native = await nativeMarket(chain)
   const coin = { decimals: chain.ruleBook.params.decimals }
   const facts = {

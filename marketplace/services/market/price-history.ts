@@ -3,7 +3,7 @@ import { type HourlyCandle, hourOf } from '../../../amm/candles.ts'
 import { PRICE_ONE } from '../../../amm/math.ts'
 import { POOLS } from '../../../amm/pool.ts'
 import { pricedPoolId } from '../../../amm/price-entries.ts'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { NATIVE_ASSET } from '../../../consensus/state/table.ts'
 import type { AssetFacts } from '../../queries/assets.ts'
@@ -27,7 +27,7 @@ const FORMAT = {
   requestFormat: '[token symbol, pool name as FAR-FUSD-30, or pool id]; empty for the pool that prices the native coin',
   example: 'FAR-FUSD-30',
 }
-/** Hours of the window, the current one included as far as it has come. */
+/** Hours of the window, including the current, unfinished one. */
 export const HISTORY_HOURS = 168
 
 const CANDLE = Type.Object({
@@ -60,13 +60,13 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** A pool, and which of its assets prices are told of. */
+/** A pool, and which of its assets is priced. */
 interface Pair {
   readonly row: PoolRow
   readonly baseIsX: boolean
 }
 
-async function pairOf(chain: Chain, name: string | null): Promise<Pair | null> {
+async function pairOf(chain: ChainReader, name: string | null): Promise<Pair | null> {
   if (name === null) return pricedPair(chain)
   const named = namedOn(chain, name)
   if (named === undefined) throw new Error(`there is no token or pool ${name}`)
@@ -77,15 +77,18 @@ async function pairOf(chain: Chain, name: string | null): Promise<Pair | null> {
   return row === undefined ? null : { row, baseIsX: row.x.asset === asset.asset }
 }
 
-function pricedPair(chain: Chain): Pair | null {
+function pricedPair(chain: ChainReader): Pair | null {
   const { ruleBook, head, database } = chain
   const poolId = pricedPoolId(ruleBook.at(head.header.height).market)
   const pool = database.get(POOLS, poolId)
   return pool === undefined ? null : { row: poolRow(chain, poolId, pool), baseIsX: true }
 }
 
-/** First hour of the window: none before the pool was there, nor before block 1, whose time is the first that a miner set, nor whose trades are not all known. */
-function firstHour(chain: Chain, { pool }: PoolRow): number {
+/**
+ * First hour of the window. It is not before the pool existed, not before block 1 (the first whose time a miner set),
+ * and not before the hour from which all trades are known here.
+ */
+function firstHour(chain: ChainReader, { pool }: PoolRow): number {
   const top = chain.head.header.height
   const { timeMs } = entryAt(chain, Math.min(top, Math.max(1, pool.createdAt))).header
   return Math.max(hourNow(chain) + 1 - HISTORY_HOURS, hourOf(timeMs), knownFromHour(chain))
@@ -93,7 +96,7 @@ function firstHour(chain: Chain, { pool }: PoolRow): number {
 
 const NO_POOL = { pool: null, base: null, quote: null, window: null, candles: [], gaps: [] }
 
-async function history(chain: Chain, name: string | null) {
+async function history(chain: ChainReader, name: string | null) {
   const source = 'executed swaps' as const
   const pair = await pairOf(chain, name)
   if (pair === null) {
@@ -123,7 +126,7 @@ function candleFacts(
   quote: AssetFacts,
   baseIsX: boolean,
 ): Static<typeof CANDLE> {
-  // Upside down the highest price of one asset is the lowest of the other.
+  // Inverting a price turns the highest of one asset into the lowest of the other.
   const price = (value: bigint): number =>
     wholePrice(baseIsX ? ratio(value, PRICE_ONE) : ratio(PRICE_ONE, value), base, quote)
   const [volume, volumeQuote] = baseIsX ? [sums.volumeX, sums.volumeY] : [sums.volumeY, sums.volumeX]
@@ -139,7 +142,7 @@ function candleFacts(
   }
 }
 
-/** Hours of the window without a trade, those next to each other together. */
+/** Hours of the window without a trade; adjacent hours are joined. */
 function gapsOf(traded: readonly HourlyCandle[], from: number, to: number): Static<typeof GAP>[] {
   const hours = [...traded.map(({ hour }) => hour), to]
   return hours.flatMap((hour, i) => {

@@ -7,7 +7,7 @@ import { POOL_ANALYTICS } from './pool-analytics.ts'
 import { PRICE_FEED } from './price-feed.ts'
 import { amountText, countText, dollarText, minuteText, percentText, UNKNOWN_FIGURE } from './report-figures.ts'
 
-/** What a market report is written from: the results of other services at one head, without their envelopes. */
+/** Data of a market report: results of other services at one head, without their envelopes. */
 export const REPORT_DATA = Type.Object({
   priceFeed: Type.Object(PRICE_FEED),
   marketSummary: Type.Object(MARKET_SUMMARY),
@@ -27,7 +27,7 @@ export interface ReportSection {
   readonly markdown: string
 }
 
-/** Sections of a report in their order; every one is there, whatever is known. */
+/** All sections of a report, in order; sections with unknown data are included. */
 export function reportSections(data: ReportData): readonly ReportSection[] {
   return [
     section('summary', 'Summary', summaryLines(data)),
@@ -42,7 +42,7 @@ export function reportSections(data: ReportData): readonly ReportSection[] {
   ]
 }
 
-/** Words of a text: what blanks stand between. */
+/** Number of words in a text, separated by whitespace. */
 export function wordCount(text: string): number {
   return text.split(/\s+/).filter((word) => word !== '').length
 }
@@ -56,7 +56,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): r
   return [line(head), line(head.map(() => '---')), ...rows.map(line)]
 }
 
-/** What a reader takes away, in whole sentences. */
+/** The report's main points, in whole sentences. */
 function summaryLines(data: ReportData): readonly string[] {
   const { priceFeed, marketSummary, poolAnalytics, arbScan, stableHealth, bridgeStatus } = data
   return [
@@ -204,7 +204,7 @@ function unknownLines(data: ReportData): readonly string[] {
   return missing.length === 0 ? ['Everything above is known.'] : missing.map((field) => `- ${field}`)
 }
 
-/** Fields that the data does not know, by their service. */
+/** Unknown fields of the data, prefixed with their service. */
 export function unknownFields(data: ReportData): readonly string[] {
   return Object.entries(data).flatMap(([service, { unknown }]) => unknown.map((field) => `${service}.${field}`))
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { epochPrice, nativeOfMicros } from '../../../amm/oracle.ts'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { epochOf } from '../../../consensus/ledger/epoch.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
@@ -20,9 +20,9 @@ const ID = 'node-service-search' as ServiceId
 const FORMAT = { requestFormat: 'keywords or a capability, 1 to 80 characters', example: 'price feed' }
 const QUERY_CHARS_MAX = 80
 const RESULTS_MAX = 20
-/** Most agents that are searched. */
+/** Maximum agents that are searched. */
 const AGENTS_MAX = 200
-/** Services after which no further agent is read. */
+/** No further agent is read once this many services are found. */
 export const SEARCHED_SERVICES_MAX = 2_000
 const SCORE_DECIMALS = 4
 
@@ -57,7 +57,7 @@ function parse(request: string): Result<string> {
   return termsOf(text).length > 0 ? ok(text) : unusable('no word to search for', FORMAT)
 }
 
-/** A service that can be called, as it is searched. */
+/** A callable service, as the search sees it. */
 interface Entry {
   readonly agent: AgentFacts
   readonly row: ServiceRow
@@ -67,7 +67,7 @@ function entriesOf(agent: AgentFacts): readonly Entry[] {
   return agent.services.filter(({ service }) => !service.retired).map((row) => ({ agent, row }))
 }
 
-/** Services of the registry, those of this node's operator first, so that they are never beyond what is searched. */
+/** Services of the registry. This node's own come first, so that the limit never cuts them off. */
 async function registry({ chain, shelf }: ServiceContext): Promise<{ entries: readonly Entry[]; truncated: boolean }> {
   const own = shelf === null ? undefined : await agentNamed(chain, shelf.agentId)
   const entries: Entry[] = own === undefined ? [] : [...entriesOf(own)]
@@ -83,8 +83,8 @@ async function registry({ chain, shelf }: ServiceContext): Promise<{ entries: re
   return { entries, truncated }
 }
 
-/** What a call costs in the epoch of the head, null where the coin has no price. */
-function nativePrice(chain: Chain, { service }: ServiceRow): bigint | null {
+/** Price of a call in the head's epoch; null if the coin has no price. */
+function nativePrice(chain: ChainReader, { service }: ServiceRow): bigint | null {
   const { height } = chain.head.header
   const { market } = chain.ruleBook.at(height)
   const epoch = epochOf(height, market)
@@ -92,7 +92,7 @@ function nativePrice(chain: Chain, { service }: ServiceRow): bigint | null {
   return (price && nativeOfMicros(price, priceInEpoch(service, epoch))) ?? null
 }
 
-/** Only its own operator knows whether another one's service is up. */
+/** Only the operator of a service knows whether it is available; null for services of others. */
 function isAvailable({ shelf }: ServiceContext, { agent, row }: Entry): boolean | null {
   return shelf?.agentId === agent.agentId ? (shelf.isAvailable(row.serviceId) ?? false) : null
 }
@@ -145,7 +145,7 @@ async function search(context: ServiceContext, query: string) {
   }
 }
 
-/** Keyword search over the services of the chain's registry. */
+/** Keyword search over the services of the on-chain registry. */
 export const serviceSearch = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Service search',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { QuotedHop, SwapQuote } from '../../../amm/quote.ts'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { parseAmount } from '../../../consensus/primitives/amount.ts'
 import { type Fault, faultMessage } from '../../../consensus/primitives/fault.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
@@ -45,7 +45,7 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** A swap as the request writes it. */
+/** A swap as the request states it. */
 interface Wanted {
   readonly amount: string
   readonly from: string
@@ -59,8 +59,8 @@ function parse(request: string): Result<Wanted> {
   return wanted.from === wanted.to ? unusable('both symbols are the same', FORMAT) : ok(wanted)
 }
 
-/** The request with its assets, or why this chain cannot quote it. */
-function read(chain: Chain, { amount, from, to }: Wanted): QuoteRequest | Fault {
+/** The request with its assets, or the fault if this chain cannot quote it. */
+function read(chain: ChainReader, { amount, from, to }: Wanted): QuoteRequest | Fault {
   const [assetIn, assetOut] = [assetNamed(chain, from), assetNamed(chain, to)]
   if (assetIn === undefined || assetOut === undefined) {
     return noToken(chain, assetIn === undefined ? from : to, FORMAT)
@@ -73,7 +73,7 @@ function read(chain: Chain, { amount, from, to }: Wanted): QuoteRequest | Fault 
   return { from: assetIn, to: assetOut, exactOut: false, amount: units.value, slippageBps: SLIPPAGE_BPS }
 }
 
-async function quote(chain: Chain, wanted: Wanted, height: number) {
+async function quote(chain: ChainReader, wanted: Wanted, height: number) {
   const request = read(chain, wanted)
   if ('code' in request) throw new Error(faultMessage(request))
   const found = await quoteSwap(chain, request)
@@ -93,7 +93,7 @@ async function quote(chain: Chain, wanted: Wanted, height: number) {
 
 const NOTHING = { route: [], amountOut: null, minOut: null, price: null, priceImpactPct: null, fees: [], payload: null }
 
-function quoteFacts(chain: Chain, { from, to }: QuoteRequest, { hops, payload, ...quoted }: SwapQuote) {
+function quoteFacts(chain: ChainReader, { from, to }: QuoteRequest, { hops, payload, ...quoted }: SwapQuote) {
   const { amountIn, amountOut, limit, priceImpactPpm } = quoted
   return {
     route: hops.map((hop) => hopFacts(chain, hop)),
@@ -106,7 +106,10 @@ function quoteFacts(chain: Chain, { from, to }: QuoteRequest, { hops, payload, .
   }
 }
 
-function hopFacts(chain: Chain, { poolId, pool, assetIn, assetOut, amountIn, amountOut, priceImpactPpm }: QuotedHop) {
+function hopFacts(
+  chain: ChainReader,
+  { poolId, pool, assetIn, assetOut, amountIn, amountOut, priceImpactPpm }: QuotedHop,
+) {
   return {
     ...poolName(poolRow(chain, poolId, pool)),
     in: assetAmount(recordedAsset(chain, assetIn), amountIn),
@@ -115,12 +118,12 @@ function hopFacts(chain: Chain, { poolId, pool, assetIn, assetOut, amountIn, amo
   }
 }
 
-function feeFacts(chain: Chain, { poolId, pool, assetIn, fee }: QuotedHop) {
+function feeFacts(chain: ChainReader, { poolId, pool, assetIn, fee }: QuotedHop) {
   const { pool: name, feePct } = poolName(poolRow(chain, poolId, pool))
   return { pool: name, pct: feePct, amount: assetAmount(recordedAsset(chain, assetIn), fee) }
 }
 
-/** What a swap in the next block would come to. */
+/** What a swap would pay in the next block. */
 export const swapQuote = defineService<Wanted, typeof RESULT>({
   serviceId: ID,
   name: 'Swap quote',

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { faultMessage } from '../../../consensus/primitives/fault.ts'
 import { coinOf } from '../../queries/assets.ts'
 import { nativeMarket } from '../../queries/native-market.ts'
@@ -7,17 +7,17 @@ import { atOneHead } from '../../queries/one-head.ts'
 import { orNull, SYMBOL, usdPrice } from '../amounts.ts'
 import { CHANGE_PCT, changePct, PRICE } from '../figures.ts'
 
-/** Fields of the native coin's own price among those of others. */
+/** Price of the native coin, as part of a result about other assets. */
 export const COIN_PRICE = Type.Object({
   symbol: SYMBOL,
   /** Spot price of its deepest dollar pool, as in the price feed. */
   priceUsd: PRICE,
   change24hPct: orNull(CHANGE_PCT),
-  /** Name of the pool. */
+  /** Name of that pool. */
   source: orNull(Type.String()),
 })
 
-/** Price of the native coin as the price feed tells it, with the moment of the block that it is read from (ISO 8601). */
+/** Price of the native coin as in the price feed, with the time of its block (ISO 8601). */
 export interface CoinPrice {
   readonly symbol: string
   readonly priceUsd: number | null
@@ -26,8 +26,8 @@ export interface CoinPrice {
   readonly pricedAt: string
 }
 
-/** Reads the price of the native coin at the head; throws where the head does not come to rest. */
-export async function coinPrice(chain: Chain): Promise<CoinPrice> {
+/** Reads the price of the native coin at the head; throws if the head keeps changing. */
+export async function coinPrice(chain: ChainReader): Promise<CoinPrice> {
   const { symbol } = coinOf(chain)
   const reading = await atOneHead(chain, async ({ header }) => {
     const pricedAt = new Date(header.timeMs).toISOString()

@@ -17,7 +17,7 @@ const ID = 'node-crypto-price' as ServiceId
 const FORMAT = { requestFormat: 'BTC | ETH | SOL | BNB | LTC | FAR', example: 'BTC' }
 const REQUEST_CHARS_MAX = 32
 const PCT_DECIMALS = 4
-/** Names that people have for them. */
+/** Common names of the assets. */
 const ALIASES: Readonly<Record<string, Major>> = {
   BITCOIN: 'BTC',
   XBT: 'BTC',
@@ -32,7 +32,7 @@ const RESULT = Type.Object({
   symbol: SYMBOL,
   usd: Type.Number({ exclusiveMinimum: 0 }),
   change24hPct: orNull(CHANGE_PCT),
-  /** When the price was made; `asOf` is when the result was. */
+  /** Time of the price; `asOf` is the time of the result. */
   pricedAt: Type.String({ format: 'date-time' }),
   unknown: UNKNOWN,
 })

@@ -23,7 +23,7 @@ const RESULT = Type.Object({
   majors: Type.Object({ BTC: MAJOR_PRICE, ETH: MAJOR_PRICE, SOL: MAJOR_PRICE, BNB: MAJOR_PRICE, LTC: MAJOR_PRICE }),
   globalMarketCapUsd: orNull(Type.Number({ exclusiveMinimum: 0 })),
   sources: Type.Array(Type.String(), { minItems: 1, maxItems: 8 }),
-  /** Widest distance between two providers in per cent; unknown with only one. */
+  /** Largest distance between two providers, in per cent; null with only one provider. */
   disagreementPct: orNull(Type.Number({ minimum: 0 })),
   unknown: UNKNOWN,
 })
@@ -39,7 +39,7 @@ function shownPrice({ usd, change24hPct, asOf }: MajorPrice): MajorPrice {
   return { usd, change24hPct: change24hPct === null ? null : rounded(change24hPct, PCT_DECIMALS), asOf }
 }
 
-/** Prices of assets of other chains beside that of the native coin. */
+/** Prices of assets of other chains, and of the native coin. */
 export const cryptoPrices = defineService({
   serviceId: ID,
   name: 'Crypto prices',
@@ -79,7 +79,7 @@ export const cryptoPrices = defineService({
   resultSchema: RESULT,
   execute: async (_, context, signal) => {
     const asked = await context.outside.prices.majors(signal)
-    // Nothing is read from the chain for a result that there will not be.
+    // Throws for unusable prices before the chain is read.
     const majors = majorsOf(delivered(asked).value)
     const { pricedAt: _at, ...native } = await coinPrice(context.chain)
     return fromSource(ID, asked, context, ({ globalMarketCapUsd, sources, disagreementPct: apart }) => {

@@ -27,7 +27,7 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** A request as it reads, before anything of ENS is known. */
+/** A parsed request, not yet checked by the rules of ENS. */
 interface Asked {
   readonly input: string
   readonly query: EnsQuery
@@ -47,7 +47,7 @@ function parse(request: string): Result<Asked> {
   return ok({ input, query: { name: input } })
 }
 
-/** What is looked up: names as ENSIP-15 writes them; null for one that it does not allow. */
+/** The query, its name in the normal form of ENSIP-15; null if ENSIP-15 forbids the name. */
 function queryOf({ query }: Asked, evm: EvmReader): EnsQuery | null {
   if ('address' in query) return query
   const name = evm.ensName(query.name)
@@ -66,7 +66,7 @@ function fieldsOf({ input, query }: Asked, { forwardVerified, ...facts }: EnsFac
   }
 }
 
-/** What the Ethereum Name Service says of a name or an address. */
+/** ENS records of a name or an address. */
 export const ensResolve = defineService<Asked, typeof RESULT>({
   serviceId: ID,
   name: 'ENS lookup',

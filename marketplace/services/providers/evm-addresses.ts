@@ -2,7 +2,7 @@ import { eip55 } from '../../../consensus/external/eip55.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
 import { type RequestForm, unusable } from '../requests.ts'
 
-/** An EVM address in the spelling of EIP-55. One that is written in mixed case must have that spelling already. */
+/** An EVM address in EIP-55 spelling. A mixed-case input must already have the right checksum. */
 export function readEvmAddress(text: string, form: RequestForm): Result<string> {
   const digits = /^0x([0-9a-fA-F]{40})$/.exec(text)?.[1]
   if (digits === undefined) return unusable('not 0x and 40 hex digits', form)

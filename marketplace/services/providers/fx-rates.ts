@@ -17,7 +17,7 @@ const CURRENCY = /^[A-Z]{3}$/
 const AMOUNT_MAX = 10n ** 15n
 const AMOUNT_DECIMALS = 8
 const RATE_DECIMALS = 12
-/** Least digits of a rate from its first, cut; decimals of a result, rounded half up from the exact product. */
+/** Significant digits of a rate, truncated; decimals of a result, rounded half up from the exact product. */
 const [RATE_DIGITS, RESULT_DECIMALS] = [10, 6]
 
 const CODE = Type.String({ pattern: '^[A-Z]{3}$' })
@@ -40,7 +40,7 @@ const WORDS = {
   note: 'Reference rates of the European Central Bank, not tradable. Rates have 10 significant digits, rounded half up; a result is the exact product, rounded half up to 6 decimals.',
 }
 
-/** A conversion, or the rates against one currency. */
+/** A conversion, or all rates of one currency. */
 type Wanted =
   | { readonly amount: string; readonly units: bigint; readonly from: string; readonly to: string }
   | { readonly base: string }
@@ -56,13 +56,13 @@ function parse(request: string): Result<Wanted> {
   return ok({ amount: formatAmount(units.value, AMOUNT_DECIMALS), units: units.value, from, to })
 }
 
-/** Currencies that a request names and that have no rate. */
+/** Currencies in the request without a rate. */
 function strangersIn(wanted: Wanted, { rates }: ReferenceRates): readonly string[] {
   const named = 'base' in wanted ? [wanted.base] : [wanted.from, wanted.to]
   return named.filter((currency) => currency !== 'EUR' && !Object.hasOwn(rates, currency))
 }
 
-/** Units of a currency for one euro, exact. */
+/** Exact units of a currency per euro. */
 function perEuro({ rates }: ReferenceRates, currency: string): bigint {
   if (currency === 'EUR') return 10n ** BigInt(RATE_DECIMALS)
   const rate = parseAmount(rates[currency] as string, RATE_DECIMALS)
@@ -89,13 +89,13 @@ function fields(wanted: Wanted, known: ReferenceRates) {
   return { conversion: { amount, from, to, rate: significantText(rate, RATE_DIGITS), result }, ...rest }
 }
 
-/** Amount times rate in units of the result's last decimal, rounded half up. */
+/** Amount x rate in units of the result's last decimal, rounded half up. */
 function roundedResult(units: bigint, { numerator, denominator }: Ratio): bigint {
   const whole = denominator * 10n ** BigInt(AMOUNT_DECIMALS - RESULT_DECIMALS)
   return (units * numerator * 2n + whole) / (whole * 2n)
 }
 
-/** What an amount of one currency is in another. */
+/** Converts an amount between currencies. */
 export const fxRates = defineService<Wanted, typeof RESULT>({
   serviceId: ID,
   name: 'Exchange rates',

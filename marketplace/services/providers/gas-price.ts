@@ -17,7 +17,7 @@ const FORMAT = { requestFormat: '[ethereum or base]; without a name the first th
 const REQUEST_CHARS_MAX = 40
 const TRANSFER_GAS = 21_000
 const USD_DIGITS = 6
-/** How long the price of ether is waited for: the gas is what is sold. */
+/** Maximum wait for the price of ether, which is only an extra: the gas price is what is sold. */
 const PRICE_MS = 2_500
 
 const NAMES: Readonly<Record<string, EvmNetworkName>> = {
@@ -28,7 +28,7 @@ const NAMES: Readonly<Record<string, EvmNetworkName>> = {
   base: 'base',
   l2: 'base',
 }
-/** What a transfer costs beside its gas. */
+/** Costs of a transfer that are not part of its gas. */
 const EXCLUDED: Readonly<Record<EvmNetworkName, readonly string[]>> = {
   ethereum: [],
   base: ['L1 data fee: what the network charges for its data on Ethereum'],
@@ -48,7 +48,7 @@ const RESULT = Type.Object({
   transferEth: Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]{1,18})?$' }),
   transferUsd: USD_AMOUNT,
   ethUsd: USD_AMOUNT,
-  /** Whose price of ether it is, and how fresh. */
+  /** Source of the price of ether. */
   ethUsdSource: orNull(SOURCE),
   excludes: Type.Array(Type.String()),
   blockNumber: Type.Integer({ minimum: 0 }),
@@ -62,12 +62,12 @@ function parse(request: string): Result<EvmNetworkName | null> {
   return network === undefined ? unusable(`networks are ${EVM_NETWORKS.join(' and ')}`, FORMAT) : ok(network)
 }
 
-/** The network that is asked for, or the first that can be read now. */
+/** The requested network, or the first that can be read now. */
 function networkOf(named: EvmNetworkName | null, { outside }: ServiceContext): EvmNetworkName | undefined {
   return named ?? EVM_NETWORKS.find((network) => outside.evm.readiness(network).available)
 }
 
-/** Whether any network can be read now; where none can, why, and what would change that. */
+/** Ready if any network can be read now. Otherwise the reason, and the settings that would change it. */
 function readinessOf(context: ServiceContext): Readiness {
   const each = EVM_NETWORKS.map((network) => context.outside.evm.readiness(network))
   const [best] = [
@@ -78,13 +78,13 @@ function readinessOf(context: ServiceContext): Readiness {
   return notConfigured('a node of ethereum or base', ...each.flatMap((one) => (one.available ? [] : one.requires)))
 }
 
-/** Dollars for one ether with who told them. */
+/** Price of one ether in dollars, with its source. */
 interface EtherPrice {
   readonly usd: number
   readonly source: Source
 }
 
-/** The price of ether, null where nobody can tell now: the gas is worth telling without. */
+/** The price of ether, or null if unknown: the result is useful without it. */
 async function etherPrice({ outside }: ServiceContext, signal: AbortSignal): Promise<EtherPrice | null> {
   const isAsked = outside.prices.readiness().available
   const limit = AbortSignal.any([signal, AbortSignal.timeout(PRICE_MS)])
@@ -126,7 +126,7 @@ function gwei(wei: bigint): number {
   return Number(formatAmount(wei, 9))
 }
 
-/** Price of gas on an EVM network, with what a plain transfer costs. */
+/** Gas price of an EVM network, with the cost of a plain transfer. */
 export const gasPrice = defineService<EvmNetworkName | null, typeof RESULT>({
   serviceId: ID,
   name: 'EVM gas price',

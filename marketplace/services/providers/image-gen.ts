@@ -15,7 +15,7 @@ const FORMAT = {
   requestFormat: `image description, ${PROMPT_CHARS.min}-${PROMPT_CHARS.max} characters`,
   example: 'A lighthouse at dusk, oil on canvas',
 }
-/** Base64 is a third longer; some room for the rest. */
+/** Base64 adds a third; the rest of the result needs some room. */
 const RESULT_BYTES_MAX = Math.ceil((PICTURE_BYTES_MAX * 4) / 3) + 16_384
 const PROCEDURAL_ENGINE = 'procedural'
 
@@ -28,9 +28,9 @@ const RESULT = Type.Object({
   bytes: Type.Integer({ minimum: 1, maximum: PICTURE_BYTES_MAX }),
   sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   base64: Type.String({ pattern: '^[A-Za-z0-9+/]+={0,2}$' }),
-  /** As its backend names it; null where no model made the picture. */
+  /** The backend's name of the model; null if no model made the picture. */
   model: orNull(Type.String()),
-  /** Whether the picture was made to show what the prompt says. */
+  /** Whether the picture is meant to depict the prompt. */
   depictsPrompt: Type.Boolean(),
   unknown: UNKNOWN,
 })
@@ -99,7 +99,7 @@ const COMMON = {
   resultSchema: RESULT,
 } as const
 
-/** A model in the process makes no pictures, so that where none is set up other settings help than with texts. */
+/** The in-process text model cannot make pictures, so other settings help here than for texts. */
 function withWaysOut(readiness: Readiness): Readiness {
   if (readiness.available || !readiness.requires.includes('models.gguf')) return readiness
   return { ...readiness, requires: ['models.file', 'models.procedural-images'] }
@@ -120,7 +120,7 @@ export const imageGen: ServiceDefinition = defineService<string, typeof RESULT>(
   execute: depict,
 })
 
-/** Artwork made from a prompt by arithmetic: what is sold where the operator chose that instead of a model. */
+/** Artwork computed from the prompt without a model; sold if the operator chose it. */
 export const proceduralImageGen: ServiceDefinition = defineService<string, typeof RESULT>({
   ...COMMON,
   name: 'Abstract artwork',

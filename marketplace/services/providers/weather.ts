@@ -14,7 +14,7 @@ const ID = 'node-weather' as ServiceId
 const FORMAT = { requestFormat: '<city> or <lat>,<lon> in degrees', example: '59.91,10.75' }
 const CITY_CHARS_MAX = 100
 const COORDINATES = /^([+-]?\d{1,3}(?:\.\d{1,4})?)\s*,\s*([+-]?\d{1,3}(?:\.\d{1,4})?)$/
-/** What can only be meant as coordinates. */
+/** Texts that can only be coordinates. */
 const LIKE_COORDINATES = /^[\d\s.,;+-]+$/
 
 const TEMP = Type.Number({ minimum: -200, maximum: 150 })
@@ -82,14 +82,14 @@ function check(query: PlaceQuery, { outside }: ServiceContext): Fault | null {
   return refusal(`places cannot be found by name here (${names.reason}): give coordinates`, FORMAT)
 }
 
-/** Names of what is null, each once. */
+/** Names of null fields, without duplicates. */
 function unknownOf({ place, current, daily }: WeatherReport): string[] {
   const named = (of: string, fields: object): string[] => unknownIn({ ...fields }).map((name) => `${of}.${name}`)
   const all = [...named('place', place), ...named('current', current), ...daily.flatMap((day) => named('daily', day))]
   return [...new Set(all)]
 }
 
-/** The weather of a place now and on three days. */
+/** Current weather of a place, and a three-day forecast. */
 export const weather = defineService<PlaceQuery, typeof RESULT>({
   serviceId: ID,
   name: 'Weather',

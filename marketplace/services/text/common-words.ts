@@ -1,6 +1,6 @@
 /**
- * Words that a language cannot do without, and some that short texts are full of, by BCP 47 code. A word that several languages have
- * stands in each of them. What is a name as well, or common in English as a foreign word, is left out.
+ * Common words of languages, by BCP 47 code: function words, and words that are frequent in short texts. A word of
+ * several languages is listed in each. Words that are also names, or common foreign words in English, are left out.
  */
 export const COMMON_WORDS: Readonly<Record<string, ReadonlySet<string>>> = {
   en: listed(`the and that this these those with without it its not are you your they their them from which what when who whom whose
@@ -90,7 +90,7 @@ export const COMMON_WORDS: Readonly<Record<string, ReadonlySet<string>>> = {
     sekali lama`),
 }
 
-/** Letters and signs that few languages have. */
+/** Letters and signs that only a few languages use. */
 export const TELLING_LETTERS: readonly (readonly [letters: RegExp, languages: readonly string[]])[] = [
   [/ß/u, ['de']],
   [/[äü]/u, ['de', 'sv', 'fi', 'tr', 'hu']],

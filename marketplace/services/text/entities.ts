@@ -1,4 +1,4 @@
-/** An entity of HTML: its decimal number, its hexadecimal number, or its name. */
+/** An HTML entity: decimal number, hexadecimal number, or name. */
 export const ENTITY = /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}\d?));/gi
 const NAMED: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -50,7 +50,10 @@ const NAMED: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** The sign that an entity stands for, by what {@link ENTITY} found of it; undefined where it is unknown, a control, or no sign of Unicode. */
+/**
+ * The character of an entity, from the groups of {@link ENTITY}; undefined if it is unknown, a control character, or
+ * not in Unicode.
+ */
 export function entitySign(decimal?: string, hex?: string, name?: string): string | undefined {
   if (name !== undefined) return NAMED.get(name) ?? NAMED.get(name.toLowerCase())
   const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal)

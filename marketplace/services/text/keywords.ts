@@ -48,7 +48,7 @@ const WORK: TextWork<typeof ANSWER, 'text/subjects'> = {
   own: { task: 'text/subjects', engine: 'extractive-phrases' },
 }
 
-/** Whether a text has something in it, in any case: models like to add what they know. */
+/** Whether the text contains a found term, in any case: models tend to add terms that are not in the text. */
 function isIn(text: string): (found: { readonly text: string }) => boolean {
   const flat = flattened(text)
   return (found) => flat.includes(flattened(found.text))
@@ -58,7 +58,7 @@ function flattened(text: string): string {
   return text.toLowerCase().replaceAll(/\s+/g, ' ').trim()
 }
 
-/** What a model found that is there, best first. */
+/** The terms of a model's answer that are in the text, best first. */
 function found({ keywords, entities, topics }: Static<typeof ANSWER>, text: string): Static<typeof ANSWER> {
   const isThere = isIn(text)
   return {
@@ -73,7 +73,7 @@ function parse(request: string): Result<string> {
   return /\p{L}{2}/u.test(text) || /\p{Lo}/u.test(text) ? ok(text) : unusable('there are no words', FORMAT)
 }
 
-/** What a text is about. */
+/** Keywords, entities and topics of a text. */
 export const keywords = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Keywords',

@@ -1,35 +1,47 @@
 import { francAll } from 'franc'
 import { type WordSigns, wordSigns } from './word-signs.ts'
 
-/** What language a text is in, as far as its letters tell. */
+/** The guessed language of a text. */
 export interface LanguageGuess {
-  /** BCP 47, `und` where it cannot be told. */
+  /** BCP 47 code; `und` if it cannot be told. */
   readonly language: string
-  /** Whether nothing was there to tell it by, so that the language is only assumed. */
+  /** Whether the text gave no evidence, so that the language is only assumed. */
   readonly assumed: boolean
 }
 
-/** Shorter texts have too few trigrams to tell anything. */
+/** Shorter texts have too few trigrams for a guess. */
 const GUESS_CHARS_MIN = 40
-/** What is looked at: enough to be sure, and little enough to look at for every quote. */
+/** Analysed length: enough for a sure guess, and short enough to analyse at every quote. */
 const GUESS_CHARS_MAX = 2_000
-/** Part of the best language's likeness that English needs beside English words: other European languages reach it too. */
+/**
+ * English must reach this share of the best language's similarity if it also has English words; other European
+ * languages reach it, too.
+ */
 const ENGLISH_LIKENESS_MIN = 0.65
-/** Part of a text's words that only English has: ordinary English has twice as many, and other languages none but in citations. */
+/**
+ * Minimum share of words that only English has. Ordinary English has twice as many; other languages have none except in
+ * quotations.
+ */
 const ENGLISH_WORDS_MIN = 0.06
-/** The longer the text, the more alike all languages of Europe get; in short ones Dutch alone comes near to 0.87. */
+/** The longer a text, the more similar all European languages look. In short texts only Dutch comes near, with 0.87. */
 const SHORT_CHARS_MAX = 300
 const SHORT_LIKENESS_MIN = 0.9
-/** So many words that only English has tell it, and so many of other languages those; one does where the text has hardly more. */
+/**
+ * This many words that only English has decide for English; this many of other languages decide against it. In a very
+ * short text one foreign word is enough (FOREIGN_SHARE).
+ */
 const ENGLISH_SURE = 3
 const FOREIGN_SURE = 2
 const FOREIGN_SHARE = 0.3
-/** Scots is told from English by words, hardly by letters. */
+/** Scots differs from English in words, hardly in letters. */
 const ENGLISH = ['eng', 'sco']
 
 const ASSUMED_ENGLISH: LanguageGuess = { language: 'en', assumed: true }
 
-/** Guesses the language of a text by its first characters: by the words that it has, and where they tell nothing by its letters. Total. */
+/**
+ * Guesses the language of a text from its first characters: by known words, else by letter trigrams. Total: it returns
+ * for any text.
+ */
 export function guessLanguage(text: string): LanguageGuess {
   const seen = text.slice(0, GUESS_CHARS_MAX)
   if (isForeignScript(seen)) return { language: codeOf(francAll(seen)[0]?.[0] ?? 'und'), assumed: false }
@@ -46,18 +58,18 @@ export function guessLanguage(text: string): LanguageGuess {
     : { language: codeOf(best), assumed: false }
 }
 
-/** Whether more words are of other languages than of English, and not just one of many. */
+/** Whether more words are foreign than English, and they are not a lone word among many. */
 function isForeign({ words, english, foreign }: WordSigns): boolean {
   return foreign > english && (foreign >= FOREIGN_SURE || foreign >= words * FOREIGN_SHARE)
 }
 
-/** Of the languages that words fit about as well as any, the one that the letters fit best. */
+/** Of the languages that fit the words about equally, the one that fits the letters best. */
 function likeliest({ languages }: WordSigns, text: string): string {
   const likely = francAll(text, { minLength: 1 }).map(([code]) => codeOf(code))
   return likely.find((code) => languages.includes(code)) ?? languages[0] ?? 'und'
 }
 
-/** Short texts, and technical ones, often look a little more like another language than the one that they are in. */
+/** Short or technical English texts often resemble another language slightly more than English. */
 function isEnglish(best: string, likeness: number, text: string, { words, english }: WordSigns): boolean {
   if (ENGLISH.includes(best)) return true
   if (text.length <= SHORT_CHARS_MAX && likeness >= SHORT_LIKENESS_MIN) return true
@@ -68,21 +80,21 @@ function likeness(ranked: readonly (readonly [string, number])[]): number {
   return Math.max(...ENGLISH.map((code) => ranked.find(([other]) => other === code)?.[1] ?? 0))
 }
 
-/** English name of a language for people. */
+/** English name of a language. */
 export function languageName({ language }: Pick<LanguageGuess, 'language'>): string {
   return language === 'und' ? 'another language' : (NAMES.of(language) ?? language)
 }
 
 const NAMES = new Intl.DisplayNames(['en'], { type: 'language' })
 
-/** Whether most letters are of another script than Latin: that tells even of a single word that it is not English. */
+/** Whether most letters are not Latin. Then even a single word is certainly not English. */
 function isForeignScript(text: string): boolean {
   const letters = text.match(/\p{L}/gu)?.length ?? 0
   const latin = text.match(/\p{Script=Latin}/gu)?.length ?? 0
   return latin * 2 < letters
 }
 
-/** The shortest code of a language that has one of three letters. */
+/** Converts a three-letter language code to the shortest code. */
 function codeOf(iso6393: string): string {
   return Intl.getCanonicalLocales(iso6393)[0] ?? iso6393
 }

@@ -16,24 +16,24 @@ const FORMAT = {
 const ROLE = 'general'
 const ANSWER_TOKENS_MAX = 1_024
 const TEXT_CHARS_MAX = 32_000
-/** Reasons to end with which there is no answer to be paid for. */
+/** Finish reasons that mean there is no answer to sell. */
 const NO_ANSWER: ReadonlySet<string> = new Set(['error', 'content_filter', 'tool_calls', 'function_call'])
 
 const TOKENS = Type.Integer({ minimum: 0 })
 const RESULT = Type.Object({
   ...ENGINE_ENVELOPE,
   text: Type.String({ minLength: 1, maxLength: TEXT_CHARS_MAX }),
-  /** As the backend reports it. */
+  /** The backend's name of the model. */
   model: Type.String(),
   finishReason: Type.String(),
   usage: Type.Object({
     promptTokens: TOKENS,
     completionTokens: TOKENS,
     totalTokens: TOKENS,
-    /** Whether the backend did not count, and the figures are estimates. */
+    /** Whether the token counts are estimates, because the backend did not count. */
     estimated: Type.Boolean(),
   }),
-  /** Whether the answer ended at a limit instead of by itself. */
+  /** Whether a limit ended the answer. */
   truncated: Type.Boolean(),
 })
 
@@ -55,7 +55,7 @@ function answerFacts({ text, model, finishReason, usage }: ModelAnswer) {
   return { text: text.slice(0, TEXT_CHARS_MAX).toWellFormed(), model, finishReason, usage, truncated }
 }
 
-/** What a language model answers to a prompt. */
+/** A language model's answer to a prompt. */
 export const llmChat = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Language model',

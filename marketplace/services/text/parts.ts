@@ -1,21 +1,22 @@
 import { isUsable, type Sentence, usableSentences } from './sentences.ts'
 import { type Turn, turnsOf } from './speakers.ts'
 
-/** What a summary of a text is made of: sentences, or the whole turns, items or comments of a text that is no running one. */
+/** Candidates for a summary: sentences of prose, or whole turns, list items or comments of other texts. */
 export type Parts =
   | { readonly kind: 'prose' | 'list' | 'code'; readonly parts: readonly Sentence[] }
   | { readonly kind: 'dialogue'; readonly parts: readonly Turn[] }
 
-/** Fewer turns or items are told by sentences. */
+/** With fewer turns or items, the text is treated as prose. */
 const PARTS_MIN = 3
-/** What is looked at to tell what a text is. */
+/** Characters that are analysed to classify a text. */
 const LOOK_CHARS = 20_000
 const LINE_CHARS = 200
-// With the flag m, `^` also matches behind \r and U+2028: a run of them would be read again from each, which is quadratic.
+// Not `^` with the flag m: it also matches after \r and U+2028, and a run of those would be rescanned from each, in
+// quadratic time.
 const ITEM = /(?<![^\n])[^\S\n]*(?:[-*+\u2022\u2013\u25aa\u25e6]|\(?\d{1,3}[.)])[^\S\n]+(?=\S)/gu
-/** Part of the lines that make a text a list, or a program. */
+/** Minimum share of lines that makes a text a list or a program. */
 const LISTED_MIN = 0.5
-/** A line that may have been broken because it was full. */
+/** A line of this length may have been wrapped. */
 const FULL_LINE_CHARS = 60
 const SENTENCE_END = /[.!?]["'\u201d\u2019)]?\s*$/
 const CODE_LINES_MIN = 3
@@ -23,7 +24,7 @@ const COMMENT = /^[^\S\n]*(?:\/\/+|#+|--|\/\*+|\*+(?!\/))[^\S\n]*/
 const CODE =
   /[{};]\s*$|^\s*(?:import\b.*\bfrom\b|from \S+ import\b|(?:async )?def \w+|class \w+|(?:export |async )*function\b|(?:const|let|var) [\w{[]|return\b|(?:(?:el|else )?if|for|while|with|try|else)\b.*[:{]$|#include|(?:SELECT|FROM|JOIN|WHERE|GROUP BY|INSERT INTO|UPDATE|DELETE)\b)|^\s*[\w.[\]"']+(?:\(.*\)|\s*[-+*|]?=\s*\S.*)$/
 
-/** The parts of a text that a summary may show, each whole and verbatim, in order. Stops after `max` of them. */
+/** The parts of a text that a summary may quote, whole and verbatim, in order; at most `max`. */
 export function usableParts(text: string, max: number): Parts {
   if (isCode(text)) return { kind: 'code', parts: commentsOf(text, max) }
   const dialogue = once(turnsOf(text), max)
@@ -39,13 +40,13 @@ function isCode(text: string): boolean {
   return code >= CODE_LINES_MIN && code >= lines.length * LISTED_MIN
 }
 
-/** The lines at the beginning of a text that something stands on, as far as they are looked at. */
+/** The non-empty lines at the beginning of a text, within the analysed length. */
 function linesOf(text: string): readonly string[] {
   const lines = text.slice(0, LOOK_CHARS).split('\n')
   return lines.filter((line) => line.trim() !== '').map((line) => line.slice(0, LINE_CHARS).trimEnd())
 }
 
-/** Items without their marks, and the lines between and behind them that are sentences of their own. */
+/** List items without their bullets, and sentences between and after them. */
 function itemsOf(text: string): readonly Sentence[] {
   const marks = [...text.matchAll(ITEM)]
   if (marks.length < PARTS_MIN || marks.length < (text.match(/\S[^\n]*/g)?.length ?? 0) * LISTED_MIN) return []
@@ -56,8 +57,8 @@ function itemsOf(text: string): readonly Sentence[] {
 }
 
 /**
- * An item with the lines that go on with it. Behind them, lines up to one that ends a sentence stand for themselves: the end of a
- * broken sentence alone could say its opposite.
+ * An item with its continuation lines. Later lines are joined up to the end of a sentence: the second half of a broken
+ * sentence alone could say its opposite.
  */
 function itemAndLines(rest: string, start: number): readonly Sentence[] {
   const found: Sentence[] = []
@@ -79,14 +80,14 @@ function itemAndLines(rest: string, start: number): readonly Sentence[] {
   return [{ start, text: item.trim() }, ...found]
 }
 
-/** Whether a line goes on with an item behind the line before: one that is indented, or that was only broken to fit a screen. */
+/** Whether a line continues the item: it is indented, in lower case, or the line before it was full. */
 function goesOn(before: string, line: string): boolean {
   if (line.trim() === '') return false
   const full = before.trimEnd()
   return /^[^\S\n]|^\p{Ll}/u.test(line) || (full.length >= FULL_LINE_CHARS && !/[.!?:;]$/.test(full))
 }
 
-/** Sentences of comments that stand on one line: on more, the marks of the comment would stand in them. */
+/** Sentences of comments that fit on one line: longer ones would contain comment marks. */
 function commentsOf(text: string, max: number): readonly Sentence[] {
   let isOpen = false
   const masked = text.split('\n').map((line) => {
@@ -94,7 +95,7 @@ function commentsOf(text: string, max: number): readonly Sentence[] {
     const isComment = mark !== undefined || isOpen
     isOpen = (isOpen || line.trimStart().startsWith('/*')) && !line.includes('*/')
     const said = ' '.repeat(mark?.length ?? 0) + line.slice(mark?.length ?? 0).replace(/\*\/\s*$/, '')
-    // A comment goes on on the next line; code ends it.
+    // A comment continues on the next line; code ends it.
     return isComment ? ` ${said.padEnd(line.length)}` : `\n${' '.repeat(line.length)}`
   })
   const flowing = masked.join('').slice(1)
@@ -102,7 +103,7 @@ function commentsOf(text: string, max: number): readonly Sentence[] {
   return found.filter(({ start, text: one }) => text.slice(start, start + one.length) === one).slice(0, max)
 }
 
-/** Those that are long enough and not too long, each once. */
+/** The usable parts without duplicates, at most `max`. */
 function once<Part extends Sentence>(parts: readonly Part[], max: number): readonly Part[] {
   const found = new Map<string, Part>()
   for (const part of parts) {

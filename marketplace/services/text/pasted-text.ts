@@ -1,27 +1,27 @@
 import { ENTITY, entitySign } from './entities.ts'
 import { withoutQuotes } from './quoted-mail.ts'
 
-/** A tag, or a border of a comment. Every part of a text is read once. */
+/** A tag or a comment border. The pattern reads every part of a text once. */
 const TAG = /<!--|-->|<(\/?)([a-z][a-z0-9]*)(?:[\s/][^<>]*)?>|<![a-z][^<>]*>/gi
-/** Elements whose tags tell that a text is HTML: others, such as `List<String>`, are what the text says. */
+/** Elements that mark a text as HTML. Other angle brackets, such as `List<String>`, are content. */
 const KNOWN =
   setOf(`a abbr address article aside b big blockquote body br button caption center code dd del details div dl dt em
   font footer form h1 h2 h3 h4 h5 h6 head header hr html i iframe img input ins label li link main mark meta nav ol option p picture
   pre script section select small source span strong style sub summary sup svg table tbody td template textarea tfoot th thead time
   title tr u ul video`)
-/** Those within a sentence; all others end one. */
+/** Elements within a sentence; all others end one. */
 const INLINE = setOf('a abbr b big button code del em font i ins label mark small span strong sub sup time u')
-/** Those whose text is not for readers. */
+/** Elements whose text is not for readers. */
 const SILENT = setOf('head iframe script select style svg template textarea')
 const TAGS_MIN = 2
-/** How mail programs mark a mail that is answered; other block quotes are part of what is said. */
+/** How mail programs mark a quoted mail; other block quotes are content. */
 const ANSWERED =
   /\s(?:(?:class|id)=["']?[^"'<>]*(?:gmail_quote|yahoo_quoted|moz-cite|protonmail_quote)|type=["']?cite\b)/i
 const ANSWERED_CHARS = 400
 /**
- * A text as it is read where it was pasted: of HTML without tags, scripts and comments, each block on a line of its own, entities
- * as the signs that they stand for; of a mail without what it quotes, if at least `charsMin` characters are left. Any other text
- * as it stands. Total; the work grows with the length.
+ * The readable text of pasted input. HTML loses tags, scripts and comments, each block gets its own line, and entities
+ * are decoded. A mail loses what it quotes, if at least `charsMin` characters remain. Other text stays as it is. Total,
+ * and linear in the length.
  */
 export function pastedText(text: string, charsMin = 1): string {
   const tags = text.includes('<') ? [...text.matchAll(TAG)] : []
@@ -30,10 +30,10 @@ export function pastedText(text: string, charsMin = 1): string {
   return withoutQuotes(withoutEntities(isHtml ? withoutTags(text, tags, isAnswer) : text), { charsMin, isAnswer })
 }
 
-/** `isAnswer` has block quotes marked as mail programs mark what they quote. */
+/** With `isAnswer`, block quotes get the mark ">" of mail quotes. */
 function withoutTags(text: string, tags: readonly RegExpExecArray[], isAnswer: boolean): string {
   const parts: string[] = []
-  /** The element, or the comment, that is passed over until it ends. */
+  /** The element or comment that is skipped until it ends. */
   let silent: string | null = null
   let [quotes, at] = [0, 0]
   for (const tag of tags) {
@@ -58,7 +58,7 @@ function flowing(text: string): string {
   return text.replace(/\s+/g, ' ')
 }
 
-/** An unknown entity stands for itself. */
+/** Decodes entities; unknown ones stay as they are. */
 function withoutEntities(text: string): string {
   return text.replace(ENTITY, (entity, decimal, hex, name) => entitySign(decimal, hex, name) ?? entity)
 }

@@ -1,13 +1,16 @@
-/** A line that a mail program quotes; ">50 %" and ">= 5" are what a text says. */
+/** A quoted line of a mail; ">50 %" and ">= 5" are content. */
 const QUOTED = /^[^\S\n]*>(?![=\d])/
 const MARKS = /^[^\S\n]*(?:>(?![=\d])[^\S\n]?)+/
-/** What tells who wrote is no longer than this on one line, and broken once at most. */
+/** The attribution ("On ... wrote:") fits on a line of this length, or on two. */
 const LINE_CHARS = 300
 /** "On Mon, 23 Nov 2026 at 10:12, Shop wrote:", "Am 23.11.2026 um 10:12 schrieb Shop:". */
 const WRITTEN_ON = /^(?:On|Am|Le)\s.*(?:\d:\d\d|\d{4})/
-/** Mail programs name the minute; what a text tells of what was written some day seldom does. */
+/** Mail programs give the time to the minute; prose that mentions a date seldom does. */
 const TO_THE_MINUTE = /\d:\d\d/
-/** What is passed on is meant to be read. Held against a line without its marks, which is short; behind dashes words may follow. */
+/**
+ * Marks of a forwarded mail, whose content is meant to be read. Matched against a line without quote marks; after
+ * dashes, words may follow.
+ */
 const MARKER =
   '(?:Begin )?Forwarded message|(?:Anfang der )?weitergeleiteten? Nachricht|(?:Début du )?message transféré'
 const PASSED_ON = new RegExp(`^(?:-*\\s*(?:${MARKER})\\s*[-:]*$|-{2,}\\s*(?:${MARKER})(?![\\p{L}\\p{N}]))`, 'iu')
@@ -16,9 +19,9 @@ const WROTE = /(?:\bwrote|\bschrieb\b.{0,100}|\ba \u00e9crit)\s?:$/
 const SAYS = /[\p{L}\p{N}]/u
 
 /**
- * A mail without what it quotes of others, and without the line that says who wrote that. Where no line says so and it is not
- * known for an answer, or the mail was passed on, or fewer than `charsMin` characters are left, all of it without the marks.
- * Total; the work grows with the length.
+ * A mail without its quotations and their attributions. The whole mail is kept, without quote marks, if it was
+ * forwarded, if fewer than `charsMin` characters would remain, or if it has no attribution and is not known to be a
+ * reply. Total, and linear in the length.
  */
 export function withoutQuotes(
   text: string,
@@ -34,19 +37,22 @@ export function withoutQuotes(
   return all.join('\n')
 }
 
-/** Where quoting begins: with the first line that says who wrote. */
+/** Where quoting begins: at the first attribution. */
 function beginOf(lines: readonly string[], telling: ReadonlySet<number>): number {
   const first = lines.findIndex((_, i) => telling.has(i))
   return first < 0 ? lines.length : first
 }
 
-/** Whether a line of the mail's own, or the first that it quotes without saying of whom, says that it was passed on. */
+/**
+ * Whether the mail was forwarded: one of its own lines says so, or the first line that is quoted without an
+ * attribution.
+ */
 function isPassedOn(lines: readonly string[], telling: ReadonlySet<number>): boolean {
   const quoted = lines.findIndex((line, i) => telling.has(i) || QUOTED.test(line))
   return lines.some((line, i) => (i === quoted || !QUOTED.test(line)) && PASSED_ON.test(said(line)))
 }
 
-/** Places of the lines that say who wrote what is quoted: to the minute, or right before a quoted line. */
+/** Indexes of the attribution lines: those with a time to the minute, or right before a quoted line. */
 function tellingLines(lines: readonly string[]): ReadonlySet<number> {
   const found = new Set<number>()
   let isBeforeQuote = false

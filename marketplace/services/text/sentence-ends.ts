@@ -1,26 +1,26 @@
-/** A stretch of a text between two ends of sentences: its place, and its text with the space that follows it. */
+/** The text between two sentence ends, with its position and the whitespace after it. */
 export interface Stretch {
   readonly start: number
   readonly text: string
 }
 
 const SEGMENTER = new Intl.Segmenter('en', { granularity: 'sentence' })
-/** What is read before and after a full stop to tell whether it ends a sentence. */
+/** Characters around a full stop that decide whether it ends a sentence. */
 const LOOK_CHARS = 40
 
-/** Short forms that a sentence always goes on after. */
+/** Abbreviations that never end a sentence. */
 const NEVER_LAST =
   /(?:^|[\s("'\u201c\u2018])(?:Dr|Mr|Mrs|Ms|Mx|Prof|Gen|Sen|Rep|Gov|Capt|Lt|Col|Sgt|Rev|Hon|Mt|Messrs|Mmes|[Ee]\.\s?g|[Ii]\.\s?e|[Cc]f|[Vv]s|[Vv]|[Aa]pprox|[Ii]ncl|[Ee]xcl|[Ee]sp|[Rr]esp)\.$/
-/** Short forms that a number belongs to. */
+/** Abbreviations that a number follows. */
 const BEFORE_NUMBER =
   /(?:^|[\s("'\u201c\u2018])(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|[Nn]os?|[Pp]p?|[Vv]ol|[Cc]h|[Aa]rt|[Ss]ec|Figs?|Eqs?|[Cc]a|[Cc]irca|Tel|Ext)\.$/
-/** Short forms, and initials, that may end a sentence: the word behind them tells. */
+/** Abbreviations and initials that may end a sentence: the next word decides. */
 const MAY_BE_LAST =
   /(?:^|[\s("'\u201c\u2018])(?:(?:\p{Lu}\.[\s-]?)*\p{Lu}|St|Ave|Rd|Blvd|Ste|Inc|Ltd|Corp|Co|Bros|Jr|Sr|Ph\.?D|al|Dept|Univ|Assn|Ft)\.$/u
-/** The time of a day: the day may follow. */
+/** A time of day; the weekday may follow. */
 const TIME = /\d\s?[ap]\.\s?m\.$/i
 const DAY = /^(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|[A-Z]{2,4}\b|\()/
-/** Words that begin sentences, and stand in no name. */
+/** Words that begin sentences and are not parts of names. */
 const OPENERS: ReadonlySet<string> = new Set(
   `The A An He She It They We I You His Her Their Its My Our This That These Those There Here In On At For From With By As When While
   After Before Since Although But And Or So Then Now Later If What Who How Why Where Not No Yes Some Many Most All Both Each Every
@@ -28,7 +28,7 @@ const OPENERS: ReadonlySet<string> = new Set(
   Nobody Everybody Another Other Others Two Three Several Few Until During Under Over Between Such`.split(/\s+/),
 )
 
-/** Cuts a text where its sentences end; line breaks end them too. Nothing is left out. The work grows with the length alone. */
+/** Splits a text at its sentence ends and line breaks. Nothing is dropped. Linear in the length. */
 export function* stretches(text: string): Generator<Stretch> {
   let from = 0
   for (const { index, segment } of SEGMENTER.segment(text)) {
@@ -39,14 +39,14 @@ export function* stretches(text: string): Generator<Stretch> {
   }
 }
 
-/** Whether a sentence goes on behind a full stop or the like. */
+/** Whether the sentence continues after this mark. */
 function goesOn(before: string, after: string): boolean {
   const said = before.trimEnd()
   const gap = before.slice(said.length)
-  // What has a query is an address.
+  // No gap: a question mark inside a URL.
   if (gap === '') return /[?!]$/.test(said) && /^[\p{Ll}\p{N}=&]/u.test(after)
   if (/[\r\n\u2028\u2029]/.test(gap)) return false
-  // "Where?" he asked.
+  // Like: "Where?" he asked.
   if (/(?:[?!]["'\u201d\u2019)]|\.{3}|\u2026)$/.test(said)) return /^\p{Ll}/u.test(after)
   if (!said.endsWith('.')) return false
   if (NEVER_LAST.test(said)) return true

@@ -26,7 +26,7 @@ const ANSWER = Type.Object(MOOD)
 const RESULT = Type.Object({
   ...TEXT_ENVELOPE,
   ...MOOD,
-  /** Of the lexicon alone: a model is asked for labels. */
+  /** Only with the lexicon: a model is asked for labels only. */
   emotionShares: Type.Optional(
     Type.Array(Type.Object({ emotion: EMOTION, share: Type.Number({ minimum: 0, maximum: 1 }) }), {
       maxItems: EMOTIONS.length,
@@ -47,7 +47,7 @@ const WORK: TextWork<typeof ANSWER, 'text/mood'> = {
   own: { task: 'text/mood', engine: 'lexicon-vader' },
 }
 
-/** A good mood with a bad polarity is no answer. */
+/** The sign of the polarity must match the label. */
 function isConsistent({ sentiment, polarity }: Static<typeof ANSWER>): boolean {
   return sentiment === 'positive' ? polarity > 0 : sentiment === 'negative' ? polarity < 0 : Math.abs(polarity) <= 0.5
 }
@@ -57,7 +57,7 @@ function parse(request: string): Result<string> {
   return text === '' ? unusable('there is no text', FORMAT) : ok(text)
 }
 
-/** Whether a text is friendly or not, and what it feels. */
+/** Sentiment and emotions of a text. */
 export const sentiment = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Sentiment',

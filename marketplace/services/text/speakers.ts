@@ -1,22 +1,23 @@
-/** A part of a dialogue that one speaker says: its place, and its text from the speaker's label on, without the space around it. */
+/** A turn of a dialogue: its position, and its trimmed text with the speaker's label. */
 export interface Turn {
   readonly start: number
   readonly text: string
   /** Where the label ends. */
   readonly saidAt: number
-  /** As the text writes it, without the colon. */
+  /** The speaker's name as written, without the colon. */
   readonly speaker: string
 }
 
-/** A label in front of what a person says: "Anna:", "DR. OKORO:", "Agent 2:", with a time before it: "[26.11.26, 12:12]", "12:12 -". */
+/** A speaker's label: "Anna:", "DR. OKORO:", "Agent 2:", optionally after a time: "[26.11.26, 12:12]", "12:12 -". */
 const LABEL =
-  // With the flag m, `^` also matches behind \r and U+2028: a run of them would be read again from each, which is quadratic.
+  // Not `^` with the flag m: it also matches after \r and U+2028, and a run of those would be rescanned from each, in
+  // quadratic time.
   /(?<![^\n])[^\S\n]*(?:[[(]?(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?[^\S\n])?\d{1,2}:\d{2}(?::\d{2})?(?:[^\S\n]?[AaPp]\.?[Mm]\.?)?[\])]?[^\S\n]+(?:[-\u2013][^\S\n]+)?)?(\p{Lu}[\p{L}\p{M}\d.'\u2019-]{0,24}(?:[^\S\n][\p{Lu}\d][\p{L}\p{M}\d.'\u2019-]{0,24}){0,2})[^\S\n]?:(?=[^\S\n]+\S)/gu
-/** Fewer turns, or lines that mostly have no label, are no dialogue. */
+/** A dialogue has at least this many turns, and this share of labelled lines. */
 const TURNS_MIN = 3
 const LABELLED_MIN = 0.4
 
-/** The turns of a dialogue, in order; none where the text is no dialogue. The work grows with the length of the text. */
+/** The turns of a dialogue, in order; empty if the text is no dialogue. Linear in the length. */
 export function turnsOf(text: string): readonly Turn[] {
   const labels = [...text.matchAll(LABEL)]
   const lines = text.match(/\S[^\n]*/g)?.length ?? 0
@@ -28,7 +29,7 @@ export function turnsOf(text: string): readonly Turn[] {
   })
 }
 
-/** A text with nothing in place of the labels, so that all else stands where it stood; and who speaks. */
+/** The text with its labels blanked, so that positions stay the same, and the speakers. */
 export function withoutLabels(text: string): { readonly text: string; readonly speakers: readonly string[] } {
   const turns = turnsOf(text)
   if (turns.length === 0) return { text, speakers: [] }
@@ -40,7 +41,7 @@ export function withoutLabels(text: string): { readonly text: string; readonly s
   return { text: said + text.slice(at), speakers: [...new Set(turns.map(({ speaker }) => speaker))] }
 }
 
-/** Two speak at least, and one of them again; headings such as "Price:" stand once. */
+/** A dialogue has at least two speakers, and one speaks again. Headings such as "Price:" appear once. */
 function comesBack(speakers: readonly string[]): boolean {
   const different = new Set(speakers).size
   return different > 1 && different < speakers.length

@@ -22,7 +22,7 @@ const FORMAT = {
 }
 const TEXT_CHARS = { min: 80, max: 100_000 }
 const URL_ALONE = /^https?:\/\/\S+$/i
-/** What can be told in fewer sentences needs no summary. */
+/** Shorter texts need no summary. */
 const SENTENCES_MIN = 3
 const POINT = Type.String({ minLength: 1, maxLength: 1_000, pattern: '\\S' })
 
@@ -45,10 +45,10 @@ const WORK: TextWork<typeof ANSWER, 'text/summary'> = {
   own: { task: 'text/summary', engine: 'extractive-textrank' },
 }
 
-/** What shall be shortened: a text, or what stands at an address. */
+/** A text, or the address of a page to read. */
 type Wanted = { readonly text: string } | { readonly url: string }
 
-/** A text with where it was read. */
+/** A text and its source. */
 interface Read {
   readonly text: string
   readonly truncated: boolean
@@ -98,7 +98,7 @@ async function read(wanted: Wanted, context: ServiceContext, signal: AbortSignal
   }
 }
 
-/** A text in short. */
+/** A short version of a text. */
 export const summarize = defineService<Wanted, typeof RESULT>({
   serviceId: ID,
   name: 'Summary',

@@ -10,34 +10,34 @@ import { type RequestForm, refusal } from '../requests.ts'
 import { guessLanguage, languageName } from './language.ts'
 import { askModel, type ModelWork, textModel } from './model-work.ts'
 
-/** Work on a text that a model does where there is one, and an engine for English texts where not. */
+/** A task on a text: done by a model if there is one, else by a built-in engine for English. */
 export interface TextWork<Schema extends TObject, Task extends keyof LanguageTasks> extends ModelWork<Schema> {
   readonly serviceId: ServiceId
-  /** What does it without a model: the task, and the engine's name in results. */
+  /** The task for the built-in engine, and the engine's name in results. */
   readonly own: { readonly task: Task; readonly engine: string }
 }
 
-/** What came of it: by a model, or by the engine. */
+/** The result, by a model or by the built-in engine. */
 export type TextFinding<Schema extends TObject, Task extends keyof LanguageTasks> =
   | { readonly by: 'model'; readonly value: Static<Schema> }
   | { readonly by: 'engine'; readonly value: EngineTasks[Task]['output'] }
 
-/** Fields that every result begins with that was made of a text. */
+/** First fields of every result about a text. */
 export const TEXT_ENVELOPE = {
   ...ENGINE_ENVELOPE,
   language: Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$' }),
   languageAssumed: Type.Boolean(),
 }
 
-/** Time that a model may take, and the engine after one that failed. */
+/** Time limit for a model, and for the built-in engine after a model that failed. */
 export const TEXT_TIMEOUT_MS = 60_000
 
-/** The model in charge, else the engine: one of the two is always there. */
+/** Always ready: with the model, or else with the built-in engine. */
 export function textReady(context: ServiceContext, engine: string): Readiness {
   return { available: true, engine: textModel(context, 0)?.engine ?? engine }
 }
 
-/** Why a text cannot be worked on because of its language, or null: without a model only English is understood. */
+/** The refusal of a text because of its language, or null: without a model only English works. */
 export function languageFault(context: ServiceContext, text: string, form: RequestForm): Fault | null {
   if (textModel(context, text.length) !== null) return null
   const guess = guessLanguage(text)
@@ -46,7 +46,9 @@ export function languageFault(context: ServiceContext, text: string, form: Reque
   return refusal(`the text seems to be in ${languageName(guess)}: ${why}, only English is understood`, form)
 }
 
-/** Works on a text. What can neither be done by a model nor by the engine fails the service: its caller is refunded. */
+/**
+ * Works on a text. If neither a model nor the built-in engine can do it, the service fails and its caller is refunded.
+ */
 export async function workOnText<Schema extends TObject, Task extends keyof LanguageTasks>(
   context: ServiceContext,
   work: TextWork<Schema, Task>,

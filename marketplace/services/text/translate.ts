@@ -10,12 +10,12 @@ import { defineService } from '../service.ts'
 
 const ID = 'node-translate' as ServiceId
 const TEXT_CHARS_MAX = 5_000
-/** Room for the language before the text, and blanks around both. */
+/** Room for the language code before the text, and spaces around both. */
 const REQUEST_CHARS_MAX = TEXT_CHARS_MAX + 100
-/** A translation that is longer is something else. */
+/** A longer answer is not a translation. */
 const TRANSLATION_CHARS_MAX = 4 * TEXT_CHARS_MAX
 
-/** Languages that texts are translated into: BCP 47 primary tags. */
+/** Target languages: BCP 47 primary tags. */
 const LANGUAGES =
   'ar bg cs da de el en es et fa fi fr he hi hu id it ja ko lt lv nl no pl pt ro ru sk sl sv th tr uk vi zh'.split(' ')
 
@@ -27,14 +27,14 @@ const FORMAT = {
 const RESULT = Type.Object({
   ...SOURCE_ENVELOPE,
   engine: Type.String(),
-  /** Null where it is not told. */
+  /** Null if the translator does not say. */
   sourceLanguage: orNull(Type.String({ pattern: '^[a-z]{2,3}$' })),
   targetLanguage: Type.String(),
   translation: Type.String({ minLength: 1, maxLength: TRANSLATION_CHARS_MAX }),
   unknown: UNKNOWN,
 })
 
-/** A text and where it is to go. */
+/** A text and its target language. */
 interface Wanted {
   readonly to: string
   readonly text: string
@@ -63,7 +63,7 @@ async function translateText(wanted: Wanted, context: ServiceContext, signal: Ab
   }
 }
 
-/** A text in another language. */
+/** Translates a text. */
 export const translate = defineService<Wanted, typeof RESULT>({
   serviceId: ID,
   name: 'Translation',

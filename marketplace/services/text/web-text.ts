@@ -4,19 +4,19 @@ import type { Outside } from '../../ports/outside.ts'
 import type { Source } from '../../ports/sourced.ts'
 import type { WebPage } from '../../ports/web.ts'
 
-/** The text of a page, and where it was read. */
+/** The text of a page, and its source. */
 export interface WebText {
   readonly text: string
-  /** Whether the page or its text were cut. */
+  /** Whether the page or its text was cut. */
   readonly truncated: boolean
   readonly source: Source
 }
 
 const PAGE_BYTES_MAX = 2 * 1024 * 1024
-/** Pages that are text to read; data is none. */
+/** Media types with readable text; data is not. */
 const READABLE = ['text/html', 'application/xhtml+xml', 'text/plain', 'text/markdown']
 
-/** Reads the main text of a page. A page that says it is an error is a fault, like one that is no text. */
+/** Reads the main text of a page. An error page is a fault, and so is a page without text. */
 export async function readWebText(
   { web, engines }: Pick<Outside, 'web' | 'engines'>,
   url: string,

@@ -1,25 +1,25 @@
 import { COMMON_WORDS, TELLING_LETTERS } from './common-words.ts'
 
-/** What the words and letters of a text say of its language. */
+/** What the words and letters of a text say about its language. */
 export interface WordSigns {
   readonly words: number
-  /** Words that English has and no other known language, and the other way round. */
+  /** Words that among the known languages only English has, and words that English does not have. */
   readonly english: number
   readonly foreign: number
-  /** Other languages that the signs fit about as well as any, the best one first. */
+  /** Other languages that fit about equally, best first. */
   readonly languages: readonly string[]
 }
 
 const WORD = /[\p{L}\p{M}][\p{L}\p{M}'\u2019-]*/gu
 /** "L'h\u00f4tel", "dell'anno": the part before the apostrophe is a word. */
 const ELIDED = /^((?:c|d|j|l|m|n|s|t|qu|un|all|dall|dell|nell|sull)')(.+)$/
-/** Articles that names of places and papers begin with in English, too. */
+/** Foreign articles that also begin names of places and newspapers in English. */
 const NAME_ARTICLES: ReadonlySet<string> = new Set(
   'el la las los le les il lo gli de del der das den di da do dos van von'.split(' '),
 )
-/** How much such a word counts, or a word with a letter that few languages have: English has them in names and dishes. */
+/** Weight of such an article, or of a word with a rare letter: in English they occur in names and dishes. */
 const WEAK = 0.4
-/** Languages are alike: what has less than this part of the best sum of signs is left out. */
+/** Languages with less than this share of the best score are dropped; related languages share words. */
 const NEAR_BEST = 0.8
 
 const LANGUAGES_OF: ReadonlyMap<string, readonly string[]> = languagesByWord()
@@ -32,7 +32,7 @@ function languagesByWord(): ReadonlyMap<string, readonly string[]> {
   return map
 }
 
-/** Counts what tells languages by. Total; the work grows with the length of the text. */
+/** Counts the evidence for each language. Total, and linear in the length of the text. */
 export function wordSigns(text: string): WordSigns {
   const written = (text.match(WORD) ?? []).flatMap(parts)
   const scores = new Map<string, number>()
@@ -54,7 +54,7 @@ export function wordSigns(text: string): WordSigns {
   return { words: written.length, english, foreign, languages: bestOf(scores) }
 }
 
-/** The parts of a word that an apostrophe joins. */
+/** The parts of a word around an apostrophe. */
 function parts(word: string): readonly string[] {
   const plain = word.replaceAll('\u2019', "'")
   const elided = ELIDED.exec(plain.toLowerCase())

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
 import { type Holding, holderCount, topHolders } from '../../../consensus/chain/holders.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { formatAddress } from '../../../consensus/crypto/address.ts'
 import { supplyOf } from '../../../consensus/ledger/supply.ts'
 import type { Hash, ServiceId } from '../../../consensus/primitives/ids.ts'
@@ -21,9 +21,9 @@ const FORMAT = {
   requestFormat: 'token symbol, pool name (X-Y-fee) or pool id for its two tokens; empty for the native coin',
   example: 'FUSD',
 }
-/** Most holders that concentration is worked out over. */
+/** Maximum holders over which concentration is computed. */
 export const COVERED_HOLDERS_MAX = 10_000
-/** How many of them are read at once. */
+/** Holders that are read at once. */
 const AT_ONCE = 1_000
 const TOP = 10
 
@@ -64,8 +64,8 @@ const BASIS = {
   gini: 'over the covered holders',
 }
 
-/** The largest holders, as many as are covered. */
-async function coveredHolders({ database }: Chain, asset: Hash): Promise<readonly Holding[]> {
+/** The largest holders, up to the maximum. */
+async function coveredHolders({ database }: ChainReader, asset: Hash): Promise<readonly Holding[]> {
   const holders: Holding[] = []
   while (holders.length < COVERED_HOLDERS_MAX) {
     const page = await topHolders(database, asset, AT_ONCE, holders.at(-1))
@@ -131,7 +131,7 @@ async function stats(context: ServiceContext, name: string | null) {
   }
 }
 
-/** Who holds how much of a token, and how concentrated that is. */
+/** Holders of a token, and how concentrated it is. */
 export const holderStats = defineService<string | null, typeof RESULT>({
   serviceId: ID,
   name: 'Holder statistics',

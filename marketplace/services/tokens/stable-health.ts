@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import type { Fault } from '../../../consensus/primitives/fault.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { recordedAsset } from '../../queries/assets.ts'
@@ -48,7 +48,7 @@ const STABLE = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** Fields of the report on stable tokens beside its envelope. */
+/** Result fields, without the envelope. */
 export const STABLE_HEALTH = {
   stables: Type.Array(STABLE),
   rule: Type.Object({ criticalIf: Type.String(), warnIf: Type.String(), peg: Type.String() }),
@@ -57,8 +57,8 @@ export const STABLE_HEALTH = {
 const FACTS = Type.Object(STABLE_HEALTH)
 const RESULT = Type.Object({ ...CHAIN_ENVELOPE, ...STABLE_HEALTH })
 
-/** How stable tokens do: the named one, or all. Within one reading. */
-export async function stableHealthFacts(chain: Chain, symbol: string | null): Promise<Static<typeof FACTS>> {
+/** Health of the named stable token, or of all. Must be called within one reading. */
+export async function stableHealthFacts(chain: ChainReader, symbol: string | null): Promise<Static<typeof FACTS>> {
   const rows = symbol === null ? await listStables(chain) : [stableNamed(chain, symbol)]
   const stables: Static<typeof STABLE>[] = []
   for (const row of rows) stables.push(await stableFacts(chain, row))
@@ -66,13 +66,13 @@ export async function stableHealthFacts(chain: Chain, symbol: string | null): Pr
   return { stables, rule: RULE, unknown }
 }
 
-function stableNamed(chain: Chain, symbol: string): StableRow {
+function stableNamed(chain: ChainReader, symbol: string): StableRow {
   const row = assetRow(chain, symbol)
   if (row === undefined || !isStable(row)) throw new Error(`there is no stable token ${symbol}`)
   return row
 }
 
-async function stableFacts(chain: Chain, row: StableRow): Promise<Static<typeof STABLE>> {
+async function stableFacts(chain: ChainReader, row: StableRow): Promise<Static<typeof STABLE>> {
   const { supply, reserve, redeemable, surplus, reserveAsset, backingBps } = row.backing
   const backer = recordedAsset(chain, reserveAsset)
   const peg = pegOf(chain, row)
@@ -99,7 +99,7 @@ async function stableFacts(chain: Chain, row: StableRow): Promise<Static<typeof 
   }
 }
 
-function check(chain: Chain, name: string | null): Fault | null {
+function check(chain: ChainReader, name: string | null): Fault | null {
   if (name === null) return null
   const row = assetRow(chain, name)
   return row !== undefined && isStable(row) ? null : refusal(`there is no stable token ${name}`, FORMAT)

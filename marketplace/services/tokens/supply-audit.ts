@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { balanceOf } from '../../../consensus/ledger/token-balances.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { SUPPLY_ENTRIES_MAX, supplyPlaces } from '../../queries/supply.ts'
@@ -17,7 +17,7 @@ const FORMAT = {
   requestFormat: 'token symbol, pool name (X-Y-fee) or pool id for its two tokens; empty for all tokens',
   example: 'FUSD',
 }
-/** Most tokens of one audit. Holders are added up to the bound of a single token, all tokens together. */
+/** Maximum tokens in one audit. Together their holders are bounded like those of one token. */
 export const AUDITED_TOKENS_MAX = 50
 
 const RESULT = Type.Object({
@@ -50,7 +50,7 @@ const RESULT = Type.Object({
 const RULE =
   'minted - burned equals the sum over all addresses, pools, reserves, stakes, rewards and escrows, added up anew for this answer'
 
-async function audited(chain: Chain, row: AssetRow, budget: number) {
+async function audited(chain: ChainReader, row: AssetRow, budget: number) {
   const { database } = chain
   const { asset, issuer, supply } = row
   const places = row.holders <= budget ? await supplyPlaces(chain, asset) : null
@@ -64,7 +64,7 @@ async function audited(chain: Chain, row: AssetRow, budget: number) {
     burned: text(row.burned),
     supply: text(supply),
     maxSupply: row.maxSupply === null ? null : text(row.maxSupply),
-    // Without a maximum of its own the width of the ledger's numbers alone bounds it, which says nothing.
+    // Null without a maximum: only the width of the ledger's numbers limits such a supply.
     headroom: row.maxSupply === null ? null : text(row.headroom),
     holders: row.holders,
     issuerBalance: issuerUnits === null ? null : text(issuerUnits),
@@ -76,9 +76,9 @@ async function audited(chain: Chain, row: AssetRow, budget: number) {
   }
 }
 
-/** Rows to audit, and whether there are more. */
+/** The tokens to audit, and whether there are more. */
 async function rowsOf(
-  chain: Chain,
+  chain: ChainReader,
   name: string | null,
 ): Promise<{ readonly rows: readonly AssetRow[]; readonly more: boolean }> {
   const named = name === null ? undefined : namedOn(chain, name)
@@ -110,7 +110,7 @@ async function audit({ chain }: ServiceContext, name: string | null) {
   }
 }
 
-/** Books of tokens against everything that is anywhere. */
+/** Checks that all balances of a token add up to its supply. */
 export const supplyAudit = defineService<string | null, typeof RESULT>({
   serviceId: ID,
   name: 'Supply audit',

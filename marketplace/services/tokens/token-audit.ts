@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { formatAddress } from '../../../consensus/crypto/address.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
@@ -78,7 +78,7 @@ function parse(request: string): Result<string> {
   return /^[A-Z0-9]{2,12}$/.test(symbol) ? ok(symbol) : unusable('not a token symbol', FORMAT)
 }
 
-async function audit(chain: Chain, symbol: string) {
+async function audit(chain: ChainReader, symbol: string) {
   const row = assetRow(chain, symbol)
   if (row === undefined) throw new Error(`there is no token ${symbol} any more`)
   const collateral = collateralOf(chain, row)
@@ -111,7 +111,7 @@ async function audit(chain: Chain, symbol: string) {
   }
 }
 
-function tokenFacts(chain: Chain, row: AssetRow) {
+function tokenFacts(chain: ChainReader, row: AssetRow) {
   const { symbol, name, decimals, kind, issuer, createdAt, supply, maxSupply } = row
   return {
     ...{ symbol: symbol as string, name, decimals, kind: kind as string },
@@ -146,12 +146,12 @@ function reserveFacts({
   return { ...assetAmount(asset, amount), heldIn: held.network.rules.name, status: held.network.status }
 }
 
-function depthFacts(chain: Chain, { row, native, usdMicros }: TokenDepth) {
+function depthFacts(chain: ChainReader, { row, native, usdMicros }: TokenDepth) {
   const coin = { decimals: chain.ruleBook.params.decimals }
   return { ...poolName(row), depthNative: native === null ? null : amountText(coin, native), depthUsd: usd(usdMicros) }
 }
 
-/** What speaks for and against a token. */
+/** Strengths and risks of a token. */
 export const tokenAudit = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Token audit',

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { assetOf, symbolOf } from '../../../consensus/ledger/asset.ts'
 import { checkLaunch } from '../../../consensus/ledger/token-launch.ts'
 import { SYMBOLS, skeletonOf } from '../../../consensus/ledger/token-records.ts'
@@ -24,7 +24,7 @@ const FORMAT = {
 const REQUEST_CHARS_MAX = 400
 const FEE_NOTE =
   'estimate for an account of one key that has sent before: burn + weight x suggestedRate; only the burn is the same for every account'
-/** Weight of a token_create of such an account, but for the bytes of symbol and name. */
+/** Weight of a token_create by a single-key account that has sent before, without the bytes of symbol and name. */
 const LAUNCH_WEIGHT = 24_009
 
 const CONFLICT = Type.Object({
@@ -58,12 +58,12 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** A launch as the request writes it, trimmed, the symbol in capitals. */
+/** The requested launch; the symbol is in capitals. */
 interface Wanted {
   readonly symbol: string
   readonly name: string
   readonly decimals: number
-  /** Base units. */
+  /** In base units. */
   readonly maxSupply: bigint
 }
 
@@ -79,8 +79,8 @@ function parse(request: string): Result<Wanted> {
   return ok({ symbol: symbol.toUpperCase(), name, decimals: Number(decimals), maxSupply })
 }
 
-/** The asset whose symbol is this one or looks like it. */
-function symbolConflict(chain: Chain, symbol: string): readonly Static<typeof CONFLICT>[] {
+/** The asset with this symbol or a look-alike. */
+function symbolConflict(chain: ChainReader, symbol: string): readonly Static<typeof CONFLICT>[] {
   if (!TOKEN_SYMBOL.test(symbol)) return []
   const coin = coinOf(chain)
   const known = chain.database.get(SYMBOLS, skeletonOf(symbol as TokenSymbol))
@@ -91,7 +91,7 @@ function symbolConflict(chain: Chain, symbol: string): readonly Static<typeof CO
   return [{ kind, symbol: symbolOf(known.asset, coin), name, blocking: true }]
 }
 
-async function launchFacts(chain: Chain, wanted: Wanted, suggestedRate: bigint) {
+async function launchFacts(chain: ChainReader, wanted: Wanted, suggestedRate: bigint) {
   const rules = chain.ruleBook.at(chain.head.header.height + 1)
   const checks = checkLaunch(chain.database, rules, wanted)
   const names = await nameLookAlikes(chain, wanted.name)
@@ -115,7 +115,7 @@ async function launchFacts(chain: Chain, wanted: Wanted, suggestedRate: bigint) 
   }
 }
 
-function feeFacts(chain: Chain, { symbol, name }: Wanted, suggestedRate: bigint) {
+function feeFacts(chain: ChainReader, { symbol, name }: Wanted, suggestedRate: bigint) {
   const { createBurn } = chain.ruleBook.at(chain.head.header.height + 1).token
   const coin = { symbol: coinOf(chain).symbol, decimals: chain.ruleBook.params.decimals }
   const weight = LAUNCH_WEIGHT + encodeText(symbol + name).length
@@ -130,7 +130,7 @@ function feeFacts(chain: Chain, { symbol, name }: Wanted, suggestedRate: bigint)
   }
 }
 
-/** Whether a token could be created as somebody means to. */
+/** Whether a token could be created with the requested values. */
 export const tokenLaunchCheck = defineService<Wanted, typeof RESULT>({
   serviceId: ID,
   name: 'Token launch check',

@@ -9,20 +9,20 @@ import { decodeBase58Check, encodeBase58 } from '../../../consensus/external/bas
 import { eip55 } from '../../../consensus/external/eip55.ts'
 import { concat } from '../../../consensus/primitives/bytes.ts'
 
-/** What the checksum within an address says; an address that it speaks against is none. */
+/** Whether the address contains a checksum. A wrong checksum makes it no address. */
 export type AddressChecksum = 'valid' | 'absent'
 
-/** What an address is on a network, in the one spelling that the bridge takes; or why it is none there. */
+/** The kind of an address on a network, in the spelling that the bridge takes; or why it is no address there. */
 export type AddressJudgement =
   | { readonly type: ExternalAddressKind; readonly normalised: string; readonly checksum: AddressChecksum }
   | { readonly reason: string }
 
-/** Version bytes of base58check for scripts on Litecoin: the old one, which Bitcoin has too, and its own. */
+/** Base58check version bytes of script addresses on Litecoin: the old one, shared with Bitcoin, and its own. */
 const LITECOIN_SCRIPT = { old: 0x05, own: 0x32 }
 
 /**
- * Judges a text as an address. Consensus takes one spelling of each address; here others that mean the same without doubt are
- * taken too, and written in that one: EVM addresses in one case, bech32 in upper case (BIP-173), and Litecoin's scripts with
+ * Judges a text as an address. Consensus takes one spelling of each address. Here unambiguous other spellings are
+ * accepted and converted: EVM addresses in one case, bech32 in upper case (BIP-173), and Litecoin scripts with
  * Bitcoin's version byte. Never throws.
  */
 export function judgeAddress(format: ExternalFormat, text: string): AddressJudgement {
@@ -39,14 +39,14 @@ const NORMALISE: Readonly<Record<ExternalFormat, (text: string) => string>> = {
   litecoin: (text) => ownScript(lowerBech32('ltc', text)),
 }
 
-/** EVM digits in one case claim nothing about the other (EIP-55). */
+/** EVM digits in a single case carry no checksum (EIP-55). */
 function isPlainHex(text: string): boolean {
   return /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/.test(text)
 }
 
 function lowerBech32(prefix: string, text: string): string {
   const isUpper = text.startsWith(`${prefix.toUpperCase()}1`) && text === text.toUpperCase()
-  // `LTC1...` may be base58 as well, which has no second case.
+  // `LTC1...` may also be base58, where case matters.
   return isUpper && decodeBase58Check(text) === undefined ? text.toLowerCase() : text
 }
 
@@ -57,7 +57,7 @@ function ownScript(text: string): string {
   return encodeBase58(concat(own, shortSha256(shortSha256(own)).subarray(0, 4)))
 }
 
-/** EVM has a checksum in its mixed case alone, Solana has none. */
+/** EVM addresses have a checksum only in mixed case; Solana addresses have none. */
 function hasChecksum(format: ExternalFormat, text: string): boolean {
   if (format === 'solana') return false
   return format !== 'evm' || (/[a-fA-F]/.test(text.slice(2)) && eip55(text.slice(2).toLowerCase()) === text.slice(2))

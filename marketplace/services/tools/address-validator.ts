@@ -17,7 +17,7 @@ const FORMAT = {
 const REQUEST_CHARS_MAX = 1_000
 const ADDRESS_TEXT = /^[\x21-\x7e]{1,128}$/
 const ENGINE = 'address-grammar'
-/** This chain, among the networks. */
+/** This chain's name among the networks. */
 const OWN = 'farthing'
 
 const MATCH = Type.Object({
@@ -50,7 +50,7 @@ function parse(request: string): Result<string> {
   return ADDRESS_TEXT.test(text) ? ok(text) : unusable('not 1 to 128 printable ASCII characters without space', FORMAT)
 }
 
-/** What the text is on this chain and on every network of its bridge. */
+/** The verdict for this chain, and for every network of its bridge. */
 function verdicts({ chain }: ServiceContext, text: string): readonly Verdict[] {
   const { networks } = chain.ruleBook.at(chain.head.header.height + 1).bridge
   const foreign = networks.map(({ key, format }): Verdict => {
@@ -62,7 +62,7 @@ function verdicts({ chain }: ServiceContext, text: string): readonly Verdict[] {
   return [ownVerdict(chain.ruleBook.params.addressPrefix, text), ...foreign]
 }
 
-/** Bech32m in upper case means the same (BIP-173); the chain itself takes lower case. */
+/** Bech32m may be all upper case (BIP-173); the chain itself takes lower case. */
 function ownVerdict(prefix: string, text: string): Verdict {
   const normalised = text === text.toUpperCase() ? text.toLowerCase() : text
   const address = parseAddress(prefix, normalised)

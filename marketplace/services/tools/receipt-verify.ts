@@ -151,7 +151,7 @@ function verified(context: ServiceContext, facts: CallFacts) {
     status: 'mined' as const,
     isPayment: payment.tx.body.kind === 'agent_invoke',
     state,
-    // Where nothing was paid there is nothing to give back.
+    // Null without a payment: there is nothing to refund.
     refunded: state === 'none' ? null : state === 'failed' || state === 'expired',
     payment: paymentJson(context, facts),
     receipt: receiptJson(context, facts),
@@ -163,12 +163,12 @@ function verified(context: ServiceContext, facts: CallFacts) {
   }
 }
 
-/** Nothing is said of a call that may have been mined, or have ended, where this node does not know. */
+/** The fault if this node cannot know whether the call was mined or has ended. */
 function gapOf(txId: TxId, { chain, mempool }: ServiceContext): Fault | null {
   return mempool.get(txId) === undefined ? callGap(chain, txId) : null
 }
 
-/** What is not mined proves nothing, whatever waits. */
+/** An unmined transaction proves nothing. */
 function unproved({ mempool }: ServiceContext, txId: TxId) {
   const waiting = mempool.get(txId)
   return {
@@ -183,7 +183,7 @@ function unproved({ mempool }: ServiceContext, txId: TxId) {
   }
 }
 
-/** Whether a call was paid for and how it ended, with Merkle proofs against block headers. */
+/** Whether a call was paid and how it ended, with Merkle proofs against block headers. */
 export const receiptVerify = defineService<TxId, typeof RESULT>({
   serviceId: ID,
   name: 'Receipt verification',

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { type AccountKeys, addressOfKeys, decodeAccountKeys } from '../../../consensus/crypto/account-keys.ts'
 import { parseAddress } from '../../../consensus/crypto/address.ts'
 import { taggedHashHex } from '../../../consensus/crypto/hash.ts'
@@ -17,14 +17,14 @@ import { unusable } from '../requests.ts'
 import { defineService } from '../service.ts'
 
 const ID = 'node-signature-verify' as ServiceId
-/** Keys and a signature have thousands of digits: the example of this service alone is its form, and not a request that works. */
+/** Keys and a signature have thousands of digits, so this example shows only the form; it is not a working request. */
 const FORMAT = {
   requestFormat:
     'JSON {address, text, signature, keys?}: signature as hex or [{keyIndex, bytes}], keys as hex where the chain has not seen them; farthing wallet sign-text writes it',
   example:
     '{"address":"dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0s094xzl","text":"hello","signature":"00"}',
 }
-/** A policy of eight keys of scheme 2 with all its signatures and a text, in hex. */
+/** Room for eight keys of scheme 2, all their signatures and a text, in hex. */
 const REQUEST_CHARS_MAX = 120_000
 
 const HALF = Type.Object({ alg: Type.String(), valid: Type.Boolean() })
@@ -59,8 +59,8 @@ function parse(request: string): Result<SignedText> {
   return signed.ok ? signed : unusable(faultMessage(signed.fault), FORMAT)
 }
 
-/** Keys of the account: those given, which must be the address's, or those that the chain has seen. */
-function keysOf(chain: Chain, { address, keys }: SignedText): Result<AccountKeys> {
+/** Keys of the account: the given ones, which must match the address, or those that the chain has seen. */
+function keysOf(chain: ChainReader, { address, keys }: SignedText): Result<AccountKeys> {
   const account = parseAddress(chain.ruleBook.params.addressPrefix, address)
   if (!account.ok) return unusable(faultMessage(account.fault), FORMAT)
   if (keys === null) {
@@ -111,7 +111,7 @@ function verify(context: ServiceContext, signed: SignedText) {
   }
 }
 
-/** Whether an address signed a text on this network; both halves of every hybrid signature are told. */
+/** Whether an address signed a text on this network; reports both halves of every hybrid signature. */
 export const signatureVerify = defineService<SignedText, typeof RESULT>({
   serviceId: ID,
   name: 'Signature verification',

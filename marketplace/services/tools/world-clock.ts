@@ -13,9 +13,9 @@ const FORMAT = {
   example: 'Europe/Berlin',
 }
 const REQUEST_CHARS_MAX = 64
-/** Names, and offsets: of what the clock understands besides, a whole date is no zone. */
+/** Zone names and offsets. Temporal also accepts a whole date as a zone; this pattern does not. */
 const ZONE = /^(?:[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+)*|[+-][0-9]{2}(?::?[0-9]{2})?)$/
-/** An offset that says what it is one from; of GMT the zones of POSIX count the other way, so that is not guessed at. */
+/** A UTC offset. GMT offsets are refused: POSIX zones like Etc/GMT+5 count in the other direction. */
 const UTC_OFFSET = /^UTC ?([+-])([0-9]{1,2})(?::?([0-9]{2}))?$/i
 const NAMES = Intl.supportedValuesOf('timeZone')
 const AREAS = [
@@ -44,19 +44,22 @@ const RESULT = Type.Object({
   offsetMinutes: Type.Integer({ minimum: -1_440, maximum: 1_440 }),
   abbreviation: Type.String(),
   dst: Type.Boolean(),
-  /** Null where the rules of the zone know of no change to come. */
+  /** Null if the zone has no future change. */
   nextTransition: orNull(Type.Object({ at: Type.String({ format: 'date-time' }), offsetAfter: OFFSET })),
   unix: Type.Integer(),
   tzVersion: Type.String(),
 })
 
 const NANOSECONDS_OF_MINUTE = 60_000_000_000
-/** Summer time ends within the year: what lasts longer is the zone's own time. */
+/** Summer time ends within a year; a longer period is the zone's standard time. */
 const SUMMER_DAYS_MAX = 300
 const MS_OF_DAY = 86_400_000
-/** Where English has a name for a zone's time: each English names the zones around it. */
+/** English locales: each knows the abbreviations of nearby zones. */
 const ENGLISHES = ['US', 'GB', 'IE', 'AU', 'IN', 'ZA', 'NZ', 'CA', 'HK', 'ID', 'SG', 'GU'].map((place) => `en-${place}`)
-/** Names of the time zone database where no English has one, or another, by the zone's offset in minutes: the summer's and the winter's differ. Source: IANA tzdata 2026c. */
+/**
+ * Abbreviations of the time zone database that no English locale has, or has differently, by offset in minutes: summer
+ * and winter time differ. Source: IANA tzdata 2026c.
+ */
 const ZONE_NAMES: readonly (readonly [name: string, offsetMinutes: number, zones: readonly string[]])[] = [
   ['JST', 540, ['Asia/Tokyo']],
   ['KST', 540, ['Asia/Seoul', 'Asia/Pyongyang']],
@@ -96,7 +99,10 @@ function zoneIn(name: string): string | undefined {
   }
 }
 
-/** Zones whose last part is the name of a city, also an old one or one in a province; one of each that are the same by now. */
+/**
+ * Zones of a city, including former city names and cities in provinces (America/Argentina/...). Aliases of one zone
+ * count once.
+ */
 function zonesOfCity(city: string): readonly string[] {
   const ending = `/${city.toLowerCase()}`
   const inProvinces = NAMES.filter((name) => name.toLowerCase().endsWith(ending))
@@ -136,7 +142,7 @@ function instantText(moment: Temporal.ZonedDateTime): string {
   return moment.toInstant().toString()
 }
 
-/** Whether the clock was put forward, and will be put back before the year is over: that holds for any rules of any zone. */
+/** Whether the clock was put forward and will be put back within the year. This definition works for any zone. */
 function isSummerTime(now: Temporal.ZonedDateTime, next: Temporal.ZonedDateTime | null): boolean {
   const began = now.add({ nanoseconds: 1 }).getTimeZoneTransition('previous')
   if (began === null || next === null) return false
@@ -147,14 +153,14 @@ function isSummerTime(now: Temporal.ZonedDateTime, next: Temporal.ZonedDateTime 
   return wasPutForward && willBePutBack && days < SUMMER_DAYS_MAX
 }
 
-/** Short name of the zone's time; its offset where it has none. */
+/** Abbreviation of the zone's current time; its offset if it has none. */
 function abbreviation(zone: string, offsetMinutes: number, nowMs: number): string {
   const names = ENGLISHES.map((locale) => shortName(locale, zone, nowMs))
   const named = ZONE_NAMES.find(([, offset, zones]) => offset === offsetMinutes && zones.includes(zoneOf(zone)))
   return named?.[0] ?? names.find((name) => !/^GMT[+-]/.test(name)) ?? (names[0] as string)
 }
 
-/** The name that a zone goes by today: Japan is Asia/Tokyo. */
+/** The current name of a zone: Japan becomes Asia/Tokyo. */
 function zoneOf(zone: string): string {
   return new Intl.DateTimeFormat('en-US', { timeZone: zone }).resolvedOptions().timeZone
 }
@@ -164,7 +170,7 @@ function shortName(locale: string, timeZone: string, nowMs: number): string {
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? timeZone
 }
 
-/** What the clock shows in a time zone, and when it will be changed. */
+/** The current time in a time zone, and its next change. */
 export const worldClock = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'World clock',

@@ -43,7 +43,7 @@ function told({ error, ...probe }: Probe) {
   return error === null ? probe : { ...probe, error: error.slice(0, 200) }
 }
 
-/** Fields of probes that stayed empty. */
+/** Names of the null fields of the probes. */
 function unknownOf(probes: readonly Probe[]): string[] {
   const fields = ['status', 'requestId', 'contentType'] as const
   return probes.flatMap((probe, index) =>
@@ -51,7 +51,7 @@ function unknownOf(probes: readonly Probe[]): string[] {
   )
 }
 
-/** How the operator's public endpoint answers right now. */
+/** How the operator's public endpoint answers now. */
 export const x402Validation = defineService<null, typeof RESULT>({
   serviceId: ID,
   name: 'x402 endpoint check',
@@ -97,7 +97,7 @@ export const x402Validation = defineService<null, typeof RESULT>({
     const { endpoint } = context.outside
     const startedMs = context.clock.now()
     const probes = await Promise.all(PATHS.map((path) => endpoint.probe(path, PROBE_MS, signal)))
-    // A probe that we ended ourselves says nothing about the endpoint.
+    // If this node aborted the probes, they say nothing about the endpoint.
     signal.throwIfAborted()
     return {
       ...engineEnvelope(ID, 'http', context),

@@ -14,7 +14,7 @@ const ID = 'node-domain-info' as ServiceId
 const FORMAT = { requestFormat: '<domain name>', example: 'example.com' }
 const REQUEST_CHARS_MAX = 300
 const ASCII_CHARS_MAX = 253
-/** What a URL, an address with a port or a mailbox has, and a name has not. */
+/** Characters of URLs, addresses with ports and mailboxes that no domain name has. */
 const NO_NAME = /[\s/\\:@?#%[\]<>^|]/
 const NAME = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 const MOMENT = orNull(Type.String({ format: 'date-time' }))
@@ -40,7 +40,7 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** The part of a name that somebody registered: `example.co.uk` of `www.example.co.uk`, in lower case and ASCII. */
+/** The registrable part of a name, in lower-case ASCII: `example.co.uk` of `www.example.co.uk`. */
 function parse(request: string): Result<string> {
   const text = request.trim().replace(/\.$/, '')
   if (text === '' || NO_NAME.test(text)) return unusable('it is not a domain name alone', FORMAT)
@@ -58,7 +58,7 @@ function check(domain: string, { outside }: ServiceContext): Fault | null {
   return isUncovered ? refusal(`no RDAP for this TLD: ${domain.slice(domain.lastIndexOf('.'))}`, FORMAT) : null
 }
 
-/** Who registered a domain, when and until when. */
+/** Registration of a domain: registrar, dates and status. */
 export const domainInfo = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Domain info',

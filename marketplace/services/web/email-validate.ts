@@ -13,7 +13,7 @@ import { isFreeProvider, isRoleAccount } from './mail-lists.ts'
 
 const ID = 'node-email-validate' as ServiceId
 const FORMAT = { requestFormat: '<email address>', example: 'ada@example.org' }
-/** Longer than any address, so that one that is too long is told what is wrong with it. */
+/** Longer than any valid address, so that a slightly too long one gets a precise reason. */
 const REQUEST_CHARS_MAX = 400
 
 const RESULT = Type.Object({
@@ -37,7 +37,7 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** An address with what reading it gave. */
+/** The address, and the result of parsing it. */
 interface Asked {
   readonly email: string
   readonly read: ReadAddress
@@ -52,7 +52,7 @@ interface Check {
 function parse(request: string): Result<Asked> {
   const email = request.trim()
   if (email === '') return unusable('there is no address', FORMAT)
-  // Whatever it is, it is no address, and whoever shows it to people could be made to show something else.
+  // Refused, not judged: control characters could change how the address is displayed.
   if (/\p{Cc}/u.test(email)) return unusable('one address without line breaks and control characters', FORMAT)
   return ok({ email, read: readMailAddress(email) })
 }
@@ -69,7 +69,7 @@ const UNREAD = {
   freeProvider: null,
 }
 
-/** The answer on what is no address: nobody is asked. */
+/** The result for an invalid address; no lookup is made. */
 function refused(email: string, reason: string, context: ServiceContext) {
   const fetchedAt = new Date(context.clock.now()).toISOString()
   return {
@@ -109,11 +109,11 @@ async function looked(email: string, address: MailAddress, context: ServiceConte
   }
 }
 
-/** Whether the domain takes mail for such an address. Its servers are not asked, so no mailbox is ever proven. */
+/** Whether the domain accepts mail for such an address. Its servers are not asked, so a mailbox is never proven. */
 function verdictOf({ form }: MailAddress, found: MailDomain): 'yes' | 'no' | 'unknown' {
   if (!found.exists || found.nullMx || found.mxHasAddress === false) return 'no'
   if (found.mx.length === 0 && !found.implicitMx) return 'no'
-  // Hosts that serve something else have addresses too, and few servers take what is quoted or not ASCII.
+  // A host with an address may serve something else, and few servers accept quoted or non-ASCII local parts.
   return found.mxHasAddress === true && form === 'plain' ? 'yes' : 'unknown'
 }
 
@@ -145,7 +145,7 @@ function mxCheck({ mx, nullMx, implicitMx }: MailDomain): Check {
     : { check: 'mx', passed: false, detail: 'neither mail servers nor an address' }
 }
 
-/** Whether mail to an address can arrive, as far as its writing, the name system and a list tell. */
+/** Whether mail to an address can arrive, judged by syntax, DNS and a list of disposable domains. */
 export const emailValidate = defineService<Asked, typeof RESULT>({
   serviceId: ID,
   name: 'Email validation',

@@ -38,17 +38,17 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** An address as it is looked up. */
+/** A parsed IP address. */
 interface Asked {
   readonly ip: string
   readonly version: 4 | 6
-  /** What the address is set aside for, `unicast` where it is public. */
+  /** The special range of the address; `unicast` if it is public. */
   readonly range: string
 }
 
 function parse(request: string): Result<Asked> {
   const text = request.trim()
-  // Other spellings (127.1, 0x7f000001, zones) read differently from one program to the next.
+  // Programs read other spellings (127.1, 0x7f000001, zone ids) differently.
   const isSpelledOut = ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValid(text))
   if (!isSpelledOut || text.includes('%')) return unusable('not an IPv4 or IPv6 address', FORMAT)
   const address = ipaddr.process(text)
@@ -65,7 +65,7 @@ function nameOf(country: string | null): string | null {
   return new Intl.DisplayNames('en', { type: 'region', fallback: 'none' }).of(country) ?? null
 }
 
-/** What databases on this machine say of an address. */
+/** Location of an IP address, from databases on this machine. */
 export const geoIp = defineService<Asked, typeof RESULT>({
   serviceId: ID,
   name: 'IP location',

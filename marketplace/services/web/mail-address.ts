@@ -1,33 +1,33 @@
-/** Longest address and local part in octets (RFC 5321, 4.5.3.1, with the path's brackets taken off). */
+/** Maximum octets of an address and its local part (RFC 5321, 4.5.3.1, without the path's brackets). */
 const ADDRESS_OCTETS_MAX = 254
 const LOCAL_OCTETS_MAX = 64
 const DOMAIN_CHARS_MAX = 253
 const LABEL_CHARS_MAX = 63
 
-/** RFC 5322 dot-atom of ASCII, and with letters of other scripts as RFC 6532 adds them. */
+/** RFC 5322 dot-atom in ASCII, and with the letters of other scripts that RFC 6532 adds. */
 const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
 const DOT_ATOM = new RegExp(`^${ATOM}+(\\.${ATOM}+)*$`)
 const WIDE_ATOM = "[\\p{L}\\p{N}\\p{M}!#$%&'*+/=?^_`{|}~-]"
 const WIDE_DOT_ATOM = new RegExp(`^${WIDE_ATOM}+(\\.${WIDE_ATOM}+)*$`, 'u')
 /** RFC 5321 quoted string. */
 const QUOTED = /^"([ !\x23-\x5b\x5d-\x7e]|\\[ -~])+"$/
-/** Characters that domains are written with, before they are turned to ASCII; ideographic full stops are dots. */
+/** Characters of domains before they are converted to ASCII; ideographic full stops count as dots. */
 const DOMAIN = /^[\p{L}\p{N}\p{M}.\u3002\u00b7\u30fb-]+$/u
-/** What a URL takes for an IPv4 address, and rewrites. */
+/** URL parsers take such a name for an IPv4 address and rewrite it. */
 const ENDS_IN_NUMBER = /(^|\.)(\d+|0x[\da-f]*)$/i
 const LABEL = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
 
-/** Ends of names that are not those of the public name system (RFC 2606, 6761, 6762, 7686, 8375, 9476), or of networks at home. */
+/** Endings outside the public DNS (RFC 2606, 6761, 6762, 7686, 8375, 9476), or common in home networks. */
 const NOT_PUBLIC =
   /(^|\.)(alt|arpa|corp|example|home|internal|intranet|invalid|lan|local|localdomain|localhost|onion|private|test)$/
 
-/** A mail address taken apart. */
+/** The parts of a mail address. */
 export interface MailAddress {
-  /** As it was written, in Unicode's composed form; case is kept, as only its domain knows whether that matters. */
+  /** Local part in composed Unicode (NFC). Case is kept: only the domain knows whether it matters. */
   readonly local: string
   /** In ASCII, lower case. */
   readonly domain: string
-  /** What of the local part many servers do not take. */
+  /** Many servers do not accept quoted or international local parts. */
   readonly form: 'plain' | 'quoted' | 'international'
 }
 
@@ -37,9 +37,9 @@ export type ReadAddress =
   | { readonly valid: false; readonly reason: string }
 
 /**
- * Reads a mail address: dot-atoms and quoted strings before the last @, with letters of other scripts (RFC 5321, 5322, 6531), a
- * domain of at least two labels after it. Comments, folding white space and address literals are refused: they are syntax of
- * messages, not of addresses that are handed around.
+ * Parses a mail address (RFC 5321, 5322, 6531): a dot-atom or quoted string, possibly with letters of other scripts,
+ * before the last @, and a domain of at least two labels after it. Comments, folding white space and address literals
+ * are refused: they belong to message syntax, not to addresses that people exchange.
  */
 export function readMailAddress(text: string): ReadAddress {
   const at = text.lastIndexOf('@')
@@ -80,7 +80,7 @@ function domainIn(text: string): string | { readonly reason: string } {
   return NOT_PUBLIC.test(ascii) ? { reason: 'the domain is none of the public name system' } : ascii
 }
 
-/** The domain in ASCII (UTS 46), lower case; null where it has none. */
+/** The domain in lower-case ASCII (UTS 46); null if it has no such form. */
 function asciiOf(domain: string): string | null {
   const last = domain.split(/[.\u3002]/).at(-1) as string
   if (ENDS_IN_NUMBER.test(last.normalize('NFKC'))) return domain.toLowerCase()

@@ -1,4 +1,4 @@
-/** Names before the @ that stand for a role, not for a person: those of RFC 2142, and what is usual beside them. */
+/** Local parts that name a role, not a person: those of RFC 2142, and other common ones. */
 const ROLES: ReadonlySet<string> = new Set(
   (
     'abuse accounts admin administrator all billing board career careers compliance contact contacts customerservice data ' +
@@ -11,7 +11,7 @@ const ROLES: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Domains whose mailboxes anybody gets for nothing. */
+/** Domains that give free mailboxes to the public. */
 const FREE: ReadonlySet<string> = new Set(
   (
     '126.com 139.com 163.com aim.com aol.com bigpond.com bluewin.ch bol.com.br btinternet.com comcast.net daum.net ' +
@@ -27,13 +27,15 @@ const FREE: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Whether a local part names a role. What follows a + is the sender's own mark. */
+/** Whether a local part names a role. The part after a + is ignored. */
 export function isRoleAccount(local: string): boolean {
   const [name = ''] = local.toLowerCase().split('+')
   return ROLES.has(name)
 }
 
-/** Whether a domain (ASCII, lower case) gives mailboxes to anybody for nothing. The list is short: false is not a proof. */
+/**
+ * Whether a domain (lower-case ASCII) gives free mailboxes to the public. The list is short, so false proves nothing.
+ */
 export function isFreeProvider(domain: string): boolean {
   return FREE.has(domain)
 }

@@ -8,9 +8,9 @@ import type { ServiceContext } from '../context.ts'
 import { delivered, SOURCE_ENVELOPE, sourceEnvelope } from '../envelope.ts'
 import { type RequestForm, refusal, unusable } from '../requests.ts'
 
-/** Longest address that is read, as the interface of the services says. */
+/** Maximum length of a URL, as the services' interface promises. */
 export const URL_CHARS_MAX = 2_048
-/** Time of a service that reads a page: the reading and the work on it. */
+/** Time limit of a service that reads a page, for reading and processing. */
 export const PAGE_TIMEOUT_MS = 10_000
 
 /** An absolute http(s) URL. */
@@ -18,7 +18,7 @@ export const WEB_URL = Type.String({ pattern: '^https?://', maxLength: URL_CHARS
 /** A time (ISO 8601, UTC). */
 export const INSTANT = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T[0-9:.]+Z$' })
 
-/** A text of a stranger, cut at a bound; null where there is none. */
+/** A text written by a stranger, cut at a bound; null if absent. */
 export function foreignText(charsMax: number) {
   return orNull(Type.String({ maxLength: charsMax }))
 }
@@ -33,10 +33,10 @@ export const PAGE_FIELDS = {
   fetchedAt: INSTANT,
 }
 
-/** A host of so many characters is no name of the public system, however it is written; making ASCII of it takes time by the square of them. */
+/** No public host name is this long, in any spelling; converting one to ASCII takes time quadratic in its length. */
 const LONG_HOST = /^https?:\/\/[^/?#\\]{1024}/i
 
-/** Reads a request that is an address; which addresses may be read is asked later. */
+/** Parses a request that is a URL. Whether the URL may be read is checked later. */
 export function parseUrl(request: string, form: RequestForm): Result<string> {
   const text = request.trim()
   if (text === '') return unusable('the URL is missing', form)
@@ -46,13 +46,13 @@ export function parseUrl(request: string, form: RequestForm): Result<string> {
   return isWeb ? ok(text) : unusable('not an absolute http(s) URL', form)
 }
 
-/** What the guard of the web has against an address, as the refusal of a request. */
+/** The guard's objection to a URL, as a refusal of the request. */
 export function urlFault(text: string, { outside }: ServiceContext, form: RequestForm): Fault | null {
   const checked = outside.web.check(text)
   return checked.ok ? null : refusal(String(checked.fault.detail.reason ?? 'it cannot be read'), form)
 }
 
-/** What services have in common whose request is the address of a page. */
+/** The common fields of services whose request is a page's URL. */
 export function ofPage(form: RequestForm) {
   return {
     timeoutMs: PAGE_TIMEOUT_MS,
@@ -65,7 +65,7 @@ export function ofPage(form: RequestForm) {
   }
 }
 
-/** Reads a page, or fails the service. */
+/** Reads a page; throws, and so fails the service, on a fault. */
 export async function readPage(
   text: string,
   request: WebRequest,
@@ -76,12 +76,12 @@ export async function readPage(
   return delivered(await outside.web.read(url, request, signal))
 }
 
-/** A page as the engines take it. */
+/** A page in the form that the engines take. */
 export function bodyOf({ body, mediaType, charset, finalUrl }: WebPage): PageBody {
   return { bytes: body, mediaType, charset, url: finalUrl }
 }
 
-/** The fields that every result about a page begins with. */
+/** The first fields of every result about a page. */
 export function pageFields(service: string, engine: string, page: WebPage, context: ServiceContext) {
   const { url, finalUrl, status, fetchedAtMs } = page
   const fetchedAt = new Date(fetchedAtMs).toISOString()

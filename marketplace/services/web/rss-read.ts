@@ -63,7 +63,7 @@ async function readFeed(text: string, context: ServiceContext, signal: AbortSign
   }
 }
 
-/** Fields that at least one of the items does not have. */
+/** Fields that at least one item lacks. */
 function unknownOf(items: readonly FeedItem[]): readonly string[] {
   const names = new Set(items.flatMap((item) => unknownIn({ ...item })))
   return [...names].sort().map((name) => `items.${name}`)

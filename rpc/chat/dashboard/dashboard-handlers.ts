@@ -1,5 +1,6 @@
-import { type Fault, faultRow } from '../../../consensus/primitives/fault.ts'
+import type { Fault } from '../../../consensus/primitives/fault.ts'
 import { type ChatKey, type KeyLimits, OPERATOR } from '../../../marketplace/chat/keys/keys.ts'
+import { httpFault } from '../../contract/http-faults.ts'
 import { addressKey, holderOf } from '../../edge/client-key.ts'
 import type { NodeApi } from '../../node/node-api.ts'
 import { isOperator } from '../../node/operator.ts'
@@ -86,7 +87,7 @@ export const makeKey: Handler<'makeKey'> = (node, request) =>
     const next = dashboard.sessions.find(token) ?? session
     const trouble = troubleOf(made.fault, { expiry: 'days' })
     const content = keysMarkup({ ...visit, session: next }, 1, { sent: form, trouble })
-    return dashboardAnswer(content, faultRow(made.fault.code).status)
+    return dashboardAnswer(content, httpFault(made.fault.code).status)
   })
 
 /** One key. */
@@ -108,7 +109,7 @@ export const saveKey: Handler<'saveKey'> = (node, request) =>
     const changed = await visit.keys.change(key.id, visit.session.owner, { label, limits })
     if (changed.ok) return moved({})
     const trouble = troubleOf(changed.fault, {})
-    return dashboardAnswer(keyMarkup(visit, { key, sent: form, trouble }), faultRow(changed.fault.code).status)
+    return dashboardAnswer(keyMarkup(visit, { key, sent: form, trouble }), httpFault(changed.fault.code).status)
   })
 
 /** Ends a key, where it is said that this is meant. */

@@ -1,5 +1,5 @@
-import type { Chain } from '../../../consensus/chain/chain.ts'
 import { BlockExecution, type ExecutionFrame } from '../../../consensus/chain/execution.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import type { ReceiptOf } from '../../../consensus/ledger/receipt.ts'
 import { REWARDS } from '../../../consensus/ledger/rewards.ts'
 import { STAKING_POOL, SUPPLY } from '../../../consensus/ledger/supply.ts'
@@ -31,13 +31,13 @@ interface NextBlock {
   readonly view: StateView
 }
 
-const NEXT_BLOCKS = new WeakMap<Chain, NextBlock>()
+const NEXT_BLOCKS = new WeakMap<ChainReader, NextBlock>()
 
 /** Miner of a block that is never mined. */
 const NOBODY = ZERO_HEX_32 as Address
 
 /** The automatic effects of a block may be many, so they are worked out once per head. */
-function nextBlock(chain: Chain): NextBlock {
+function nextBlock(chain: ChainReader): NextBlock {
   const known = NEXT_BLOCKS.get(chain)
   if (known?.head === chain.head.id) return known
   const frame = { height: nextHeight(chain), miner: NOBODY, baseFee: nextBaseFee(chain) }
@@ -52,7 +52,7 @@ function nextBlock(chain: Chain): NextBlock {
  * The head's state with what the block's beginning wrote. The execution's own view remembers every record that it was ever
  * asked for: strangers could fill the memory for as long as no block comes.
  */
-function begun({ database }: Chain, execution: BlockExecution): StateView {
+function begun({ database }: ChainReader, execution: BlockExecution): StateView {
   const written = execution.writtenKeys()
   return { get: (table, id) => (written.has(table.key(id)) ? execution.view : database).get(table, id) }
 }
@@ -61,7 +61,7 @@ function begun({ database }: Chain, execution: BlockExecution): StateView {
  * Executes a transaction on the head as the next block's only one, and keeps nothing. Everything is checked but whether the
  * signatures verify: theirs may be any bytes of the right length, so that nobody has to hand out a good one to see an effect.
  */
-export function simulate(chain: Chain, tx: Transaction): Simulation {
+export function simulate(chain: ChainReader, tx: Transaction): Simulation {
   const refusal = refusalOf(chain, tx)
   if (refusal !== null) return { refusal, receipt: null, changes: [] }
   const { frame, view } = nextBlock(chain)
@@ -73,7 +73,7 @@ export function simulate(chain: Chain, tx: Transaction): Simulation {
   return { refusal: null, receipt: receipt ?? null, changes: changes.filter(isOwn) }
 }
 
-function refusalOf(chain: Chain, tx: Transaction): Fault | null {
+function refusalOf(chain: ChainReader, tx: Transaction): Fault | null {
   const unfit = checkStanding(mempoolEntry(tx, chain.ruleBook, nextHeight(chain), 0), chain)
   if (unfit !== null) return unfit
   const keys = chain.keys.keysFor(tx)

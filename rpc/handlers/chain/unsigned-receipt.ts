@@ -1,4 +1,4 @@
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { type AccountKeys, encodeAccountKeys } from '../../../consensus/crypto/account-keys.ts'
 import { formatAddress } from '../../../consensus/crypto/address.ts'
 import { signingContext, transactionMessage } from '../../../consensus/crypto/signing.ts'
@@ -20,7 +20,7 @@ export interface Suggested {
  * and as the bytes that are signed. No block takes it at the deadline or later, where it would only cost a fee.
  */
 export function unsignedReceipt(
-  chain: Chain,
+  chain: ChainReader,
   record: SettlementRecord,
   { keys, suggested }: { readonly keys: AccountKeys; readonly suggested: Suggested },
 ): JsonObject {

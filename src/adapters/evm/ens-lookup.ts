@@ -10,7 +10,7 @@ import type { JsonRpcNode } from './json-rpc-node.ts'
 const AVATAR_CHARS_MAX = 2_000
 const NAME_CHARS_MAX = 255
 
-/** Thrown through viem: what became of a question to the node. */
+/** Carries the fault of a failed query through viem. */
 class Unanswered extends Error {
   readonly fault: Fault
 
@@ -20,7 +20,7 @@ class Unanswered extends Error {
   }
 }
 
-/** An error of JSON-RPC as viem expects it: a contract that reverts says why in `data`. */
+/** A JSON-RPC error in the form that viem expects: `data` holds the reason of a reverted contract. */
 class RpcError extends Error {
   readonly code: number
   readonly data: unknown
@@ -33,8 +33,9 @@ class RpcError extends Error {
 }
 
 /**
- * A node of Ethereum as a provider of names, by the universal resolver of ENS (https://docs.ens.domains/resolvers/universal).
- * Names that are answered off chain would have this node fetch addresses that others chose, so those are not followed.
+ * An Ethereum node as a provider of names, by the universal resolver of ENS
+ * (https://docs.ens.domains/resolvers/universal). Off-chain names (EIP-3668) are not followed: their contracts choose
+ * addresses that this node would fetch.
  */
 export function ensLookup(node: JsonRpcNode, ens: () => Promise<Ens>, clock: Clock): Provider<EnsQuery, EnsFacts> {
   return {
@@ -84,7 +85,7 @@ class Lookup {
     return this.#guarded(async () => {
       const nothing = { name: null, address, resolver: null, avatar: null, forwardVerified: false }
       const told = await this.#client.name(address)
-      // A name that is not written as ENSIP-15 wants it looks like another: it is no name.
+      // A name that is not in the normal form of ENSIP-15 can imitate another name, so it counts as no name.
       if (told === null || told.length > NAME_CHARS_MAX || this.#ens.normalise(told) !== told) return nothing
       const found = await this.forward(told)
       if (!found.ok) throw new Unanswered(found.fault)
@@ -109,16 +110,16 @@ class Lookup {
     if (reverted !== null && OFF_CHAIN.has(reverted)) {
       return fault('provider/not-found', { provider: this.#node.name, what: 'names that are answered off chain' })
     }
-    // Resolvers are contracts of strangers, whose answers can be anything.
-    const { code, detail } = this.#node.unusable('it is no answer of the resolver')
+    // Resolvers are contracts of strangers: their answers can be anything.
+    const { code, detail } = this.#node.unusable('the answer of the resolver is not valid')
     return fault(code, { ...detail, ofQuestion: true })
   }
 }
 
-/** Errors that ask for a gateway (EIP-3668), by their name or selector, or say that one failed. */
+/** Errors, by name or selector, that ask for an off-chain gateway (EIP-3668) or say that one failed. */
 const OFF_CHAIN: ReadonlySet<string> = new Set(['OffchainLookup', '0x556f1830', 'HttpError'])
 
-/** A picture within a record would make it any size. */
+/** Dropped if longer: a picture inside a record could have any size. */
 function shortened(avatar: string | null): string | null {
   return avatar !== null && avatar.length <= AVATAR_CHARS_MAX && avatar.isWellFormed() ? avatar : null
 }

@@ -1,10 +1,10 @@
 import { BaseError, ContractFunctionRevertedError, createClient, custom, type Hex, isAddress, zeroAddress } from 'viem'
 import { getEnsAddress, getEnsName, getEnsResolver, getEnsText, normalize } from 'viem/ens'
 
-/** The universal resolver of ENS, at the same address since it can be upgraded in place. */
+/** The universal resolver of ENS. The address is stable, because the contract is upgraded in place. */
 export const UNIVERSAL_RESOLVER = '0xeeeeeeee14d718c2b47d9923deab1335e144eeee'
 
-/** Errors of the universal resolver that mean that there is nothing (https://docs.ens.domains/resolvers/universal). */
+/** Errors of the universal resolver that mean "no record" (https://docs.ens.domains/resolvers/universal). */
 const NOTHING: ReadonlySet<string> = new Set([
   'ResolverNotFound',
   'ResolverNotContract',
@@ -12,31 +12,37 @@ const NOTHING: ReadonlySet<string> = new Set([
   'ReverseAddressMismatch',
 ])
 
-/** Beside those, for records that many resolvers do not have: they fail where they are asked. */
+/** The same for optional records: resolvers that do not support them fail with `ResolverError`. */
 const NO_RECORD: ReadonlySet<string> = new Set([...NOTHING, 'ResolverError'])
 
-/** Sends a question of JSON-RPC. */
+/** Sends one JSON-RPC query. */
 export type AskRpc = (method: string, params: readonly unknown[]) => Promise<unknown>
 
-/** What is used of viem. Importing it takes a fifth of a second and tens of megabytes, so only this file does, when it is needed. */
+/**
+ * The part of viem that we use. Importing viem takes a fifth of a second and tens of megabytes, so only this file
+ * imports it, and it is loaded on first use.
+ */
 export interface Ens {
-  /** A name as ENSIP-15 writes it, null where it is none. */
+  /** The name in the normal form of ENSIP-15; null if it is not a valid name. */
   readonly normalise: (name: string) => string | null
   readonly client: (ask: AskRpc) => EnsClient
-  /** Name of the error with which a contract reverted, or its selector; null where that is not what happened. */
+  /** Name or selector of the error with which a contract reverted; null for other errors. */
   readonly revertOf: (error: unknown) => string | null
 }
 
-/** Records of names; null is not set. All throw where the node cannot be asked or answers something else. */
+/**
+ * Reads records of names; null if a record is not set. All methods throw if the node fails or answers something
+ * unexpected.
+ */
 export interface EnsClient {
   readonly address: (name: string) => Promise<string | null>
   readonly resolver: (name: string) => Promise<string | null>
   readonly avatar: (name: string) => Promise<string | null>
-  /** The name that an address calls itself by. */
+  /** The primary name of an address. */
   readonly name: (address: string) => Promise<string | null>
 }
 
-/** ENS by viem. */
+/** ENS through viem. */
 export const ENS: Ens = {
   normalise: (name) => {
     try {

@@ -1,45 +1,46 @@
 import type { Clock } from '../../../consensus/chain/ports.ts'
+import { objectOf } from '../../../consensus/primitives/fields.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { EvmBalance, GasFacts } from '../../../marketplace/ports/evm.ts'
 import type { Provider } from '../providers/provider.ts'
-import { countOf, fieldsOf, type JsonRpcNode, quantityOf } from './json-rpc-node.ts'
+import { countOf, type JsonRpcNode, quantityOf } from './json-rpc-node.ts'
 
-/** A token whose balance is told. */
+/** A token whose balance is reported. */
 export interface StableToken {
   readonly symbol: string
   readonly contract: string
   readonly decimals: number
 }
 
-/** A network that is read. */
+/** A supported network. */
 export interface EvmNetwork {
   readonly chainId: number
-  /** Null where balances are not told. */
+  /** Null if no token balance is reported on this network. */
   readonly stable: StableToken | null
 }
 
-/** What a node is asked. */
+/** A query to a node. */
 export type EvmQuery = { readonly ask: 'gas' } | { readonly ask: 'balance'; readonly address: string }
 
-/** What a node tells. */
+/** The answer to a query. */
 export type EvmFacts =
   | { readonly is: 'gas'; readonly gas: GasFacts }
   | { readonly is: 'balance'; readonly balance: EvmBalance }
 
-/** A block as far as it is used. */
+/** The used fields of a block. */
 export interface BlockFacts {
   readonly number: number
   readonly baseFee: bigint | null
 }
 
-/** A node whose newest block is older than this has lost its network; clocks may be apart by half of it. */
+/** A node whose newest block is older than this has lost its network. It also tolerates clocks that differ. */
 const BEHIND_SECONDS_MAX = 600
 /** `balanceOf(address)` of ERC-20. */
 const BALANCE_OF = '0x70a08231'
-/** Highest price of gas that is believed, in wei: a thousand times what was ever paid. */
+/** Highest credible gas price, in wei: a thousand times the highest ever paid. */
 const GAS_PRICE_MAX = 10n ** 16n
 
-/** A node as a provider of gas prices and balances (https://ethereum.org/developers/docs/apis/json-rpc/). */
+/** An Ethereum node as a provider of gas prices and balances (https://ethereum.org/developers/docs/apis/json-rpc/). */
 export function evmFacts(node: JsonRpcNode, network: EvmNetwork, clock: Clock): Provider<EvmQuery, EvmFacts> {
   return {
     name: node.name,
@@ -72,13 +73,13 @@ async function gas(
   if (!price.ok) return price
   const gasPrice = believed(price.value)
   if (gasPrice === null) return fail(node.unusable('its gas price is none'))
-  // Nodes without the market of EIP-1559 do not know this one.
+  // Nodes without EIP-1559 do not have this method.
   const priorityFee = tip.ok && tip.value.is === 'result' ? believed(tip.value.result) : null
   const { number: blockNumber, baseFee } = block.value
   return ok({ is: 'gas', gas: { chainId, gasPrice, baseFee, priorityFee, blockNumber } })
 }
 
-/** Both balances at one block, so that they were true at the same time. */
+/** Reads both balances at one block, so that they belong to the same moment. */
 async function balance(
   node: JsonRpcNode,
   { chainId, stable }: EvmNetwork,
@@ -86,7 +87,7 @@ async function balance(
   address: string,
   signal: AbortSignal,
 ): Promise<Result<EvmFacts>> {
-  if (stable === null) return fail(node.unusable('no token is told of this network'))
+  if (stable === null) return fail(node.unusable('no token balance is reported for this network'))
   const block = await newestBlock(node, clock, signal)
   if (!block.ok) return block
   const at = `0x${block.value.number.toString(16)}`
@@ -106,13 +107,13 @@ async function balance(
   })
 }
 
-/** The newest block of a node; one that is old, or of the future, is `provider/answer`. */
+/** The newest block of a node; `provider/answer` if it is too old or in the future. */
 export async function newestBlock(node: JsonRpcNode, clock: Clock, signal: AbortSignal): Promise<Result<BlockFacts>> {
   const told = await node.call('eth_getBlockByNumber', ['latest', false], signal)
   if (!told.ok) return told
-  const fields = fieldsOf(told.value)
+  const fields = objectOf(told.value)
   const [number, timestamp] = [countOf(fields?.number), countOf(fields?.timestamp)]
-  if (number === null || timestamp === null) return fail(node.unusable('its newest block is none'))
+  if (number === null || timestamp === null) return fail(node.unusable('its newest block has no valid number or time'))
   const behindSeconds = Math.floor(clock.now() / 1_000) - timestamp
   return Math.abs(behindSeconds) > BEHIND_SECONDS_MAX
     ? fail(node.unusable(`its newest block is ${behindSeconds} seconds old`))
@@ -124,7 +125,7 @@ function believed(value: unknown): bigint | null {
   return price !== null && price <= GAS_PRICE_MAX ? price : null
 }
 
-/** A word of the ABI: 32 bytes, no more and no less, as a contract that is none gives no bytes at all. */
+/** A 32-byte ABI word; null for any other length. A call to an address without a contract returns no bytes. */
 function wordOf(value: unknown): bigint | null {
   return typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value) ? BigInt(value) : null
 }

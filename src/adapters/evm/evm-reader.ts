@@ -20,14 +20,14 @@ import { type EvmFacts, type EvmNetwork, type EvmQuery, evmFacts } from './evm-f
 import type { JsonRpcNode } from './json-rpc-node.ts'
 import { nodesOf } from './node-names.ts'
 
-/** What the networks are read with. */
-export interface EvmParts {
+/** What the reader needs. */
+export interface EvmDependencies {
   readonly config: Pick<OutsideConfig['providers'], EvmNetworkName>
   readonly clock: Clock
   readonly timers: Timers
 }
 
-/** The networks by their public ids (https://chainlist.org), and the dollars on the second one by their issuer. */
+/** The networks with their public chain ids (https://chainlist.org), and the USDC contract on Base. */
 const NETWORKS: Readonly<Record<EvmNetworkName, EvmNetwork>> = {
   ethereum: { chainId: 1, stable: null },
   base: {
@@ -40,7 +40,10 @@ const STALE_MS = 30_000
 const ENS_FRESH_MS = 300_000
 const ENS_STALE_MS = 1_800_000
 
-/** Nodes of the networks that the operator named, asked in order. Nothing is asked, and no library loaded, of which there are none. */
+/**
+ * Reads networks through the nodes that the operator named, asked in order. For a network without nodes, nothing is
+ * asked and no library is loaded.
+ */
 export class RpcEvmReader implements EvmReader, Checkable {
   readonly #facts: Readonly<Record<EvmNetworkName, ProviderChain<EvmQuery, EvmFacts>>>
   readonly #names: ProviderChain<EnsQuery, EnsFacts>
@@ -48,7 +51,10 @@ export class RpcEvmReader implements EvmReader, Checkable {
   #loading: Promise<Ens> | null = null
   #ens: Ens | null = null
 
-  private constructor(nodes: Readonly<Record<EvmNetworkName, readonly JsonRpcNode[]>>, { clock, timers }: EvmParts) {
+  private constructor(
+    nodes: Readonly<Record<EvmNetworkName, readonly JsonRpcNode[]>>,
+    { clock, timers }: EvmDependencies,
+  ) {
     const factsOf = (network: EvmNetworkName): ProviderChain<EvmQuery, EvmFacts> =>
       new ProviderChain({
         what: `facts of ${network}`,
@@ -74,8 +80,8 @@ export class RpcEvmReader implements EvmReader, Checkable {
     })
   }
 
-  /** Reads the addresses of the nodes; fault `config/value` where one is none. */
-  static open(parts: EvmParts): Result<RpcEvmReader> {
+  /** Reads the node addresses; fault `config/value` if one is invalid. */
+  static open(parts: EvmDependencies): Result<RpcEvmReader> {
     const ethereum = nodesOf('providers.ethereum', parts.config.ethereum, NETWORKS.ethereum.chainId)
     if (!ethereum.ok) return ethereum
     const base = nodesOf('providers.base', parts.config.base, NETWORKS.base.chainId)
@@ -83,7 +89,7 @@ export class RpcEvmReader implements EvmReader, Checkable {
     return ok(new RpcEvmReader({ ethereum: ethereum.value, base: base.value }, parts))
   }
 
-  /** Looks at all nodes now and from then on; resolves after the first look. */
+  /** Checks all nodes now and regularly afterwards; resolves after the first check. */
   async start(): Promise<void> {
     await Promise.all(this.#chains.map((chain) => chain.start()))
   }
@@ -130,7 +136,7 @@ export class RpcEvmReader implements EvmReader, Checkable {
 
   readonly #load = (): Promise<Ens> => {
     this.#loading ??= import('./ens-viem.ts').then(({ ENS }) => {
-      // The first name takes as long as the import, for its tables: now nobody waits for a quote.
+      // The first name is slow, because it builds tables. Do it now, while no quote waits for it.
       ENS.normalise('first.eth')
       this.#ens = ENS
       return ENS

@@ -1,15 +1,16 @@
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
+import { objectOf } from '../../../consensus/primitives/fields.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { providerJson } from '../providers/provider-fetch.ts'
 
-/** What a node answered: a result, or an error of JSON-RPC with what a contract gave along. */
+/** The answer of a node: a result, or a JSON-RPC error with the contract's revert data. */
 export type RpcAnswer =
   | { readonly is: 'result'; readonly result: unknown }
   | { readonly is: 'error'; readonly code: number; readonly data: unknown }
 
-/** A node of a network: its address may hold a key, so nobody but this class ever sees it. */
+/** A node of a network. Its address may hold a key, so only this class sees the address. */
 export class JsonRpcNode {
-  /** Host of the node, with what looks like a key masked. */
+  /** Host of the node, with parts that look like a key masked. */
   readonly name: string
   readonly #url: string
   readonly #headers: Readonly<Record<string, string>>
@@ -29,54 +30,57 @@ export class JsonRpcNode {
     this.#headers = { 'content-type': 'application/json', ...(user !== ':' && { authorization }) }
   }
 
-  /** Asks for a result. Faults: `provider/*`; an error of JSON-RPC is told by its code alone, as its words may hold the address. */
+  /**
+   * Calls a method. Faults: `provider/*`. Of a JSON-RPC error only the code is reported, because its message may hold
+   * the node's address.
+   */
   async call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<Result<unknown>> {
     const answer = await this.ask(method, params, signal)
     if (!answer.ok) return answer
     return answer.value.is === 'result' ? ok(answer.value.result) : fail(this.errorFault(answer.value.code))
   }
 
-  /** As `call`, with errors of JSON-RPC as they are. */
+  /** Like `call`, but returns JSON-RPC errors as values. */
   async ask(method: string, params: readonly unknown[], signal: AbortSignal): Promise<Result<RpcAnswer>> {
     this.#lastId += 1
     const id = this.#lastId
     const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
     const request = { method: 'POST' as const, headers: this.#headers, body, bytesMax: BYTES_MAX }
     const answer = await providerJson(this.name, this.#url, request, signal)
-    // Whoever answers after trouble may be somebody else behind the same name.
+    // After a failure another node may answer under the same name: check the chain again.
     if (!answer.ok) this.#isRightChain = false
     return answer.ok ? this.#read(answer.value, id) : answer
   }
 
-  /** Whether the node is one of the network, asked once until something goes wrong, or `anew`. */
+  /** Proves that the node is on the expected chain. Asked once until a call fails, or again with `anew`. */
   async proveChain(signal: AbortSignal, anew = false): Promise<Result<null>> {
     if (this.#isRightChain && !anew) return ok(null)
     this.#isRightChain = false
     const told = await this.call('eth_chainId', [], signal)
     if (!told.ok) return told
     const chainId = quantityOf(told.value)
-    if (chainId === null) return fail(this.unusable('its chain id is none'))
+    if (chainId === null) return fail(this.unusable('its chain id is not a number'))
     if (chainId !== BigInt(this.#chainId))
       return fail(this.unusable(`its chain id is ${chainId}, expected ${this.#chainId}`))
     this.#isRightChain = true
     return ok(null)
   }
 
-  /** The fault of an answer that cannot be used. */
+  /** The fault of an unusable answer. */
   unusable(reason: string): Fault {
     return fault('provider/answer', { provider: this.name, reason })
   }
 
-  /** The fault of an error of JSON-RPC. */
+  /** The fault of a JSON-RPC error. */
   errorFault(code: number): Fault {
     const detail = { provider: this.name, reason: `error ${code} of JSON-RPC` }
     return LIMITED.has(code) ? fault('provider/refused', detail) : fault('provider/answer', detail)
   }
 
   #read(value: unknown, id: number): Result<RpcAnswer> {
-    const fields = fieldsOf(value)
+    const fields = objectOf(value)
     if (fields === null || fields.id !== id) return fail(this.unusable('it is no answer to the question'))
-    const error = fieldsOf(fields.error)
+    const error = objectOf(fields.error)
     if (error !== null)
       return Number.isSafeInteger(error.code)
         ? ok({ is: 'error', code: error.code as number, data: error.data })
@@ -85,25 +89,18 @@ export class JsonRpcNode {
   }
 }
 
-/** A block of the layer-2 network with all its transaction ids is the longest answer that is asked for. */
+/** The longest expected answer is a layer-2 block with all its transaction ids. */
 const BYTES_MAX = 2 * 1_048_576
-/** Codes that nodes use where they are asked too often, or by nobody whom they know (EIP-1474: limit exceeded). */
+/** Codes of nodes for too many calls, or for an unknown client (EIP-1474: limit exceeded). */
 const LIMITED: ReadonlySet<number> = new Set([-32005, -32029, -32097, 429])
 
-/** A whole number as Ethereum's JSON-RPC writes it (at most 256 bits), null where it is none. */
+/** A JSON-RPC quantity of at most 256 bits; null if it is malformed. */
 export function quantityOf(value: unknown): bigint | null {
   return typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value) ? BigInt(value) : null
 }
 
-/** A quantity that counts blocks or seconds. */
+/** A quantity that counts blocks or seconds; null if it exceeds a safe integer. */
 export function countOf(value: unknown): number | null {
   const quantity = quantityOf(value)
   return quantity !== null && quantity <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(quantity) : null
-}
-
-/** An object's fields, null where it is none. */
-export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> | null {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : null
 }

@@ -2,12 +2,13 @@ import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { JsonRpcNode } from './json-rpc-node.ts'
 
-/** Labels of hosts from which on they look like a key. */
+/** Host labels that look like a key, by their length and characters. */
 const KEY_LIKE = /^(?=.*\d)[a-z0-9]{16,}$|^[a-z0-9_-]{33,}$/i
 
 /**
- * Nodes of a network by the addresses in a setting. Each is called by its host, with what looks like a key masked, and numbered
- * where two have one host. Fault `config/value`, without the address, where one is none.
+ * Makes the nodes of a network from the addresses in a setting. A node is named by its host, with parts that look like
+ * a key masked, and numbered if two share a host. Fault `config/value` for an invalid address; it does not show the
+ * address.
  */
 export function nodesOf(setting: string, urls: readonly string[], chainId: number): Result<readonly JsonRpcNode[]> {
   const nodes: JsonRpcNode[] = []
@@ -24,7 +25,7 @@ export function nodesOf(setting: string, urls: readonly string[], chainId: numbe
   return ok(nodes)
 }
 
-/** Whether user and password can be read: a lone % is none of their escapes. */
+/** Whether the URL is http(s) and its user and password decode: a lone % is not a valid escape. */
 function isWritten({ protocol, username, password }: URL): boolean {
   try {
     decodeURIComponent(`${username}${password}`)

@@ -1,15 +1,22 @@
 import type { Result } from '../../../consensus/primitives/result.ts'
 import { MAJORS, type Major, type MajorPrice } from '../../../marketplace/ports/crypto-prices.ts'
 import { type JsonAt, readJson } from './json-at.ts'
-import { changeText, type MajorQuotes, momentOf, type QuoteParts, type QuoteProvider, usdText } from './major-quotes.ts'
+import {
+  changeText,
+  type MajorQuotes,
+  momentOf,
+  type QuoteDependencies,
+  type QuoteProvider,
+  usdText,
+} from './major-quotes.ts'
 import { providerJson } from './provider-fetch.ts'
 
 const NAME = 'binance'
 const OWN_URL = 'https://api.binance.com'
 const BYTES_MAX = 65_536
 
-/** Last prices of Binance. It trades against USDT, which counts as a dollar here: its attribution says so. */
-export function binance({ url, clock }: QuoteParts): QuoteProvider {
+/** Last prices of Binance. It trades against USDT, which counts as a dollar here; the attribution says so. */
+export function binance({ url, clock }: QuoteDependencies): QuoteProvider {
   const base = url ?? OWN_URL
   const tickers = async (majors: readonly Major[], signal: AbortSignal): Promise<Result<MajorQuotes>> => {
     const symbols = encodeURIComponent(JSON.stringify(majors.map((major) => `${major}USDT`)))

@@ -8,19 +8,21 @@ import { HITS_MAX, readHits, SEARCH_BYTES_MAX } from './search-hits.ts'
 
 const NAME = 'brave'
 const HOST = 'https://api.search.brave.com'
-/** Every question that is answered costs the operator something, so an answer proves for this long that it can be asked. */
+/**
+ * Every answered query costs the operator money. So an answer proves for this long that Brave works, without a check.
+ */
 const PROVEN_MS = 21_600_000
 
-/** What Brave's search needs. */
-export interface BraveParts {
-  /** Base address; null for its own. */
+/** What Brave Search needs. */
+export interface BraveDependencies {
+  /** Base address; null for the default. */
   readonly url: string | null
   readonly key: string
   readonly clock: Clock
 }
 
 /** Brave's web search (https://api-dashboard.search.brave.com/app/documentation/web-search/get-started). */
-export function brave({ url, key, clock }: BraveParts): Provider<string, readonly SearchHit[]> {
+export function brave({ url, key, clock }: BraveDependencies): Provider<string, readonly SearchHit[]> {
   let answeredMs = Number.NEGATIVE_INFINITY
   const ask = async (q: string, count: number, signal: AbortSignal): Promise<Result<readonly SearchHit[]>> => {
     const query = new URLSearchParams({ q, count: String(count), result_filter: 'web', text_decorations: 'false' })
@@ -39,7 +41,7 @@ export function brave({ url, key, clock }: BraveParts): Provider<string, readonl
   }
 }
 
-/** Without a page that fits there is no `web` in the answer. */
+/** The answer has no `web` if no page fits. */
 function readAnswer(json: JsonAt): readonly SearchHit[] {
   json.at('type').like(/^search$/)
   const list = json.at('web').maybe((web) => web.at('results').list())

@@ -2,17 +2,17 @@ import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { MAJORS, type Major, type MajorPrice } from '../../../marketplace/ports/crypto-prices.ts'
 import { readJson } from './json-at.ts'
-import { type QuoteParts, type QuoteProvider, usdText } from './major-quotes.ts'
+import { type QuoteDependencies, type QuoteProvider, usdText } from './major-quotes.ts'
 import { providerFetch } from './provider-fetch.ts'
 
 const NAME = 'coinbase'
 const OWN_URL = 'https://api.coinbase.com'
 const BYTES_MAX = 16_384
-/** How it says that it does not trade something. */
+/** Statuses that mean "this asset is not traded". */
 const NOT_THERE = [400, 404]
 
-/** Spot prices of Coinbase, one question for each major. It tells neither changes nor when a price was made: that is now. */
-export function coinbase({ url, clock }: QuoteParts): QuoteProvider {
+/** Spot prices of Coinbase, one query per asset. It gives no change and no time of the price: the time is now. */
+export function coinbase({ url, clock }: QuoteDependencies): QuoteProvider {
   const base = url ?? OWN_URL
   const spot = async (major: Major, signal: AbortSignal): Promise<Result<MajorPrice | null>> => {
     const request = { bytesMax: BYTES_MAX, headers: { accept: 'application/json' }, alsoAnswers: NOT_THERE }

@@ -5,7 +5,7 @@ import {
   changeNumber,
   type MajorQuotes,
   momentOf,
-  type QuoteParts,
+  type QuoteDependencies,
   type QuoteProvider,
   usdNumber,
 } from './major-quotes.ts'
@@ -21,16 +21,19 @@ const IDS: Readonly<Record<Major, string>> = {
   LTC: 'litecoin',
 }
 const BYTES_MAX = 131_072
-/** It makes the figure anew every ten minutes. */
+/** CoinGecko recomputes the market cap every ten minutes. */
 const MARKET_CAP_MS = 600_000
-/** Prices do not wait longer for it; where it is missing the result says so. */
+/** Maximum wait of prices for the market cap; without it the result has null. */
 const MARKET_CAP_WAIT_MS = 1_500
 const MARKET_CAP = { min: 1e9, max: 1e16 }
 
-/** Prices of CoinGecko: all majors with their change, and the market cap of everything. A key is one of its demo or paid plans. */
-export function coingecko({ url, key, clock }: QuoteParts): QuoteProvider {
+/**
+ * Prices of CoinGecko: all assets with their change, and the global market cap. The key may be of a demo or a paid
+ * plan.
+ */
+export function coingecko({ url, key, clock }: QuoteDependencies): QuoteProvider {
   const base = url ?? OWN_URL
-  // https://docs.coingecko.com/reference/authentication: paid plans have a host and a header of their own.
+  // https://docs.coingecko.com/reference/authentication: paid plans have their own host and header.
   const header = new URL(base).hostname.startsWith('pro-') ? 'x-cg-pro-api-key' : 'x-cg-demo-api-key'
   const request = { bytesMax: BYTES_MAX, headers: key === null ? {} : { [header]: key } }
   let marketCap: { readonly usd: number; readonly atMs: number } | null = null

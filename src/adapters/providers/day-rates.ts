@@ -6,13 +6,13 @@ const CURRENCIES_MAX = 200
 const CURRENCY = /^[A-Z]{3}$/
 const RATE = /^(0|[1-9][0-9]{0,11})(\.[0-9]{1,12})?$/
 const DAY = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/
-/** Rates of days before are not of the newest day; the longest row of holidays has five. */
+/** Older rates are not the newest; the longest row of bank holidays has five days. */
 const AGE_DAYS_MAX = 10
 const DAY_MS = 86_400_000
 
 /**
- * Rates of one day against the euro as a provider gave them, where they can be such: a day that is neither long ago nor to come,
- * every currency once, every rate a decimal number above 0. Else `provider/answer`.
+ * Checks a provider's euro rates of one day: the day is neither old nor in the future, every currency appears once,
+ * every rate is a decimal above 0. Otherwise `provider/answer`.
  */
 export function referenceRates(
   provider: string,

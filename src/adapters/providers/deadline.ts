@@ -1,6 +1,6 @@
 import type { Timers } from '../../../consensus/chain/ports.ts'
 
-/** A limit of time with a signal that is aborted when it is over, or when what it is part of is. */
+/** A time limit. Its signal is aborted when the time is over or the parent signal is aborted. */
 export class Deadline {
   readonly #controller = new AbortController()
   readonly #cancel: () => void
@@ -18,7 +18,7 @@ export class Deadline {
     return this.#controller.signal
   }
 
-  /** Lets go of timer and listener, and ends whatever the work left under way. */
+  /** Frees timer and listener, and aborts work that is still running. */
   end(): void {
     this.#abort()
     this.#cancel()
@@ -27,8 +27,8 @@ export class Deadline {
 }
 
 /**
- * What a promise comes to, or null as soon as the signal is aborted; the promise is then left to itself, and what it throws later is
- * nobody's. No listener stays behind, however long the signal lives.
+ * Resolves with the promise's value, or with null once the signal is aborted; a later rejection of the promise is then
+ * ignored. It removes its listener, since the signal may live long.
  */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
   let abort = (): void => {}

@@ -14,8 +14,8 @@ interface Tag {
 }
 
 /**
- * Rates in the central bank's file. Read strictly, by a reader of just what such a file is made of: elements, attributes and text,
- * all closed, without entities, comments and document types. What is anything else is `provider/answer`.
+ * Rates in the file of the European Central Bank. The parser accepts only what such a file uses: closed elements,
+ * attributes and text; no entities, comments or document types. Anything else is `provider/answer`.
  */
 export function ecbRates(provider: string, xml: string, nowMs: number): Result<ReferenceRates> {
   const tags = elementsOf(xml)
@@ -31,7 +31,7 @@ export function ecbRates(provider: string, xml: string, nowMs: number): Result<R
   return referenceRates(provider, day, rates, nowMs)
 }
 
-/** Every element in the order in which they begin; null where the text is not well formed. */
+/** All elements in document order; null if the text is not well formed. */
 function elementsOf(xml: string): readonly Tag[] | null {
   const tags: Tag[] = []
   const open: string[] = []
@@ -48,7 +48,7 @@ function elementsOf(xml: string): readonly Tag[] | null {
   return open.length === 0 ? tags : null
 }
 
-/** End of the tag that begins here and closes the newest element; null where it does not. */
+/** End of the closing tag at this position, if it matches the innermost open element; else null. */
 function closing(xml: string, begin: number, open: string[]): number | null {
   const name = open.pop()
   const rest =
@@ -58,7 +58,7 @@ function closing(xml: string, begin: number, open: string[]): number | null {
     : null
 }
 
-/** End of the tag that begins here and opens an element; null where it is none. */
+/** End of the opening tag at this position; null if there is none. */
 function opening(xml: string, begin: number, open: string[], tags: Tag[]): number | null {
   NAME.lastIndex = begin + 1
   const name = NAME.exec(xml)?.[0]

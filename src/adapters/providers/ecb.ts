@@ -10,18 +10,18 @@ const OWN_URL = 'https://www.ecb.europa.eu'
 const PATH = '/stats/eurofxref/eurofxref-daily.xml'
 const BYTES_MAX = 65_536
 
-/** What an adapter of exchange rates is made from. */
-export interface RateParts {
-  /** Base address where it is not the provider's own. */
+/** What an adapter for exchange rates needs. */
+export interface RateDependencies {
+  /** Base address, or null for the provider's own. */
   readonly url: string | null
   readonly clock: Clock
 }
 
-/** Somebody who is asked for all reference rates of the newest day against the euro. */
+/** A provider of all euro reference rates of the newest day. */
 export type RateProvider = Provider<null, ReferenceRates>
 
-/** The European Central Bank's file of the newest day. */
-export function ecb({ url, clock }: RateParts): RateProvider {
+/** The European Central Bank's daily file. */
+export function ecb({ url, clock }: RateDependencies): RateProvider {
   const ask = async (signal: AbortSignal): Promise<Result<ReferenceRates>> => {
     const request = { bytesMax: BYTES_MAX, headers: { accept: 'application/xml, text/xml' } }
     const said = await providerFetch(NAME, `${url ?? OWN_URL}${PATH}`, request, signal)

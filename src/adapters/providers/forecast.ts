@@ -1,6 +1,6 @@
 import type { WeatherReport } from '../../../marketplace/ports/providers.ts'
 
-/** Where a forecast is for: degrees with two decimals, about a kilometre, and the timezone where that is known. */
+/** The place of a forecast: degrees with two decimals (about a kilometre), and its timezone where that is known. */
 export interface Spot {
   readonly lat: number
   readonly lon: number
@@ -8,17 +8,17 @@ export interface Spot {
   readonly timezone: string | null
 }
 
-/** Weather of a spot. */
+/** Weather at a spot. */
 export interface Forecast extends Omit<WeatherReport, 'place'> {
-  /** IANA name; null where it is not told. */
+  /** IANA name; null if the provider does not say. */
   readonly timezone: string | null
-  /** When the provider was asked for it: some want their answers to be used for a while. */
+  /** When the provider was asked: some require that an answer is reused for a while. */
   readonly askedMs: number
 }
 
 /** Days of a forecast. */
 export const DAYS = 3
-/** Weather that is further from now than this is not that of now. */
+/** Data further from now than this does not count as current weather. */
 export const NOW_MS_MAX = 2 * 3_600_000
 /** Most bytes of a provider's answer. */
 export const FORECAST_BYTES_MAX = 1_048_576
@@ -32,7 +32,7 @@ export function isTimezone(name: string): boolean {
   }
 }
 
-/** With one decimal. */
+/** Rounds to one decimal. */
 export function tenths(value: number): number {
   return Number(value.toFixed(1))
 }

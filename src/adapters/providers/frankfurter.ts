@@ -1,7 +1,7 @@
 import type { Result } from '../../../consensus/primitives/result.ts'
 import type { ReferenceRates } from '../../../marketplace/ports/providers.ts'
 import { referenceRates } from './day-rates.ts'
-import type { RateParts, RateProvider } from './ecb.ts'
+import type { RateDependencies, RateProvider } from './ecb.ts'
 import { type JsonAt, readJson } from './json-at.ts'
 import { providerJson } from './provider-fetch.ts'
 
@@ -10,8 +10,8 @@ const OWN_URL = 'https://api.frankfurter.dev'
 const BYTES_MAX = 65_536
 const RATE_MAX = 1e12
 
-/** Frankfurter's copy of the central bank's rates; anybody can run one. */
-export function frankfurter({ url, clock }: RateParts): RateProvider {
+/** Frankfurter's copy of the European Central Bank's rates; it can be self-hosted. */
+export function frankfurter({ url, clock }: RateDependencies): RateProvider {
   const ask = async (signal: AbortSignal): Promise<Result<ReferenceRates>> => {
     const said = await providerJson(NAME, `${url ?? OWN_URL}/v1/latest?base=EUR`, { bytesMax: BYTES_MAX }, signal)
     if (!said.ok) return said
@@ -30,7 +30,7 @@ export function frankfurter({ url, clock }: RateParts): RateProvider {
 function dayIn(json: JsonAt): { readonly day: string; readonly rates: readonly (readonly [string, string])[] } {
   const [base, amount] = [json.at('base').text(), json.at('amount').number(0, RATE_MAX)]
   if (base !== 'EUR' || amount !== 1) return json.wrong('is not about one euro')
-  // JSON has the digits of the central bank's file, and a number of so few digits is written as it was read.
+  // A JSON number with so few digits prints exactly as the central bank wrote it.
   const rates = json
     .at('rates')
     .entries()

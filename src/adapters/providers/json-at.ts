@@ -3,7 +3,7 @@ import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 
 class Misread extends Error {}
 
-/** A place in JSON that somebody else wrote; whatever is not there as expected ends the reading (`readJson`). */
+/** A position in untrusted JSON. Any value that is not as expected aborts the reading (see `readJson`). */
 export class JsonAt {
   readonly #value: unknown
   readonly #path: string
@@ -13,7 +13,7 @@ export class JsonAt {
     this.#path = path
   }
 
-  /** A field of an object, there or not. */
+  /** A field of an object; it may be absent. */
   at(key: string): JsonAt {
     const value = this.#value
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return this.wrong('is no object')
@@ -21,18 +21,18 @@ export class JsonAt {
     return new JsonAt(field, `${this.#path}.${key}`)
   }
 
-  /** The places of a list. */
+  /** The items of a list. */
   list(): readonly JsonAt[] {
     const value = this.#value
     if (!Array.isArray(value)) return this.wrong('is no list')
     return value.map((item, index) => new JsonAt(item, `${this.#path}[${index}]`))
   }
 
-  /** The fields of an object by their names. */
+  /** The fields of an object, with their names. */
   entries(): readonly (readonly [string, JsonAt])[] {
     const value = this.#value
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return this.wrong('is no object')
-    // The names are the provider's words: what is wrong with a field tells its place instead.
+    // Names come from the provider, so errors about a field show its index instead.
     return Object.entries(value).map(([key, field], index) => [key, new JsonAt(field, `${this.#path}[${index}]`)])
   }
 
@@ -40,13 +40,13 @@ export class JsonAt {
     return typeof this.#value === 'string' ? this.#value : this.wrong('is no text')
   }
 
-  /** A text that has this form. */
+  /** A text that matches the pattern. */
   like(pattern: RegExp): string {
     const text = this.text()
     return pattern.test(text) ? text : this.wrong('has another form')
   }
 
-  /** A number between two others, both included. */
+  /** A number from `min` to `max`, both included. */
   number(min: number, max: number): number {
     const value = this.#value
     if (typeof value !== 'number' || !(value >= min && value <= max)) return this.wrong(`is not from ${min} to ${max}`)
@@ -57,18 +57,18 @@ export class JsonAt {
     return typeof this.#value === 'boolean' ? this.#value : this.wrong('is neither true nor false')
   }
 
-  /** What is read here, or null where there is nothing, or null. */
+  /** Reads the value here, or returns null if there is none. */
   maybe<T>(read: (here: JsonAt) => T): T | null {
     return this.#value === undefined || this.#value === null ? null : read(this)
   }
 
-  /** Ends the reading. */
+  /** Aborts the reading. */
   wrong(reason: string): never {
     throw new Misread(`${this.#path} ${reason}`)
   }
 }
 
-/** Reads what a provider answered. What does not fit is `provider/answer`. */
+/** Reads a provider's answer; an unexpected form is `provider/answer`. */
 export function readJson<T>(provider: string, value: unknown, read: (json: JsonAt) => T): Result<T> {
   try {
     return ok(read(new JsonAt(value, 'it')))

@@ -7,10 +7,10 @@ import { ofQuestion, providerJson } from './provider-fetch.ts'
 
 const NAME = 'libretranslate'
 const PUBLIC_URL = 'https://libretranslate.com'
-/** Five thousand characters, four bytes each, twice as long in another language. */
+/** Five thousand characters of four bytes, and the translation may be twice as long. */
 const BYTES_MAX = 131_072
 const TRIES = 2
-/** Where it names a language by its script instead of its primary tag (https://docs.libretranslate.com). */
+/** Languages that LibreTranslate names by another tag (https://docs.libretranslate.com). */
 const ITS_TAG: Readonly<Record<string, string>> = { zh: 'zh-Hans', no: 'nb' }
 
 /** A server of LibreTranslate (https://docs.libretranslate.com/api/operations/translate/). */
@@ -39,7 +39,7 @@ export function libreTranslate(url: string | null, key: string | null): Provider
   }
   const check = async (signal: AbortSignal): Promise<Result<unknown>> =>
     providerJson(NAME, `${base}/languages`, { bytesMax: 1_048_576 }, signal)
-  // An address that the operator chose may be a private one, or hold a key.
+  // Show the public address only: the operator's may be private or hold a key.
   return { name: NAME, url: PUBLIC_URL, ask, check }
 }
 

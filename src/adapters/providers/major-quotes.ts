@@ -3,54 +3,54 @@ import type { Major, MajorPrice } from '../../../marketplace/ports/crypto-prices
 import type { JsonAt } from './json-at.ts'
 import type { Provider } from './provider.ts'
 
-/** What one provider says of the majors at one moment. */
+/** One provider's prices of the major assets at one moment. */
 export interface MajorQuotes {
-  /** Those that it has no price of are left out. */
+  /** Assets without a price are left out. */
   readonly prices: Readonly<Partial<Record<Major, MajorPrice>>>
-  /** Null where it does not tell. */
+  /** Null if the provider does not give it. */
   readonly globalMarketCapUsd: number | null
 }
 
-/** Somebody who is asked for all majors at once. */
+/** A provider of all major assets in one query. */
 export type QuoteProvider = Provider<null, MajorQuotes>
 
-/** What an adapter of prices is made from. */
-export interface QuoteParts {
-  /** Base address where it is not the provider's own. */
+/** What an adapter for prices needs. */
+export interface QuoteDependencies {
+  /** Base address, or null for the provider's own. */
   readonly url: string | null
   readonly key: string | null
   readonly clock: Clock
 }
 
-/** Dollars that anything of value costs; what lies outside was read wrongly. */
+/** Plausible prices in dollars; anything outside was misread. */
 const USD = { min: 1e-6, max: 1e9 }
 const CHANGE_PCT = { min: -100, max: 100_000 }
-/** A price that is older is none of now; clocks may differ by a little. */
+/** An older price is not current; a price may be slightly ahead, because clocks differ. */
 const AGE_MS_MAX = 3_600_000
 const AHEAD_MS_MAX = 300_000
 const DECIMAL = /^-?[0-9]{1,12}(\.[0-9]{1,18})?$/
 
-/** A price that JSON has as a number. */
+/** Reads a price from a JSON number. */
 export function usdNumber(json: JsonAt): number {
   return json.number(USD.min, USD.max)
 }
 
-/** A price that JSON has as a decimal text. */
+/** Reads a price from a decimal text. */
 export function usdText(json: JsonAt): number {
   return within(json, Number(json.like(DECIMAL)), USD)
 }
 
-/** A change in per cent that JSON has as a number; null where there is none. */
+/** Reads a change in per cent from a JSON number; null if there is none. */
 export function changeNumber(json: JsonAt): number | null {
   return json.maybe((here) => here.number(CHANGE_PCT.min, CHANGE_PCT.max))
 }
 
-/** A change in per cent that JSON has as a decimal text; null where there is none. */
+/** Reads a change in per cent from a decimal text; null if there is none. */
 export function changeText(json: JsonAt): number | null {
   return json.maybe((here) => within(here, Number(here.like(DECIMAL)), CHANGE_PCT))
 }
 
-/** Moment of a price, given in units of so many milliseconds since 1970, as ISO text. */
+/** Time of a price as ISO text. The JSON counts units of `unitMs` milliseconds since 1970. */
 export function momentOf(json: JsonAt, unitMs: number, clock: Clock): string {
   const ms = json.number(0, 8e15 / unitMs) * unitMs
   const ageMs = clock.now() - ms

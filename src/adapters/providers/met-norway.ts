@@ -8,11 +8,11 @@ import { forecastOf, type MetEntry, readSeries } from './met-series.ts'
 import type { Provider } from './provider.ts'
 import { type ProviderAnswer, providerFetch } from './provider-fetch.ts'
 
-/** What MET Norway is asked with. */
-export interface MetNorwayParts {
-  /** Base address; null for its own. */
+/** What MET Norway needs. */
+export interface MetNorwayDependencies {
+  /** Base address; null for the default. */
   readonly url: string | null
-  /** Names this software and somebody who can be written to. */
+  /** Names this software and a contact address. */
   readonly userAgent: string
   readonly clock: Clock
 }
@@ -28,15 +28,15 @@ const NAME = 'met-norway'
 const HOST = 'https://api.met.no'
 const PATH = '/weatherapi/locationforecast/2.0'
 const KEPT_MAX = 300
-/** An answer is used for no longer, whatever it says. */
+/** Upper bound of how long an answer is reused, whatever its header says. */
 const EXPIRES_MS_MAX = 6 * 3_600_000
 
 /**
- * MET Norway's Locationforecast (https://api.met.no/weatherapi/locationforecast/2.0/documentation). By its terms
- * (https://api.met.no/doc/TermsOfService) callers say who they are, ask nothing again before it expires, and then only whether it
- * changed.
+ * MET Norway's Locationforecast (https://api.met.no/weatherapi/locationforecast/2.0/documentation). Its terms
+ * (https://api.met.no/doc/TermsOfService) require that clients identify themselves, do not repeat a query before the
+ * answer expires, and then send a conditional request.
  */
-export function metNorway({ url, userAgent, clock }: MetNorwayParts): Provider<Spot, Forecast> {
+export function metNorway({ url, userAgent, clock }: MetNorwayDependencies): Provider<Spot, Forecast> {
   const base = `${url ?? HOST}${PATH}`
   const kept = new LruMap<string, Kept>(KEPT_MAX)
   const get = (path: string, since: string | null, signal: AbortSignal): Promise<Result<ProviderAnswer>> => {

@@ -3,7 +3,7 @@ import { DAYS, type Forecast, NOW_MS_MAX, tenths } from './forecast.ts'
 import type { JsonAt } from './json-at.ts'
 import { symbolWords } from './weather-words.ts'
 
-/** Weather at one moment of a series, with what falls in the hours after it. */
+/** Weather at one moment of a series, with the precipitation of the hours after it. */
 export interface MetEntry {
   readonly atMs: number
   readonly tempC: number
@@ -14,7 +14,7 @@ export interface MetEntry {
   readonly next6: Ahead | null
 }
 
-/** The hours after a moment. */
+/** Precipitation and symbol of the hours after a moment. */
 export interface Ahead {
   readonly precipMm: number | null
   readonly symbol: string
@@ -26,7 +26,7 @@ const KPH_OF_MS = 3.6
 const ENTRIES_MAX = 1_000
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/
 
-/** Reads a series of the format that https://api.met.no/doc/ForecastJSON describes; moments come in their order. */
+/** Reads a series in the format of https://api.met.no/doc/ForecastJSON; its moments are in order. */
 export function readSeries(json: JsonAt): readonly MetEntry[] {
   json.at('type').like(/^Feature$/)
   const properties = json.at('properties')
@@ -70,8 +70,8 @@ function readAhead(ahead: JsonAt): Ahead {
 }
 
 /**
- * The weather now and on three days, of which the first is what is left of today; null where the series does not reach that far.
- * Days are those of the timezone, or of UTC where that is not known.
+ * Current weather and three days, the first of which is the rest of today; null if the series is too short. Days follow
+ * the timezone, or UTC if that is unknown.
  */
 export function forecastOf(
   series: readonly MetEntry[],
@@ -99,7 +99,7 @@ export function forecastOf(
 }
 
 function localTimes(timeZone: string): (ms: number) => { readonly date: string; readonly hour: number } {
-  // Swedish writes dates as ISO 8601 does.
+  // The Swedish locale writes dates as ISO 8601.
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' })
   return (ms) => {
     const [date = '', time = ''] = format.format(ms).split(' ')
@@ -107,7 +107,7 @@ function localTimes(timeZone: string): (ms: number) => { readonly date: string; 
   }
 }
 
-/** What falls from now on is no weather of now, so that is not told. */
+/** The series has only future precipitation, so the current one is null. */
 function currentOf({ atMs, tempC, windKph, windDeg, humidityPct, next1, next6 }: MetEntry): CurrentWeather {
   const symbol = (next1 ?? next6)?.symbol ?? null
   return {
@@ -153,7 +153,7 @@ function dayOf(
   }
 }
 
-/** Sum of what falls between each moment and the next; null where a part of it is not told. */
+/** Sum of the precipitation between each moment and the next; null if a part is unknown. */
 function precipOf(entries: readonly MetEntry[], series: readonly MetEntry[]): number | null {
   let sum = 0
   for (const entry of entries) {

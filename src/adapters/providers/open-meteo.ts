@@ -9,15 +9,15 @@ import type { Provider } from './provider.ts'
 import { providerJson } from './provider-fetch.ts'
 import { wmoWords } from './weather-words.ts'
 
-/** What Open-Meteo is asked with: a key for its customers' hosts, or the address of the operator's own. */
-export interface OpenMeteoParts {
-  /** Base address; null for the customers' host. */
+/** What Open-Meteo needs: a key for the customer hosts, or the address of the operator's own instance. */
+export interface OpenMeteoDependencies {
+  /** Base address; null for the customer host. */
   readonly url: string | null
   readonly key: string | null
 }
 
 const NAME = 'open-meteo'
-/** The hosts without a key are for non-commercial use only (https://open-meteo.com/en/terms). */
+/** The free hosts are for non-commercial use only (https://open-meteo.com/en/terms). */
 const FORECAST_HOST = 'https://customer-api.open-meteo.com'
 const GEOCODING_HOST = 'https://customer-geocoding-api.open-meteo.com'
 const NAME_CHARS_MAX = 100
@@ -37,7 +37,11 @@ const QUERY = {
 }
 
 /** Open-Meteo's forecast (https://open-meteo.com/en/docs). */
-export function openMeteo({ url, key, clock }: OpenMeteoParts & { readonly clock: Clock }): Provider<Spot, Forecast> {
+export function openMeteo({
+  url,
+  key,
+  clock,
+}: OpenMeteoDependencies & { readonly clock: Clock }): Provider<Spot, Forecast> {
   const ask: Provider<Spot, Forecast>['ask'] = async ({ lat, lon }, signal) => {
     const where = { latitude: String(lat), longitude: String(lon) }
     const query = new URLSearchParams({ ...where, ...QUERY, ...(key !== null && { apikey: key }) })
@@ -54,8 +58,8 @@ export function openMeteo({ url, key, clock }: OpenMeteoParts & { readonly clock
   }
 }
 
-/** Open-Meteo's search for places by name (https://open-meteo.com/en/docs/geocoding-api). */
-export function openMeteoGeocoder({ url, key }: OpenMeteoParts): Provider<string, Place> {
+/** Open-Meteo's search of places by name (https://open-meteo.com/en/docs/geocoding-api). */
+export function openMeteoGeocoder({ url, key }: OpenMeteoDependencies): Provider<string, Place> {
   const ask: Provider<string, Place>['ask'] = async (name, signal) => {
     const words = { name, count: '1', language: 'en', format: 'json' }
     const query = new URLSearchParams({ ...words, ...(key !== null && { apikey: key }) })
@@ -75,7 +79,7 @@ export function openMeteoGeocoder({ url, key }: OpenMeteoParts): Provider<string
   }
 }
 
-/** Without a place that fits there are no results in the answer. */
+/** The answer has no results if no place fits. */
 function readPlace(json: JsonAt): Place | null {
   json.at('generationtime_ms').number(0, Number.MAX_VALUE)
   const [found] = json.at('results').maybe((here) => here.list()) ?? []
@@ -97,13 +101,13 @@ function readForecast(json: JsonAt, nowMs: number): Forecast {
   const timezone = json.at('timezone').text()
   if (!isTimezone(timezone)) return json.at('timezone').wrong('is no timezone')
   const current = readCurrent(json.at('current'), json.at('utc_offset_seconds').number(-86_400, 86_400))
-  // Whoever stands between may give an answer of last week, and a server may have lost its data or its clock.
+  // A proxy may replay an old answer, and a server may have lost its data or its clock.
   if (Math.abs(Date.parse(current.observedAt) - nowMs) > NOW_MS_MAX) return json.at('current').wrong('is not of now')
   const today = json.at('current').at('time').text().slice(0, 10)
   return { timezone, daysIn: timezone, current, daily: readDays(json.at('daily'), today), askedMs: nowMs }
 }
 
-/** Days in their order, the first one that of now. */
+/** Reads the days in order; the first must be today. */
 function readDays(daily: JsonAt, today: string): readonly DailyWeather[] {
   const dates = daily.at('time').list()
   if (dates.length < DAYS) return daily.at('time').wrong(`has fewer than ${DAYS} days`)
@@ -112,7 +116,7 @@ function readDays(daily: JsonAt, today: string): readonly DailyWeather[] {
   return isInOrder ? days : daily.at('time').wrong('does not begin today, or leaves days out')
 }
 
-/** Numbers mean something else in other units. */
+/** Refuses other units: the numbers would mean something else. */
 function readUnits(json: JsonAt): void {
   const [now, day] = [json.at('current_units'), json.at('daily_units')]
   for (const unit of [now.at('temperature_2m'), day.at('temperature_2m_max')]) unit.like(/^\u00b0C$/)

@@ -12,45 +12,54 @@ import { causeOf, UpstreamBreakers } from '../../../marketplace/ports/upstream-b
 import { Deadline, unlessAborted } from './deadline.ts'
 import type { Checkable, Provider, ProviderCheck, ProviderFacts } from './provider.ts'
 
-/** What a chain of providers is made of. */
-export interface ProviderChainParts<Query, Value> {
-  /** What they are asked for, in words: "exchange rates". */
+/** What a chain of providers needs. */
+export interface ProviderChainDependencies<Query, Value> {
+  /** What the providers give, in words: "exchange rates". */
   readonly what: string
-  /** Settings that configure them. */
+  /** Settings that configure the providers. */
   readonly requires: readonly string[]
-  /** In the order in which they are asked. */
+  /** Providers in the order in which they are asked. */
   readonly providers: readonly Provider<Query, Value>[]
-  /** Whether they can be asked now, where whom they ask in turn knows that: no breaker of the chain closes them then. */
+  /**
+   * Says whether the providers can be asked now, if their own upstreams know that. It replaces the breakers of the
+   * chain.
+   */
   readonly readiness?: (isFree: boolean) => Readiness
-  /** Queries with one key have one answer. */
+  /** Queries with the same key share an answer. */
   readonly keyOf: (query: Query) => string
-  /** How long an answer is as good as a new one, or until when one is that was given at a moment. */
+  /** How long an answer is fresh; or a function of its time and value that returns this duration. */
   readonly freshMs: number | ((atMs: number, value: Value) => number)
-  /** How old an answer may be that is given, marked, while nobody can be asked. */
+  /** Maximum age of an answer that is served, marked as stale, while no provider can be asked. */
   readonly staleMs: number
-  /** Most answers that are kept, where that is less than usual. */
+  /** Maximum number of kept answers, if lower than the default. */
   readonly keptMax?: number
-  /** How long an answer may take in all and from one of them, where that is more than usual. */
+  /** Time limits for the whole answer and for one provider, if longer than the default. */
   readonly patience?: { readonly budgetMs: number; readonly oneMs: number }
   readonly clock: Clock
   readonly timers: Timers
 }
 
-/** Where keys are, which a provider that lacks something may be waiting for. */
+/** The setting for keys, which an incomplete provider may need. */
 const KEYS_SETTING = 'providers.keys-file'
-/** In all with a service's own work below the six seconds of a call; one that takes longer leaves no time for the next. */
+/**
+ * Together with a service's own work below the six seconds of a call. A provider that uses all of `oneMs` leaves time
+ * for one more.
+ */
 const PATIENCE = { budgetMs: 5_500, oneMs: 3_500 }
-/** Whoever gets less time than this is not asked, as its failure would say nothing about it. */
+/** A provider is not asked with less time left than this: its failure would say nothing about it. */
 const LEAST_MS = 1_000
 const RETRY_MS_MAX = 250
 const CHECK_MS = 5_000
-/** Answers that a chain keeps. */
+/** Maximum answers that a chain keeps. */
 export const KEPT_MAX = 1_000
-/** Memory that kept answers of a chain may take. */
+/** Maximum memory of the kept answers of a chain. */
 export const KEPT_BYTES_MAX = 16 * 1_048_576
-/** Different questions at one time. */
+/** Maximum different queries at the same time. */
 export const ASKING_MAX = 256
-/** How long "not found" is told again: failing calls cost nothing, and must not use up what a provider allows. */
+/**
+ * How long "not found" is repeated from memory. Failed calls are free for callers, so they must not use up a provider's
+ * quota.
+ */
 const MISSING_MS = 60_000
 const WELL_MS = 300_000
 const ILL_MS = 30_000
@@ -61,13 +70,13 @@ interface Kept<Value> {
   readonly atMs: number
 }
 
-/** A "not found" that is told again. */
+/** A remembered "not found". */
 interface Missing {
   readonly fault: Fault
   readonly atMs: number
 }
 
-/** What is asked, and whether no caller pays for it. */
+/** A query, and whether it is free for the caller. */
 interface Question<Query> {
   readonly query: Query
   readonly isFree: boolean
@@ -76,18 +85,18 @@ interface Question<Query> {
 interface Member<Query, Value> {
   readonly provider: Provider<Query, Value>
   readonly breakers: UpstreamBreakers
-  /** What went wrong last, as the operator is told it; null while all is well. */
+  /** The last failure, as operators see it; null while all is well. */
   trouble: Fault | null
-  /** Whether it ever answered, or its check went well. */
+  /** Whether the provider ever answered or passed a check. */
   known: boolean
 }
 
 /**
- * Several providers of one thing as one: asked in order, equal questions at the same time asked once, answers kept, and given
- * again within bounds while nobody can be asked.
+ * Several providers of one thing as one. They are asked in order; equal queries at the same time are asked once;
+ * answers are kept, and served stale within bounds while no provider can be asked.
  */
 export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkable {
-  readonly #parts: ProviderChainParts<Query, Value>
+  readonly #parts: ProviderChainDependencies<Query, Value>
   readonly #members: readonly Member<Query, Value>[]
   readonly #kept: LRUCache<string, Kept<Value>>
   readonly #missing = new LRUCache<string, Missing>({ max: KEPT_MAX })
@@ -95,7 +104,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
   readonly #end = new AbortController()
   #cancel: (() => void) | null = null
 
-  constructor(parts: ProviderChainParts<Query, Value>) {
+  constructor(parts: ProviderChainDependencies<Query, Value>) {
     this.#parts = parts
     this.#kept = new LRUCache({
       max: parts.keptMax ?? KEPT_MAX,
@@ -134,7 +143,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     const missing = this.#missing.get(key)
     const missedMs = missing === undefined ? -1 : this.#now() - missing.atMs
     if (missing !== undefined && missedMs >= 0 && missedMs < MISSING_MS) return fail(missing.fault)
-    // What is free may wait for what is paid, not the other way round: it is turned away from more.
+    // A free query may join a paid one, but not the reverse, because free queries are refused earlier.
     const name = askedName(key, isFree)
     let asking = this.#asking.get(askedName(key, false)) ?? this.#asking.get(name)
     if (asking === undefined) {
@@ -144,11 +153,11 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
       asking = this.#askAnew(key, query, isFree).finally(() => this.#asking.delete(name))
       this.#asking.set(name, asking)
     }
-    // Whoever gives up leaves the question to those who still wait.
+    // A caller that gives up does not end the shared query: others still wait for it.
     return (await unlessAborted(asking, signal)) ?? fail(late)
   }
 
-  /** The answer to a query that is kept, if not too old to be given; nobody is asked. */
+  /** The kept answer to a query, if it is not too old; no provider is asked. */
   latest(query: Query): Sourced<Value> | null {
     const kept = this.#kept.get(this.#parts.keyOf(query))
     return kept !== undefined && this.#isGoodEnough(kept) ? this.#sourced(kept, !this.#isFresh(kept)) : null
@@ -168,14 +177,14 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     return Promise.all(this.#members.map((member) => this.#check(member)))
   }
 
-  /** Checks all of them now and from then on; resolves after the first round. */
+  /** Checks all providers now and regularly afterwards; resolves after the first round. */
   async start(): Promise<void> {
     if (this.#members.length === 0) return
     await this.checkAll()
     this.#schedule()
   }
 
-  /** Asks and checks no more, and gives up what is under way. */
+  /** Stops asking and checking, and aborts running queries. */
   stop(): void {
     this.#end.abort()
     this.#cancel?.()
@@ -214,7 +223,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     return kept
   }
 
-  /** Asks one of them, and once more after a moment where it was not reached: both within its time. */
+  /** Asks one provider, and once more after a moment if it was unreachable, both within its time limit. */
   async #askMember(
     member: Member<Query, Value>,
     { query, isFree }: Question<Query>,
@@ -259,14 +268,15 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     const checked = await guarded(name, deadline.signal, () => provider.check(deadline.signal))
     deadline.end()
     const ms = Math.max(0, this.#now() - beganMs)
-    // During a pause, calls have shown what a cheap question may not: its answer neither ends the pause nor makes it longer.
+    // A paused provider failed at real calls, which cost more than a check. So a check neither ends nor extends the
+    // pause.
     const isPausing = member.breakers.isOpen(this.#now(), true)
     if (checked.ok) {
       member.known = true
       if (this.#isWell(member)) member.trouble = null
       return { what, name, ok: true, detail: 'answers', ms }
     }
-    // A check is as good as free: what only that meets keeps no paid work away.
+    // Counted as a free query: a failed check must not block paid work.
     if (!isPausing && !this.#end.signal.aborted) this.#note(member, checked.fault, true)
     return { what, name, ms, ...checkedIll(checked.fault) }
   }
@@ -305,7 +315,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     return ageMs >= 0 && ageMs < (typeof freshMs === 'number' ? freshMs : freshMs(atMs, value))
   }
 
-  /** An answer from the future, by a clock that was set back, is of unknown age. */
+  /** An answer from the future (the clock was set back) is of unknown age, so it is not served. */
   #isGoodEnough({ atMs }: Kept<Value>): boolean {
     const ageMs = this.#now() - atMs
     return ageMs >= 0 && ageMs <= this.#parts.staleMs
@@ -324,23 +334,23 @@ function askedName(key: string, isFree: boolean): string {
   return `${isFree ? 'free' : 'paid'} ${key}`
 }
 
-/** Faults that say something about the question, not about whoever was asked. */
+/** Faults that are about the query, not about the provider. */
 function isAnswer({ code }: Fault): boolean {
   return code === 'provider/not-found' || code === 'web/refused'
 }
 
-/** Whether what went wrong may be the question's fault: it then says nothing about whoever was asked. */
+/** Whether the query may be the cause of the failure: it then says nothing about the provider. */
 function isOfQuestion(answer: Result<unknown>): boolean {
   return !answer.ok && answer.fault.detail.ofQuestion === true
 }
 
-/** Runs a call until the signal is aborted. An adapter that throws has met an answer that it was not written for. */
+/** Runs a call until the signal is aborted. If an adapter throws, the answer was in an unexpected form. */
 async function guarded<T>(provider: string, signal: AbortSignal, call: () => Promise<Result<T>>): Promise<Result<T>> {
   const late = fail(fault('provider/timeout', { provider }))
   try {
     return (await unlessAborted(call(), signal)) ?? late
   } catch {
-    // What is thrown may quote the answer, and that may be words for the operator.
+    // The thrown text may quote the answer, which may hold messages for the operator only.
     return signal.aborted ? late : fail(fault('provider/answer', { provider, reason: 'it is not what was expected' }))
   }
 }

@@ -4,33 +4,33 @@ import { textOf } from '../bounded-fetch.ts'
 import { connectionWords } from '../connection-words.ts'
 import { retryAfterMs } from '../retry-after.ts'
 
-/** A question to a provider over HTTP. */
+/** An HTTP query to a provider. */
 export interface ProviderRequest {
   readonly method?: 'GET' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
   readonly bytesMax: number
-  /** Statuses that are an answer beside 200: 404 of a registry, 304 of what is known already. */
+  /** Statuses beside 200 that are answers: 404 of a registry, 304 for unchanged data. */
   readonly alsoAnswers?: readonly number[]
-  /** Whether it asks in the words of a caller: a status for those then says nothing about the provider. */
+  /** Whether the query contains a caller's words: a status about bad input then says nothing about the provider. */
   readonly ofCaller?: boolean
 }
 
-/** An answer of a provider. */
+/** An HTTP answer of a provider. */
 export interface ProviderAnswer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
 }
 
-/** What is said to a question that cannot be used (RFC 9110, 15.5), or that leads elsewhere by what it says. */
+/** Statuses that may be caused by the query itself: bad input (RFC 9110, 15.5), or a redirect. */
 const QUESTION_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308, 400, 413, 414, 422])
 
 /**
- * Asks a provider that the operator chose, whose address may be a private one. Redirects are not followed. Faults:
- * `provider/unreachable` (no connection, or it broke off), `provider/refused` (401, 403, 429), `provider/answer` (any other
- * status, or too long); those for a status have it as `status`, and `retryAfterMs`, 0 where it names no pause. Aborting throws; the
- * chain turns that into a timeout.
+ * Queries a provider of the operator's choice, whose address may be private. Redirects are not followed. Faults:
+ * `provider/unreachable` (no connection, or it broke off), `provider/refused` (401, 403, 429), `provider/answer` (any
+ * other status, or too long). Faults for a status carry it as `status`, with `retryAfterMs` (0 if no pause was named).
+ * Throws when aborted; the chain turns that into a timeout.
  */
 export async function providerFetch(
   provider: string,
@@ -44,7 +44,7 @@ export async function providerFetch(
     const response = await fetch(url, body === undefined ? init : { ...init, body })
     const refused = statusFault(provider, response, request)
     if (refused !== null) {
-      // Nobody waits for the pages that come with such an answer.
+      // The body of an error page is not needed.
       void response.body?.cancel().catch(() => {})
       return fail(refused)
     }
@@ -71,12 +71,12 @@ function statusFault(provider: string, { status, headers }: Response, request: P
     : fault('provider/answer', { ...detail, ...ofQuestion(request.ofCaller === true && QUESTION_STATUSES.has(status)) })
 }
 
-/** Detail of a fault whose reason may be the question. */
+/** Fault detail that marks the query as a possible cause. */
 export function ofQuestion(isSo: boolean): { readonly ofQuestion?: true } {
   return isSo ? { ofQuestion: true } : {}
 }
 
-/** Asks a provider whose answers are JSON. Text that is none is `provider/answer`. */
+/** Queries a provider whose answers are JSON; any other text is `provider/answer`. */
 export async function providerJson(
   provider: string,
   url: string | URL,

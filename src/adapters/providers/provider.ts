@@ -1,41 +1,42 @@
 import type { Result } from '../../../consensus/primitives/result.ts'
 
-/** Somebody who can be asked for one kind of thing. */
+/** A source that can be asked for one kind of data. */
 export interface Provider<Query, Value> {
-  /** As settings call it. */
+  /** Its name in the settings. */
   readonly name: string
-  /** Where what it says can be looked up by people. */
+  /** A page where people can look up its data. */
   readonly url?: string
-  /** What the operator has still to set for it; absent: nothing. */
+  /** What the operator must still configure; absent if nothing. */
   readonly lacks?: string
-  /** Words that it wants beside what it gives. */
+  /** Attribution that its terms require beside the data. */
   readonly attribution?: string
   /**
-   * Asks. Faults `provider/not-found` and `web/refused` are answers: the provider works, and another is not asked. With every
-   * other fault the next is tried, and the breaker counts, unless the fault's detail says that the question may be the reason
-   * (`ofQuestion`): callers could else have a provider left alone for everybody. `retryAfterMs` is a pause that it asked for.
+   * Asks. `provider/not-found` and `web/refused` are answers: the provider works, and no other is asked. At any other
+   * fault the next provider is tried, and the breaker counts the failure, unless the fault says that the query may be
+   * the cause (`ofQuestion`): otherwise one caller could block a provider for all. `retryAfterMs` is a pause that the
+   * provider asked for.
    */
   readonly ask: (query: Query, signal: AbortSignal) => Promise<Result<Value>>
-  /** The cheapest question that shows whether it can be asked. */
+  /** The cheapest query that shows whether it works. */
   readonly check: (signal: AbortSignal) => Promise<Result<unknown>>
 }
 
-/** How a provider stands, for operators. */
+/** State of a provider, for operators. */
 export interface ProviderFacts {
   readonly what: string
   readonly name: string
   /** Whether it would be asked now. */
   readonly usable: boolean
-  /** What went wrong last; null while all is well. */
+  /** The last failure; null while all is well. */
   readonly trouble: string | null
 }
 
-/** What came of the check of a provider. */
+/** Result of checking a provider. */
 export interface ProviderCheck {
   readonly what: string
   readonly name: string
   readonly ok: boolean
-  /** Whether it answers, and something is odd all the same. */
+  /** It answers, but something is odd. */
   readonly doubtful?: true
   readonly detail: string
   readonly ms: number
@@ -44,6 +45,6 @@ export interface ProviderCheck {
 /** Providers of one kind, as operators see them. */
 export interface Checkable {
   readonly facts: readonly ProviderFacts[]
-  /** Asks every one of them the cheapest question, whatever its breaker says. */
+  /** Checks every provider by the cheapest query, whatever its breaker says. */
   readonly checkAll: () => Promise<readonly ProviderCheck[]>
 }

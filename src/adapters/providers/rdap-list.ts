@@ -10,12 +10,11 @@ const LIST_BYTES_MAX = 2_097_152
 const ENDINGS_MAX = 20_000
 const DAY_MS = 86_400_000
 
-/** Addresses of registries by the ending of a domain, in lower case and ASCII. */
+/** Addresses of registries by domain ending, in lower-case ASCII. */
 export type RegistryList = ReadonlyMap<string, string>
 
 /**
- * IANA's list of the registries that answer over RDAP (https://data.iana.org/rdap/dns.json, RFC 9224), read once a day and kept
- * in memory.
+ * IANA's list of RDAP registries (https://data.iana.org/rdap/dns.json, RFC 9224), read once a day and kept in memory.
  */
 export class RdapList implements Provider<null, RegistryList> {
   readonly name = NAME
@@ -24,13 +23,13 @@ export class RdapList implements Provider<null, RegistryList> {
   readonly #clock: Clock
   #kept: { readonly list: RegistryList; readonly atMs: number } | null = null
 
-  /** The host is the base address of a copy; null for IANA's own. */
+  /** `host` is the base address of a copy; null for IANA's own. */
   constructor(host: string | null, clock: Clock) {
     this.#host = host ?? HOST
     this.#clock = clock
   }
 
-  /** The list as it was read last. */
+  /** The list as last read. */
   get known(): RegistryList | null {
     return this.#kept?.list ?? null
   }
@@ -47,7 +46,7 @@ export class RdapList implements Provider<null, RegistryList> {
   readonly check = (signal: AbortSignal): Promise<Result<RegistryList>> => this.ask(null, signal)
 }
 
-/** Address of the registry of a domain: that of its longest ending in the list (RFC 9224, 4). */
+/** Address of a domain's registry: that of the longest ending in the list (RFC 9224, 4). */
 export function registryOf(list: RegistryList, domain: string): string | undefined {
   const labels = domain.split('.')
   const endings = labels.map((_, index) => labels.slice(index).join('.'))
@@ -68,7 +67,7 @@ function readList(json: JsonAt): RegistryList {
   return list.size === 0 ? json.wrong('has no registries') : list
 }
 
-/** The safest of several addresses, with a slash at its end. */
+/** The https address if there is one, with a trailing slash. */
 function bestOf(addresses: readonly string[]): string | null {
   const best = addresses.find((one) => one.startsWith('https://')) ?? addresses.find((one) => one.startsWith('http://'))
   if (best === undefined || !URL.canParse(best)) return null

@@ -13,11 +13,11 @@ import { ofQuestion } from './provider-fetch.ts'
 import { readDomain, readNotFound, unregistered } from './rdap-domain.ts'
 import { RdapList, type RegistryList, registryOf } from './rdap-list.ts'
 
-/** What registrations of domains are made from. */
-export interface RdapParts {
-  /** Base addresses of who keeps the list of registries, in the order in which they are asked; null for IANA's own. */
+/** What domain registrations need. */
+export interface RdapDependencies {
+  /** Base addresses of the sources of the registry list, in the order in which they are asked; null for IANA's own. */
   readonly lists: readonly (string | null)[]
-  /** Reads what registries answer: they are strangers, and send their callers elsewhere. */
+  /** Reads the registries' answers. It is the guarded reader, because registries are strangers and redirect clients. */
   readonly web: WebReader
   readonly clock: Clock
   readonly timers: Timers
@@ -29,23 +29,26 @@ const HOUR_MS = 3_600_000
 const LIST_STALE_MS = 7 * 24 * HOUR_MS
 const FACTS_STALE_MS = 6 * HOUR_MS
 const FACTS_BYTES_MAX = 524_288
-/** Registries whose state is kept, with the answers of each. */
+/** Maximum registries with a chain of their own, and maximum answers that each keeps. */
 const REGISTRIES_MAX = 128
 const KEPT_MAX = 50
-/** A registry that refuses is left alone at once, for as long as the breaker pauses at least. */
+/** Pause after a registry refuses, from the first refusal on: the breaker's shortest pause. */
 const PAUSE_MS = 30_000
 const ACCEPT = 'application/rdap+json, application/json;q=0.9'
 const JSON_TYPES: ReadonlySet<string> = new Set(['application/rdap+json', 'application/json'])
 
-/** Registrations of domains by RDAP (RFC 9082, 9083): each from the registry that IANA names, which has a breaker of its own. */
+/**
+ * Registrations of domains by RDAP (RFC 9082, 9083), each from the registry that IANA names. Every registry has its own
+ * breaker.
+ */
 export class RdapDomains implements Domains {
-  /** Who keeps the list of registries. */
+  /** The sources of the registry list. */
   readonly chain: ProviderChain<null, RegistryList>
-  readonly #parts: RdapParts
+  readonly #parts: RdapDependencies
   readonly #lists: readonly RdapList[]
   readonly #registries = new LRUCache<string, ProviderChain<string, DomainFacts>>({ max: REGISTRIES_MAX })
 
-  constructor(parts: RdapParts) {
+  constructor(parts: RdapDependencies) {
     const { lists, clock, timers } = parts
     this.#parts = parts
     this.#lists = lists.map((host) => new RdapList(host, clock))
@@ -77,12 +80,12 @@ export class RdapDomains implements Domains {
     return this.#registryAt(address).ask(domain, signal)
   }
 
-  /** Looks for the list, now and from then on; resolves after the first look. */
+  /** Reads the list now, and checks it regularly; resolves after the first read. */
   start(): Promise<void> {
     return this.chain.start()
   }
 
-  /** Gives up what is under way. */
+  /** Aborts running queries. */
   stop(): void {
     this.chain.stop()
     for (const chain of this.#registries.values()) chain.stop()
@@ -100,7 +103,7 @@ export class RdapDomains implements Domains {
   }
 }
 
-/** One registry over RDAP. */
+/** One registry as a provider, over RDAP. */
 export function registry(address: string, web: WebReader): Provider<string, DomainFacts> {
   const name = new URL(address).host
   const ask = async (domain: string, signal: AbortSignal): Promise<Result<DomainFacts>> => {
@@ -119,7 +122,7 @@ function factsOf(provider: string, address: string, domain: string, page: WebPag
   if (status === 429 || status === 403 || status === 401) {
     return fail(fault('provider/refused', { provider, reason: `status ${status}`, retryAfterMs: PAUSE_MS }))
   }
-  // A registry that has nothing to say of a domain need not say it in words (RFC 7480, 5.3).
+  // A registry may answer "not registered" with a 404 without a body (RFC 7480, 5.3).
   if (status === 404 && body.length === 0) return ok(unregistered(address))
   if (status === 400 || status === 422)
     return fail(fault('provider/answer', { provider, reason: `status ${status}`, ...ofQuestion(true) }))
@@ -134,15 +137,15 @@ function factsOf(provider: string, address: string, domain: string, page: WebPag
   const facts = readJson(provider, json, (here) =>
     status === 404 ? readNotFound(here, address) : readDomain(here, domain, address),
   )
-  // One domain that is told of in an odd way must not close the registry to all the others.
+  // One domain with an odd record must not close the registry for all others.
   return facts.ok ? facts : fail(fault(facts.fault.code, { ...facts.fault.detail, ...ofQuestion(true) }))
 }
 
-/** What went wrong on the web, as something that went wrong with a provider: its breaker counts it. */
+/** Turns a web fault into a provider fault, which the breaker counts. */
 function ofProvider(provider: string, cause: Fault): Fault {
   if (cause.code === 'web/timeout') return fault('provider/timeout', { provider })
   const { reason = 'it is too long' } = cause.detail
-  // That this node reads as much as it does at once is the doing of callers.
+  // Callers caused the full queue of this node, not the registry.
   if (cause.code === 'web/busy') return fault('provider/unreachable', { provider, reason, ...ofQuestion(true) })
   const code = cause.code === 'web/unreachable' ? 'provider/unreachable' : 'provider/answer'
   return fault(code, { provider, reason })

@@ -3,9 +3,9 @@ import { instantText } from './instant.ts'
 import type { JsonAt } from './json-at.ts'
 import { plainText } from './plain-text.ts'
 
-/** Most pages that a search gives. */
+/** Maximum pages of a search result. */
 export const HITS_MAX = 10
-/** Most bytes of a provider's answer to a search. */
+/** Maximum bytes of a provider's answer to a search. */
 export const SEARCH_BYTES_MAX = 2_097_152
 
 const TITLE_CHARS_MAX = 200
@@ -14,13 +14,13 @@ const URL_CHARS_MAX = 2_048
 const DAY = /^\d{4}-\d{2}-\d{2}/
 const ZONED = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/
 
-/** What a provider calls the parts of a page that it found. */
+/** The provider's names for the parts of a found page. */
 export interface HitNames {
   readonly snippet: string
   readonly date: string
 }
 
-/** The first pages of a provider's list, each once. Whatever has no address on the web is left out. */
+/** The first pages of a provider's list, without duplicates. Entries without a web address are left out. */
 export function readHits(list: readonly JsonAt[], names: HitNames): readonly SearchHit[] {
   const hits = new Map<string, SearchHit>()
   for (const item of list) {
@@ -40,13 +40,13 @@ function readHit(item: JsonAt, names: HitNames): SearchHit | null {
 }
 
 function webUrl(text: string): URL | null {
-  // Strangers chose it, and a long one takes long to be read.
+  // A stranger chose the address, and a long one takes long to parse.
   const url = text.length > URL_CHARS_MAX ? null : URL.parse(text)
   const isWeb = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
   return isWeb && url.href.length <= URL_CHARS_MAX ? url : null
 }
 
-/** A moment where the text says in which zone, else its day; null where it is neither. */
+/** A moment if the text has a time zone, else its day; null if it is no date. */
 function dateOf(text: string): string | null {
   const ms = Date.parse(text)
   if (Number.isNaN(ms)) return null

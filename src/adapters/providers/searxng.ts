@@ -10,8 +10,9 @@ const NAME = 'searxng'
 const JSON_OFF = 'status 403: its JSON format is off, list json under search.formats in its settings.yml'
 
 /**
- * Beginnings of words that are commands (https://docs.searxng.org/user/search-syntax.html): an engine or a language of the
- * caller's choice, a limit of time, a redirect to somewhere else. The instance is the operator's, and what is sold is a search.
+ * Prefixes of query words that are commands (https://docs.searxng.org/user/search-syntax.html): they choose an engine,
+ * a language, a time limit or a redirect. They are removed, because the instance is the operator's and only searches
+ * are sold.
  */
 const COMMANDS = /(?<![^\s])[!?:<]+/g
 const NO_WORDS = fault('provider/answer', {
@@ -21,8 +22,9 @@ const NO_WORDS = fault('provider/answer', {
 })
 
 /**
- * The operator's own SearXNG (https://docs.searxng.org/dev/search_api.html). An instance answers 403 unless its settings list the
- * format, and before it looks for a query: the check asks without one, so that no engine is bothered.
+ * The operator's own SearXNG (https://docs.searxng.org/dev/search_api.html). An instance answers 403 unless its
+ * settings enable the JSON format, and it decides that before it reads the query. So the check sends no query and
+ * bothers no engine.
  */
 export function searxng(url: string): Provider<string, readonly SearchHit[]> {
   const get = async (query: Readonly<Record<string, string>>, alsoAnswers: readonly number[], signal: AbortSignal) => {
@@ -58,14 +60,14 @@ function hitsOf(value: unknown): Result<readonly SearchHit[]> {
   if (!read.ok) return read
   const { hits, silent } = read.value
   if (hits.length > 0 || silent.length === 0) return ok(hits)
-  // Nothing found by engines that did not answer is not nothing to be found. Some engine is often silent, and a query without
-  // hits is easily made.
+  // No results while engines did not answer does not mean "nothing found". But some engine is often silent, and a
+  // caller can easily make a query without results, so the query may be the cause.
   const inShort = 'engines of it did not answer'
   const reason = `${inShort}: ${silent.join(', ').slice(0, 100)}`
   return fail(fault('provider/answer', { provider: NAME, reason, inShort, ...ofQuestion(true) }))
 }
 
-/** Engines that did not answer are listed as pairs of name and reason. */
+/** Silent engines are listed as pairs of name and reason. */
 function engineName(item: JsonAt): string {
   return item.list()[0]?.text() ?? item.wrong('is empty')
 }

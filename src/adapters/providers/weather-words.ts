@@ -1,4 +1,6 @@
-/** Weather codes of the WMO as models give them (https://open-meteo.com/en/docs, "WMO Weather interpretation codes"). */
+/**
+ * WMO weather codes as weather models use them (https://open-meteo.com/en/docs, "WMO Weather interpretation codes").
+ */
 const WMO: Readonly<Record<number, string>> = {
   0: 'clear sky',
   1: 'mainly clear',
@@ -42,12 +44,12 @@ const SKIES: Readonly<Record<string, string>> = {
   cloudy: 'cloudy',
   fog: 'fog',
 }
-/** Two of the codes have an s too many, which their maker keeps. */
+/** Two of the codes have a superfluous s, which MET Norway keeps. */
 const FALLING = /^(?:(light|heavy)s?)?(rain|sleet|snow)(showers)?(andthunder)?$/
 
 /**
- * A symbol code of MET Norway in words (https://github.com/metno/weathericons, "legends"): without its ending, which says only
- * whether the sun is up.
+ * A MET Norway symbol code in words (https://github.com/metno/weathericons, "legends"). Its suffix, which only tells
+ * day from night, is dropped.
  */
 export function symbolWords(code: string): string {
   const plain = code.replace(/_(day|night|polartwilight)$/, '')

@@ -12,11 +12,11 @@ import type { Provider } from './provider.ts'
 import { ProviderChain } from './provider-chain.ts'
 import { unusable } from './unusable.ts'
 
-/** What the weather is made from. */
-export interface WeatherParts {
+/** What the weather needs. */
+export interface WeatherDependencies {
   readonly choices: Pick<OutsideConfig['providers'], 'weather' | 'geocoder'>
   readonly keys: ProviderKeys
-  /** Names this software and somebody who can be written to; null where the operator gave no address. */
+  /** Names this software and a contact address; null if the operator gave no contact. */
   readonly userAgent: string | null
   readonly clock: Clock
   readonly timers: Timers
@@ -29,14 +29,14 @@ const PLACES = 'places by name'
 const NEEDS_KEY =
   'open-meteo needs a key ("open-meteo" in providers.keys-file) or an address of your own (open-meteo=https://...)'
 
-/** The weather by name or coordinates: places from one chain of providers, weather from another. */
+/** Weather by place name or coordinates: one provider chain finds places, another gives the weather. */
 export class ChainedWeather implements Weather {
-  /** Who is asked for the weather of coordinates. */
+  /** Providers of weather at coordinates. */
   readonly chain: ProviderChain<Spot, Forecast>
-  /** Who is asked where places are. */
+  /** Providers of coordinates of places. */
   readonly geocoder: ProviderChain<string, Place>
 
-  constructor(parts: WeatherParts) {
+  constructor(parts: WeatherDependencies) {
     const { choices, clock, timers } = parts
     this.chain = new ProviderChain({
       what: WEATHER,
@@ -71,12 +71,12 @@ export class ChainedWeather implements Weather {
     return found.ok ? this.#at(found.value.value, found.value.source, signal) : found
   }
 
-  /** Looks who can be asked, now and from then on; resolves after the first look. */
+  /** Checks all providers now and regularly afterwards; resolves after the first check. */
   async start(): Promise<void> {
     await Promise.all([this.chain.start(), this.geocoder.start()])
   }
 
-  /** Gives up what is under way. */
+  /** Aborts running queries. */
   stop(): void {
     this.chain.stop()
     this.geocoder.stop()
@@ -96,7 +96,7 @@ export class ChainedWeather implements Weather {
   }
 }
 
-/** Degrees as they are asked for: equal places have one answer. */
+/** Rounds degrees, so that nearby places share an answer. `+ 0` turns -0 into 0. */
 function hundredths(degrees: number): number {
   return Number(degrees.toFixed(2)) + 0
 }
@@ -105,7 +105,10 @@ function isGeocoder({ name }: ProviderChoice): boolean {
   return name === 'open-meteo'
 }
 
-function weatherOf({ name, url }: ProviderChoice, { keys, userAgent, clock }: WeatherParts): Provider<Spot, Forecast> {
+function weatherOf(
+  { name, url }: ProviderChoice,
+  { keys, userAgent, clock }: WeatherDependencies,
+): Provider<Spot, Forecast> {
   if (name === 'met-norway') {
     const reason = 'it wants to know who asks: set web.contact'
     return userAgent === null ? unusable(name, WEATHER, reason) : metNorway({ url, userAgent, clock })
@@ -114,7 +117,7 @@ function weatherOf({ name, url }: ProviderChoice, { keys, userAgent, clock }: We
   return url === null && key === null ? unusable(name, WEATHER, NEEDS_KEY) : openMeteo({ url, key, clock })
 }
 
-function geocoderOf({ name, url }: ProviderChoice, { keys }: WeatherParts): Provider<string, Place> {
+function geocoderOf({ name, url }: ProviderChoice, { keys }: WeatherDependencies): Provider<string, Place> {
   const key = keys.of(name)
   return url === null && key === null ? unusable(name, PLACES, NEEDS_KEY) : openMeteoGeocoder({ url, key })
 }

@@ -8,8 +8,8 @@ import { ProviderChain } from './provider-chain.ts'
 import { searxng } from './searxng.ts'
 import { unusable } from './unusable.ts'
 
-/** What web search is made from. */
-export interface WebSearchParts {
+/** What web search needs. */
+export interface WebSearchDependencies {
   readonly choices: readonly ProviderChoice[]
   readonly keys: ProviderKeys
   readonly clock: Clock
@@ -17,11 +17,11 @@ export interface WebSearchParts {
 }
 
 const WHAT = 'web search'
-/** As long as anything of it is kept. */
+/** Equal to the time for which an answer is kept. */
 const FRESH_MS = 60_000
 
-/** The operator's providers of web pages that fit a query. */
-export function webSearch(parts: WebSearchParts): ProviderChain<string, readonly SearchHit[]> {
+/** The operator's web search providers as one chain. */
+export function webSearch(parts: WebSearchDependencies): ProviderChain<string, readonly SearchHit[]> {
   const { choices, clock, timers } = parts
   return new ProviderChain({
     what: WHAT,
@@ -35,7 +35,10 @@ export function webSearch(parts: WebSearchParts): ProviderChain<string, readonly
   })
 }
 
-function providerOf({ name, url }: ProviderChoice, parts: WebSearchParts): Provider<string, readonly SearchHit[]> {
+function providerOf(
+  { name, url }: ProviderChoice,
+  parts: WebSearchDependencies,
+): Provider<string, readonly SearchHit[]> {
   if (name === 'searxng') {
     return url === null
       ? unusable(name, WHAT, 'it needs its address: providers.search searxng=https://...')

@@ -1,12 +1,10 @@
 import { type FaultDetail, fault } from '../../../consensus/primitives/fault.ts'
+import { type Fields, objectOf } from '../../../consensus/primitives/fields.ts'
 import { isDeeperThan } from '../../../consensus/primitives/nesting.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { AnswerTally, TokenCounts } from '../../../marketplace/chat/models/answer-tally.ts'
 import type { ChatAnswer } from '../../../marketplace/chat/models/backend.ts'
 import { isQuickToParse } from '../../../rpc/chat/body-values.ts'
-
-/** A JSON object. */
-export type Fields = Readonly<Record<string, unknown>>
 
 /** A piece of an answer. */
 export interface AnswerPiece {
@@ -29,18 +27,13 @@ const LEVELS_MAX = 64
 const TOO_DEEP = `it has more than ${LEVELS_MAX} levels`
 const TOO_LONG = 'it is too long'
 
-/** The value as an object. Null if it is not one. */
-export function fieldsOf(value: unknown): Fields | null {
-  return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Fields) : null
-}
-
 /** Parses a JSON object. `too-much` if parsing would block the event loop, `none` if there is no object. */
 export function readJson(text: string): Fields | 'too-much' | 'none' {
   // A long HTML page instead of an answer is not JSON.
   if (!/^\s*\{/.test(text)) return 'none'
   if (!isQuickToParse(text, VALUES_MAX)) return 'too-much'
   try {
-    return fieldsOf(JSON.parse(text)) ?? 'none'
+    return objectOf(JSON.parse(text)) ?? 'none'
   } catch {
     return 'none'
   }
@@ -68,7 +61,7 @@ const OF_KEYS = /key|token|auth|credential|secret/i
  * the HTTP status.
  */
 export function saidError(backend: string, error: unknown): Result<never> {
-  const fields = fieldsOf(error)
+  const fields = objectOf(error)
   const said = fields?.message ?? error
   const message = typeof said === 'string' ? said : 'an error without a message'
   const code = numberIn(fields?.code ?? fields?.status)
@@ -122,7 +115,7 @@ export class ChatAssembly {
     if (isDeeperThan(LEVELS_MAX, chunk)) return this.tooMuch(TOO_DEEP)
     this.#count(chunk)
     const choice = this.#choiceIn(chunk)
-    const delta = fieldsOf(choice?.delta)
+    const delta = objectOf(choice?.delta)
     if (delta !== null && !this.#add(delta)) return unusableAnswer(this.#backend, TOO_LONG, OF_QUESTION)
     const logprobs = this.#finish(choice)
     return ok(delta === null ? null : { delta, logprobs })
@@ -135,7 +128,7 @@ export class ChatAssembly {
     if (isDeeperThan(LEVELS_MAX, whole)) return this.tooMuch(TOO_DEEP)
     this.#count(whole)
     const choice = this.#choiceIn(whole)
-    const message = fieldsOf(choice?.message)
+    const message = objectOf(choice?.message)
     if (message === null) return unusableAnswer(this.#backend, 'it has no message')
     if (!this.#add(message)) return unusableAnswer(this.#backend, TOO_LONG, OF_QUESTION)
     return ok({ delta: message, logprobs: this.#finish(choice) })
@@ -176,8 +169,8 @@ export class ChatAssembly {
   /** The requested answer in a chunk. Some servers do not number from 0. Other answers are ignored. */
   #choiceIn({ choices }: Fields): Fields | null {
     if (!Array.isArray(choices)) return null
-    this.#index ??= fieldsOf(choices[0])?.index
-    return choices.map(fieldsOf).find((choice) => (choice?.index ?? this.#index) === this.#index) ?? null
+    this.#index ??= objectOf(choices[0])?.index
+    return choices.map(objectOf).find((choice) => (choice?.index ?? this.#index) === this.#index) ?? null
   }
 
   #takeFrame({ model, usage }: Fields): void {
@@ -191,8 +184,8 @@ export class ChatAssembly {
   /** Counts all text in a chunk or a complete answer, even if it is not for the caller. */
   #count({ choices }: Fields): void {
     if (this.#tally === undefined || !Array.isArray(choices)) return
-    for (const choice of choices.map(fieldsOf)) {
-      const said = fieldsOf(choice?.delta ?? choice?.message)
+    for (const choice of choices.map(objectOf)) {
+      const said = objectOf(choice?.delta ?? choice?.message)
       if (said !== null) this.#tally.take(said)
     }
   }
@@ -201,7 +194,7 @@ export class ChatAssembly {
   #finish(choice: Fields | null): unknown {
     const reason = choice?.finish_reason
     if (typeof reason === 'string' && reason !== '') this.#finishReason ??= reason.slice(0, MODEL_CHARS_MAX)
-    const logprobs = fieldsOf(choice?.logprobs)
+    const logprobs = objectOf(choice?.logprobs)
     if (logprobs === null) return undefined
     if (!this.#keepsLikelihoods) return logprobs
     this.#logprobs ??= {}
@@ -230,14 +223,14 @@ export class ChatAssembly {
 
   #addToolCalls(calls: unknown): boolean {
     for (const call of Array.isArray(calls) ? calls : []) {
-      const fields = fieldsOf(call)
+      const fields = objectOf(call)
       if (fields === null) continue
       const index = numberIn(fields.index ?? this.#toolCalls.length)
       if (!Number.isInteger(index) || index < 0 || index >= TOOL_CALLS_MAX) return false
       const { index: _, function: named, ...rest } = fields
       const before = this.#toolCalls[index] ?? {}
-      const called = fieldsOf(before.function)
-      const more = fieldsOf(named)
+      const called = objectOf(before.function)
+      const more = objectOf(named)
       const added = argumentsIn(more?.arguments)
       const text = `${called?.arguments ?? ''}${added}`
       this.#chars += added.length
@@ -260,7 +253,7 @@ function argumentsIn(value: unknown): string {
 }
 
 function countsOf(usage: unknown): TokenCounts | null {
-  const fields = fieldsOf(usage)
+  const fields = objectOf(usage)
   const [promptTokens, completionTokens] = [fields?.prompt_tokens, fields?.completion_tokens]
   return isCount(promptTokens) && isCount(completionTokens) ? { promptTokens, completionTokens } : null
 }

@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { createParser, type EventSourceParser } from 'eventsource-parser'
 import { fault } from '../../../consensus/primitives/fault.ts'
+import type { Fields } from '../../../consensus/primitives/fields.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { ChatAnswer, DeltaSink } from '../../../marketplace/chat/models/backend.ts'
-import { type ChatAssembly, type Fields, readJson, unusableAnswer } from './chat-answer.ts'
+import { type ChatAssembly, readJson, unusableAnswer } from './chat-answer.ts'
 import type { ServerAnswer } from './model-server.ts'
 
 /** Longest single event. */

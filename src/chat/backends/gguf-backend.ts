@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { fault } from '../../../consensus/primitives/fault.ts'
+import type { Fields } from '../../../consensus/primitives/fields.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type {
   ChatAnswer,
@@ -9,7 +10,7 @@ import type {
   Heard,
   ModelBackend,
 } from '../../../marketplace/chat/models/backend.ts'
-import { type Fields, formInWords, OF_QUESTION, unusableAnswer } from './chat-answer.ts'
+import { formInWords, OF_QUESTION, unusableAnswer } from './chat-answer.ts'
 import { ggufTrouble } from './gguf-header.ts'
 import type { Llama, LlamaContext, LlamaHistoryItem, LlamaModel, LlamaPackage, LlamaSequence } from './llama-package.ts'
 

@@ -1,4 +1,5 @@
 import { type FaultDetail, fault } from '../../../consensus/primitives/fault.ts'
+import { type Fields, objectOf } from '../../../consensus/primitives/fields.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type {
   AnswerSchema,
@@ -17,17 +18,7 @@ import { isTimeOver } from '../../../marketplace/chat/models/silence.ts'
 import { isOfForm } from '../../../marketplace/ports/trouble.ts'
 import { textOf } from '../../adapters/bounded-fetch.ts'
 import { connectionWords } from '../../adapters/connection-words.ts'
-import {
-  ChatAssembly,
-  type Fields,
-  fieldsOf,
-  formInWords,
-  jsonIn,
-  OF_QUESTION,
-  readJson,
-  saidError,
-  unusableAnswer,
-} from './chat-answer.ts'
+import { ChatAssembly, formInWords, jsonIn, OF_QUESTION, readJson, saidError, unusableAnswer } from './chat-answer.ts'
 import { readChatStream } from './chat-stream.ts'
 import { idsListed, LIST_BYTES_MAX } from './model-list.ts'
 import { askServer, type ServerAnswer } from './model-server.ts'
@@ -252,7 +243,7 @@ export class OpenAiBackend implements ModelBackend {
   /** The fault of another status. Messages about keys are not repeated: they may contain our key. */
   #refusal({ status, header }: ServerAnswer, text: string): Result<never> {
     const fields = jsonIn(text)
-    const said = fieldsOf(fields?.error)?.message ?? fields?.error
+    const said = objectOf(fields?.error)?.message ?? fields?.error
     const isOfKeys = status === 401 || status === 403
     const words = typeof said === 'string' && !isOfKeys ? `: ${this.#withoutKey(said)}` : ''
     const reason = `status ${status}${words}`.slice(0, REASON_CHARS_MAX)
@@ -272,7 +263,7 @@ export class OpenAiBackend implements ModelBackend {
 
   #pictureIn(answer: Fields, asked: string): Result<PictureBytes> {
     if (answer.error !== undefined && answer.error !== null) return saidError(this.id, answer.error)
-    const first = Array.isArray(answer.data) ? fieldsOf(answer.data[0]) : null
+    const first = Array.isArray(answer.data) ? objectOf(answer.data[0]) : null
     const found = first?.b64_json ?? dataIn(first?.url)
     const base64 = typeof found === 'string' ? found.replaceAll(/\s+/g, '') : ''
     if (!BASE64.test(base64)) return unusableAnswer(this.id, 'it holds no picture')

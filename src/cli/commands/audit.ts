@@ -1,4 +1,4 @@
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import type { RuleBook } from '../../../consensus/chain/rule-book.ts'
 import { ACCOUNTS } from '../../../consensus/ledger/account.ts'
 import { Balance } from '../../../consensus/ledger/conservation.ts'
@@ -73,7 +73,7 @@ class LedgerSums {
  * Recomputes conservation, ledger invariants and state root from every record of the data folder. Uses no index, and
  * compares the derived indexes with the state.
  */
-export async function auditState({ database, ruleBook }: Chain): Promise<AuditReport> {
+export async function auditState({ database, ruleBook }: ChainReader): Promise<AuditReport> {
   const tree = new TreeBuilder()
   const sums = new LedgerSums()
   const audits = ruleBook.indexes

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../consensus/chain/ports.ts'
+import { addTo } from '../../../consensus/primitives/counts.ts'
 import type { PeerId } from '../network.ts'
 import { groupOf, hostOf, type Ip, isDialable, isExempt } from './address-groups.ts'
 import { retryDelay } from './backoff.ts'
@@ -161,7 +162,7 @@ export class AddressBook {
         peer !== except && Math.max(successMs, seenMs) > sinceMs && failures === 0,
     )
     const told = new Map<string, number>()
-    const isFew = ({ place }: BookEntry): boolean => place === null || tally(told, place.group, 1) <= TOLD_PER_GROUP
+    const isFew = ({ place }: BookEntry): boolean => place === null || addTo(told, place.group, 1) <= TOLD_PER_GROUP
     return shuffled(good, this.#deps.random)
       .filter(isFew)
       .slice(0, limit)
@@ -270,11 +271,11 @@ export class AddressBook {
   #count(entry: BookEntry | undefined, by: 1 | -1): void {
     if (entry === undefined) return
     const { peer, place, source } = entry
-    tally(this.#perPeer, peer, by)
-    if (!isKnown(entry)) tally(this.#heard, source, by)
+    addTo(this.#perPeer, peer, by)
+    if (!isKnown(entry)) addTo(this.#heard, source, by)
     if (place === null) return
-    if (isKnown(entry)) for (const name of [place.host, place.group]) tally(this.#known, name, by)
-    if (isReached(entry)) tally(this.#reached, place.host, by)
+    if (isKnown(entry)) for (const name of [place.host, place.group]) addTo(this.#known, name, by)
+    if (isReached(entry)) addTo(this.#reached, place.host, by)
   }
 }
 
@@ -288,13 +289,6 @@ interface Bound {
   readonly isFull: boolean
   /** Whether another entry counts against it too and may make room. */
   readonly mayGo: (other: BookEntry) => boolean
-}
-
-function tally<K>(counts: Map<K, number>, key: K, by: 1 | -1): number {
-  const count = (counts.get(key) ?? 0) + by
-  if (count === 0) counts.delete(key)
-  else counts.set(key, count)
-  return count
 }
 
 /** How a source is named that is a peer at an IP address: all of one network are one. */

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net'
 import type { MultiaddrConnection } from '@libp2p/interface'
 import type { Clock } from '../../../consensus/chain/ports.ts'
 import { LruMap } from '../../../consensus/primitives/lru.ts'
+import { ClockedBucket } from '../peers/budget.ts'
 import { hostOf, isExempt, netOf } from './address-groups.ts'
-import { Bucket } from './bucket.ts'
 import { ipOf } from './node-address.ts'
 
 /** Inbound sockets that are no connections yet: all, those from one address (IPv6: a /64), those from a /24 (IPv6: a /48). */
@@ -47,7 +47,7 @@ export interface EntranceDependencies {
 
 /** A small network: /24 of IPv4, /48 of IPv6. */
 interface Net {
-  readonly time: Bucket
+  readonly time: ClockedBucket
   usedMs: number
   usedAtMs: number
 }
@@ -69,10 +69,10 @@ export class Entrance {
   /** The oldest first. */
   readonly #pending = new Map<object, Stranger>()
   readonly #waiting = new Set<Stranger>()
-  readonly #opened = new LruMap<string, Bucket>(REMEMBERED)
+  readonly #opened = new LruMap<string, ClockedBucket>(REMEMBERED)
   readonly #nets = new LruMap<string, Net>(REMEMBERED)
-  readonly #all: Bucket
-  readonly #known: Bucket
+  readonly #all: ClockedBucket
+  readonly #known: ClockedBucket
   #looking = false
 
   constructor(dependencies: EntranceDependencies) {
@@ -121,7 +121,7 @@ export class Entrance {
   #mayOpen(host: string): boolean {
     const { clock, allowPrivate } = this.#deps
     const most = allowPrivate ? SOCKETS_PER_SECOND.private : SOCKETS_PER_SECOND.public
-    const bucket = this.#opened.get(host) ?? new Bucket({ burst: most, perSecond: most }, clock)
+    const bucket = this.#opened.get(host) ?? new ClockedBucket({ burst: most, perSecond: most }, clock)
     this.#opened.set(host, bucket)
     return bucket.take(1)
   }
@@ -222,8 +222,8 @@ export class Entrance {
 }
 
 /** Milliseconds of the main thread, those of a second at once. */
-function shareOf(share: number, clock: Clock): Bucket {
-  return new Bucket({ burst: share * SECOND_MS, perSecond: share * SECOND_MS }, clock)
+function shareOf(share: number, clock: Clock): ClockedBucket {
+  return new ClockedBucket({ burst: share * SECOND_MS, perSecond: share * SECOND_MS }, clock)
 }
 
 /** The largest of some crowds; of equals the one with the oldest in it. */

@@ -7,7 +7,7 @@ import {
   TopicValidatorResult,
 } from '@libp2p/gossipsub'
 import type { PeerId as LibPeerId } from '@libp2p/interface'
-import { LruMap } from '../../../consensus/primitives/lru.ts'
+import { LruSet } from '../../../consensus/primitives/lru.ts'
 import type { GossipJudge, NetworkLog, PeerId, TopicName, Verdict } from '../network.ts'
 import { TOPIC_BYTES_MAX, topicId } from '../wire/protocols.ts'
 import type { Blame, Links } from './links.ts'
@@ -98,7 +98,7 @@ export class Gossip {
   readonly #meter: GossipMeter
   readonly #judges = new Map<TopicName, GossipJudge>()
   readonly #load = new Map<PeerId | 'all', { count: number; bytes: number }>()
-  readonly #ignored = new LruMap<string, true>(IGNORED_KEPT)
+  readonly #ignored = new LruSet<string>(IGNORED_KEPT)
   #pubsub: (GossipSub & GossipInside) | undefined
   #started = false
 
@@ -213,7 +213,7 @@ export class Gossip {
       this.#forget(textOf(idOf(data)))
       return TopicValidatorResult.Ignore
     }
-    this.#ignored.set(textOf(idOf(data)), true)
+    this.#ignored.add(textOf(idOf(data)))
     return TopicValidatorResult.Ignore
   }
 

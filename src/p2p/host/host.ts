@@ -1,4 +1,4 @@
-import type { PeerId as LibPeerId, Libp2p, MultiaddrConnection } from '@libp2p/interface'
+import type { PeerId as LibPeerId, Libp2p, MultiaddrConnection, Stream } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { fault } from '../../../consensus/primitives/fault.ts'
@@ -22,7 +22,6 @@ import { identityOf } from './identity.ts'
 import { buildNode, type NodeSettings } from './lib-node.ts'
 import { type Blame, type Link, Links, socketOf } from './links.ts'
 import { NodeTable } from './node-table.ts'
-import { answerPing, PING_PROTOCOL, PING_STREAMS_MAX } from './ping.ts'
 import { ASKED_MAX, Requests, reasonOf } from './streams.ts'
 
 /** What the host is opened with. */
@@ -315,5 +314,36 @@ function readAddress(text: string): Multiaddr | undefined {
     return address
   } catch {
     return undefined
+  }
+}
+
+/** Releases before keep a node in their table only while it answers these. */
+export const PING_PROTOCOL = '/ipfs/ping/1.0.0'
+/** Pings of one peer under way: one ends while the next begins. */
+const PING_STREAMS_MAX = 2
+const PING_BYTES = 32
+const PING_MS = 5_000
+
+/** Gives one ping back, the one of its stream, and ends the stream. */
+function answerPing(stream: Stream): void {
+  const timer = setTimeout(() => stream.abort(new Error('no whole ping in time')), PING_MS)
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  stream.addEventListener('close', () => clearTimeout(timer))
+  stream.addEventListener('message', ({ data }) => {
+    if (bytes === PING_BYTES) return
+    chunks.push(data.subarray())
+    bytes += data.byteLength
+    if (bytes > PING_BYTES) stream.abort(new Error('more than one ping'))
+    if (bytes === PING_BYTES) void giveBack(stream, Buffer.concat(chunks))
+  })
+}
+
+async function giveBack(stream: Stream, ping: Uint8Array): Promise<void> {
+  try {
+    stream.send(ping)
+    await stream.close({ signal: AbortSignal.timeout(PING_MS) })
+  } catch (error) {
+    stream.abort(error instanceof Error ? error : new Error('not written'))
   }
 }

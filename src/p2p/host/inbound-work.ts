@@ -1,7 +1,7 @@
 import type { Clock } from '../../../consensus/chain/ports.ts'
 import { eventLoopPacer } from '../../daemon/runtime.ts'
 import type { JudgingTime } from '../network.ts'
-import { Bucket } from './bucket.ts'
+import { ClockedBucket } from '../peers/budget.ts'
 
 /**
  * What streams, frames of the muxer and fields of gossip take of the main thread, whatever they hold: `npm run bench --
@@ -38,7 +38,7 @@ export interface Readable {
 /** Shares out the time of the main thread that goes into what peers send, before it is a request. */
 export class InboundWork {
   readonly #clock: Clock
-  readonly #all: Bucket
+  readonly #all: ClockedBucket
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -55,13 +55,13 @@ export class InboundWork {
 /** What one connection takes, and owes. What was read together is worked through, so it may come to owe some. */
 export class WorkAccount {
   readonly #connection: Readable
-  readonly #own: Bucket
-  readonly #all: Bucket
+  readonly #own: ClockedBucket
+  readonly #all: ClockedBucket
   readonly #clock: Clock
   #isResting = false
   #late: ((ms: number) => void) | null = null
 
-  constructor(connection: Readable, own: Bucket, all: Bucket, clock: Clock) {
+  constructor(connection: Readable, own: ClockedBucket, all: ClockedBucket, clock: Clock) {
     this.#connection = connection
     this.#own = own
     this.#all = all
@@ -147,6 +147,6 @@ export class Judging implements JudgingTime {
   }
 }
 
-function shareOf(share: number, burst: number, clock: Clock): Bucket {
-  return new Bucket({ burst, perSecond: share * 1_000 }, clock)
+function shareOf(share: number, burst: number, clock: Clock): ClockedBucket {
+  return new ClockedBucket({ burst, perSecond: share * 1_000 }, clock)
 }

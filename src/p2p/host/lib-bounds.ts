@@ -1,7 +1,7 @@
 import type { Connection, StreamHandler } from '@libp2p/interface'
 import type { Clock } from '../../../consensus/chain/ports.ts'
-import type { Allowance } from '../peers/budget.ts'
-import { Bucket } from './bucket.ts'
+import type { Allowance } from '../../../consensus/primitives/bucket.ts'
+import { ClockedBucket } from '../peers/budget.ts'
 import { facade } from './facade.ts'
 import { MessageScanner, type ScanOffence, type Shape } from './message-scanner.ts'
 
@@ -95,9 +95,9 @@ export function answeringSeldom<C extends { readonly registrar: object }, S>(
 function seldom(protocol: string, handler: StreamHandler, clock: Clock): StreamHandler {
   const bounds = LIB_BOUNDS.get(protocol)
   if (bounds === undefined) throw new Error(`${protocol} has no bounds`)
-  const answered = new WeakMap<Connection, Bucket>()
+  const answered = new WeakMap<Connection, ClockedBucket>()
   return (stream, connection) => {
-    const bucket = answered.get(connection) ?? new Bucket(bounds.answered, clock)
+    const bucket = answered.get(connection) ?? new ClockedBucket(bounds.answered, clock)
     answered.set(connection, bucket)
     if (bucket.spend(1)) return handler(stream, connection)
     stream.abort(new Error('asked too often'))

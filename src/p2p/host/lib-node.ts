@@ -1,15 +1,23 @@
 import { noise } from '@chainsafe/libp2p-noise'
-import { autoNAT } from '@libp2p/autonat'
 import { type Identify, identify, identifyPush } from '@libp2p/identify'
-import type { ConnectionGater, PeerId as LibPeerId, Libp2p, PeerDiscovery, PrivateKey } from '@libp2p/interface'
+import type {
+  ConnectionGater,
+  PeerId as LibPeerId,
+  Libp2p,
+  PeerInfo as Libp2pPeerInfo,
+  PeerDiscovery,
+  PrivateKey,
+  TypedEventTarget,
+} from '@libp2p/interface'
 import { mdns } from '@libp2p/mdns'
+import { peerIdFromString } from '@libp2p/peer-id'
 import { tcp } from '@libp2p/tcp'
-import { uPnPNAT } from '@libp2p/upnp-nat'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import type { Clock } from '../../../consensus/chain/ports.ts'
+import type { PeerId } from '../network.ts'
+import { type Finder, type FoundListener, OWN_ADDRESSES_MAX } from './discovery.ts'
 import { HANDSHAKES } from './entrance.ts'
-import { Libp2pFinder } from './finder.ts'
 import type { Gossip } from './gossip.ts'
 import { identityOf } from './identity.ts'
 import { answeringSeldom } from './lib-bounds.ts'
@@ -38,7 +46,7 @@ export interface NodeSettings {
 }
 
 /** What a node is built of beside its settings. */
-export interface NodeParts {
+export interface NodeDependencies {
   readonly gater: ConnectionGater
   /** Null where no table of nodes is kept. */
   readonly table: NodeTable | null
@@ -66,7 +74,7 @@ export interface BuiltNode {
 }
 
 /** Builds the node; it listens only once it is started. */
-export async function buildNode(settings: NodeSettings, parts: NodeParts): Promise<BuiltNode> {
+export async function buildNode(settings: NodeSettings, parts: NodeDependencies): Promise<BuiltNode> {
   const { key, inboundMax, outboundMax } = settings
   const self: string = identityOf(key).peer
   let found: PeerDiscovery | null = null
@@ -101,7 +109,7 @@ export async function buildNode(settings: NodeSettings, parts: NodeParts): Promi
     // It closes connections that do not answer in time; peers are asked how they stand, which tells as much.
     connectionMonitor: { enabled: false },
     peerDiscovery: settings.mdns ? [localNetwork(settings, (discovery) => (found = discovery))] : [],
-    services: servicesOf(settings, parts),
+    services: await servicesOf(settings, parts),
   } as unknown as Libp2pOptions)
   boundPatches(node.peerStore, node.peerId)
   const { identify: asker } = node.services as { identify: Identify }
@@ -122,12 +130,79 @@ function localNetwork({ genesis }: NodeSettings, keep: (discovery: PeerDiscovery
   }
 }
 
-function servicesOf(settings: NodeSettings, { gossip }: NodeParts): Record<string, unknown> {
+async function servicesOf(settings: NodeSettings, { gossip }: NodeDependencies): Promise<Record<string, unknown>> {
   return {
     identify: answeringSeldom(identify(), settings.clock),
     identifyPush: answeringSeldom(identifyPush(), settings.clock),
     gossip: gossip.service(),
-    ...(settings.autonat || settings.upnp ? { autonat: answeringSeldom(autoNAT(), settings.clock) } : {}),
-    ...(settings.upnp ? { upnp: uPnPNAT() } : {}),
+    ...(settings.autonat || settings.upnp ? await reachability(settings) : {}),
   }
+}
+
+/** How a node behind a router is reached. Few nodes ask for it, so only those load it. */
+async function reachability({ upnp, clock }: NodeSettings): Promise<Record<string, unknown>> {
+  const { autoNAT } = await import('@libp2p/autonat')
+  const autonat = answeringSeldom(autoNAT(), clock)
+  if (!upnp) return { autonat }
+  const { uPnPNAT } = await import('@libp2p/upnp-nat')
+  return { autonat, upnp: uPnPNAT() }
+}
+
+/** A service of libp2p that tells of peers that it came upon. */
+type Finding = TypedEventTarget<{ readonly peer: CustomEvent<Libp2pPeerInfo> }>
+
+/** The services of libp2p that find nodes; null where one is off. */
+interface FindingServices {
+  readonly node: Pick<Libp2p, 'addEventListener' | 'getConnections'>
+  /** libp2p asks each new connection by itself, once. */
+  readonly identify: Identify
+  readonly table: NodeTable | null
+  /** The mDNS service itself: libp2p tells only of peers that it never heard of, and a restarted one has a new port. */
+  readonly mdns: Finding | null
+}
+
+/** Finds nodes by libp2p: the table of nodes, mDNS and what peers say of themselves when they connect. */
+class Libp2pFinder implements Finder {
+  readonly #services: FindingServices
+  readonly #listeners: FoundListener[] = []
+
+  constructor(services: FindingServices) {
+    this.#services = services
+    const { node, mdns, table } = services
+    node.addEventListener('peer:identify', ({ detail: { peerId, listenAddrs } }) => {
+      const [peer, addresses] = textsOf({ id: peerId, multiaddrs: listenAddrs })
+      table?.heard(peer, addresses)
+      this.#tell(peer, addresses, 'identify')
+    })
+    mdns?.addEventListener('peer', ({ detail }) => this.#tell(...textsOf(detail), 'mdns'))
+  }
+
+  onFound(listener: FoundListener): void {
+    this.#listeners.push(listener)
+  }
+
+  async identify(peer: PeerId): Promise<void> {
+    const { node, identify } = this.#services
+    const connection = node.getConnections(peerIdFromString(peer)).find(({ status }) => status === 'open')
+    if (connection === undefined) return
+    try {
+      // It tells by the event that the first answer would have come by, and has a deadline of its own.
+      await identify.identify(connection)
+    } catch {
+      // It may be as busy as it was at first: discovery asks again.
+    }
+  }
+
+  async walk(): Promise<void> {
+    await this.#services.table?.walk(({ peer, addresses }, from) => this.#tell(peer, addresses, 'kad', from))
+  }
+
+  #tell(...found: Parameters<FoundListener>): void {
+    for (const listener of this.#listeners) listener(...found)
+  }
+}
+
+/** Id and addresses as texts, no more addresses than are looked at: each is work. */
+function textsOf({ id, multiaddrs }: Pick<Libp2pPeerInfo, 'id' | 'multiaddrs'>): [PeerId, readonly string[]] {
+  return [id.toString() as PeerId, multiaddrs.slice(0, OWN_ADDRESSES_MAX).map(String)]
 }

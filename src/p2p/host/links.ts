@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import type { Connection as LibConnection, MessageStream, Stream } from '@libp2p/interface'
 import type { Clock } from '../../../consensus/chain/ports.ts'
+import type { Allowance } from '../../../consensus/primitives/bucket.ts'
 import type { ConnectionListener, NetworkLog, PeerId, PeerInfo } from '../network.ts'
-import type { Allowance } from '../peers/budget.ts'
+import { ClockedBucket } from '../peers/budget.ts'
 import type { Offence } from '../peers/offences.ts'
-import { Bucket } from './bucket.ts'
 import type { Connection, ConnectionWatcher } from './dialer.ts'
 import {
   type Frame,
@@ -50,10 +50,10 @@ const LINKS_PER_PEER_MAX = 2
 /** One open connection with its meters. */
 export interface Link extends Connection {
   readonly connection: LibConnection
-  readonly unaskedBytes: Bucket
-  readonly ignoredBytes: Bucket
-  readonly gossipUnits: Bucket
-  readonly streamsOpened: Bucket
+  readonly unaskedBytes: ClockedBucket
+  readonly ignoredBytes: ClockedBucket
+  readonly gossipUnits: ClockedBucket
+  readonly streamsOpened: ClockedBucket
   /** What reading it takes of the main thread. */
   readonly work: WorkAccount
   /** Bytes of the whole connection so far, framing included. */
@@ -183,10 +183,10 @@ export class Links {
       direction: connection.direction,
       address: connection.remoteAddr.toString(),
       openedAtMs: this.#deps.clock.now(),
-      unaskedBytes: new Bucket(UNASKED_BYTES, this.#deps.clock),
-      ignoredBytes: new Bucket(IGNORED_BYTES, this.#deps.clock),
-      gossipUnits: new Bucket(GOSSIP_UNITS, this.#deps.clock),
-      streamsOpened: new Bucket(STREAMS_OPENED, this.#deps.clock),
+      unaskedBytes: new ClockedBucket(UNASKED_BYTES, this.#deps.clock),
+      ignoredBytes: new ClockedBucket(IGNORED_BYTES, this.#deps.clock),
+      gossipUnits: new ClockedBucket(GOSSIP_UNITS, this.#deps.clock),
+      streamsOpened: new ClockedBucket(STREAMS_OPENED, this.#deps.clock),
       work: this.#work.of({
         direction: connection.direction,
         isOpen: () => socket.status === 'open',
@@ -244,7 +244,7 @@ export class Links {
       else if (isNew && !link.streamsOpened.spend(1)) this.expel(link.peer, 'flood', 'streams')
       else take(frame)
     }
-    const pings = new Bucket(PINGS, this.#deps.clock)
+    const pings = new ClockedBucket(PINGS, this.#deps.clock)
     const answer = muxer.handlePing.bind(muxer)
     muxer.handlePing = (header) => {
       if (pings.spend(1)) answer(header)

@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../../consensus/chain/ports.ts'
+import type { Allowance } from '../../../consensus/primitives/bucket.ts'
 import type { Result } from '../../../consensus/primitives/result.ts'
 import type { PeerId } from '../network.ts'
-import type { Allowance } from '../peers/budget.ts'
+import { ClockedBucket } from '../peers/budget.ts'
 import type { ChannelName } from '../wire/protocols.ts'
 import { isDialable } from './address-groups.ts'
-import { Bucket } from './bucket.ts'
 import type { Links } from './links.ts'
 import { parseNodeAddress } from './node-address.ts'
 import {
@@ -48,12 +48,12 @@ interface Entry {
 export class NodeTable {
   readonly #deps: NodeTableDependencies
   readonly #entries = new Map<PeerId, Entry>()
-  readonly #questions = new Map<PeerId, Bucket>()
+  readonly #questions = new Map<PeerId, ClockedBucket>()
 
   constructor(dependencies: NodeTableDependencies) {
     this.#deps = dependencies
     dependencies.links.onConnection({
-      connected: (info) => void this.#questions.set(info.id, new Bucket(TABLE_QUESTIONS, dependencies.clock)),
+      connected: (info) => void this.#questions.set(info.id, new ClockedBucket(TABLE_QUESTIONS, dependencies.clock)),
       disconnected: (id) => {
         this.#questions.delete(id)
         this.#entries.delete(id)

@@ -29,7 +29,7 @@ import { loadIdentity } from './identity.ts'
 import { Peering } from './peering.ts'
 
 /** What the network part of a daemon is made of. */
-export interface PeerNetworkOptions {
+export interface PeerNetworkDependencies {
   readonly config: Config
   readonly params: NetworkParams
   readonly chain: Chain
@@ -63,7 +63,7 @@ const DEVNET_HOST = '127.0.0.1'
 const EVERYWHERE = '0.0.0.0'
 
 /** Opens the network part; nobody is talked to before its start. */
-export async function openPeerNetwork(options: PeerNetworkOptions): Promise<Result<PeerNetwork>> {
+export async function openPeerNetwork(options: PeerNetworkDependencies): Promise<Result<PeerNetwork>> {
   const { config, logger } = options
   const paths = folderPaths(config.dataDir)
   try {
@@ -91,7 +91,7 @@ interface Parts {
 }
 
 function hostOptions(
-  { config, params, chain, logger }: PeerNetworkOptions,
+  { config, params, chain, logger }: PeerNetworkDependencies,
   key: Parameters<typeof openHost>[0]['key'],
 ) {
   const { p2p } = config
@@ -114,7 +114,7 @@ function hostOptions(
   }
 }
 
-async function assemble(options: PeerNetworkOptions, { host, records }: Parts): Promise<PeerNetwork> {
+async function assemble(options: PeerNetworkDependencies, { host, records }: Parts): Promise<PeerNetwork> {
   const { config, params, logger } = options
   const { p2p } = config
   const past = new Past(options)
@@ -162,7 +162,7 @@ async function assemble(options: PeerNetworkOptions, { host, records }: Parts): 
   }
 }
 
-function joinNetwork(options: PeerNetworkOptions, network: Host, past: Past): PeerNode {
+function joinNetwork(options: PeerNetworkDependencies, network: Host, past: Past): PeerNode {
   const { config, params, logger } = options
   return new PeerNode({
     ...options,
@@ -183,12 +183,12 @@ function joinNetwork(options: PeerNetworkOptions, network: Host, past: Past): Pe
 
 /** What this node takes and keeps of the past, and shows to others: states at snapshots, and blocks that it fetches behind them. */
 class Past {
-  readonly #options: PeerNetworkOptions
+  readonly #options: PeerNetworkDependencies
   readonly #states: StateSnapshots
   #backfill: Backfill | undefined
   #taking: SnapshotSync | undefined
 
-  constructor(options: PeerNetworkOptions) {
+  constructor(options: PeerNetworkDependencies) {
     this.#options = options
     const { chain, store, config } = options
     this.#states = new StateSnapshots({

@@ -5,12 +5,11 @@ import { BAN_MS } from '../peers/offences.ts'
 import type { AddressBook, BookEntry } from './address-book.ts'
 import { hostOf, type Ip, isDialable, mayReachOut, mayTakeIn } from './address-groups.ts'
 import { ANCHORS_MAX, type Anchors } from './anchors.ts'
+import { Backoff } from './backoff.ts'
 import type { Bans } from './bans.ts'
 import type { Connection, Dialer, Gate } from './dialer.ts'
-import { surplusOf } from './duplicates.ts'
 import { type Merits, protectedOf, victimOf } from './eviction.ts'
 import { ipOf, type NodeAddress, parseNodeAddress, withPeer } from './node-address.ts'
-import { Pin } from './pins.ts'
 
 /** How many connections a node has and to whom. */
 export interface PeerManagerSettings {
@@ -392,4 +391,90 @@ function addressOf({ text, peer, ip }: BookEntry): NodeAddress {
 /** The address without who is there. */
 function placeOf({ text }: NodeAddress): string {
   return text.split('/').slice(0, 5).join('/')
+}
+
+const FIRST_RETRY_MS = 1_000
+const RETRY_MS_MAX = 60_000
+/** Longest delay while connections are missing: with its jitter and the dial, a seed that comes late is met within 15 s. */
+const NEEDY_RETRY_MS_MAX = 10_000
+/** A connection that lasted so long was a good one: the next attempt after it is immediate. */
+const GOOD_MS = 20_000
+
+/** An address that the operator or the release names: it is never given up. */
+class Pin {
+  readonly address: NodeAddress
+  /** `configured` ones are always to be connected, seeds only as far as connections are missing. */
+  readonly kind: 'configured' | 'seed'
+  readonly #backoff: Backoff
+  readonly #clock: Clock
+  #peer: PeerId | null
+  #dialing = false
+  #neverTried = true
+
+  constructor(address: NodeAddress, kind: Pin['kind'], { clock, random }: { clock: Clock; random: () => number }) {
+    this.address = address
+    this.kind = kind
+    this.#peer = address.peer
+    this.#clock = clock
+    this.#backoff = new Backoff(FIRST_RETRY_MS, random)
+  }
+
+  /** Who is there: as the address says, or as the last dial showed. */
+  get peer(): PeerId | null {
+    return this.#peer
+  }
+
+  /** Whether no dial has ended yet. */
+  get neverTried(): boolean {
+    return this.#neverTried
+  }
+
+  isDue(needy: boolean): boolean {
+    return !this.#dialing && this.#backoff.isDue(this.#clock.now(), needy ? NEEDY_RETRY_MS_MAX : RETRY_MS_MAX)
+  }
+
+  dialing(): void {
+    this.#dialing = true
+  }
+
+  /** How a dial went: the peer, or null. Success counts only when the connection lasts. */
+  dialed(peer: PeerId | null): void {
+    this.#dialing = false
+    this.#neverTried = false
+    if (peer === null) this.#backoff.failed(this.#clock.now())
+    else this.#peer = peer
+  }
+
+  /** The connection ended after a while. */
+  lost(livedMs: number): void {
+    if (livedMs >= GOOD_MS) this.#backoff.succeeded()
+    else this.#backoff.failed(this.#clock.now())
+  }
+}
+
+/** A second connection is left alone for so long: its other end may not have it yet. */
+const SETTLE_MS = 2_000
+/** Of two that the other end dialled, it chooses; we do only if it does not. */
+const OTHERS_CHOICE_MS = 10_000
+
+/**
+ * Connections to hang up because their peer has a better one. Both ends keep the same: the one that the lesser id dialled, and
+ * of several dialled by one end the first, as that end sees it.
+ */
+export function surplusOf(connections: readonly Connection[], self: PeerId, nowMs: number): readonly Connection[] {
+  const byPeer = Map.groupBy(connections, ({ peer }) => peer)
+  return [...byPeer].flatMap(([peer, all]) => {
+    if (all.length === 1) return []
+    const wanted = self < peer ? 'outbound' : 'inbound'
+    const [kept, ...others] = all.toSorted(
+      (a, b) =>
+        Number(b.direction === wanted) - Number(a.direction === wanted) ||
+        a.openedAtMs - b.openedAtMs ||
+        (a.id < b.id ? -1 : 1),
+    ) as [Connection, ...Connection[]]
+    return others.filter(({ direction, openedAtMs }) => {
+      const patience = direction === 'inbound' && kept.direction === 'inbound' ? OTHERS_CHOICE_MS : SETTLE_MS
+      return nowMs - Math.max(openedAtMs, kept.openedAtMs) >= patience
+    })
+  })
 }

@@ -1,10 +1,5 @@
 import type { Clock } from '../../../consensus/chain/ports.ts'
-
-/** What a peer may use up: so much at once, refilled at so much a second. */
-export interface Allowance {
-  readonly burst: number
-  readonly perSecond: number
-}
+import { type Allowance, Bucket } from '../../../consensus/primitives/bucket.ts'
 
 const MIB = 1_048_576
 
@@ -32,15 +27,41 @@ export const ALLOWANCES = {
 /** Name of an allowance. */
 export type Resource = keyof typeof ALLOWANCES
 
-interface Bucket {
-  left: number
-  atMs: number
+/** An allowance that is used by the time of a clock. */
+export class ClockedBucket {
+  readonly #bucket: Bucket
+  readonly #clock: Clock
+
+  constructor(allowance: Allowance, clock: Clock) {
+    this.#bucket = new Bucket(allowance, clock.now())
+    this.#clock = clock
+  }
+
+  /** {@link Bucket.left} */
+  get left(): number {
+    return this.#bucket.left(this.#clock.now())
+  }
+
+  /** {@link Bucket.spend} */
+  spend(amount: number): boolean {
+    return this.#bucket.spend(amount, this.#clock.now())
+  }
+
+  /** {@link Bucket.take} */
+  take(amount: number): boolean {
+    return this.#bucket.take(amount, this.#clock.now())
+  }
+
+  /** {@link Bucket.giveBack} */
+  giveBack(amount: number): void {
+    this.#bucket.giveBack(amount, this.#clock.now())
+  }
 }
 
-/** One peer's allowances: token buckets. */
+/** One peer's allowances. */
 export class Budget {
   readonly #clock: Clock
-  readonly #buckets = new Map<Resource, Bucket>()
+  readonly #buckets = new Map<Resource, ClockedBucket>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -48,25 +69,17 @@ export class Budget {
 
   /** Takes an amount, or nothing and false where so much is not left. */
   take(resource: Resource, amount: number): boolean {
-    const bucket = this.#refilled(resource)
-    if (bucket.left < amount) return false
-    bucket.left -= amount
-    return true
+    return this.#of(resource).take(amount)
   }
 
   /** Gives back what was taken for something good. */
   giveBack(resource: Resource, amount: number): void {
-    const bucket = this.#refilled(resource)
-    bucket.left = Math.min(ALLOWANCES[resource].burst, bucket.left + amount)
+    this.#of(resource).giveBack(amount)
   }
 
-  #refilled(resource: Resource): Bucket {
-    const { burst, perSecond } = ALLOWANCES[resource]
-    const now = this.#clock.now()
-    const bucket = this.#buckets.get(resource) ?? { left: burst, atMs: now }
+  #of(resource: Resource): ClockedBucket {
+    const bucket = this.#buckets.get(resource) ?? new ClockedBucket(ALLOWANCES[resource], this.#clock)
     this.#buckets.set(resource, bucket)
-    bucket.left = Math.min(burst, bucket.left + (Math.max(0, now - bucket.atMs) * perSecond) / 1_000)
-    bucket.atMs = now
     return bucket
   }
 }

@@ -1,6 +1,6 @@
 import type { Timers } from '../../../consensus/chain/ports.ts'
 import type { WtxId } from '../../../consensus/primitives/ids.ts'
-import { LruMap } from '../../../consensus/primitives/lru.ts'
+import { LruSet } from '../../../consensus/primitives/lru.ts'
 import type { PeerId } from '../network.ts'
 import { askPatiently } from '../peers/patience.ts'
 import type { Peers } from '../peers/peers.ts'
@@ -19,7 +19,7 @@ const QUEUE_MAX = 8_192
 const KNOWN_MAX = 8_192
 
 interface Listener {
-  readonly known: LruMap<WtxId, true>
+  readonly known: LruSet<WtxId>
   readonly queue: Set<WtxId>
   cancel: (() => void) | null
   telling: boolean
@@ -43,7 +43,7 @@ export class Announcer {
   /** Notes that a peer has transactions. */
   knows(peer: PeerId, ids: readonly WtxId[]): void {
     const { known } = this.#listenerOf(peer)
-    for (const id of ids) known.set(id, true)
+    for (const id of ids) known.add(id)
   }
 
   /** Tells every peer that is not known to have it. */
@@ -52,7 +52,7 @@ export class Announcer {
     for (const { info } of this.#peers.list()) {
       const listener = this.#listenerOf(info.id)
       if (listener.known.has(id) || listener.queue.size >= QUEUE_MAX) continue
-      listener.known.set(id, true)
+      listener.known.add(id)
       listener.queue.add(id)
       this.#schedule(info.id, listener)
     }
@@ -71,7 +71,7 @@ export class Announcer {
 
   #listenerOf(peer: PeerId): Listener {
     const listener = this.#listeners.get(peer) ?? {
-      known: new LruMap<WtxId, true>(KNOWN_MAX),
+      known: new LruSet<WtxId>(KNOWN_MAX),
       queue: new Set<WtxId>(),
       cancel: null,
       telling: false,

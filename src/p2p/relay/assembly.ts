@@ -1,9 +1,9 @@
-import type { SealedHeader } from '../../../consensus/block/header.ts'
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
+import { type MatchedBlock, matchBody } from '../../../consensus/block/check.ts'
+import type { CheckedTip } from '../../../consensus/chain/header-tip.ts'
 import type { Transaction } from '../../../consensus/tx/transaction.ts'
 import type { PeerId } from '../network.ts'
 import { type CompactBlock, reconstruct, type Slots } from '../wire/compact-block.ts'
-import { bodyOf, type FetchDependencies, fetchBody, fetchMissing } from './body-fetch.ts'
+import { type FetchDependencies, fetchBody, fetchMissing } from './body-fetch.ts'
 import type { Givers } from './givers.ts'
 import type { BlockFacts } from './relay-facts.ts'
 import { pause, within } from './within.ts'
@@ -19,17 +19,16 @@ export interface AssemblyDependencies extends FetchDependencies {
 
 /** A header whose body is looked for. */
 export interface Wanted {
-  readonly header: SealedHeader
-  readonly tip: HeaderTip
-  /** Who sent the first message of it. */
+  readonly tip: CheckedTip
+  /** The sender of the first message of it. */
   readonly from: PeerId
   /** Until the clock allows it; the body is given out no earlier. */
   readonly waitMs: number
 }
 
-/** The body of a block and the peer whose message or answer led to it. */
+/** A block and the peer whose message or answer led to its body. */
 export interface Assembled {
-  readonly transactions: readonly Transaction[]
+  readonly block: MatchedBlock
   readonly giver: PeerId
 }
 
@@ -59,12 +58,11 @@ type Kind = keyof typeof STAGGER_MS
  * that leads to the roots of the header ends the search.
  */
 export class Assembly {
-  readonly tip: HeaderTip
+  readonly tip: CheckedTip
   readonly from: PeerId
-  /** The body, undefined if no peer gave it. */
-  readonly body: Promise<Assembled | undefined>
+  /** The block with its body, undefined if no peer gave it. */
+  readonly assembled: Promise<Assembled | undefined>
   readonly #deps: AssemblyDependencies
-  readonly #header: SealedHeader
   /** Senders in the order of their messages; with what is known by these where the rest can be asked for. */
   readonly #senders = new Map<PeerId, Slots | null>()
   readonly #askedWhole = new Set<PeerId>()
@@ -81,13 +79,12 @@ export class Assembly {
   #isWholeCounted = false
   #isEarly: boolean
 
-  constructor(dependencies: AssemblyDependencies, { header, tip, from, waitMs }: Wanted) {
+  constructor(dependencies: AssemblyDependencies, { tip, from, waitMs }: Wanted) {
     this.#deps = dependencies
-    this.#header = header
     this.tip = tip
     this.from = from
     this.#isEarly = waitMs > 0
-    this.body = new Promise((resolve) => {
+    this.assembled = new Promise((resolve) => {
       this.#resolve = resolve
     })
     this.#cancelWait = this.#isEarly ? dependencies.timers.after(waitMs, () => this.#comeDue()) : () => {}
@@ -104,10 +101,10 @@ export class Assembly {
   offer(from: PeerId, compact: CompactBlock, prefilled: Slots): boolean {
     if (!this.counts(from)) return false
     const slots = this.#known(compact, prefilled)
-    const transactions = bodyOf(this.#header, slots)
-    if (transactions !== undefined) {
+    const block = this.#blockOf(slots)
+    if (block !== undefined) {
       this.#deps.facts.fromPool++
-      this.#finish({ transactions, giver: from })
+      this.#finish({ block, giver: from })
       return true
     }
     // With nothing missing and yet wrong, only the whole body helps.
@@ -153,6 +150,14 @@ export class Assembly {
     this.#finish(undefined)
   }
 
+  /** The block, if no transaction is missing and they have the roots of the header. */
+  #blockOf(slots: Slots): MatchedBlock | undefined {
+    const transactions = slots.filter((tx) => tx !== undefined)
+    if (transactions.length < slots.length) return undefined
+    const matched = matchBody(this.tip, transactions)
+    return matched.ok ? matched.value : undefined
+  }
+
   /** The extra pool is hashed only for what is missing: the message waits for this before it is passed on. */
   #known(compact: CompactBlock, prefilled: Slots): Slots {
     const slots = reconstruct(compact, prefilled, this.#deps.waiting())
@@ -186,15 +191,15 @@ export class Assembly {
     let isLate = false
     this.#underWay.add(peer)
     const fetched = slots === null ? this.#fetchWhole(peer) : this.#fetchMissing(peer, slots)
-    const answered = fetched.then((transactions) => {
+    const answered = fetched.then((block) => {
       this.#underWay.delete(peer)
-      if (transactions === undefined) {
-        if (isSender && !isLate) givers.gaveNothing(peer, this.#header)
+      if (block === undefined) {
+        if (isSender && !isLate) givers.gaveNothing(peer, this.tip)
         return this.#wake()
       }
       givers.gave(peer)
       if (slots !== null && !this.#finished) facts.completed++
-      this.#finish({ transactions, giver: peer })
+      this.#finish({ block, giver: peer })
     })
     isLate =
       (await within(
@@ -205,16 +210,16 @@ export class Assembly {
     if (isLate) givers.gaveLate(peer)
   }
 
-  async #fetchMissing(peer: PeerId, slots: Slots): Promise<readonly Transaction[] | undefined> {
+  async #fetchMissing(peer: PeerId, slots: Slots): Promise<MatchedBlock | undefined> {
     this.#deps.facts.missingTransactions += slots.filter((tx) => tx === undefined).length
-    const filled = await fetchMissing(this.#deps, peer, this.#header, slots)
-    return filled && bodyOf(this.#header, filled)
+    const filled = await fetchMissing(this.#deps, peer, this.tip, slots)
+    return filled && this.#blockOf(filled)
   }
 
-  #fetchWhole(peer: PeerId): Promise<readonly Transaction[] | undefined> {
+  #fetchWhole(peer: PeerId): Promise<MatchedBlock | undefined> {
     if (!this.#isWholeCounted) this.#deps.facts.wholeBodies++
     this.#isWholeCounted = true
-    return fetchBody(this.#deps, peer, this.#header)
+    return fetchBody(this.#deps, peer, this.tip)
   }
 
   /**

@@ -1,10 +1,10 @@
 import type { Block } from '../../../consensus/block/block.ts'
 import type { WorkVerifier } from '../../../consensus/block/pow.ts'
-import type { Chain, ImportOutcome } from '../../../consensus/chain/chain.ts'
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
+import type { Chain, Foreknown, ImportOutcome } from '../../../consensus/chain/chain.ts'
+import type { CheckedTip, HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
 import type { BlockId, WtxId } from '../../../consensus/primitives/ids.ts'
-import { LruMap } from '../../../consensus/primitives/lru.ts'
+import { LruMap, LruSet } from '../../../consensus/primitives/lru.ts'
 import type { Result } from '../../../consensus/primitives/result.ts'
 import type { Transaction } from '../../../consensus/tx/transaction.ts'
 import type { Mempool } from '../../../mempool/mempool.ts'
@@ -18,16 +18,15 @@ import {
   type Slots,
 } from '../wire/compact-block.ts'
 import { Assembly } from './assembly.ts'
-import { blockOf } from './body-fetch.ts'
 import type { ExtraPool } from './extra-pool.ts'
 import { Givers } from './givers.ts'
 import { HeaderJudge } from './header-judge.ts'
 import { type BlockFacts, noBlocks } from './relay-facts.ts'
 import { pause } from './within.ts'
 
-/** Where complete blocks go; it never rejects. Nobody answers for a block that was passed on before it was checked. */
+/** Where complete blocks go; it never rejects. `from` is null for a block that was passed on before it was checked. */
 export interface BlockSink {
-  take(block: Block, from: PeerId | null): Promise<Result<ImportOutcome>>
+  take(block: Block, from: PeerId | null, known: Foreknown): Promise<Result<ImportOutcome>>
 }
 
 /** What the relay of blocks works with. */
@@ -77,7 +76,7 @@ export class BlockRelay {
   /** Imports of blocks that were put together: a child waits for its parent. */
   readonly #imports = new Map<BlockId, Promise<unknown>>()
   /** Blocks that peers heard of from here. */
-  readonly #passedOn = new LruMap<BlockId, true>(REMEMBERED)
+  readonly #passedOn = new LruSet<BlockId>(REMEMBERED)
   /** How often a body was looked for in vain. */
   readonly #failures = new LruMap<BlockId, number>(REMEMBERED)
   /** Messages whose transactions are being decoded: sender and block. */
@@ -113,13 +112,13 @@ export class BlockRelay {
 
   /** The body of a block that is being put together, when it is complete; undefined if it is not or does not become so. */
   bodyUnderway(id: BlockId): Promise<readonly Transaction[] | undefined> {
-    return this.#assemblies.get(id)?.body.then((found) => found?.transactions) ?? Promise.resolve(undefined)
+    return this.#assemblies.get(id)?.assembled.then((found) => found?.block.transactions) ?? Promise.resolve(undefined)
   }
 
   /** Tells peers of a block whose body matches its header, once, however often it is called. */
   announce(block: Block): void {
     if (!this.#running || this.#passedOn.has(block.id)) return
-    this.#passedOn.set(block.id, true)
+    this.#passedOn.add(block.id)
     this.facts.announced++
     let room = PREFILLED_BYTES_MAX
     const message = makeCompactBlock(block, this.#deps.random(), ({ wtxId, size }) => {
@@ -180,7 +179,7 @@ export class BlockRelay {
     const { id, header } = heard.compact
     const isWhole = this.#assemble(from, heard, prefilled) && heard.waitMs === 0
     if (!isWhole || this.#passedOn.has(id) || !this.#isTold(header.parent)) return 'ignore'
-    this.#passedOn.set(id, true)
+    this.#passedOn.add(id)
     return 'accept'
   }
 
@@ -229,11 +228,11 @@ export class BlockRelay {
     if (underway !== undefined) return underway.offer(from, compact, prefilled)
     const pools = { waiting: () => mempool.transactions(), extra: () => extra.transactions() }
     const dependencies = { ...pools, peers, timers, facts: this.facts, givers: this.#givers }
-    const assembly = new Assembly(dependencies, { header: compact, tip, from, waitMs })
+    const assembly = new Assembly(dependencies, { tip, from, waitMs })
     this.#assemblies.set(id, assembly)
     const isWhole = assembly.offer(from, compact, prefilled)
     void assembly.run()
-    const imported = this.#complete(assembly, compact).catch((error: unknown) =>
+    const imported = this.#complete(assembly).catch((error: unknown) =>
       this.#deps.log.warn({ block: id, reason: String(error) }, 'a block could not be put together'),
     )
     this.#imports.set(id, imported)
@@ -249,11 +248,12 @@ export class BlockRelay {
     return [...this.#assemblies.values()].filter((one) => one.from === from).length < ASSEMBLIES_MAX_EACH
   }
 
-  async #complete(assembly: Assembly, compact: CompactBlock): Promise<void> {
-    const { id, header } = compact
-    const found = await assembly.body
+  async #complete(assembly: Assembly): Promise<void> {
+    const { tip } = assembly
+    const { id, header } = tip
+    const found = await assembly.assembled
     if (!this.#running) return
-    const block = found && blockOf(compact, found.transactions)
+    const block = found?.block
     if (found !== undefined) {
       this.facts.firstSeen++
       this.facts.delayMs += Math.max(0, this.#deps.clock.now() - header.timeMs)
@@ -265,7 +265,7 @@ export class BlockRelay {
     await this.#imports.get(header.parent)
     if (!this.#running) return
     this.#announceChild(block)
-    const outcome = block && (await this.#deps.intake.take(block, null))
+    const outcome = block && (await this.#deps.intake.take(block, null, { tip }))
     // A synchronisation may have been quicker.
     if (outcome?.ok || outcome?.fault.code === 'chain/known-block') return
     this.facts.lost++
@@ -283,6 +283,6 @@ export class BlockRelay {
 
 interface Heard {
   readonly compact: CompactBlock
-  readonly tip: HeaderTip
+  readonly tip: CheckedTip
   readonly waitMs: number
 }

@@ -1,4 +1,4 @@
-import { type Block, transactionsRoot, witnessRoot } from '../../../consensus/block/block.ts'
+import { type MatchedBlock, matchBody } from '../../../consensus/block/check.ts'
 import type { SealedHeader } from '../../../consensus/block/header.ts'
 import type { Timers } from '../../../consensus/chain/ports.ts'
 import { decodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
@@ -17,24 +17,9 @@ export interface FetchDependencies {
 /** Times that a busy peer is asked for the same. */
 const BUSY_TIMES = 2
 
-/** The body if its roots are those of the header. */
-export function bodyOf(header: SealedHeader, slots: Slots): readonly Transaction[] | undefined {
-  const transactions = slots.filter((tx) => tx !== undefined)
-  if (transactions.length < slots.length) return undefined
-  const { header: said } = header
-  const matches =
-    transactionsRoot(transactions) === said.transactionsRoot && witnessRoot(transactions) === said.witnessRoot
-  return matches ? transactions : undefined
-}
-
-/** The block of a header and its body. */
-export function blockOf({ header, bytes, id }: SealedHeader, transactions: readonly Transaction[]): Block {
-  return { header, bytes, id, transactions }
-}
-
 /**
- * Asks a peer for what is missing; undefined if it did not help. That an answer fills the slots with something else is
- * nobody's fault: whoever made the message may have named places that the block does not have.
+ * Asks a peer for what is missing; undefined if it did not help. The peer is not to blame for an answer that fills the slots with
+ * something else: the maker of the message may have named places that the block does not have.
  */
 export async function fetchMissing(
   { peers, timers }: FetchDependencies,
@@ -59,7 +44,7 @@ export async function fetchMissing(
 export async function fetchBody(
   { peers, timers }: FetchDependencies,
   ...[from, header]: [PeerId, SealedHeader]
-): Promise<readonly Transaction[] | undefined> {
+): Promise<MatchedBlock | undefined> {
   const patience = { peers, timers, times: BUSY_TIMES }
   const reply = await askPatiently(patience, from, 'bodies', [header.id])
   return reply.ok ? bodyIn(peers, from, header, reply.value) : undefined
@@ -76,7 +61,7 @@ export async function remind({ peers }: FetchDependencies, from: PeerId, header:
 /** The one body of a reply; anything else is reported. */
 function bodyIn(
   ...[peers, from, header, reply]: [Peers, PeerId, SealedHeader, ReplyOf<'bodies'>]
-): readonly Transaction[] | undefined {
+): MatchedBlock | undefined {
   const [first] = reply
   if (first === undefined || reply.length > 1) {
     peers.report(from, 'unasked', `${reply.length} bodies in place of one`)
@@ -84,9 +69,10 @@ function bodyIn(
   }
   const transactions = decoded(peers, from, first)
   if (transactions === undefined) return undefined
-  const body = bodyOf(header, transactions)
-  if (body === undefined) peers.report(from, 'bad-body', header.id)
-  return body
+  const block = matchBody(header, transactions)
+  if (block.ok) return block.value
+  peers.report(from, 'bad-body', header.id)
+  return undefined
 }
 
 function decoded(

@@ -1,7 +1,8 @@
+import { earlyMs } from '../../../consensus/block/check.ts'
 import type { SealedHeader } from '../../../consensus/block/header.ts'
 import type { WorkVerifier } from '../../../consensus/block/pow.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
-import { extendTip, type HeaderTip, headerTipOf } from '../../../consensus/chain/header-tip.ts'
+import { type CheckedTip, extendTip, type HeaderTip, headerTipOf } from '../../../consensus/chain/header-tip.ts'
 import type { Clock } from '../../../consensus/chain/ports.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import { LruMap } from '../../../consensus/primitives/lru.ts'
@@ -25,7 +26,7 @@ export interface HeaderJudgeDependencies {
  * not taken, and nobody is to blame; `unproven` where its sender has used up the time of a core that he may cost.
  */
 export type HeaderJudgement =
-  | { readonly kind: 'good'; readonly tip: HeaderTip; readonly waitMs: number }
+  | { readonly kind: 'good'; readonly tip: CheckedTip; readonly waitMs: number }
   | { readonly kind: 'bad' | 'unknown-parent' | 'not-taken' | 'unproven' }
 
 /** Time of a core that a proof of work takes. */
@@ -60,7 +61,8 @@ export class HeaderJudge {
       this.#deps.facts.tooLight++
       return NOT_TAKEN
     }
-    const waitMs = this.#waitOf(header)
+    const { chain, clock } = this.#deps
+    const waitMs = earlyMs(header, clock.now(), chain.ruleBook.at(header.header.height).block)
     if (waitMs > EARLY_MS_MAX) return NOT_TAKEN
     const proven = await this.#prove(from, header)
     if (proven === undefined) return UNPROVEN
@@ -80,12 +82,6 @@ export class HeaderJudge {
     if (entry === undefined) return tipOf(header.parent)
     // Whoever passes blocks on before they are checked cannot know that one is invalid.
     return entry.invalid ? 'invalid' : headerTipOf(chain.database, entry)
-  }
-
-  /** How long the header is still too early by our clock. */
-  #waitOf({ header }: SealedHeader): number {
-    const { chain, clock } = this.#deps
-    return Math.max(0, header.timeMs - chain.ruleBook.at(header.height).block.futureMsMax - clock.now())
   }
 
   /** Whether the proof of work holds; undefined where it was not looked at. */

@@ -1,8 +1,8 @@
-import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { type Fault, fault, faultRow } from '../../../consensus/primitives/fault.ts'
 import type { FaultCode } from '../../../consensus/primitives/fault-table.ts'
 import type { WtxId } from '../../../consensus/primitives/ids.ts'
-import { LruMap } from '../../../consensus/primitives/lru.ts'
+import { LruMap, LruSet } from '../../../consensus/primitives/lru.ts'
 import { decodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
 import type { Mempool } from '../../../mempool/mempool.ts'
 import type { Measure, PeerId, Verdict } from '../network.ts'
@@ -13,7 +13,7 @@ import type { TransactionFacts } from './relay-facts.ts'
 /** What the judge works with. */
 export interface TransactionJudgeDependencies {
   readonly peers: Peers
-  readonly chain: Chain
+  readonly chain: ChainReader
   readonly mempool: Mempool
   readonly extra: ExtraPool
   readonly facts: TransactionFacts
@@ -57,7 +57,7 @@ const UNDER_ALL_RULES: ReadonlySet<FaultCode> = new Set<FaultCode>(['tx/bad-sign
 /** Judges transactions of peers: none is checked twice at once, false ones never again, and nobody can crowd out others. */
 export class TransactionJudge {
   readonly #deps: TransactionJudgeDependencies
-  readonly #false = new LruMap<WtxId, true>(FALSE_REMEMBERED)
+  readonly #false = new LruSet<WtxId>(FALSE_REMEMBERED)
   /** What the state refused: how often, and the height before which it is not asked for again. */
   readonly #ofTheState = new LruMap<WtxId, { readonly times: number; readonly untilHeight: number }>(REFUSED_REMEMBERED)
   readonly #underway = new Map<WtxId, Promise<Fault | null>>()
@@ -183,7 +183,7 @@ export class TransactionJudge {
   }
 
   #condemn(from: PeerId, tx: Transaction, { code }: Fault): Verdict {
-    this.#false.set(tx.wtxId, true)
+    this.#false.add(tx.wtxId)
     return this.#blame(from, code)
   }
 

@@ -1,7 +1,7 @@
 import type { Chain } from '../../../consensus/chain/chain.ts'
 import type { Timers } from '../../../consensus/chain/ports.ts'
 import type { WtxId } from '../../../consensus/primitives/ids.ts'
-import { LruMap } from '../../../consensus/primitives/lru.ts'
+import { LruSet } from '../../../consensus/primitives/lru.ts'
 import { encodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
 import type { Mempool } from '../../../mempool/mempool.ts'
 import { type Measure, type Network, type NetworkLog, type PeerId, UNMEASURED, type Verdict } from '../network.ts'
@@ -45,7 +45,7 @@ export class TransactionRelay {
   readonly #puller: Puller
   readonly #announcer: Announcer
   readonly #poolSync: PoolSync
-  readonly #spread = new LruMap<WtxId, true>(SPREAD_REMEMBERED)
+  readonly #spread = new LruSet<WtxId>(SPREAD_REMEMBERED)
   /** Transactions that gossip passes on by itself once they are admitted. */
   readonly #byGossip = new Set<WtxId>()
   readonly #outbox = new Map<WtxId, { readonly tx: Transaction; readonly givenBack: boolean }>()
@@ -158,7 +158,7 @@ export class TransactionRelay {
   #ready(tx: Transaction): void {
     const givenBack = this.#deps.chain.moving
     if (this.#spread.has(tx.wtxId) && !givenBack) return
-    this.#spread.set(tx.wtxId, true)
+    this.#spread.add(tx.wtxId)
     if (!this.#running || this.#outbox.size >= OUTBOX_MAX) return
     if (this.#deps.mode === 'gossip' && this.#byGossip.has(tx.wtxId)) return
     this.#outbox.set(tx.wtxId, { tx, givenBack })

@@ -1,6 +1,6 @@
 import { encodedBodySize } from '../../../consensus/block/block.ts'
-import type { Chain } from '../../../consensus/chain/chain.ts'
 import type { BlockEntry } from '../../../consensus/chain/layout.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { Answer, Exchange } from '../peers/exchange.ts'
 import type { Turn } from '../peers/serving.ts'
@@ -10,7 +10,7 @@ import { PAGE_BYTES } from '../wire/protocols.ts'
 
 /** What the chain is served from. */
 export interface ServeChainDependencies {
-  readonly chain: Chain
+  readonly chain: ChainReader
   /** What this node holds just now. */
   readonly held: () => HeldRange
 }
@@ -45,7 +45,7 @@ async function headersAfter(
   return chain.moving ? { refusal: 'busy' } : { reply: headers }
 }
 
-function commonBlock(database: Chain['database'], locator: readonly BlockId[]): BlockEntry | undefined {
+function commonBlock(database: ChainReader['database'], locator: readonly BlockId[]): BlockEntry | undefined {
   for (const id of locator) {
     const entry = database.entry(id)
     if (entry !== undefined && database.isCanonical(entry)) return entry

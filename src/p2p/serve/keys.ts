@@ -1,11 +1,11 @@
-import type { ChainDatabase } from '../../../consensus/chain/database.ts'
+import type { DatabaseReader } from '../../../consensus/chain/reader.ts'
 import type { Exchange } from '../peers/exchange.ts'
 import { PAGE_BYTES } from '../wire/protocols.ts'
 
 const UNKNOWN = new Uint8Array(0)
 
 /** Answers `keys`: the public keys behind addresses, empty where they are not known or the page is full. */
-export function serveKeys(exchange: Exchange, database: Pick<ChainDatabase, 'keysOf'>): void {
+export function serveKeys(exchange: Exchange, database: Pick<DatabaseReader, 'keysOf'>): void {
   exchange.answer('keys', (_, addresses) => {
     let bytes = 0
     const reply = addresses.map((address) => {

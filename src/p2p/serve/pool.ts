@@ -1,5 +1,5 @@
-import type { Chain } from '../../../consensus/chain/chain.ts'
 import type { Timers } from '../../../consensus/chain/ports.ts'
+import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import type { WtxId } from '../../../consensus/primitives/ids.ts'
 import { encodeTransaction } from '../../../consensus/tx/transaction.ts'
 import type { Mempool } from '../../../mempool/mempool.ts'
@@ -13,7 +13,7 @@ import { PAGE_BYTES } from '../wire/protocols.ts'
 
 /** What the answers are made from. */
 export interface PoolServing {
-  readonly chain: Pick<Chain, 'database'>
+  readonly chain: Pick<ChainReader, 'database'>
   readonly mempool: Mempool
   readonly blocks: BlockRelay
   readonly transactions: TransactionRelay

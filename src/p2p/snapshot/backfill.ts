@@ -1,15 +1,16 @@
-import { type Block, bodySize, transactionsRoot, witnessRoot } from '../../../consensus/block/block.ts'
+import { type Block, bodySize, encodedBodySize } from '../../../consensus/block/block.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
+import type { ChainDatabase } from '../../../consensus/chain/database.ts'
 import { changeHeld } from '../../../consensus/chain/held-bodies.ts'
-import { type HeldBodies, prefixKey } from '../../../consensus/chain/layout.ts'
+import { BASE_MARK, type BlockEntry, type HeldBodies, KEYS, prefixKey } from '../../../consensus/chain/layout.ts'
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
 import { bodyWrites } from '../../../consensus/chain/writes.ts'
+import { decodeOwn, encode } from '../../../consensus/primitives/codec.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
-import { decodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
 import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
+import { blockOf } from '../wire/body.ts'
 import { PROTOCOLS } from '../wire/protocols.ts'
-import { sizeBodies, sizedEntry } from './body-sizes.ts'
 import { Waits } from './waits.ts'
 
 /** What old blocks are fetched with. */
@@ -95,9 +96,11 @@ export class Backfill {
     const blocks: Block[] = []
     let lowest = newest + 1
     for (const [i, encoded] of reply.value.entries()) {
-      const block = this.#blockOf(ids[i], encoded)
+      const id = ids[i]
+      const entry = id && chain.database.entry(id)
+      const block = entry && blockOf(entry, encoded)
       if (block === undefined) {
-        peers.report(peer, 'bad-body', `block ${ids[i] ?? 'that was not asked for'}`)
+        peers.report(peer, 'bad-body', `block ${id ?? 'that was not asked for'}`)
         break
       }
       lowest = block.header.height
@@ -114,22 +117,6 @@ export class Backfill {
   #missed(peer: PeerId): false {
     this.#waits.note(peer, PROTOCOLS.bodies.deadlineMs, 0)
     return false
-  }
-
-  /** The block, if these are its transactions. */
-  #blockOf(id: BlockId | undefined, encoded: readonly Uint8Array[]): Block | undefined {
-    const entry = id && this.#deps.chain.database.entry(id)
-    const transactions: Transaction[] = []
-    for (const bytes of encoded) {
-      const tx = decodeTransaction(bytes)
-      if (!tx.ok) return undefined
-      transactions.push(tx.value)
-    }
-    const { header } = entry ?? {}
-    if (entry === undefined || header === undefined) return undefined
-    const same = transactionsRoot(transactions) === header.transactionsRoot
-    if (!same || witnessRoot(transactions) !== header.witnessRoot) return undefined
-    return { header, bytes: entry.bytes, id: entry.id, transactions }
   }
 
   /** Stores blocks from a height up to those that are held; witnesses that are not wanted are left out. */
@@ -173,4 +160,45 @@ export class Backfill {
       this.#running = run.catch((error: unknown) => this.#deps.onFatal(error))
     })
   }
+}
+
+/** Blocks looked at in one step, and those of them that are read: a step must be short. */
+const ENTRIES_PER_STEP = 256
+const READ_PER_STEP = 4
+
+/** A stored block's entry with the size that its body turned out to have. */
+function sizedEntry(database: ChainDatabase, id: BlockId, bodyBytes: number): readonly BlockEntry[] {
+  const entry = database.entry(id)
+  return entry === undefined ? [] : [{ ...entry, bodyBytes }]
+}
+
+/**
+ * Gives blocks behind a snapshot the sizes that older releases left out, some at a call, newest first; whether there are more.
+ * What is done is marked, so that it is done once.
+ */
+async function sizeBodies(database: ChainDatabase): Promise<boolean> {
+  const { base, held } = database
+  const bottom = Math.max(1, held.bodiesFrom, held.witnessesFrom)
+  const top = sizedFrom(database) - 1
+  const entries: BlockEntry[] = []
+  let height = top
+  for (; height >= bottom && entries.length < READ_PER_STEP && top - height < ENTRIES_PER_STEP; height--) {
+    const entry = database.entry(database.idAt(height) as BlockId)
+    if (entry !== undefined && entry.bodyBytes === 0) entries.push(...measured(database, entry))
+  }
+  const done = height < bottom
+  if (base === 0 || top < 1) return false
+  const mark = { key: KEYS.meta('sized'), value: encode(BASE_MARK, { height: done ? 0 : height + 1 }) }
+  await database.restate(entries, [mark])
+  return !done
+}
+
+function sizedFrom({ base, store }: ChainDatabase): number {
+  const mark = store.get(KEYS.meta('sized'))
+  return mark === undefined ? base + 1 : decodeOwn(BASE_MARK, mark).height
+}
+
+function measured(database: ChainDatabase, { id }: BlockEntry): readonly BlockEntry[] {
+  const encodings = database.encodedTransactions(id)
+  return encodings === undefined ? [] : sizedEntry(database, id, encodedBodySize(encodings))
 }

@@ -1,4 +1,3 @@
-import { connectIndexes } from '../../../consensus/chain/index-writes.ts'
 import {
   collect,
   type KeyRange,
@@ -10,6 +9,7 @@ import {
 import { idOfKey, KEYS, prefixKey } from '../../../consensus/chain/layout.ts'
 import { type Pacer, runPaced } from '../../../consensus/chain/ports.ts'
 import type { RuleBook } from '../../../consensus/chain/rule-book.ts'
+import { connectIndexes } from '../../../consensus/chain/writes.ts'
 import type { StateRecord } from '../../../consensus/ledger/module.ts'
 import { assert } from '../../../consensus/primitives/assert.ts'
 import { decodeOwn } from '../../../consensus/primitives/codec.ts'

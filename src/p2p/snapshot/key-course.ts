@@ -6,7 +6,7 @@ import { decodeOwn } from '../../../consensus/primitives/codec.ts'
 import type { Address } from '../../../consensus/primitives/ids.ts'
 import type { ReplyOf, RequestOf } from '../wire/messages.ts'
 import { bytesOf, type Course, type Taken } from './course.ts'
-import type { TakingParts } from './page-course.ts'
+import type { TakingDependencies } from './page-course.ts'
 import { STAGES, type TakingMark, takingWrite } from './taking-mark.ts'
 
 const NO_ADDRESS = '0'.repeat(64) as Address
@@ -21,12 +21,12 @@ const STRANGERS_MAX = 20_000
 export class KeyCourse implements Course<'keyPages'> {
   readonly protocol = 'keyPages'
   bytes = 0
-  readonly #parts: TakingParts
+  readonly #parts: TakingDependencies
   #mark: TakingMark
   #after: Address | undefined
   #strangers = 0
 
-  constructor(parts: TakingParts, mark: TakingMark) {
+  constructor(parts: TakingDependencies, mark: TakingMark) {
     this.#parts = parts
     this.#mark = mark
     this.#after = mark.begun ? (toHex(mark.after) as Address) : undefined

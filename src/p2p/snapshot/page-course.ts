@@ -17,7 +17,7 @@ const PAGES_PER_STEP = 128
 const REUSED_PER_BATCH = 2_048
 
 /** A store with the room that a snapshot is put together in. */
-export interface TakingParts {
+export interface TakingDependencies {
   readonly staging: KeyValueStore
   readonly pacer: Pacer
   readonly stopped: () => boolean
@@ -31,7 +31,7 @@ export interface TakingParts {
 export class PageCourse implements Course<'statePages'> {
   readonly protocol = 'statePages'
   bytes = 0
-  readonly #parts: TakingParts
+  readonly #parts: TakingDependencies
   #mark: TakingMark
   #walk: PageWalk
   /** The last page that was taken; undefined before the root. */
@@ -40,7 +40,7 @@ export class PageCourse implements Course<'statePages'> {
   #swept: boolean
 
   /** Goes on where the mark says. `root` is the state root. */
-  constructor(parts: TakingParts, mark: TakingMark, root: Uint8Array) {
+  constructor(parts: TakingDependencies, mark: TakingMark, root: Uint8Array) {
     this.#parts = parts
     this.#mark = mark
     this.#swept = !mark.stale

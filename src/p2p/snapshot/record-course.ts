@@ -9,7 +9,7 @@ import type { PeerId } from '../network.ts'
 import type { ReplyOf, RequestOf } from '../wire/messages.ts'
 import { bytesOf, type Course, type Taken } from './course.ts'
 import { dropOthers } from './derived.ts'
-import type { TakingParts } from './page-course.ts'
+import type { TakingDependencies } from './page-course.ts'
 import { STAGES, type TakingMark, takingWrite } from './taking-mark.ts'
 
 /** Records checked before others may get a turn. */
@@ -40,7 +40,7 @@ interface Stretch {
 export class RecordCourse implements Course<'stateRecords'> {
   readonly protocol = 'stateRecords'
   bytes = 0
-  readonly #parts: TakingParts
+  readonly #parts: TakingDependencies
   readonly #blame: (peer: PeerId) => void
   readonly #blamed = new Set<PeerId>()
   #lookup: Promise<LeafLookup> | undefined
@@ -55,7 +55,7 @@ export class RecordCourse implements Course<'stateRecords'> {
   readonly #earlier: Stretch[] = []
   sole: PeerId | undefined
 
-  constructor(parts: TakingParts, mark: TakingMark, blame: (peer: PeerId) => void) {
+  constructor(parts: TakingDependencies, mark: TakingMark, blame: (peer: PeerId) => void) {
     this.#parts = parts
     this.#mark = mark
     this.#blame = blame

@@ -1,11 +1,13 @@
 import type { Block } from '../../../consensus/block/block.ts'
+import { decodeHeader } from '../../../consensus/block/header.ts'
 import type { Clock, Pacer, Timers } from '../../../consensus/chain/ports.ts'
+import { assert } from '../../../consensus/primitives/assert.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { PeerId } from '../network.ts'
 import { isBusy } from '../peers/patience.ts'
 import type { Peers } from '../peers/peers.ts'
+import { blockOf } from '../wire/body.ts'
 import { PROTOCOLS } from '../wire/protocols.ts'
-import { blockOf } from './body.ts'
 import { BATCH_BYTES, type BodySources } from './body-sources.ts'
 import type { BranchHeader, ProvenBranch } from './proven-branch.ts'
 import type { Signal } from './signal.ts'
@@ -192,7 +194,9 @@ export class BodyFetch {
       const body = bodies[i]
       if (this.#closed || body === undefined) return
       if (slot.block !== undefined || this.#slots.get(slot.header.id) !== slot) continue
-      const block = blockOf(slot.header, body)
+      const header = decodeHeader(slot.header.bytes)
+      assert(header.ok, 'a proven header decodes')
+      const block = blockOf(header.value, body)
       if (block === undefined) {
         this.#sources.exclude(peer)
         peers.report(peer, 'bad-body', `${slot.header.id} at height ${slot.header.height}`)

@@ -226,7 +226,7 @@ export class BranchRun implements Running {
   }
 
   async #import(block: Block): Promise<void> {
-    const outcome = await this.#deps.intake.take(block, this.#peer, this.totalWork)
+    const outcome = await this.#deps.intake.take(block, this.#peer, { provenWork: this.totalWork })
     this.#hasMoved ||= outcome.ok
     if (outcome.ok || outcome.fault.code === 'chain/known-block') this.#next()
     else await this.#refused(outcome.fault)

@@ -6,7 +6,7 @@ import type { HeaderPage, HeaderWalk } from './header-walk.ts'
 import type { Signal } from './signal.ts'
 
 /** What a peer's first headers are waited for with. */
-export interface FirstPageMeans {
+export interface FirstPageDependencies {
   readonly peers: Peers
   readonly clock: Clock
   /** Told whenever there is something to look at. */
@@ -28,7 +28,7 @@ const KNOWN_PAGES_MAX = 3
 export async function firstNew(
   walk: HeaderWalk,
   peer: Peer,
-  means: FirstPageMeans,
+  means: FirstPageDependencies,
 ): Promise<Result<HeaderPage> | null> {
   let isOver = false
   const pages = async (): Promise<Result<HeaderPage>> => {
@@ -47,7 +47,7 @@ export async function firstNew(
 async function patiently(
   page: Promise<Result<HeaderPage>>,
   patienceMs: number,
-  { peers, clock, changed, stopped }: FirstPageMeans,
+  { peers, clock, changed, stopped }: FirstPageDependencies,
 ): Promise<Result<HeaderPage> | null> {
   const startedMs = clock.now()
   let came = false

@@ -1,16 +1,16 @@
 import type { Block } from '../../../consensus/block/block.ts'
+import { earlyMs } from '../../../consensus/block/check.ts'
 import type { WorkVerifier } from '../../../consensus/block/pow.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { PeerId } from '../network.ts'
+import { EARLY_MS_MAX } from '../relay/header-judge.ts'
 
 /** Blocks held at most, each up to a mebibyte. */
 const HELD_MAX = 16
 /** Of one sender. */
 const HELD_MAX_EACH = 4
-/** How early a block may be to be held at all; what is earlier comes again by itself. */
-const EARLY_MS_MAX = 120_000
 
 interface HeldDependencies {
   readonly chain: Chain
@@ -25,7 +25,7 @@ interface Held {
 }
 
 /**
- * Blocks from the future, as our clock has it, until their time has come: nobody is to blame for two clocks. Their work is
+ * Blocks from the future, as our clock has it, until their time has come: clocks differ, so no peer is to blame. Their work is
  * checked before they take up memory.
  */
 export class HeldBlocks {
@@ -71,8 +71,7 @@ export class HeldBlocks {
 
   #keep(block: Block, from: PeerId | null): void {
     const { chain, clock, timers } = this.#deps
-    const { timeMs, height } = block.header
-    const waitMs = timeMs - chain.ruleBook.at(height).block.futureMsMax - clock.now()
+    const waitMs = earlyMs(block, clock.now(), chain.ruleBook.at(block.header.height).block)
     if (waitMs > EARLY_MS_MAX) return
     const cancel = timers.after(Math.max(1, waitMs), () => {
       this.#held.delete(block.id)

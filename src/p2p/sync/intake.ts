@@ -1,15 +1,16 @@
 import type { Block } from '../../../consensus/block/block.ts'
 import type { WorkVerifier } from '../../../consensus/block/pow.ts'
-import type { Chain, ImportOutcome } from '../../../consensus/chain/chain.ts'
+import type { Chain, Foreknown, ImportOutcome } from '../../../consensus/chain/chain.ts'
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
-import { VerifierFailure } from '../../../consensus/chain/verifier-failure.ts'
+import { VerifierFailure } from '../../../consensus/crypto/verifier.ts'
 import { type Fault, fault, faultRow } from '../../../consensus/primitives/fault.ts'
+import type { Address, BlockId } from '../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
+import { KEY_ADDRESSES_MAX } from '../wire/messages.ts'
 import { HeldBlocks } from './held-blocks.ts'
 import { fetchKeys } from './key-fetch.ts'
-import { missingKeys } from './missing-keys.ts'
 
 /** What the intake works with. */
 export interface IntakeDependencies {
@@ -53,15 +54,15 @@ export class BlockIntake {
 
   /**
    * Imports a block. `from` answers for the block: name the peer on whose best chain it lies, and null where it was passed on
-   * before it was checked, as gossip is, for then no peer is to blame. `provenWork` is as in {@link Chain.import}. A
+   * before it was checked, as gossip is, for then no peer is to blame. A
    * mismatch of roots counts as a false body. Faults are the chain's; it never rejects.
    */
-  async take(block: Block, from: PeerId | null, provenWork = 0n): Promise<Result<ImportOutcome>> {
-    let outcome = await this.#import(() => this.#deps.chain.import(block, provenWork))
-    if (this.#isWaiting(block, outcome)) outcome = await this.#again(block, provenWork)
+  async take(block: Block, from: PeerId | null, known: Foreknown = {}): Promise<Result<ImportOutcome>> {
+    let outcome = await this.#import(() => this.#deps.chain.import(block, known))
+    if (this.#isWaiting(block, outcome)) outcome = await this.#again(block, known)
     for (let round = 0; round < KEY_ROUNDS && !outcome.ok && outcome.fault.code === 'chain/keys-missing'; round++) {
       if (!(await this.#fetchKeys(block, from))) break
-      outcome = await this.#again(block, provenWork)
+      outcome = await this.#again(block, known)
     }
     if (!outcome.ok) this.#judge(block, from, outcome.fault)
     return outcome
@@ -75,10 +76,10 @@ export class BlockIntake {
   }
 
   /** A block of a side branch was stored before its keys were missed: then the branch is what is tried again. */
-  async #again(block: Block, provenWork: bigint): Promise<Result<ImportOutcome>> {
+  async #again(block: Block, known: Foreknown): Promise<Result<ImportOutcome>> {
     const { chain } = this.#deps
     const stored = chain.database.entry(block.id)
-    if (stored === undefined) return this.#import(() => chain.import(block, provenWork))
+    if (stored === undefined) return this.#import(() => chain.import(block, known))
     const resumed = await this.#import(() => chain.resume())
     if (!resumed.ok) return resumed
     if (chain.database.isCanonical(stored)) return ok('connected')
@@ -140,4 +141,24 @@ export class BlockIntake {
     const offence = mismatch ? 'bad-body' : code === 'block/proof-of-work' ? 'bad-work' : 'bad-block'
     this.#deps.peers.report(from, offence, `${block.id}: ${code} ${JSON.stringify(detail)}`)
   }
+}
+
+/** Blocks of a branch that are looked through at most; what lies deeper shows in the next round. */
+const BLOCKS_MAX = 256
+
+/**
+ * Addresses whose keys a block needs and the registry lacks, those of stored side blocks below it too: all of a branch at
+ * once saves a round for each. At most so many as one request names.
+ */
+function missingKeys({ keys, database }: Chain, block: Block): readonly Address[] {
+  const missing = new Set<Address>()
+  let at: Block | undefined = block
+  for (let count = 0; at !== undefined && count < BLOCKS_MAX && missing.size < KEY_ADDRESSES_MAX; count++) {
+    for (const { body } of at.transactions) {
+      if (body.nonce !== 0n && keys.keysOf(body.sender) === undefined) missing.add(body.sender)
+    }
+    const parent: BlockId = at.header.parent
+    at = database.side.has(parent) ? database.block(parent) : undefined
+  }
+  return [...missing].slice(0, KEY_ADDRESSES_MAX)
 }

@@ -1,19 +1,21 @@
+import type { Chain } from '../../../consensus/chain/chain.ts'
+import { isNear } from '../../../consensus/chain/chain.ts'
 import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
-import { isNear } from '../../../consensus/chain/near-head.ts'
+import type { Clock } from '../../../consensus/chain/ports.ts'
+import type { BlockId } from '../../../consensus/primitives/ids.ts'
+import type { Result } from '../../../consensus/primitives/result.ts'
 import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peer } from '../peers/peers.ts'
 import type { BodyFetchDependencies } from './body-fetch.ts'
 import { BodySources, holds } from './body-sources.ts'
 import { BranchRun, type BranchRunDependencies, type BranchSurroundings, type RunEnd } from './branch-run.ts'
 import { Candidates } from './candidates.ts'
-import { type Claim, isClaimEnough, keepsClaim } from './claim.ts'
+import { type Claim, collectClaim, isClaimEnough, keepsClaim } from './claim.ts'
 import { type ClaimOutcome, Claims } from './claims.ts'
 import { Contest } from './contest.ts'
-import { claimFromBelow } from './deep-claim.ts'
 import type { BlockRef } from './denials.ts'
-import { type FirstPageMeans, firstNew } from './first-page.ts'
-import { GossipWait } from './gossip-wait.ts'
-import { HeaderWalk, type Others, type WalkDependencies } from './header-walk.ts'
+import { type FirstPageDependencies, firstNew } from './first-page.ts'
+import { type HeaderPage, HeaderWalk, type Others, type RunSurroundings, type WalkDependencies } from './header-walk.ts'
 import type { SyncProgress } from './progress.ts'
 import { ProofRun } from './proof-run.ts'
 import type { Unproven } from './prove.ts'
@@ -53,7 +55,7 @@ export class Synchroniser {
   /** Whether peers have shown branches that part farther back than can be unwound: then each is proven to its end before it is followed. */
   #isContested = false
   #movedMs: number
-  readonly #waiting: FirstPageMeans
+  readonly #waiting: FirstPageDependencies
   #stopped = false
   #loop: Promise<void> = Promise.resolve()
 
@@ -387,12 +389,63 @@ export class Synchroniser {
     const { chain, intake } = this.#deps
     const block = tip.totalWork > chain.head.totalWork ? chain.database.block(tip.id) : undefined
     if (block === undefined) return this.#isShort(peer, tip.totalWork) ? 'useless' : 'done'
-    const outcome = await intake.take(block, peer.info.id, tip.totalWork)
+    const outcome = await intake.take(block, peer.info.id, { provenWork: tip.totalWork })
     return outcome.ok ? 'done' : 'failed'
   }
 
   /** Whether the peer has less than it says of itself. Headers that it passed on are no claim: their bodies may be bad. */
   #isShort({ claimedWork }: Peer, totalWork: bigint): boolean {
     return claimedWork > totalWork
+  }
+}
+
+/**
+ * What a branch claims that forks where this node cannot go back to, null if that is no more work than our head has, with the time
+ * waited for it, ms; none of it is hashed.
+ */
+async function claimFromBelow(
+  ...[deps, peer, waiting, around]: [WalkDependencies, Peer, FirstPageDependencies, RunSurroundings]
+): Promise<{ readonly claim: Claim | null; readonly waitedMs: number }> {
+  const walk = new HeaderWalk(deps, peer.info.id, { tip: undefined, deep: true })
+  const claim = await collected(deps, walk, await firstNew(walk, peer, waiting), around)
+  return { claim, waitedMs: walk.waitedMs }
+}
+
+async function collected(
+  ...[deps, walk, first, around]: [WalkDependencies, HeaderWalk, Result<HeaderPage> | null, RunSurroundings]
+): Promise<Claim | null> {
+  if (first?.ok !== true) return null
+  const { ruleBook, head } = deps.chain
+  const judge = { ruleBook, isNearHead: (totalWork: bigint) => totalWork > head.totalWork }
+  const claim = await collectClaim(walk, first.value, judge, around)
+  return claim.ok ? claim.value : null
+}
+
+/** The newest blocks come by gossip; those that it lost are fetched after this. */
+const GOSSIP_MS = 1_500
+const GOSSIP_BLOCKS = 2
+
+/** Leaves time for blocks that gossip may still bring, before they are fetched. */
+class GossipWait {
+  readonly #chain: Pick<Chain, 'head'>
+  readonly #clock: Clock
+  /** Since when a peer is ahead of our head. */
+  #ahead: { readonly of: BlockId; readonly sinceMs: number } | null = null
+
+  constructor(chain: Pick<Chain, 'head'>, clock: Clock) {
+    this.#chain = chain
+    this.#clock = clock
+  }
+
+  /**
+   * How long gossip may still take for a block or two that a peer has and we have not, in ms; 0 or less: no longer. The time runs
+   * from our own head on: a peer that claims another head every moment must not begin it anew. Without a peer none is ahead.
+   */
+  leftMs(peer: Peer | undefined, isBehind: boolean): number {
+    const { head } = this.#chain
+    if (peer === undefined) this.#ahead = null
+    if (peer === undefined || isBehind || peer.head.height - head.header.height > GOSSIP_BLOCKS) return 0
+    if (this.#ahead?.of !== head.id) this.#ahead = { of: head.id, sinceMs: this.#clock.now() }
+    return this.#ahead.sinceMs + GOSSIP_MS - this.#clock.now()
   }
 }

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { toHex } from '../../../consensus/primitives/bytes.ts'
-import type { StablePayment } from '../../../marketplace/stable/claim.ts'
+import type { StablePayment } from '../../../marketplace/till/rails/dollar/claim.ts'
 import { NATIVE_SCHEME } from '../../../rpc/cashier/options.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../../rpc/server/limits.ts'
 import { createServer } from '../../../rpc/server/server.ts'
@@ -121,7 +121,7 @@ describe('one authorization through every door at once', () => {
       },
     }
     rail.market.workbench.hold()
-    const taken = vi.spyOn(rail.checkout, 'settle')
+    const taken = vi.spyOn(rail.till, 'settle')
     const answers = Promise.all([
       ...[overHttp(first, 'ok:doors'), overHttp(second, 'ok:doors')],
       ...[overMcp(payload, 'ok:doors'), overA2a({ serviceId: AGAIN, request: 'ok:doors' }, payload)],
@@ -129,7 +129,7 @@ describe('one authorization through every door at once', () => {
     await rail.reaches('executing')
     // One that comes after the answer was handed over is told that it was.
     await until('all doors have taken it', () => taken.mock.calls.length === 4)
-    expect(taken.mock.calls.map(([{ client }]) => client)).toEqual(new Array(4).fill('127.0.0.1'))
+    expect(taken.mock.calls.map(([{ from }]) => from?.address)).toEqual(new Array(4).fill('127.0.0.1'))
     rail.market.workbench.release()
     for (const { status, text } of await answers) {
       expect(status).toBe(200)

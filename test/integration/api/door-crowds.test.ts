@@ -201,7 +201,7 @@ describe('the calls that a known payment is good for', () => {
       await rail.reaches('executing')
       const strangers = await Promise.all(Array.from({ length: 40 }, () => offer(forged, 'ok:signed', STRANGER)))
       expect(strangers.filter(({ status }) => status !== 429)).toHaveLength(1)
-      const joined = vi.spyOn(rail.checkout, 'settle')
+      const joined = vi.spyOn(rail.till, 'settle')
       const again = offer(payload, 'ok:signed')
       await until('it waits for the answer', () => joined.mock.calls.length === 1)
       rail.market.workbench.release()
@@ -276,8 +276,8 @@ describe('a caller who goes away', () => {
     await open({ ratesPerMinute: { ...DEFAULT_HTTP_LIMITS.ratesPerMinute, settle: 1 } })
     const paid = await rail.market.order('ok:gone', { serviceId: AGAIN })
     expect((await call(paid.request, paidBy(paid))).status).toBe(402)
-    const { store, checkout } = rail.market
-    const settled = vi.spyOn(checkout, 'settle')
+    const { store, till } = rail.market
+    const settled = vi.spyOn(till, 'settle')
     let letIn: () => void = () => {}
     // A payment that is known is let in beyond the rate, once it was looked up.
     const asked = vi.spyOn(store, 'get').mockImplementationOnce(async () => {

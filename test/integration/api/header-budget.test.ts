@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { fault } from '../../../consensus/primitives/fault.ts'
-import { DEFAULT_MARKET_SETTINGS } from '../../../marketplace/checkout/settings.ts'
 import { SERVICE_TABLE } from '../../../marketplace/services/table.ts'
+import { DEFAULT_MARKET_SETTINGS } from '../../../marketplace/till/settings.ts'
 import { QuoteBook } from '../../../rpc/cashier/quotes.ts'
 import type { MarketApi } from '../../../rpc/node/node-api.ts'
 import { closeMarkets, TestMarket } from '../../support/market.ts'

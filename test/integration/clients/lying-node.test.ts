@@ -125,7 +125,7 @@ describe('a node that lies about an agent', () => {
   ])('and %s gets no signature', async (_, told, flags, asked) => {
     const { end } = await update(told, ...flags)
     expect(node.sent).toEqual([])
-    expect(end).toMatch(new RegExp(`if it is right, add ${asked}$`))
+    expect(end).toMatch(new RegExp(`if they are right, add ${asked}$`))
   })
 
   it('is shown with everything that is signed', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { Registrar } from '../../../marketplace/checkout/registrar.ts'
+import { Registrar } from '../../../marketplace/till/rails/native/registrar.ts'
 import { closeMarkets, ONCE, type TestMarket, type TestPayment } from '../../support/market.ts'
 import { closeStores, Partition } from '../../support/partition.ts'
 

@@ -3,8 +3,8 @@ import { ZERO_HEX_32 } from '../../../consensus/primitives/bytes.ts'
 import type { Hash } from '../../../consensus/primitives/ids.ts'
 import { OUTCOME_DELIVERED } from '../../../consensus/tx/payloads.ts'
 import type { Transaction } from '../../../consensus/tx/transaction.ts'
-import type { FinishedClaim } from '../../../marketplace/checkout/claim.ts'
 import { openerOf } from '../../../marketplace/ledger/escrow.ts'
+import type { FinishedClaim } from '../../../marketplace/till/rails/native/claim.ts'
 import { wallet } from '../../support/chain.ts'
 import { closeMarkets, type TestMarket, type TestPayment } from '../../support/market.ts'
 import { closeStores, Partition } from '../../support/partition.ts'
@@ -117,7 +117,7 @@ describe.each(DEPTHS)('a delivered call whose payment was mined in the half that
     await halves.heal()
     expect(await halves.claimOf(payment)).toEqual(['delivered', depth > FINAL ? 'final' : 'owed'])
     const next = await market.restart()
-    await next.checkout.resume()
+    await next.till.resume()
     await next.pass(500)
     expect(next.waitingEntries.map(({ txId }) => txId)).toEqual([payment.txId])
     await next.mineWaiting()

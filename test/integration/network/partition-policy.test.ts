@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type ChainAlert, ChainWatch } from '../../../marketplace/checkout/chain-watch.ts'
+import { type ChainAlert, ChainWatch } from '../../../marketplace/till/chain-watch.ts'
 import { blocksFrom, importAll, outcomeOf, PROVEN_WORK } from '../../support/branches.ts'
 import type { ChainParts } from '../../support/chain.ts'
 import { closeMarkets, ONCE, type TestMarket, type TestPayment } from '../../support/market.ts'

@@ -15,7 +15,7 @@ import { RDAP_HOST, rdapUpstream } from '../../support/upstreams/rdap.ts'
 import { searxngUpstream } from '../../support/upstreams/searxng.ts'
 import { Upstream, type UpstreamHandler } from '../../support/upstreams/upstream.ts'
 
-/** More calls than failures that a provider may have in a row. */
+/** More calls than the consecutive failures that open a breaker. */
 const CALLS = 8
 const TIME = { clock: systemClock, timers: systemTimers }
 const closing: (() => unknown)[] = []
@@ -31,7 +31,7 @@ async function upstreamOf(handler: UpstreamHandler): Promise<Upstream> {
   return upstream
 }
 
-/** Codes of the faults that questions of one caller come to. */
+/** Fault codes of one caller's questions. */
 async function spoil(ask: (call: number) => Promise<Result<unknown>>): Promise<Set<string>> {
   const faults: Fault[] = []
   for (let call = 0; call < CALLS; call++) {
@@ -42,7 +42,7 @@ async function spoil(ask: (call: number) => Promise<Result<unknown>>): Promise<S
   return new Set(faults.map(({ code }) => code))
 }
 
-/** The models of a fake, as an operator sets them up. */
+/** The models of a fake backend, from a models file. */
 async function modelsOf(fake: FakeOpenAi): Promise<OpenModels> {
   const folder = temporaryFolder()
   closing.push(() => removeFolder(folder))

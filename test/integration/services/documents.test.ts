@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runService } from '../../../marketplace/checkout/run-service.ts'
 import { checkRequest } from '../../../marketplace/services/service.ts'
+import { runService } from '../../../marketplace/till/workshop.ts'
 import { openDocuments } from '../../../src/engines/documents/document-desk.ts'
 import { EnginePool } from '../../../src/workers/engine-pool.ts'
 import { DOCUMENT_EXAMPLES } from '../../support/document-requests.ts'
@@ -202,7 +202,7 @@ describe('hostile documents', () => {
     expect((await make(items(18, word(500)))).pages).toBeGreaterThan(5)
   })
 
-  // Each of these has about as many bytes as a request may have.
+  // Each of these is about as long as a request may be.
   const wide = { description: 'x', qty: '888888888.8888', unitPrice: '888888.888888', vatPercent: '99.999' }
   const LONGEST: readonly (readonly [string, object])[] = [
     ['long texts in all items', items(200, 'Oak shelf, oiled, '.repeat(15).trim())],

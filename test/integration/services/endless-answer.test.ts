@@ -16,10 +16,13 @@ afterEach(() => {
   for (const close of closing.splice(0)) close()
 })
 
-/** More than any reader takes; what pours out all of it was read without a bound. */
+/** More than any reader accepts: a server that could send all of it was read without a bound. */
 const ALL_BYTES = 256 * 1_048_576
 
-/** A node that answers everything with JSON that hardly ends, as fast as it is read; counts what it sent and who hung up. */
+/**
+ * A node that answers every call with almost endless JSON, as fast as it is read. It counts the sent bytes, and the
+ * clients that hung up.
+ */
 async function endlessNode(status = 200) {
   const seen = { bytes: 0, hungUp: 0 }
   const piece = Buffer.alloc(1_048_576, ' ')

@@ -17,7 +17,7 @@ function poolOf(atOnce: number, options: EnginePoolOptions = {}): EnginePool {
   return pool
 }
 
-/** Tells a process of the pool what to do, in place of a page. */
+/** Makes a process of the pool misbehave as told, instead of reading a page. */
 function tell(pool: EnginePool, misdeed: string, signal: AbortSignal = NEVER): Promise<unknown> {
   return pool.run('page/meta', { url: misdeed, bytes: new Uint8Array(8), mediaType: '', charset: null }, signal)
 }

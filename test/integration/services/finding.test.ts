@@ -14,7 +14,7 @@ afterEach(async () => {
   expect(rejections.splice(0)).toEqual([])
 })
 
-/** A started host that notes what it found. */
+/** A started host that records the peers that it found. */
 async function finding(options: Parameters<typeof makeHost>[0]) {
   const host = await makeHost(options)
   hosts.push(host)
@@ -26,12 +26,12 @@ async function finding(options: Parameters<typeof makeHost>[0]) {
   return { host, knows }
 }
 
-/** Whether an address is one of a host, with its id or without. */
+/** Whether an address belongs to a host, with or without its id. */
 function isAt(text: string, host: Host): boolean {
   return host.addresses().some((own) => own === text || own.startsWith(`${text}/p2p/`))
 }
 
-// A network of its own: other nodes of this machine are asked by its name too.
+// A random network: otherwise other nodes on this machine would be found, too.
 const genesis = randomBytes(32).toString('hex')
 
 test('nodes of one network on one machine find each other by mDNS, those of another do not', async () => {

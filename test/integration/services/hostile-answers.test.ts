@@ -14,12 +14,12 @@ const ANY: WebRequest = { accept: '*/*', bytesMax: 2_097_152, tooLong: 'cut' }
 const OK = 'HTTP/1.1 200 OK\r\n'
 const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`
 
-/** A server that says something once it is asked, and no more. */
+/** A server that answers once with this text. */
 function says(text: string): WorldHost {
   return { socket: (socket) => void socket.once('data', () => socket.end(text)) }
 }
 
-/** A server that says something, and then the same again and again, as fast as it is taken. */
+/** A server that sends a text, and then a block again and again, as fast as it is read. */
 function floods(head: string, block: string): WorldHost {
   const more = (socket: Socket): void => {
     while (!socket.destroyed && socket.write(block));
@@ -37,17 +37,17 @@ function site(robots: string): WorldHost {
   return { pages: (request, response) => void response.end(request.url === '/robots.txt' ? robots : 'page') }
 }
 
-/** Whether the site that is slow at first answers by now. */
+/** Whether the site that is slow at first answers now. */
 const slow = { isAwake: false }
 
-/** Ends a reading when the site that a redirect led it to is asked: at the last moment. */
+/** Ends a read at the last moment: when the target of its redirect is asked. */
 const hurried = { end: (): void => {} }
 
-/** Where the newest page is, and the validators that the site got which only says so. */
+/** The site that a redirect names as the newest, and the validators that the redirecting site received. */
 const newest = { host: 'first.example' }
 const leaked: string[] = []
 
-/** A site that numbers its pages by itself, as many do: the first of any is "1". */
+/** A site whose etags count from "1": equal etags of two sites do not mean equal pages. */
 function numbered(name: string): NonNullable<WorldHost['pages']> {
   return (request, response) => {
     response.setHeader('etag', '"1"')
@@ -140,13 +140,13 @@ describe('answers out of the ordinary', () => {
     ['empty-zstd.example', '200'],
     ['odd-names.example', '200 hello'],
     ['refresh.example', '200 hello'],
-    ['status-999.example', 'web/answer its status is none of HTTP'],
-    ['status-600.example', 'web/answer its status is none of HTTP'],
-    ['status-099.example', 'web/answer its status is none of HTTP'],
+    ['status-999.example', 'web/answer its status is not an HTTP status'],
+    ['status-600.example', 'web/answer its status is not an HTTP status'],
+    ['status-099.example', 'web/answer its status is not an HTTP status'],
     ['switching.example', 'web/answer it broke off'],
   ])('%s: %s', async (host, told) => expect(await toldOf(read(host))).toBe(told))
 
-  /** A page that is read through a cache whose clock is set by hand. */
+  /** A page read through a cache with a manual clock. */
   function cached(host: string) {
     const clock = { nowMs: 1_000_000, now: () => clock.nowMs }
     const cache = new PageCache(world.fetcher({ clock }), clock)
@@ -211,7 +211,7 @@ describe('robots.txt that means ill', () => {
     for (const name of names)
       expect(await toldOf(fetcher.read(new URL(`http://${name}/`), { ...ANY, robots: true }, NEVER))).toBe('200 page')
     const grown = heapBytes() - before
-    // The fetcher is asked once more, so that nothing it remembers can have been let go of.
+    // The fetcher is used once more, so that its memory is not freed before the measurement.
     expect(await toldOf(fetcher.read(new URL('http://n0.example/'), { ...ANY, robots: true }, NEVER))).toBe('200 page')
     expect(grown).toBeLessThan(10_000_000)
     await many.close()

@@ -17,7 +17,7 @@ async function endingOf(task: PageTask, text: string): Promise<string> {
   return result.ok ? 'output' : result.fault.code
 }
 
-/** A page that anybody can read: the engines still work, and are not worn out. */
+/** Reads a harmless page, to show that the engines still work. */
 async function expectWork(): Promise<void> {
   expect(await endingOf('page/article', '<p>hello')).toBe('output')
 }

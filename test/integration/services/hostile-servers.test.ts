@@ -11,12 +11,12 @@ import { WORLD_CERTIFICATE, WORLD_KEY } from '../../support/web-world-tls.ts'
 const NEVER = new AbortController().signal
 const ANY: WebRequest = { accept: '*/*', bytesMax: 100_000, tooLong: 'fail' }
 
-/** A server that says something as soon as it is asked, and then perhaps more. */
+/** A server that sends a text when asked, and then runs `andThen`. */
 function says(text: string, andThen: (socket: Socket) => void = (socket) => socket.end()) {
   return { socket: (socket: Socket) => void socket.once('data', () => socket.write(text, () => andThen(socket))) }
 }
 
-/** Writes a text again and again until the other side has enough. */
+/** Sends a text repeatedly until the client closes. */
 function forever(text: string, everyMs: number): (socket: Socket) => void {
   return (socket) => {
     const timer = setInterval(() => socket.write(text), everyMs)
@@ -24,10 +24,10 @@ function forever(text: string, everyMs: number): (socket: Socket) => void {
   }
 }
 
-/** Handshakes that the server got which asks for another one before it answers. */
+/** Renegotiations that the server below was granted. */
 const handshakes = { again: 0 }
 
-/** A server over TLS 1.2, which lets it begin the handshake anew at any time. */
+/** A TLS 1.2 server that starts a renegotiation before it answers. */
 function shakesHandsAgain(plain: Socket): void {
   const socket = new TLSSocket(plain, {
     isServer: true,
@@ -124,7 +124,7 @@ describe('crowds', () => {
     const all = Array.from({ length: 7 }, () =>
       textRead(fetcher.read(new URL('http://mute.example/'), ANY, time.signal)),
     )
-    // Another host is not held up by them.
+    // Reads of another host are not delayed by them.
     expect(await textRead(fetcher.read(new URL('http://news.example/page'), ANY, NEVER))).toBe('hello')
     await until('two are read', () => visits() - before >= 2)
     time.abort()

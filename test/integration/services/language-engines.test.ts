@@ -9,7 +9,7 @@ import { emptyServiceChain } from '../../support/service-chain.ts'
 import { resultOf } from '../../support/service-results.ts'
 import { webPage } from '../../support/text-services.ts'
 
-/** A web of one page. */
+/** A web with a single page. */
 function webOf(page: WebPage): WebReader {
   return {
     readiness: () => ({ available: true, engine: 'web' }),
@@ -22,7 +22,7 @@ const never = new AbortController().signal
 
 const of = (length: number, make: (i: number) => string): string => Array.from({ length }, (_, i) => make(i)).join('')
 
-/** Texts that cost a careless engine the most, each as long as a service takes. */
+/** Texts that are most expensive for a careless engine, each as long as a service accepts. */
 const WORST: readonly (readonly [string, (chars: number) => string])[] = [
   ['one word', (chars) => 'a'.repeat(chars)],
   ['no punctuation', (chars) => of(chars / 10, (i) => `word${i % 977} `).slice(0, chars)],
@@ -67,7 +67,7 @@ describe('engines for texts, in a process of their own', () => {
       await pool.run('text/mood', { text: make(10_000) }, never),
       await pool.run('text/subjects', { text: make(50_000) }, never),
     ]
-    // Texts without sentences are refused, which is not the end of the process.
+    // Texts without sentences are refused, but the process survives.
     if (!summary.ok)
       expect(summary.fault).toMatchObject({
         code: 'engine/refused',

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { faultMessage } from '../../../consensus/primitives/fault.ts'
-import { runService } from '../../../marketplace/checkout/run-service.ts'
 import type { Outside } from '../../../marketplace/ports/outside.ts'
 import type { ServiceContext } from '../../../marketplace/services/context.ts'
 import { proceduralImageGen } from '../../../marketplace/services/providers/image-gen.ts'
 import { checkRequest } from '../../../marketplace/services/service.ts'
+import { runService } from '../../../marketplace/till/workshop.ts'
 import { ProviderKeys } from '../../../src/adapters/provider-keys.ts'
 import { type OpenModels, openModels } from '../../../src/chat/backends/open-models.ts'
 import { systemClock, systemTimers } from '../../../src/daemon/runtime.ts'
@@ -26,7 +26,7 @@ let models: OpenModels
 let context: ServiceContext
 const opened: OpenModels[] = []
 
-/** Models as an operator sets them up. */
+/** Models from a models file, as an operator configures them. */
 async function open(fakes: readonly FakeOpenAi[], translate: readonly { name: string; url: string }[] = []) {
   const path = join(folder, `${opened.length}.json`)
   const roles = ['general', 'translate', 'image']
@@ -74,14 +74,14 @@ const seen = (outside: Partial<Outside> = {}): ServiceContext => ({
   outside: outsideOf({ models: models.pool, translator: models.translator, engines, ...outside }),
 })
 
-/** What a caller is told of a call that came to nothing after it was paid. */
+/** What a caller is told when a paid call failed. */
 async function failure(serviceId: string, request: string): Promise<string> {
   const input = checkRequest(serviceNamed(serviceId), request, seen())
   const result = input.ok ? await runService(serviceNamed(serviceId), input.value, seen()) : input
   return result.ok ? 'it did not fail' : faultMessage(result.fault)
 }
 
-/** What a caller gets for a request: the result, why it is refused, or that it is paid back. */
+/** What a caller gets for a request: the result, the refusal, or the refund. */
 async function paid(serviceId: string, request: string, outside: Partial<Outside> = {}): Promise<unknown> {
   try {
     const answer = await ask(serviceId, request, seen(outside))
@@ -175,7 +175,7 @@ describe('node-llm-chat', () => {
     models = await open([])
     const lacked = (id: string): unknown => serviceNamed(id).ready(seen())
     expect(lacked('node-llm-chat')).toMatchObject({ available: false, requires: ['models.file', 'models.gguf'] })
-    // A model in the process makes no pictures.
+    // An in-process model makes no pictures.
     const ways = ['models.file', 'models.procedural-images']
     expect(lacked('node-image-gen')).toMatchObject({ available: false, requires: ways })
   })

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail } from '../../../consensus/primitives/result.ts'
-import { runService } from '../../../marketplace/checkout/run-service.ts'
 import type { ServiceContext } from '../../../marketplace/services/context.ts'
 import { checkRequest } from '../../../marketplace/services/service.ts'
+import { runService } from '../../../marketplace/till/workshop.ts'
 import { PageCache } from '../../../src/adapters/page-cache.ts'
 import { EnginePool } from '../../../src/workers/engine-pool.ts'
 import { type FakePage, FakeWeb } from '../../support/fake-web.ts'
@@ -29,7 +29,7 @@ beforeEach(() => {
   context = { ...chain, clock, outside: outsideOf({ web: new PageCache(web, clock), engines }) }
 })
 
-/** What a service gives for the page, or its failure. */
+/** The result of a service for the page, or its failure. */
 async function run(serviceId: string, page: FakePage | ReturnType<typeof fail>): Promise<unknown> {
   web.pages[ADDRESS] = page
   const definition = serviceNamed(serviceId)

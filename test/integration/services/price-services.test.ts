@@ -39,7 +39,7 @@ const coingeckoAt = (url: string): ProviderPrices =>
     timers: systemTimers,
   })
 
-/** A context with prices, which were checked; they are asked for anew. */
+/** A context with prices whose providers were checked; prices are asked for again. */
 async function priced(url: string) {
   const prices = coingeckoAt(url)
   await prices.checkAll()

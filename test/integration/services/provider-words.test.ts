@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { runService } from '../../../marketplace/checkout/run-service.ts'
 import type { Outside } from '../../../marketplace/ports/outside.ts'
+import { runService } from '../../../marketplace/till/workshop.ts'
 import { HttpFacilitator } from '../../../src/adapters/facilitator-http.ts'
 import { type OpenAsked, openAsked } from '../../../src/adapters/open-asked.ts'
 import { ProviderKeys } from '../../../src/adapters/provider-keys.ts'
@@ -17,10 +17,10 @@ import { removeFolder, temporaryFolder } from '../../support/processes.ts'
 import { emptyServiceChain } from '../../support/service-chain.ts'
 import { serviceNamed } from '../../support/service-results.ts'
 
-/** What providers tell an operator, and strangers have no business with. */
+/** A provider's message to its operator, which callers must never see. */
 const WORDS = 'organization org-4711 of ada at billing.example owes 12.34 dollars'
 const PARTS = /org-4711|billing|owes|12\.34/
-/** Statuses with which they do. */
+/** Statuses that carry such messages. */
 const STATUSES = [400, 401, 402, 403, 404, 429, 500, 503]
 
 let server: Server
@@ -32,7 +32,7 @@ beforeEach(async () => {
   folder = temporaryFolder()
   server = createServer((request, response) => {
     request.resume()
-    // Every provider puts its words elsewhere.
+    // Every provider puts its message in another field.
     const error = { message: WORDS, code: 'insufficient_quota', param: WORDS, type: WORDS }
     const body = { error, message: WORDS, detail: WORDS, errorReason: WORDS, invalidReason: WORDS, isValid: false }
     const found = { results: [], unresponsive_engines: [[WORDS, WORDS]] }
@@ -50,7 +50,7 @@ afterEach(async () => {
 
 const url = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
-/** Models, translations and speech as an operator sets them up. */
+/** Models, translation and speech, as an operator configures them. */
 async function open(): Promise<OpenAsked> {
   const path = join(folder, 'models.json')
   const roles = ['general', 'fast', 'translate', 'image', 'speech']

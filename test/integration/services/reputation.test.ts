@@ -4,7 +4,7 @@ import { AGAIN, closeMarkets, ONCE, SHOP, TestMarket } from '../../support/marke
 
 afterEach(closeMarkets)
 
-/** Delivers calls of some callers and has their receipts mined. */
+/** Delivers calls of several callers, and mines their receipts. */
 async function sell(market: TestMarket, calls: readonly { from: number; serviceId: string; times: number }[]) {
   for (const { from, serviceId, times } of calls)
     for (let i = 0; i < times; i++)
@@ -24,7 +24,7 @@ it('a caller of two services is one payer of their operator, and one who pays mo
   const { chain } = market.test
   const once = serviceRecord(chain, { agentId: SHOP, serviceId: ONCE })
   expect(once).toMatchObject({ delivered: 10, failed: 0, payers: 3, successPpm: 1_000_000n, topPayerPpm: 800_000n })
-  // 100 / (64 + 1 + 1): three callers who count little more than one.
+  // 100 / (64 + 1 + 1): three callers, but effectively little more than one.
   expect(once.effectivePayersPpm).toBe(1_515_151n)
   expect(operatorRecord(chain, SHOP)).toMatchObject({ delivered: 11, payers: 3 })
 })
@@ -40,6 +40,6 @@ it('an operator that pays itself proves nothing, and whoever is paid to pay burn
   await sell(market, [{ from: 1, serviceId: ONCE, times: 2 }])
   const { burned, delivered, effectivePayersPpm } = serviceRecord(chain, name)
   expect({ delivered, effectivePayersPpm }).toEqual({ delivered: 2, effectivePayersPpm: 1_000_000n })
-  // A hundredth of what was paid, and the base fees of both payments.
+  // A hundredth of the payments, and the base fees of both.
   expect(burned).toBeGreaterThan((2n * price) / 100n)
 })

@@ -11,7 +11,7 @@ const NEVER = new AbortController().signal
 const ANY: WebRequest = { accept: '*/*', bytesMax: 100_000, tooLong: 'fail' }
 const MIB = 1_048_576
 
-/** Requests that the pages of the world got, in order. */
+/** Requests that the pages of this world received, in order. */
 const seen: { readonly url: string; readonly headers: Readonly<Record<string, unknown>> }[] = []
 
 const PAGES: Readonly<Record<string, RequestListener>> = {
@@ -213,10 +213,10 @@ describe('bounds of a body', () => {
   )
 
   test.each([
-    ['/stacked', 'web/answer its content encoding is not read'],
-    ['/unknown-coding', 'web/answer its content encoding is not read'],
-    ['/not-gzip', 'web/answer its coding is broken'],
-    ['/cut-gzip', 'web/answer its coding is broken'],
+    ['/stacked', 'web/answer its content encoding is not supported'],
+    ['/unknown-coding', 'web/answer its content encoding is not supported'],
+    ['/not-gzip', 'web/answer its content encoding is broken'],
+    ['/cut-gzip', 'web/answer its content encoding is broken'],
   ])('%s is no answer', async (path, refusal) =>
     expect(await refusalRead(read(`http://news.example${path}`))).toBe(refusal),
   )
@@ -261,9 +261,9 @@ describe('redirects', () => {
     ['/to-port', 'web/refused port 8080 is not read'],
     ['/to-credentials', 'web/refused it has credentials'],
     ['/to-file', 'web/refused it is not an absolute http or https URL'],
-    ['/to-nothing', 'web/answer it redirects to what is no address'],
-    ['/to-long-host', 'web/answer it redirects to what is no address'],
-    ['/to-long-path', 'web/answer it redirects to what is no address'],
+    ['/to-nothing', 'web/answer it redirects to an invalid URL'],
+    ['/to-long-host', 'web/answer it redirects to an invalid URL'],
+    ['/to-long-path', 'web/answer it redirects to an invalid URL'],
     ['/no-location', 'read 302'],
   ])('%s: %s', async (path, refusal) => expect(await refusalRead(read(`http://news.example${path}`))).toBe(refusal))
 

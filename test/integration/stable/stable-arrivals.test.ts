@@ -23,8 +23,8 @@ async function open(parts: RailParts = {}) {
 }
 
 /** What the chain has said of payments so far; those waited for are none of it. */
-function verdicts({ checkout }: TestRail) {
-  const { seen, missing, unknown } = checkout.figures.arrivals as NonNullable<typeof checkout.figures.arrivals>
+function verdicts({ dollar }: TestRail) {
+  const { seen, missing, unknown } = dollar.figures.arrivals as NonNullable<typeof dollar.figures.arrivals>
   return { seen, missing, unknown }
 }
 
@@ -35,7 +35,7 @@ describe('a payment that a facilitator reports', () => {
     await until('it was looked for', () => verdicts(rail).seen === 1)
     expect(verdicts(rail)).toEqual({ seen: 1, missing: 0, unknown: 0 })
     expect(rail.token.asked).toEqual(['eth_chainId', 'balanceOf', 'eth_getTransactionReceipt'])
-    expect([rail.faults, rail.checkout.figures.arrivals?.waiting]).toEqual([[], 0])
+    expect([rail.faults, rail.dollar.figures.arrivals?.waiting]).toEqual([[], 0])
   })
 
   it('is money until its authorization has run out unused; then the operator is told, once', async () => {
@@ -44,21 +44,21 @@ describe('a payment that a facilitator reports', () => {
     const call = rail.order()
     const outcome = await rail.settle(call)
     expect(outcome.ok).toBe(true)
-    if (outcome.ok) await rail.checkout.delivered(outcome.value.claim)
+    if (outcome.ok) await rail.till.delivered(outcome.value.claim)
     await until('the chain was asked', () => rail.token.asked.filter((method) => method === 'eth_call').length > 1)
-    expect([rail.faults, rail.checkout.sales(AGAIN)]).toEqual([[], { calls: 1, amount: PRICE }])
+    expect([rail.faults, rail.dollar.sales(AGAIN)]).toEqual([[], { calls: 1, amount: PRICE }])
     time.aheadMs = HOUR_MS
     await until('it is missing', () => verdicts(rail).missing === 1)
     const { authorization } = call.payment
     const detail = { facilitator: rail.facilitator.url, payer: authorization.from, transaction: authorization.nonce }
     expect(rail.faults).toMatchObject([{ code: 'stable/not-arrived', detail }])
     expect(await rail.claim()).toMatchObject({ state: 'settled', report: { isMissing: true } })
-    expect(rail.checkout.sales(AGAIN)).toEqual({ calls: 0, amount: 0n })
+    expect(rail.dollar.sales(AGAIN)).toEqual({ calls: 0, amount: 0n })
     // What was delivered stays so: an answer is no second time given away.
     expect(await rail.codeOf(call)).toBe('stable/delivered')
     const again = await rail.restart()
-    expect(again.checkout.figures.arrivals?.waiting).toBe(0)
-    expect(again.checkout.sales(AGAIN)).toEqual({ calls: 0, amount: 0n })
+    expect(again.dollar.figures.arrivals?.waiting).toBe(0)
+    expect(again.dollar.sales(AGAIN)).toEqual({ calls: 0, amount: 0n })
   })
 
   it('is missed at once where its authorization was used for something else', async () => {
@@ -91,7 +91,7 @@ describe('a payment that a facilitator reports', () => {
     time.aheadMs = HOUR_MS
     const again = await rail.restart({ timers: HASTY })
     await until('it is missing', () => verdicts(again).missing === 1)
-    await until('it is no sale', () => again.checkout.sales(AGAIN).calls === 0)
+    await until('it is no sale', () => again.dollar.sales(AGAIN).calls === 0)
   })
 
   it('is told of as not known where the chain cannot be asked for days', async () => {
@@ -99,17 +99,17 @@ describe('a payment that a facilitator reports', () => {
     rail.token.isDown = true
     expect(await rail.codeOf(rail.order())).toBe('settled')
     time.aheadMs = DAY_MS
-    await until('it is waited for', () => rail.checkout.figures.arrivals?.waiting === 1)
+    await until('it is waited for', () => rail.dollar.figures.arrivals?.waiting === 1)
     expect(verdicts(rail)).toEqual({ seen: 0, missing: 0, unknown: 0 })
     time.aheadMs = 3 * DAY_MS
     await until('nobody asks any more', () => verdicts(rail).unknown === 1)
     expect(rail.faults.map(({ code }) => code)).toEqual(['stable/not-arrived'])
-    expect(rail.checkout.sales(AGAIN)).toEqual({ calls: 1, amount: PRICE })
+    expect(rail.dollar.sales(AGAIN)).toEqual({ calls: 1, amount: PRICE })
   })
 
   it('is believed where there is no node of the chain', async () => {
     const { rail } = await open({ hasLedger: false })
     expect(await rail.codeOf(rail.order())).toBe('settled')
-    expect(rail.checkout.figures.arrivals).toBeNull()
+    expect(rail.dollar.figures.arrivals).toBeNull()
   })
 })

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { StablePayment } from '../../../marketplace/stable/claim.ts'
-import { readStablePayment } from '../../../marketplace/stable/payment.ts'
+import type { StablePayment } from '../../../marketplace/till/rails/dollar/claim.ts'
+import { readStablePayment } from '../../../marketplace/till/rails/dollar/payment.ts'
 import { systemTimers } from '../../../src/daemon/runtime.ts'
 import { AGAIN, closeMarkets, ONCE } from '../../support/market.ts'
 import { until } from '../../support/processes.ts'
@@ -129,7 +129,7 @@ describe('a name of a payer', () => {
       'transaction',
     )
     // The claim is on the disk a moment before the rail hears of it.
-    await until('it is a sale', () => rail.checkout.sales(AGAIN).calls === 1)
+    await until('it is a sale', () => rail.dollar.sales(AGAIN).calls === 1)
     expect(await rail.codeOf({ ...call, payment: paymentOf(payer) })).toBe('replayed')
     expect([rail.runs, rail.income]).toEqual([1, PRICE])
   })
@@ -199,7 +199,7 @@ describe('what an operator changes between two starts', () => {
       'transaction',
     )
     const elsewhere = await rail.restart({ terms: { network: { word: 'base', caip2: 'eip155:8453', chainId: 8453 } } })
-    expect([elsewhere.checkout.figures.refundsOwed, (await elsewhere.claim())?.state]).toEqual([0, 'unpaid'])
+    expect([elsewhere.dollar.figures.refundsOwed, (await elsewhere.claim())?.state]).toEqual([0, 'unpaid'])
     expect(await elsewhere.store.open()).toHaveLength(1)
     const home = await elsewhere.restart({ terms: {} })
     await home.reaches('owed')

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { StableRefund } from '../../../marketplace/stable/claim.ts'
+import type { StableRefund } from '../../../marketplace/till/rails/dollar/claim.ts'
 import { AGAIN, closeMarkets, ONCE } from '../../support/market.ts'
 import { until } from '../../support/processes.ts'
 import { closeRails, newPayer, PRICE, paymentOf, type RailParts, TestRail } from '../../support/stable.ts'
@@ -17,8 +17,8 @@ describe('a call paid with an authorization', () => {
     expect(outcome).toMatchObject({ ok: true, value: { replayed: false, claim: { state: 'settled', amount: '2000' } } })
     expect([rail.runs, rail.income]).toEqual([1, PRICE])
     expect(rail.facilitator.asked.map(({ path }) => path)).toEqual(['/supported', '/verify', '/settle'])
-    expect(rail.checkout.sales(AGAIN)).toEqual({ calls: 1, amount: PRICE })
-    expect(rail.checkout.verified).toMatchObject({ ok: true })
+    expect(rail.dollar.sales(AGAIN)).toEqual({ calls: 1, amount: PRICE })
+    expect(rail.dollar.verified).toMatchObject({ ok: true })
   })
 
   it('gives its answer again until it was delivered, and then to nobody without its key', async () => {
@@ -26,11 +26,11 @@ describe('a call paid with an authorization', () => {
     const call = rail.order()
     const first = await rail.settle(call)
     expect(await rail.codeOf(call)).toBe('replayed')
-    if (first.ok) await rail.checkout.delivered(first.value.claim)
+    if (first.ok) await rail.till.delivered(first.value.claim)
     expect(await rail.codeOf(call)).toBe('stable/delivered')
     const named = rail.order('ok:named', { idempotencyKey: 'mine' })
     const second = await rail.settle(named)
-    if (second.ok) await rail.checkout.delivered(second.value.claim)
+    if (second.ok) await rail.till.delivered(second.value.claim)
     expect(await rail.codeOf(named)).toBe('replayed')
     expect(await rail.codeOf({ ...named, idempotencyKey: 'other' })).toBe('stable/delivered')
     expect([rail.runs, rail.income]).toEqual([2, 2n * PRICE])
@@ -48,7 +48,7 @@ describe('a call paid with an authorization', () => {
     expect(await rail.codeOf(stranger)).toBe('settled')
     expect(rail.income).toBe(2n * PRICE)
     const again = await rail.restart()
-    await until('the store was read', () => again.checkout.sales(AGAIN).calls === 2)
+    await until('the store was read', () => again.dollar.sales(AGAIN).calls === 2)
     expect(await again.codeOf({ ...call, payment: pay(), request: 'ok:b' })).toBe('stable/key-used')
   })
 
@@ -133,11 +133,11 @@ describe('a facilitator in trouble', () => {
     const rail = await TestRail.open()
     await rail.facilitator.close()
     for (let i = 0; i < 3; i++) expect(await rail.codeOf(rail.order())).toBe('stable/facilitator')
-    expect(rail.checkout.closedBecause).not.toBeNull()
+    expect(rail.dollar.closedBecause).not.toBeNull()
     await rail.facilitator.open()
-    await until('it is tried again', () => rail.checkout.closedBecause === null)
+    await until('it is tried again', () => rail.dollar.closedBecause === null)
     expect(await rail.codeOf(rail.order())).toBe('settled')
-    expect(rail.checkout.facilitators).toMatchObject([{ healthy: true }])
+    expect(rail.dollar.facilitators).toMatchObject([{ healthy: true }])
   })
 
   it('lying: the work was for nothing, is not done again, and is paid once it settles', async () => {
@@ -186,11 +186,11 @@ describe('a facilitator in trouble', () => {
     const call = order()
     for (let i = 0; i < 20; i++) expect(await rail.codeOf(call)).toBe('stable/refused')
     for (let i = 0; i < 14; i++) await rail.settle(order())
-    expect([rail.runs, rail.checkout.closedBecause]).toEqual([11, null])
+    expect([rail.runs, rail.dollar.closedBecause]).toEqual([11, null])
     expect([await rail.codeOf(call), rail.facilitator.count('/settle')]).toEqual(['stable/failing', 30])
     for (const client of ['198.51.100.1', '203.0.113.1'])
       await rail.settle(rail.order('ok', { client, network: client }))
-    expect(rail.checkout.closedBecause).not.toBeNull()
+    expect(rail.dollar.closedBecause).not.toBeNull()
   })
 
   it.each(['lost', 'gone', 'html', 'deaf', '500'] as const)(
@@ -227,7 +227,7 @@ describe('a facilitator in trouble', () => {
     rail.facilitator.settleProfile = null
     await until('it was asked again', () => rail.facilitator.count('/settle') > 2)
     expect(await rail.codeOf(call)).toBe('stable/unsettled')
-    expect(rail.checkout.figures.unknown).toBe(1)
+    expect(rail.dollar.figures.unknown).toBe(1)
   })
 })
 
@@ -296,7 +296,7 @@ describe('money that comes without a delivery', () => {
     expect(rail.token.balance(from) - before).toBe(PRICE)
     expect(await rail.codeOf(call)).toBe('stable/owed')
     const again = await rail.restart()
-    expect([again.token.balance(from) - before, again.checkout.figures.refundsOwed]).toEqual([PRICE, 0])
+    expect([again.token.balance(from) - before, again.dollar.figures.refundsOwed]).toEqual([PRICE, 0])
   })
 
   it('is paid back once where the answer to the refund was lost', async () => {
@@ -338,7 +338,7 @@ describe('money that comes without a delivery', () => {
     const { from } = call.payment.authorization
     await until('it was refused', () => rail.faults.some(({ code }) => code === 'stable/refund-refused'))
     expect(rail.token.balance(from)).toBe(before)
-    expect(rail.checkout.figures.refundsOwed).toBe(1)
+    expect(rail.dollar.figures.refundsOwed).toBe(1)
     rail.facilitator.settleProfile = null
     await until('it is paid back', () => rail.token.balance(from) - before === PRICE)
   })
@@ -349,6 +349,6 @@ describe('money that comes without a delivery', () => {
     // What is told of is on the disk before.
     await until('it is told of', () => rail.faults.length > 0)
     expect(rail.faults.map(({ code }) => code)).toEqual(['stable/refund-waits'])
-    expect(rail.checkout.figures.refundsOwed).toBe(1)
+    expect(rail.dollar.figures.refundsOwed).toBe(1)
   })
 })

@@ -59,7 +59,7 @@ describe('many calls of one payer at once', () => {
       ]),
     )
     expect([rail.runs, rail.income]).toEqual([UNPAID, 0n])
-    expect(rail.checkout.figures.unknown).toBe(UNPAID)
+    expect(rail.dollar.figures.unknown).toBe(UNPAID)
   })
 
   it('knock no oftener than one after another at what they are to reach and fail at', async () => {

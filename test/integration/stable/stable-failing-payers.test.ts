@@ -107,7 +107,7 @@ describe('a payer whose settlements nobody carried out while the facilitator was
     rail.facilitator.settleProfile = '500'
     expect(new Set(await codes(rail, payer, new Array(5).fill('ok')))).toEqual(new Set(['stable/unsettled']))
     time.aheadMs = 200_000
-    await until('all have run out', () => rail.checkout.figures.unknown === 0)
+    await until('all have run out', () => rail.dollar.figures.unknown === 0)
     rail.facilitator.settleProfile = null
     const validBefore = BigInt(Math.floor(clock.now() / 1_000) + 120)
     expect(await rail.codeOf(rail.order('ok', { payment: paymentOf(payer, { validBefore }) }))).toBe('settled')

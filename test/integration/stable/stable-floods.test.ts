@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { StableClaimStore, StablePayment } from '../../../marketplace/stable/claim.ts'
-import { NEWCOMERS } from '../../../marketplace/stable/newcomers.ts'
-import { FAILED_ANY } from '../../../marketplace/stable/payers.ts'
-import { readStablePayment } from '../../../marketplace/stable/payment.ts'
+import type { StableClaimStore, StablePayment } from '../../../marketplace/till/rails/dollar/claim.ts'
+import { NEWCOMERS } from '../../../marketplace/till/rails/dollar/newcomers.ts'
+import { FAILED_ANY } from '../../../marketplace/till/rails/dollar/payers.ts'
+import { readStablePayment } from '../../../marketplace/till/rails/dollar/payment.ts'
 import { AGAIN, closeMarkets, ONCE } from '../../support/market.ts'
 import { until } from '../../support/processes.ts'
 import {
@@ -83,7 +83,7 @@ describe('payments of own keys at which a facilitator fails', () => {
     const codes = new Set<string>()
     for (const payer of payers) codes.add(await codeOf(rail, paymentOf(payer), ATTACKER))
     expect(codes).toEqual(new Set([code]))
-    expect(rail.checkout.closedBecause).toBeNull()
+    expect(rail.dollar.closedBecause).toBeNull()
     expect(await bought(rail, 2)).toEqual(new Set(['settled']))
     expect(rail.income).toBe(2n * PRICE)
   })
@@ -95,7 +95,7 @@ describe('payments of own keys at which a facilitator fails', () => {
       rail.facilitator.failsAt.set(payer.address, status)
       expect(await codeOf(rail, paymentOf(payer), `buyer ${i}`)).toBe('stable/facilitator')
     }
-    expect(rail.checkout.closedBecause).not.toBeNull()
+    expect(rail.dollar.closedBecause).not.toBeNull()
   })
 
   it('close it to no other client where their payer has paid before', async () => {
@@ -104,7 +104,7 @@ describe('payments of own keys at which a facilitator fails', () => {
     expect(await codeOf(rail, paymentOf(payer), ATTACKER)).toBe('settled')
     rail.facilitator.failsAt.set(payer.address, 500)
     for (let i = 0; i < 8; i++) expect(await codeOf(rail, paymentOf(payer), ATTACKER)).toBe('stable/facilitator')
-    expect(rail.checkout.closedBecause).toBeNull()
+    expect(rail.dollar.closedBecause).toBeNull()
   })
 
   it.each([400, 403, 500])('are checked for one client no more often than refused ones (status %d)', async (status) => {
@@ -123,7 +123,7 @@ describe('payments of own keys at which a facilitator fails', () => {
     const rail = await TestRail.open()
     rail.facilitator.settleProfile = '500'
     for (let i = 0; i < 5; i++) expect(await codeOf(rail, paymentOf(rail.payer()), ATTACKER)).toBe('stable/unsettled')
-    expect(rail.checkout.closedBecause).toBeNull()
+    expect(rail.dollar.closedBecause).toBeNull()
   })
 })
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { StablePayment } from '../../../marketplace/stable/claim.ts'
-import { NEWCOMERS } from '../../../marketplace/stable/newcomers.ts'
+import type { StablePayment } from '../../../marketplace/till/rails/dollar/claim.ts'
+import { NEWCOMERS } from '../../../marketplace/till/rails/dollar/newcomers.ts'
 import { closeMarkets } from '../../support/market.ts'
 import { closeRails, newPayer, type Payer, PRICE, paymentOf, type RailParts, TestRail } from '../../support/stable.ts'
 
@@ -61,7 +61,7 @@ describe('a flood of authorizations that no payer has signed', () => {
     expect(await Promise.all(served)).toEqual(new Array(BUYERS).fill('settled'))
     expect(refused.filter((code) => code !== 'stable/refused' && code !== 'stable/unproven')).toEqual([])
     expect([rail.runs, rail.income]).toEqual([BUYERS, BigInt(BUYERS) * PRICE])
-    expect(rail.checkout.closedBecause).toBeNull()
+    expect(rail.dollar.closedBecause).toBeNull()
   })
 
   it('of payers that are no contracts reaches no facilitator where a node of the chain can be asked', async () => {
@@ -106,7 +106,7 @@ describe('a flood of authorizations that no payer has signed', () => {
     rail.facilitator.profile = '500'
     for (let i = 0; i < ASKED_OF_ONE; i++) await rail.settle(rail.order('ok', { payment: madeUp(newPayer().address) }))
     expect(verifiedPayers(rail).length).toBe(ASKED_OF_ONE)
-    expect(rail.checkout.closedBecause).toBeNull()
+    expect(rail.dollar.closedBecause).toBeNull()
     rail.facilitator.profile = 'good'
     expect(await rail.codeOf(rail.order())).toBe('settled')
   })

@@ -11,7 +11,7 @@ import { TestChain, wallet } from '../../support/chain.ts'
 
 const BASE = 1
 
-/** A chain with a stake, and a way to falsify its records behind its back. */
+/** A chain with a stake, and a function that falsifies a record in its store. */
 async function falsifiable() {
   const store = new MemoryKeyValueStore()
   const test = await TestChain.open(undefined, store)

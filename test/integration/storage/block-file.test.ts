@@ -36,14 +36,14 @@ beforeEach(() => {
 
 afterEach(() => removeFolder(folder))
 
-/** What a file gives: encodings in hex, then the fault if it has one. */
+/** The blocks of a file in hex, and the fault if reading ends with one. */
 async function contents(
   genesis: string = GENESIS,
 ): Promise<{ readonly blocks: readonly string[]; readonly fault: unknown }> {
   const blocks: string[] = []
   let fault: unknown = null
   for await (const result of readBlocks(path, genesis)) {
-    // A fault is the last thing that a file says.
+    // A fault must be the last result.
     expect(fault).toBeNull()
     if (result.ok) blocks.push(toHex(result.value))
     else fault = result.fault

@@ -39,7 +39,7 @@ afterEach(() => removeFolder(home))
 
 const opened = (ruleBook: RuleBook = RULES) => openChain(folder, ruleBook, ruleBook.genesis, SIZES)
 
-/** Opens the folder and closes it again: the head, or the whole fault. */
+/** Opens and closes the folder: returns the head's height, or the fault. */
 async function looked(ruleBook: RuleBook = RULES): Promise<unknown> {
   const result = await opened(ruleBook)
   if (!result.ok) return result.fault
@@ -48,7 +48,7 @@ async function looked(ruleBook: RuleBook = RULES): Promise<unknown> {
   return height
 }
 
-/** A folder with a chain of a few blocks whose store was opened more than once, so that it has tables and a log. */
+/** Fills the folder with a short chain, and opens its store more than once, so that it has tables and a log. */
 async function used(): Promise<void> {
   const result = await opened()
   if (!result.ok) throw new Error(result.fault.code)
@@ -64,7 +64,7 @@ const chainFile = (name: RegExp): string => {
   return join(folderPaths(folder).chain, found)
 }
 
-/** Puts other bytes into a file, as many as there were. */
+/** Overwrites a file with other bytes of the same number. */
 function overwrite(path: string): void {
   writeFileSync(path, Buffer.alloc(statSync(path).size, 7))
 }

@@ -68,7 +68,7 @@ describe('a batch', () => {
     const looks: (readonly (string | undefined)[])[] = []
     const writing = store.batch([put('01', 'a1'), remove('02'), put('03', 'c1')], () => looks.push(seen()))
     looks.push(seen())
-    // Looks until it is done, so that some of the looks fall between the write and its announcement.
+    // Polls until the end, so that some reads fall between the write and its announcement.
     let done = false
     const watching = (async () => {
       while (!done) {
@@ -90,7 +90,7 @@ describe('a batch', () => {
     const store = await opened()
     await store.batch([put('01', 'aa'), put('02', 'bb')], nothing)
     const writing = store.batch([put('00', 'a0'), put('01', 'a1'), remove('02')], nothing)
-    // The write is done by another thread; this one hears of it only when it yields.
+    // Another thread writes; this thread is only told when it yields.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60)
     expect([0, 1, 2].map((byte) => store.get(key(byte)))).toEqual([undefined, Buffer.from([0xaa]), Buffer.from([0xbb])])
     const listing = store.entries(key())[Symbol.asyncIterator]()

@@ -23,7 +23,7 @@ afterEach(() => removeFolder(folder))
 
 const idsOf = (transactions: readonly Transaction[]): readonly string[] => transactions.map(({ wtxId }) => wtxId)
 
-/** Transactions of several accounts and kinds, as a mempool holds them. */
+/** Transactions of several accounts and kinds, from a mempool. */
 async function waiting(): Promise<readonly Transaction[]> {
   const { test, mempool, ...pool } = await opened()
   await pool.put(1, [1n, 2n, 3n])
@@ -39,7 +39,7 @@ interface Opened {
   readonly put: (from: number, tips: readonly bigint[]) => Promise<void>
 }
 
-/** A mempool on a chain, by default a fresh one, into which transfers can be put. */
+/** A mempool on a chain (by default a new one), with a function that submits transfers. */
 async function opened(test?: TestChain): Promise<Opened> {
   const pool = await TestMempool.open({ test: test ?? (await TestChain.open()) })
   const put = async (from: number, tips: readonly bigint[]): Promise<void> => {
@@ -102,7 +102,7 @@ describe('a damaged file of waiting transactions', () => {
     for (let length = 0; length < whole.length; length += length < 40 ? 1 : 401) {
       writeFileSync(path, whole.subarray(0, length))
       const { mempool } = await opened()
-      // A cut signature is a form of its own, which admission knows to refuse.
+      // A truncated signature can still be decoded; admission refuses it.
       for (const tx of await loadMempool(path)) await mempool.submit(tx)
       expect(mempool.count, `${length} bytes`).toBeLessThan(transactions.length)
       expect(idsOf(mempool.transactions())).toEqual(idsOf(transactions.slice(0, mempool.count)))

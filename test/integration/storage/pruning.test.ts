@@ -34,7 +34,7 @@ function onFatal(error: unknown): void {
   throw error
 }
 
-/** A copy of the chain that holds bodies and witnesses from some heights on, as if they had been pruned. */
+/** A copy of the chain without the bodies and witnesses below given heights, as if they had been pruned. */
 async function lacking(
   bodiesFrom: number,
   witnessesFrom: number,
@@ -53,7 +53,7 @@ async function lacking(
   return { test: await TestChain.open(RULES, copy), copy }
 }
 
-/** Whether what is held is what the mark says, block by block. */
+/** Checks block by block that the store holds what its mark says. */
 function expectTrue({ chain: { database, head } }: TestChain): void {
   const { bodiesFrom, witnessesFrom } = database.held
   for (let height = 1; height <= head.header.height; height++) {
@@ -65,7 +65,7 @@ function expectTrue({ chain: { database, head } }: TestChain): void {
   }
 }
 
-/** A peer that answers for bodies out of the whole chain, so many blocks at a time; `spoil` changes what it sends. */
+/** A peer that serves bodies of the whole chain, `blocks` at a time; `spoil` changes what it sends. */
 function archive(
   spoil: (transactions: Uint8Array[]) => Uint8Array[] = (same) => same,
   { name = 'archive', blocks = 5 } = {},
@@ -181,7 +181,7 @@ describe('a chain without its older bodies', () => {
     }
     const filling = backfillOf(test, { bodiesFrom: 0, witnessesFrom: 0 }, { now: () => nowMs })
     const [slow, empty] = [archive(slowly), archive((same) => same, { name: 'empty', blocks: 0 })]
-    // The one that was dialled does not come before the other.
+    // The peer that was dialled is not always asked first.
     await connect(slow, filling)
     await connect(filling, empty)
     let missed = 0
@@ -216,7 +216,7 @@ describe('a chain without its older bodies', () => {
   })
 })
 
-/** The chain as if its head were so much higher than what is kept in any case. */
+/** The chain with its head moved `by` blocks above those that every mode keeps. */
 function taller({ chain }: TestChain, by: number) {
   const head = { ...chain.head, header: { ...chain.head.header, height: KEPT_BLOCKS + by } }
   return { database: chain.database, head } as unknown as TestChain['chain']

@@ -38,7 +38,7 @@ async function close(store: LevelStore): Promise<void> {
   await store.close()
 }
 
-/** Branches that outgrow one another, as lists of blocks; the last one is the best chain. */
+/** Branches that overtake one another, as lists of blocks; the last one is the best chain. */
 async function branches(seed: number, heights: readonly number[]) {
   const random = seeded(seed)
   let chain = new RandomChain(await TestChain.open(RULES), random)
@@ -79,7 +79,7 @@ describe('the indexes in a LevelDB', () => {
   )
 })
 
-/** A process that rebuilds the indexes of a store, one block at a time, and says which heights are done. */
+/** A process that rebuilds the indexes of a store, one block per batch, and prints finished heights. */
 function rebuilding(path: string) {
   const imports = [
     ['{ LevelStore }', 'src/storage/level-store.ts'],
@@ -94,7 +94,7 @@ function rebuilding(path: string) {
       'const ruleBook = restlessRuleBook()',
       "const database = await ChainDatabase.open(store, ruleBook, ruleBook.genesis, '', { staleIndexes: true })",
       'const clock = new Int32Array(new SharedArrayBuffer(4))',
-      // Slow enough that the kill comes before the end, on whatever machine.
+      // Slow enough that the kill comes before the end on any machine.
       'const onProgress = (height) => {',
       '  process.stdout.write(String(height).concat("\\n"))',
       '  Atomics.wait(clock, 0, 0, 5)',
@@ -128,7 +128,7 @@ describe('a rebuild that is killed', () => {
       expect(refused).toEqual({ code: 'storage/stale-indexes', detail: { folder, flags: '' } })
       await close(store)
     }
-    // Each one began where the one before it had come to.
+    // Each process continued where the previous one stopped.
     expect(reached).toEqual([...new Set(reached)].sort((a, b) => a - b))
     const last = await rebuilding('chain').finished()
     expect([last.code, last.stderr]).toEqual([0, ''])

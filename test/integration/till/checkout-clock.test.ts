@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { FinishedClaim } from '../../../marketplace/checkout/claim.ts'
+import type { FinishedClaim } from '../../../marketplace/till/rails/native/claim.ts'
 import { AGAIN, closeMarkets, ONCE, TestMarket, type TestPayment } from '../../support/market.ts'
 
 const HOUR_MS = 3_600_000
@@ -86,7 +86,7 @@ describe('a clock that is set far forward during a call', () => {
 describe('a clock that is set back between a crash and the next start', () => {
   it('lets work that must not be repeated go back, with no duration', async () => {
     const { market, payment } = await crashedAhead(ONCE)
-    await market.checkout.resume()
+    await market.till.resume()
     await market.quiet()
     expect(await market.store.get(payment.txId)).toMatchObject({
       state: 'failed',
@@ -99,7 +99,7 @@ describe('a clock that is set back between a crash and the next start', () => {
 
   it('lets work that may be repeated be done', async () => {
     const { market, payment } = await crashedAhead(AGAIN)
-    await market.checkout.resume()
+    await market.till.resume()
     await market.quiet()
     expect(await market.store.get(payment.txId)).toMatchObject({ state: 'delivered', durationMs: 0 })
     expect(await closureAfter(market, payment)).toMatchObject({ how: 'delivered', durationMs: 0 })
@@ -107,12 +107,12 @@ describe('a clock that is set back between a crash and the next start', () => {
 
   it('lets the node start however often it is tried', async () => {
     const { market: first, payment } = await crashedAhead(ONCE)
-    await first.checkout.resume()
+    await first.till.resume()
     await first.quiet()
     const second = await first.restart()
-    await second.checkout.resume()
+    await second.till.resume()
     const third = await second.restart()
-    await third.checkout.resume()
+    await third.till.resume()
     expect(third.settler.owedCount).toBe(1)
     expect(await closureAfter(third, payment)).toMatchObject({ how: 'failed' })
   })
@@ -133,7 +133,7 @@ describe('a stored claim with a duration that no receipt can hold', () => {
       expect(await market.store.advance(broken.state, { ...broken, durationMs })).toBe(true)
       // Dead before the receipts went out: what is owed comes from the store alone.
       const next = await market.restart()
-      await next.checkout.resume()
+      await next.till.resume()
       expect(await closureAfter(next, payments[0]!)).toMatchObject({ how: 'delivered', durationMs: posted })
       expect(next.closure(payments[1]!)).toMatchObject({ how: 'delivered', durationMs: 0 })
       expect(next.faults).toEqual([])

@@ -92,7 +92,7 @@ describe('calls of one block that were redeemed', () => {
     const [first, second] = (await paidTogether(market, 2)) as [TestPayment, TestPayment]
     expect(await market.settle(first)).toMatchObject(delivered)
     const next = await market.restart()
-    await next.checkout.resume()
+    await next.till.resume()
     expect(await next.settle(second)).toEqual(unconfirmed(second, 1, 6))
   })
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { OUTCOME_DELIVERED, OUTCOME_FAILED } from '../../../consensus/tx/payloads.ts'
-import type { FinishedClaim } from '../../../marketplace/checkout/claim.ts'
+import type { FinishedClaim } from '../../../marketplace/till/rails/native/claim.ts'
 import { AGAIN, closeMarkets, ONCE, TestMarket, type TestPayment } from '../../support/market.ts'
 
 afterEach(closeMarkets)
@@ -33,7 +33,7 @@ describe('a call that another replica ended meanwhile', () => {
   it('is answered as it was ended, and owed as it was ended: given back', async () => {
     const { first, second, payment, answer } = await atWork(ONCE)
     // The second replica starts and takes the call for interrupted.
-    await second.checkout.resume()
+    await second.till.resume()
     await second.quiet()
     expect(await claimOf(second, payment)).toMatchObject({ state: 'failed', reason: 'service/interrupted' })
     first.workbench.release()
@@ -47,7 +47,7 @@ describe('a call that another replica ended meanwhile', () => {
 
   it('is answered as it was ended, and owed as it was ended: delivered', async () => {
     const { first, second, payment, answer } = await atWork(AGAIN)
-    await second.checkout.resume()
+    await second.till.resume()
     await second.quiet()
     // Repeatable work is done again; the second replica is faster.
     expect(second.workbench.begun).toEqual([`${AGAIN} ok`])
@@ -66,7 +66,7 @@ describe('a call that another replica ended meanwhile', () => {
       first.workbench.release()
       await answer
     }
-    await second.checkout.resume()
+    await second.till.resume()
     await answer
     await first.quiet()
     expect(await answer).toMatchObject({ ok: true, value: { claim: { state: 'delivered' } } })
@@ -90,7 +90,7 @@ describe('a call that waits for its turn while another replica takes it up', () 
     const { txId, request } = payments[last] as TestPayment
     const second = await first.replica()
     second.workbench.hold()
-    await second.checkout.resume()
+    await second.till.resume()
     await second.quiet()
     expect(second.workbench.begun).toEqual([`${ONCE} ${request}`])
     first.workbench.release()
@@ -127,7 +127,7 @@ describe('a replica whose receipt comes second', () => {
     first.workbench.release()
     await answer
     // After a start the second replica owes the same call.
-    await second.checkout.resume()
+    await second.till.resume()
     expect((await outcomesPosted([first, second], payment)).length).toBe(2)
     await first.mineWaiting()
     expect(first.closure(payment)).toMatchObject({ how: 'delivered' })

@@ -39,7 +39,7 @@ describe('a payment that commits to its request without a lock', () => {
     const market = await TestMarket.open()
     const { payment } = await market.buy('ok', { lock: 'commitment' })
     const next = await market.restart()
-    await next.checkout.resume()
+    await next.till.resume()
     expect(await next.settle(payment, { secret: null })).toEqual(missing(payment))
     expect(await next.settle(payment)).toMatchObject({ ok: true, value: { replayed: true } })
   })

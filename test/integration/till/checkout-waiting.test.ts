@@ -3,7 +3,8 @@ import { type KeyValueStore, MemoryKeyValueStore } from '../../../consensus/chai
 import { prefixKey } from '../../../consensus/chain/layout.ts'
 import type { Fault } from '../../../consensus/primitives/fault.ts'
 import type { Result } from '../../../consensus/primitives/result.ts'
-import type { Settled } from '../../../marketplace/checkout/claim-ends.ts'
+import type { Settled } from '../../../marketplace/till/rail.ts'
+import type { FinishedClaim } from '../../../marketplace/till/rails/native/claim.ts'
 import { TestChain, wallet } from '../../support/chain.ts'
 import { AGAIN, closeMarkets, ONCE, TestMarket, type TestPayment } from '../../support/market.ts'
 import { units } from '../../support/unsigned.ts'
@@ -12,7 +13,7 @@ const NOTHING_CONSUMED = 'Nothing was consumed.'
 
 afterEach(closeMarkets)
 
-type Answer = Result<Settled>
+type Answer = Result<Settled<FinishedClaim>>
 
 /** Answers as they arrive, in the order of the calls; those still out are null. */
 class Answers {
@@ -100,7 +101,7 @@ describe('calls that wait for their payment', () => {
     const market = await TestMarket.open()
     const payment = await pending(market, 'ok')
     const answers = await offerAll(market, [payment], 3)
-    await market.checkout.stop()
+    await market.till.stop()
     await market.quiet()
     expect(answers.faults).toEqual(Array.from({ length: 3 }, () => unconfirmed(payment)))
     expect(market.workbench.begun).toEqual([])

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { Level } from 'level'
 import { describe, expect, it } from 'vitest'
-import { NATIVE_CLAIMS } from '../../../marketplace/checkout/claim.ts'
+import { NATIVE_CLAIMS } from '../../../marketplace/till/rails/native/claim.ts'
 import { storageFault } from '../../../src/storage/folder.ts'
 import { LevelClaimStore } from '../../../src/storage/level-claims.ts'
 import { claimStoreSuite } from '../../contract/claim-store.suite.ts'

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { toHex } from '../../../consensus/primitives/bytes.ts'
-import { type Fault, faultMessage, faultRow } from '../../../consensus/primitives/fault.ts'
+import { type Fault, faultMessage } from '../../../consensus/primitives/fault.ts'
 import { callA2a } from '../../../rpc/a2a/endpoint.ts'
+import { httpFault } from '../../../rpc/contract/http-faults.ts'
 import { callService, getExample } from '../../../rpc/handlers/market.ts'
 import type { NodeApi } from '../../../rpc/node/node-api.ts'
 import { isFault } from '../../../rpc/server/answer.ts'
@@ -21,8 +22,8 @@ const REQUEST = { params: {}, query: {}, headers: {}, address: '127.0.0.1', requ
 
 async function selling(): Promise<{ readonly node: NodeApi; readonly market: TestMarket }> {
   const { node, market } = await sellingNode()
-  const { checkout, store, sender, time } = market
-  const api = { ...node.market, checkout, store, sender }
+  const { till, store, sender, time } = market
+  const api = { ...node.market, till, store, sender }
   return { node: { ...node, clock: time, market: api } as unknown as NodeApi, market }
 }
 
@@ -35,7 +36,7 @@ async function ask(node: NodeApi, change: object, query = {}): Promise<Told> {
   return json ?? (JSON.parse(content as string) as Told)
 }
 
-const toldFault = (cause: Fault): Told => ({ error: faultMessage(cause), code: faultRow(cause.code).api })
+const toldFault = (cause: Fault): Told => ({ error: faultMessage(cause), code: httpFault(cause.code).api })
 
 const offer = (node: NodeApi, { txId, secret, serviceId, request }: TestPayment, change: object = {}): Promise<Told> =>
   ask(node, {
@@ -105,7 +106,7 @@ it('a payment that consensus gave back is told so', async () => {
 it('a closed service says what becomes of a payment that it did not take', async () => {
   const { node, market } = await selling()
   const payment = await market.pay('ok')
-  await market.checkout.stop()
+  await market.till.stop()
   const { error, code } = await offer(node, payment)
   expect(code).toBe('service_unavailable')
   expect(error).toMatch(/The payment [0-9a-f]{64} was not used\. .* unused, it is refunded on chain at height [0-9]+/)

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { DEFAULT_MARKET_SETTINGS } from '../../../marketplace/checkout/settings.ts'
+import { DEFAULT_MARKET_SETTINGS } from '../../../marketplace/till/settings.ts'
 import { QuoteBook } from '../../../rpc/cashier/quotes.ts'
 import { registryEntries } from '../../../rpc/market/registry.ts'
 import type { MarketApi, NodeApi } from '../../../rpc/node/node-api.ts'

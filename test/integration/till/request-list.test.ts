@@ -4,7 +4,7 @@ import { Level } from 'level'
 import { request } from 'undici'
 import { afterEach, expect, it, vi } from 'vitest'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
-import { STABLE_CLAIMS, type StableClaim } from '../../../marketplace/stable/claim.ts'
+import { STABLE_CLAIMS, type StableClaim } from '../../../marketplace/till/rails/dollar/claim.ts'
 import type { MarketApi } from '../../../rpc/node/node-api.ts'
 import { LevelClaimStore } from '../../../src/storage/level-claims.ts'
 import { ApiServer } from '../../support/api-server.ts'
@@ -31,8 +31,8 @@ function junk(i: number, serviceId?: ServiceId): StableClaim {
 }
 
 async function open(rail: TestRail): Promise<ApiServer> {
-  const { store, shop, checkout, settler, sender } = rail.market
-  const market = { store, shop, checkout, settler, sender, stable: rail.checkout } as unknown as MarketApi
+  const { store, shop, till, settler, sender } = rail.market
+  const market = { store, shop, till, settler, sender, stable: rail.dollar } as unknown as MarketApi
   return ApiServer.open({}, null, undefined, { market })
 }
 

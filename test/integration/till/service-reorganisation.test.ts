@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Result } from '../../../consensus/primitives/result.ts'
-import type { Settled } from '../../../marketplace/checkout/claim-ends.ts'
 import { blockInspect } from '../../../marketplace/services/chain/block-inspect.ts'
+import type { Settled } from '../../../marketplace/till/rail.ts'
+import type { FinishedClaim } from '../../../marketplace/till/rails/native/claim.ts'
 import { blocksFrom } from '../../support/branches.ts'
 import { TestChain, wallet } from '../../support/chain.ts'
 import { closeMarkets, TestMarket } from '../../support/market.ts'
@@ -15,7 +16,7 @@ interface Inspected {
   readonly block: { readonly hash: string; readonly confirmations: number }
 }
 
-function inspected(settled: Result<Settled>): Inspected {
+function inspected(settled: Result<Settled<FinishedClaim>>): Inspected {
   if (!settled.ok || settled.value.claim.state !== 'delivered') throw new Error(JSON.stringify(settled))
   return JSON.parse(settled.value.claim.result as string) as Inspected
 }

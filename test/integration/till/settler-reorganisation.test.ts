@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { FinishedClaim } from '../../../marketplace/checkout/claim.ts'
+import type { FinishedClaim } from '../../../marketplace/till/rails/native/claim.ts'
 import { closeMarkets, TestMarket, type TestPayment } from '../../support/market.ts'
 import { overtake } from '../../support/mempool.ts'
 
@@ -57,7 +57,7 @@ describe('a payment that a reorganisation takes off the chain after its call was
   it('is owed also by a node that started meanwhile', async () => {
     const { market, payment } = await unwound()
     const next = await market.restart()
-    await next.checkout.resume()
+    await next.till.resume()
     await mineEmpty(next, FINAL + 5)
     await next.mine([payment.tx])
     expect(next.waitingEntries.map(({ txId }) => txId)).toEqual([payment.txId])

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { fault } from '../../../consensus/primitives/fault.ts'
-import type { FinishedClaim } from '../../../marketplace/checkout/claim.ts'
-import { ClaimsAway, type SharedClaims } from '../../../marketplace/checkout/claim-store.ts'
-import { Takeover } from '../../../marketplace/checkout/takeover.ts'
+import { ClaimsAway, type SharedClaims } from '../../../marketplace/till/claim-store.ts'
+import type { FinishedClaim } from '../../../marketplace/till/rails/native/claim.ts'
+import { Takeover } from '../../../marketplace/till/takeover.ts'
 import { AGAIN, closeMarkets, ONCE, TestMarket } from '../../support/market.ts'
 
 afterEach(closeMarkets)
@@ -21,7 +21,7 @@ async function watching(market: TestMarket) {
   const standing = new Standing()
   const told: string[] = []
   const takeover = new Takeover(standing, market.time, (reason) => told.push(reason))
-  takeover.join(market.checkout)
+  takeover.join(market.till)
   market.shop.closeWhile(() => takeover.heldBecause)
   takeover.start()
   return { standing, takeover, told }
@@ -143,7 +143,7 @@ describe('a store that goes away while a call is carried out', () => {
     for (let i = 0; i < 125; i++) await market.pass(250)
     expect(await answer).toMatchObject({ ok: false, fault: { code: 'pay/unconfirmed' } })
     market.store.beforeAdvance = async () => {}
-    await market.checkout.takeUp()
+    await market.till.takeUp()
     await market.quiet()
     const claim = (await market.store.get(payment.txId)) as FinishedClaim
     expect(claim).toMatchObject({ state: 'failed', reason: 'service/interrupted' })

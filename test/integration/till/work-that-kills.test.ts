@@ -21,12 +21,12 @@ it('work that ends the node each time is begun three times, and then paid back i
   for (let starts = 1; starts < RUNS; starts++) {
     market = await market.restart()
     market.workbench.hold()
-    await market.checkout.resume()
+    await market.till.resume()
     await market.quiet()
     begun += market.workbench.begun.length
   }
   market = await market.restart()
-  await market.checkout.resume()
+  await market.till.resume()
   await market.quiet()
   expect([begun, market.workbench.begun]).toEqual([RUNS, []])
   expect(await market.store.get(payment.txId)).toMatchObject({ state: 'failed', reason: 'service/interrupted' })

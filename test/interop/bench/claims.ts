@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { TxId } from '../../../consensus/primitives/ids.ts'
-import { NATIVE_CLAIMS, type NativeClaimStore } from '../../../marketplace/checkout/claim.ts'
+import { NATIVE_CLAIMS, type NativeClaimStore } from '../../../marketplace/till/rails/native/claim.ts'
 import { systemTimers } from '../../../src/daemon/runtime.ts'
 import { LevelClaimStore } from '../../../src/storage/level-claims.ts'
 import { PostgresClaims } from '../../../src/storage/postgres-claims.ts'

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Timers } from '../../../consensus/chain/ports.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
-import { type Claim, NATIVE_CLAIMS } from '../../../marketplace/checkout/claim.ts'
 import {
   type ClaimKind,
   type ClaimPage,
   PASSED_OVER_MAX,
   type StoredClaim,
-} from '../../../marketplace/checkout/claim-store.ts'
-import { STABLE_CLAIMS } from '../../../marketplace/stable/claim.ts'
+} from '../../../marketplace/till/claim-store.ts'
+import { STABLE_CLAIMS } from '../../../marketplace/till/rails/dollar/claim.ts'
+import { type Claim, NATIVE_CLAIMS } from '../../../marketplace/till/rails/native/claim.ts'
 import { systemTimers } from '../../../src/daemon/runtime.ts'
 import { PostgresClaims } from '../../../src/storage/postgres-claims.ts'
 import { PostgresDatabase } from '../../../src/storage/postgres-database.ts'

@@ -1,6 +1,6 @@
 import type { Block } from '../../../consensus/block/block.ts'
 import type { WorkVerifier } from '../../../consensus/block/pow.ts'
-import type { Chain, ImportOutcome } from '../../../consensus/chain/chain.ts'
+import type { Chain, Foreknown, ImportOutcome } from '../../../consensus/chain/chain.ts'
 import type { Timers } from '../../../consensus/chain/ports.ts'
 import { createInlineVerifier, type SignatureVerifier } from '../../../consensus/crypto/verifier.ts'
 import { toHex } from '../../../consensus/primitives/bytes.ts'
@@ -124,7 +124,7 @@ export class RelayNode {
     this.blocks = new BlockRelay({
       ...shared,
       clock,
-      intake: { take: (block) => this.#take(block) },
+      intake: { take: (block, _, known) => this.#take(block, known) },
       workVerifier: this.#workVerifier(),
       random: () => BigInt(this.blocks.facts.announced) + 7n,
       isSpread: (id) => this.transactions.isSpread(id),
@@ -175,9 +175,9 @@ export class RelayNode {
     this.peers.stop()
   }
 
-  #take(block: Block): Promise<Result<ImportOutcome>> {
+  #take(block: Block, known: Foreknown): Promise<Result<ImportOutcome>> {
     this.taken.push(block)
-    return this.test.chain.import(block)
+    return this.test.chain.import(block, known)
   }
 
   #workVerifier(): WorkVerifier {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { faultMessage } from '../../../consensus/primitives/fault.ts'
 import type { Result } from '../../../consensus/primitives/result.ts'
-import { runService } from '../../../marketplace/checkout/run-service.ts'
 import type { ServiceContext } from '../../../marketplace/services/context.ts'
 import { checkRequest, type ServiceDefinition } from '../../../marketplace/services/service.ts'
+import { runService } from '../../../marketplace/till/workshop.ts'
 import { PROFILES, type Profile, Upstream, type UpstreamHandler } from './upstream.ts'
 
 /** Something that asks an upstream, opened anew for each profile. */

@@ -45,7 +45,7 @@ function wish<K extends TxKind>(sender: Address, kind: K, payload: PayloadOf<K>)
   return { sender, kind, payload } as unknown as Wish
 }
 
-/** One block with all of these, in this order; nonces count up by sender. Codes of their receipts. */
+/** Mines one block with all of these in order; nonces count up per sender. Returns the codes of their receipts. */
 function together(ledger: PoolLedger, wishes: readonly Wish[]): readonly number[] {
   const used = new Map<Address, bigint>()
   const transactions = wishes.map(({ sender, kind, payload }): Transaction => {
@@ -68,7 +68,7 @@ const priceOf = (ledger: PoolLedger, epoch: number, micros = DOLLAR): bigint =>
 describe('a sandwich', () => {
   const [RX, RY] = [10_000_000n, 20_000_000n]
 
-  /** Alice buys before Bob and sells after him in one block. What she gains in SALT, and what he got. */
+  /** Alice buys before Bob and sells after him in the same block. Returns her gain in SALT, and Bob's output. */
   function sandwich(pushed: bigint, paid: bigint, limit: bigint): { readonly gain: bigint; readonly got: bigint } {
     const ledger = new PoolLedger(GOODS)
     const bought = out(RX, RY, pushed)
@@ -89,15 +89,15 @@ describe('a sandwich', () => {
         for (const pushed of [1_000n, 20_000n, 100_000n, 300_000n, 1_000_000n, 10_000_000n]) {
           const { gain, got } = sandwich(pushed, paid, limit)
           expect(got === 0n || got >= limit).toBe(true)
-          // The pool ends with the victim's input less the gain and without at least the limit, and its product never
-          // falls: the gain is at most what the victim paid above the fee-free price of its own limit.
+          // The pool ends with the victim's input minus the gain, and without at least the limit, and its product never
+          // falls. So the gain is at most what the victim paid above the fee-free price of the limit.
           if (got > 0n) expect(gain * (RY - limit)).toBeLessThanOrEqual(paid * (RY - limit) - RX * limit)
           else expect(gain).toBeLessThan(0n)
           if (gain > 0n) gained++
         }
       }
     }
-    // Some of them did gain: the bound was worth something.
+    // Some attacks did gain, so the bound was tested.
     expect(gained).toBeGreaterThan(5)
   })
 
@@ -110,14 +110,14 @@ describe('a sandwich', () => {
 })
 
 describe('who wants to move a quote', () => {
-  /** Two ledgers at the last block of epoch 1; nothing happens on the first. */
+  /** Two ledgers at the last block of epoch 1; the first stays idle. */
   function twins(): readonly [PoolLedger, PoolLedger] {
     const both = [new PoolLedger(RULES), new PoolLedger(RULES)] as const
     for (const ledger of both) ledger.advanceTo(39)
     return both
   }
 
-  /** In with ten times the pool and out again, in one block. */
+  /** Swaps ten times the pool in and out again in one block. */
   function roundTrip(ledger: PoolLedger, [from, paid]: readonly [TokenSymbol, bigint]): void {
     const to = from === FAR ? FUSD : FAR
     const [rin, rout] = ledger.reserves(from, to)
@@ -144,12 +144,12 @@ describe('who wants to move a quote', () => {
       const [x2, y2] = moved.reserves(FAR, FUSD)
       for (const ledger of [calm, moved]) ledger.advanceTo(41)
       const [before, after] = [priceOf(calm, 2), priceOf(moved, 2)]
-      // What the fees have made of the ratio, for one block end of twenty.
+      // The fees changed the ratio, at one block end of twenty.
       const exact = (19n * DOLLAR * x) / (20n * y) + (DOLLAR * x2) / (20n * y2)
       expect(after - exact >= -3n && after - exact <= 3n).toBe(true)
       const change = after > before ? after - before : before - after
       expect(change * 10_000n).toBeLessThan(before * 3n)
-      // The attack has cost more than half a per cent of the pool, for three basis points of the price.
+      // The attack cost more than half a per cent of the pool, and moved the price by three basis points.
       const lost = PURSE - (paid[0] === FAR ? moved.held(ATTACKER, FAR) : moved.held(ATTACKER, FUSD))
       expect(lost * 200n).toBeGreaterThan(paid[0] === FAR ? x : y)
     })
@@ -193,7 +193,8 @@ describe('who wants to move a quote', () => {
         ledger.swap(ATTACKER, [from, 9n * ledger.reserves(from, to)[0]], [to])
       ledger.advanceTo(39)
       expect([lend().code, leave().code]).toEqual(['success', 'success'])
-      // Through the thousand dollars of the others: a coin looks worth a hundred times as much, or as little.
+      // With only a thousand dollars of other providers left, a swap makes a coin look a hundred times as expensive, or
+      // as cheap.
       expect((dearer ? push(FUSD, FAR) : push(FAR, FUSD)).code).toBe('success')
       ledger.advanceTo(58)
       expect((dearer ? push(FAR, FUSD) : push(FUSD, FAR)).code).toBe('success')
@@ -205,7 +206,7 @@ describe('who wants to move a quote', () => {
       expect(priceOf(ledger, 3)).toBeGreaterThan(dearer ? calm / 10n : 80n * calm)
       ledger.advanceTo(81)
       expect([2, 3, 4].map((epoch) => epochStrays(ledger.state, epoch, market))).toEqual([false, true, false])
-      // All that it took: fees of swaps through a thousand dollars.
+      // Total cost of the attack: fees of swaps through a thousand dollars.
       expect(leave().code).toBe('success')
       const lost = PURSE - ledger.held(ATTACKER, FUSD) + (PURSE - ledger.held(ATTACKER, FAR)) / 400n
       expect(lost).toBeLessThan(100n * DOLLAR)
@@ -230,7 +231,7 @@ describe('who wants to move a quote', () => {
     for (const blocks of [1n, 2n, 5n, 10n, 19n]) {
       const ledger = new PoolLedger(RULES)
       ledger.advanceTo(40 - Number(blocks))
-      // A hundred times the pool's dollars: a coin looks worth ten thousand times as much.
+      // A hundred times the pool's dollars: a coin looks ten thousand times as expensive.
       ledger.swap(ATTACKER, [FUSD, 100_000n * DOLLAR], [FAR])
       ledger.advanceTo(41)
       const calm = 4n * COIN
@@ -294,7 +295,7 @@ describe('the first depositor', () => {
   it('cannot make the next one’s shares round to nothing', () => {
     const ledger = new PoolLedger(GOODS)
     ledger.create(ATTACKER, [SALT, 1_001n], [FUSD, 1_001n])
-    // A single own share, made as dear as swaps can make it.
+    // A single share of the attacker, made as valuable as swaps can make it.
     for (let i = 0; i < 20; i++) {
       ledger.swap(ATTACKER, [SALT, 10_000_000n], [FUSD])
       ledger.swap(ATTACKER, [FUSD, 10_000_000n], [SALT])

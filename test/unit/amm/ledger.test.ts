@@ -25,7 +25,7 @@ const RULES = poolRuleBook()
 const POOL = new PoolLedger(RULES).pool(FAR, FUSD)
 const POOL_ID = poolOf(FAR, FUSD)
 
-/** Name of the invariant that a change of the pool breaks, with so many shares more in Alice's hands. */
+/** Name of the invariant that a change of the pool breaks; Alice gets `given` shares more. */
 function broken(change: Partial<Pool>, given = 0n): string | null {
   const changes = [
     { table: anyTable(POOLS), key: POOLS.key(POOL_ID), before: POOL, after: { ...POOL, ...change } },

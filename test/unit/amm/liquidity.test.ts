@@ -26,7 +26,7 @@ import { units, unsigned } from '../../support/unsigned.ts'
 const NONE = 'NONE' as TokenSymbol
 const RULES = poolRuleBook()
 
-/** A ledger with a pool of 40,000 SALT and 10,000 WOOL that Alice made: 20,000 shares. */
+/** A ledger in which Alice created a pool of 40,000 SALT and 10,000 WOOL: 20,000 shares. */
 function withPool(): PoolLedger {
   const ledger = new PoolLedger(RULES)
   expect(ledger.create(ALICE, [SALT, 40_000n], [WOOL, 10_000n]).code).toBe('success')
@@ -132,7 +132,7 @@ describe('liquidity_remove', () => {
     expect(ledger.pool(SALT, WOOL)).toMatchObject({ reserveX: 39_994n, reserveY: 9_999n, shares: 19_997n })
     expect(ledger.remove(ALICE, [WOOL, SALT], 18_997n).code).toBe('success')
     expect(ledger.get(POOL_SHARES, { address: ALICE, poolId: poolOf(SALT, WOOL) })).toBeUndefined()
-    // The locked shares keep their part for ever.
+    // The locked shares keep their part of the reserves for ever.
     expect(ledger.pool(SALT, WOOL)).toMatchObject({ shares: 1_000n })
     expect(ledger.reserves(SALT, WOOL).every((reserve) => reserve > 0n)).toBe(true)
     expect(ledger.broken()).toEqual([])

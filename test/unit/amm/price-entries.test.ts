@@ -49,7 +49,7 @@ describe('the entries of the priced pool', () => {
     ledger.swap(ALICE, [FAR, 100n * COIN], [FUSD])
     const [x, y] = ledger.reserves(FAR, FUSD)
     ledger.advanceTo(21)
-    // Blocks 0 to 6 ended with the price of genesis, blocks 7 to 19 with the other.
+    // Blocks 0 to 6 ended at the genesis price, blocks 7 to 19 at the other.
     expect(entry(ledger, 1)?.nativePerDollar).toBe(7n * RATIO + 13n * ((x * ONE) / y))
     expect(ledger.pool(FAR, FUSD)).toMatchObject({ xPerY: 7n * RATIO, accumulatedAt: 7 })
     expect(ledger.pool(FAR, FUSD).yPerX).toBe(7n * ((1_000n * DOLLAR * ONE) / (4_000n * COIN)))
@@ -145,7 +145,7 @@ describe('the price of an epoch', () => {
     expect(nativeOfMicros({ numerator: most + 1n, denominator: 1n }, 1n)).toBeUndefined()
     expect(nativeOfMicros({ numerator: 2n * most - 1n, denominator: 2n }, 1n)).toBe(most)
     expect(nativeOfMicros({ numerator: 2n * most + 1n, denominator: 2n }, 1n)).toBeUndefined()
-    // The dearest that accumulators can make it, for the dearest service: the product has more than 256 bits.
+    // The highest price that accumulators allow, for the most expensive service: the product exceeds 256 bits.
     const dearest = { numerator: 20n << 224n, denominator: 20n << 112n }
     expect(nativeOfMicros(dearest, 10n ** 12n)).toBeUndefined()
     expect(nativeOfMicros({ ...dearest, numerator: 20n << 112n }, 10n ** 12n)).toBe(10n ** 12n)

@@ -74,7 +74,7 @@ describe('a quote for an exact input', () => {
   it('adds up the impact of its pools, at most 3 ppm too high', () => {
     const ledger = new PoolLedger(RULES)
     const { amountOut, priceImpactPpm } = must(quoteExactIn(basis(ledger.state), order(FAR, FUSD, 20_000n)))
-    // At the prices before it 20,000 FAR are 40,000 SALT, 40,000 WOOL, 4,000 FUSD.
+    // At the prices before the swap, 20,000 FAR are 40,000 SALT, 40,000 WOOL, 4,000 FUSD.
     const exact = ((4_000n - amountOut) * 1_000_000n) / 4_000n
     expect(priceImpactPpm).toBeGreaterThanOrEqual(exact)
     expect(priceImpactPpm).toBeLessThanOrEqual(exact + 4n)
@@ -184,7 +184,7 @@ describe('a quote for an exact output', () => {
 })
 
 describe('the pools between two assets', () => {
-  /** Every pool of the ledger, as the index would list them. */
+  /** All pools of the ledger, as the index lists them. */
   function database(ledger: PoolLedger) {
     return {
       get: ledger.state.get.bind(ledger.state),

@@ -11,7 +11,7 @@ function listed(id: number, assetX: Hash, assetY: Hash, reserve: bigint): Listed
   return { poolId: filled<PoolId>(id), pool: { version: 1, assetX, assetY, feeBps: 30, ...reserves, ...sums } }
 }
 
-/** Ids of the pools that 10 of A take to B, as the numbers they were made from. */
+/** The numbers of the pools on the best route for 10 of A to B. */
 function routeOver(...pools: readonly ListedPool[]): readonly number[] | undefined {
   const route = bestRoute(pools, { assetIn: A, assetOut: B, amountIn: units(10) })
   return route?.map(({ poolId }) => Number.parseInt(poolId.slice(0, 2), 16))
@@ -23,7 +23,7 @@ describe('of routes that pay the same', () => {
 
   it('the shorter wins, whichever is found first', () => {
     const shallow = listed(4, A, B, 59n)
-    // 59 x 9.97 / 68.97 = 8.5: as much as the detour pays.
+    // 59 x 9.97 / 68.97 = 8.5: the same output as the detour.
     expect(routeOver(detour, back)).toEqual([2, 3])
     expect(routeOver(detour, back, shallow)).toEqual([4])
     expect(routeOver(shallow, detour, back)).toEqual([4])

@@ -28,7 +28,7 @@ const RULES = poolRuleBook([
 ])
 const AT_100 = { asset: WOOL, feeBps: 100 }
 
-/** out(in) of the specification. */
+/** The output formula of the specification. */
 const out = (rin: bigint, rout: bigint, paid: bigint, feeBps: bigint): bigint =>
   (rout * paid * (10_000n - feeBps)) / (rin * 10_000n + paid * (10_000n - feeBps))
 

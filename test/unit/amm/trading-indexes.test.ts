@@ -18,7 +18,7 @@ import { Onlooker, type SeenTrade, TradingChain } from '../../support/trading-ch
 const SEEDS = Array.from({ length: runs(8) }, (_, i) => i + 1)
 const Q112 = 1n << 112n
 
-/** A node that took a trading chain and then a branch that outgrew it. */
+/** A node that followed a trading chain, and then a branch that overtook it. */
 async function reorganised(seed: number): Promise<{ node: TestChain; store: MemoryKeyValueStore; plain: TestChain }> {
   const random = seeded(seed)
   const first = new TradingChain(await TestChain.open(), random)
@@ -32,7 +32,7 @@ async function reorganised(seed: number): Promise<{ node: TestChain; store: Memo
   return { node, store, plain: second.test }
 }
 
-/** The candles of a pool as its definition says, from what the onlooker saw. */
+/** The candles of a pool by their definition, from what the independent onlooker recorded. */
 function expectedCandles({ trades, reserves }: Onlooker, poolId: PoolId): readonly HourlyCandle[] {
   const hours = new Map<number, HourlyCandle>()
   for (const { timeMs, reserveX, reserveY } of reserves.filter((one) => one.poolId === poolId)) {
@@ -68,7 +68,7 @@ describe.each(SEEDS)('on a chain that was reorganised (seed %i)', (seed) => {
     const { chain } = node
     const seen = new Onlooker(node)
     const { pools } = await listPools(chain, { limit: 200 })
-    // The second opinion knows the formulas: its reserves are those of the state.
+    // The onlooker computes reserves on its own; they equal those of the state.
     const funds = pools.map(({ poolId, pool }) => [poolId, { x: pool.reserveX, y: pool.reserveY, shares: pool.shares }])
     expect(Object.fromEntries(funds)).toEqual(Object.fromEntries(seen.funds))
     const trades = await listTrades(chain, { limit: 1_000 })
@@ -119,7 +119,7 @@ describe.each(SEEDS)('on a chain that was reorganised (seed %i)', (seed) => {
   })
 })
 
-/** The day is the last 24 hours up to the head's, and what was before it. */
+/** Checks the sums of the last 24 hours before the head, and the reserves before them. */
 async function expectDay({ chain }: TestChain, poolId: PoolId, candles: readonly HourlyCandle[]): Promise<void> {
   const since = hourNow(chain) - 23
   const day = candles.filter(({ hour }) => hour >= since)
@@ -144,7 +144,7 @@ describe('pages of trades', () => {
     const { chain } = node
     const before = await listTrades(chain, { limit: 1_000 })
     const page = await listTrades(chain, { limit: 4 })
-    // The last two blocks leave, others come; what lies below the cursor has not moved.
+    // A reorganisation replaces the last two blocks; pages below the cursor stay the same.
     const cursor = page.find(({ height }) => height <= 10) ?? before.find(({ height }) => height <= 10)
     const second = await first.branch(10)
     await second.grow(4)

@@ -13,7 +13,7 @@ const [OWNER, OTHER, PAYOUT, SETTLER] = [1, 2, 3, 4].map((n) => filled<Address>(
 const STRANGER = filled<Address>(0x55)
 const NAME = { agentId: agentId('acme'), serviceId: serviceId('summarise') }
 
-/** A ledger whose first block registered the agent. */
+/** A ledger whose first block registered an agent. */
 function registered(): TestLedger {
   const ledger = new TestLedger()
   ledger.send(OWNER, 'agent_register', SAMPLE.agent_register())

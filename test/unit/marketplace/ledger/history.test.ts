@@ -20,7 +20,7 @@ const ALL = 1_000
 const opened = () => TestChain.open(RULES)
 const address = (number: number): Address => wallet(number).address
 
-/** What happened at an address, newest first, without where. */
+/** The history of an address, newest first, without positions. */
 async function events({ chain }: TestChain, of: Address) {
   const entries = await historyOf(chain.database, of, ALL)
   return entries.map(({ event, txId, code, roles }) => ({ event, txId, code, roles }))
@@ -161,7 +161,7 @@ describe('a reward', () => {
   })
 })
 
-/** All pages of so many events each; `between` happens after each page. */
+/** All pages with `size` events each; `between` runs after each page. */
 async function paged(
   test: TestChain,
   of: Address,

@@ -33,14 +33,14 @@ interface Count {
   readonly payers: Map<Address, bigint>
 }
 
-/** Outcomes per agent, counted from blocks, agents followed by hand and the closures of the finished chain. */
+/** Outcomes per agent, computed independently from the blocks and the closures of the finished chain. */
 function counted(
   { chain: { database } }: TestChain,
   blocks: ReturnType<typeof blocksFrom>,
 ): ReadonlyMap<string, Count> {
   const sellers = new Map<string, Seller>()
   const counts = new Map<string, Count>()
-  /** What a transaction that succeeded burned: receipt type, id, outcome, weight, rate, fee, burned. */
+  /** The amount that a successful transaction burned. Receipt layout: type, id, outcome, weight, rate, fee, burned. */
   const burnedBy = (txId: TxId, height: number): bigint | undefined => {
     const receipts = database.receipts(database.idAt(height)!)!
     const id = Buffer.from(txId, 'hex')
@@ -106,7 +106,7 @@ describe('outcomes of paid calls', () => {
         })
         // These agents have one service each, so the operator's record is the service's.
         expect(decodeOutcomes(database.indexed(OUTCOMES, operatorOutcomesKey(name.agentId)))).toEqual(outcomes)
-        // Every delivery of these chains says that it took 10 ms.
+        // Every delivery on these chains claims to have taken 10 ms.
         expect(durations[4]).toBe(outcomes.delivered)
         for (const how of ['delivered', 'failed', 'expired'] as const) seen[how] += outcomes[how]
       }

@@ -162,7 +162,8 @@ describe('an address', () => {
         expect(valueUsdMicros).toBe(x.valueUsdMicros! + y.valueUsdMicros!)
         total += valueUsdMicros!
       }
-      // What pools price counts once for as much as they hold, wherever it lies.
+      // All units of an asset that is priced by pools count together at most the depth of its price, wherever they are
+      // held.
       const sides = holdings.positions.flatMap(({ x, y }) => [x, y])
       for (const symbol of ['SALT', 'WOOL']) {
         const held = [...holdings.tokens, ...sides].filter((one) => one.asset.symbol === symbol)
@@ -228,7 +229,7 @@ describe('agents', () => {
       ['node-price-feed', false],
       ['node-tx-lookup', false],
     ])
-    // One delivered, one failed by its own word, one that expired; the last call is open still.
+    // One call delivered, one reported as failed, one expired; the last one is still open.
     expect(shop?.record).toEqual({
       ...{ delivered: 1, failed: 1, expired: 1, successPpm: 333_333n, successAtLeastPpm: 61_491n },
       ...{ payers: 1, effectivePayersPpm: 1_000_000n, topPayerPpm: 1_000_000n, p50Ms: 32, p95Ms: 32 },

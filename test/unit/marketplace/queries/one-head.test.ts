@@ -37,7 +37,7 @@ describe('a reading', () => {
   it('is begun anew where the head left and came back meanwhile', async () => {
     const test = await TestChain.open()
     await test.mine()
-    // A branch that is heavier, and invalid from its second block on.
+    // A heavier branch, which is invalid from its second block on.
     const other = await fork(test, { ruleBook: deviantRuleBook(3) })
     await mineBranch(test, 1, 1)
     await mineBranch(other, 2, 2)

@@ -21,7 +21,7 @@ beforeAll(async () => {
   busy = await serviceChain()
 })
 
-/** Spot ratio of a pool, base units of `into` per base unit of `of`. */
+/** Spot ratio of a pool: base units of the other asset per base unit of `of`. */
 function spot({ chain }: TestChain, name: string, of: string): Ratio {
   const row = poolNamed(chain, name)
   if (row === undefined) throw new Error(`no pool ${name}`)
@@ -68,7 +68,7 @@ describe('the native coin', () => {
     expect(price.market?.basis).toBe('epoch')
     expect(await PriceBook.of(chain).priceOf(asset('FAR'))).toEqual(price.market)
     const { numerator, denominator } = price.market!.microsPerUnit
-    // A quarter of a dollar for 10^8 base units, give or take what was traded.
+    // About a quarter of a dollar for 10^8 base units; trades moved it.
     expect(Number(numerator) / Number(denominator)).toBeGreaterThan(0.0022)
     expect(Number(numerator) / Number(denominator)).toBeLessThan(0.0027)
   })
@@ -96,7 +96,7 @@ describe('a token', () => {
     const book = PriceBook.of(chain)
     const native = nativePrice(chain).market!
     const salt = await book.priceOf(asset('SALT'))
-    // The pool with the coin holds more than the younger one with dollars.
+    // The pool with the coin is deeper than the younger one with dollars.
     expect(salt?.microsPerUnit).toEqual(times(spot(busy.test, 'FAR-SALT-30', 'SALT'), native.microsPerUnit))
     expect(salt?.route).toEqual([poolIdOf(asset('FAR'), asset('SALT'), 30), ...native.route])
     const wool = await book.priceOf(asset('WOOL'))
@@ -128,7 +128,7 @@ describe('a token', () => {
       test.tx(maker, 'token_mint', { symbol: name, to: maker.address, amount, create: false }),
     )
     await test.mine(await Promise.all(mints))
-    // More salt in each than in the pools that price it.
+    // More salt in each account than in the pools that price it.
     const gifts = [3, 4, 6, 7, 8].map((number) =>
       test.tx(wallet(number), 'token_transfer', {
         symbol: symbol('SALT'),
@@ -147,7 +147,7 @@ describe('a token', () => {
     await test.mine(await Promise.all(crowd))
     const after = await PriceBook.of(test.chain).priceOf(asset('SALT'))
     expect(after).toMatchObject({ basis: 'pool', route: before!.route })
-    // Its own pool is as it was; only the epoch's price may differ, and nobody traded.
+    // Its own pool is unchanged; only the epoch's price may differ, and there were no trades.
     expect(after!.microsPerUnit).toEqual(before!.microsPerUnit)
   })
 })
@@ -155,7 +155,7 @@ describe('a token', () => {
 describe('routes', () => {
   const NAMES = ['FAR', 'FUSD', 'SALT', 'WOOL']
 
-  /** A devnet on which random pairs have pools too, no asset more of them than a price looks at. */
+  /** A devnet with additional random pools; no asset has more pools than a price examines. */
   async function web(seed: number): Promise<TestChain> {
     const random = seeded(seed)
     const below = (bound: number): number => Math.floor(random() * bound)
@@ -181,7 +181,7 @@ describe('routes', () => {
     return test
   }
 
-  /** Every way of at most three pools from an asset to one that has a price by itself, and what it makes of it. */
+  /** Every route of at most three pools from an asset to one with a price of its own, with its price. */
   async function ways(
     test: TestChain,
     from: Hash,
@@ -198,7 +198,7 @@ describe('routes', () => {
     ): void => {
       const end = at === asset('FUSD') ? ratio(1n, 1n) : at === asset('FAR') ? native.microsPerUnit : undefined
       if (end !== undefined) {
-        // What lies on the far side of every pool, by the prices from there on.
+        // Value of each pool's other side, by the prices along the rest of the route.
         const depths = reserves.map((reserve, i) => {
           const rest = prices.slice(i + 1).reduce(times, end)
           return (reserve * rest.numerator) / rest.denominator
@@ -232,7 +232,7 @@ describe('routes', () => {
         const all = await ways(test, asset(name))
         const price = (await book.priceOf(asset(name)))!
         const deepest = all.reduce((most, { depth }) => (depth > most ? depth : most), 0n)
-        // Cut once for every pool of the way in one order or the other.
+        // The two computations round in a different order, at most once per pool.
         expect(Number(deepest - price.depthUsdMicros!)).toBeLessThanOrEqual(3)
         expect(Number(price.depthUsdMicros! - deepest)).toBeLessThanOrEqual(3)
         const near = all.filter(({ depth }) => depth + 3n >= price.depthUsdMicros!)
@@ -250,7 +250,7 @@ describe('a pool', () => {
     const values = await poolValues(chain, row)
     const far = await book.valueOf(asset('FAR'), row.pool.reserveX)
     expect(values.tvlUsdMicros).toBe(far! + row.pool.reserveY)
-    // Dollars are taken at their word where they are one side of what was traded.
+    // If one side of the trades is dollars, the volume is their amount.
     expect(values.volumeUsdMicros).toBe(values.day.volumeY)
     const fees = (await book.valueOf(asset('FAR'), values.day.feesX))! + values.day.feesY
     expect(values.feesUsdMicros).toBe(fees)
@@ -268,7 +268,7 @@ describe('a pool', () => {
     const amounts = { amountA: units(20_000), amountB: units(3_000_000) }
     await test.mine([await test.tx(wallet(5), 'pool_create', { ...pair, ...amounts })])
     const row = poolNamed(test.chain, 'MUD-FUSD-5')!
-    // Mud has a price now, by this very pool: both sides are worth the same but for the cut fraction.
+    // Mud is now priced by this very pool, so both sides are worth the same, apart from rounding.
     const { tvlUsdMicros } = await poolValues(test.chain, row)
     expect(tvlUsdMicros).toBe(6_000_000n)
     const empty = await emptyServiceChain()

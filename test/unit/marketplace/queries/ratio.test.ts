@@ -14,7 +14,7 @@ import { runs } from '../../../support/runs.ts'
 const positive = fc.bigInt({ min: 1n, max: 2n ** 200n })
 const fractions = fc.tuple(fc.bigInt({ min: 0n, max: 2n ** 200n }), positive)
 
-/** Value of decimal text as a fraction over 10^decimals. */
+/** A decimal text as a fraction over 10^decimals. */
 function read(text: string): readonly [bigint, bigint] {
   const [whole = '', fraction = ''] = text.split('.')
   return [BigInt(whole + fraction), 10n ** BigInt(fraction.length)]
@@ -51,7 +51,7 @@ describe('a ratio', () => {
   it('keeps its first digits however small it is', () => {
     const kept = fc.property(positive, positive, fc.integer({ min: 1, max: 20 }), (a, b, digits) => {
       const [value, scale] = read(significantText(ratio(a, b), digits))
-      // The error is at most half a unit of the last digit that was asked for.
+      // The error is at most half a unit of the last requested digit.
       const error = a * scale - value * b
       expect(2n * (error < 0n ? -error : error) * 10n ** BigInt(digits - 1)).toBeLessThanOrEqual(a * scale)
     })
@@ -61,7 +61,7 @@ describe('a ratio', () => {
     expect(significantText(ratio(2n, 300_000_000_000n), 4)).toBe('0.000000000006667')
     expect(significantText(ratio(123_456_789n, 1n), 4)).toBe('123456789')
     expect(significantText(ratio(999_995n, 1_000_000n), 5)).toBe('1')
-    // Shown as 0.24918787999 where it was cut.
+    // Truncation would print 0.24918787999.
     expect(significantText(ratio(24_918_788n, 100_000_000n), 10)).toBe('0.24918788')
   })
 })

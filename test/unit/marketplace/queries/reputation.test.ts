@@ -4,7 +4,7 @@ import { wilsonLowPpm } from '../../../../marketplace/queries/reputation.ts'
 
 describe('the least success rate that so many calls prove', () => {
   it('is that of the Wilson score interval', () => {
-    // Reference values of the closed formula with z = 1.959964, worked out in floating point.
+    // Reference values of the Wilson formula with z = 1.959964, in floating point.
     const wilson = (good: number, all: number): number => {
       const z = 1.959964
       const p = good / all

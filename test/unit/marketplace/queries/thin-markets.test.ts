@@ -19,7 +19,7 @@ const asset = (text: string): Hash => assetOf(symbol(text), { symbol: symbol('FA
 
 const MAKER = wallet(5)
 const COIN = 100_000_000n
-/** What the whole attack puts against the worthless tokens, in native coins. */
+/** Native coins that the whole attack pairs with its worthless tokens. */
 const PAID_IN = 1n
 const SUPPLY = 1_000_000_000n
 
@@ -41,7 +41,7 @@ async function makePool(a: string, amountA: bigint, b: string, amountB: bigint):
   await test.mine([await test.tx(MAKER, 'pool_create', payload)])
 }
 
-/** Dollars in millionths of native coins, by the market's own price. */
+/** Value of native coins in millionths of a dollar, by the market's own price. */
 function dollarsOf(coins: bigint): bigint {
   const { numerator, denominator } = nativePrice(test.chain).market!.microsPerUnit
   return (coins * COIN * numerator) / denominator
@@ -63,7 +63,7 @@ describe('a token of which anybody can mint a fortune, beside a coin in a pool',
     const coin = dollarsOf(PAID_IN)
     expect((await book.priceOf(asset('SCAM')))?.depthUsdMicros).toBe(coin)
     expect(await book.valueOf(asset('SCAM'), 99_999_990n)).toBe(coin)
-    // Less than the pool holds is worth its share, as before.
+    // An amount below the pool's depth is worth its share of it.
     expect(await book.valueOf(asset('SCAM'), 5n)).toBe(coin / 2n)
   })
 
@@ -74,7 +74,7 @@ describe('a token of which anybody can mint a fortune, beside a coin in a pool',
     expect(positions).toHaveLength(4)
     const genuine = tokens.filter(({ asset: { symbol: name } }) => !['SCAM', 'TEA'].includes(name))
     const before = [native, ...genuine].reduce((sum, { valueUsdMicros }) => sum + valueUsdMicros!, 0n)
-    // Both tokens once as much as their pools hold, and the coins in these pools but for the shares that are locked.
+    // Both tokens count once, up to the depth of their pools, plus the coins in these pools, minus the locked shares.
     const salt = positions.find(({ row }) => row.name === 'FUSD-SALT-100')!.valueUsdMicros!
     expect(totalUsdMicros - before - salt).toBeLessThanOrEqual(4n * dollarsOf(PAID_IN))
     expect(totalUsdMicros - before - salt).toBeGreaterThan(3n * dollarsOf(PAID_IN))
@@ -100,11 +100,11 @@ describe('a token of which anybody can mint a fortune, beside a coin in a pool',
     const { tvlUsdMicros } = await readMarket(test.chain)
     const without = await readMarket((await TestChain.open()).chain)
     const added = tvlUsdMicros! - without.tvlUsdMicros!
-    // A dollar twice, two pools with a coin and as much on the other side, and 400 of the 10000 tea twice.
+    // Twice one dollar, twice two pools with a coin on each side, and twice 400 of the 10000 tea.
     expect(added).toBeLessThanOrEqual(2_000_000n + 4n * dollarsOf(PAID_IN) + (2n * dollarsOf(PAID_IN) * 400n) / 10_000n)
     const other = poolNamed(test.chain, 'FUSD-SALT-100')!
     const salt = (await PriceBook.of(test.chain).priceOf(asset('SALT')))!.microsPerUnit
-    // Salt costs more by the deeper pool than in this one, where it counts for no more than the dollars.
+    // Salt is worth more by the deeper pool than in this one; here it counts at most as much as the dollars.
     expect(await poolValues(test.chain, other)).toMatchObject({ tvlUsdMicros: 2_000_000n })
     expect(salt.numerator * 50_000n).toBeGreaterThan(salt.denominator * 1_000_000n)
     const { tvlUsdMicros: thin } = await poolValues(test.chain, poolNamed(test.chain, 'SCAM-TEA-100')!)

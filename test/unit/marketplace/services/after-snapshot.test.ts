@@ -39,7 +39,7 @@ const OVER_A_DAY = ['node-market-report', 'node-market-summary', 'node-pool-anal
 describe('services of a node that began from a snapshot', () => {
   let whole: ServiceContext
   let young: ServiceContext
-  /** Ids of a transaction of each block that has any, by height. */
+  /** The id of one transaction for each block that has any, by height. */
   let txIds: ReadonlyMap<number, string>
   let atOnce: readonly string[]
   beforeAll(async () => {

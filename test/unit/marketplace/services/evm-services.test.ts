@@ -34,7 +34,7 @@ const L2: FakeEvm = {
 const SOURCE = { name: 'node.example.org', fetchedAt: '2026-11-20T12:00:00.000Z', stale: false }
 const PRICE_SOURCE = { name: 'coingecko', fetchedAt: '2026-11-20T11:58:00.000Z', stale: true, attribution: 'CoinGecko' }
 
-/** Reads networks that are always the same; both names and addresses are answered with one of each. */
+/** A reader with constant answers: the same for every name, and the same for every address. */
 const READER: EvmReader = {
   readiness: () => ({ available: true, engine: 'node.example.org' }),
   gas: async (network) => {

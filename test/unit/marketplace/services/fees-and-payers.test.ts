@@ -23,7 +23,7 @@ interface Roster {
   readonly agents: readonly { readonly id: string; readonly distinctPayers: number; readonly provenCalls: number }[]
 }
 
-/** Who paid for calls of an agent that were delivered, from the blocks alone. */
+/** Payers of delivered calls to an agent, computed from the blocks alone. */
 function payersOf({ test: { chain } }: ServiceChain, agentId: string): ReadonlySet<string> {
   const callers = new Map<string, string>()
   const payers = new Set<string>()
@@ -41,7 +41,7 @@ function payersOf({ test: { chain } }: ServiceChain, agentId: string): ReadonlyS
   return payers
 }
 
-/** Service ids of one shop, of as many characters as make 40 with the shop's own. */
+/** A service id that has 40 characters together with the shop's id. */
 const SERVICE = 'node-price-feed'.padEnd(40 - SHOP.length, 'x') as ServiceId
 
 describe('a seller that was asked to be exact', () => {

@@ -3,14 +3,17 @@ import { checkRequest } from '../../../../marketplace/services/service.ts'
 import { SERVICE_TABLE } from '../../../../marketplace/services/table.ts'
 import { type ServiceChain, serviceChain } from '../../../support/service-chain.ts'
 
-/** What fills a request: every end of a line, blanks, marks, and what makes a careless expression begin anew at each letter. */
+/**
+ * Texts that fill a request: line ends, blanks, combining marks, and prefixes that make a careless regular expression
+ * restart at each letter.
+ */
 const FILLERS = [
   ...['\r', '\n', '\r\n', '\u2028', '\u2029', '\u0085', '\u000b', '\r\u2028 ', ' ', '\t', '\u00a0', '\u200b', '\u00ad'],
   ...['(', '[', '{', '"', '\\', '<', '&', '&#', '- ', '1. ', 'A:', 'A: ', '[1', '12:00 ', '.', 'A.', 'St ', "a'", '-a'],
   ...['0', '1,', '1e', '0x', '=', '@', 'a@', 'a.', '/', '->', '%', '\u0301', '\u{1f525}', '{"a":', '[[', '{"":{}},'],
 ]
 
-/** Names that every object has, as members of a request. */
+/** Property names of every JavaScript object, used as members of a request. */
 const NAMES = ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf', 'con structor', 'Constructor']
 
 let chain: ServiceChain
@@ -18,7 +21,7 @@ beforeAll(async () => {
   chain = await serviceChain()
 })
 
-/** Whether each service takes a request: the check is free of charge, runs in the node's own thread, and may not throw. */
+/** Whether each service accepts a request. The check is free, runs on the main thread, and must not throw. */
 function taken(make: (chars: number) => string): readonly boolean[] {
   return SERVICE_TABLE.map((definition) => {
     const request = make(definition.requestCharsMax)
@@ -27,7 +30,7 @@ function taken(make: (chars: number) => string): readonly boolean[] {
 }
 
 describe('the free check of a request, as long as a service takes it', () => {
-  // Work that grows with the square of the length would take minutes, and this does not end.
+  // Quadratic work would take minutes, and the test would time out.
   it.each(FILLERS)('ends where it is full of %j', (filler) => {
     const fill = (chars: number): string => filler.repeat(Math.max(0, Math.floor((chars - 2) / filler.length)))
     expect(taken((chars) => `a${fill(chars)}a`)).toHaveLength(SERVICE_TABLE.length)

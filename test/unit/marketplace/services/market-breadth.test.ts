@@ -35,7 +35,7 @@ const COIN = 100_000_000n
 const DOLLAR = 1_000_000n
 const KNOWN = ['FAR', 'FUSD', 'SALT', 'WOOL', 'XUSD']
 
-/** The development network with more pools from the start; tokens that they name are made for them, 4 decimals. */
+/** The devnet with additional genesis pools; missing tokens are created with 4 decimals. */
 async function chainWith(pools: readonly GenesisPool[]): Promise<ServiceContext> {
   const symbols = new Set(
     [...pools.map(([a]) => a), ...pools.map(([, b]) => b)].filter((symbol) => !KNOWN.includes(symbol)),

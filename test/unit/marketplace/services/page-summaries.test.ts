@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { fault } from '../../../../consensus/primitives/fault.ts'
 import { fail } from '../../../../consensus/primitives/result.ts'
-import { runService } from '../../../../marketplace/checkout/run-service.ts'
 import type { Outside } from '../../../../marketplace/ports/outside.ts'
 import type { WebPage } from '../../../../marketplace/ports/web.ts'
 import type { ServiceContext } from '../../../../marketplace/services/context.ts'
 import { checkRequest } from '../../../../marketplace/services/service.ts'
+import { runService } from '../../../../marketplace/till/workshop.ts'
 import { outsideOf } from '../../../support/outside.ts'
 import { emptyServiceChain } from '../../../support/service-chain.ts'
 import { ask, resultOf, serviceNamed } from '../../../support/service-results.ts'
@@ -31,7 +31,7 @@ describe('a summary of a page', () => {
         : { ok: true, value: new URL(text) },
     read: async () => ({ ok: true, value: webPage(parts) }),
   })
-  /** Engines whose articles are the text between the tags. */
+  /** Engines that return this text as the article of any page. */
   const articles = (text = ENGLISH): Outside['engines'] => ({
     run: async (task, input, signal) =>
       task === 'page/article'
@@ -95,7 +95,7 @@ describe('a summary of a page', () => {
     expect(await ask('node-summarize', URL_TEXT, bare)).toMatchObject({
       refused: expect.stringContaining('no address can be read'),
     })
-    // The address may be as good as any: the caller has done nothing wrong, and may ask again.
+    // The URL may be fine: the caller did nothing wrong, and may ask again.
     expect(checkRequest(serviceNamed('node-summarize'), URL_TEXT, bare)).toMatchObject({
       fault: { code: 'service/unavailable', detail: { serviceId: 'node-summarize' } },
     })

@@ -39,7 +39,7 @@ function swap(test: TestChain, from: 'FAR' | 'FUSD', amount: bigint) {
 const feedOf = ({ context }: ServiceChain): Promise<Feed> => resultOf('node-price-feed', '', context)
 const historyOf = ({ context }: ServiceChain): Promise<History> => resultOf('node-price-history', '', context)
 
-/** Hours of candles and gaps, each once and in order. */
+/** The hours of candles and gaps, which must be unique and in order. */
 function hoursOf({ candles, gaps }: History): readonly number[] {
   const traded = candles.map(({ t }) => Date.parse(t) / HOUR_MS)
   const idle = gaps.flatMap(({ from, hours }) =>
@@ -91,7 +91,7 @@ describe('the price of the native coin as time goes by', () => {
     await chain.test.mine([], { afterMs: HOUR_MS })
     await chain.test.mine([await swap(chain.test, 'FUSD', 3_000_000_000n)])
     const { twap1h, priceUsd } = await feedOf(chain)
-    // Coins per dollar are what is averaged: two block ends at the first price, one at the second.
+    // The mean is over coins per dollar: two block ends at the first price, one at the second.
     expect(twap1h?.priceUsd).toBeCloseTo(3 / (2 / first + 1 / priceUsd), 8)
   })
 

@@ -23,7 +23,7 @@ interface Verified {
   readonly proofs: readonly Proof[]
 }
 
-/** Whether a proof leads from its item to the root in its header, as somebody who holds nothing else would check it. */
+/** Verifies a proof from its item to the root in its header, without any other data. */
 function leads({ tree, header, item, index, count, siblings }: Proof): boolean {
   const sealed = decodeHeader(fromHex(header))
   if (!sealed.ok) return false

@@ -38,7 +38,7 @@ async function healthOf({ context }: ServiceChain): Promise<Health['stables'][nu
   return stables[0] as Health['stables'][number]
 }
 
-/** The chain with a pool in which one FUSD costs so many millionths of an XUSD. */
+/** The chain with a pool in which one FUSD costs `micros` millionths of an XUSD. */
 async function pegged(micros: bigint): Promise<ServiceChain> {
   const chain = await serviceChain()
   const [amountA, amountB] = [units(1_000n * DOLLAR), units(1_000n * micros)]

@@ -10,11 +10,11 @@ import { SERVICE_CASES } from '../../../support/service-cases.ts'
 
 const byId = Object.fromEntries(SERVICE_TABLE.map((definition) => [definition.serviceId as string, definition]))
 
-/** What the header of an offer has room for: some facilitators refuse payments whose header exceeds 3,000 bytes. */
+/** Limit for the header of an offer: some facilitators refuse payments with a header above 3,000 bytes. */
 const BRIEF_CHARS_MAX = 120
 const CATALOGUE_NAME_CHARS_MAX = 32
 
-/** Services whose request the interface calls optional context, but those that can be asked for one thing alone. */
+/** Services with optional context by the interface, except those that can be asked about a single thing. */
 const OPTIONAL_CONTEXT = [
   'node-price-feed',
   'node-market-summary',

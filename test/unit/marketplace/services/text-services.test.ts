@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { runService } from '../../../../marketplace/checkout/run-service.ts'
 import type { Outside } from '../../../../marketplace/ports/outside.ts'
 import type { ServiceContext } from '../../../../marketplace/services/context.ts'
 import { checkRequest } from '../../../../marketplace/services/service.ts'
+import { runService } from '../../../../marketplace/till/workshop.ts'
 import { SILENT_CODE } from '../../../support/labelled/units.ts'
 import { outsideOf } from '../../../support/outside.ts'
 import { runs } from '../../../support/runs.ts'
@@ -349,7 +349,7 @@ describe('services on texts', () => {
   })
 })
 
-/** Every part of a schema that is of an object. */
+/** Every object schema inside a schema. */
 function objectsIn(schema: unknown): readonly Readonly<Record<string, unknown>>[] {
   if (typeof schema !== 'object' || schema === null) return []
   const inner = Object.values(schema).flatMap(objectsIn)

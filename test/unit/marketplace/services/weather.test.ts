@@ -28,7 +28,7 @@ const openAs = (name: string) => async (url: string) => {
   return { context: { ...context, outside: outsideOf({ weather }) }, stop: () => weather.stop() }
 }
 
-/** The day of the current weather in Berlin, and the two after it. */
+/** The current day in Berlin and the next two. */
 function daysFrom(result: object): readonly string[] {
   const { current } = result as { readonly current: { readonly observedAt: string } }
   const today = Temporal.Instant.from(current.observedAt).toZonedDateTimeISO('Europe/Berlin').toPlainDate()

@@ -5,9 +5,9 @@ import { MAINNET } from '../../../../config/networks/mainnet.ts'
 import { formatAddress } from '../../../../consensus/crypto/address.ts'
 import { verifyHybrid } from '../../../../consensus/crypto/hybrid.ts'
 import { wordsOfSeed } from '../../../../consensus/crypto/words.ts'
-import { faultRow } from '../../../../consensus/primitives/fault.ts'
 import { INTERNAL_ERROR } from '../../../../rpc/client/node-client.ts'
 import { generateWallet, keyfileOf, walletFromKeyfile, walletFromWords } from '../../../../rpc/client/wallet.ts'
+import { httpFault } from '../../../../rpc/contract/http-faults.ts'
 import { NATIVE_BACKEND } from '../../../../src/crypto/native-backend.ts'
 import { walletKey } from '../../../../src/crypto/wallet-key.ts'
 import { openWallet, saveWallet } from '../../../../src/wallet/keystore.ts'
@@ -70,5 +70,5 @@ describe('a wallet of the client', () => {
 })
 
 it('the client knows the code of an internal error as the table of faults has it', () => {
-  expect(INTERNAL_ERROR).toBe(faultRow('rpc/internal').api)
+  expect(INTERNAL_ERROR).toBe(httpFault('rpc/internal').api)
 })

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { StableRail } from '../../../../marketplace/stable/rail.ts'
+import type { DollarRail } from '../../../../marketplace/till/rails/dollar/dollar-rail.ts'
 import { QuoteBook } from '../../../../rpc/cashier/quotes.ts'
 import { bazaarItems, type Generation, type ResourceFilter } from '../../../../rpc/discovery/bazaar.ts'
 import type { MarketApi } from '../../../../rpc/node/node-api.ts'
@@ -15,7 +15,7 @@ interface Item {
   readonly metadata: { readonly serviceId: string }
 }
 
-async function lister(stable?: StableRail) {
+async function lister(stable?: DollarRail) {
   const { node, market } = await sellingNode(stable === undefined ? {} : { stable })
   const quotes = new QuoteBook(node.chain, node.market as MarketApi)
   const list = (generation: Generation, filter: ResourceFilter = {}, window = { limit: 20, offset: 0 }) => {

@@ -1,12 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { FacilitatorFacts, StableRail } from '../../../../marketplace/stable/rail.ts'
+import type { DollarRail } from '../../../../marketplace/till/rails/dollar/dollar-rail.ts'
+import type { FacilitatorFacts } from '../../../../marketplace/till/rails/dollar/facilitators.ts'
 import { PerHead } from '../../../../rpc/discovery/per-head.ts'
 import { sellingNode, shownRail } from '../../../support/discovery-node.ts'
 import { closeMarkets } from '../../../support/market.ts'
 
 afterEach(closeMarkets)
 
-async function counting(keysMax = 10, stable: StableRail = shownRail()) {
+async function counting(keysMax = 10, stable: DollarRail = shownRail()) {
   const { node, market } = await sellingNode({ stable })
   const kept = new PerHead<string>(keysMax)
   let made = 0
@@ -22,7 +23,7 @@ describe('what is kept for a head', () => {
   })
 
   it('is made anew when the market closes, its rail closes, or a facilitator falls ill', async () => {
-    const rail = shownRail() as { closedBecause: string | null; facilitators: readonly FacilitatorFacts[] } & StableRail
+    const rail = shownRail() as { closedBecause: string | null; facilitators: readonly FacilitatorFacts[] } & DollarRail
     const { market, get } = await counting(10, rail)
     expect(get()).toBe('a 1')
     rail.closedBecause = 'no facilitator answers'

@@ -85,7 +85,7 @@ describe('prices of several providers', () => {
     })
     expect(value.disagreementPct).toBeCloseTo(7, 10)
     expect(source.name).toBe('a, b')
-    // Who is believed in nothing is no source, whatever else it tells.
+    // A provider without a credible price is no source, whatever else it says.
     const doubted = combined({ name: 'c', usd: { ETH: 100 }, cap: 9 }, { name: 'd', usd: { ETH: 107, LTC: 20 } })
     expect(doubted.value).toMatchObject({ majors: { ETH: null, LTC: { usd: 20 } }, sources: ['d'] })
     expect(doubted.value.globalMarketCapUsd).toBeNull()

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { facilitatorRequest } from '../../../../marketplace/stable/requirements.ts'
+import { facilitatorRequest } from '../../../../marketplace/till/rails/dollar/requirements.ts'
 import { HttpFacilitator } from '../../../../src/adapters/facilitator-http.ts'
 import { newPayer, PRICE, paymentOf, TERMS } from '../../../support/stable.ts'
 import { TestFacilitator } from '../../../support/stable-facilitator.ts'
@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 afterEach(() => server.close())
 
-/** A request that a facilitator finds good. */
+/** A request that a facilitator accepts. */
 function request() {
   const payer = newPayer()
   token.mint(payer.address, PRICE)

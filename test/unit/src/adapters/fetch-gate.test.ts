@@ -4,7 +4,7 @@ import { FetchGate, GATE_LIMITS, type GateLimits } from '../../../../src/adapter
 
 const NEVER = new AbortController().signal
 
-/** A gate, and readings that last until they are ended. */
+/** A gate, and reads that last until they are ended. */
 function world(limits: Partial<GateLimits>) {
   const gate = new FetchGate({ ...GATE_LIMITS, ...limits })
   const call = new AbortController()

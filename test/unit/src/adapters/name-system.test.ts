@@ -6,7 +6,7 @@ import { ManualTimers } from '../../../support/mining.ts'
 const NEVER = new AbortController().signal
 const answer = (code: string): Promise<never> => Promise.reject(Object.assign(new Error(code), { code }))
 
-/** Name servers of which a test says what they answer. */
+/** Name servers with given answers. */
 function serversThat(answers: Partial<NameQuestions>): { readonly ask: () => NameQuestions } {
   const nobody = { resolve4: () => answer('ENODATA'), resolve6: () => answer('ENODATA') }
   const rest = { resolveMx: () => answer('ENODATA'), resolveNs: async () => ['a.root-servers.net'], cancel: () => {} }
@@ -55,7 +55,7 @@ describe('addresses of a host', () => {
       call.abort()
     })
     expect(await names.lookUp('a.example', call.signal)).toMatchObject({ ok: false, fault: { code: 'web/timeout' } })
-    // One packet for each version of addresses: no server was asked again.
+    // One packet for each IP version: no server was asked again.
     expect(asked).toBeLessThanOrEqual(2)
     silent.close()
   })

@@ -6,7 +6,7 @@ import { OwnHosts } from '../../../../src/adapters/own-hosts.ts'
 const NEVER = new AbortController().signal
 const PARTS = { publicUrl: 'https://node.example', announced: '/dns4/peer.example/tcp/1' }
 
-/** A node's hosts, in a name system that answers when it is told to. */
+/** A node's hosts, and DNS that answers on command. */
 function world() {
   let nowMs = 1_000_000
   const asked: { readonly host: string; readonly answer: (found: Result<readonly string[]>) => void }[] = []

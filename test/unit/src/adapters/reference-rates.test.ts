@@ -93,7 +93,7 @@ describe('rates of several providers', () => {
       const said = await rates.ask(null, signal())
       expect(said).toMatchObject({ value: { value: REFERENCE_RATES, source: { name: 'ecb', stale: true } } })
     }
-    // Both breakers are open by now: it is sold all the same, for what is left of the five days.
+    // Both breakers are open now; rates are still sold for the rest of the five days.
     expect(rates.facts.map(({ usable }) => usable)).toEqual([false, false])
     expect(rates.readiness()).toEqual({ available: true, engine: 'ecb' })
     time.nowMs += 1

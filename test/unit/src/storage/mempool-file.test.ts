@@ -19,7 +19,10 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-/** Saves what waits and submits it to a mempool of a node that has the same blocks and has checked no signature. */
+/**
+ * Saves the waiting transactions, and submits them to a new mempool on the same blocks that has checked no signature
+ * yet.
+ */
 async function restarted(pool: TestMempool): Promise<TestMempool> {
   await saveMempool(path, pool.mempool.transactions())
   const next = await TestMempool.open({ test: await fork(pool.test) })

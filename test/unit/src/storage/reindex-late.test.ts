@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { executedFrom, indexedFrom } from '../../../../consensus/chain/adoption.ts'
+import { executedFrom } from '../../../../consensus/chain/adoption.ts'
 import { ChainDatabase } from '../../../../consensus/chain/database.ts'
 import { changeHeld } from '../../../../consensus/chain/held-bodies.ts'
 import { type KeyValueStore, MemoryKeyValueStore } from '../../../../consensus/chain/key-value.ts'
@@ -23,7 +23,7 @@ const RULES = restlessRuleBook()
 const BASE = 12
 const AFTER = 8
 const TOP = BASE + AFTER
-/** A later release: one unique and one folded index have changed their form. */
+/** A later release in which one unique and one folded index changed their form. */
 const LATER: RuleBook = {
   ...RULES,
   indexes: RULES.indexes.map((index) =>
@@ -42,7 +42,7 @@ async function rebuild(store: KeyValueStore, ruleBook: RuleBook): Promise<LateRe
   return rebuildLate({ database, ruleBook })
 }
 
-/** Entries of some indexes, as they are shown. */
+/** The entries of some indexes in hex. */
 async function entriesOf({ chain }: TestChain, prefixes: readonly number[]): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>()
   for (const prefix of prefixes) {
@@ -54,7 +54,7 @@ async function entriesOf({ chain }: TestChain, prefixes: readonly number[]): Pro
 
 describe('indexes of a store that lacks blocks', () => {
   let random: RandomChain
-  /** A node that began from a snapshot and followed the chain from there, and one that has pruned its first blocks. */
+  /** A node that began from a snapshot and followed the chain, and one that pruned its first blocks. */
   let young: KeyValueStore
   let pruned: KeyValueStore
   beforeAll(async () => {
@@ -101,7 +101,7 @@ describe('indexes of a store that lacks blocks', () => {
       expect(report).toMatchObject({ derived: STATE_INDEXES, begun: ['closures-2', 'tally-2'], indexedFrom: TOP + 1 })
       expect(report.kept).toContain(OUTCOMES.name)
       const node = await TestChain.open(LATER, store)
-      expect(indexedFrom(node.chain.database)).toBe(TOP + 1)
+      expect(node.chain.database.indexedFrom).toBe(TOP + 1)
       expect(executedFrom(node.chain.database)).toBe(original === young ? BASE + 1 : 0)
       expect((await auditState(node.chain)).sound).toBe(true)
       const branch = await random.branch(TOP - 4)
@@ -110,7 +110,7 @@ describe('indexes of a store that lacks blocks', () => {
       await importAll(node, blocks)
       expect(node.chain.head.id).toBe(branch.test.chain.head.id)
       expect((await auditState(node.chain)).sound).toBe(true)
-      // What was kept is that of a node which never had to rebuild anything.
+      // The kept index equals that of a node that never rebuilt anything.
       const other = await TestChain.open(RULES, await copyStore(original))
       other.nowMs = branch.test.nowMs
       await importAll(other, blocks)
@@ -145,7 +145,7 @@ describe('indexes of a store that lacks blocks', () => {
       writes: fill.flatMap((block) => blockWrites(block, database.entry(block.id) as BlockEntry)),
     }))
     await rebuildIndexes({ store: database.store, database, ruleBook: LATER })
-    expect(indexedFrom(database)).toBe(0)
+    expect(database.indexedFrom).toBe(0)
     const node = await TestChain.open(LATER, store)
     const followed = await TestChain.open(LATER)
     followed.nowMs = random.test.nowMs

@@ -11,7 +11,7 @@ import { runs } from '../../../support/runs.ts'
 import { copyStore, DyingStore, dumpStore } from '../../../support/stores.ts'
 
 const RULES = restlessRuleBook()
-/** So few that a rebuild takes many batches. */
+/** So few that a rebuild needs many batches. */
 const BATCH_WRITES = 15
 
 /** The store of a node on a random chain, after a reorganisation. */

@@ -22,7 +22,7 @@ function items(...rows: readonly Row[]): readonly Fields[] {
   return rows.map(([qty, unitPrice, vatPercent]) => ({ description: 'x', qty, unitPrice, vatPercent }))
 }
 
-/** What a document says, as JSON and as the sheet that is printed. */
+/** The result of a document service, as JSON and as the sheet that is printed. */
 async function made(changes: Fields, serviceId = 'node-invoice-pdf', now = NOW): Promise<[Fields, DocumentSheet]> {
   const sheets: DocumentSheet[] = []
   const context = shop.contextAt(now)

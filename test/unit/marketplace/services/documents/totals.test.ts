@@ -67,11 +67,11 @@ describe('totals of documents', () => {
     })
 
   const GROSS: readonly (readonly [string, string, string, { net: bigint; vat: bigint }])[] = [
-    // 9.98 or 10.00 with any price before VAT.
+    // No net price with two decimals gives 9.99: the nearest are 9.98 and 10.00.
     ['1', '9.99', '19', { net: 839n, vat: 160n }],
     ['3', '9.99', '7', { net: 2801n, vat: 196n }],
     ['1', '-9.99', '19', { net: -839n, vat: -160n }],
-    // A tie: half of one cent is the VAT.
+    // A tie: the VAT is half a cent.
     ['1', '0.01', '100', { net: 0n, vat: 1n }],
     ['1', '-0.01', '100', { net: 0n, vat: -1n }],
     ['1', '12.50', '0', { net: 1250n, vat: 0n }],
@@ -89,7 +89,7 @@ describe('totals of documents', () => {
 
   it('has the digits of each currency', () => {
     expect(['JPY', 'EUR', 'KWD'].map(currencyDigits)).toEqual([0, 2, 3])
-    // Cash of these has no minor unit, amounts on paper have: ISO 4217 counts it.
+    // Their cash has no minor unit, but ISO 4217 defines one.
     expect(['HUF', 'PKR', 'COP', 'IDR', 'ALL', 'IQD'].map(currencyDigits)).toEqual([2, 2, 2, 2, 2, 3])
   })
 

@@ -12,12 +12,12 @@ const INDEX = serviceIndex(SERVICE_TABLE, (definition) => definition)
 const idsFor = (question: string, isAvailable: (id: string) => boolean | null = () => true): readonly string[] =>
   findServices(INDEX, question, ({ serviceId }) => isAvailable(serviceId)).map(({ found }) => found.serviceId)
 
-/** Right answers of 30, to questions that were partly looked at while words were chosen. */
+/** Minimum right answers of 30. These questions were partly known while the search words were chosen. */
 const PARTLY_SEEN_RIGHT = 25
-/** Right answers of 20, to questions that no word was chosen for: what the search really does. */
+/** Minimum right answers of 20. These questions were held out, so they measure the search. */
 const HELD_OUT_RIGHT = 10
 
-/** Questions that are answered wrongly, with what is found. */
+/** Wrongly answered questions, with their results. */
 const wrong = (questions: readonly LabelledQuestion[]): readonly string[] =>
   questions.flatMap(({ question, serviceIds }) => {
     const found = idsFor(question).slice(0, 3)

@@ -166,9 +166,9 @@ describe('a mail that quotes another', () => {
       '<blockquote type=cite>',
       '<p class= class= ',
     ]
-    // What grows faster than its length does not end within the time of a test.
+    // Work that grows faster than the length would time out.
     const all = texts.map((text) => `<p><p>${text.repeat(100_000 / text.length)}`)
-    // A line that says who wrote has all others looked at.
+    // An attribution line makes the code examine all other lines.
     for (const text of [' ', '\r', '\u2028', '>\r', '> ', '-', '- ', '>-\n', '\n', 'Begin '])
       all.push(`${OWN}\n${WROTE}\n> hello\n${text.repeat(100_000 / text.length)}x`)
     for (const text of all) expect(pastedText(text).length).toBeLessThanOrEqual(text.length)

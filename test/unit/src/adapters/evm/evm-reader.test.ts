@@ -56,7 +56,7 @@ function readerOf(config: { readonly ethereum?: readonly string[]; readonly base
   return reader.value
 }
 
-/** As a log would show it. */
+/** A value as a log would print it. */
 function shown(value: unknown): string {
   return JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? String(one) : one))
 }
@@ -121,10 +121,14 @@ describe('facts of a network', () => {
 
   it.each<[string, Partial<FakeEvm>, RegExp]>([
     ['of another network', { chainId: 1 }, /its chain id is 1, expected 8453/],
-    ['whose chain id is none', { instead: { eth_chainId: { result: 'base' } } }, /its chain id is none/],
+    ['whose chain id is none', { instead: { eth_chainId: { result: 'base' } } }, /its chain id is not a number/],
     ['that stands still', { timestamp: NOW_MS / 1_000 - 601 }, /its newest block is 601 seconds old/],
     ['that lives in the future', { timestamp: NOW_MS / 1_000 + 601 }, /its newest block is -601 seconds old/],
-    ['without blocks', { instead: { eth_getBlockByNumber: { result: null } } }, /its newest block is none/],
+    [
+      'without blocks',
+      { instead: { eth_getBlockByNumber: { result: null } } },
+      /its newest block has no valid number or time/,
+    ],
     ['without the token', { token: { contract: ADA, balances: {} } }, /its balance is none/],
     ['that answers garbage', { instead: { eth_call: { result: '0xzz' } } }, /its balance is none/],
     ['that answers too much', { instead: { eth_call: { result: `0x${'0'.repeat(128)}` } } }, /its balance is none/],

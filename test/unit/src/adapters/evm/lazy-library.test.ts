@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { PINNED_NODE } from '../../../../support/processes.ts'
 import { ROOT } from '../../../../support/source-tree.ts'
 
-/** Opens a reader in a process of its own, looks at its nodes once, and prints whether the library for names was loaded. */
+/** A program that opens a reader, checks its nodes once, and prints whether viem was loaded. */
 function programOf(config: object): string {
   return `
     import { registerHooks } from 'node:module'
@@ -19,7 +19,7 @@ function programOf(config: object): string {
   `
 }
 
-/** Nobody listens on this port of the discard protocol. */
+/** The port of the discard protocol, on which nothing listens. */
 const NOBODY = 'http://127.0.0.1:9'
 
 describe('the library for names of ENS', () => {

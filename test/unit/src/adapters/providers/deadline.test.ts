@@ -45,7 +45,7 @@ describe('waiting unless aborted', () => {
     expect(await waiting).toBeNull()
     expect(await unlessAborted(promise, controller.signal)).toBeNull()
     expect(listeners(controller.signal)).toBe(0)
-    // Vitest fails the run where a rejection is handled by nobody.
+    // Vitest fails the run at an unhandled rejection.
     reject(new Error('too late'))
   })
 })

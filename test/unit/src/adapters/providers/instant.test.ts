@@ -3,7 +3,7 @@ import { JsonAt, readJson } from '../../../../../src/adapters/providers/json-at.
 import { readDomain } from '../../../../../src/adapters/providers/rdap-domain.ts'
 import { readHits } from '../../../../../src/adapters/providers/search-hits.ts'
 
-/** The last day that four digits can write, an hour west of where it ends: in UTC it is the year 10000. */
+/** The last day with a four-digit year, one hour west of UTC: in UTC it is the year 10000. */
 const LATE = '9999-12-31T23:30:00-01:00'
 
 it('a registration until the end of all years has no date of expiry that can be written, and is an answer', () => {

@@ -58,7 +58,7 @@ describe('asking a provider over HTTP', () => {
   })
 
   it('does not wait for the page that comes with a refusal', async () => {
-    // The body never ends: what is told is told by the headers.
+    // The body never ends: the fault must come from the headers alone.
     handler = () => ({ status: 429, headers: { 'retry-after': '9', 'content-length': '1000' }, body: 'half' })
     expect(await ask()).toMatchObject({ fault: { code: 'provider/refused', detail: { retryAfterMs: 9_000 } } })
   })

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { binance } from '../../../../../src/adapters/providers/binance.ts'
 import { coinbase } from '../../../../../src/adapters/providers/coinbase.ts'
 import { coingecko } from '../../../../../src/adapters/providers/coingecko.ts'
-import type { QuoteParts, QuoteProvider } from '../../../../../src/adapters/providers/major-quotes.ts'
+import type { QuoteDependencies, QuoteProvider } from '../../../../../src/adapters/providers/major-quotes.ts'
 import { BINANCE_QUOTES, binanceUpstream } from '../../../../support/upstreams/binance.ts'
 import { coinbaseQuotes, coinbaseUpstream } from '../../../../support/upstreams/coinbase.ts'
 import { COINGECKO_QUOTES, coingeckoUpstream, QUOTED_MS } from '../../../../support/upstreams/coingecko.ts'
@@ -13,10 +13,10 @@ const clock = { now: () => QUOTED_MS }
 
 function suite(
   name: string,
-  adapter: (parts: QuoteParts) => QuoteProvider,
+  adapter: (parts: QuoteDependencies) => QuoteProvider,
   rest: { readonly handler: UpstreamHandler; readonly answer: unknown; readonly hitsMax: number },
 ): void {
-  const parts = (url: string): QuoteParts => ({ url, key: null, clock })
+  const parts = (url: string): QuoteDependencies => ({ url, key: null, clock })
   describeProvider({ name, ...rest, open: (url) => ({ ask: (signal) => adapter(parts(url)).ask(null, signal) }) })
   describeProvider({
     name: `${name}, being checked`,
@@ -39,7 +39,7 @@ describe('adapters of prices', () => {
     upstream = await Upstream.open((request) => handler(request))
   })
   afterEach(() => upstream.close())
-  const parts = (key: string | null = null): QuoteParts => ({ url: upstream.url, key, clock })
+  const parts = (key: string | null = null): QuoteDependencies => ({ url: upstream.url, key, clock })
 
   it('of coingecko give prices also where the market cap is missing, and do not wait for it', async () => {
     handler = coingeckoUpstream

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ecb, type RateParts, type RateProvider } from '../../../../../src/adapters/providers/ecb.ts'
+import { ecb, type RateDependencies, type RateProvider } from '../../../../../src/adapters/providers/ecb.ts'
 import { ecbRates } from '../../../../../src/adapters/providers/ecb-xml.ts'
 import { frankfurter } from '../../../../../src/adapters/providers/frankfurter.ts'
 import { describeProvider } from '../../../../support/upstreams/provider-suite.ts'
@@ -15,7 +15,7 @@ import { Upstream, type UpstreamHandler } from '../../../../support/upstreams/up
 
 const clock = { now: () => RATED_MS }
 
-function suite(name: string, adapter: (parts: RateParts) => RateProvider, handler: UpstreamHandler): void {
+function suite(name: string, adapter: (parts: RateDependencies) => RateProvider, handler: UpstreamHandler): void {
   const common = { handler, answer: REFERENCE_RATES }
   describeProvider({ name, ...common, open: (url) => ({ ask: (signal) => adapter({ url, clock }).ask(null, signal) }) })
   const open = (url: string) => ({ ask: (signal: AbortSignal) => adapter({ url, clock }).check(signal) })

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { ProviderKeys } from '../../../../../src/adapters/provider-keys.ts'
 import { metNorway } from '../../../../../src/adapters/providers/met-norway.ts'
 import { openMeteo, openMeteoGeocoder } from '../../../../../src/adapters/providers/open-meteo.ts'
-import { ChainedWeather, type WeatherParts } from '../../../../../src/adapters/providers/weather.ts'
+import { ChainedWeather, type WeatherDependencies } from '../../../../../src/adapters/providers/weather.ts'
 import { symbolWords, wmoWords } from '../../../../../src/adapters/providers/weather-words.ts'
 import { systemClock, systemTimers } from '../../../../../src/daemon/runtime.ts'
 import { TestTime } from '../../../../support/market-parts.ts'
@@ -14,7 +14,7 @@ import { Upstream, type UpstreamHandler } from '../../../../support/upstreams/up
 const signal = AbortSignal.timeout(60_000)
 const SPOT = { lat: 59.91, lon: 10.75, timezone: null }
 const AGENT = 'Farthing/test (+mailto:operator@example.org)'
-/** In the morning of the same day, 07:20 in Berlin: what Open-Meteo is asked at. */
+/** The morning of the same day, 07:20 in Berlin: the time of the Open-Meteo tests. */
 const MORNING_MS = Date.UTC(2026, 10, 22, 6, 20)
 /** 2026-11-22, 15:20 UTC. */
 const NOW_MS = Date.UTC(2026, 10, 22, 15, 20)
@@ -246,7 +246,7 @@ describe('met-norway', () => {
 })
 
 describe('the weather', () => {
-  const weatherOf = (parts: Partial<WeatherParts>, choices: Partial<WeatherParts['choices']>) =>
+  const weatherOf = (parts: Partial<WeatherDependencies>, choices: Partial<WeatherDependencies['choices']>) =>
     new ChainedWeather({
       choices: { weather: [], geocoder: [], ...choices },
       keys: new ProviderKeys(),

@@ -96,7 +96,7 @@ describe('searxng', () => {
     const twice = { url: 'https://example.org', title: 'again' }
     const many = Array.from({ length: 20 }, (_, i) => ({ url: `https://example.org/${i}`, title: '<i></i>' }))
     const far = { url: `https://example.org/${'x'.repeat(3_000)}`, title: 'too far' }
-    // Different letters of another script: making ASCII of so many takes longer than any test may.
+    // Different Chinese characters: converting so many to ASCII takes longer than a test may.
     const letters = String.fromCodePoint(...Array.from({ length: 20_000 }, (_, i) => 0x4e00 + i)).repeat(8)
     const host = { url: `https://${letters}.example/`, title: 'nowhere' }
     const upstream = await upstreamOf(searxngUpstream({ results: [far, host, long, twice, ...many] }))

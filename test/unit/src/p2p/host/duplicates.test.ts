@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Connection } from '../../../../../src/p2p/host/dialer.ts'
-import { surplusOf } from '../../../../../src/p2p/host/duplicates.ts'
+import { surplusOf } from '../../../../../src/p2p/host/peer-manager.ts'
 import { addressOf, peerId } from '../../../../support/peering.ts'
 
 const [A, B] = [peerId(1), peerId(2)]

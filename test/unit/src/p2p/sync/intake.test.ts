@@ -46,7 +46,7 @@ async function take(
   from: PeerId | null = OTHER,
   work = 0n,
 ) {
-  const outcome = node.intake.take(block, from, work)
+  const outcome = node.intake.take(block, from, { provenWork: work })
   await hub.time.pass(500)
   return outcome
 }

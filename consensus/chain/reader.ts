@@ -1,0 +1,72 @@
+import type { AccountKeys } from '../crypto/account-keys.ts'
+import type { SigningNetwork } from '../crypto/signing.ts'
+import type { Address } from '../primitives/ids.ts'
+import type { Result } from '../primitives/result.ts'
+import type { Transaction } from '../tx/transaction.ts'
+import type { ChainDatabase } from './database.ts'
+import type { HeadFollower, HeadListener } from './events.ts'
+import type { SideBranches } from './fork-choice.ts'
+import type { BlockEntry } from './layout.ts'
+import type { RuleBook } from './rule-book.ts'
+
+/** The stored chain for readers: blocks, state, indexes. No method of it writes. */
+export interface DatabaseReader
+  extends Pick<
+    ChainDatabase,
+    | 'head'
+    | 'base'
+    | 'held'
+    | 'indexedFrom'
+    | 'get'
+    | 'page'
+    | 'stateRecords'
+    | 'stateRange'
+    | 'entry'
+    | 'idAt'
+    | 'isCanonical'
+    | 'transactions'
+    | 'encodedTransactions'
+    | 'transactionAt'
+    | 'transactionIds'
+    | 'bodyAt'
+    | 'block'
+    | 'receipts'
+    | 'location'
+    | 'keysOf'
+    | 'indexed'
+    | 'indexRange'
+    | 'indexPage'
+    | 'historyNode'
+    | 'peaksThrough'
+  > {
+  readonly side: Pick<SideBranches, 'size' | 'has' | 'ids'>
+}
+
+/** The public keys that the chain has seen. */
+export interface KeyReader {
+  /** Keys of an address, undefined if no transaction brought them yet. */
+  keysOf(address: Address): AccountKeys | undefined
+  /** Keys that a transaction is signed with: its own at nonce 0, else `pending` or those seen before. */
+  keysFor(tx: Transaction, pending?: ReadonlyMap<Address, AccountKeys>): Result<AccountKeys>
+}
+
+/** The best chain for readers. Only code that imports blocks or moves the head holds the `Chain` itself. */
+export interface ChainReader {
+  readonly database: DatabaseReader
+  readonly ruleBook: RuleBook
+  readonly network: SigningNetwork
+  readonly keys: KeyReader
+  readonly head: BlockEntry
+  /** Whether a reorganisation is under way, or one broke off for good: the head shown is then a passing one. */
+  readonly moving: boolean
+  /** Hears of every change of head from now on. */
+  onHeadChange(listener: HeadListener): void
+  /** Target and history root that a child of the entry gets. */
+  childOf(parent: BlockEntry): { readonly target: bigint; readonly historyRoot: string }
+}
+
+/** The best chain for what must be ready before a move that leaves blocks behind is told. */
+export interface ChainFollower extends ChainReader {
+  /** Takes part in every move that leaves blocks behind, before it is told: see {@link HeadFollower}. */
+  onMove(follower: HeadFollower): void
+}

@@ -1,0 +1,130 @@
+import type { Clock } from '../../consensus/chain/ports.ts'
+import { type Holder, NETWORK_CLIENTS } from '../../consensus/primitives/fair-share.ts'
+
+/** Counts what happened to clients lately, and to the networks that they are in, where one client may have many addresses. */
+export class ClientCounts {
+  readonly #addresses: RecentCounts
+  readonly #networks: RecentCounts
+
+  constructor(clock: Clock, bounds: CountBounds) {
+    this.#addresses = new RecentCounts(clock, bounds)
+    this.#networks = new RecentCounts(clock, { ...bounds, most: NETWORK_CLIENTS * bounds.most })
+  }
+
+  /** Counts it once more. */
+  add({ address, network }: Holder): void {
+    this.#addresses.add(address)
+    if (network !== address) this.#networks.add(network)
+  }
+
+  /** How often it has happened to a client lately, or to its network for each of the clients that it counts as, where that is more. */
+  count({ address, network }: Holder): number {
+    const ofAddress = this.#addresses.count(address)
+    return network === address
+      ? ofAddress
+      : Math.max(ofAddress, Math.ceil(this.#networks.count(network) / NETWORK_CLIENTS))
+  }
+
+  /**
+   * Milliseconds until it has happened to a client less often than is borne, beside as often as `good` has, and to its network less
+   * often than is borne of a few clients; 0 where that is so.
+   */
+  waitMs({ address, network }: Holder, borne: number, good: ClientCounts | null = null): number {
+    const addressMs = this.#addresses.waitMs(address, borne + (good === null ? 0 : good.#addresses.count(address)))
+    if (network === address) return addressMs
+    const ofNetwork = NETWORK_CLIENTS * borne + (good === null ? 0 : good.#networks.count(network))
+    return Math.max(addressMs, this.#networks.waitMs(network, ofNetwork))
+  }
+
+  /** How many more may happen to a client and to its network before {@link waitMs} is more than 0. */
+  room({ address, network }: Holder, borne: number, good: ClientCounts): ClientRoom {
+    return {
+      ofAddress: borne + good.#addresses.count(address) - this.#addresses.count(address),
+      ofNetwork: NETWORK_CLIENTS * borne + good.#networks.count(network) - this.#networks.count(network),
+    }
+  }
+}
+
+/** How many of something a client may have, and its network. */
+export interface ClientRoom {
+  readonly ofAddress: number
+  readonly ofNetwork: number
+}
+
+/** What clients and their networks have at the moment. */
+export class ClientTally {
+  readonly #addresses = new Map<string, number>()
+  readonly #networks = new Map<string, number>()
+
+  /** Counts one more, or one less. */
+  add({ address, network }: Holder, more: 1 | -1): void {
+    addTo(this.#addresses, address, more)
+    if (network !== address) addTo(this.#networks, network, more)
+  }
+
+  /** How many a client has, or its network for each of the few clients that a network counts as, where that is more. */
+  shareOf({ address, network }: Holder): number {
+    const ofNetwork = network === address ? 0 : (this.#networks.get(network) ?? 0)
+    return Math.max(this.#addresses.get(address) ?? 0, Math.floor(ofNetwork / NETWORK_CLIENTS))
+  }
+
+  /** Whether a client or its network has more than it may. */
+  exceeds({ address, network }: Holder, { ofAddress, ofNetwork }: ClientRoom): boolean {
+    if ((this.#addresses.get(address) ?? 0) > ofAddress) return true
+    return network !== address && (this.#networks.get(network) ?? 0) > ofNetwork
+  }
+}
+
+/** Counts one more of a name, or one less; names without any are forgotten. */
+export function addTo(counts: Map<string, number>, name: string, more: 1 | -1): void {
+  const count = (counts.get(name) ?? 0) + more
+  if (count > 0) counts.set(name, count)
+  else counts.delete(name)
+}
+
+/** What is counted, and for how long it counts. */
+export interface CountBounds {
+  readonly most: number
+  readonly withinMs: number
+  /** Names that are remembered; those that were counted longest ago are forgotten first. */
+  readonly namesMax: number
+}
+
+/** Counts what happened to whom lately, in bounded memory. */
+export class RecentCounts {
+  readonly #clock: Clock
+  readonly #bounds: CountBounds
+  readonly #timesMs = new Map<string, readonly number[]>()
+
+  constructor(clock: Clock, bounds: CountBounds) {
+    this.#clock = clock
+    this.#bounds = bounds
+  }
+
+  /** Counts it once more. */
+  add(name: string): void {
+    const all = [...this.#recent(name), this.#clock.now()]
+    this.#timesMs.delete(name)
+    this.#timesMs.set(name, all.slice(-this.#bounds.most))
+    if (this.#timesMs.size <= this.#bounds.namesMax) return
+    const [oldest] = this.#timesMs.keys()
+    this.#timesMs.delete(oldest as string)
+  }
+
+  /** How often it has happened to a name lately; `most` and more are the same. */
+  count(name: string): number {
+    return this.#recent(name).length
+  }
+
+  /** Milliseconds until it has happened to a name less often than is borne; 0 where that is so. `most` is no more than what is counted. */
+  waitMs(name: string, most = this.#bounds.most): number {
+    const recent = this.#recent(name)
+    if (recent.length < most) return 0
+    return Math.max(1, (recent[recent.length - most] as number) + this.#bounds.withinMs - this.#clock.now())
+  }
+
+  #recent(name: string): readonly number[] {
+    const sinceMs = this.#clock.now() - this.#bounds.withinMs
+    return (this.#timesMs.get(name) ?? []).filter((ms) => ms > sinceMs)
+  }
+}

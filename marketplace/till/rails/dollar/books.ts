@@ -1,0 +1,152 @@
+import type { Clock } from '../../../../consensus/chain/ports.ts'
+import type { Fault } from '../../../../consensus/primitives/fault.ts'
+import type { Hash, ServiceId } from '../../../../consensus/primitives/ids.ts'
+import type { Result } from '../../../../consensus/primitives/result.ts'
+import type { StableClaim, StableClaimStore, StableIn, StableSettled } from './claim.ts'
+import type { CallIdentity } from './identity.ts'
+
+/** Names that are remembered; the longest unused goes first. */
+const KEYS_MAX = 50_000
+
+/** What a name was given to. */
+type Named = Pick<StableClaim, 'id' | 'requestHash'>
+
+/** Which payment a payer gave a payment identifier or an idempotency key to. */
+export class RepeatKeys {
+  readonly #named = new Map<Hash, Named>()
+
+  /** The payment that a call's name was given to, undefined where it is new or there is none. */
+  get({ repeatKey }: Pick<CallIdentity, 'repeatKey'>): Named | undefined {
+    return repeatKey === null ? undefined : this.#named.get(repeatKey)
+  }
+
+  /** Remembers the name of a payment that was taken. */
+  put({ repeatKey, id, requestHash }: Named & Pick<StableClaim, 'repeatKey'>): void {
+    if (repeatKey === null) return
+    this.#named.delete(repeatKey)
+    this.#named.set(repeatKey, { id, requestHash })
+    if (this.#named.size <= KEYS_MAX) return
+    const [oldest] = this.#named.keys()
+    this.#named.delete(oldest as Hash)
+  }
+
+  /** Forgets the name of a payment that came to nothing. */
+  drop({ repeatKey, id }: Named & Pick<StableClaim, 'repeatKey'>): void {
+    if (repeatKey !== null && this.#named.get(repeatKey)?.id === id) this.#named.delete(repeatKey)
+  }
+
+  /** Remembers the name of a payment of the past, unless it was given to a later one, or there is no room. */
+  recall(claim: Named & Pick<StableClaim, 'repeatKey'>): void {
+    if (claim.repeatKey !== null && !this.#named.has(claim.repeatKey) && this.#named.size < KEYS_MAX) this.put(claim)
+  }
+}
+
+/** Deliveries that may be on their way into the store at once. */
+const UNDER_WAY_MAX = 4_096
+
+/** Answers that were handed over to the end. */
+export class Deliveries {
+  readonly #store: StableClaimStore
+  readonly #clock: Clock
+  /** Delivered lately: a repeat may come before that is written. */
+  readonly #ids = new Set<string>()
+
+  constructor({ store, clock }: { readonly store: StableClaimStore; readonly clock: Clock }) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /** Whether a claim's answer was handed over before. */
+  has({ id, deliveredAtMs }: StableIn<'settled'>): boolean {
+    return deliveredAtMs !== null || this.#ids.has(id)
+  }
+
+  /** Writes a delivery down. */
+  async add({ id }: StableIn<'settled'>): Promise<void> {
+    this.#ids.add(id)
+    if (this.#ids.size > UNDER_WAY_MAX) this.#ids.delete(this.#ids.values().next().value as string)
+    // What is known of its money can have changed while the answer was on its way.
+    const claim = await this.#store.get(id)
+    if (claim?.state === 'settled') await this.#store.advance('settled', { ...claim, deliveredAtMs: this.#clock.now() })
+  }
+}
+
+/** Settled calls of a service that this node knows of: its own statement, since no chain of ours shows them. */
+export interface StableSales {
+  readonly calls: number
+  /** Units of the asset. */
+  readonly amount: bigint
+}
+
+const PAGE = 500
+const NOTHING: StableSales = { calls: 0, amount: 0n }
+
+/** What was settled for each service, as this node knows it: counted once from the store, then with each settlement. */
+export class SalesBook {
+  readonly #sales = new Map<ServiceId, StableSales>()
+  /** Settled while the store is still being read, where the claim would be met again. */
+  #meanwhile: Set<string> | null = new Set()
+  #stopped = false
+
+  /** What was settled for a service. */
+  of(serviceId: ServiceId): StableSales {
+    return this.#sales.get(serviceId) ?? NOTHING
+  }
+
+  /** Counts a settlement. */
+  add(claim: Pick<StableClaim, 'id' | 'serviceId' | 'amount'>): void {
+    this.#meanwhile?.add(claim.id)
+    this.#count(claim, 1)
+  }
+
+  /** Takes a settlement back that turned out to be none. */
+  takeBack(claim: Pick<StableClaim, 'id' | 'serviceId' | 'amount'>): void {
+    const isCounted = this.#meanwhile === null || this.#meanwhile.has(claim.id)
+    this.#meanwhile?.add(claim.id)
+    if (isCounted) this.#count(claim, -1)
+  }
+
+  /** Counts what the store holds, page by page, and remembers the names that its payments were given. */
+  async load(store: StableClaimStore, keys: RepeatKeys): Promise<void> {
+    let cursor: string | null = null
+    do {
+      const page = await store.recent(PAGE, cursor)
+      for (const claim of page.claims) {
+        keys.recall(claim)
+        const isMoney = claim.state === 'settled' && claim.report?.isMissing !== true
+        if (isMoney && this.#meanwhile?.has(claim.id) === false) this.#count(claim, 1)
+      }
+      cursor = page.nextCursor
+    } while (cursor !== null && !this.#stopped)
+    this.#meanwhile = null
+  }
+
+  /** Reads no more. */
+  stop(): void {
+    this.#stopped = true
+  }
+
+  #count({ serviceId, amount }: Pick<StableClaim, 'serviceId' | 'amount'>, sign: 1 | -1): void {
+    const before = this.of(serviceId)
+    const sum = before.amount + BigInt(sign) * BigInt(amount)
+    this.#sales.set(serviceId, { calls: before.calls + sign, amount: sum })
+  }
+}
+
+/** Counts what calls came to. */
+export class Outcomes {
+  readonly counts = new Map<string, number>()
+
+  /** Counts a call. */
+  add(outcome: Result<StableSettled>): void {
+    const name = outcome.ok ? (outcome.value.replayed ? 'replayed' : 'settled') : nameOf(outcome.fault)
+    this.counts.set(name, (this.counts.get(name) ?? 0) + 1)
+  }
+}
+
+function nameOf({ code }: Fault): string {
+  if (code === 'stable/unsettled' || code === 'stable/under-way') return 'unsettled'
+  if (code === 'stable/facilitator' || code === 'service/unavailable' || code === 'market/claims-away')
+    return 'unavailable'
+  return code.startsWith('service/') ? 'failed' : 'refused'
+}

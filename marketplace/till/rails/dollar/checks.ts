@@ -1,0 +1,107 @@
+import { isMirrored, recoverSigner } from '../../../../consensus/external/eip712.ts'
+import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
+import type { Authorization, StablePayment } from './claim.ts'
+import { digestOf } from './identity.ts'
+import { type StableTerms, stableAmount } from './terms.ts'
+
+/** What a payment is held against. */
+export interface CheckBasis {
+  readonly terms: StableTerms
+  /** Prices that are honoured now, in millionths of a dollar, the current one first. */
+  readonly prices: readonly bigint[]
+  readonly nowMs: number
+  /** Longest time that the service takes. */
+  readonly timeoutMs: number
+}
+
+/** Facilitators take no authorization that runs out sooner; it is the time that a settlement needs. */
+const SETTLE_SECONDS = 6
+/**
+ * How much longer than our offer says an authorization may hold: as much as clocks may differ. For as long as it holds, a settlement that
+ * is not known is asked about.
+ */
+const SLACK_SECONDS = 600
+
+/** Whether an authorization holds long enough for work of such a length and its settlement. */
+export function holdsLongEnough(validBefore: number, nowMs: number, timeoutMs: number): boolean {
+  return validBefore >= Math.floor(nowMs / 1_000) + Math.ceil(timeoutMs / 1_000) + SETTLE_SECONDS
+}
+
+/** Holds a payment against our own offer, or says what is wrong. Faults: `pay/no-offer`, `stable/refused`. */
+export function checkPayment(payment: StablePayment, basis: CheckBasis): Fault | null {
+  const { terms, prices } = basis
+  const { authorization, accepted } = payment
+  const amounts = prices.map((price) => stableAmount(terms.asset, price))
+  if (!amounts.includes(authorization.value)) return mismatch('value', authorization.value, amounts[0] as bigint)
+  if (authorization.to !== terms.payTo.toLowerCase()) return mismatch('to', authorization.to, terms.payTo)
+  const misread = accepted === null ? null : checkEcho(accepted, terms, authorization.value)
+  return misread ?? checkWindow(payment, basis) ?? checkSignature(payment, terms)
+}
+
+/** Generation 2 repeats the offer that it took: all but `extra` must be ours, and `extra` must hold ours. */
+function checkEcho(accepted: Readonly<Record<string, unknown>>, terms: StableTerms, amount: bigint): Fault | null {
+  const { network, asset, payTo, maxTimeoutSeconds } = terms
+  const ours: Readonly<Record<string, unknown>> = {
+    scheme: 'exact',
+    network: network.caip2,
+    amount: amount.toString(),
+    asset: asset.contract,
+    payTo,
+    maxTimeoutSeconds,
+  }
+  const wrong = Object.keys(ours).find((name) => accepted[name] !== ours[name])
+  if (wrong !== undefined) return mismatch(`accepted.${wrong}`, accepted[wrong], ours[wrong])
+  const foreign = Object.keys(accepted).find((name) => name !== 'extra' && !Object.hasOwn(ours, name))
+  if (foreign !== undefined) return mismatch(`accepted.${foreign}`, accepted[foreign], 'nothing')
+  const extra = (accepted.extra ?? {}) as Readonly<Record<string, unknown>>
+  const { name, version } = asset.domain
+  if (extra.name !== name) return mismatch('accepted.extra.name', extra.name, name)
+  return extra.version === version ? null : mismatch('accepted.extra.version', extra.version, version)
+}
+
+function checkWindow({ authorization }: StablePayment, { terms, nowMs, timeoutMs }: CheckBasis): Fault | null {
+  const now = BigInt(Math.floor(nowMs / 1_000))
+  const { validAfter, validBefore } = authorization
+  if (validAfter > now) return refused('invalid_exact_evm_payload_authorization_valid_after')
+  const inTime = validBefore <= now + BigInt(terms.maxTimeoutSeconds + SLACK_SECONDS)
+  return inTime && holdsLongEnough(Number(validBefore), nowMs, timeoutMs)
+    ? null
+    : refused('invalid_exact_evm_payload_authorization_valid_before')
+}
+
+/**
+ * The spelling of a key's signature that tokens refuse is refused here: facilitators may take it for good, and the work would be for
+ * nothing. Whether a signature that is not of the payer's own key is a contract's is asked later.
+ */
+function checkSignature({ authorization }: StablePayment, terms: StableTerms): Fault | null {
+  if (!isMirrored(authorization.signature)) return null
+  const isPayers = signerOf(authorization, terms)?.address === authorization.from
+  return isPayers ? refused('invalid_exact_evm_signature') : null
+}
+
+/** Whether the payer's own key signed, so that only the payer can have made this payment. It takes a millisecond, once for a payment. */
+export function isOwnKey({ authorization }: StablePayment, terms: StableTerms): boolean {
+  const signer = signerOf(authorization, terms)
+  return signer?.address === authorization.from && signer.isLow
+}
+
+type Signer = ReturnType<typeof recoverSigner>
+const SIGNERS = new WeakMap<Authorization, Signer>()
+
+/** The signer; asked for several times for each payment, and worked out once. */
+function signerOf(authorization: Authorization, terms: StableTerms): Signer {
+  const known = SIGNERS.get(authorization)
+  if (known !== undefined) return known
+  const signer = recoverSigner(digestOf(terms, authorization), authorization.signature)
+  SIGNERS.set(authorization, signer)
+  return signer
+}
+
+function refused(reason: string): Fault {
+  return fault('stable/refused', { reason })
+}
+
+function mismatch(field: string, got: unknown, expected: unknown): Fault {
+  const shown = typeof got === 'object' ? 'an object' : String(got).slice(0, 80)
+  return fault('pay/no-offer', { field, got: shown, expected: String(expected) })
+}

@@ -1,0 +1,441 @@
+import type { Holder } from '../../../../consensus/primitives/fair-share.ts'
+import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
+import type { ServiceId } from '../../../../consensus/primitives/ids.ts'
+import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
+import type { ServiceDefinition } from '../../../services/service.ts'
+import { runsOf } from '../../claim-store.ts'
+import { type Caller, NO_CLIENT } from '../../failing-callers.ts'
+import type { Ended, Gate, Held, Order, Rail, Steps, Task, Verdict } from '../../rail.ts'
+import { RUNS_MAX } from '../../settings.ts'
+import { Till, type TillDependencies } from '../../till.ts'
+import { Arrivals, type StableArrivals } from './arrivals.ts'
+import type { StableSales } from './books.ts'
+import { Deliveries, Outcomes, RepeatKeys, SalesBook } from './books.ts'
+import { holdsLongEnough, isOwnKey } from './checks.ts'
+import type { StableCall, StableSettled } from './claim.ts'
+import { STABLE_CLAIMS, type StableClaim, type StableClaimStore, type StableIn } from './claim.ts'
+import { isOfPayer, type StableLedger } from './facilitator.ts'
+import type { FacilitatorFacts, FacilitatorPool } from './facilitators.ts'
+import { type CallIdentity, identify, isOfTerms, isSameCall } from './identity.ts'
+import { Intake } from './intake.ts'
+import { Payers } from './payers.ts'
+import type { Refunder } from './refunds.ts'
+import type { Seller } from './requirements.ts'
+import { Resolver } from './resolver.ts'
+import { type Attempt, Settlement } from './settlement.ts'
+import type { StableTerms } from './terms.ts'
+import { asBefore, causeOf, claimedAgain, executing, settling, settlingAgain, unpaid } from './transitions.ts'
+import { askerOf, turnedAwayBy, Verification } from './verification.ts'
+
+/** What the dollar rail works with. */
+export interface DollarRailDependencies extends TillDependencies<StableClaim> {
+  readonly seller: Seller
+  readonly facilitators: FacilitatorPool
+  /** The token's chain; null where there is no node to ask. */
+  readonly ledger: StableLedger | null
+  readonly refunder: Refunder
+  /** Hears of settlements that facilitators reported and the chain does not show. */
+  readonly onFault: (fault: Fault) => void
+}
+
+/** What the rail has come to since the process started, and what it is at. */
+export interface StableFigures {
+  /** Calls by what they came to: `settled`, `replayed`, `refused`, `failed`, `unsettled`, `unavailable`. */
+  readonly outcomes: ReadonlyMap<string, number>
+  /** Settlements whose outcome is not known yet. */
+  readonly unknown: number
+  readonly refundsOwed: number
+  /** Null without a node of the token's chain: facilitators are believed. */
+  readonly arrivals: StableArrivals | null
+}
+
+/** A settlement that is not known after this long takes longer: the caller comes again. */
+const SETTLING_WAIT_MS = 5_000
+/** Failed works for one authorization, however often it is offered again. */
+const FAILED_RUNS_MAX = 10
+/** Names that are known again at once after a start: a caller that lost its answer then may come back with a new authorization. */
+const NAMES_AT_ONCE = 1_000
+const UNDER_WAY = fault('stable/under-way')
+/** Nothing is known of the money yet; the same call tells later. */
+const UNSETTLED: Fault = fault('stable/unsettled')
+
+type DollarOrder = Order<StableCall, CallIdentity>
+type Standing = Verdict<StableClaim, StableIn<'settled'>>
+
+/**
+ * The dollar rail: verify, work, settle, in this order and each once for an authorization. The claim is written while a facilitator
+ * verifies, and is on disk before the work; the result is on disk before the money moves. What is not known of the money is found
+ * out in the background.
+ */
+export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, StableIn<'settled'>> {
+  readonly kind = STABLE_CLAIMS
+  readonly joinMs: number
+  readonly beginsPatiently = false
+  readonly till: Till<StableCall, StableClaim, CallIdentity, StableIn<'settled'>>
+  readonly #deps: DollarRailDependencies
+  readonly #intake: Intake
+  readonly #payers: Payers
+  readonly #keys = new RepeatKeys()
+  readonly #sales = new SalesBook()
+  readonly #deliveries: Deliveries
+  readonly #outcomes = new Outcomes()
+  readonly #settlement: Settlement
+  readonly #resolver: Resolver
+  readonly #verification: Verification
+  /** Null where facilitators have to be believed. */
+  readonly #arrivals: Arrivals | null
+
+  constructor(dependencies: DollarRailDependencies) {
+    this.#deps = dependencies
+    this.till = new Till(dependencies, this)
+    const { clock, timers, store, settings, facilitators, ledger, onError } = dependencies
+    this.joinMs = settings.settleWaitMs
+    this.#intake = new Intake(dependencies)
+    this.#payers = new Payers(clock, (payer) => this.#resolver.unknownOf(payer))
+    this.#deliveries = new Deliveries(dependencies)
+    const onStep = (claim: StableIn<'settled' | 'unpaid' | 'owed'>): void => this.#onStep(claim)
+    this.#settlement = new Settlement(dependencies)
+    this.#resolver = new Resolver({ store, settlement: this.#settlement, facilitators, timers, onStep, onError })
+    const onMissing = (claim: StableIn<'settled'>): void => this.#sales.takeBack(claim)
+    this.#arrivals = ledger === null ? null : new Arrivals({ ...dependencies, ledger, onMissing })
+    this.#verification = new Verification({ ...dependencies, paidOf: (payer) => this.#payers.paidOf(payer) })
+  }
+
+  get terms(): StableTerms {
+    return this.#deps.seller.terms
+  }
+
+  get store(): StableClaimStore {
+    return this.#deps.store
+  }
+
+  get facilitators(): readonly FacilitatorFacts[] {
+    return this.#deps.facilitators.facts
+  }
+
+  get verified(): FacilitatorPool['verified'] {
+    return this.#deps.facilitators.verified
+  }
+
+  get closedBecause(): string | null {
+    return this.#deps.facilitators.closedBecause
+  }
+
+  get figures(): StableFigures {
+    const [unknown, refundsOwed] = [this.#resolver.unknownCount, this.#deps.refunder.owedCount]
+    return { outcomes: this.#outcomes.counts, unknown, refundsOwed, arrivals: this.#arrivals?.counts ?? null }
+  }
+
+  sales(serviceId: ServiceId): StableSales {
+    return this.#sales.of(serviceId)
+  }
+
+  identify(call: StableCall): CallIdentity {
+    return identify(this.terms, call)
+  }
+
+  /** A name that was given to another payment: its answer, or that the name is taken; null where it is free. */
+  async named({ call, identity }: DollarOrder, turn: number): Promise<Result<StableSettled> | null> {
+    if (turn > 0) await this.#learnName(identity)
+    const named = this.#keys.get(identity)
+    if (named === undefined || named.id === identity.id) return null
+    if (named.requestHash !== identity.requestHash) return fail(fault('stable/key-used'))
+    const claim = await this.store.get(named.id)
+    if (claim === undefined && this.till.isRunning(named.id)) return fail(UNDER_WAY)
+    if (claim === undefined || claim.state === 'unpaid' || claim.state === 'owed') return null
+    // Without the payer's own signature the name proves nothing: no second charge under it, and no answer.
+    if (!isOwnKey(call.payment, this.terms)) return fail(fault('stable/key-used'))
+    if (claim.state === 'settled') return this.#replay(claim, identity)
+    return fail(claim.state === 'settling' ? UNSETTLED : UNDER_WAY)
+  }
+
+  judge(order: DollarOrder, known: StableClaim | undefined): Standing {
+    const { identity } = order
+    if (known === undefined) return this.#judgeNew(order, null)
+    if (!isSameCall(known, identity)) return refused(fault('stable/used'))
+    if (known.state === 'settled') return { is: 'told', outcome: this.#replay(known, identity) }
+    if (known.state === 'owed') return refused(this.#owedFault(known))
+    if (known.state === 'unpaid') return this.#judgeAgain(order, known)
+    const { settleWaitMs } = this.#deps.settings
+    const isSettling = known.state === 'settling'
+    const waitMs = isSettling ? Math.min(SETTLING_WAIT_MS, settleWaitMs) : settleWaitMs
+    const hasMoved = (now: StableClaim | undefined): boolean => now?.state !== known.state
+    return { is: 'elsewhere', waitMs, hasMoved, why: () => (isSettling ? UNSETTLED : UNDER_WAY) }
+  }
+
+  mayJoin({ identity, claim }: Held<StableClaim, CallIdentity>, order: DollarOrder): Fault | null {
+    const taken = identity ?? claim
+    if (!isSameCall(taken, order.identity)) return fault('stable/used')
+    // While it is being settled others can see its authorization already.
+    return taken.repeatKey !== null && taken.repeatKey !== order.identity.repeatKey ? UNDER_WAY : null
+  }
+
+  underWay(): Fault {
+    return UNDER_WAY
+  }
+
+  answer(_: DollarOrder, ended: Result<StableClaim>, replayed: boolean): Result<StableSettled> {
+    return ended.ok ? ok({ claim: ended.value as StableIn<'settled'>, replayed }) : ended
+  }
+
+  async carry(claim: StableClaim, steps: Steps<StableClaim>, order: DollarOrder | null): Promise<Ended<StableClaim>> {
+    if (order === null) return this.#earn(steps, { first: null, isFirst: true })
+    this.#keys.put(claim)
+    const { call } = order
+    const ended = await this.#payers.during(this.#payers.placeOf(call, this.terms), () =>
+      claim.state === 'settling' ? this.#settleAgain(claim, steps, order) : this.#begin(claim, steps, order),
+    )
+    if (ended?.ok === false && ended.fault.code !== 'stable/unsettled') this.#keys.drop(claim)
+    return ended
+  }
+
+  mayBegin(claim: StableClaim, { definition, client }: Task): Gate {
+    // Work that is done once more was looked at when it was taken up.
+    if (claim.state === 'executing') return { is: 'open' }
+    const { shop, clock } = this.#deps
+    const { serviceId, timeoutMs } = definition
+    const reason = this.till.isStopped ? 'the node is stopping' : shop.closedBecause
+    if (reason !== null) return { is: 'refused', cause: fault('service/unavailable', { serviceId, reason }) }
+    if (!holdsLongEnough(claim.validBefore, clock.now(), timeoutMs)) {
+      const late = 'invalid_exact_evm_payload_authorization_valid_before'
+      return { is: 'refused', cause: fault('stable/refused', { reason: late }) }
+    }
+    const cause = this.#payers.refusal({ payer: claim.payer, client }, definition)
+    return cause === null ? { is: 'open' } : { is: 'refused', cause }
+  }
+
+  begun(claim: StableClaim, nowMs: number): StableClaim {
+    return executing(claim as StableIn<'claimed' | 'executing'>, nowMs)
+  }
+
+  done(claim: StableClaim, json: string, nowMs: number): StableClaim {
+    return settling(claim as StableIn<'executing'>, json, nowMs)
+  }
+
+  worked({ definition }: Task, caller: Caller, outcome: Result<string>): void {
+    if (!outcome.ok) this.#payers.failed(caller, definition, outcome.fault)
+  }
+
+  async giveBack(claim: StableClaim, cause: Fault): Promise<Ended<StableClaim>> {
+    if (claim.state === 'claimed') return this.#turnAway(claim, cause)
+    const begun = claim as StableIn<'executing'>
+    const failed = { ...begun, failedRuns: (begun.failedRuns ?? 0) + 1 }
+    const ended = unpaid(failed, cause, { nowMs: this.#deps.clock.now(), over: false })
+    if (!(await this.till.advance('executing', ended))) return null
+    this.#resolver.take(ended, null)
+    return fail(cause)
+  }
+
+  takeUp(claim: StableClaim, isInHand: boolean): boolean {
+    this.#keys.recall(claim)
+    if (isInHand || this.#resolver.has(claim.id) || !isOfTerms(this.terms, claim)) return false
+    if (claim.state === 'owed') this.#deps.refunder.owe(claim)
+    else if (claim.state === 'settling' || claim.state === 'unpaid') this.#resolver.takeUp(claim)
+    return claim.state === 'claimed' || claim.state === 'executing'
+  }
+
+  whyNotResumed(claim: StableClaim, { serviceId, timeoutMs, repeatable }: ServiceDefinition): Fault | null {
+    const interrupted = fault('service/interrupted', { serviceId })
+    // Nothing came of a claim but a question to a facilitator, which does no harm twice: the caller offers it again.
+    if (claim.state === 'claimed' || !repeatable) return interrupted
+    const { clock, shop } = this.#deps
+    if (!holdsLongEnough(claim.validBefore, clock.now(), timeoutMs)) return fault('service/too-late', { serviceId })
+    return shop.closedBecause !== null || runsOf(claim) > RUNS_MAX ? interrupted : null
+  }
+
+  /** Remembers what was sold before; counting is not waited for, the names given last are. */
+  async started(): Promise<void> {
+    for (const claim of (await this.store.recent(NAMES_AT_ONCE, null)).claims) {
+      this.#keys.recall(claim)
+      if (isOfTerms(this.terms, claim)) this.#arrivals?.take(claim)
+    }
+    void this.#sales.load(this.store, this.#keys).catch((error: unknown) => this.till.tellError(error))
+  }
+
+  forget(): void {
+    this.#resolver.forget()
+    this.#deps.refunder.forget()
+  }
+
+  stop(): Promise<unknown> {
+    this.#sales.stop()
+    this.#deps.facilitators.stop()
+    return Promise.allSettled([this.#resolver.stop(), this.#arrivals?.stop(), this.#deps.refunder.stop()])
+  }
+
+  async delivered(claim: StableIn<'settled'>): Promise<void> {
+    // What is not written is delivered once more at worst, to the caller that holds the signature.
+    if (claim.deliveredAtMs === null) await this.#deliveries.add(claim)
+  }
+
+  counted(outcome: Result<StableSettled>): void {
+    this.#outcomes.add(outcome)
+  }
+
+  /** Another replica may have given the name to a payment that this one has not heard of. */
+  async #learnName({ repeatKey }: CallIdentity): Promise<void> {
+    const holder = repeatKey === null ? undefined : await this.store.named?.(repeatKey)
+    if (holder !== undefined) this.#keys.put(holder)
+  }
+
+  #isNameTaken(identity: CallIdentity): boolean {
+    const named = this.#keys.get(identity)
+    return named !== undefined && named.id !== identity.id && this.till.isRunning(named.id)
+  }
+
+  /**
+   * The answer once more. An authorization is public once it is settled: a caller that repeats it shows that it is the buyer by the
+   * name that it gave at first, which no chain shows. Without one the first delivery is the last.
+   */
+  #replay(claim: StableIn<'settled'>, { repeatKey }: CallIdentity): Result<StableSettled> {
+    const { transaction } = claim
+    if (claim.repeatKey === null ? this.#deliveries.has(claim) : claim.repeatKey !== repeatKey)
+      return fail(fault('stable/delivered', { transaction }))
+    return claim.result === null ? fail(fault('stable/result-expired', { transaction })) : ok({ claim, replayed: true })
+  }
+
+  #judgeNew(order: DollarOrder, previous: StableIn<'unpaid'> | null): Standing {
+    if (!order.input.ok) return { is: 'told', outcome: order.input }
+    const refusal = this.#refusal(order)
+    if (refusal !== null) return refused(refusal)
+    return this.#take(order, previous === null ? this.#intake.newClaim(order) : claimedAgain(previous))
+  }
+
+  /** A payment is offered once more that came to nothing. What failed for good is told again; nothing runs twice unless it may. */
+  #judgeAgain(order: DollarOrder, claim: StableIn<'unpaid'>): Standing {
+    const cause = causeOf(claim)
+    if (claim.over) return refused(cause)
+    const finished = settlingAgain(claim)
+    if (finished === null && !order.offer.definition.repeatable) return refused(cause)
+    if (finished === null && (claim.failedRuns ?? 0) < FAILED_RUNS_MAX) return this.#judgeNew(order, claim)
+    const refusal = this.#refusal(order, finished !== null)
+    if (finished === null) return refused(refusal ?? cause)
+    if (refusal !== null) return refused(refusal.code === 'stable/refused' ? cause : refusal)
+    return this.#take(order, finished)
+  }
+
+  #take({ identity }: DollarOrder, claim: StableClaim): Standing {
+    return this.#isNameTaken(identity) ? { is: 'moved' } : { is: 'take', claim }
+  }
+
+  /** Why a payment is not taken now, or null; nothing of it is used. Where it `isFinished` nothing runs that could fail. */
+  #refusal(order: DollarOrder, isFinished = false): Fault | null {
+    const { call, offer } = order
+    const { serviceId } = offer.definition
+    if (this.till.isStopped) return fault('service/unavailable', { serviceId, reason: 'the node is stopping' })
+    const refusal = this.#intake.refusal(order)
+    if (refusal !== null) return refusal
+    const { closedBecause } = this
+    if (closedBecause !== null) return fault('stable/facilitator', { detail: closedBecause })
+    const crowding = this.#payers.crowding(this.#payers.placeOf(call, this.terms), offer.definition)
+    const caller = { payer: call.payment.authorization.from, client: clientOf(call) }
+    return crowding ?? this.#payers[isFinished ? 'unsettled' : 'refusal'](caller, offer.definition)
+  }
+
+  /** Verifies and claims a payment side by side, and does everything that it pays for. */
+  async #begin(claim: StableClaim, steps: Steps<StableClaim>, { call }: DollarOrder): Promise<Ended<StableClaim>> {
+    const { payment } = call
+    const client = clientOf(call)
+    const opened = claim as StableIn<'claimed'>
+    const foreign = isOwnKey(payment, this.terms) ? null : payment.authorization.signature
+    const asked = await this.#verification.ask(opened, client, foreign)
+    if (!asked.ok) return asked
+    if (!(await steps.claim())) return null
+    this.#resolver.drop(opened.id)
+    const { verdict, by } = await asked.value.verdict
+    if (verdict.is !== 'good') return this.#turnAway(opened, turnedAwayBy(verdict))
+    const caller = { payer: opened.payer, client }
+    const ended = await this.#payers.inTurn(caller, () =>
+      this.#earn(steps, { first: by, isFirst: true, ...askerOf(client) }, client),
+    )
+    if (ended?.ok === false && isRefusedOfPayer(ended.fault)) asked.value.wasted()
+    if (ended?.ok !== true) return ended
+    this.#payers.paid(client)
+    this.#verification.paid(opened, client, foreign)
+    return ended
+  }
+
+  /** Does the work and has its money moved. */
+  async #earn(steps: Steps<StableClaim>, attempt: Attempt, client: Holder | null = null): Promise<Ended<StableClaim>> {
+    const worked = await steps.work()
+    if (worked?.ok !== true) return worked
+    const claim = worked.value as StableIn<'settling'>
+    const ended = await this.#collect(claim, attempt)
+    if (client !== null && ended?.ok === false) this.#payers.worked(claim.id, client, ended.fault)
+    return ended
+  }
+
+  /** Has the money of work that is done moved once more, after a facilitator has refused it. */
+  async #settleAgain(
+    claim: StableIn<'settling'>,
+    steps: Steps<StableClaim>,
+    { call }: DollarOrder,
+  ): Promise<Ended<StableClaim>> {
+    if (!(await steps.claim())) return null
+    this.#resolver.drop(claim.id)
+    return this.#collect(claim, { first: null, isFirst: true, isRepeat: true, ...askerOf(clientOf(call)) })
+  }
+
+  /** Has the money of a finished claim moved; what cannot be known now is found out in the background. */
+  async #collect(claim: StableIn<'settling'>, attempt: Attempt): Promise<Ended<StableClaim>> {
+    const step = await this.#settlement.attempt(claim, attempt)
+    if (this.till.isAbandoned) return fail(UNSETTLED)
+    if (step === 'open') {
+      this.#resolver.take(claim, attempt.first)
+      return fail(UNSETTLED)
+    }
+    if (!(await this.till.advance('settling', step))) return null
+    this.#onStep(step)
+    if (step.state === 'settled') return ok(step)
+    if (step.state === 'owed') return null
+    if (!step.over) this.#resolver.take(step, null)
+    return fail(causeOf(step))
+  }
+
+  /**
+   * Gives a payment back that was not used, so that it can be offered again. One that had come to nothing before is so again, and
+   * to be watched: its authorization may have been used meanwhile.
+   */
+  async #turnAway(claim: StableIn<'claimed'>, cause: Fault): Promise<Result<never>> {
+    const before = asBefore(claim)
+    if (this.till.isAbandoned) return fail(cause)
+    if (before === null) await this.store.release('claimed', claim.id)
+    else if (await this.store.advance('claimed', before)) {
+      // One that a crash left was not watched for a while.
+      if (cause.code === 'service/interrupted') this.#resolver.takeUp(before)
+      else this.#resolver.suspect(before)
+    }
+    return fail(cause)
+  }
+
+  #onStep(claim: StableIn<'settled' | 'unpaid' | 'owed'>): void {
+    if (claim.state === 'settled') {
+      // It may have been refused at first: no second charge under its name.
+      this.#keys.recall(claim)
+      this.#sales.add(claim)
+      this.#arrivals?.take(claim)
+    }
+    this.#payers.ended(claim)
+    if (claim.state === 'owed') this.#deps.refunder.owe(claim)
+    this.till.wake()
+  }
+
+  #owedFault({ amount, payer, transaction, refund }: StableIn<'owed'>): Fault {
+    const { status } = refund
+    return fault('stable/owed', { amount, asset: this.terms.asset.symbol, payer, status, transaction })
+  }
+}
+
+function refused(cause: Fault): Standing {
+  return { is: 'told', outcome: fail(cause) }
+}
+
+/** Client that sent a call; those without a name here count as one. */
+function clientOf({ from = NO_CLIENT }: StableCall): Holder {
+  return from
+}
+
+/** Whether a call came to nothing by what the payer has signed or holds. */
+function isRefusedOfPayer({ code, detail }: Fault): boolean {
+  return code === 'stable/refused' && isOfPayer(String(detail.reason))
+}

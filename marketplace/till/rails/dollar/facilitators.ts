@@ -1,0 +1,419 @@
+import type { Clock, Timers } from '../../../../consensus/chain/ports.ts'
+import { RecentCounts } from '../../client-counts.ts'
+import { WaitingRoom } from '../../waiting-room.ts'
+import { WorkSlots } from '../../work-slots.ts'
+import { Allowance, type Sharer } from './allowance.ts'
+import {
+  type Facilitator,
+  type FacilitatorRequest,
+  type FacilitatorVerdict,
+  isOfPayer,
+  isOfPayment,
+  type SupportVerdict,
+} from './facilitator.ts'
+import type { StableNetwork } from './terms.ts'
+
+/** What a pool works with. */
+export interface FacilitatorPoolDependencies {
+  /** In the order in which they are tried. */
+  readonly facilitators: readonly Facilitator[]
+  readonly network: StableNetwork
+  readonly clock: Clock
+  readonly timers: Timers
+}
+
+/** How a facilitator stands. */
+export interface FacilitatorFacts {
+  readonly url: string
+  readonly healthy: boolean
+  /** What was found out last, for everyone. */
+  readonly detail: string
+  /** What went wrong last, in words of the facilitator, for the operator alone; null while all is well. */
+  readonly trouble: string | null
+}
+
+/** A verdict, and the facilitator that gave it. */
+export interface PoolVerdict {
+  readonly verdict: FacilitatorVerdict
+  /** Url of that facilitator; null where none was asked. */
+  readonly by: string | null
+}
+
+const VERIFY_MS = 5_000
+/** How long a payment waits for facilitators that want to be asked later. A settlement waits longer: its work is done. */
+const PATIENCE_MS = { verify: 20_000, settle: 30_000 }
+/** Pause of a facilitator that names none, and the longest that is kept. */
+const REST_MS = 1_000
+const REST_MS_MAX = 30_000
+/** Checks asked for at once: a burst of calls must not keep a facilitator so busy that it looks dead. */
+const VERIFY_AT_ONCE = 64
+/**
+ * Checks that wait for their turn at most: each holds a request open, and costs its sender nothing. Those at once and those that wait
+ * together are a quarter of the requests that a node answers at once.
+ */
+export const CHECKS_WAITING_MAX = 192
+const CROWDED: PoolVerdict = {
+  verdict: { is: 'unreachable', detail: 'too many payments wait to be checked' },
+  by: null,
+}
+const SETTLE_MS = 30_000
+const CHECK_MS = 5_000
+/** How often a facilitator is asked what it takes: while it answers well, and while it does not. */
+const WELL_MS = 30_000
+const ILL_MS = 2_000
+
+/** Checks that wait for a facilitator that wants to be asked later, at most; those of payers that have paid lately come on top. */
+const RESTING_MAX = 64
+/** Of these, those of payments of which it is not proven that their payer has signed. */
+const RESTING_UNPROVEN_MAX = 16
+/** How much later each rank asks once a facilitator's pause is over: what is left of its allowance goes to the first. */
+const RANK_MS = 100
+/**
+ * Order of questions where a facilitator takes few; `repeat` is a settlement that was tried before, and newcomers with refused
+ * payments come after all others.
+ */
+export const RANKS = { settlement: 0, payer: 1, repeat: 1.5, newcomer: 2 } as const
+/** How often a facilitator's error at payments of one client, or of its network, counts: any client can send what it fails at. */
+const FAILED_AT = { most: 1, withinMs: 10 * 60_000, namesMax: 1_000 }
+/** What callers are told of a facilitator that gave neither yes nor no. */
+const KINDS = {
+  busy: 'it takes no more questions now',
+  unreachable: 'it cannot be reached',
+  unknown: 'it gave no answer that can be used',
+} as const
+
+/** One facilitator with what is known of it. */
+interface Member {
+  readonly facilitator: Facilitator
+  /** One for each kind of work: a facilitator that checks well may be unable to settle. */
+  readonly breakers: { readonly checks: Breaker; readonly settlements: Breaker }
+  /** What it said last of what it takes; null before it was asked. */
+  support: SupportVerdict | null
+  /** Its state in words, as callers may be told it. */
+  detail: string
+  /** What went wrong last with payments and with checks, as the operator is told it; null while all is well. */
+  readonly troubles: { ofPayments: string | null; ofChecks: string | null }
+  /** When it wants to be asked again; until then it counts as well. */
+  restUntilMs: number
+  readonly allowance: Allowance
+  /** Networks of clients at whose payments it failed lately. */
+  readonly failedAt: RecentCounts
+}
+
+/** Whose payment a facilitator is asked about. */
+export interface Asker {
+  /** Whether the payer's own key is known to have signed. */
+  readonly isProven?: boolean
+  /** Client that sent it, or the payer where that is not known. */
+  readonly client?: string | undefined
+  /** The network that it is in, where one may have many addresses of it. */
+  readonly network?: string
+  /** Whether it was asked about this payment before: what it fails at once it fails at again. */
+  readonly isRepeat?: boolean
+  /** Whether a caller waits for the answer: what is asked again by itself does not wait for facilitators that want to be asked later. */
+  readonly isPatient?: boolean
+  /** Place in the order where a facilitator takes few questions, of {@link RANKS}. */
+  readonly rank?: number
+}
+
+/** How a facilitator is asked. */
+interface Question {
+  readonly ask: (facilitator: Facilitator) => Promise<FacilitatorVerdict>
+  readonly isSettlement: boolean
+  readonly asker: Asker
+}
+
+/**
+ * Several facilitators as one. An authorization is bound to none of them and can be used once, so a second facilitator cannot charge
+ * for it again.
+ */
+export class FacilitatorPool {
+  readonly #deps: FacilitatorPoolDependencies
+  readonly #members: readonly Member[]
+  readonly #checks = new WorkSlots({ atOnce: VERIFY_AT_ONCE })
+  readonly #room: WaitingRoom
+  #resting = { all: 0, unproven: 0 }
+  #cancel: (() => void) | null = null
+  #stopped = false
+
+  constructor(dependencies: FacilitatorPoolDependencies) {
+    this.#deps = dependencies
+    this.#room = new WaitingRoom(dependencies.timers)
+    this.#members = dependencies.facilitators.map((facilitator) => ({
+      facilitator,
+      breakers: { checks: new Breaker(), settlements: new Breaker() },
+      support: null,
+      detail: 'not asked yet',
+      troubles: { ofPayments: null, ofChecks: null },
+      restUntilMs: 0,
+      allowance: new Allowance(),
+      failedAt: new RecentCounts(dependencies.clock, FAILED_AT),
+    }))
+  }
+
+  /** How each of them stands. */
+  get facts(): readonly FacilitatorFacts[] {
+    return this.#members.map((member) => ({
+      url: member.facilitator.url,
+      healthy: this.#isUsable(member),
+      detail: member.detail,
+      trouble: member.facilitator.words ?? member.troubles.ofPayments ?? member.troubles.ofChecks,
+    }))
+  }
+
+  /** Whether one of them said that it takes our scheme on our network. */
+  get verified(): { readonly ok: boolean; readonly detail: string } {
+    const good = this.#members.find(({ support }) => support?.ok)
+    return { ok: good !== undefined, detail: good?.detail ?? this.#members.map(({ detail }) => detail).join('; ') }
+  }
+
+  /** Why no facilitator can be asked now, or null. */
+  get closedBecause(): string | null {
+    return this.#members.some((member) => this.#isUsable(member))
+      ? null
+      : 'no facilitator of the stablecoin rail can be used now'
+  }
+
+  /** Whether one of them wanted to be asked later within the last minutes. */
+  get isScarce(): boolean {
+    const nowMs = this.#deps.clock.now()
+    return this.#members.some(({ allowance }) => allowance.isKnown(nowMs))
+  }
+
+  /** Asks all of them what they take, now and from then on; resolves after the first round. */
+  async start(): Promise<void> {
+    await Promise.all(this.#members.map((member) => this.#check(member)))
+    this.#schedule()
+  }
+
+  /** Asks no more. */
+  stop(): void {
+    this.#stopped = true
+    this.#cancel?.()
+    this.#room.wake()
+  }
+
+  /**
+   * Has a payment checked by the first that says yes or no. Where it is not proven that the payer signed it, a facilitator that fails
+   * at it is not taken for broken: any caller can send what it fails at. Signatures of one's own cost nothing either, so that a free place
+   * goes to the client with the fewest; where too many wait, the client with the most waiting is refused one.
+   */
+  async verify(request: FacilitatorRequest, asker: Asker = {}): Promise<PoolVerdict> {
+    const ask = (one: Facilitator): Promise<FacilitatorVerdict> => one.verify(request, VERIFY_MS)
+    const round = async (): Promise<PoolVerdict> => {
+      const check = (): Promise<PoolVerdict> => this.#ask(this.#inOrder(null), { ask, isSettlement: false, asker })
+      return (await this.#checks.runUnlessFull(check, asker.client ?? '', CHECKS_WAITING_MAX)) ?? CROWDED
+    }
+    return this.#patiently(PATIENCE_MS.verify, round, asker)
+  }
+
+  /**
+   * Has a payment settled, by `first` if it can. The next is asked where it was not reached, or where it could not for a reason of its
+   * own: what may have happened is not known better by asking another at once. Where a facilitator takes few questions, settlements that
+   * were tried before have a share of their own: a payer can leave any number of them open, and newcomers must not leave works unpaid.
+   */
+  settle(request: FacilitatorRequest, first: string | null, asker: Asker = {}): Promise<PoolVerdict> {
+    const ask = (one: Facilitator): Promise<FacilitatorVerdict> => one.settle(request, SETTLE_MS)
+    const ranked = { ...asker, rank: asker.isRepeat === true ? RANKS.repeat : RANKS.settlement }
+    const round = (): Promise<PoolVerdict> =>
+      this.#ask(this.#inOrder(first), { ask, isSettlement: true, asker: ranked })
+    return this.#patiently(asker.isPatient === false ? 0 : PATIENCE_MS.settle, round, ranked)
+  }
+
+  /** Url of the next in turn after one: each repeat asks another facilitator. */
+  after(url: string | null): string | null {
+    const i = this.#members.findIndex(({ facilitator }) => facilitator.url === url)
+    return this.#members[(i + 1) % this.#members.length]?.facilitator.url ?? null
+  }
+
+  /** Goes round again while no facilitator gives an answer and at least one wants to be asked later, the first ranks first. */
+  async #patiently(
+    patienceMs: number,
+    round: () => Promise<PoolVerdict>,
+    { rank = RANKS.settlement, isProven = true }: Asker,
+  ): Promise<PoolVerdict> {
+    const untilMs = this.#deps.clock.now() + patienceMs
+    const unproven = isProven ? 0 : 1
+    for (;;) {
+      const said = await round()
+      if (said.verdict.is !== 'busy' || this.#stopped) return said
+      const waitMs = said.verdict.waitMs + rank * RANK_MS
+      const { all } = this.#resting
+      const isFull = all >= RESTING_MAX || unproven * this.#resting.unproven >= RESTING_UNPROVEN_MAX
+      if (this.#deps.clock.now() + waitMs > untilMs || (rank > RANKS.payer && isFull)) return said
+      this.#rest(1, unproven)
+      await this.#room.pause(waitMs)
+      this.#rest(-1, -unproven)
+    }
+  }
+
+  #rest(more: 1 | -1, unproven: number): void {
+    this.#resting.all += more
+    this.#resting.unproven += unproven
+  }
+
+  async #ask(members: readonly Member[], question: Question): Promise<PoolVerdict> {
+    let busy: PoolVerdict | null = null
+    let last: PoolVerdict = {
+      verdict: { is: 'unreachable', detail: this.closedBecause ?? 'no facilitator was asked' },
+      by: null,
+    }
+    for (const member of members) {
+      const rest = this.#restOf(member) ?? this.#shareOf(member, question)
+      const said = rest ?? (await question.ask(member.facilitator))
+      if (rest === null) this.#note(member, said, question)
+      const verdict = inShort(said)
+      last = { verdict, by: member.facilitator.url }
+      if (isFinal(verdict, question)) return last
+      const resting = rest ?? this.#restOf(member)
+      if (resting !== null && waitOf(resting) < waitOf(busy?.verdict)) busy = { verdict: resting, by: last.by }
+    }
+    return busy ?? last
+  }
+
+  #note(member: Member, verdict: FacilitatorVerdict, question: Question): void {
+    const nowMs = this.#deps.clock.now()
+    const breaker = member.breakers[question.isSettlement ? 'settlements' : 'checks']
+    if (verdict.is !== 'busy' && verdict.is !== 'unreachable') member.allowance.answered(nowMs)
+    const isRefused = verdict.is === 'refused' && isFinal(verdict, question)
+    if (verdict.is === 'good' || isRefused) {
+      // Whether it can settle shows in a settlement alone: a payment that is wrong says nothing of it.
+      if (verdict.is === 'good' || !question.isSettlement) breaker.succeeded()
+      member.troubles.ofPayments = null
+      return
+    }
+    member.troubles.ofPayments = verdict.is === 'refused' ? verdict.reason : verdict.detail
+    if (verdict.is !== 'refused') member.detail = KINDS[verdict.is]
+    if (verdict.is === 'busy') {
+      const waitMs = verdict.waitMs === 0 ? REST_MS : verdict.waitMs
+      // Of questions that were open together the first tells as much as all.
+      if (member.restUntilMs <= nowMs) member.allowance.spent(nowMs, waitMs)
+      member.restUntilMs = nowMs + Math.min(REST_MS_MAX, waitMs)
+      // What was open together when it was closed tells no more than what closed it.
+    } else if (!breaker.isOpen(nowMs) && isOwnFailure(member, verdict, question)) breaker.failed(nowMs)
+  }
+
+  /** What is known of a facilitator that wants to be asked later, without asking it; null for any other. */
+  #restOf({ restUntilMs }: Member): FacilitatorVerdict | null {
+    const waitMs = Math.min(REST_MS_MAX, restUntilMs - this.#deps.clock.now())
+    return waitMs > 0 ? { is: 'busy', detail: KINDS.busy, waitMs } : null
+  }
+
+  /** Why a newcomer may not ask a facilitator yet: a part of the allowance is kept for payers that have paid. Null where it may. */
+  #shareOf(
+    { allowance }: Member,
+    { asker: { rank = RANKS.settlement, isProven = true } }: Question,
+  ): FacilitatorVerdict | null {
+    const nowMs = this.#deps.clock.now()
+    if (rank <= RANKS.payer) return null
+    const proven: Sharer = isProven ? 'newcomer' : 'unproven'
+    const sharer = rank === RANKS.repeat ? 'repeat' : proven
+    const waitMs = allowance.waitMs(nowMs, sharer)
+    if (waitMs > 0) return { is: 'busy', detail: KINDS.busy, waitMs }
+    allowance.asks(nowMs, sharer)
+    return null
+  }
+
+  /** Those that can be asked, the one named first. */
+  #inOrder(first: string | null): readonly Member[] {
+    const usable = this.#members.filter((member) => this.#isUsable(member))
+    const leads = ({ facilitator }: Member): number => (facilitator.url === first ? 0 : 1)
+    return usable.sort((a, b) => leads(a) - leads(b))
+  }
+
+  #isUsable({ support, breakers }: Member): boolean {
+    const nowMs = this.#deps.clock.now()
+    return support?.ok === true && !breakers.checks.isOpen(nowMs) && !breakers.settlements.isOpen(nowMs)
+  }
+
+  async #check(member: Member): Promise<void> {
+    const said = await member.facilitator.supports(this.#deps.network, CHECK_MS)
+    member.detail = said.answered ? said.detail : KINDS[said.isBusy === true ? 'busy' : 'unreachable']
+    member.troubles.ofChecks = said.ok ? null : said.detail
+    // What it says that it takes is no sign that it works: only work closes its breakers.
+    if (said.answered || member.support === null) member.support = said
+    else if (said.isBusy !== true) member.breakers.checks.failed(this.#deps.clock.now())
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return
+    const isWell = this.#members.every((member) => this.#isUsable(member))
+    this.#cancel = this.#deps.timers.after(isWell ? WELL_MS : ILL_MS, () => {
+      void Promise.all(this.#members.map((member) => this.#check(member))).then(() => this.#schedule())
+    })
+  }
+}
+
+/**
+ * Whether a verdict ends the asking. A no to a settlement does where the payment is wrong; what may have happened is not known better by
+ * asking another at once.
+ */
+function isFinal(verdict: FacilitatorVerdict, { isSettlement }: Question): boolean {
+  if (verdict.is === 'refused') return !isSettlement || isOfPayer(verdict.reason)
+  return verdict.is === 'good' || (isSettlement && verdict.is === 'unknown')
+}
+
+/**
+ * Whether a failure counts against the facilitator. One that was not reached always does. An answer with a status for what it was sent
+ * does not, nor a settlement whose transaction it names: it was sent. Any other failure may be caused by the payment, also by one of a
+ * payer that has paid before, so it counts once in a while for the network of its client.
+ */
+function isOwnFailure(
+  { failedAt }: Member,
+  verdict: Exclude<FacilitatorVerdict, { is: 'good' | 'busy' }>,
+  { isSettlement, asker }: Question,
+): boolean {
+  if (verdict.is === 'unreachable' && verdict.status === undefined) return true
+  const { isProven = true, isRepeat = false, client = '', network = client } = asker
+  if (!isProven || isRepeat) return false
+  if (verdict.is === 'unknown') {
+    const { status, transaction } = verdict
+    if (isSettlement ? transaction !== null : status !== undefined && isOfPayment(status)) return false
+  }
+  if (failedAt.count(network) > 0) return false
+  failedAt.add(network)
+  return true
+}
+
+/** A verdict without words of the facilitator, as callers may be told it. */
+function inShort(verdict: FacilitatorVerdict): FacilitatorVerdict {
+  return 'detail' in verdict ? { ...verdict, detail: KINDS[verdict.is] } : verdict
+}
+
+function waitOf(verdict: FacilitatorVerdict | undefined): number {
+  return verdict?.is === 'busy' ? verdict.waitMs : Number.POSITIVE_INFINITY
+}
+
+/** Failures in a row after which a partner is not asked for a while. */
+const FAILURES_MAX = 3
+const PAUSE_MS_MIN = 1_000
+const PAUSE_MS_MAX = 30_000
+/** A failure this long after the one before starts a new row, so that a few failures over hours do not close a partner that is seldom asked. */
+const FORGOTTEN_MS = 120_000
+
+/** Says whether a partner that failed several times in a row may be asked. After each pause it may be asked once, to see if it is back. */
+export class Breaker {
+  #failures = 0
+  #openUntilMs = 0
+  #failedMs = Number.NEGATIVE_INFINITY
+
+  /** Whether the partner must not be asked now. */
+  isOpen(nowMs: number): boolean {
+    return nowMs < this.#openUntilMs
+  }
+
+  /** Notes that the partner answered well. */
+  succeeded(): void {
+    this.#failures = 0
+    this.#openUntilMs = 0
+  }
+
+  /** Notes a failure; each pause is twice as long as the one before. */
+  failed(nowMs: number): void {
+    if (nowMs - this.#failedMs > FORGOTTEN_MS) this.#failures = 0
+    this.#failedMs = nowMs
+    this.#failures += 1
+    const pauses = this.#failures - FAILURES_MAX
+    if (pauses >= 0) this.#openUntilMs = nowMs + Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** Math.min(pauses, 10))
+  }
+}

@@ -1,0 +1,68 @@
+import { taggedHashHex } from '../../../../consensus/crypto/hash.ts'
+import { type TransferMessage, transferDigest } from '../../../../consensus/external/eip712.ts'
+import { fromHex } from '../../../../consensus/primitives/bytes.ts'
+import type { Hash, ServiceId } from '../../../../consensus/primitives/ids.ts'
+import { encodeText } from '../../../../consensus/primitives/text.ts'
+import { requestHash } from '../../request-hash.ts'
+import type { StableCall, StableClaim, StablePayment } from './claim.ts'
+import type { StableTerms } from './terms.ts'
+
+/** What a paid call is held against a claim by. */
+export interface CallIdentity {
+  readonly id: string
+  readonly serviceId: ServiceId
+  readonly requestHash: Hash
+  readonly signatureHash: Hash
+  readonly repeatKey: Hash | null
+}
+
+/** Identity of a call: which payment it brings, for what, and what proves a repeat to be the buyer's. */
+export function identify(
+  terms: StableTerms,
+  { serviceId, request, payment, idempotencyKey }: StableCall,
+): CallIdentity {
+  const { authorization, paymentIdentifier } = payment
+  const key = paymentIdentifier ?? idempotencyKey
+  return {
+    id: paymentId(terms, payment),
+    serviceId: serviceId as ServiceId,
+    requestHash: requestHash(serviceId as ServiceId, request),
+    signatureHash: taggedHashHex('stableSignature', fromHex(authorization.signature.slice(2))),
+    // Hashed with the payer: another payer cannot take its name.
+    repeatKey: key === null ? null : taggedHashHex('stableRepeat', encodeText(`${authorization.from} ${key}`)),
+  }
+}
+
+/** Name of an authorization, whatever its spelling and generation. */
+function paymentId({ network, asset }: StableTerms, { authorization }: StablePayment): string {
+  const parts = [network.caip2, asset.contract.toLowerCase(), authorization.from, authorization.nonce]
+  return taggedHashHex('stablePayment', encodeText(parts.join('|')))
+}
+
+/** Whether a call is the one that a claim was taken for: the caller holds its signature. */
+export function isSameCall(
+  claim: Pick<StableClaim, 'serviceId' | 'requestHash' | 'signatureHash'>,
+  { serviceId, requestHash: hash, signatureHash }: CallIdentity,
+): boolean {
+  return claim.serviceId === serviceId && claim.requestHash === hash && claim.signatureHash === signatureHash
+}
+
+/**
+ * Whether a call shows that it is its payer's: by the signature, and, since that is public once it is settled, by the name that it
+ * gave at first. An answer without a name is handed over once, so that nothing is left for its payer.
+ */
+export function isOfPayer(claim: StableClaim, { signatureHash, repeatKey }: CallIdentity): boolean {
+  if (claim.signatureHash !== signatureHash) return false
+  if (claim.repeatKey !== null) return claim.repeatKey === repeatKey
+  return claim.state !== 'settled' || claim.deliveredAtMs === null
+}
+
+/** Whether a claim is of the network and token sold for now: what is of others waits until the node is back there. */
+export function isOfTerms({ network, asset }: StableTerms, claim: Pick<StableClaim, 'network' | 'asset'>): boolean {
+  return claim.network === network.caip2 && claim.asset === asset.contract.toLowerCase()
+}
+
+/** The 32 bytes that an authorization in these terms is signed over. */
+export function digestOf({ asset, network }: StableTerms, message: TransferMessage): Uint8Array {
+  return transferDigest({ ...asset.domain, chainId: network.chainId, contract: asset.contract }, message)
+}

@@ -1,0 +1,325 @@
+import type { Clock } from '../../../../consensus/chain/ports.ts'
+import { type Holder, heldTooMany, NETWORK_CLIENTS } from '../../../../consensus/primitives/fair-share.ts'
+import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
+import { TokenBucket } from '../../../chat/models/token-bucket.ts'
+import { ClientCounts, RecentCounts } from '../../client-counts.ts'
+import { type FacilitatorVerdict, isOfPayment, type StableLedger } from './facilitator.ts'
+import { RANKS } from './facilitators.ts'
+
+/** What payments are judged with before a facilitator is asked. */
+export interface NewcomersDependencies {
+  readonly clock: Clock
+  /** The token's chain; null where there is no node to ask. */
+  readonly ledger: StableLedger | null
+  /** Contract of the token. */
+  readonly asset: string
+  /** How often a payer has paid lately, by the name under which it is counted. */
+  readonly paidOf: (name: string) => number
+  /** Whether facilitators take few questions now. */
+  readonly isScarce: () => boolean
+  /** What a client is told that has to wait so long; `stable/crowded` unless said. */
+  readonly tooMany?: (waitMs: number) => Fault
+}
+
+/** A payment that is to be checked. */
+export interface NewPayment {
+  readonly payer: string
+  /** Name under which the payer is counted, where any caller can name any payer; else the payer. */
+  readonly name?: string
+  /** Units of the asset. */
+  readonly amount: bigint
+  /** Client that sent it. */
+  readonly client: Holder
+}
+
+/** Leave to ask a facilitator. `done` takes its verdict; `wasted` is called when a good payment then cannot be used by its own fault. */
+export interface Leave {
+  readonly rank: number
+  readonly done: (verdict: FacilitatorVerdict) => void
+  readonly wasted: () => void
+}
+
+/** Bounds of payers that have not paid lately. Each paid call of a client allows it one more of `refused`, `failed` and `short`. */
+export const NEWCOMERS = {
+  /** Payments of a client within a minute that facilitators refused; after these no more are checked for it. */
+  refused: 10,
+  /** The same while facilitators take few questions. */
+  refusedWhileScarce: 2,
+  /** Payments of a client within a minute at which facilitators failed: it may be what they fail at. */
+  failed: 10,
+  /** Payments of a client within a minute whose payer has too little money. Honest payers have that, too, so there are more of them. */
+  short: 30,
+  /** Checks of a client that are open at once. */
+  atOnce: 6,
+  /** The same while facilitators take few questions. */
+  atOnceWhileScarce: 2,
+  /** Balances that the token's chain is asked for within a minute, for all clients. */
+  balances: 600,
+} as const
+const PAID_MAX = 200
+const MINUTE = { withinMs: 60_000, namesMax: 10_000 }
+const SPAN = { most: 64, withinMs: 10 * 60_000, namesMax: 10_000 }
+/** Checks that wait for an open one of the same client to end: of one client, and of all. */
+const WAITING_MAX = { ofClient: 64, ofAll: 192 }
+/** How long a balance is believed. */
+const KEPT_MS = 3_000
+const KEPT_MAX = 10_000
+/** How long a chain that could not be asked is not asked again. */
+const AWAY_MS = 10_000
+/** Refusals that move a client back in the order; more of them move it no further. */
+const RANKS_MAX = 10
+/** How long a client with too many waiting checks is told to wait. */
+const WAIT_MS = 5_000
+
+/** The balance of a payer, as the chain said, or is being asked. */
+interface Balance {
+  readonly units: Promise<bigint | null>
+  readonly untilMs: number
+}
+
+/**
+ * Decides whose payments a facilitator is asked about. Any key can sign a payment at no cost, with or without money, and facilitators
+ * answer a limited number of questions. A payer that has paid lately is asked about at once. For any other the chain is asked for the
+ * balance first, and each client may have so many refused payments: one client's made-up payments take no question from another.
+ */
+export class Newcomers {
+  readonly #deps: NewcomersDependencies
+  readonly #refused: RecentCounts
+  /** Checks under way of payers that have paid lately, by payer. */
+  readonly #open = new Map<string, number>()
+  readonly #paidOfClient: ClientCounts
+  readonly #refusedOfClient: ClientCounts
+  readonly #failedOfClient: ClientCounts
+  readonly #shortOfClient: ClientCounts
+  readonly #questions: TokenBucket
+  readonly #balances = new Map<string, Balance>()
+  readonly #lines: ClientLines
+  #awayUntilMs = 0
+
+  constructor(dependencies: NewcomersDependencies) {
+    this.#deps = dependencies
+    const { clock, isScarce } = dependencies
+    this.#refused = new RecentCounts(clock, SPAN)
+    this.#paidOfClient = new ClientCounts(clock, { ...MINUTE, most: PAID_MAX })
+    this.#refusedOfClient = new ClientCounts(clock, { ...MINUTE, most: PAID_MAX + NEWCOMERS.refused })
+    this.#failedOfClient = new ClientCounts(clock, { ...MINUTE, most: PAID_MAX + NEWCOMERS.failed })
+    this.#shortOfClient = new ClientCounts(clock, { ...MINUTE, most: PAID_MAX + NEWCOMERS.short })
+    const atOnce = (): number => (isScarce() ? NEWCOMERS.atOnceWhileScarce : NEWCOMERS.atOnce)
+    this.#lines = new ClientLines(atOnce, WAITING_MAX)
+    this.#questions = new TokenBucket(NEWCOMERS.balances, clock.now())
+  }
+
+  /** Takes note that a client's call was paid. */
+  paid(client: Holder): void {
+    this.#paidOfClient.add(client)
+  }
+
+  /**
+   * Waits until a facilitator may be asked about a payment. Faults: `stable/refused` where the payer has not the money,
+   * `stable/crowded` where too many payments of the client were refused or failed at lately, or wait.
+   */
+  async leave(payment: NewPayment): Promise<Result<Leave>> {
+    const { payer, client, name = payer } = payment
+    if (this.#hasPaid(name)) {
+      this.#openMore(name, 1)
+      const end = (): void => this.#openMore(name, -1)
+      return ok({ rank: RANKS.payer, ...this.#leaveOf(payment, { balance: undefined, end }) })
+    }
+    const full = this.#full(client)
+    if (full !== null) return fail(full)
+    if (!(await this.#lines.begin(client))) return fail(this.#tooMany(WAIT_MS))
+    // Others of the client may have been refused while it waited.
+    const refused = this.#full(client) ?? (await this.#unfunded(payment))
+    const end = (): void => this.#lines.end(client)
+    if (refused !== null) {
+      end()
+      return fail(refused)
+    }
+    const badly = this.#refusedOfClient.count(client) + this.#failedOfClient.count(client)
+    const rank = RANKS.newcomer + Math.min(RANKS_MAX, badly)
+    return ok({ rank, ...this.#leaveOf(payment, { balance: this.#balances.get(payer), end }) })
+  }
+
+  /** What follows a check: `end` gives its place back, `balance` is what was known of the payer before it. */
+  #leaveOf(
+    { payer, client, name = payer }: NewPayment,
+    { balance, end }: { readonly balance: Balance | undefined; readonly end: () => void },
+  ): Pick<Leave, 'done' | 'wasted'> {
+    const wasted = (): void => {
+      this.#refused.add(name)
+      this.#refusedOfClient.add(client)
+    }
+    const done = (verdict: FacilitatorVerdict): void => {
+      end()
+      if (isFailure(verdict)) {
+        this.#refused.add(name)
+        this.#failedOfClient.add(client)
+      }
+      if (!isRefusal(verdict)) return
+      wasted()
+      // It may have spent what it had; an answer that was asked for later knows of it.
+      if (this.#balances.get(payer) === balance) this.#balances.delete(payer)
+    }
+    return { done, wasted }
+  }
+
+  /** Whether a payer has paid lately, and more often than its payments were refused or failed at, or may yet be. */
+  #hasPaid(name: string): boolean {
+    return this.#deps.paidOf(name) > this.#refused.count(name) + (this.#open.get(name) ?? 0)
+  }
+
+  #openMore(name: string, more: 1 | -1): void {
+    const open = (this.#open.get(name) ?? 0) + more
+    if (open > 0) this.#open.set(name, open)
+    else this.#open.delete(name)
+  }
+
+  #full(client: Holder): Fault | null {
+    const { refused, refusedWhileScarce, failed, short } = NEWCOMERS
+    const borne = this.#deps.isScarce() ? refusedWhileScarce : refused
+    const waitMs = Math.max(
+      this.#refusedOfClient.waitMs(client, borne, this.#paidOfClient),
+      this.#failedOfClient.waitMs(client, failed, this.#paidOfClient),
+      this.#shortOfClient.waitMs(client, short, this.#paidOfClient),
+    )
+    return waitMs > 0 ? this.#tooMany(waitMs) : null
+  }
+
+  /** Why a payer cannot pay, as its chain says; null where it can, or where that is not known. What is known costs no question. */
+  async #unfunded({ payer, amount, client }: NewPayment): Promise<Fault | null> {
+    const known = this.#balances.get(payer)
+    const isKnown = known !== undefined && this.#now() < known.untilMs
+    const units = await (isKnown ? known.units : this.#ask(payer))
+    if (units === null || units >= amount) return null
+    if (!isKnown) this.#shortOfClient.add(client)
+    return fault('stable/refused', { reason: 'invalid_exact_evm_insufficient_balance' })
+  }
+
+  #ask(payer: string): Promise<bigint | null> | null {
+    const { ledger, asset } = this.#deps
+    if (ledger === null || this.#now() < this.#awayUntilMs || this.#questions.waitMs(1, this.#now()) > 0) return null
+    this.#questions.take(1, this.#now())
+    const units = ledger.balance(asset, payer).then((balance) => {
+      if (balance === null) this.#awayUntilMs = this.#now() + AWAY_MS
+      return balance
+    })
+    this.#balances.delete(payer)
+    this.#balances.set(payer, { units, untilMs: this.#now() + KEPT_MS })
+    if (this.#balances.size > KEPT_MAX) this.#balances.delete(this.#balances.keys().next().value as string)
+    return units
+  }
+
+  #tooMany(waitMs: number): Fault {
+    const { tooMany = crowded } = this.#deps
+    return tooMany(waitMs)
+  }
+
+  #now(): number {
+    return this.#deps.clock.now()
+  }
+}
+
+function crowded(waitMs: number): Fault {
+  return fault('stable/crowded', { seconds: Math.max(1, Math.ceil(waitMs / 1_000)) })
+}
+
+/** Whether a facilitator said that the payment is wrong, by its verdict or by the status of its answer. */
+function isRefusal(verdict: FacilitatorVerdict): boolean {
+  if (verdict.is === 'unknown') return verdict.status !== undefined && isOfPayment(verdict.status)
+  return verdict.is === 'refused'
+}
+
+/** Whether a facilitator was asked and said neither yes nor no: what it was sent may be the cause. */
+function isFailure(verdict: FacilitatorVerdict): boolean {
+  return verdict.is === 'unreachable' ? verdict.status !== undefined : verdict.is === 'unknown' && !isRefusal(verdict)
+}
+
+interface Waiter {
+  readonly holder: Holder
+  readonly line: Line
+  readonly settle: (begins: boolean) => void
+}
+
+/** What is under way of a client or a network, and what waits for that. */
+interface Line {
+  open: number
+  readonly waiting: Set<Waiter>
+}
+
+/** How much waits: of one client, and in all. */
+export interface LineBounds {
+  readonly ofClient: number
+  readonly ofAll: number
+}
+
+/**
+ * Lets so much of one client be under way at once, and of its network as much as of a few clients; the rest waits in line. Where too much
+ * waits, the client with the most waiting makes room.
+ */
+export class ClientLines {
+  readonly #atOnce: () => number
+  readonly #bounds: LineBounds
+  readonly #lines = new Map<string, Line>()
+  readonly #waiting = new Set<Waiter>()
+
+  /** `atOnce` says how much of one client may be under way now. */
+  constructor(atOnce: () => number, bounds: LineBounds) {
+    this.#atOnce = atOnce
+    this.#bounds = bounds
+  }
+
+  /** Waits for a place; false where too much waits already, or it made room for another. */
+  async begin(holder: Holder): Promise<boolean> {
+    const { address, network } = holder
+    if (!(await this.#enter(address, 1, holder))) return false
+    if (network === address || (await this.#enter(network, NETWORK_CLIENTS, holder))) return true
+    this.#leave(address, 1)
+    return false
+  }
+
+  /** A place is free again. */
+  end({ address, network }: Holder): void {
+    if (network !== address) this.#leave(network, NETWORK_CLIENTS)
+    this.#leave(address, 1)
+  }
+
+  #enter(name: string, clients: number, holder: Holder): boolean | Promise<boolean> {
+    const line = this.#lines.get(name) ?? { open: 0, waiting: new Set() }
+    this.#lines.set(name, line)
+    if (line.open < clients * this.#atOnce()) {
+      line.open += 1
+      return true
+    }
+    if (line.waiting.size >= this.#bounds.ofClient || !this.#isRoomFor(holder)) return false
+    return new Promise((settle) => {
+      const waiter = { holder, line, settle }
+      line.waiting.add(waiter)
+      this.#waiting.add(waiter)
+    })
+  }
+
+  #isRoomFor(holder: Holder): boolean {
+    if (this.#waiting.size < this.#bounds.ofAll) return true
+    const newest = heldTooMany(this.#waiting, holder).at(-1)
+    if (newest !== undefined) this.#settle(newest, false)
+    return newest !== undefined
+  }
+
+  #leave(name: string, clients: number): void {
+    const line = this.#lines.get(name) as Line
+    line.open -= 1
+    for (const waiter of line.waiting) {
+      if (line.open >= clients * this.#atOnce()) break
+      line.open += 1
+      this.#settle(waiter, true)
+    }
+    if (line.open === 0) this.#lines.delete(name)
+  }
+
+  #settle(waiter: Waiter, begins: boolean): void {
+    waiter.line.waiting.delete(waiter)
+    this.#waiting.delete(waiter)
+    waiter.settle(begins)
+  }
+}

@@ -1,0 +1,163 @@
+import { fault } from '../../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
+import type { Authorization, StablePayment } from './claim.ts'
+import type { StableTerms } from './terms.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** An unsigned 256-bit integer in plain decimal text. Facilitators take other spellings too; each would be another payment. */
+const UINT = /^(0|[1-9][0-9]{0,77})$/
+const UINT_BOUND = 1n << 256n
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/
+const NONCE = /^0x[0-9a-fA-F]{64}$/
+/** Signatures of contracts have any length; this one is more than any known wallet makes. */
+const SIGNATURE = /^0x([0-9a-fA-F]{2}){65,4096}$/
+/** The whole payment as JSON: as much as a header holds, whichever way it came. */
+const CHARS_MAX = 12_288
+/** Extensions of our offers, which clients repeat; no others are kept. */
+const EXTENSIONS = ['bazaar', 'payment-identifier'] as const
+/** What they may take as JSON, and how deep they may be nested: our own take a third of it, and are 8 deep. */
+const EXTENSIONS_CHARS_MAX = 4_096
+const EXTENSIONS_DEPTH_MAX = 16
+/** Text members of a generation-2 `resource`, and their longest values. */
+const RESOURCE_TEXTS = { url: 2_048, description: 2_048, mimeType: 128, serviceName: 32, iconUrl: 2_048 } as const
+const TAGS_MAX = 5
+const TAG_CHARS_MAX = 32
+const IDENTIFIER = /^[a-zA-Z0-9_-]{16,128}$/
+
+/**
+ * Reads a decoded payment of scheme `exact`, of either generation, strictly: what facilitators would take for the same number or
+ * address in another spelling is refused. What facilitators get is built from the values that were read: any key signs at no cost, and
+ * what else came with its signature could make them fail. Says nothing of whether it pays an offer of ours. Fault: `pay/unreadable`.
+ */
+export function readStablePayment(payment: unknown, where: string, { network }: StableTerms): Result<StablePayment> {
+  const fields = fieldsOf(payment)
+  const unreadable = (reason: string): Result<never> => fail(fault('pay/unreadable', { where, reason }))
+  if (!isShort(fields)) return unreadable(`it is longer than ${CHARS_MAX} characters of JSON, or nested too deep`)
+  const { x402Version: version } = fields
+  if (version !== 1 && version !== 2) return unreadable('x402Version must be 1 or 2')
+  const accepted = version === 2 ? fieldsOf(fields.accepted) : null
+  const named = accepted ?? fields
+  const expected = version === 2 ? network.caip2 : network.word
+  if (named.scheme !== 'exact') return unreadable('its scheme is not exact')
+  if (named.network !== expected)
+    return fail(fault('pay/no-offer', { field: 'network', got: shown(named.network), expected }))
+  const { signature, authorization, ...more } = fieldsOf(fields.payload)
+  // A facilitator could take it for a payment of another kind, which is not the one that is claimed here.
+  if (Object.keys(more).length > 0) return unreadable('its payload may hold a signature and an authorization only')
+  const read = readAuthorization(fieldsOf(authorization), signature)
+  if (typeof read === 'string') return unreadable(read)
+  const extensions = readExtensions(fields.extensions)
+  if (typeof extensions === 'string') return unreadable(extensions)
+  const resource = version === 2 ? readResource(fields.resource) : {}
+  if (typeof resource === 'string') return unreadable(resource)
+  const id = fieldsOf(fieldsOf(extensions.extensions?.['payment-identifier']).info).id
+  if (id !== undefined && !(typeof id === 'string' && IDENTIFIER.test(id)))
+    return unreadable('the id of payment-identifier must be 16 to 128 letters, digits, - or _')
+  const exact = { payload: payloadOf(read) }
+  const payload =
+    accepted === null
+      ? { x402Version: 1, scheme: 'exact', network: network.word, ...exact }
+      : { x402Version: 2, ...resource, accepted: echoOf(accepted), ...exact, ...extensions }
+  return ok({ version, authorization: read, accepted, payload, paymentIdentifier: id ?? null })
+}
+
+/** An authorization as both generations write it. */
+function payloadOf({ signature, from, to, value, validAfter, validBefore, nonce }: Authorization): object {
+  const times = { validAfter: validAfter.toString(), validBefore: validBefore.toString() }
+  return { signature, authorization: { from, to, value: value.toString(), ...times, nonce } }
+}
+
+/** The members of an echoed offer that are held against ours before it is passed on. */
+function echoOf({ scheme, network, amount, asset, payTo, maxTimeoutSeconds, extra }: Fields): object {
+  const { name, version } = fieldsOf(extra)
+  return { scheme, network, amount, asset, payTo, maxTimeoutSeconds, extra: { name, version } }
+}
+
+/** Our extensions as the client repeats them, or what is wrong with them. */
+function readExtensions(sent: unknown): { readonly extensions?: Fields } | string {
+  if (sent === undefined || sent === null) return {}
+  if (!isObject(sent)) return 'extensions must be an object'
+  const named = EXTENSIONS.filter((name) => sent[name] !== undefined)
+  const ill = named.find((name) => !isObject(sent[name]))
+  if (ill !== undefined) return `the extension ${ill} must be an object`
+  if (named.length === 0) return {}
+  const extensions = Object.fromEntries(named.map((name) => [name, sent[name]]))
+  return depthOf(extensions) <= EXTENSIONS_DEPTH_MAX && JSON.stringify(extensions).length <= EXTENSIONS_CHARS_MAX
+    ? { extensions }
+    : `its extensions are longer than ${EXTENSIONS_CHARS_MAX} characters of JSON, or deeper than ${EXTENSIONS_DEPTH_MAX}`
+}
+
+/** What a client repeats of the resource that it buys, or what is wrong with it. */
+function readResource(sent: unknown): { readonly resource?: Fields } | string {
+  if (sent === undefined || sent === null) return {}
+  if (!isObject(sent) || typeof sent.url !== 'string') return 'resource must be an object with its url'
+  const { tags } = sent
+  const texts = Object.entries(RESOURCE_TEXTS).filter(([name]) => sent[name] !== undefined && sent[name] !== null)
+  const ill = texts.find(([name, most]) => !isText(sent[name], most))
+  if (ill !== undefined) return `resource.${ill[0]} must be text of at most ${ill[1]} characters`
+  if (!URL.canParse(sent.url)) return 'resource.url must be absolute'
+  const resource: Record<string, unknown> = Object.fromEntries(texts.map(([name]) => [name, sent[name]]))
+  if (tags === undefined || tags === null) return { resource }
+  const areTags = Array.isArray(tags) && tags.length <= TAGS_MAX && tags.every((tag) => isText(tag, TAG_CHARS_MAX))
+  if (!areTags) return `resource.tags must be at most ${TAGS_MAX} texts of at most ${TAG_CHARS_MAX} characters`
+  return { resource: { ...resource, tags } }
+}
+
+/** How deep a value is nested; what is deeper than anything taken here is not looked at. */
+function depthOf(value: unknown, left = EXTENSIONS_DEPTH_MAX): number {
+  if (value === null || typeof value !== 'object') return 0
+  if (left === 0) return 1
+  return 1 + Math.max(0, ...Object.values(value).map((one) => depthOf(one, left - 1)))
+}
+
+/** The authorization, or the first thing that is wrong with it. */
+function readAuthorization(fields: Fields, signature: unknown): Authorization | string {
+  const { from, to, value, validAfter, validBefore, nonce } = fields
+  if (!matches(ADDRESS, from)) return 'authorization.from must be an address'
+  if (!matches(ADDRESS, to)) return 'authorization.to must be an address'
+  const numbers = [value, validAfter, validBefore]
+  if (!numbers.every((number) => matches(UINT, number) && BigInt(number) < UINT_BOUND))
+    return 'value, validAfter and validBefore must be decimal text of unsigned integers'
+  if (!matches(NONCE, nonce)) return 'authorization.nonce must be 32 bytes in hex behind 0x'
+  if (!matches(SIGNATURE, signature)) return 'signature must be 65 bytes or more in hex behind 0x'
+  const [amount, after, before] = (numbers as string[]).map(BigInt) as [bigint, bigint, bigint]
+  return {
+    from: from.toLowerCase(),
+    to: to.toLowerCase(),
+    value: amount,
+    validAfter: after,
+    validBefore: before,
+    nonce: nonce.toLowerCase(),
+    signature: signature.toLowerCase(),
+  }
+}
+
+function isShort(fields: Fields): boolean {
+  try {
+    return JSON.stringify(fields).length <= CHARS_MAX
+  } catch {
+    // What is nested too deep can be read, and not be written.
+    return false
+  }
+}
+
+function matches(pattern: RegExp, value: unknown): value is string {
+  return typeof value === 'string' && pattern.test(value)
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, 64) : typeof value
+}
+
+function isText(value: unknown, charsMax: number): value is string {
+  return typeof value === 'string' && value.length <= charsMax
+}
+
+function isObject(value: unknown): value is Fields {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isObject(value) ? value : {}
+}

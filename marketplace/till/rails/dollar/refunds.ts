@@ -1,0 +1,202 @@
+import type { Clock, Timers } from '../../../../consensus/chain/ports.ts'
+import { taggedHashHex } from '../../../../consensus/crypto/hash.ts'
+import type { TransferMessage } from '../../../../consensus/external/eip712.ts'
+import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
+import { encodeText } from '../../../../consensus/primitives/text.ts'
+import { ClaimsAway } from '../../claim-store.ts'
+import type { StableClaimStore, StableIn, StableRefund } from './claim.ts'
+import type { AuthorizationState, FacilitatorRequest, StableLedger } from './facilitator.ts'
+import type { FacilitatorPool } from './facilitators.ts'
+import type { StableTerms } from './terms.ts'
+
+/** The wallet that pays back: its address in lower case, and its signature over a digest in hex behind 0x. */
+export interface RefundWallet {
+  readonly address: string
+  readonly sign: (message: TransferMessage) => string
+}
+
+/** What refunds are paid with. */
+export interface RefunderDependencies {
+  readonly store: StableClaimStore
+  readonly terms: StableTerms
+  readonly facilitators: FacilitatorPool
+  readonly ledger: StableLedger | null
+  /** Null: what is owed is listed, and the operator pays it. */
+  readonly wallet: RefundWallet | null
+  readonly clock: Clock
+  readonly timers: Timers
+  /** Hears of refunds that wait for the operator. */
+  readonly onFault: (fault: Fault) => void
+  readonly onError: (error: unknown) => void
+}
+
+const VALID_SECONDS = 600
+/** After an authorization of ours has run out, how long a block that used it may take to be seen. */
+const LATE_SECONDS = 60
+const RETRY_MS_MIN = 5_000
+const RETRY_MS_MAX = 600_000
+/** A reason that may say that our own authorization was carried out: only our key can use its nonce. */
+const USED_REASON = /already[ _-]?used|used[ _]or[ _]cancell?ed/i
+
+/**
+ * Pays back what was taken without a delivery, with an authorization of the operator's own. Its nonce follows from the
+ * claim, and a token takes a nonce once: however often it is tried, it is paid once.
+ */
+export class Refunder {
+  readonly #deps: RefunderDependencies
+  readonly #owed = new Map<string, { attempts: number; cancel: () => void }>()
+  readonly #working = new Set<Promise<void>>()
+  #stopped = false
+
+  constructor(dependencies: RefunderDependencies) {
+    this.#deps = dependencies
+  }
+
+  /** Refunds that are not paid yet. */
+  get owedCount(): number {
+    return this.#owed.size
+  }
+
+  /** Takes up a refund that is owed. */
+  owe(claim: StableIn<'owed'>): void {
+    if (this.#stopped || claim.refund.status === 'paid' || this.#owed.has(claim.id)) return
+    this.#owed.set(claim.id, { attempts: 0, cancel: () => {} })
+    const { wallet, onFault } = this.#deps
+    if (wallet === null)
+      onFault(fault('stable/refund-waits', { id: claim.id, payer: claim.payer, amount: claim.amount }))
+    else this.#schedule(claim.id, 0)
+  }
+
+  /** Leaves everything to others. */
+  forget(): void {
+    for (const { cancel } of this.#owed.values()) cancel()
+    this.#owed.clear()
+  }
+
+  /** Begins nothing more, and waits for what is under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.forget()
+    await Promise.allSettled(this.#working)
+  }
+
+  #schedule(id: string, ms: number): void {
+    const one = this.#owed.get(id)
+    if (one === undefined || this.#stopped) return
+    one.cancel = this.#deps.timers.after(ms, () => {
+      const work = this.#pay(id).catch((error: unknown) => {
+        if (!(error instanceof ClaimsAway)) this.#deps.onError(error)
+        else this.#again(id)
+      })
+      this.#working.add(work)
+      void work.finally(() => this.#working.delete(work))
+    })
+  }
+
+  #again(id: string): void {
+    const one = this.#owed.get(id)
+    if (one === undefined) return
+    one.attempts += 1
+    this.#schedule(id, Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** Math.min(one.attempts, 10)))
+  }
+
+  async #pay(id: string): Promise<void> {
+    const { store, facilitators } = this.#deps
+    const claim = await store.get(id)
+    if (claim?.state !== 'owed' || claim.refund.status === 'paid') return void this.#owed.delete(id)
+    const seen = await this.#look(claim)
+    if (seen?.is === 'transferred') return this.#paid(claim, seen.transaction)
+    if (this.#isOpenElsewhere(claim, seen)) {
+      this.#refused(claim, `it was sent from ${claim.refund.from}, and may have been paid`)
+      return this.#again(id)
+    }
+    const sent = await this.#send(claim)
+    if (sent === null) return void this.#owed.delete(id)
+    const { verdict } = await facilitators.settle(this.#request(sent), null)
+    if (verdict.is === 'good') return this.#paid(sent, verdict.transaction)
+    if (verdict.is === 'refused' && USED_REASON.test(verdict.reason)) {
+      const used = await this.#look(sent)
+      // Where the chain can be asked, its word counts alone: facilitators have nonces of their own to complain of.
+      if (used === null) return this.#paid(sent, null)
+      if (used.is === 'transferred') return this.#paid(sent, used.transaction)
+    }
+    if (verdict.is === 'refused') this.#refused(claim, verdict.reason)
+    this.#again(id)
+  }
+
+  #refused({ payer, amount }: StableIn<'owed'>, reason: string): void {
+    this.#deps.onFault(fault('stable/refund-refused', { payer, amount, reason }))
+  }
+
+  /** Notes the authorization before anybody can see it; null where the claim has moved on. */
+  async #send(claim: StableIn<'owed'>): Promise<StableIn<'owed'> | null> {
+    const nowSeconds = Math.floor(this.#deps.clock.now() / 1_000)
+    const { validBefore } = claim.refund
+    if (claim.refund.status === 'sent' && validBefore !== null && validBefore > nowSeconds + VALID_SECONDS / 2)
+      return claim
+    const refund: StableRefund = {
+      status: 'sent',
+      nonce: nonceOf(claim),
+      validBefore: nowSeconds + VALID_SECONDS,
+      transaction: null,
+      from: (this.#deps.wallet as RefundWallet).address,
+    }
+    const sent = { ...claim, refund }
+    return (await this.#deps.store.advance('owed', sent)) ? sent : null
+  }
+
+  async #paid(claim: StableIn<'owed'>, transaction: string | null): Promise<void> {
+    const refund: StableRefund = { ...claim.refund, status: 'paid', nonce: nonceOf(claim), transaction }
+    await this.#deps.store.advance('owed', { ...claim, refund })
+    this.#owed.delete(claim.id)
+  }
+
+  /** What became of an authorization of ours that was sent before; null where none was, or the chain cannot be asked. */
+  #look(claim: StableIn<'owed'>): Promise<AuthorizationState> | null {
+    const { ledger } = this.#deps
+    if (ledger === null || claim.refund.status === 'owed') return null
+    const { asset, payer, amount, settledAtMs, refund } = claim
+    const sinceSeconds = Math.floor(settledAtMs / 1_000)
+    const paid = { asset, from: this.#senderOf(claim), to: payer, value: BigInt(amount) }
+    // Unused only where the node has seen it run out: one that stands still would have it paid from today's wallet, too.
+    const until = refund.validBefore === null ? {} : { untilSeconds: refund.validBefore }
+    return ledger.authorization({ ...paid, nonce: nonceOf(claim), sinceSeconds, ...until })
+  }
+
+  #senderOf({ refund }: StableIn<'owed'>): string {
+    return refund.from ?? (this.#deps.wallet as RefundWallet).address
+  }
+
+  /**
+   * Whether an authorization of the wallet of before may have paid a claim back, or may yet: the nonce of today's wallet is another
+   * one, and would pay it a second time.
+   */
+  #isOpenElsewhere(claim: StableIn<'owed'>, seen: AuthorizationState | null): boolean {
+    const { status, validBefore } = claim.refund
+    const { wallet, clock } = this.#deps
+    if (status !== 'sent' || this.#senderOf(claim) === wallet?.address) return false
+    const isOver = clock.now() > ((validBefore ?? 0) + LATE_SECONDS) * 1_000
+    return !isOver || (seen?.is !== 'unused' && seen?.is !== 'cancelled')
+  }
+
+  #request({ payer, amount, refund }: StableIn<'owed'>): FacilitatorRequest {
+    const { terms, wallet } = this.#deps
+    const { from, sign } = { from: (wallet as RefundWallet).address, sign: (wallet as RefundWallet).sign }
+    const [nonce, validBefore] = [refund.nonce as string, BigInt(refund.validBefore as number)]
+    const signature = sign({ from, to: payer, value: BigInt(amount), validAfter: 0n, validBefore, nonce })
+    const paymentRequirements = {
+      ...{ scheme: 'exact', network: terms.network.caip2, amount, asset: terms.asset.contract, payTo: payer },
+      maxTimeoutSeconds: terms.maxTimeoutSeconds,
+      extra: terms.asset.domain,
+    }
+    const times = { validAfter: '0', validBefore: validBefore.toString() }
+    const payload = { signature, authorization: { from, to: payer, value: amount, ...times, nonce } }
+    const paymentPayload = { x402Version: 2, accepted: paymentRequirements, payload }
+    return { x402Version: 2, paymentPayload, paymentRequirements }
+  }
+}
+
+/** Nonce of the one authorization that pays a claim back, in hex behind 0x. */
+function nonceOf({ id }: StableIn<'owed'>): string {
+  return `0x${taggedHashHex('stableRefund', encodeText(id))}`
+}

@@ -1,0 +1,110 @@
+import { resultHash } from '../../../../consensus/ledger/receipt.ts'
+import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
+import { encodeText } from '../../../../consensus/primitives/text.ts'
+import { runsOf } from '../../claim-store.ts'
+import type { StableClaim, StableIn, StableReport, StableTransfer } from './claim.ts'
+
+/** A claim whose work is done, with its result as JSON text. */
+export function settling(claim: StableIn<'executing'>, json: string, nowMs: number): StableIn<'settling'> {
+  const { startedAtMs, runs: _, unsent: __, failedRuns: ___, ...open } = claim
+  return {
+    ...open,
+    state: 'settling',
+    finishedAtMs: nowMs,
+    durationMs: Math.max(0, nowMs - startedAtMs),
+    resultHash: resultHash(encodeText(json)),
+    result: json,
+  }
+}
+
+/** A claim whose money has come, as a facilitator reports or the chain shows; what only a settlement needs is no longer kept. */
+export function settled(
+  claim: StableIn<'settling'> | (StableIn<'unpaid'> & Pick<StableIn<'settling'>, 'result' | 'resultHash'>),
+  transfer: StableTransfer,
+  report: StableReport | null,
+): StableIn<'settled'> {
+  const { finishedAtMs, durationMs, resultHash: hash, result } = claim as StableIn<'settling'>
+  const worked = { finishedAtMs, durationMs, resultHash: hash, result }
+  return { ...baseOf(claim), ...worked, ...transfer, state: 'settled', deliveredAtMs: null, report }
+}
+
+const SPENT = { request: '', payload: {} }
+
+/** A claim that is over without money, and why; a result stays, for the money may come yet. */
+export function unpaid(
+  claim: StableIn<'claimed' | 'executing' | 'settling' | 'unpaid'>,
+  cause: Fault,
+  { nowMs, over }: { readonly nowMs: number; readonly over: boolean },
+): StableIn<'unpaid'> {
+  const open = over ? SPENT : openOf(claim)
+  const worked =
+    'result' in claim && claim.result !== null
+      ? {
+          finishedAtMs: claim.finishedAtMs,
+          durationMs: claim.durationMs,
+          resultHash: claim.resultHash,
+          result: claim.result,
+        }
+      : {}
+  const end = { endedAtMs: nowMs, reason: cause.code, detail: cause.detail, over }
+  return { ...baseOf(claim), ...open, ...worked, ...end, state: 'unpaid' }
+}
+
+/** An unpaid claim whose authorization can be used no more: what only another try needs is no longer kept. */
+export function unpaidForGood(claim: StableIn<'unpaid'>): StableIn<'unpaid'> {
+  return { ...claim, ...SPENT, over: true }
+}
+
+/** A claim whose money has come without anything to deliver for it. */
+export function owed(claim: StableIn<'unpaid'>, transfer: StableTransfer): StableIn<'owed'> {
+  const refund = { status: 'owed', nonce: null, validBefore: null, transaction: null } as const
+  return { ...baseOf(claim), ...transfer, state: 'owed', reason: claim.reason, refund }
+}
+
+/** An unpaid claim that is worked on once more. It keeps how it ended: others have seen its authorization since. */
+export function claimedAgain(claim: StableIn<'unpaid'>): StableIn<'claimed'> {
+  const { endedAtMs, reason, detail } = claim
+  return { ...baseOf(claim), ...openOf(claim), state: 'claimed', before: { endedAtMs, reason, detail } }
+}
+
+/** A claim as it was before it was taken once more; null for one that is new. */
+export function asBefore(claim: StableIn<'claimed'>): StableIn<'unpaid'> | null {
+  const { before } = claim
+  return before === undefined ? null : { ...baseOf(claim), ...openOf(claim), ...before, over: false, state: 'unpaid' }
+}
+
+/** A claim whose work begins, for the first time or again. */
+export function executing(claim: StableIn<'claimed' | 'executing'>, nowMs: number): StableIn<'executing'> {
+  return { ...baseOf(claim), ...openOf(claim), state: 'executing', startedAtMs: nowMs, runs: runsOf(claim) }
+}
+
+/** An unpaid claim with a result, whose settlement is tried once more. */
+export function settlingAgain(claim: StableIn<'unpaid'>): StableIn<'settling'> | null {
+  if (!('result' in claim) || claim.result === null) return null
+  const { request, payload, finishedAtMs, durationMs, resultHash: hash, result } = claim
+  return {
+    ...baseOf(claim),
+    ...{ request, payload, finishedAtMs, durationMs, resultHash: hash, result },
+    state: 'settling',
+  }
+}
+
+/** Why a claim ended without money, as its caller is told. */
+export function causeOf({ reason, detail }: StableIn<'unpaid'>): Fault {
+  return fault(reason, detail)
+}
+
+/** What a claim knows that is not over. */
+function openOf({ request, payload, unsent, failedRuns }: StableIn<'claimed' | 'executing' | 'settling' | 'unpaid'>) {
+  return { request, payload, ...(unsent && { unsent }), ...(failedRuns !== undefined && { failedRuns }) }
+}
+
+/** What every claim knows. */
+function baseOf(claim: StableClaim) {
+  const { id, serviceId, requestHash, signatureHash, repeatKey, network, asset, payer, nonce } = claim
+  const { amount, priceUsdMicros, validBefore, version, claimedAtMs } = claim
+  return {
+    ...{ id, serviceId, requestHash, signatureHash, repeatKey, network, asset, payer, nonce },
+    ...{ amount, priceUsdMicros, validBefore, version, claimedAtMs },
+  }
+}

@@ -1,0 +1,99 @@
+import type { Clock } from '../../../../consensus/chain/ports.ts'
+import type { Holder } from '../../../../consensus/primitives/fair-share.ts'
+import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
+import type { StableIn } from './claim.ts'
+import { ContractPayers, contractName, unproven } from './contract-payers.ts'
+import { type FacilitatorVerdict, isOfPayment, reasonInShort, type StableLedger } from './facilitator.ts'
+import { type Asker, type FacilitatorPool, type PoolVerdict, RANKS } from './facilitators.ts'
+import { type Leave, Newcomers } from './newcomers.ts'
+import { facilitatorRequest, type Seller } from './requirements.ts'
+
+/** What payments are verified with. */
+export interface VerificationDependencies {
+  readonly facilitators: FacilitatorPool
+  /** The token's chain; null where there is no node to ask. */
+  readonly ledger: StableLedger | null
+  readonly seller: Seller
+  readonly clock: Clock
+  /** How often a payer has paid lately. */
+  readonly paidOf: (payer: string) => number
+}
+
+/** A question that facilitators were asked; in an object, so that its answer is not waited for with it. */
+export interface Asked {
+  readonly verdict: Promise<PoolVerdict>
+  /** Hears that the payment was good and could not be used by its own fault. */
+  readonly wasted: () => void
+}
+
+/** Asks facilitators about payments, within what each client may have asked. */
+export class Verification {
+  readonly #deps: VerificationDependencies
+  readonly #contracts: ContractPayers
+  /** Of payments that the payer's own key has signed, and of any other: what is made up takes no leave from what is signed. */
+  readonly #newcomers: Newcomers
+  readonly #foreign: Newcomers
+
+  constructor(dependencies: VerificationDependencies) {
+    this.#deps = dependencies
+    const { clock, ledger, facilitators, seller, paidOf } = dependencies
+    this.#contracts = new ContractPayers({ clock, ledger })
+    const isScarce = (): boolean => facilitators.isScarce
+    const shared = { clock, ledger, asset: seller.terms.asset.contract, isScarce }
+    this.#newcomers = new Newcomers({ ...shared, paidOf })
+    const paidOfContract = (name: string): number => this.#contracts.paidOf(name)
+    this.#foreign = new Newcomers({ ...shared, paidOf: paidOfContract, tooMany: unproven })
+  }
+
+  /**
+   * Has a payment checked as soon as its client may have one checked; `foreign` is its signature where it is not of the payer's own
+   * key, and may be a contract's.
+   */
+  async ask(claim: StableIn<'claimed'>, client: Holder, foreign: string | null): Promise<Result<Asked>> {
+    const { payer, amount } = claim
+    const payment = { payer, client, amount: BigInt(amount) }
+    if (foreign === null) {
+      const leave = await this.#newcomers.leave(payment)
+      return leave.ok ? ok(this.#ask(claim, leave.value, askerOf(client))) : leave
+    }
+    const named = { payer, signature: foreign, client }
+    const refused = await this.#contracts.refusal(named)
+    if (refused !== null) return fail(refused)
+    const leave = await this.#foreign.leave({ ...payment, name: contractName(named) })
+    if (!leave.ok) return leave
+    if (leave.value.rank >= RANKS.newcomer) this.#contracts.asked()
+    return ok(this.#ask(claim, leave.value, { isProven: false, ...askerOf(client) }))
+  }
+
+  /** Notes that a client's call was paid. */
+  paid({ payer }: StableIn<'claimed'>, client: Holder, foreign: string | null): void {
+    this.#newcomers.paid(client)
+    this.#foreign.paid(client)
+    if (foreign !== null) this.#contracts.paid({ payer, signature: foreign, client })
+  }
+
+  #ask(claim: StableIn<'claimed'>, { rank, done, wasted }: Leave, asker: Asker): Asked {
+    const { facilitators, seller } = this.#deps
+    // A question uses nothing of a payment, also where another call turns out to have claimed it: nothing is waited for to ask it.
+    const verdict = facilitators.verify(facilitatorRequest(seller, claim), { ...asker, rank }).then((said) => {
+      done(said.verdict)
+      return said
+    })
+    return { verdict, wasted }
+  }
+}
+
+/** A client, as facilitators' failures are counted by. */
+export function askerOf({ address, network }: Holder): { readonly client: string; readonly network: string } {
+  return { client: address, network }
+}
+
+/** What the caller is told of a payment that facilitators did not find good. */
+export function turnedAwayBy(verdict: Exclude<FacilitatorVerdict, { is: 'good' }>): Fault {
+  if (verdict.is === 'unknown' && verdict.status !== undefined && isOfPayment(verdict.status))
+    return fault('stable/refused', { reason: 'invalid_payload' })
+  return verdict.is === 'refused'
+    ? fault('stable/refused', { reason: reasonInShort(verdict.reason) })
+    : fault('stable/facilitator', { detail: verdict.detail })
+}

@@ -1,0 +1,77 @@
+import type { FaultCode } from '../../../../consensus/primitives/fault-table.ts'
+import type { Hash, ServiceId, TxId } from '../../../../consensus/primitives/ids.ts'
+import type { ClaimKind, ClaimStore, Executing } from '../../claim-store.ts'
+
+/** What every claim knows: which payment was taken for which call. */
+interface ClaimBase {
+  readonly txId: TxId
+  readonly serviceId: ServiceId
+  /** The request's hash: another request under this payment is refused. */
+  readonly requestHash: Hash
+  /** Caller's address in hex, exact amount in base units, and the price in millionths of a dollar. */
+  readonly caller: string
+  readonly amount: string
+  readonly priceUsdMicros: string
+  /** H(opener tag, secret) of a payment with a lock or a commitment: repeats must know the secret; null without either. */
+  readonly opener: Hash | null
+  /** Height of the block that held the payment when it was taken. */
+  readonly minedAt: number
+  readonly claimedAtMs: number
+}
+
+/** How a finished claim stands on chain: its receipt entry is owed, or the escrow is closed for good. */
+export type Settlement = 'owed' | 'final'
+
+/** The request text is kept until the work is done, so that a crash can be resumed, and no longer. */
+interface OpenBase extends ClaimBase {
+  readonly request: string
+}
+
+/** A payment's way through the market. Each state holds what only it has. */
+export type Claim =
+  | (OpenBase & { readonly state: 'claimed' })
+  | (OpenBase & Executing & { readonly state: 'executing' })
+  | (ClaimBase & {
+      readonly state: 'delivered'
+      readonly finishedAtMs: number
+      readonly durationMs: number
+      readonly resultHash: Hash
+      /** The result as JSON text; null once its keeping time is over, and in listings. */
+      readonly result: string | null
+      readonly settlement: Settlement
+    })
+  | (ClaimBase & {
+      readonly state: 'failed'
+      readonly finishedAtMs: number
+      readonly durationMs: number
+      readonly reason: FaultCode
+      /** What went wrong, as the caller is told. */
+      readonly message: string
+      readonly settlement: Settlement
+    })
+
+/** A claim whose work is over. */
+export type FinishedClaim = Extract<Claim, { state: 'delivered' | 'failed' }>
+
+/** A claim whose work is still to be done. */
+export type OpenClaim = Exclude<Claim, FinishedClaim>
+
+/** Whether the work of a claim is over. */
+export function isFinished(claim: Claim): claim is FinishedClaim {
+  return claim.state === 'delivered' || claim.state === 'failed'
+}
+
+/** Claims of the native rail, as stores know them: named by the id of the payment's transaction. */
+export const NATIVE_CLAIMS: ClaimKind<Claim> = {
+  name: 'native',
+  idOf: ({ txId }) => txId,
+  isOpen: (claim) => !isFinished(claim) || claim.settlement === 'owed',
+  paidFor: ({ caller, priceUsdMicros }) => ({
+    payer: caller,
+    priceUsdMicros: BigInt(priceUsdMicros),
+    isDelivered: false,
+  }),
+}
+
+/** Where claims of the native rail are kept. */
+export type NativeClaimStore = ClaimStore<Claim>

@@ -1,0 +1,188 @@
+import type { Chain } from '../../../../consensus/chain/chain.ts'
+import { formatAddress } from '../../../../consensus/crypto/address.ts'
+import { ACCOUNTS } from '../../../../consensus/ledger/account.ts'
+import { OUTCOME_OK, outcomeCode } from '../../../../consensus/ledger/outcome.ts'
+import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
+import type { Address, TxId } from '../../../../consensus/primitives/ids.ts'
+import type { PayloadOf, TxKind } from '../../../../consensus/tx/kinds.ts'
+import { SETTLERS_MAX } from '../../../../consensus/tx/payloads.ts'
+import type { Transaction } from '../../../../consensus/tx/transaction.ts'
+import type { Agent, Service } from '../../../ledger/agents.ts'
+import { capabilityNumber, capabilitySet } from '../../../ledger/capabilities.ts'
+import type { Offer, Operator, Shop } from '../../shop.ts'
+import { MinedCalls } from './payment.ts'
+import type { Sender } from './sender.ts'
+import type { Twin } from './twin.ts'
+
+/** Least blocks between two changes of a price: an hour. */
+const PRICE_HOLD_BLOCKS = 1_200
+
+/** Blocks after which a registration that failed on chain is tried again. */
+const RETRY_BLOCKS = 1_200
+
+/** Services published at once; the next follow when these are mined. Mempools hold 64 of one account, and receipts need room. */
+export const PUBLISHED_AT_ONCE = 48
+
+/** What the registrar works with. */
+export interface RegistrarDependencies {
+  readonly chain: Chain
+  readonly shop: Shop
+  readonly sender: Sender
+  /** Where other nodes hold the settler key too: one that sells by it is left alone. */
+  readonly twin?: Twin | null
+  /** Hears of a registration that could not be sent; it is tried again. */
+  readonly onFault: (fault: Fault) => void
+}
+
+/**
+ * Keeps the chain's registry equal to what this operator sells: registers the agent, publishes what is missing or
+ * changed. It can only do so where the settler key is the owner's; elsewhere the owner does it with a cold key.
+ */
+export class Registrar {
+  readonly #deps: RegistrarDependencies
+  readonly #mined: MinedCalls
+  /** What was sent last for the agent and for each service. */
+  readonly #attempts = new Map<string, { readonly txId: TxId; readonly height: number }>()
+  #work: Promise<void> = Promise.resolve()
+  #stopped = false
+
+  constructor(dependencies: RegistrarDependencies) {
+    this.#deps = dependencies
+    this.#mined = new MinedCalls(dependencies.chain)
+    dependencies.chain.onHeadChange(() => this.check())
+  }
+
+  /** Looks for what is missing and sends it. */
+  check(): void {
+    this.#work = this.#work.then(() => this.#publish())
+  }
+
+  /** Stops sending and waits for work under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#work
+  }
+
+  async #publish(): Promise<void> {
+    const { shop, sender, chain, twin } = this.#deps
+    const { owner, settler } = shop.operator
+    if (this.#stopped || chain.moving || owner !== settler.address) return
+    if (twin?.sells) return this.#deps.onFault(fault('market/shared-keys'))
+    // What was sent is waited for: its expiry, not impatience, decides when it is sent again.
+    if (sender.waiting.some(isRegistration)) return
+    const { payout } = shop.operator
+    if (chain.database.get(ACCOUNTS, payout) === undefined) {
+      const address = formatAddress(chain.ruleBook.params.addressPrefix, payout)
+      return this.#deps.onFault(fault('market/payout-unfunded', { address }))
+    }
+    if (await this.#registered(shop)) await this.#publishServices()
+  }
+
+  /** Whether the agent stands on chain as it should, or is on its way there. */
+  async #registered({ agent, operator, offers }: Shop): Promise<boolean> {
+    if (agent === undefined) {
+      const record = { agentId: operator.agentId, ...registration(operator, offers) }
+      return this.#send('agent', 'agent_register', record, this.#deps.twin?.mark)
+    }
+    if (agent.owner !== operator.owner) return false
+    return matches(agent, operator, offers) || this.#send('agent', 'agent_update', updated(agent, operator, offers))
+  }
+
+  /**
+   * Sends a part of the registration. One that was mined and failed would fail again: that is told, and not paid for again
+   * at once.
+   */
+  async #send<K extends TxKind>(part: string, kind: K, payload: PayloadOf<K>, memo?: Uint8Array): Promise<boolean> {
+    const { chain, sender, onFault } = this.#deps
+    const { height } = chain.head.header
+    const last = this.#attempts.get(part)
+    const outcome = last === undefined ? undefined : this.#mined.find(last.txId)?.outcome
+    if (last !== undefined && outcome !== undefined && outcome !== OUTCOME_OK && height < last.height + RETRY_BLOCKS) {
+      onFault(fault('market/registration-failed', { part, outcome: outcomeCode(outcome) ?? `code ${outcome}` }))
+      return false
+    }
+    const sent = await sender.send(kind, payload, memo)
+    if (sent.ok) this.#attempts.set(part, { txId: sent.value.txId, height })
+    else onFault(sent.fault)
+    return sent.ok
+  }
+
+  async #publishServices(): Promise<void> {
+    const { shop } = this.#deps
+    let room = PUBLISHED_AT_ONCE
+    for (const offer of shop.offers) {
+      if (room === 0) return
+      const known = shop.record(offer.definition.serviceId)
+      const held = known !== undefined && this.#mustHoldPrice(known, offer)
+      const wanted = publication(held ? { ...offer, priceUsdMicros: known.priceUsdMicros } : offer)
+      if (this.#stopped || isPublished(known, wanted)) continue
+      const sent = await this.#send(wanted.serviceId, 'service_publish', { agentId: shop.operator.agentId, ...wanted })
+      if (sent) room -= 1
+    }
+  }
+
+  /**
+   * The chain remembers one price before the current one. A second change is held back until calls paid at the one before
+   * are over, or they would no longer be honoured.
+   */
+  #mustHoldPrice(known: Service, { priceUsdMicros }: Offer): boolean {
+    if (known.priceUsdMicros === priceUsdMicros) return false
+    if (known.previousPriceUsdMicros === known.priceUsdMicros) return false
+    const { head, ruleBook } = this.#deps.chain
+    const { market } = ruleBook.at(head.header.height)
+    const changedAt = (known.previousPriceLastEpoch + 1) * market.epochBlocks
+    return head.header.height < changedAt + PRICE_HOLD_BLOCKS
+  }
+}
+
+/** The record of an agent that differs from what it should be. */
+function updated({ settlers: known }: Agent, operator: Operator, offers: readonly Offer[]) {
+  const { agentId, owner } = operator
+  const wanted = settlersOf(operator)
+  // Other settlers serve other replicas; only where the list is full do the oldest make room.
+  const others = known.filter((address) => !wanted.includes(address))
+  const room = SETTLERS_MAX - wanted.length
+  const settlers = [...others.slice(Math.max(0, others.length - room)), ...wanted]
+  return { ...registration(operator, offers), agentId, owner, settlers }
+}
+
+function isRegistration({ body: { kind } }: Transaction): boolean {
+  return kind === 'agent_register' || kind === 'agent_update' || kind === 'service_publish'
+}
+
+function registration(operator: Operator, offers: readonly Offer[]) {
+  const { name, endpoint, payout } = operator
+  const capabilities = capabilitySet(offers.map(({ definition }) => definition.capability))
+  return { name, endpoint, capabilities, payout, settlers: settlersOf(operator) }
+}
+
+/** Settlers that must be listed: this node's last, as the one that never makes room. */
+function settlersOf({ settler, otherSettlers = [] }: Operator): readonly Address[] {
+  return [...new Set([...otherSettlers, settler.address])]
+}
+
+function matches(agent: Agent, operator: Operator, offers: readonly Offer[]): boolean {
+  return (
+    agent.capabilities === registration(operator, offers).capabilities &&
+    agent.payout === operator.payout &&
+    settlersOf(operator).every((address) => agent.settlers.includes(address)) &&
+    agent.name === operator.name &&
+    agent.endpoint === operator.endpoint
+  )
+}
+
+function publication({ definition, priceUsdMicros }: Offer) {
+  const { serviceId, name, requestFormat, description, capability } = definition
+  return { serviceId, capability: capabilityNumber(capability), priceUsdMicros, name, requestFormat, description }
+}
+
+function isPublished(service: Service | undefined, wanted: ReturnType<typeof publication>): boolean {
+  if (service === undefined || service.retired) return false
+  return (
+    service.capability === wanted.capability &&
+    service.priceUsdMicros === wanted.priceUsdMicros &&
+    service.name === wanted.name &&
+    service.requestFormat === wanted.requestFormat &&
+    service.description === wanted.description
+  )
+}

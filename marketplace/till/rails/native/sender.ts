@@ -1,0 +1,165 @@
+import { baseFeeAfter } from '../../../../consensus/block/base-fee.ts'
+import type { Chain } from '../../../../consensus/chain/chain.ts'
+import { ACCOUNTS } from '../../../../consensus/ledger/account.ts'
+import type { Result } from '../../../../consensus/primitives/result.ts'
+import type { PayloadOf, TxKind } from '../../../../consensus/tx/kinds.ts'
+import { signTransaction } from '../../../../consensus/tx/sign.ts'
+import { type Transaction, TX_VERSION, type TxBody } from '../../../../consensus/tx/transaction.ts'
+import { rateOf, weightOf } from '../../../../consensus/tx/weight.ts'
+import { FEE_ROOM } from '../../settings.ts'
+import type { Operator, TransactionSink } from '../../shop.ts'
+
+/** Blocks after which a transaction of ours that was not mined is given up and made anew at today's fee. */
+const VALID_BLOCKS = 30
+/** A small tip, so that our own transactions are not last. */
+const TIP_RATE = 1n
+/** Blocks that a transaction is left alone before more is offered for it. */
+const PATIENCE_BLOCKS = 3
+/** A replacement must offer a tenth more for both rates; an eighth leaves room for rounding. */
+const BUMP_DIVISOR = 8n
+const NO_MEMO = new Uint8Array(0)
+
+/** Signs and submits the operator's transactions one after another, so that two never take the same nonce. */
+export class Sender {
+  readonly #chain: Chain
+  readonly #sink: TransactionSink
+  readonly #signer: Operator['settler']
+  /** Height at which each waiting transaction was first seen here. */
+  readonly #seenAt = new Map<string, number>()
+  #queue: Promise<unknown> = Promise.resolve()
+
+  constructor(chain: Chain, sink: TransactionSink, signer: Operator['settler']) {
+    this.#chain = chain
+    this.#sink = sink
+    this.#signer = signer
+  }
+
+  /** Transactions of this sender that wait to be mined. */
+  get waiting(): readonly Transaction[] {
+    return this.#sink.ofAccount(this.#signer.address)
+  }
+
+  /** Those of them that a block could take: behind a missing nonce nothing is mined, however much it offers. */
+  get minable(): readonly Transaction[] {
+    let next = this.#chain.database.get(ACCOUNTS, this.#signer.address)?.nonce ?? 0n
+    const run: Transaction[] = []
+    for (const tx of this.waiting) {
+      if (tx.body.nonce !== next) break
+      run.push(tx)
+      next += 1n
+    }
+    return run
+  }
+
+  /** Sends one transaction; the fault says why the mempool did not take it. */
+  send<K extends TxKind>(kind: K, payload: PayloadOf<K>, memo: Uint8Array = NO_MEMO): Promise<Result<Transaction>> {
+    return this.#inTurn(() => this.#send(kind, payload, memo))
+  }
+
+  /**
+   * Offers more for what waits too long, each time twice the tip, so that strangers that fill blocks cannot keep it out for
+   * ever. `worth` says how much a transaction may cost by itself; nothing behind a transaction can be mined before it, so
+   * what they are worth beyond their own fees counts for it too. What has no worth is only kept minable.
+   */
+  hurry(worth: (tx: Transaction) => bigint): Promise<readonly Result<Transaction>[]> {
+    return this.#inTurn(async () => {
+      const impatient = new Set(this.#impatient())
+      const raises: TxBody[] = []
+      let behind = 0n
+      for (const tx of this.minable.toReversed()) {
+        const budget = worth(tx) + behind
+        const raised = impatient.has(tx) ? this.#raised(tx, budget) : null
+        if (raised !== null) raises.push(raised)
+        behind = larger(0n, budget - this.#feeOf(tx, raised ?? tx.body))
+      }
+      const results: Result<Transaction>[] = []
+      for (const body of raises.reverse()) results.push(await this.#submit(body))
+      for (const result of results) if (result.ok) this.#seenAt.set(result.value.txId, this.#chain.head.header.height)
+      return results
+    })
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#queue.then(work)
+    this.#queue = turn.catch(() => {})
+    return turn
+  }
+
+  async #send<K extends TxKind>(kind: K, payload: PayloadOf<K>, memo: Uint8Array): Promise<Result<Transaction>> {
+    const { network } = this.#chain
+    const body = {
+      version: TX_VERSION,
+      chainId: network.chainId,
+      sender: this.#signer.address,
+      nonce: this.#sink.nextNonce(this.#signer.address),
+      kind,
+      payload,
+      maxFeeRate: this.#baseFee() * FEE_ROOM + TIP_RATE,
+      tip: TIP_RATE,
+      validUntil: this.#nextHeight() + VALID_BLOCKS,
+      memo,
+    } as unknown as TxBody
+    return this.#submit(body)
+  }
+
+  async #submit(body: TxBody): Promise<Result<Transaction>> {
+    return this.#sink.submit(await signTransaction(body, this.#signer, this.#chain.network))
+  }
+
+  /** Transactions that have waited for some blocks, by nonce. */
+  #impatient(): readonly Transaction[] {
+    const { height } = this.#chain.head.header
+    const { waiting } = this
+    const ids = new Set<string>(waiting.map(({ txId }) => txId))
+    for (const txId of this.#seenAt.keys()) if (!ids.has(txId)) this.#seenAt.delete(txId)
+    for (const txId of ids) if (!this.#seenAt.has(txId)) this.#seenAt.set(txId, height)
+    return waiting.filter(({ txId }) => height - (this.#seenAt.get(txId) ?? height) >= PATIENCE_BLOCKS)
+  }
+
+  /** The same transaction for more, or null where it can be mined as it is and more is not worth it. */
+  #raised(tx: Transaction, worth: bigint): TxBody | null {
+    const { body } = tx
+    const baseFee = this.#baseFee()
+    const leastTip = bumped(rateOf(body, baseFee)) - baseFee
+    const dearer = larger(2n * body.tip, leastTip)
+    const outbids = this.#feeOf(tx, { maxFeeRate: baseFee + dearer, tip: dearer }) <= worth
+    // What earns nothing needs no receipt: consensus refunds it at its deadline.
+    const worthless = worth === 0n && body.kind === 'agent_receipt'
+    if (!outbids && (worthless || body.maxFeeRate >= baseFee)) return null
+    const tip = outbids ? dearer : larger(body.tip, leastTip)
+    const roomy = baseFee * FEE_ROOM + tip
+    const affordable = outbids ? worth / this.#weightOf(tx) : roomy
+    return {
+      ...body,
+      tip,
+      maxFeeRate: larger(roomy < affordable ? roomy : affordable, bumped(body.maxFeeRate)),
+      validUntil: body.validUntil === 0 ? 0 : this.#nextHeight() + VALID_BLOCKS,
+    }
+  }
+
+  /** What a transaction costs at these rates. */
+  #feeOf(tx: Transaction, rates: Pick<TxBody, 'maxFeeRate' | 'tip'>): bigint {
+    return this.#weightOf(tx) * rateOf(rates, this.#baseFee())
+  }
+
+  #weightOf(tx: Transaction): bigint {
+    return BigInt(weightOf(tx, this.#chain.ruleBook.at(this.#nextHeight()).tx))
+  }
+
+  #nextHeight(): number {
+    return this.#chain.head.header.height + 1
+  }
+
+  #baseFee(): bigint {
+    const { head, ruleBook } = this.#chain
+    return baseFeeAfter(head.header, ruleBook.at(this.#nextHeight()).block)
+  }
+}
+
+function bumped(rate: bigint): bigint {
+  return rate + rate / BUMP_DIVISOR + 1n
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b
+}

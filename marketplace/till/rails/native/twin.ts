@@ -1,0 +1,52 @@
+import { executedFrom } from '../../../../consensus/chain/adoption.ts'
+import type { Chain } from '../../../../consensus/chain/chain.ts'
+import { storedBodies } from '../../../../consensus/chain/stored-bodies.ts'
+import { equal } from '../../../../consensus/primitives/bytes.ts'
+import type { BlockId } from '../../../../consensus/primitives/ids.ts'
+import type { TxBody } from '../../../../consensus/tx/transaction.ts'
+import type { Shop } from '../../shop.ts'
+
+/**
+ * Tells a node whose key other nodes hold too, as every devnet does, whether one of them sells by it: two that sell by one key
+ * would each work for the same payment. The registration of the agent has the mark of the node that sent it as its memo.
+ */
+export class Twin {
+  /** Memo of this node's registration. */
+  readonly mark: Uint8Array
+  readonly #chain: Chain
+  readonly #shop: Shop
+  #seen: { readonly id: BlockId; readonly sells: boolean } | null = null
+
+  constructor(chain: Chain, shop: Shop, mark: Uint8Array) {
+    this.#chain = chain
+    this.#shop = shop
+    this.mark = mark
+  }
+
+  /**
+   * Whether another node registered the agent. Without a memo the registration was made by hand: any node may sell. Without its
+   * block there are two cases. A node that began from a snapshot taken later did not send it. Any other has pruned its own.
+   */
+  get sells(): boolean {
+    const { agent } = this.#shop
+    if (agent === undefined) return false
+    const { database } = this.#chain
+    const id = database.idAt(agent.registeredAt)
+    if (this.#seen !== null && this.#seen.id === id) return this.#seen.sells
+    const bodies = id === undefined ? undefined : storedBodies(database.store, id)
+    if (id === undefined || bodies === undefined) return executedFrom(database) > agent.registeredAt
+    const memo = this.#memoIn(bodies)
+    const sells = memo.length > 0 && !equal(memo, this.mark)
+    this.#seen = { id, sells }
+    return sells
+  }
+
+  /** Memo of the registration by the owner's key: one of the same name by another key has failed. */
+  #memoIn(bodies: readonly TxBody[]): Uint8Array {
+    const { agentId, owner } = this.#shop.operator
+    const sent = bodies.find(
+      ({ kind, payload, sender }) => kind === 'agent_register' && payload.agentId === agentId && sender === owner,
+    )
+    return sent?.memo ?? new Uint8Array(0)
+  }
+}

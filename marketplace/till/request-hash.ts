@@ -1,0 +1,24 @@
+import { taggedHashHex } from '../../consensus/crypto/hash.ts'
+import { concat } from '../../consensus/primitives/bytes.ts'
+import type { AgentId, Hash, ServiceId } from '../../consensus/primitives/ids.ts'
+import { encodeText } from '../../consensus/primitives/text.ts'
+
+/** Binds a payment to a call on this side: service and request text. */
+export function requestHash(serviceId: ServiceId, request: string): Hash {
+  return taggedHashHex('request', shortText(serviceId), encodeText(request))
+}
+
+/** What a client commits to on chain: H(tag, secret, agent, service, request). */
+export function requestCommitment(
+  secret: Uint8Array,
+  call: { readonly agentId: AgentId; readonly serviceId: ServiceId; readonly request: string },
+): Hash {
+  const { agentId, serviceId, request } = call
+  return taggedHashHex('requestCommitment', secret, shortText(agentId), shortText(serviceId), encodeText(request))
+}
+
+/** A text below 256 bytes behind its length. */
+function shortText(value: string): Uint8Array {
+  const bytes = encodeText(value)
+  return concat(Uint8Array.of(bytes.length), bytes)
+}

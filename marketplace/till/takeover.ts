@@ -1,0 +1,84 @@
+import type { Timers } from '../../consensus/chain/ports.ts'
+import { ClaimsAway, type SharedClaims } from './claim-store.ts'
+
+/** How often it is looked whether there is something to take up. */
+const LOOK_MS = 1_000
+
+/** A till over a shared store. */
+export interface ClaimWorker {
+  /** Takes up every claim of `open` that it does not have in hand. */
+  takeUp(): Promise<void>
+  /** Forgets what it thought its own: others have it now. */
+  forget(): void
+}
+
+/**
+ * Sees to the claims of a store that replicas share: takes up what a dead replica left, and lets go of what others took
+ * while this one was taken for dead. Until both are done nothing is sold or settled here.
+ */
+export class Takeover {
+  readonly #shared: SharedClaims
+  readonly #timers: Timers
+  readonly #onAway: (reason: string) => void
+  readonly #workers: ClaimWorker[] = []
+  #isAway = false
+  #arrivals: number
+  #lapses: number
+  #cancel: (() => void) | null = null
+  #looking: Promise<void> = Promise.resolve()
+  #stopped = false
+
+  /** `onAway` hears when the store is found away, once until it is back. */
+  constructor(shared: SharedClaims, timers: Timers, onAway: (reason: string) => void = () => {}) {
+    this.#onAway = onAway
+    this.#shared = shared
+    this.#timers = timers
+    this.#arrivals = shared.arrivals
+    this.#lapses = shared.lapses
+  }
+
+  /** Why nothing may be taken or settled here at the moment, or null. */
+  get heldBecause(): string | null {
+    if (this.#shared.awayBecause !== null) return this.#shared.awayBecause
+    return this.#lapses === this.#shared.lapses
+      ? null
+      : 'this replica was taken for dead and finds out what is still its own'
+  }
+
+  /** Adds a till whose claims are seen to. */
+  join(worker: ClaimWorker): void {
+    this.#workers.push(worker)
+  }
+
+  /** Begins to look, again and again. */
+  start(): void {
+    if (this.#stopped) return
+    this.#cancel = this.#timers.after(LOOK_MS, () => {
+      this.#looking = this.look().finally(() => this.start())
+    })
+  }
+
+  /** Looks once, and takes up what there is; what cannot be read now is there at the next look. */
+  async look(): Promise<void> {
+    const { awayBecause, arrivals, lapses } = this.#shared
+    if (awayBecause !== null && !this.#isAway) this.#onAway(awayBecause)
+    this.#isAway = awayBecause !== null
+    if (awayBecause !== null || (arrivals === this.#arrivals && lapses === this.#lapses)) return
+    if (lapses !== this.#lapses) for (const worker of this.#workers) worker.forget()
+    try {
+      for (const worker of this.#workers) await worker.takeUp()
+    } catch (error) {
+      if (error instanceof ClaimsAway) return
+      throw error
+    }
+    this.#arrivals = arrivals
+    this.#lapses = lapses
+  }
+
+  /** Looks no more, and waits for the look under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#cancel?.()
+    await this.#looking
+  }
+}

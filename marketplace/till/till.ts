@@ -1,0 +1,347 @@
+import type { Chain } from '../../consensus/chain/chain.ts'
+import type { Clock, Timers } from '../../consensus/chain/ports.ts'
+import { fault } from '../../consensus/primitives/fault.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { readRequest } from '../services/service.ts'
+import { type ClaimStore, ClaimsAway, type StoredClaim, unlessAway } from './claim-store.ts'
+import { NO_CLIENT } from './failing-callers.ts'
+import type { Ended, Held, Identity, Order, Rail, Settled, Steps, Task, TillCall, Verdict } from './rail.ts'
+import type { MarketSettings } from './settings.ts'
+import type { Shop } from './shop.ts'
+import { type Stay, WaitingRoom } from './waiting-room.ts'
+import type { Workshop } from './workshop.ts'
+
+/** What a till works with. */
+export interface TillDependencies<C extends StoredClaim> {
+  readonly chain: Chain
+  readonly shop: Shop
+  readonly store: ClaimStore<C>
+  readonly workshop: Workshop
+  readonly settings: MarketSettings
+  readonly clock: Clock
+  readonly timers: Timers
+  /** Hears of errors in work that no caller waits for: a failing disk. */
+  readonly onError: (error: unknown) => void
+}
+
+/** Work under way, and how it ends. */
+interface Running<C, I> extends Held<C, I> {
+  readonly ended: Promise<Ended<C>>
+}
+
+/** How often work elsewhere, and a head that is passed through, are looked at. */
+const POLL_MS = 100
+/** Looks at one payment within one call. A claim moves on at most this often before the call is told to come again. */
+const TURNS_MAX = 5
+/** How long a write is tried while the store is away, and how often. */
+const TRY_MS = 30_000
+const RETRY_MS = 250
+
+/**
+ * The one state machine of a paid call, whatever it is paid with. A payment is judged by its rail and bound to the request by a
+ * stored claim; the work is done once; every repeat of the call gets the same answer. See {@link Rail} for the states.
+ */
+export class Till<Call extends TillCall, C extends StoredClaim, I extends Identity, A extends C = C> {
+  readonly #deps: TillDependencies<C>
+  readonly #rail: Rail<Call, C, I, A>
+  readonly #running = new Map<string, Running<C, I>>()
+  /** Claims whose work begins at a later head, and how it is begun. */
+  readonly #parked = new Map<string, () => void>()
+  readonly #room: WaitingRoom
+  #stopped = false
+  #abandoned = false
+
+  constructor(dependencies: TillDependencies<C>, rail: Rail<Call, C, I, A>) {
+    this.#deps = dependencies
+    this.#rail = rail
+    this.#room = new WaitingRoom(dependencies.timers)
+    dependencies.chain.onHeadChange(() => {
+      this.#room.wake()
+      for (const id of [...this.#parked.keys()]) this.#unpark(id)
+    })
+  }
+
+  /** Calls whose work is under way. */
+  get runningCount(): number {
+    return this.#running.size
+  }
+
+  /** Whether nothing new begins any more. */
+  get isStopped(): boolean {
+    return this.#stopped
+  }
+
+  /** Whether the store may be closed: nothing is written any more. */
+  get isAbandoned(): boolean {
+    return this.#abandoned
+  }
+
+  /** Whether a payment is worked on here. */
+  isRunning(id: string): boolean {
+    return this.#running.has(id)
+  }
+
+  /** Answers a paid call. What of the payment a fault has used is said by the rail that returns it. */
+  async settle(call: Call): Promise<Result<Settled<A>>> {
+    const outcome = await unlessAway(() => this.#settle(call))
+    this.#rail.counted?.(outcome)
+    return outcome
+  }
+
+  /** Notes that an answer was handed over to the end. */
+  async delivered(claim: A): Promise<void> {
+    if (this.#abandoned) return
+    try {
+      await this.#rail.delivered(claim)
+    } catch (error) {
+      this.tellError(error)
+    }
+  }
+
+  /** Takes up what the last run left. The work itself is not waited for, so that a node with much of it starts at once. */
+  async resume(): Promise<void> {
+    await this.#rail.starting?.()
+    await this.takeUp()
+    await this.#rail.started?.()
+  }
+
+  /** Takes up the open claims that this replica is to see to: its own, and those of a dead replica. */
+  async takeUp(): Promise<void> {
+    for (const claim of await this.#deps.store.open()) {
+      const id = this.#rail.kind.idOf(claim)
+      const isInHand = this.#running.has(id) || this.#parked.has(id)
+      if (this.#rail.takeUp(claim, isInHand)) this.#resumeWork(claim)
+    }
+  }
+
+  /** Lets go of everything that is not running: other replicas have it. What runs finds out when it is written. */
+  forget(): void {
+    this.#parked.clear()
+    this.#rail.forget()
+  }
+
+  /** Refuses new work and waits for the work under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    const stopped = this.#rail.stop()
+    this.#room.wake()
+    await Promise.allSettled([stopped, ...[...this.#running.values()].map(({ ended }) => ended)])
+  }
+
+  /** Work that is still under way writes nothing any more; the next start takes it up. Call before the store closes. */
+  abandon(): void {
+    this.#abandoned = true
+  }
+
+  /** Has calls that wait look again. */
+  wake(): void {
+    this.#room.wake()
+  }
+
+  /**
+   * Moves a claim on if it still is in the state given, and keeps at it while the store is away: finished work must not be lost. A
+   * write whose answer was lost counts if the store holds exactly what was written. False where the claim moved otherwise.
+   */
+  async advance(from: C['state'], next: C): Promise<boolean> {
+    const { store, clock } = this.#deps
+    const untilMs = clock.now() + TRY_MS
+    for (let wasLost = false; !this.#abandoned; wasLost = true) {
+      try {
+        if (await store.advance(from, next)) return true
+        return wasLost && JSON.stringify(await store.get(this.#rail.kind.idOf(next))) === JSON.stringify(next)
+      } catch (error) {
+        if (!(error instanceof ClaimsAway) || clock.now() >= untilMs || this.#abandoned) throw error
+        await this.#room.pause(RETRY_MS)
+      }
+    }
+    return false
+  }
+
+  /** Tells of an error that no caller hears. A store that is away will be back, and its open claims are taken up then. */
+  tellError(error: unknown): void {
+    if (!this.#abandoned && !(error instanceof ClaimsAway)) this.#deps.onError(error)
+  }
+
+  async #settle(call: Call): Promise<Result<Settled<A>>> {
+    const { serviceId, request } = call
+    const offer = this.#deps.shop.offer(serviceId)
+    if (offer === undefined) return fail(fault('service/not-found', { serviceId }))
+    const input = readRequest(offer.definition, request)
+    // Half a surrogate pair has no bytes to hash. Any other wrong request may still repeat a call that is known.
+    if (!input.ok && !request.isWellFormed()) return input
+    const order = { call, offer, input, identity: this.#rail.identify(call) }
+    // The store may be closed once the till is abandoned.
+    for (let turn = 0; turn < TURNS_MAX && !this.#abandoned; turn++) {
+      const outcome = (await this.#rail.named?.(order, turn)) ?? (await this.#turn(order))
+      if (outcome !== null) return outcome
+    }
+    return fail(this.#rail.underWay(order))
+  }
+
+  /** One look at how the payment stands, and what follows; null where it has moved on meanwhile. */
+  async #turn(order: Order<Call, I>): Promise<Result<Settled<A>> | null> {
+    const { id } = order.identity
+    const running = this.#running.get(id)
+    if (running !== undefined) return this.#join(running, order)
+    const known = await this.#deps.store.get(id)
+    const now = this.#rail.judge(order, known, false)
+    const verdict = now.is === 'wait' ? await this.#awaitPayment(order, now) : now
+    switch (verdict.is) {
+      case 'take':
+        return this.#take(order, verdict.claim, known)
+      case 'elsewhere':
+        return this.#awaitElsewhere(order, verdict)
+      case 'wait':
+        return fail(verdict.why)
+      case 'told':
+        return verdict.outcome
+      default:
+        return null
+    }
+  }
+
+  /** Waits for the end of work that is under way here. */
+  async #join(running: Running<C, I>, order: Order<Call, I>): Promise<Result<Settled<A>> | null> {
+    const refusal = this.#rail.mayJoin(running, order)
+    if (refusal !== null) return fail(refusal)
+    const { clock } = this.#deps
+    const { joinMs } = this.#rail
+    const untilMs = clock.now() + (joinMs ?? 0)
+    // The room is woken by heads and by other calls that end: no reason to give up on this one.
+    const late = async (stay: Stay): Promise<'late'> => {
+      while (clock.now() < untilMs && !this.#stopped && (await stay(untilMs - clock.now())));
+      return 'late'
+    }
+    const waited = await this.#waiting(order, async (stay) => ({
+      is: await (joinMs === null ? running.ended : Promise.race([running.ended, late(stay)])),
+    }))
+    if (waited === null || waited.is === 'late') return fail(this.#rail.underWay(order))
+    return waited.is === null ? null : this.#rail.answer(order, waited.is, true)
+  }
+
+  /** Judges a payment again at each head, as long as that can help and there is room to wait. */
+  async #awaitPayment(order: Order<Call, I>, now: Verdict<C, A>): Promise<Verdict<C, A>> {
+    const { settings, clock } = this.#deps
+    const untilMs = clock.now() + settings.settleWaitMs
+    const later = await this.#waiting(order, async (stay) => {
+      for (let verdict = now; ; verdict = this.#rail.judge(order, undefined, true)) {
+        const leftMs = untilMs - clock.now()
+        if (verdict.is !== 'wait' || leftMs <= 0 || this.#stopped || !(await stay(leftMs))) return verdict
+      }
+    })
+    return later ?? now
+  }
+
+  /** Waits until a claim has moved that is worked on elsewhere, or until its work comes here. */
+  async #awaitElsewhere(
+    order: Order<Call, I>,
+    { waitMs, hasMoved, why }: Extract<Verdict<C, A>, { is: 'elsewhere' }>,
+  ): Promise<Result<Settled<A>> | null> {
+    const { clock, store } = this.#deps
+    const { id } = order.identity
+    const untilMs = clock.now() + waitMs
+    const moved = await this.#waiting(order, async (stay) => {
+      while (clock.now() < untilMs && !this.#stopped && (await stay(POLL_MS)))
+        if (this.#running.has(id) || hasMoved(await store.get(id))) return true
+      return false
+    })
+    return moved === true ? null : fail(why())
+  }
+
+  /** Runs something that waits for a payment; null if there is no room for it, or none any more. */
+  #waiting<T>({ identity: { id }, call }: Order<Call, I>, work: (stay: Stay) => Promise<T>): Promise<T | null> {
+    return this.#room.run({ paymentId: id, from: call.from }, work)
+  }
+
+  /** Claims a payment and does the work; the call that claims it first does it. */
+  async #take(order: Order<Call, I>, claim: C, known: C | undefined): Promise<Result<Settled<A>> | null> {
+    const { store } = this.#deps
+    const { identity, offer, input, call } = order
+    const { definition } = offer
+    const reason = 'the node is stopping'
+    if (this.#stopped) return fail(fault('service/unavailable', { serviceId: call.serviceId, reason }))
+    if (this.#running.has(identity.id)) return null
+    const task = { definition, input: input.ok ? input.value : undefined, client: call.from ?? NO_CLIENT }
+    const write = async (): Promise<boolean> =>
+      known === undefined ? (await store.claim(claim)) === null : store.advance(known.state, claim)
+    const steps = { claim: write, work: () => this.#inPlace(claim, task) }
+    const ended = await this.#track({ claim, identity }, () => this.#rail.carry(claim, steps, order))
+    return ended === null ? null : this.#rail.answer(order, ended, false)
+  }
+
+  #track(held: Held<C, I>, work: () => Promise<Ended<C>>): Promise<Ended<C>> {
+    const id = this.#rail.kind.idOf(held.claim)
+    const ended = work().finally(() => {
+      if (this.#running.get(id) === running) this.#running.delete(id)
+    })
+    const running = { ...held, ended }
+    this.#running.set(id, running)
+    return ended
+  }
+
+  #background(claim: C, work: () => Promise<Ended<C>>): void {
+    this.#track({ claim, identity: null }, work).catch((error: unknown) => this.tellError(error))
+  }
+
+  /** Does the work of a claim as soon as it gets a place. */
+  #inPlace(claim: C, task: Task): Promise<Ended<C>> {
+    const caller = { payer: this.#rail.kind.paidFor(claim).payer ?? '', client: task.client }
+    return this.#deps.workshop.inPlace(task.definition, () => this.#work(claim, task), caller)
+  }
+
+  async #work(claim: C, task: Task): Promise<Ended<C>> {
+    const { chain } = this.#deps
+    // A head that is passed through on the way to another one says nothing of a payment.
+    while (chain.moving && !this.#stopped) await this.#room.pause(POLL_MS)
+    const gate = this.#rail.mayBegin(claim, task)
+    if (gate.is === 'refused') return this.#rail.giveBack(claim, gate.cause)
+    if (gate.is === 'open') return this.#execute(claim, task)
+    if (!this.#stopped) this.#park(claim, task, gate.ms)
+    return fail(gate.why)
+  }
+
+  async #execute(claim: C, task: Task): Promise<Ended<C>> {
+    const { shop, store, workshop, clock } = this.#deps
+    const rail = this.#rail
+    const begun = rail.begun(claim, clock.now())
+    const isOurs = rail.beginsPatiently ? this.advance(claim.state, begun) : store.advance(claim.state, begun)
+    if (!(await isOurs)) return rail.lost?.(claim) ?? null
+    const outcome = await workshop.run(task.definition, task.input, shop.context)
+    rail.worked(task, { payer: rail.kind.paidFor(claim).payer ?? '', client: task.client }, outcome)
+    if (!outcome.ok) return rail.giveBack(begun, outcome.fault)
+    const done = rail.done(begun, outcome.value, clock.now())
+    if (!(await this.advance(begun.state, done))) return rail.lost?.(claim) ?? null
+    rail.earned?.(done)
+    return ok(done)
+  }
+
+  /** Begins the work of a claim at the next head, or after a time where one is given. */
+  #park(claim: C, task: Task, ms: number | null): void {
+    const id = this.#rail.kind.idOf(claim)
+    this.#parked.set(id, () => this.#begin(claim, task))
+    if (ms !== null) this.#deps.timers.after(ms, () => this.#unpark(id))
+  }
+
+  #unpark(id: string): void {
+    const begin = this.#parked.get(id)
+    this.#parked.delete(id)
+    begin?.()
+  }
+
+  /** Begins the work of a claim that is in the store. */
+  #begin(claim: C, task: Task): void {
+    const steps: Steps<C> = { claim: async () => true, work: () => this.#inPlace(claim, task) }
+    this.#background(claim, () => this.#rail.carry(claim, steps, null))
+  }
+
+  /** Work that a crash interrupted is done again where that does no harm; otherwise the payment is given back. */
+  #resumeWork(claim: C): void {
+    const { serviceId, request = '' } = claim
+    const definition = this.#deps.shop.offer(serviceId)?.definition
+    const input = definition === undefined ? undefined : readRequest(definition, request)
+    const isReadable = definition !== undefined && input?.ok === true
+    const cause = isReadable ? this.#rail.whyNotResumed(claim, definition) : fault('service/interrupted', { serviceId })
+    if (cause === null && isReadable) this.#begin(claim, { definition, input: input.value, client: NO_CLIENT })
+    else if (cause !== null) this.#background(claim, () => this.#rail.giveBack(claim, cause))
+  }
+}

@@ -1,0 +1,170 @@
+import { Compile } from 'typebox/compile'
+import type { Chain } from '../../consensus/chain/chain.ts'
+import type { Clock } from '../../consensus/chain/ports.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { LruMap } from '../../consensus/primitives/lru.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { encodeText } from '../../consensus/primitives/text.ts'
+import type { ServiceContext } from '../services/context.ts'
+import { checkRequest, type ServiceDefinition } from '../services/service.ts'
+import { type Caller, FailingCallers, isCausedOutside } from './failing-callers.ts'
+import { WorkSlots } from './work-slots.ts'
+
+/** How long a service may take, and whether an address of the caller's choice decides that. */
+type ServicePace = Pick<ServiceDefinition, 'timeoutMs' | 'reachesOut'>
+
+/** Time limits up to which a service takes a moment, and up to which it takes a while; models take longer. */
+const MOMENT_MS_MAX = 5_000
+const WHILE_MS_MAX = 30_000
+/** The caller of work that is not paid for. */
+const OPERATOR: Caller = { payer: 'operator', client: { address: 'operator', network: 'operator' } }
+
+/**
+ * Where services run, whichever way they were paid: so many at once, and what a head alone decides only once for each head.
+ * Services have places by how long they may take: a minute with a model, or a stranger's page that never ends, must not hold up
+ * what takes a moment.
+ */
+export class Workshop {
+  readonly #moment: WorkSlots
+  readonly #while: WorkSlots
+  readonly #strangers: WorkSlots
+  readonly #long: WorkSlots
+  readonly #results: ResultCache
+  readonly #failing: FailingCallers
+
+  constructor(chain: Pick<Chain, 'onHeadChange'>, clock: Clock) {
+    this.#results = new ResultCache(chain)
+    this.#failing = new FailingCallers(clock)
+    const slots = (): WorkSlots => new WorkSlots({ goesLast: () => this.#failing.judge() })
+    this.#moment = slots()
+    this.#while = slots()
+    this.#strangers = slots()
+    this.#long = slots()
+  }
+
+  /** Does something for a service in one of its places for work, as soon as the caller gets one; without a caller, the operator. */
+  inPlace<T>(definition: ServicePace, work: () => Promise<T>, caller: Caller = OPERATOR): Promise<T> {
+    return this.#slotsOf(definition).run(work, caller)
+  }
+
+  /**
+   * Notes what came of a call that was paid before its work. A caller whose calls fail at what they were to reach goes behind all others
+   * for a while: it gets its money back each time, and has held a place up.
+   */
+  ended(definition: ServiceDefinition, caller: Caller, outcome: Result<string>): void {
+    if (outcome.ok) this.#failing.good(caller)
+    else if (isCausedOutside(definition, outcome.fault)) this.#failing.failed(caller)
+  }
+
+  #slotsOf({ timeoutMs, reachesOut }: ServicePace): WorkSlots {
+    if (timeoutMs <= MOMENT_MS_MAX) return this.#moment
+    if (timeoutMs > WHILE_MS_MAX) return this.#long
+    return reachesOut === true ? this.#strangers : this.#while
+  }
+
+  /** Runs a service on an input; the result is JSON text, and a fault means that nothing was earned. Call in a place. */
+  run(definition: ServiceDefinition, input: unknown, context: ServiceContext): Promise<Result<string>> {
+    return this.#results.run(definition, input, () => runService(definition, input, context))
+  }
+}
+
+type Checker = { Check(value: unknown): boolean }
+const CHECKERS = new WeakMap<object, Checker>()
+
+/**
+ * Runs a service under its deadline and checks what comes back against its schema and size. The result is JSON text, as
+ * it will be stored, hashed and sent. Whatever goes wrong is a fault that means: refund.
+ */
+export async function runService(
+  definition: ServiceDefinition,
+  input: unknown,
+  context: ServiceContext,
+): Promise<Result<string>> {
+  const { serviceId, timeoutMs } = definition
+  const deadline = AbortSignal.timeout(timeoutMs)
+  const expired = new Promise<'expired'>((resolve) => {
+    deadline.addEventListener('abort', () => resolve('expired'), { once: true })
+  })
+  try {
+    const result = await Promise.race([
+      Promise.resolve().then(() => definition.execute(input, context, deadline)),
+      expired,
+    ])
+    if (result === 'expired') return fail(fault('service/timeout', { serviceId, timeoutMs }))
+    return checkResult(definition, result)
+  } catch (error) {
+    const late = deadline.aborted
+    return fail(late ? fault('service/timeout', { serviceId, timeoutMs }) : failure(serviceId, error))
+  }
+}
+
+function failure(serviceId: string, error: unknown): Fault {
+  const reason = error instanceof Error ? error.message : 'unknown cause'
+  return fault('service/failed', { serviceId, reason: reason.slice(0, 200) })
+}
+
+function checkResult(definition: ServiceDefinition, result: unknown): Result<string> {
+  const { serviceId, resultSchema, resultBytesMax } = definition
+  let checker = CHECKERS.get(resultSchema)
+  if (checker === undefined) {
+    checker = Compile(resultSchema) as Checker
+    CHECKERS.set(resultSchema, checker)
+  }
+  if (!checker.Check(result))
+    return fail(fault('service/bad-result', { serviceId, reason: 'it does not have the promised shape' }))
+  const json = JSON.stringify(result)
+  const bytes = encodeText(json).length
+  if (bytes <= resultBytesMax) return ok(json)
+  return fail(fault('service/bad-result', { serviceId, reason: `${bytes} bytes exceed ${resultBytesMax}` }))
+}
+
+/**
+ * Runs a service as for a paid call: request, readiness, work, schema. The result is JSON text; a fault is what the caller
+ * would be told.
+ */
+export async function tryOut(
+  definition: ServiceDefinition,
+  request: string,
+  context: ServiceContext,
+): Promise<Result<string>> {
+  const input = checkRequest(definition, request, context)
+  if (!input.ok) return input
+  const { serviceId } = definition
+  const ready = definition.ready(context)
+  if (!ready.available) return fail(fault('service/unavailable', { serviceId, reason: ready.reason }))
+  return runService(definition, input.value, context)
+}
+
+/** Maximum kept results; each has at most some hundred kilobytes. */
+export const RESULTS_KEPT_MAX = 128
+
+/**
+ * Caches results, as JSON text, of services that depend only on input and head. Several payers at the same time share
+ * one run; a new head clears the cache. Failures are not kept.
+ */
+export class ResultCache {
+  readonly #results = new LruMap<string, Promise<Result<string>>>(RESULTS_KEPT_MAX)
+
+  constructor(chain: Pick<Chain, 'onHeadChange'>) {
+    chain.onHeadChange(() => this.#results.clear())
+  }
+
+  /** The kept result of a service for an input, or that of `work`. */
+  run(definition: ServiceDefinition, input: unknown, work: () => Promise<Result<string>>): Promise<Result<string>> {
+    if (definition.keptPerHead !== true) return work()
+    const key = keyOf(definition, input)
+    const known = this.#results.get(key)
+    if (known !== undefined) return known
+    const running = work().then((result) => {
+      // Another head may have begun another piece of work under the same key.
+      if (!result.ok && this.#results.get(key) === running) this.#results.delete(key)
+      return result
+    })
+    this.#results.set(key, running)
+    return running
+  }
+}
+
+function keyOf({ serviceId }: ServiceDefinition, input: unknown): string {
+  return `${serviceId} ${JSON.stringify(input, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))}`
+}

@@ -1,0 +1,40 @@
+/** Tests by what they need: each kind is a project of its own, and those of its files that take long are a second one. */
+export const KINDS = {
+  tidy: ['test/tidy/**/*.test.ts'],
+  unit: ['test/unit/**/*.test.ts', 'test/vectors/**/*.test.ts'],
+  property: ['test/property/**/*.test.ts', 'test/sim/**/*.test.ts'],
+  fuzz: ['test/fuzz/**/*.test.ts'],
+  integration: ['test/integration/**/*.test.ts'],
+  e2e: ['test/e2e/**/*.test.ts'],
+} as const
+
+/** A kind of tests. */
+export type Kind = keyof typeof KINDS
+
+/** Tests of how long something takes at most. They run one after the other: beside others they would measure those. */
+export const TIMED = [
+  'test/e2e/{stopping,network,external-miner,overload,first-call,chat}.test.ts',
+  'test/integration/till/refund-load.test.ts',
+  'test/integration/network/p2p-host.test.ts',
+  'test/integration/api/hostile-requests.test.ts',
+] as const
+
+/** Tests whose worth is in their length, and which `npm test` leaves out: `docs/testing.md` says of each why. */
+export const LONG = [
+  // Daemons are killed, or their disk is full, at one point after the other.
+  'test/e2e/{kill,crash-points,stable-crash-points,disk-full}.test.ts',
+  // Networks of daemons that wait for each other.
+  'test/e2e/{network-partition,network-peers,network-joining,joining}.test.ts',
+  'test/integration/network/{hostile-chosen-peer,hostile-held-up,p2p-hostile,p2p-table,partition-payments}.test.ts',
+  'test/integration/network/{lighter-branches,snapshot-lighter}.test.ts',
+  // Walks of many commands, each in a process of its own.
+  'test/e2e/{adding-a-service,attestor,commands-document,deadline,ledger-commands,money-scenario}.test.ts',
+  // Many seeds.
+  'test/sim/{network,network-repeat}.test.ts',
+  'test/property/{conservation,mutations,reference,snapshot-walks}.test.ts',
+] as const
+
+/** Projects that `npm test` runs, by their names. */
+export const QUICK_PROJECTS: readonly string[] = Object.keys(KINDS)
+/** Projects that `npm run test:long` runs. */
+export const LONG_PROJECTS: readonly string[] = ['long-property', 'long-integration', 'long-e2e', 'timed']

@@ -1,0 +1,91 @@
+import { fault } from '../../consensus/primitives/fault.ts'
+import { type ClaimPage, type ClaimStore, ClaimsAway, type StoredClaim } from '../../marketplace/till/claim-store.ts'
+
+/** Where a process dies: right before or right after its write of that number, counted from 1. */
+export interface Death {
+  readonly when: 'before' | 'after'
+  readonly write: number
+}
+
+/** A store of claims in a process that may die at a write, and that can be away for a while. */
+export class FragileClaims<C extends StoredClaim> implements ClaimStore<C> {
+  /** Resolves when the process has died: what it asks from then on is not answered. */
+  readonly died: Promise<void>
+  /** Whether the store cannot be reached. */
+  isAway = false
+  /** How often it was asked anything. */
+  asked = 0
+  readonly #store: ClaimStore<C>
+  readonly #death: Death | null
+  readonly #die: () => void
+  readonly #burial = Promise.withResolvers<void>()
+  #isDead = false
+  #writes = 0
+
+  constructor(store: ClaimStore<C>, death: Death | null = null) {
+    this.#store = store
+    this.#death = death
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.died = promise
+    this.#die = resolve
+  }
+
+  get(id: string): Promise<C | undefined> {
+    return this.#ask(() => this.#store.get(id))
+  }
+
+  claim(claim: C): Promise<C | null> {
+    return this.#write(() => this.#store.claim(claim))
+  }
+
+  advance(from: C['state'], next: C): Promise<boolean> {
+    return this.#write(() => this.#store.advance(from, next))
+  }
+
+  release(from: C['state'], id: string): Promise<boolean> {
+    return this.#write(() => this.#store.release(from, id))
+  }
+
+  open(): Promise<readonly C[]> {
+    return this.#ask(() => this.#store.open())
+  }
+
+  recent(limit: number, cursor: string | null, serviceId?: string): Promise<ClaimPage<C>> {
+    return this.#ask(() => this.#store.recent(limit, cursor, serviceId))
+  }
+
+  handedOver(id: string): Promise<void> {
+    return this.#ask(() => this.#store.handedOver(id))
+  }
+
+  pruneResults(beforeMs: number, bytesMax: number): Promise<number> {
+    return this.#ask(() => this.#store.pruneResults(beforeMs, bytesMax))
+  }
+
+  /** Lets go of what waits for a dead process: a test that ends its world must not wait for it. */
+  bury(): void {
+    this.#burial.resolve()
+  }
+
+  async #ask<T>(work: () => Promise<T>): Promise<T> {
+    this.asked += 1
+    if (this.#isDead) await this.#burial.promise
+    if (this.isAway || this.#isDead)
+      throw new ClaimsAway(fault('market/claims-away', { reason: 'a test has taken it away' }))
+    return work()
+  }
+
+  async #write<T>(work: () => Promise<T>): Promise<T> {
+    this.#writes += 1
+    const dies = this.#writes === this.#death?.write ? this.#death.when : null
+    if (dies === 'before') this.#end()
+    const written = await this.#ask(work)
+    if (dies === 'after') this.#end()
+    return this.#ask(async () => written)
+  }
+
+  #end(): void {
+    this.#isDead = true
+    this.#die()
+  }
+}

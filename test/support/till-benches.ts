@@ -1,0 +1,298 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { toHex } from '../../consensus/primitives/bytes.ts'
+import type { Result } from '../../consensus/primitives/result.ts'
+import type { ClaimStore, StoredClaim } from '../../marketplace/till/claim-store.ts'
+import type { Settled, TillCall } from '../../marketplace/till/rail.ts'
+import type { StableCall, StableClaim } from '../../marketplace/till/rails/dollar/claim.ts'
+import type { Claim } from '../../marketplace/till/rails/native/claim.ts'
+import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/till/settings.ts'
+import { Workshop } from '../../marketplace/till/workshop.ts'
+import { systemTimers } from '../../src/daemon/runtime.ts'
+import { LevelClaimStore } from '../../src/storage/level-claims.ts'
+import { type Death, FragileClaims } from './fragile-claims.ts'
+import { TestMarket, type TestPayment } from './market.ts'
+import { until } from './processes.ts'
+import { PURSE_CLAIMS, Purse, type PurseCall, type PurseClaim, PurseRail } from './purse-rail.ts'
+import { TestRail } from './stable.ts'
+
+/** What every till can do, whichever rail is plugged into it. */
+export interface AnyTill<Call> {
+  readonly runningCount: number
+  settle(call: Call): Promise<Result<Settled<StoredClaim>>>
+  resume(): Promise<void>
+  takeUp(): Promise<void>
+  forget(): void
+  stop(): Promise<void>
+  abandon(): void
+}
+
+/** A till with a rail, in a test's world. */
+export interface TillBench<Call extends TillCall = TillCall> {
+  readonly market: TestMarket
+  readonly till: AnyTill<Call>
+  /** The store as the till of this process sees it. */
+  readonly claims: Pick<FragileClaims<StoredClaim>, 'died' | 'asked' | 'isAway' | 'open'>
+  /** What a call is told whose payment was taken for another request. */
+  readonly otherCode: string
+  /** Works in the order in which they were begun, in all processes: "service request". */
+  readonly begun: readonly string[]
+  /** A good payment for a request. */
+  order(request: string, serviceId: string): Promise<Call>
+  /** Code of an answer: `answered`, `replayed`, or why nothing was delivered. */
+  codeOf(outcome: Result<Settled<StoredClaim>>): string
+  /** Whether a payment ended with the operator; else its payer has it. */
+  isEarned(call: Call): boolean
+  /** The process dies, and another starts on what is on disk. */
+  restart(): Promise<void>
+  /** Another replica over the same claims takes up what it finds open. */
+  replica(): Promise<AnyTill<Call>>
+  /** Blocks, time and partners do their part, until nothing more is to come. */
+  rest(): Promise<void>
+  close(): Promise<void>
+}
+
+/** A rail under test; the first process of a bench dies where it is said. */
+export interface TestedRail {
+  readonly name: string
+  readonly open: (death?: Death | null) => Promise<TillBench>
+}
+
+/** The two rails that a node has, and the double of a third. */
+export const TESTED_RAILS: readonly TestedRail[] = [
+  { name: 'native', open: (death = null) => NativeBench.open(death) },
+  { name: 'dollar', open: (death = null) => DollarBench.open(death) },
+  { name: 'purse', open: (death = null) => PurseBench.open(death) },
+]
+
+/** Puts a fragile store between a rail and its own, and hands it out. */
+function fragile<C extends StoredClaim>(death: Death | null = null) {
+  const made: { claims?: FragileClaims<C> } = {}
+  const wrapStore = (store: ClaimStore<C>): ClaimStore<C> => (made.claims = new FragileClaims(store, death))
+  return { wrapStore, claims: () => made.claims as FragileClaims<C> }
+}
+
+/** Code of an answer where a given-back payment is a fault. */
+function plainCode(outcome: Result<Settled<StoredClaim>>): string {
+  if (!outcome.ok) return outcome.fault.code
+  return outcome.value.replayed ? 'replayed' : 'answered'
+}
+
+/** Waits until no claim is open but those of authorizations that are watched until they run out. */
+async function settled(store: Pick<ClaimStore<StoredClaim>, 'open'>): Promise<void> {
+  await until('nothing is under way', async () => (await store.open()).every(({ state }) => state === 'unpaid'))
+}
+
+class NativeBench implements TillBench<TestPayment> {
+  readonly otherCode = 'pay/already-redeemed'
+  readonly begun: string[] = []
+  market: TestMarket
+  claims: FragileClaims<Claim>
+  #replica: TestMarket | null = null
+
+  private constructor(market: TestMarket, claims: FragileClaims<Claim>) {
+    this.market = market
+    this.claims = claims
+    this.#watch(market)
+  }
+
+  static async open(death: Death | null): Promise<NativeBench> {
+    const { wrapStore, claims } = fragile<Claim>(death)
+    return new NativeBench(await TestMarket.open({ wrapNativeStore: wrapStore }), claims())
+  }
+
+  get till() {
+    return this.market.till
+  }
+
+  order(request: string, serviceId: string): Promise<TestPayment> {
+    return this.market.pay(request, { serviceId })
+  }
+
+  codeOf(outcome: Result<Settled<StoredClaim>>): string {
+    const claim = outcome.ok ? (outcome.value.claim as Claim) : undefined
+    return claim?.state === 'failed' ? claim.reason : plainCode(outcome)
+  }
+
+  isEarned(call: TestPayment): boolean {
+    return this.market.closure(call)?.how === 'delivered'
+  }
+
+  async restart(): Promise<void> {
+    const { wrapStore, claims } = fragile<Claim>()
+    this.market = await this.market.restart({ wrapNativeStore: wrapStore })
+    this.claims = claims()
+    this.#watch(this.market)
+    await this.till.resume()
+    await this.market.quiet()
+  }
+
+  async replica() {
+    const market = await this.market.replica({ wrapNativeStore: (store) => store })
+    this.#replica = market
+    this.#watch(market)
+    await market.till.resume()
+    return market.till
+  }
+
+  async rest(): Promise<void> {
+    for (const market of [this.market, this.#replica ?? this.market])
+      for (let i = 0; i < 4; i++) {
+        await market.pass(500)
+        await market.mineWaiting()
+      }
+  }
+
+  async close(): Promise<void> {}
+
+  #watch({ workbench }: TestMarket): void {
+    workbench.onWork = () => void this.begun.push(workbench.begun.at(-1) as string)
+  }
+}
+
+class DollarBench implements TillBench<StableCall> {
+  readonly otherCode = 'stable/used'
+  claims: FragileClaims<StableClaim>
+  #rail: TestRail
+  #replica: TestRail | null = null
+
+  private constructor(rail: TestRail, claims: FragileClaims<StableClaim>) {
+    this.#rail = rail
+    this.claims = claims
+  }
+
+  static async open(death: Death | null): Promise<DollarBench> {
+    const { wrapStore, claims } = fragile<StableClaim>(death)
+    return new DollarBench(await TestRail.open({ wrapStore }), claims())
+  }
+
+  get market() {
+    return this.#rail.market
+  }
+
+  get till() {
+    return this.#rail.till
+  }
+
+  get begun() {
+    return this.market.workbench.begun
+  }
+
+  async order(request: string, serviceId: string): Promise<StableCall> {
+    return this.#rail.order(request, { serviceId })
+  }
+
+  codeOf = plainCode
+
+  isEarned({ payment }: StableCall): boolean {
+    return this.#rail.token.uses.some(({ nonce }) => nonce === payment.authorization.nonce)
+  }
+
+  async restart(): Promise<void> {
+    const { wrapStore, claims } = fragile<StableClaim>()
+    this.claims.bury()
+    this.#rail = await this.#rail.restart({ wrapStore })
+    this.claims = claims()
+  }
+
+  async replica() {
+    this.#replica = await this.#rail.replica()
+    return this.#replica.till
+  }
+
+  async rest(): Promise<void> {
+    await settled(this.#rail.store)
+  }
+
+  async close(): Promise<void> {
+    this.#replica?.till.abandon()
+    await this.#replica?.till.stop()
+  }
+}
+
+class PurseBench implements TillBench<PurseCall> {
+  readonly otherCode = 'stable/used'
+  readonly market: TestMarket
+  claims: FragileClaims<PurseClaim>
+  till: AnyTill<PurseCall>
+  readonly #store: LevelClaimStore<PurseClaim>
+  readonly #purse = new Purse()
+  readonly #opened: AnyTill<PurseCall>[] = []
+
+  private constructor(market: TestMarket, store: LevelClaimStore<PurseClaim>, death: Death | null) {
+    this.market = market
+    this.#store = store
+    this.claims = new FragileClaims(store, death)
+    this.till = this.#open(this.claims)
+  }
+
+  static async open(death: Death | null): Promise<PurseBench> {
+    const market = await TestMarket.open()
+    return new PurseBench(market, await LevelClaimStore.open(join(market.folder, 'purse'), PURSE_CLAIMS), death)
+  }
+
+  get begun() {
+    return this.market.workbench.begun
+  }
+
+  async order(request: string, serviceId: string): Promise<PurseCall> {
+    const entry = toHex(new Uint8Array(randomBytes(32)))
+    this.#purse.entries.set(entry, 'open')
+    return { serviceId, request, entry }
+  }
+
+  codeOf = plainCode
+
+  isEarned({ entry }: PurseCall): boolean {
+    return this.#purse.entries.get(entry) === 'ours'
+  }
+
+  async restart(): Promise<void> {
+    this.claims.bury()
+    this.till.abandon()
+    this.market.workbench.release()
+    this.claims = new FragileClaims(this.#store)
+    this.till = this.#open(this.claims)
+    await this.till.resume()
+  }
+
+  async replica() {
+    const till = this.#open(this.#store)
+    await till.resume()
+    return till
+  }
+
+  async rest(): Promise<void> {
+    await settled(this.#store)
+  }
+
+  async close(): Promise<void> {
+    this.claims.bury()
+    this.market.workbench.release()
+    for (const till of this.#opened) {
+      till.abandon()
+      await till.stop()
+    }
+    await this.#store.close()
+  }
+
+  #open(store: ClaimStore<PurseClaim>): AnyTill<PurseCall> {
+    const { shop, test } = this.market
+    const { chain } = test
+    const onError = (error: unknown): void => {
+      throw error
+    }
+    const parts = {
+      chain,
+      shop,
+      store,
+      clock: { now: Date.now },
+      timers: systemTimers,
+      settings: DEFAULT_MARKET_SETTINGS,
+      onError,
+    }
+    const { till } = new PurseRail({ ...parts, workshop: new Workshop(chain, parts.clock) }, this.#purse)
+    this.#opened.push(till)
+    return till
+  }
+}

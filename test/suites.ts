@@ -28,7 +28,7 @@ export const LONG = [
   'test/integration/network/{hostile-chosen-peer,hostile-held-up,p2p-hostile,p2p-table,partition-payments}.test.ts',
   'test/integration/network/{lighter-branches,snapshot-lighter}.test.ts',
   // Walks of many commands, each in a process of its own.
-  'test/e2e/{adding-a-service,attestor,commands-document,deadline,ledger-commands,money-scenario}.test.ts',
+  'test/e2e/{adding-a-service,attestor,commands-document,deadline,ledger-commands,money-scenario,start-up}.test.ts',
   // Many seeds.
   'test/sim/{network,network-repeat}.test.ts',
   'test/property/{conservation,mutations,reference,snapshot-walks}.test.ts',

@@ -8,10 +8,12 @@ var NEEDED = 26
 // A small nursery: Node's own takes 25 MB more at rest. With half of this one, pieces of 500 streams outlive it, and are collected
 // late: 460 MB at most in place of 330.
 var FLAGS = ['--max-semi-space-size=8']
+// Tells a launcher that another one started it: where that Node is too old as well, none is started again and again.
+var RELAYED = 'FARTHING_LAUNCHER_RELAYED'
 var root = path.join(__dirname, '..')
 var main = path.join(__dirname, 'main.ts')
 // Made by `npm run build:node`.
-var bundle = path.join(root, 'node_modules', '.cache', 'farthing')
+var bundle = path.join(root, 'node_modules', '.farthing')
 
 // Each is locked by its hash in package-lock.json, and runs nothing when it is installed.
 var PACKAGES = {
@@ -36,6 +38,7 @@ function pinnedNode() {
 
 function relay(binary) {
   var child = require('child_process').spawn(binary, FLAGS.concat(__filename, process.argv.slice(2)), {
+    env: Object.assign({}, process.env, { [RELAYED]: '1' }),
     stdio: 'inherit',
   })
   // A terminal sends its signals to both; a supervisor sends them to this process alone.
@@ -53,17 +56,22 @@ function relay(binary) {
   })
 }
 
-// Whether a source is as it was when the bundle was made. A copy has other times, but the same hash.
+// Whether a source is as it was when the bundle was made. A copy has other times, but the same hash. The time of the last change
+// to the file's record (ctime) cannot be set by an archive or a copy, as the time of its content (mtime) can.
 function isUnchanged(source) {
   var file = path.join(root, source[0])
   var stat
   try {
     stat = fs.statSync(file)
     if (stat.size !== source[1]) return false
-    return stat.mtimeMs === source[2] || sha256(fs.readFileSync(file)) === source[3]
+    return stat.ctimeMs === source[2] || sha256(fs.readFileSync(file)) === source[3]
   } catch (_error) {
     return false
   }
+}
+
+function isMain(source) {
+  return source[0] === 'src/main.ts'
 }
 
 function sha256(bytes) {
@@ -78,7 +86,7 @@ function runProgram() {
   } catch (_error) {
     sources = null // None was made.
   }
-  if (!Array.isArray(sources) || !sources.every(isUnchanged)) {
+  if (!Array.isArray(sources) || !sources.some(isMain) || !sources.every(isUnchanged)) {
     require(main)
     return
   }
@@ -88,6 +96,8 @@ function runProgram() {
 
 function start() {
   var pinned
+  var isRelayed = process.env[RELAYED] === '1'
+  delete process.env[RELAYED]
   if (process.argv.length === 3 && process.argv[2] === '--version') {
     console.log(require('../package.json').version)
     return
@@ -97,7 +107,7 @@ function start() {
     return
   }
   pinned = pinnedNode()
-  if (pinned) {
+  if (pinned && !isRelayed) {
     relay(pinned)
     return
   }

@@ -25,13 +25,15 @@ export const LONG = [
   'test/e2e/{kill,crash-points,stable-crash-points,disk-full}.test.ts',
   // Networks of daemons that wait for each other.
   'test/e2e/{network-partition,network-peers,network-joining,joining}.test.ts',
-  'test/integration/network/{hostile-chosen-peer,hostile-held-up,p2p-hostile,p2p-table,partition-payments}.test.ts',
-  'test/integration/network/{lighter-branches,snapshot-lighter}.test.ts',
+  'test/integration/network/{claimed-headers,hostile-body-holders,hostile-chosen-peer,hostile-held-up}.test.ts',
+  'test/integration/network/{lighter-branches,partition-mempool,partition-payments,snapshot-lighter}.test.ts',
+  'test/integration/network/{p2p-hostile,p2p-library,p2p-table}.test.ts',
+  'test/integration/{api/hostile-connections,api/slow-lines,clients/lying-node-waiting,services/hostile-pages}.test.ts',
   // Walks of many commands, each in a process of its own.
-  'test/e2e/{adding-a-service,attestor,commands-document,deadline,ledger-commands,money-scenario}.test.ts',
+  'test/e2e/{adding-a-service,attestor,commands-document,deadline,ledger-commands,money-scenario,start-up}.test.ts',
   // Many seeds.
   'test/sim/{network,network-repeat}.test.ts',
-  'test/property/{conservation,mutations,reference,snapshot-walks}.test.ts',
+  'test/property/{bridge,conservation,mutations,reference,snapshot-walks}.test.ts',
 ] as const
 
 /** Projects that `npm test` runs, by their names. */

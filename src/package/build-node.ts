@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join, relative, resolve } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { OnLoadResult, Plugin } from 'esbuild'
 
 /** Root of the repository. */
@@ -20,8 +20,17 @@ const REQUIRE = `import { createRequire } from 'node:module'; const require = cr
 /** The address of a file, made from that of the module. */
 const ADDRESS = /new URL\('(\.[^']+)', import\.meta\.url\)/g
 
-/** A source as it was read: path below the root, size, time of its last change, hash. The launcher reads these. */
-type SourceStamp = readonly [path: string, size: number, mtimeMs: number, sha256: string]
+/** What shapes a bundle beside the sources in it: the lock, what npm really installed, and how the bundle is made. */
+const SHAPING = [
+  'package.json',
+  'package-lock.json',
+  'node_modules/.package-lock.json',
+  'tsconfig.json',
+  'src/package/build-node.ts',
+]
+
+/** A source as it was read: path below the root, size, time of the last change to its record (ctime), hash. The launcher reads these. */
+type SourceStamp = readonly [path: string, size: number, ctimeMs: number, sha256: string]
 
 /**
  * Bundles a program and its workers into a folder below `node_modules`, where packages are found that stay outside. The file
@@ -29,7 +38,8 @@ type SourceStamp = readonly [path: string, size: number, mtimeMs: number, sha256
  */
 export async function bundleProgram(entry: string, folder: string): Promise<void> {
   const { build } = await import('esbuild')
-  const stamps: SourceStamp[] = ['package.json', 'package-lock.json'].map((path) => readSource(join(ROOT, path)).stamp)
+  const shaping = SHAPING.map((path) => join(ROOT, path)).filter((path) => existsSync(path))
+  const stamps: SourceStamp[] = shaping.map((path) => readSource(path).stamp)
   // Written elsewhere first: what runs from the folder meanwhile must not find half of a bundle.
   const draft = `${folder}.${process.pid}`
   mkdirSync(draft, { recursive: true })
@@ -68,7 +78,7 @@ function ownSources(folder: string, stamps: SourceStamp[]): Plugin {
     name: 'own-sources',
     setup(builder) {
       builder.onLoad({ filter: /\.(ts|json)$/ }, ({ path }): OnLoadResult | undefined => {
-        if (path.includes('node_modules')) return undefined
+        if (relative(ROOT, path).split(sep).includes('node_modules')) return undefined
         const { text, stamp } = readSource(path)
         stamps.push(stamp)
         return path.endsWith('.json')
@@ -80,10 +90,10 @@ function ownSources(folder: string, stamps: SourceStamp[]): Plugin {
 }
 
 function readSource(path: string): { readonly text: string; readonly stamp: SourceStamp } {
-  const { size, mtimeMs } = statSync(path)
+  const { size, ctimeMs } = statSync(path)
   const bytes = readFileSync(path)
   const sha256 = createHash('sha256').update(bytes).digest('hex')
-  return { text: bytes.toString(), stamp: [relative(ROOT, path), size, mtimeMs, sha256] }
+  return { text: bytes.toString(), stamp: [relative(ROOT, path).replaceAll('\\', '/'), size, ctimeMs, sha256] }
 }
 
 /** Addresses of workers become those in the bundle; other files are still where they were. */
@@ -104,7 +114,7 @@ function inAscii(path: string, text: string): string {
 
 if (import.meta.main) {
   try {
-    await bundleProgram('src/main.ts', join(ROOT, 'node_modules/.cache/farthing'))
+    await bundleProgram('src/main.ts', join(ROOT, 'node_modules/.farthing'))
   } catch (error) {
     // It is a tool of development: an installation without such tools lacks it.
     if ((error as { code?: string }).code !== 'ERR_MODULE_NOT_FOUND') throw error

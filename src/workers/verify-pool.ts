@@ -39,8 +39,8 @@ export class VerifyPool implements SignatureVerifier, WorkVerifier {
     this.#pool = new Piscina({
       filename: new URL('./verify-worker.ts', import.meta.url).href,
       name: 'verifyPacked',
-      // A thread takes 10 MB. It starts with the first work for it, which then waits 35 ms once, and stays.
-      minThreads: 0,
+      // All start with the node: one that started later could be of another release, and work behind one that died would wait.
+      minThreads: threads,
       maxThreads: threads,
       idleTimeout: Number.POSITIVE_INFINITY,
       resourceLimits: { maxYoungGenerationSizeMb: THREAD_HEAP_MB.young, maxOldGenerationSizeMb: THREAD_HEAP_MB.old },

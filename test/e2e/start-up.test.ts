@@ -4,7 +4,9 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -20,12 +22,12 @@ import { ROOT } from '../support/source-tree.ts'
 const SOURCES = ['amm', 'config', 'consensus', 'marketplace', 'mempool', 'miner', 'rpc', 'src']
 const MANIFESTS = ['package.json', 'package-lock.json']
 /** Packages that do not belong to an installation without tools for development. */
-const TOOLS = ['esbuild', '@esbuild', '.bin', '.cache', '.package-lock.json']
+const TOOLS = ['esbuild', '@esbuild', '.bin', '.cache', '.farthing', '.package-lock.json']
 
 const workshop = new Workshop()
 const copy = workshop.folder()
 const packages = join(copy, 'node_modules')
-const bundle = join(packages, '.cache/farthing')
+const bundle = join(packages, '.farthing')
 const launcher = join(copy, 'src/farthing.cjs')
 const sources = join(copy, 'src/main.ts')
 
@@ -117,6 +119,28 @@ describe('with esbuild', () => {
       },
     )
 
+    it('a change that keeps size and time of the content is seen', async () => {
+      const path = join(copy, 'consensus/chain/params.ts')
+      const text = readFileSync(path, 'utf8')
+      const { atime, mtime } = statSync(path)
+      writeFileSync(path, `${text.slice(0, -1)} `)
+      utimesSync(path, atime, mtime)
+      expect(await marked()).toBe(false)
+      writeFileSync(path, text)
+      expect(await marked()).toBe(true)
+    })
+
+    it('a list of sources without the program is not believed', async () => {
+      const path = join(bundle, 'sources.json')
+      const list = readFileSync(path, 'utf8')
+      for (const wrong of ['[]', '{}', '', '[["package.json"]]']) {
+        writeFileSync(path, wrong)
+        expect(await marked()).toBe(false)
+      }
+      writeFileSync(path, list)
+      expect(await marked()).toBe(true)
+    })
+
     it('so has a source that is gone, and a bundle made anew has the change', async () => {
       const gone = 'src/engines/pages/meta.ts'
       rmSync(join(copy, gone))
@@ -156,5 +180,16 @@ describe('engines of a bundle', () => {
     expect(lines.filter((line) => !line.includes('{"ok":true'))).toEqual([])
     expect(lines).toHaveLength(14)
     expect(bundled).toEqual(await run(join(ROOT, entry)))
+  })
+})
+
+it('a launcher that a launcher of too old a Node started starts none itself', async () => {
+  const text = readFileSync(launcher, 'utf8')
+  const tooHigh = join(copy, 'src/too-high.cjs')
+  writeFileSync(tooHigh, text.replace('var NEEDED = 26', 'var NEEDED = 999'))
+  expect(await workshop.run(['help'], { entry: tooHigh })).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^farthing needs Node 999, this is v26[^\n]*npm ci[^\n]*\n$/),
   })
 })

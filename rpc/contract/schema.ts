@@ -16,7 +16,7 @@ export interface Schema<Wire = unknown, Decoded = Wire> {
 }
 
 /** A member that may be missing. */
-interface OptionalSchema {
+export interface OptionalSchema {
   readonly [OPTIONAL]: true
 }
 

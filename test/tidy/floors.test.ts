@@ -28,7 +28,7 @@ const PACKAGES: readonly (readonly [RegExp, RegExp])[] = [
   [/^@chainsafe\/as-sha256$/, /^consensus\/crypto\/hash\.ts$/],
   [/^@noble\//, /^consensus\/(crypto\/|external\/eip(55|712)\.ts|block\/pow\.ts|primitives\/bytes\.ts)/],
   [/^@scure\//, /^consensus\/crypto\//],
-  [/^typebox$/, /^(rpc\/contract|rpc\/openapi\/|marketplace\/services|marketplace\/till\/workshop\.ts)/],
+  [/^typebox$/, /^(rpc\/contract\/agent-(messages|tools)\.ts$|marketplace\/services|marketplace\/till\/workshop\.ts)/],
   [/^(fastify|@fastify\/)/, /^(rpc\/server\/server(-edges|-gates)?|src\/daemon\/http-api)\.ts$/],
   [/^@modelcontextprotocol\/server$/, /^rpc\/mcp\//],
   [/^level$/, /^src\/(storage|chat\/stores)\//],

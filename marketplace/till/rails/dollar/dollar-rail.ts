@@ -217,7 +217,11 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
   }
 
   async giveBack(claim: StableClaim, cause: Fault): Promise<Ended<StableClaim>> {
-    if (claim.state === 'claimed') return this.#turnAway(claim, cause)
+    if (claim.state === 'claimed') {
+      const refused = await this.#turnAway(claim, cause)
+      // A crash left it before any work: a call that waits for it is judged anew.
+      return cause.code === 'service/interrupted' ? null : refused
+    }
     const begun = claim as StableIn<'executing'>
     const failed = { ...begun, failedRuns: (begun.failedRuns ?? 0) + 1 }
     const ended = unpaid(failed, cause, { nowMs: this.#deps.clock.now(), over: false })

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { marketOpen } from '../support/caller.ts'
@@ -42,7 +42,10 @@ function copyRepository(): void {
     mkdirSync(join(checkout, dirname(path)), { recursive: true })
     copyFileSync(join(ROOT, path), join(checkout, path))
   }
-  symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'))
+  // Its bundle is its own: that of the repository stays as it is.
+  const packages = readdirSync(join(ROOT, 'node_modules')).filter((name) => name !== '.farthing' && name !== '.cache')
+  mkdirSync(join(checkout, 'node_modules'))
+  for (const name of packages) symlinkSync(join(ROOT, 'node_modules', name), join(checkout, 'node_modules', name))
 }
 
 function git(...args: readonly string[]): readonly string[] {

@@ -150,7 +150,11 @@ it('holdings come to a total, and what it leaves out is named', async () => {
 
 it('a list of stakes is one of stakes for a program too', async () => {
   const told = { address: OWN, height: 7, blockId: 'ab', stakes: [{ stakeId: 'x' }] }
-  const more = { native: units('FAR', 8, '5'), tokens: [], truncated: { tokens: false, positions: false, stakes: false } }
+  const more = {
+    native: units('FAR', 8, '5'),
+    tokens: [],
+    truncated: { tokens: false, positions: false, stakes: false },
+  }
   node.says(`/api/v1/accounts/${OWN}/holdings`, { ...told, ...more })
   const { prints } = await node.run('stake', 'list', OWN, '--json')
   expect(JSON.parse(prints[0] as string)).toEqual({ ...told, truncated: false })

@@ -12,6 +12,7 @@ import { blockGap } from '../../queries/known-past.ts'
 import { orNull, UNKNOWN } from '../amounts.ts'
 import type { ServiceContext } from '../context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, chainEnvelope, coins } from '../envelope.ts'
+import { sampleEnvelope } from '../figures.ts'
 import { refusal, unusable } from '../requests.ts'
 import { defineService } from '../service.ts'
 
@@ -133,11 +134,7 @@ export const blockInspect = defineService<BlockName, typeof RESULT>({
   priceUsdMicros: 6_000n,
   ...FORMAT,
   sample: {
-    service: ID,
-    asOf: '2026-11-20T12:00:00.000Z',
-    engine: 'chain',
-    height: 12345,
-    blockHash: '9f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
+    ...sampleEnvelope(ID),
     block: {
       height: 12341,
       hash: '1a2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',

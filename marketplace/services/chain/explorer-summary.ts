@@ -8,6 +8,7 @@ import { orNull } from '../amounts.ts'
 import type { ServiceContext } from '../context.ts'
 import { optionalContext } from '../context-names.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, coins } from '../envelope.ts'
+import { sampleEnvelope } from '../figures.ts'
 import { readyWithBlocks } from '../readiness.ts'
 import { readAtHead } from '../reading.ts'
 import { defineService } from '../service.ts'
@@ -111,11 +112,7 @@ export const explorerSummary = defineService({
   priceUsdMicros: 6_000n,
   ...optionalContext(),
   sample: {
-    service: ID,
-    asOf: '2026-11-20T12:00:00.000Z',
-    engine: 'chain',
-    height: 12345,
-    blockHash: '9f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
+    ...sampleEnvelope(ID),
     symbol: 'FAR',
     blocks: [
       {

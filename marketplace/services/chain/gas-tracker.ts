@@ -6,6 +6,7 @@ import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import type { ServiceContext } from '../context.ts'
 import { optionalContext } from '../context-names.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, chainEnvelope, coins, rounded } from '../envelope.ts'
+import { sampleEnvelope } from '../figures.ts'
 import { readyWithBlocks } from '../readiness.ts'
 import { defineService } from '../service.ts'
 import { entryAt } from './chain-statistics.ts'
@@ -133,11 +134,7 @@ export const gasTracker = defineService({
   priceUsdMicros: 6_000n,
   ...optionalContext(),
   sample: {
-    service: ID,
-    asOf: '2026-11-20T12:00:00.000Z',
-    engine: 'chain',
-    height: 12345,
-    blockHash: '9f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
+    ...sampleEnvelope(ID),
     unit: 'base units per unit of weight',
     window: { fromHeight: 12326, toHeight: 12345, transactions: 41 },
     mempool: { count: 3, bytes: 7911, pressurePct: 0.02 },

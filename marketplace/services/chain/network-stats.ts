@@ -9,6 +9,7 @@ import { orNull, percent, UNKNOWN } from '../amounts.ts'
 import type { ServiceContext } from '../context.ts'
 import { optionalContext } from '../context-names.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, chainEnvelope, coins, rounded } from '../envelope.ts'
+import { sampleEnvelope } from '../figures.ts'
 import { defineService } from '../service.ts'
 import { entryAt, windowOf } from './chain-statistics.ts'
 
@@ -83,11 +84,7 @@ export const networkStats = defineService({
   priceUsdMicros: 6_000n,
   ...optionalContext(),
   sample: {
-    service: ID,
-    asOf: '2026-11-20T12:00:00.000Z',
-    engine: 'chain',
-    height: 12345,
-    blockHash: '9f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
+    ...sampleEnvelope(ID),
     hashrate: { h1: 7920.4, h24: 7855.1 },
     difficulty: 23761,
     avgBlockTime: 3.01,

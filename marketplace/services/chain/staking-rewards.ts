@@ -9,6 +9,7 @@ import { stakingNow } from '../../queries/staking.ts'
 import { orNull, PERCENT, percent, SYMBOL } from '../amounts.ts'
 import type { ServiceContext } from '../context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, chainEnvelope, coins, rounded } from '../envelope.ts'
+import { sampleEnvelope } from '../figures.ts'
 import { refusal, unusable } from '../requests.ts'
 import { defineService } from '../service.ts'
 
@@ -126,11 +127,7 @@ export const stakingRewards = defineService<string, typeof RESULT>({
   priceUsdMicros: 12_000n,
   ...FORMAT,
   sample: {
-    service: ID,
-    asOf: '2026-11-20T12:00:00.000Z',
-    engine: 'chain',
-    height: 12345,
-    blockHash: '9f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
+    ...sampleEnvelope(ID),
     symbol: 'FAR',
     amount: '1000',
     tiers: [

@@ -16,6 +16,7 @@ import { movementsOf } from '../../queries/movements.ts'
 import { ASSET_AMOUNT, assetAmount } from '../amounts.ts'
 import type { ServiceContext } from '../context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, chainEnvelope, coins } from '../envelope.ts'
+import { sampleEnvelope } from '../figures.ts'
 import { unusable } from '../requests.ts'
 import { defineService } from '../service.ts'
 import { entryAt } from './chain-statistics.ts'
@@ -164,11 +165,7 @@ export const txLookup = defineService({
   requestFormat: REQUEST_FORMAT,
   example: EXAMPLE,
   sample: {
-    service: ID,
-    asOf: '2026-11-20T12:00:00.000Z',
-    engine: 'chain',
-    height: 12345,
-    blockHash: '9f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
+    ...sampleEnvelope(ID),
     txId: EXAMPLE.slice(2),
     found: true,
     status: 'mined',

@@ -18,6 +18,7 @@ import {
 } from '../amounts.ts'
 import type { ServiceContext } from '../context.ts'
 import { CHAIN_ENVELOPE } from '../envelope.ts'
+import { sampleEnvelope } from '../figures.ts'
 import { readAtHead } from '../reading.ts'
 import { refusal, unusable } from '../requests.ts'
 import { defineService } from '../service.ts'
@@ -146,11 +147,7 @@ export const walletPortfolio = defineService<string, typeof RESULT>({
   priceUsdMicros: 12_000n,
   ...FORMAT,
   sample: {
-    service: ID,
-    asOf: '2026-11-20T12:00:00.000Z',
-    engine: 'chain',
-    height: 12345,
-    blockHash: '9f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
+    ...sampleEnvelope(ID),
     address: FORMAT.example,
     exists: true,
     balance: { ...COIN, amount: '1200.5', ...PRICED, valueUsd: 300.125 },

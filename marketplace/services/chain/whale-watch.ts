@@ -12,6 +12,7 @@ import { PriceBook } from '../../queries/prices.ts'
 import { SYMBOL, UNKNOWN, USD, usd } from '../amounts.ts'
 import type { ServiceContext } from '../context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, coins } from '../envelope.ts'
+import { sampleEnvelope } from '../figures.ts'
 import { readyWithBlocks } from '../readiness.ts'
 import { readAtHead } from '../reading.ts'
 import { isBlank, refusal, unusable } from '../requests.ts'
@@ -164,11 +165,7 @@ export const whaleWatch = defineService<string, typeof RESULT>({
   priceUsdMicros: 20_000n,
   ...FORMAT,
   sample: {
-    service: ID,
-    asOf: '2026-11-20T12:00:00.000Z',
-    engine: 'chain',
-    height: 12345,
-    blockHash: '9f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
+    ...sampleEnvelope(ID),
     threshold: { symbol: 'FAR', amount: '5000', usd: 1250 },
     window: { fromHeight: 12146, toHeight: 12345, transactions: 320 },
     transfers: [

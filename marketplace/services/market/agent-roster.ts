@@ -6,6 +6,7 @@ import { entryAt } from '../chain/chain-statistics.ts'
 import type { ServiceContext } from '../context.ts'
 import { optionalContext } from '../context-names.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, coins } from '../envelope.ts'
+import { sampleEnvelope } from '../figures.ts'
 import { readAtHead } from '../reading.ts'
 import { defineService } from '../service.ts'
 import { agentEndpoint } from './agent-endpoint.ts'
@@ -104,11 +105,7 @@ export const agentRoster = defineService({
   priceUsdMicros: 4_000n,
   ...optionalContext(),
   sample: {
-    service: ID,
-    asOf: '2026-11-20T12:00:00.000Z',
-    engine: 'chain',
-    height: 12345,
-    blockHash: '9f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
+    ...sampleEnvelope(ID),
     symbol: 'FAR',
     agents: [
       {

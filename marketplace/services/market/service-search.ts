@@ -10,6 +10,7 @@ import { termsOf } from '../../queries/bm25.ts'
 import { orNull, UNKNOWN, usd } from '../amounts.ts'
 import type { ServiceContext } from '../context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, coins, rounded } from '../envelope.ts'
+import { sampleEnvelope } from '../figures.ts'
 import { readAtHead } from '../reading.ts'
 import { unusable } from '../requests.ts'
 import { defineService } from '../service.ts'
@@ -157,11 +158,7 @@ export const serviceSearch = defineService<string, typeof RESULT>({
   priceUsdMicros: 4_000n,
   ...FORMAT,
   sample: {
-    service: ID,
-    asOf: '2026-11-20T12:00:00.000Z',
-    engine: 'chain',
-    height: 12345,
-    blockHash: '9f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
+    ...sampleEnvelope(ID),
     query: 'price feed',
     symbol: 'FAR',
     searched: 25,

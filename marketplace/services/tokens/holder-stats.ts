@@ -11,6 +11,7 @@ import { SUPPLY_ENTRIES_MAX, supplyPlaces } from '../../queries/supply.ts'
 import { amountText, DECIMAL_AMOUNT, orNull, PERCENT, percent, SYMBOL, UNKNOWN } from '../amounts.ts'
 import type { ServiceContext } from '../context.ts'
 import { CHAIN_ENVELOPE } from '../envelope.ts'
+import { sampleEnvelope } from '../figures.ts'
 import { NAME_CHARS_MAX, namedOn, nameFault, parseTokenOrPool } from '../named.ts'
 import { EXCLUDED, excludedFrom } from '../places.ts'
 import { readAtHead } from '../reading.ts'
@@ -143,11 +144,7 @@ export const holderStats = defineService<string | null, typeof RESULT>({
   priceUsdMicros: 20_000n,
   ...FORMAT,
   sample: {
-    service: ID,
-    asOf: '2026-11-20T12:00:00.000Z',
-    engine: 'chain',
-    height: 12345,
-    blockHash: '9f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
+    ...sampleEnvelope(ID),
     pool: null,
     tokens: [
       {

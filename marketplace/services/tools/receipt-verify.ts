@@ -12,6 +12,7 @@ import { callGap } from '../../queries/known-past.ts'
 import { orNull, SYMBOL, UNKNOWN } from '../amounts.ts'
 import type { ServiceContext } from '../context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, chainEnvelope, coins } from '../envelope.ts'
+import { sampleEnvelope } from '../figures.ts'
 import { unusable } from '../requests.ts'
 import { defineService } from '../service.ts'
 
@@ -195,11 +196,7 @@ export const receiptVerify = defineService<TxId, typeof RESULT>({
   priceUsdMicros: 6_000n,
   ...FORMAT,
   sample: {
-    service: ID,
-    asOf: '2026-11-20T12:00:00.000Z',
-    engine: 'chain',
-    height: 12345,
-    blockHash: '9f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
+    ...sampleEnvelope(ID),
     txId: FORMAT.example.slice(2),
     status: 'mined',
     isPayment: true,

@@ -13,6 +13,7 @@ import { readSignedText, type SignedText, textJob } from '../../../consensus/tx/
 import { orNull } from '../amounts.ts'
 import type { HalfVerdicts, ServiceContext } from '../context.ts'
 import { CHAIN_ENVELOPE, chainEnvelope } from '../envelope.ts'
+import { sampleEnvelope } from '../figures.ts'
 import { unusable } from '../requests.ts'
 import { defineService } from '../service.ts'
 
@@ -123,11 +124,7 @@ export const signatureVerify = defineService<SignedText, typeof RESULT>({
   priceUsdMicros: 4_000n,
   ...FORMAT,
   sample: {
-    service: ID,
-    asOf: '2026-11-20T12:00:00.000Z',
-    engine: 'chain',
-    height: 12345,
-    blockHash: '9f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
+    ...sampleEnvelope(ID),
     address: 'dfar1pan802azxdl7y2n78v3r0g68y6ry5sqmumaq5eemc0nuvugkzw0s094xzl',
     valid: true,
     reason: null,

@@ -56,7 +56,7 @@ export class OlderFolder {
     execFileSync('tar', ['-xzf', join(FIXTURES, `${name}.tar.gz`), '--strip-components=1', '-C', folder])
     const token = new TestToken(TERMS, () => scene.atMs)
     for (const { address } of Object.values(scene.dollars)) token.mint(address, 10n * PRICE)
-    // Its facilitator had carried this one out when it died, and the answer never came.
+    // The older node had this call settled before it was killed: its money has moved.
     const { authorization, signature } = authorizationOf(scene.dollars.settled.header)
     token.transfer(authorization, signature)
     const facilitator = await new TestFacilitator(token).open()
@@ -73,7 +73,7 @@ export class OlderFolder {
       FARTHING_STABLE_RPC_URL: await token.listen(),
       ...more,
     }
-    // A lookup has another form since: the older node is told so when it starts, and its operator has it made anew.
+    // An index has had another form since then. A node refuses such a folder and names this command, which builds the index again.
     const reindex = ['reindex', '--data-dir', folder]
     expect((await workshop.run(reindex, { entry: WITH_TEST_SERVICES, env })).code).toBe(0)
     const daemon = await workshop.start(folder, { env, flags: ['--market-payout', PAYEE.address] })
@@ -85,7 +85,7 @@ export class OlderFolder {
     return new OlderFolder(daemon, scene, { token, runsFile })
   }
 
-  /** Every call that was paid in coins ends as it was to end: with its result, or with the money given back. */
+  /** Each call that was paid in coins ends as it should: with its result, or with the money given back. */
   async expectNativeCallsEnd(): Promise<void> {
     const caller = new Caller(this.daemon.url, 1)
     const end = async (call: NativeCall): Promise<readonly unknown[]> => {
@@ -104,7 +104,7 @@ export class OlderFolder {
     expect(verdict(other)).toBe('409 payment_already_redeemed')
   }
 
-  /** Every call that was paid in dollars ends so, and each payer has paid once or not at all. */
+  /** Each call that was paid in dollars ends as it should, and each payer has paid once or not at all. */
   async expectDollarCallsEnd(): Promise<void> {
     await until('it sells for dollars', async () => {
       const path = '/api/x402/node-test-again?rail=stable'
@@ -122,7 +122,7 @@ export class OlderFolder {
     expect(await end('given-back', 'node-test-once', 'slow:2800')).toEqual(['502 upstream_failed', undefined, 0n])
   }
 
-  /** Work that may be done twice was done once more, the other not; what had ended did not run again. */
+  /** Interrupted work ran again where the service may run twice, and did not elsewhere. Ended calls did not run again. */
   expectRuns(): void {
     expect(Object.fromEntries(runsIn(this.#runsFile))).toEqual({
       'node-test-again slow:2800': 2,
@@ -130,10 +130,10 @@ export class OlderFolder {
     })
   }
 
-  /** Keys of chats are as they were: one that lives, with what it was used, and one that was revoked. */
+  /** The API keys for chat are as they were: one is live, the other one is revoked. */
   async expectKeys(workshop: Workshop): Promise<void> {
     const { live, revoked } = this.#scene.keys
-    // No model is there to answer: a key that is good hears that, the other one is refused.
+    // No model is configured. A live key is told so (503), a revoked one is refused (401).
     expect([await this.#chat(live), await this.#chat(revoked)]).toEqual([503, 401])
     const place = ['--data-dir', this.daemon.dataDir, '--rpc-port', new URL(this.daemon.url).port]
     const { keys } = JSON.parse((await workshop.run(['keys', '--json', ...place])).stdout)

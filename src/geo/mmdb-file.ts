@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
+import { Reader } from 'maxmind'
 import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { GeoDatabase } from '../../marketplace/ports/geo.ts'
@@ -96,9 +97,7 @@ async function read(path: string): Promise<Result<Held>> {
     if (size > BYTES_MAX) return unusable(`it is longer than ${BYTES_MAX} bytes`)
     const bytes = await readFile(path)
     if ((await versionOf(path)) !== version) return unusable('it changes while it is read')
-    // A bundle gives a CommonJS package as its default export alone.
-    const { default: maxmind } = await import('maxmind')
-    return ok({ reader: proven(new maxmind.Reader(bytes) as unknown as MmdbReader, bytes.length), version })
+    return ok({ reader: proven(new Reader(bytes) as unknown as MmdbReader, bytes.length), version })
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     return unusable(code === undefined ? `it is no MaxMind database (${message.slice(0, 100)})` : 'it cannot be read')

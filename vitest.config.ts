@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
-import { KINDS, type Kind, LONG, TIMED } from './test/suites.ts'
+import { KINDS, type Kind, LONG, MOCKING, TIMED } from './test/suites.ts'
 
 /** Milliseconds that a test of each kind may take before it counts as hung. */
 const TIMEOUT_MS: Readonly<Record<Kind, number>> = {
@@ -15,9 +15,10 @@ const TIMEOUT_MS: Readonly<Record<Kind, number>> = {
 /** Kinds that start programs of their own. */
 const STARTING: readonly Kind[] = ['integration', 'e2e']
 /** Kinds whose files leave nothing behind: they share modules, which are loaded once for each worker and not for each file. */
-const SHARING: readonly Kind[] = ['unit', 'property', 'fuzz']
+const SHARING: readonly Kind[] = ['unit', 'property', 'fuzz', 'integration']
 
 interface More {
+  readonly isolate?: boolean
   readonly include?: readonly string[]
   readonly exclude?: readonly string[]
   readonly maxWorkers?: number
@@ -38,19 +39,22 @@ function longOf(kind: Kind): readonly string[] {
   return LONG.filter((glob) => folders.some((folder) => glob.startsWith(folder)))
 }
 
-const quick = (Object.keys(KINDS) as Kind[]).map((kind) => project(kind, kind, { exclude: [...LONG, ...TIMED] }))
+const quick = (Object.keys(KINDS) as Kind[]).map((kind) =>
+  project(kind, kind, { exclude: [...LONG, ...TIMED, ...MOCKING] }),
+)
 const long = (['property', 'integration', 'e2e'] as const).map((kind) =>
   project(`long-${kind}`, kind, { include: longOf(kind) }),
 )
+const mocking = project('mocking', 'integration', { include: MOCKING, isolate: true })
 const timed = project('timed', 'e2e', { include: TIMED, maxWorkers: 1, sequence: { groupOrder: 1 } })
 
 export default defineConfig({
   test: {
     reporters: ['default', './test/support/closing-line-reporter.ts'],
     pool: 'forks',
-    // Vitest would leave a core idle; most of these tests wait for processes of their own.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
-    projects: [...quick, ...long, timed],
+    // Most of these tests wait, for sockets, blocks and processes of their own: with a worker for each core the cores idle.
+    maxWorkers: 2 * availableParallelism(),
+    projects: [...quick, mocking, ...long, timed],
     coverage: {
       provider: 'v8',
       include: ['consensus/**', 'amm/**', 'mempool/**', 'miner/**', 'marketplace/**', 'rpc/**', 'config/**', 'src/**'],

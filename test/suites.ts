@@ -36,7 +36,10 @@ export const LONG = [
   'test/property/{bridge,conservation,mutations,reference,snapshot-walks}.test.ts',
 ] as const
 
+/** Tests that replace modules of the product: they share no loaded modules with others, so they are a project of their own. */
+export const MOCKING = ['test/integration/{network/checked-once,api/transaction-reads}.test.ts'] as const
+
 /** Projects that `npm test` runs, by their names. */
-export const QUICK_PROJECTS: readonly string[] = Object.keys(KINDS)
+export const QUICK_PROJECTS: readonly string[] = [...Object.keys(KINDS), 'mocking']
 /** Projects that `npm run test:long` runs. */
 export const LONG_PROJECTS: readonly string[] = ['long-property', 'long-integration', 'long-e2e', 'timed']

@@ -9,7 +9,8 @@ export default defineConfig({
     reporters: ['default', '../support/closing-line-reporter.ts'],
     globalSetup: ['../support/compiled-programs.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    // Most of these tests wait for programs that they started.
+    maxWorkers: 3,
     testTimeout: TIMEOUT_MS,
     hookTimeout: TIMEOUT_MS,
   },

@@ -1,10 +1,9 @@
 import { type MatchedBlock, matchBody } from '../../../consensus/block/check.ts'
-import type { CheckedTip } from '../../../consensus/chain/header-tip.ts'
+import type { CheckedTip } from '../../../consensus/block/header-tip.ts'
 import type { Transaction } from '../../../consensus/tx/transaction.ts'
 import type { PeerId } from '../network.ts'
-import { type CompactBlock, reconstruct, type Slots } from '../wire/compact-block.ts'
-import { type FetchDependencies, fetchBody, fetchMissing } from './body-fetch.ts'
-import type { Givers } from './givers.ts'
+import { type CompactBlock, type ShortIdHasher, type Slots, shortIdKey, shortIdsOf } from './compact-block.ts'
+import { type FetchDependencies, fetchBody, fetchMissing, type Givers } from './givers.ts'
 import type { BlockFacts } from './relay-facts.ts'
 import { pause, within } from './within.ts'
 
@@ -282,4 +281,44 @@ interface Question {
 
 function prefilledBytes({ prefilled }: CompactBlock): number {
   return prefilled.reduce((sum, { transaction }) => sum + transaction.length, 0)
+}
+
+/**
+ * The slots filled with those of the candidates that the short ids name. Where two transactions answer to one id, or one
+ * answers to two places, the places stay empty: only their roots could tell who belongs there.
+ */
+export function reconstruct(
+  compact: CompactBlock,
+  prefilled: Slots,
+  candidates: readonly Transaction[],
+  hasher: ShortIdHasher = shortIdsOf,
+): Slots {
+  const slots = [...prefilled]
+  const indexOf = placesOf(compact, prefilled)
+  const ids = hasher(
+    shortIdKey(compact.id, compact.salt),
+    candidates.map(({ wtxId }) => wtxId),
+  )
+  const ambiguous = new Set<number>()
+  for (const [i, id] of ids.entries()) {
+    const index = indexOf.get(id)
+    if (index === undefined || index === null) continue
+    const tx = candidates[i] as Transaction
+    if (slots[index] !== undefined && slots[index].wtxId !== tx.wtxId) ambiguous.add(index)
+    slots[index] = tx
+  }
+  for (const index of ambiguous) slots[index] = undefined
+  return slots
+}
+
+/** Index of each short id; null where it stands twice. */
+function placesOf({ shortIds }: CompactBlock, prefilled: Slots): ReadonlyMap<number, number | null> {
+  const places = new Map<number, number | null>()
+  let next = 0
+  for (const [index, slot] of prefilled.entries()) {
+    if (slot !== undefined) continue
+    const id = shortIds[next++] as number
+    places.set(id, places.has(id) ? null : index)
+  }
+  return places
 }

@@ -1,7 +1,9 @@
 import type { Block } from '../../../consensus/block/block.ts'
+import { earlyMs } from '../../../consensus/block/check.ts'
+import type { SealedHeader } from '../../../consensus/block/header.ts'
+import { type CheckedTip, extendTip, type HeaderTip, headerTipOf } from '../../../consensus/block/header-tip.ts'
 import type { WorkVerifier } from '../../../consensus/block/pow.ts'
 import type { Chain, Foreknown, ImportOutcome } from '../../../consensus/chain/chain.ts'
-import type { CheckedTip, HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
 import type { BlockId, WtxId } from '../../../consensus/primitives/ids.ts'
 import { LruMap, LruSet } from '../../../consensus/primitives/lru.ts'
@@ -10,17 +12,10 @@ import type { Transaction } from '../../../consensus/tx/transaction.ts'
 import type { Mempool } from '../../../mempool/mempool.ts'
 import { type JudgingTime, type Network, type NetworkLog, type PeerId, UNMEASURED, type Verdict } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
-import {
-  type CompactBlock,
-  makeCompactBlock,
-  openPrefilled,
-  readCompactBlock,
-  type Slots,
-} from '../wire/compact-block.ts'
 import { Assembly } from './assembly.ts'
+import { type CompactBlock, makeCompactBlock, openPrefilled, readCompactBlock, type Slots } from './compact-block.ts'
 import type { ExtraPool } from './extra-pool.ts'
 import { Givers } from './givers.ts'
-import { HeaderJudge } from './header-judge.ts'
 import { type BlockFacts, noBlocks } from './relay-facts.ts'
 import { pause } from './within.ts'
 
@@ -62,6 +57,15 @@ const REMEMBERED = 4_096
 const TRIES_MAX = 5
 /** Transactions that others may lack travel along up to so many bytes. */
 const PREFILLED_BYTES_MAX = 131_072
+/** Time of a core that a proof of work takes. */
+export const WORK_MS = 0.25
+/** How early a header may be to be held until its time; what is earlier comes again by itself. */
+export const EARLY_MS_MAX = 120_000
+const BAD_REMEMBERED = 4_096
+
+const NOT_TAKEN = { kind: 'not-taken' } as const
+const BAD = { kind: 'bad' } as const
+const UNPROVEN = { kind: 'unproven' } as const
 
 /**
  * Blocks by gossip: judges headers, puts the bodies together, and passes on a message that gave its body at once. Any other
@@ -285,4 +289,95 @@ interface Heard {
   readonly compact: CompactBlock
   readonly tip: CheckedTip
   readonly waitMs: number
+}
+
+interface HeaderJudgeDependencies {
+  readonly chain: Chain
+  readonly peers: Peers
+  readonly workVerifier: WorkVerifier
+  readonly clock: Clock
+  readonly facts: BlockFacts
+  /** Tip of a block that is not connected yet. */
+  readonly tipOf: (id: BlockId) => HeaderTip | undefined
+}
+
+/**
+ * What is known of a header: `good` with the time until the clock allows it; `bad` for ever, its sender was reported; or
+ * not taken, and nobody is to blame; `unproven` where its sender has used up the time of a core that he may cost.
+ */
+type HeaderJudgement =
+  | { readonly kind: 'good'; readonly tip: CheckedTip; readonly waitMs: number }
+  | { readonly kind: 'bad' | 'unknown-parent' | 'not-taken' | 'unproven' }
+
+/** Judges headers on known parents, each check before anything dearer, and hashes none of them twice. */
+class HeaderJudge {
+  readonly #deps: HeaderJudgeDependencies
+  readonly #bad = new LruMap<BlockId, 'bad-header' | 'bad-work'>(BAD_REMEMBERED)
+  readonly #hashing = new Map<BlockId, Promise<boolean | undefined>>()
+
+  constructor(dependencies: HeaderJudgeDependencies) {
+    this.#deps = dependencies
+  }
+
+  async judge(from: PeerId, header: SealedHeader): Promise<HeaderJudgement> {
+    const offence = this.#bad.get(header.id)
+    if (offence !== undefined) return this.#condemn(from, header, offence, 'again')
+    const parent = this.#parentOf(header)
+    if (parent === 'invalid') return NOT_TAKEN
+    if (parent === undefined) return { kind: 'unknown-parent' }
+    const tip = extendTip(this.#deps.chain.ruleBook, parent, header)
+    if (!tip.ok) return this.#condemn(from, header, 'bad-header', tip.fault.code)
+    if (tip.value.totalWork < this.#deps.chain.leastWork) {
+      this.#deps.facts.tooLight++
+      return NOT_TAKEN
+    }
+    const { chain, clock } = this.#deps
+    const waitMs = earlyMs(header, clock.now(), chain.ruleBook.at(header.header.height).block)
+    if (waitMs > EARLY_MS_MAX) return NOT_TAKEN
+    const proven = await this.#prove(from, header)
+    if (proven === undefined) return UNPROVEN
+    return proven ? { kind: 'good', tip: tip.value, waitMs } : this.#condemn(from, header, 'bad-work', 'false')
+  }
+
+  #condemn(...[from, { id }, offence, about]: [PeerId, SealedHeader, 'bad-header' | 'bad-work', string]): typeof BAD {
+    this.#bad.set(id, offence)
+    this.#deps.facts.bad++
+    this.#deps.peers.report(from, offence, `${id}: ${about}`)
+    return BAD
+  }
+
+  #parentOf({ header }: SealedHeader): HeaderTip | 'invalid' | undefined {
+    const { chain, tipOf } = this.#deps
+    const entry = chain.database.entry(header.parent)
+    if (entry === undefined) return tipOf(header.parent)
+    // Whoever passes blocks on before they are checked cannot know that one is invalid.
+    return entry.invalid ? 'invalid' : headerTipOf(chain.database, entry)
+  }
+
+  /** Whether the proof of work holds; undefined where it was not looked at. */
+  #prove(from: PeerId, header: SealedHeader): Promise<boolean | undefined> {
+    if (this.#deps.chain.proven.has(header.id)) return Promise.resolve(true)
+    const running = this.#hashing.get(header.id)
+    if (running !== undefined) return running
+    if (!this.#deps.peers.chargeVerification(from, WORK_MS)) return Promise.resolve(undefined)
+    const hashing = this.#hash(from, header).finally(() => this.#hashing.delete(header.id))
+    this.#hashing.set(header.id, hashing)
+    return hashing
+  }
+
+  async #hash(from: PeerId, { id, bytes, header }: SealedHeader): Promise<boolean | undefined> {
+    const { chain, peers, workVerifier, facts } = this.#deps
+    facts.hashes++
+    const cost = chain.ruleBook.at(header.height).block.pow
+    try {
+      const [good] = await workVerifier.verifyWork([{ bytes, target: header.target, cost }])
+      if (good !== true) return false
+    } catch {
+      // The verifier failed, the header did not.
+      return undefined
+    }
+    peers.creditVerification(from, WORK_MS)
+    chain.proven.add(id)
+    return true
+  }
 }

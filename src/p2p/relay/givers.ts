@@ -1,9 +1,23 @@
+import { type MatchedBlock, matchBody } from '../../../consensus/block/check.ts'
 import type { SealedHeader } from '../../../consensus/block/header.ts'
+import type { Timers } from '../../../consensus/chain/ports.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import { LruMap } from '../../../consensus/primitives/lru.ts'
+import { decodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
 import type { PeerId } from '../network.ts'
-import { type FetchDependencies, remind } from './body-fetch.ts'
+import { askPatiently, isBusy } from '../peers/patience.ts'
+import type { Peers } from '../peers/peers.ts'
+import type { ReplyOf } from '../wire/messages.ts'
+import type { Slots } from './compact-block.ts'
 
+/** What fetching works with. */
+export interface FetchDependencies {
+  readonly peers: Peers
+  readonly timers: Timers
+}
+
+/** Times that a busy peer is asked for the same. */
+const BUSY_TIMES = 2
 /** Peers of which it is remembered how often they gave nothing. */
 const REMEMBERED = 1_024
 /** By then an honest peer of any release has a block that it told of, even if it was deceived itself. */
@@ -56,4 +70,77 @@ export class Givers {
     for (const cancel of this.#reminders.values()) cancel()
     this.#reminders.clear()
   }
+}
+
+/**
+ * Asks a peer for what is missing; undefined if it did not help. The peer is not to blame for an answer that fills the slots with
+ * something else: the maker of the message may have named places that the block does not have.
+ */
+export async function fetchMissing(
+  { peers, timers }: FetchDependencies,
+  ...[from, header, slots]: [PeerId, SealedHeader, Slots]
+): Promise<Slots | undefined> {
+  const indexes = slots.flatMap((tx, index) => (tx === undefined ? [index] : []))
+  const patience = { peers, timers, times: BUSY_TIMES }
+  const reply = await askPatiently(patience, from, 'blockTransactions', { block: header.id, indexes })
+  if (!reply.ok) return undefined
+  if (reply.value.length !== indexes.length) {
+    peers.report(from, 'unasked', `${reply.value.length} transactions in place of ${indexes.length}`)
+    return undefined
+  }
+  const came = decoded(peers, from, reply.value)
+  if (came === undefined) return undefined
+  const filled = [...slots]
+  for (const [i, index] of indexes.entries()) filled[index] = came[i]
+  return filled
+}
+
+/** Asks a peer for the whole body, undefined if it did not help; what does not match the header is its fault. */
+export async function fetchBody(
+  { peers, timers }: FetchDependencies,
+  ...[from, header]: [PeerId, SealedHeader]
+): Promise<MatchedBlock | undefined> {
+  const patience = { peers, timers, times: BUSY_TIMES }
+  const reply = await askPatiently(patience, from, 'bodies', [header.id])
+  return reply.ok ? bodyIn(peers, from, header, reply.value) : undefined
+}
+
+/** Asks a peer once more for a body that it must have by now; that it has not is its fault. */
+async function remind({ peers }: FetchDependencies, from: PeerId, header: SealedHeader): Promise<void> {
+  const reply = await peers.exchange.ask(from, 'bodies', [header.id])
+  if (reply.ok) bodyIn(peers, from, header, reply.value)
+  else if (reply.fault.code === 'p2p/refused' && !isBusy(reply.fault))
+    peers.report(from, 'useless', `the body of ${header.id}, which it told of`)
+}
+
+/** The one body of a reply; anything else is reported. */
+function bodyIn(
+  ...[peers, from, header, reply]: [Peers, PeerId, SealedHeader, ReplyOf<'bodies'>]
+): MatchedBlock | undefined {
+  const [first] = reply
+  if (first === undefined || reply.length > 1) {
+    peers.report(from, 'unasked', `${reply.length} bodies in place of one`)
+    return undefined
+  }
+  const transactions = decoded(peers, from, first)
+  if (transactions === undefined) return undefined
+  const block = matchBody(header, transactions)
+  if (block.ok) return block.value
+  peers.report(from, 'bad-body', header.id)
+  return undefined
+}
+
+function decoded(
+  ...[peers, from, transactions]: [Peers, PeerId, ReplyOf<'transactions'>]
+): readonly Transaction[] | undefined {
+  const read: Transaction[] = []
+  for (const bytes of transactions) {
+    const tx = decodeTransaction(bytes)
+    if (!tx.ok) {
+      peers.report(from, 'malformed', `a transaction of a block: ${tx.fault.code}`)
+      return undefined
+    }
+    read.push(tx.value)
+  }
+  return read
 }

@@ -1,5 +1,5 @@
+import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
 import { keptWrite } from '../../../consensus/chain/adoption.ts'
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { KeyValueStore, Write } from '../../../consensus/chain/key-value.ts'
 import { decodeEntry, KEYS, prefixKey } from '../../../consensus/chain/layout.ts'
 import {

@@ -1,6 +1,6 @@
+import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
 import { adoptionPath } from '../../../consensus/chain/adoption-path.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import { collect, type KeyValueStore, prefixRange } from '../../../consensus/chain/key-value.ts'
 import { type BlockEntry, KEYS, prefixKey } from '../../../consensus/chain/layout.ts'
 import type { Clock, Pacer, Timers } from '../../../consensus/chain/ports.ts'

@@ -1,7 +1,7 @@
 import type { Block } from '../../../consensus/block/block.ts'
+import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
 import type { WorkVerifier } from '../../../consensus/block/pow.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { Clock, Pacer, Timers } from '../../../consensus/chain/ports.ts'
 import { type Fault, faultRow } from '../../../consensus/primitives/fault.ts'
 import type { PeerId } from '../network.ts'

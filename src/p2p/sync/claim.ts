@@ -1,5 +1,5 @@
+import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import { shortSha256 } from '../../../consensus/crypto/hash.ts'
 import { equal, writeHex } from '../../../consensus/primitives/bytes.ts'
 import { fault } from '../../../consensus/primitives/fault.ts'
@@ -36,11 +36,11 @@ export function commitmentTo(headers: readonly HeaderTip[]): Uint8Array {
 
 /** Whether a branch that claims so much work is worth hashing: the release knows of as much, and it is near our own head. */
 export function isClaimEnough(chain: ClaimJudge, totalWork: bigint): boolean {
-  return totalWork >= chain.ruleBook.params.minimumWork && chain.isNearHead(totalWork)
+  return totalWork >= chain.ruleBook.params.minimumWork && totalWork >= chain.leastWork
 }
 
 /** The part of a chain that judges claims. */
-export type ClaimJudge = Pick<Chain, 'ruleBook' | 'isNearHead'>
+export type ClaimJudge = Pick<Chain, 'ruleBook' | 'leastWork'>
 
 /**
  * Walks along a branch and keeps commitments alone until what it claims suffices. `p2p/claim` where the branch ends before;

@@ -1,4 +1,5 @@
 import type { Block } from '../../../consensus/block/block.ts'
+import { earlyMs } from '../../../consensus/block/check.ts'
 import type { WorkVerifier } from '../../../consensus/block/pow.ts'
 import type { Chain, Foreknown, ImportOutcome } from '../../../consensus/chain/chain.ts'
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
@@ -8,8 +9,8 @@ import type { Address, BlockId } from '../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
+import { EARLY_MS_MAX } from '../relay/block-relay.ts'
 import { KEY_ADDRESSES_MAX } from '../wire/messages.ts'
-import { HeldBlocks } from './held-blocks.ts'
 import { fetchKeys } from './key-fetch.ts'
 
 /** What the intake works with. */
@@ -29,6 +30,10 @@ const KEY_ROUNDS = 8
 /** Wait after the verifier failed until a stored branch is tried again; doubled each time. */
 const RESUME_MS = 1_000
 const RESUME_MS_MAX = 60_000
+/** Blocks held at most, each up to a mebibyte. */
+const HELD_MAX = 16
+/** Of one sender. */
+const HELD_MAX_EACH = 4
 
 /**
  * Where every block from other nodes enters the chain: fetches the keys that it lacks, holds what comes too early, and says
@@ -140,6 +145,68 @@ export class BlockIntake {
     const mismatch = code === 'block/transactions-root' || code === 'block/witness-root'
     const offence = mismatch ? 'bad-body' : code === 'block/proof-of-work' ? 'bad-work' : 'bad-block'
     this.#deps.peers.report(from, offence, `${block.id}: ${code} ${JSON.stringify(detail)}`)
+  }
+}
+
+interface Held {
+  readonly from: PeerId | null
+  readonly cancel: () => void
+}
+
+/**
+ * Blocks from the future, as our clock has it, until their time has come: clocks differ, so no peer is to blame. Their work is
+ * checked before they take up memory.
+ */
+class HeldBlocks {
+  readonly #deps: IntakeDependencies
+  readonly #again: (block: Block, from: PeerId | null) => Promise<unknown>
+  readonly #held = new Map<BlockId, Held>()
+  #closed = false
+
+  /** `again` is called with a block when its time has come; it must not reject. */
+  constructor(dependencies: IntakeDependencies, again: (block: Block, from: PeerId | null) => Promise<unknown>) {
+    this.#deps = dependencies
+    this.#again = again
+  }
+
+  get size(): number {
+    return this.#held.size
+  }
+
+  /** Holds a block that every cheap check but the clock's has passed, if there is room and its work is true. */
+  async hold(block: Block, from: PeerId | null): Promise<void> {
+    if (this.#room(block.id, from) && (await this.#proven(block)) && this.#room(block.id, from)) this.#keep(block, from)
+  }
+
+  clear(): void {
+    this.#closed = true
+    for (const { cancel } of this.#held.values()) cancel()
+    this.#held.clear()
+  }
+
+  #room(id: BlockId, from: PeerId | null): boolean {
+    if (this.#closed || this.#held.has(id) || this.#held.size >= HELD_MAX) return false
+    return [...this.#held.values()].filter((held) => held.from === from).length < HELD_MAX_EACH
+  }
+
+  async #proven({ id, bytes, header }: Block): Promise<boolean> {
+    const { chain, workVerifier } = this.#deps
+    if (chain.proven.has(id)) return true
+    const cost = chain.ruleBook.at(header.height).block.pow
+    const [good] = await workVerifier.verifyWork([{ bytes, target: header.target, cost }]).catch(() => [false])
+    if (good === true) chain.proven.add(id)
+    return good === true
+  }
+
+  #keep(block: Block, from: PeerId | null): void {
+    const { chain, clock, timers } = this.#deps
+    const waitMs = earlyMs(block, clock.now(), chain.ruleBook.at(block.header.height).block)
+    if (waitMs > EARLY_MS_MAX) return
+    const cancel = timers.after(Math.max(1, waitMs), () => {
+      this.#held.delete(block.id)
+      void this.#again(block, from)
+    })
+    this.#held.set(block.id, { from, cancel })
   }
 }
 

@@ -1,4 +1,4 @@
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
+import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
 import type { PeerId } from '../network.ts'
 import { type Claim, commitmentTo } from './claim.ts'
 import type { BlockRef } from './denials.ts'

@@ -1,6 +1,6 @@
+import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
 import type { WorkVerifier } from '../../../consensus/block/pow.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { PeerId } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
 import { type Claim, keepsClaim } from './claim.ts'

@@ -1,4 +1,4 @@
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
+import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 
 /** A proven header whose block is to come; the header itself is decoded again when it does. */

@@ -1,6 +1,6 @@
+import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
 import { workOfTarget } from '../../../consensus/block/pow.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
 import type { NetworkLog } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'

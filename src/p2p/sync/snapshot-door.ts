@@ -1,4 +1,4 @@
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
+import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
 import type { Result } from '../../../consensus/primitives/result.ts'
 import type { PeerId } from '../network.ts'
 import type { SnapshotRef, StorageMode } from '../wire/messages.ts'

@@ -1,5 +1,5 @@
+import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import { faultMessage } from '../../../consensus/primitives/fault.ts'
 import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peer, Peers } from '../peers/peers.ts'

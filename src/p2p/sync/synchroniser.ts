@@ -1,6 +1,5 @@
-import type { Chain } from '../../../consensus/chain/chain.ts'
-import { isNear } from '../../../consensus/chain/chain.ts'
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
+import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
+import { type Chain, leastWork } from '../../../consensus/chain/chain.ts'
 import type { Clock } from '../../../consensus/chain/ports.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { Result } from '../../../consensus/primitives/result.ts'
@@ -250,7 +249,7 @@ export class Synchroniser {
     if (claim.proven === undefined || !this.#deps.peers.isReady(id)) return 'failed'
     const { tip, buried, isEarly } = claim.proven
     // Another branch that waits is proven to have more, and may still be given.
-    const isOutweighed = !isNear(tip.totalWork, tip, this.#claims.provenWork) && !this.#isStuck
+    const isOutweighed = tip.totalWork < leastWork(tip, this.#claims.provenWork) && !this.#isStuck
     const isLighter = tip.totalWork <= this.#deps.chain.head.totalWork || isOutweighed
     if (this.#isShort(peer, tip.totalWork)) return isEarly ? 'failed' : 'short'
     const kept = snapshots?.keptTip()
@@ -416,7 +415,7 @@ async function collected(
 ): Promise<Claim | null> {
   if (first?.ok !== true) return null
   const { ruleBook, head } = deps.chain
-  const judge = { ruleBook, isNearHead: (totalWork: bigint) => totalWork > head.totalWork }
+  const judge = { ruleBook, leastWork: head.totalWork + 1n }
   const claim = await collectClaim(walk, first.value, judge, around)
   return claim.ok ? claim.value : null
 }

@@ -7,7 +7,7 @@ import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import type { BlockId, WtxId } from '../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { decodeTransaction, encodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
-import { COMPACT_BLOCK, SHORT_ID_BYTES } from './messages.ts'
+import { COMPACT_BLOCK, SHORT_ID_BYTES } from '../wire/messages.ts'
 
 /** A compact block that holds together in itself. Its prefilled transactions are not decoded yet. */
 export interface CompactBlock extends SealedHeader {
@@ -102,46 +102,6 @@ export function* openPrefilled({ count, prefilled }: CompactBlock): Generator<vo
     yield
   }
   return ok(slots)
-}
-
-/**
- * The slots filled with those of the candidates that the short ids name. Where two transactions answer to one id, or one
- * answers to two places, the places stay empty: only their roots could tell who belongs there.
- */
-export function reconstruct(
-  compact: CompactBlock,
-  prefilled: Slots,
-  candidates: readonly Transaction[],
-  hasher: ShortIdHasher = shortIdsOf,
-): Slots {
-  const slots = [...prefilled]
-  const indexOf = placesOf(compact, prefilled)
-  const ids = hasher(
-    shortIdKey(compact.id, compact.salt),
-    candidates.map(({ wtxId }) => wtxId),
-  )
-  const ambiguous = new Set<number>()
-  for (const [i, id] of ids.entries()) {
-    const index = indexOf.get(id)
-    if (index === undefined || index === null) continue
-    const tx = candidates[i] as Transaction
-    if (slots[index] !== undefined && slots[index].wtxId !== tx.wtxId) ambiguous.add(index)
-    slots[index] = tx
-  }
-  for (const index of ambiguous) slots[index] = undefined
-  return slots
-}
-
-/** Index of each short id; null where it stands twice. */
-function placesOf({ shortIds }: CompactBlock, prefilled: Slots): ReadonlyMap<number, number | null> {
-  const places = new Map<number, number | null>()
-  let next = 0
-  for (const [index, slot] of prefilled.entries()) {
-    if (slot !== undefined) continue
-    const id = shortIds[next++] as number
-    places.set(id, places.has(id) ? null : index)
-  }
-  return places
 }
 
 // Six bytes are exact in a number, and a number is a cheap key.

@@ -1,13 +1,15 @@
 import { noise } from '@chainsafe/libp2p-noise'
 import { type Identify, identify, identifyPush } from '@libp2p/identify'
-import type {
-  ConnectionGater,
-  PeerId as LibPeerId,
-  Libp2p,
-  PeerInfo as Libp2pPeerInfo,
-  PeerDiscovery,
-  PrivateKey,
-  TypedEventTarget,
+import {
+  type ConnectionGater,
+  type PeerId as LibPeerId,
+  type Libp2p,
+  type PeerInfo as Libp2pPeerInfo,
+  NotFoundError,
+  type PeerDiscovery,
+  type PeerStore,
+  type PrivateKey,
+  type TypedEventTarget,
 } from '@libp2p/interface'
 import { mdns } from '@libp2p/mdns'
 import { peerIdFromString } from '@libp2p/peer-id'
@@ -15,6 +17,8 @@ import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import type { Clock } from '../../../consensus/chain/ports.ts'
+import { copy } from '../../../consensus/primitives/bytes.ts'
+import { LruMap } from '../../../consensus/primitives/lru.ts'
 import type { PeerId } from '../network.ts'
 import { type Finder, type FoundListener, OWN_ADDRESSES_MAX } from './discovery.ts'
 import { HANDSHAKES } from './entrance.ts'
@@ -22,7 +26,6 @@ import type { Gossip } from './gossip.ts'
 import { identityOf } from './identity.ts'
 import { answeringSeldom } from './lib-bounds.ts'
 import type { NodeTable } from './node-table.ts'
-import { boundPatches, PeerMemory } from './peer-memory.ts'
 
 /** How a node takes part in the network. */
 export interface NodeSettings {
@@ -205,4 +208,53 @@ class Libp2pFinder implements Finder {
 /** Id and addresses as texts, no more addresses than are looked at: each is work. */
 function textsOf({ id, multiaddrs }: Pick<Libp2pPeerInfo, 'id' | 'multiaddrs'>): [PeerId, readonly string[]] {
   return [id.toString() as PeerId, multiaddrs.slice(0, OWN_ADDRESSES_MAX).map(String)]
+}
+
+/** Peers that are remembered; those that are connected are far fewer, and are looked up again and again. */
+export const PEER_NOTES_MAX = 2_048
+/** Longest note of one peer: some pages of what an honest one says. What would outgrow it is not noted. */
+export const PEER_NOTE_BYTES_MAX = 32_768
+
+/** Protocols that are noted of a peer, those it says itself to speak: ours are some fifteen. */
+export const PEER_PROTOCOLS_MAX = 64
+
+/** A name that libp2p keeps something under. */
+interface Key {
+  toString(): string
+}
+
+/**
+ * Notes of libp2p about peers, in memory and bounded: it writes one for every connection and for every stream, and strangers
+ * who come under a new name each time would fill a disk with them. What a restart needs is in the address book.
+ */
+export class PeerMemory {
+  readonly #notes = new LruMap<string, Uint8Array>(PEER_NOTES_MAX)
+
+  get(key: Key): Uint8Array {
+    const note = this.#notes.get(key.toString())
+    if (note === undefined) throw new NotFoundError(`nothing is known of ${key.toString()}`)
+    return note
+  }
+
+  put(key: Key, value: Uint8Array): Key {
+    // libp2p gives a view of a slab of 64 KiB, which a note that is kept would keep whole.
+    if (value.length <= PEER_NOTE_BYTES_MAX) this.#notes.set(key.toString(), copy(value))
+    return key
+  }
+
+  delete(key: Key): void {
+    this.#notes.delete(key.toString())
+  }
+
+  /** libp2p asks for notes of an earlier run when it starts: there are none. */
+  async *query(): AsyncGenerator<never> {}
+}
+
+/** Shortens what peers say of themselves before it is noted: libp2p sorts it anew for each of their streams. */
+function boundPatches(store: PeerStore, self: LibPeerId): void {
+  const patch = store.patch.bind(store)
+  store.patch = (peer, data, options) => {
+    if (peer.equals(self) || data.protocols === undefined) return patch(peer, data, options)
+    return patch(peer, { ...data, protocols: data.protocols.slice(0, PEER_PROTOCOLS_MAX) }, options)
+  }
 }

@@ -1,13 +1,13 @@
 import { type Clock, type Pacer, type Timers, UNPACED } from '../../../consensus/chain/ports.ts'
 import type { RuleBook } from '../../../consensus/chain/rule-book.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
+import { LruMap } from '../../../consensus/primitives/lru.ts'
 import type { Network, NetworkLog, PeerId, PeerInfo } from '../network.ts'
 import type { Status } from '../wire/messages.ts'
 import { WIRE_VERSION } from '../wire/protocols.ts'
 import { Budget } from './budget.ts'
 import { type Conduct, Exchange } from './exchange.ts'
-import type { Offence } from './offences.ts'
-import { Reputation } from './reputation.ts'
+import { BAN_POINTS, DISCONNECT_POINTS, HALF_LIFE_MS, OF_THE_SLOW, OFFENCES, type Offence } from './offences.ts'
 import { Serving, type Turn, type Work } from './serving.ts'
 
 /** The newest block that a peer is known to have. */
@@ -252,5 +252,48 @@ export class Peers implements Conduct {
     // Rules that begin above its head are no difference yet: an upgrade must not part the network before its height.
     if (rules !== ruleBook.fingerprintAt(height)) return 'the peer follows other rules than this release'
     return null
+  }
+}
+
+/** What follows from an offence. */
+export type Consequence = 'none' | 'disconnect' | 'ban'
+
+/** Peers whose points are remembered, those that left too. */
+const PEERS_KEPT = 4_096
+
+interface Points {
+  readonly points: number
+  readonly atMs: number
+}
+
+/** Points of peers for what they did wrong. They outlast a connection, or leaving would wash them off. */
+export class Reputation {
+  readonly #clock: Clock
+  readonly #points = new LruMap<PeerId, Points>(PEERS_KEPT)
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Points of a peer now. */
+  pointsOf(peer: PeerId): number {
+    const found = this.#points.get(peer)
+    if (found === undefined) return 0
+    return found.points * 2 ** (-Math.max(0, this.#clock.now() - found.atMs) / HALF_LIFE_MS)
+  }
+
+  /** Counts an offence and says what follows. */
+  add(peer: PeerId, offence: Offence): Consequence {
+    const before = this.pointsOf(peer)
+    const most = OF_THE_SLOW.has(offence) ? Math.max(before, DISCONNECT_POINTS) : Number.POSITIVE_INFINITY
+    const points = Math.min(most, before + OFFENCES[offence])
+    this.#points.set(peer, { points, atMs: this.#clock.now() })
+    if (points >= BAN_POINTS) return 'ban'
+    return points >= DISCONNECT_POINTS ? 'disconnect' : 'none'
+  }
+
+  /** Forgets what a peer did: its ban was lifted. */
+  forgive(peer: PeerId): void {
+    this.#points.delete(peer)
   }
 }

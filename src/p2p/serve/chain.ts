@@ -1,6 +1,6 @@
 import { encodedBodySize } from '../../../consensus/block/block.ts'
 import type { BlockEntry } from '../../../consensus/chain/layout.ts'
-import type { ChainReader } from '../../../consensus/chain/reader.ts'
+import type { ChainReader, DatabaseReader } from '../../../consensus/chain/reader.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { Answer, Exchange } from '../peers/exchange.ts'
 import type { Turn } from '../peers/serving.ts'
@@ -76,4 +76,19 @@ async function bodiesOf(
     if (turn.due()) await turn.pause()
   }
   return bodies.length > 0 || ids.length === 0 ? { reply: bodies } : { refusal: 'not-held' }
+}
+
+const UNKNOWN = new Uint8Array(0)
+
+/** Answers `keys`: the public keys behind addresses, empty where they are not known or the page is full. */
+export function serveKeys(exchange: Exchange, database: Pick<DatabaseReader, 'keysOf'>): void {
+  exchange.answer('keys', (_, addresses) => {
+    let bytes = 0
+    const reply = addresses.map((address) => {
+      const keys = bytes < PAGE_BYTES ? database.keysOf(address) : undefined
+      bytes += keys?.length ?? 0
+      return keys ?? UNKNOWN
+    })
+    return { reply }
+  })
 }

@@ -8,7 +8,7 @@ import type { Peer, Peers } from '../peers/peers.ts'
 import { pause, within } from '../relay/within.ts'
 import { type Candidates, isChosen } from './candidates.ts'
 import type { BlockRef } from './denials.ts'
-import { locatorBehind, locatorOf } from './locator.ts'
+import { locatorBehind, locatorOf } from './header-walk.ts'
 
 /** What is asked of other peers with. */
 export interface ContestDependencies {

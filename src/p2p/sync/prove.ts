@@ -3,8 +3,10 @@ import type { WorkVerifier } from '../../../consensus/block/pow.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
 import type { PeerId } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
-import { type Claim, keepsClaim } from './claim.ts'
+import { type Claim, commitmentTo, keepsClaim } from './claim.ts'
+import type { BlockRef } from './denials.ts'
 import type { HeaderPage, HeaderWalk, Others } from './header-walk.ts'
+import type { Running } from './reporter.ts'
 
 /** One hash on one core, for the budget of whoever sent the header. */
 const HASH_MS = 0.125
@@ -107,5 +109,52 @@ export async function proveBranch(
     const next = await following
     if (!next.ok) return 'broken'
     page = next.value
+  }
+}
+
+/** Blocks on one that all who follow its branch have, whatever the newest of them are. */
+const BURIED_BLOCKS = 100
+
+/**
+ * Proves the work of a branch to its end beside what is followed: nothing of it is kept but commitments, 40 bytes a page. It takes the
+ * place of another branch only once it is known to have more work.
+ */
+export class ProofRun implements Running {
+  readonly state = 'headers'
+  readonly part = null
+  headersHeight = 0
+  totalWork = 0n
+  readonly #deps: ProveDependencies
+  readonly #peer: PeerId
+  readonly #others: Others
+
+  constructor(dependencies: ProveDependencies, peer: PeerId, others: Others) {
+    this.#deps = dependencies
+    this.#peer = peer
+    this.#others = others
+  }
+
+  /** The proven branch; null where it could not be proven to its end. It never rejects. */
+  async run(unproven: Unproven): Promise<Claim | null> {
+    const { base } = unproven.walk
+    const commitments: Uint8Array[] = []
+    const sizes: number[] = []
+    let newest: readonly BlockRef[] = []
+    let tip: HeaderTip | undefined
+    const take = async (headers: readonly HeaderTip[]): Promise<boolean> => {
+      // Behind a full page may be nothing: that is no page to ask for again.
+      if (headers.length === 0) return true
+      sizes.push(headers.length)
+      commitments.push(commitmentTo(headers))
+      newest = [...newest, ...headers.map(({ id, header }) => ({ id, height: header.height }))].slice(-BURIED_BLOCKS)
+      tip = headers.at(-1) ?? tip
+      this.headersHeight = tip?.header.height ?? 0
+      this.totalWork = tip?.totalWork ?? 0n
+      return true
+    }
+    const end = await proveBranch(unproven, new Prover(this.#deps, this.#peer), take, this.#others)
+    if (end !== 'complete' || base === undefined || tip === undefined) return null
+    const buried = newest.length < BURIED_BLOCKS ? { id: base.id, height: base.header.height } : (newest[0] as BlockRef)
+    return { base, sizes, commitments, proven: { tip, buried, isEarly: unproven.walk.early } }
   }
 }

@@ -1,4 +1,5 @@
 import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
+import type { DatabaseReader } from '../../../consensus/chain/reader.ts'
 import type { Result } from '../../../consensus/primitives/result.ts'
 import type { PeerId } from '../network.ts'
 import type { SnapshotRef, StorageMode } from '../wire/messages.ts'
@@ -56,4 +57,13 @@ export interface SnapshotDoor {
    * fault what was proven so far is kept, and another peer or a later call goes on with it.
    */
   run(plan: SnapshotPlan): Promise<Result<void>>
+}
+
+/** What a node says of the blocks and snapshots that it has: read from the store, so that it is true at every moment. */
+export function heldRange(
+  database: Pick<DatabaseReader, 'held'>,
+  mode: StorageMode,
+  snapshots: readonly SnapshotRef[],
+): HeldRange {
+  return { mode, ...database.held, snapshots }
 }

@@ -183,6 +183,16 @@ describe('a proof of earlier checks', () => {
     expect(matchBody(block, other.transactions)).toMatchObject({ ok: false })
   })
 
+  it('cannot be given other fields', async () => {
+    const block = await source.build(await pays(2))
+    const matched = matchBody(block, block.transactions)
+    const { ruleBook, database, head } = source.chain
+    const tip = extendTip(ruleBook, headerTipOf(database, head), block)
+    if (!matched.ok || !tip.ok) throw new Error('the block is good')
+    expect(() => Object.assign(matched.value, { transactions: [] })).toThrow(TypeError)
+    expect(() => Object.assign(tip.value, { totalWork: 0n })).toThrow(TypeError)
+  })
+
   it('vouches for its own header alone', async () => {
     const good = await source.build([])
     const { ruleBook, database, head } = source.chain

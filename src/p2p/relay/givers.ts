@@ -16,24 +16,24 @@ export interface FetchDependencies {
   readonly timers: Timers
 }
 
-/** Times that a busy peer is asked for the same. */
+/** How often a busy peer is asked for the same. */
 const BUSY_TIMES = 2
-/** Peers of which it is remembered how often they gave nothing. */
+/** Peers whose vain questions are remembered. */
 const REMEMBERED = 1_024
-/** By then an honest peer of any release has a block that it told of, even if it was deceived itself. */
+/** By then an honest peer of any release has the block that it told of, even if a liar deceived it. */
 const REMIND_MS = 60_000
 
 /** What the givers work with. */
 export interface GiversDependencies extends FetchDependencies {
-  /** Whether a block is stored here and good as far as is known. */
+  /** Whether a block is stored here and, as far as is known, good. */
   readonly isGood: (id: BlockId) => boolean
 }
 
-/** Peers as givers of the blocks that they tell of: who is asked first, and who is to blame for never giving any. */
+/** Peers as givers of the blocks that they tell of: which are asked first, and which are to blame for never giving any. */
 export class Givers {
   readonly #deps: GiversDependencies
   readonly #inVain = new LruMap<PeerId, number>(REMEMBERED)
-  /** Peers that are asked again later, and how that is called off. */
+  /** Peers that are asked again later, and what cancels that. */
   readonly #reminders = new Map<PeerId, () => void>()
 
   constructor(dependencies: GiversDependencies) {
@@ -49,12 +49,15 @@ export class Givers {
     this.#inVain.delete(peer)
   }
 
-  /** Notes that a peer was not waited for any longer: the line may be slow, ours as well, so nothing more is made of it. */
+  /** Notes that a peer took too long. Its line may be slow, or ours, so it is not blamed. */
   gaveLate(peer: PeerId): void {
     this.#inVain.set(peer, this.inVain(peer) + 1)
   }
 
-  /** Notes that a peer did not give a block that it told of; if the block turns out good, it is asked once more: one at a time. */
+  /**
+   * Notes that a peer did not give a block that it told of. If the block turns out good, the peer is asked once more. Only one
+   * reminder a peer runs at a time.
+   */
   gaveNothing(peer: PeerId, header: SealedHeader): void {
     this.gaveLate(peer)
     if (this.#reminders.has(peer)) return
@@ -73,8 +76,8 @@ export class Givers {
 }
 
 /**
- * Asks a peer for what is missing; undefined if it did not help. The peer is not to blame for an answer that fills the slots with
- * something else: the maker of the message may have named places that the block does not have.
+ * Asks a peer for missing transactions; undefined if it did not help. The peer is not to blame for transactions that do not fit:
+ * the maker of the message may have named places that the block does not have.
  */
 export async function fetchMissing(
   { peers, timers }: FetchDependencies,
@@ -95,7 +98,7 @@ export async function fetchMissing(
   return filled
 }
 
-/** Asks a peer for the whole body, undefined if it did not help; what does not match the header is its fault. */
+/** Asks a peer for the whole body; undefined if it did not help. A body that does not match the header is its fault. */
 export async function fetchBody(
   { peers, timers }: FetchDependencies,
   ...[from, header]: [PeerId, SealedHeader]
@@ -105,7 +108,7 @@ export async function fetchBody(
   return reply.ok ? bodyIn(peers, from, header, reply.value) : undefined
 }
 
-/** Asks a peer once more for a body that it must have by now; that it has not is its fault. */
+/** Asks a peer once more for a body that it must have by now. Not having it is its fault. */
 async function remind({ peers }: FetchDependencies, from: PeerId, header: SealedHeader): Promise<void> {
   const reply = await peers.exchange.ask(from, 'bodies', [header.id])
   if (reply.ok) bodyIn(peers, from, header, reply.value)
@@ -113,7 +116,7 @@ async function remind({ peers }: FetchDependencies, from: PeerId, header: Sealed
     peers.report(from, 'useless', `the body of ${header.id}, which it told of`)
 }
 
-/** The one body of a reply; anything else is reported. */
+/** The one body of a reply. Anything else is reported. */
 function bodyIn(
   ...[peers, from, header, reply]: [Peers, PeerId, SealedHeader, ReplyOf<'bodies'>]
 ): MatchedBlock | undefined {

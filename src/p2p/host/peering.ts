@@ -14,14 +14,14 @@ import { isPeerId } from './node-address.ts'
 import { PeerManager, type PeerManagerSettings } from './peer-manager.ts'
 import { type PeerRecords, RecordWriter } from './peer-records.ts'
 
-/** The transport, as far as connections are concerned. */
+/** The part of the transport that handles connections. */
 export interface PeeringHost extends Dialer {
   readonly finder: Finder
   setGate(gate: Gate): void
   onBan(listener: (peer: PeerInfo, reason: string) => void): void
 }
 
-/** What peering is made of. */
+/** What peering works with. */
 export interface PeeringDependencies {
   readonly host: PeeringHost
   readonly peers: Peers
@@ -35,12 +35,12 @@ export interface PeeringDependencies {
   readonly bytesOf: (peer: PeerId) => { readonly in: number; readonly out: number } | null
 }
 
-/** Who this node is connected to: the address book, bans, the manager and discovery, wired to one host. */
+/** The connections of this node: address book, bans, manager and discovery, wired to one host. */
 export class Peering {
   readonly manager: PeerManager
   readonly book: AddressBook
   readonly bans: Bans
-  /** What the API sees. */
+  /** The network as the API shows it. */
   readonly network: NetworkApi
   readonly #discovery: Discovery
   readonly #writer: RecordWriter
@@ -67,7 +67,7 @@ export class Peering {
     for (const { info } of peers.list()) this.manager.ready(info.id)
   }
 
-  /** Reads what earlier runs wrote; nothing is dialled before `start`. The records stay the caller's to close. */
+  /** Reads what earlier runs wrote. Nothing is dialled before `start`. The caller closes the records. */
   static async open(dependencies: PeeringDependencies): Promise<Peering> {
     const { records, clock, random, log, settings } = dependencies
     const writer = new RecordWriter(records, (error) =>
@@ -85,7 +85,7 @@ export class Peering {
     this.#discovery.start()
   }
 
-  /** Dials nobody any more and writes what is known; connections are the host's. It never rejects. */
+  /** Stops dialling and writes what is known. The host ends the connections. It never rejects. */
   async stop(): Promise<void> {
     this.#discovery.stop()
     this.manager.stop()
@@ -93,19 +93,19 @@ export class Peering {
   }
 }
 
-/** What the API sees the network through. */
+/** What the network view works with. */
 export interface NetworkViewDependencies {
   readonly peers: Peers
   readonly bans: Bans
   readonly manager: PeerManager
-  /** Bytes over the connections of a peer; null where they are not counted. */
+  /** Bytes over the connections of a peer; null if they are not counted. */
   readonly bytesOf: (peer: PeerId) => { readonly in: number; readonly out: number } | null
 }
 
 const HOUR_MS = 3_600_000
 const OPERATORS_REASON = 'the operator'
 
-/** The network as the API shows it, and the operator's hand on it. */
+/** The network as the API shows it, with the operator's bans. */
 export class NetworkView implements NetworkApi {
   readonly #deps: NetworkViewDependencies
   readonly #offences = new Map<PeerId, Record<string, number>>()
@@ -133,7 +133,7 @@ export class NetworkView implements NetworkApi {
   unban(target: string): Result<BanFacts> {
     const ban = this.#deps.bans.lift(target)
     if (!ban.ok) return ban
-    // Its points would have it banned again for the next trifle.
+    // With its old points it would be banned again for the next small offence.
     if (isPeerId(target)) this.#deps.peers.reputation.forgive(target)
     return ok(ban.value)
   }
@@ -158,7 +158,7 @@ export class NetworkView implements NetworkApi {
     }
   }
 
-  /** Counted for peers that are here and have shaken hands: nobody can grow this by coming and going. */
+  /** Counts only peers that are connected and have shaken hands, so coming and going cannot grow this. */
   #count(peer: PeerId, offence: Offence): void {
     if (!this.#deps.peers.isReady(peer)) return
     const counts = this.#offences.get(peer) ?? {}

@@ -21,13 +21,13 @@ export interface PeerHead {
 export interface Peer {
   readonly info: PeerInfo
   readonly connectedAtMs: number
-  /** What it said last of itself; its head may be older than `head`. */
+  /** Its last status, whose head may be older than `head`. */
   readonly status: Status
   /** The heaviest head that it told of or sent. */
   readonly head: PeerHead
-  /** The most work that it has said or shown it has; of what it showed nothing need be proven. */
+  /** The most work that it claimed or showed, proven or not. */
   readonly claimedWork: bigint
-  /** Milliseconds of the last status exchange, null before the first that we asked for. */
+  /** Milliseconds of the last status exchange that we began; null before the first. */
   readonly latencyMs: number | null
 }
 
@@ -38,29 +38,29 @@ export interface PeerListener {
   news?(peer: Peer): void
   /** `last` is what was known of it. */
   gone?(id: PeerId, last: Peer): void
-  /** Something good was first heard of from a peer. */
+  /** The peer was the first to tell of something good. */
   useful?(id: PeerId, what: News): void
 }
 
 /** What a peer can be the first to tell of. */
 export type News = 'block' | 'transaction'
 
-/** What the peers are made of. */
+/** What the peers work with. */
 export interface PeersDependencies {
   readonly network: Network
   readonly ruleBook: RuleBook
   readonly clock: Clock
   readonly timers: Timers
   readonly log: NetworkLog
-  /** What we say of ourselves. */
+  /** Our own status. */
   readonly ownStatus: () => Status
-  /** Paces answers; one for each. Without it they are not. */
+  /** Makes a pacer for each answer. Without it answers are not paced. */
   readonly pacer?: () => Pacer
-  /** A finer clock, for what answers cost. Without it, as on virtual time, the work of answering takes none. */
+  /** A finer clock for the cost of answers. Without it, as on virtual time, answering takes no time. */
   readonly stopwatch?: () => number
 }
 
-/** A peer is asked again how it stands so often: gossip may have been lost, and a silent one may be dead. */
+/** How often a peer is asked for its status. Gossip may have been lost, and a silent peer may be dead. */
 export const STATUS_EVERY_MS = 20_000
 
 interface Member {
@@ -71,10 +71,7 @@ interface Member {
   cancel: () => void
 }
 
-/**
- * Connected peers: shakes hands, keeps their standing and budgets, and ends connections with those that are of another
- * network or misbehave.
- */
+/** Connected peers. Shakes hands, keeps their points and budgets, and disconnects peers that are of another network or misbehave. */
 export class Peers implements Conduct {
   readonly exchange: Exchange
   readonly reputation: Reputation
@@ -126,7 +123,7 @@ export class Peers implements Conduct {
     return this.#members.get(id)?.budget
   }
 
-  /** Takes time of a core for checking what a peer sent; false where it has used up too much, which is an offence. */
+  /** Charges core time for checking what a peer sent. False if it has used up its allowance, which is an offence. */
   chargeVerification(id: PeerId, ms: number): boolean {
     const budget = this.#members.get(id)?.budget
     if (budget === undefined) return false
@@ -141,8 +138,8 @@ export class Peers implements Conduct {
   }
 
   /**
-   * Does what a peer has us do beside answering it, within the share of the main thread that answers to it may take: it waits for
-   * that. Null where it was not begun when this ended.
+   * Does work that a peer causes beside requests, within its share of the main thread, and waits for that. Null if this stops before the
+   * work began.
    */
   workFor<T>(...[id, kind, bytes, work]: [PeerId, Work, number, (turn: Turn) => Promise<T>]): Promise<T | null> {
     return this.#serving.work(id, kind, bytes, work)
@@ -155,7 +152,7 @@ export class Peers implements Conduct {
     if (consequence !== 'none') this.#deps.network.disconnect(id, offence, consequence === 'ban')
   }
 
-  /** Notes what a peer shows as the end of its branch, of which nothing need be proven: it is held to that as to what it says. */
+  /** Notes the end of the branch that a peer shows, proven or not. It is held to that as to its status. */
   noteClaim(id: PeerId, head: PeerHead): void {
     const member = this.#members.get(id)
     if (member?.peer === undefined) return
@@ -164,7 +161,7 @@ export class Peers implements Conduct {
     this.noteHead(id, head)
   }
 
-  /** Notes that a peer has a block: it sent or announced it. Heads count by work, the first seen on a tie. */
+  /** Notes that a peer sent or announced a block. The head with most work counts, on a tie the first. */
   noteHead(id: PeerId, head: PeerHead): void {
     const member = this.#members.get(id)
     if (member?.peer === undefined || head.totalWork <= member.peer.head.totalWork) return
@@ -177,7 +174,7 @@ export class Peers implements Conduct {
     for (const listener of this.#listeners) listener.useful?.(id, what)
   }
 
-  /** Ends all timers and waits; connections are the network's. */
+  /** Ends all timers and waits. The network ends the connections. */
   stop(): void {
     this.#serving.stop()
     for (const member of this.#members.values()) member.cancel()
@@ -206,7 +203,7 @@ export class Peers implements Conduct {
     if (member.peer !== undefined) for (const listener of this.#listeners) listener.gone?.(id, member.peer)
   }
 
-  /** Asks a peer how it stands, now and again. */
+  /** Asks a peer for its status, now and every `STATUS_EVERY_MS`. */
   async #greet(member: Member): Promise<void> {
     const { id } = member.info
     const startedMs = this.#deps.clock.now()
@@ -219,7 +216,7 @@ export class Peers implements Conduct {
     }
   }
 
-  /** Takes what a peer says of itself; false, and the end of the connection, if it is of another network. */
+  /** Takes a peer's status. If it is of another network: false, and the connection ends. */
   #take(id: PeerId, status: Status, latencyMs: number | null): boolean {
     const member = this.#members.get(id)
     if (member === undefined) return false
@@ -249,7 +246,7 @@ export class Peers implements Conduct {
     const { ruleBook } = this.#deps
     if (version !== WIRE_VERSION) return 'the peer speaks another version of the protocol'
     if (genesis !== ruleBook.genesis.block.id) return 'the peer is of another network'
-    // Rules that begin above its head are no difference yet: an upgrade must not part the network before its height.
+    // Rules that begin above its head do not count: an upgrade must not part the network before its height.
     if (rules !== ruleBook.fingerprintAt(height)) return 'the peer follows other rules than this release'
     return null
   }
@@ -258,7 +255,7 @@ export class Peers implements Conduct {
 /** What follows from an offence. */
 export type Consequence = 'none' | 'disconnect' | 'ban'
 
-/** Peers whose points are remembered, those that left too. */
+/** Peers whose points are remembered, even after they left. */
 const PEERS_KEPT = 4_096
 
 interface Points {
@@ -266,7 +263,7 @@ interface Points {
   readonly atMs: number
 }
 
-/** Points of peers for what they did wrong. They outlast a connection, or leaving would wash them off. */
+/** Points of peers for offences. They outlast a connection, or leaving would wash them off. */
 export class Reputation {
   readonly #clock: Clock
   readonly #points = new LruMap<PeerId, Points>(PEERS_KEPT)
@@ -275,7 +272,6 @@ export class Reputation {
     this.#clock = clock
   }
 
-  /** Points of a peer now. */
   pointsOf(peer: PeerId): number {
     const found = this.#points.get(peer)
     if (found === undefined) return 0
@@ -292,7 +288,7 @@ export class Reputation {
     return points >= DISCONNECT_POINTS ? 'disconnect' : 'none'
   }
 
-  /** Forgets what a peer did: its ban was lifted. */
+  /** Forgets a peer's points because its ban was lifted. */
   forgive(peer: PeerId): void {
     this.#points.delete(peer)
   }

@@ -11,7 +11,7 @@ import { PAGE_BYTES } from '../wire/protocols.ts'
 /** What the chain is served from. */
 export interface ServeChainDependencies {
   readonly chain: ChainReader
-  /** What this node holds just now. */
+  /** What this node holds at the moment. */
   readonly held: () => HeldRange
 }
 
@@ -21,7 +21,10 @@ export function serveChain(exchange: Exchange, dependencies: ServeChainDependenc
   exchange.answer('bodies', (_, ids, turn) => bodiesOf(dependencies, ids, turn))
 }
 
-/** Headers of the best chain after the first id that lies on it. While that moves there are none: what ends early looks like a short chain. */
+/**
+ * Headers of the best chain after the first id of the locator that lies on it. None while the head moves, since a list that ends early
+ * looks like a short chain.
+ */
 async function headersAfter(
   { chain }: ServeChainDependencies,
   { locator, limit }: RequestOf<'headers'>,
@@ -53,7 +56,7 @@ function commonBlock(database: ChainReader['database'], locator: readonly BlockI
   return undefined
 }
 
-/** Transactions of the first so many blocks as fill a page; a block that is not held ends the list. */
+/** Transactions of the first blocks, as many as fill a page. A block that is not held ends the list. */
 async function bodiesOf(
   { chain: { database }, held }: ServeChainDependencies,
   ids: RequestOf<'bodies'>,
@@ -69,7 +72,7 @@ async function bodiesOf(
     if (bodies.length > 0 && bytes + entry.bodyBytes > PAGE_BYTES) break
     const transactions = database.encodedTransactions(id)
     if (transactions === undefined) break
-    // An entry from before its body came may say less than there is.
+    // An entry that was written before its body came may give too small a size.
     bytes += encodedBodySize(transactions)
     if (bodies.length > 0 && bytes > PAGE_BYTES) break
     bodies.push(transactions)
@@ -80,7 +83,7 @@ async function bodiesOf(
 
 const UNKNOWN = new Uint8Array(0)
 
-/** Answers `keys`: the public keys behind addresses, empty where they are not known or the page is full. */
+/** Answers `keys` with the public keys of addresses, empty where they are unknown or the page is full. */
 export function serveKeys(exchange: Exchange, database: Pick<DatabaseReader, 'keysOf'>): void {
   exchange.answer('keys', (_, addresses) => {
     let bytes = 0

@@ -16,7 +16,7 @@ export interface ContestDependencies {
   readonly peers: Peers
   readonly clock: Clock
   readonly timers: Timers
-  /** Whether peers or seeds are configured, or have been met before. */
+  /** Whether peers or seeds are configured. */
   readonly expectsPeers: boolean
 }
 

@@ -21,23 +21,22 @@ export interface IntakeDependencies {
   readonly clock: Clock
   readonly timers: Timers
   readonly log: NetworkLog
-  /** Called with errors after which the process must not go on: bugs in consensus, a failing disk. */
+  /** Hears of errors after which the process must not go on: bugs in consensus, a failing disk. */
   readonly onFatal: (error: unknown) => void
 }
 
-/** Each round brings keys that were not here, so a block that still lacks some after this many has a liar behind it. */
+/** Each round brings missing keys. A block that still lacks some after so many rounds comes from a liar. */
 const KEY_ROUNDS = 8
-/** Wait after the verifier failed until a stored branch is tried again; doubled each time. */
+/** Wait after a failure of the verifier until a stored branch is tried again. It doubles each time. */
 const RESUME_MS = 1_000
 const RESUME_MS_MAX = 60_000
-/** Blocks held at most, each up to a mebibyte. */
+/** Blocks that are held, each up to a mebibyte: of all senders, of one. */
 const HELD_MAX = 16
-/** Of one sender. */
 const HELD_MAX_EACH = 4
 
 /**
- * Where every block from other nodes enters the chain: fetches the keys that it lacks, holds what comes too early, and says
- * who is to blame for a bad one.
+ * The entry to the chain for every block from other nodes. It fetches missing keys, holds blocks that come too early, and says which peer
+ * is to blame for a bad one.
  */
 export class BlockIntake {
   readonly #deps: IntakeDependencies
@@ -50,7 +49,7 @@ export class BlockIntake {
     this.#held = new HeldBlocks(dependencies, (block, from) => this.take(block, from))
   }
 
-  /** Ends all timers and drops what is held; calls under way end by themselves. */
+  /** Ends all timers and drops held blocks. Calls under way end by themselves. */
   stop(): void {
     this.#stopped = true
     this.#held.clear()
@@ -58,9 +57,8 @@ export class BlockIntake {
   }
 
   /**
-   * Imports a block. `from` answers for the block: name the peer on whose best chain it lies, and null where it was passed on
-   * before it was checked, as gossip is, for then no peer is to blame. A
-   * mismatch of roots counts as a false body. Faults are the chain's; it never rejects.
+   * Imports a block. `from` is the peer that answers for it, because it lies on that peer's best chain. Null for gossip, which is passed on
+   * unchecked, so no peer is to blame. A mismatch of roots counts as a false body. Faults are the chain's. It never rejects.
    */
   async take(block: Block, from: PeerId | null, known: Foreknown = {}): Promise<Result<ImportOutcome>> {
     let outcome = await this.#import(() => this.#deps.chain.import(block, known))
@@ -73,14 +71,14 @@ export class BlockIntake {
     return outcome
   }
 
-  /** Whether the block ends a stored branch that ought to be the best and is not yet: something held it up. */
+  /** Whether the block ends a stored branch that is heavier than the head: something held it up. */
   #isWaiting({ id }: Block, outcome: Result<ImportOutcome>): boolean {
     if (outcome.ok || outcome.fault.code !== 'chain/known-block') return false
     const { database, head } = this.#deps.chain
     return (database.entry(id)?.totalWork ?? 0n) > head.totalWork
   }
 
-  /** A block of a side branch was stored before its keys were missed: then the branch is what is tried again. */
+  /** Tries a block again. One of a side branch was stored before its keys were missed, so its branch is taken up instead. */
   async #again(block: Block, known: Foreknown): Promise<Result<ImportOutcome>> {
     const { chain } = this.#deps
     const stored = chain.database.entry(block.id)
@@ -106,7 +104,7 @@ export class BlockIntake {
     }
   }
 
-  /** Without this a heavier branch that is stored would wait for the next block. */
+  /** Without this a stored heavier branch would wait for the next block. */
   #resumeIn(ms: number): void {
     if (this.#stopped || this.#cancelResume !== null) return
     this.#cancelResume = this.#deps.timers.after(ms, () => void this.#resume(ms))
@@ -123,7 +121,7 @@ export class BlockIntake {
     }
   }
 
-  /** Whether any key came that was not here. */
+  /** Fetches missing keys. True if any came. */
   async #fetchKeys(block: Block, from: PeerId | null): Promise<boolean> {
     const { chain, log } = this.#deps
     const addresses = missingKeys(chain, block)
@@ -154,8 +152,8 @@ interface Held {
 }
 
 /**
- * Blocks from the future, as our clock has it, until their time has come: clocks differ, so no peer is to blame. Their work is
- * checked before they take up memory.
+ * Blocks that our clock does not allow yet, until their time has come. Clocks differ, so no peer is to blame. Their work is checked before
+ * they take up memory.
  */
 class HeldBlocks {
   readonly #deps: IntakeDependencies
@@ -163,7 +161,7 @@ class HeldBlocks {
   readonly #held = new Map<BlockId, Held>()
   #closed = false
 
-  /** `again` is called with a block when its time has come; it must not reject. */
+  /** `again` gets a block when its time has come. It must not reject. */
   constructor(dependencies: IntakeDependencies, again: (block: Block, from: PeerId | null) => Promise<unknown>) {
     this.#deps = dependencies
     this.#again = again
@@ -173,7 +171,7 @@ class HeldBlocks {
     return this.#held.size
   }
 
-  /** Holds a block that every cheap check but the clock's has passed, if there is room and its work is true. */
+  /** Holds a block if there is room and its work is true. Every cheap check but the clock's was passed. */
   async hold(block: Block, from: PeerId | null): Promise<void> {
     if (this.#room(block.id, from) && (await this.#proven(block)) && this.#room(block.id, from)) this.#keep(block, from)
   }
@@ -210,12 +208,12 @@ class HeldBlocks {
   }
 }
 
-/** Blocks of a branch that are looked through at most; what lies deeper shows in the next round. */
+/** Blocks of a branch that are searched for missing keys. Deeper ones are found in the next round. */
 const BLOCKS_MAX = 256
 
 /**
- * Addresses whose keys a block needs and the registry lacks, those of stored side blocks below it too: all of a branch at
- * once saves a round for each. At most so many as one request names.
+ * Addresses whose keys a block and the stored side blocks below it need and the registry lacks, at most as many as one request names.
+ * Asking for a whole branch at once saves a round for each block.
  */
 function missingKeys({ keys, database }: Chain, block: Block): readonly Address[] {
   const missing = new Set<Address>()

@@ -8,23 +8,23 @@ import type { BlockRef } from './denials.ts'
 import type { HeaderPage, HeaderWalk, Others } from './header-walk.ts'
 import type { Running } from './reporter.ts'
 
-/** One hash on one core, for the budget of whoever sent the header. */
+/** Milliseconds of one core for one hash, charged to the peer that sent the header. */
 const HASH_MS = 0.125
-/** The first batch of a peer costs a liar a ban and us some milliseconds; later ones are large enough to keep all threads busy. */
+/** The first batch is small: a lie in it costs us some milliseconds and the liar a ban. Later ones keep all threads busy. */
 const BATCH_FIRST = 64
 const BATCH_MAX = 512
 
-/** What proves headers. */
+/** What a prover works with. */
 export interface ProveDependencies {
   readonly chain: Chain
   readonly peers: Peers
   readonly workVerifier: WorkVerifier
 }
 
-/** What became of a batch: nobody's work is false where the threads failed, or the peer's allowance is used up. */
+/** What became of a batch. `unproven`: the threads failed, or the peer's allowance is used up. Then no header is known to be false. */
 export type Proof = 'proven' | 'false' | 'unproven'
 
-/** Checks the proof of work of one peer's headers, in growing batches, and remembers what is proven. */
+/** Checks the proof of work of one peer's headers in growing batches, and remembers what is proven. */
 export class Prover {
   readonly #deps: ProveDependencies
   readonly #peer: PeerId
@@ -35,7 +35,7 @@ export class Prover {
     this.#peer = peer
   }
 
-  /** Proves headers in their order; stops at the first batch with a false one, whose sender is reported. It never rejects. */
+  /** Proves headers in order, up to the first batch with a false one, whose sender is reported. It never rejects. */
   async prove(headers: readonly HeaderTip[]): Promise<Proof> {
     const { proven } = this.#deps.chain
     const open = headers.filter(({ id }) => !proven.has(id))
@@ -50,7 +50,7 @@ export class Prover {
     return 'proven'
   }
 
-  /** Takes headers for proven that were proven before. */
+  /** Accepts headers that were proven before. */
   async trust(headers: readonly HeaderTip[]): Promise<Proof> {
     for (const { id } of headers) this.#deps.chain.proven.add(id)
     return 'proven'
@@ -77,10 +77,10 @@ export class Prover {
   }
 }
 
-/** How the proving of a branch ended: at the branch's end; because its owner broke off, lied or changed it; because nobody wants more. */
+/** How proving a branch ended. `broken`: its owner broke off, lied or changed it. `unwanted`: `take` wanted no more. */
 export type ProvenEnd = 'complete' | 'broken' | 'unwanted'
 
-/** A branch to be proven: where it is walked, and what it claimed before if it had to. */
+/** A branch to prove: its walk, and what it claimed before if it had to. */
 export interface Unproven {
   readonly walk: HeaderWalk
   readonly first: HeaderPage
@@ -88,8 +88,8 @@ export interface Unproven {
 }
 
 /**
- * Proves a peer's branch to its end. A page is fetched and checked while the one before is hashed. `take` receives what is
- * proven, in order; false from it ends the work. With `others` a peer whose pages come too slowly gives way where others wait.
+ * Proves a peer's branch to its end. Each page is fetched and checked while the one before is hashed. `take` gets proven headers in order
+ * and ends the work with false. With `others`, a peer whose pages come too slowly gives way to a waiting one.
  */
 export async function proveBranch(
   { walk, first, claim }: Unproven,
@@ -112,12 +112,12 @@ export async function proveBranch(
   }
 }
 
-/** Blocks on one that all who follow its branch have, whatever the newest of them are. */
+/** So far below the end of a branch, all that follow it have the block, whatever the newest ones are. */
 const BURIED_BLOCKS = 100
 
 /**
- * Proves the work of a branch to its end beside what is followed: nothing of it is kept but commitments, 40 bytes a page. It takes the
- * place of another branch only once it is known to have more work.
+ * Proves the work of a branch to its end while another is followed, and keeps only commitments, 40 bytes a page. The branch takes the place
+ * of another only once it is known to have more work.
  */
 export class ProofRun implements Running {
   readonly state = 'headers'
@@ -134,7 +134,7 @@ export class ProofRun implements Running {
     this.#others = others
   }
 
-  /** The proven branch; null where it could not be proven to its end. It never rejects. */
+  /** The proven branch; null if it could not be proven to its end. It never rejects. */
   async run(unproven: Unproven): Promise<Claim | null> {
     const { base } = unproven.walk
     const commitments: Uint8Array[] = []
@@ -142,7 +142,7 @@ export class ProofRun implements Running {
     let newest: readonly BlockRef[] = []
     let tip: HeaderTip | undefined
     const take = async (headers: readonly HeaderTip[]): Promise<boolean> => {
-      // Behind a full page may be nothing: that is no page to ask for again.
+      // An empty page behind a full one is not asked for again.
       if (headers.length === 0) return true
       sizes.push(headers.length)
       commitments.push(commitmentTo(headers))

@@ -9,7 +9,6 @@ export type PeerId = string & { readonly __peerId: unique symbol }
 export interface PeerInfo {
   readonly id: PeerId
   readonly direction: 'inbound' | 'outbound'
-  /** Multiaddr of the other end. */
   readonly address: string
 }
 
@@ -50,10 +49,7 @@ export const UNMEASURED: JudgingTime = {
 /** Judges a gossiped message. It never rejects. Only `accept` passes the message on. */
 export type GossipJudge = (from: PeerId, body: Uint8Array, time?: JudgingTime) => Promise<Verdict>
 
-/**
- * Carries messages between nodes: libp2p in the daemon, virtual links in the simulator. It enforces the sizes and deadlines of the protocol
- * table in both directions.
- */
+/** Carries messages between nodes, within the sizes and deadlines of the protocol table: libp2p in the daemon, virtual links in tests. */
 export interface Network {
   readonly self: PeerId
   peers(): readonly PeerInfo[]
@@ -66,7 +62,6 @@ export interface Network {
   publish(topic: TopicName, body: Uint8Array): void
   /** Sets the judge of a topic. Call it once for each. */
   subscribe(topic: TopicName, judge: GossipJudge): void
-  /** Ends the connection; `banned` also keeps the peer away. */
   disconnect(peer: PeerId, reason: string, banned?: boolean): void
 }
 

@@ -25,7 +25,6 @@ export interface PeerNodeDependencies {
   readonly workVerifier: WorkVerifier
   readonly clock: Clock
   readonly timers: Timers
-  /** Makes a pacer for one stream of work. */
   readonly pacer: () => Pacer
   readonly log: NetworkLog
   /** A finer clock for the cost of answers, see {@link PeersDependencies}. */
@@ -34,7 +33,6 @@ export interface PeerNodeDependencies {
   readonly random: () => bigint
   /** Program and release, for people. */
   readonly agent: string
-  /** What this node holds at the moment. */
   readonly held: () => HeldRange
   readonly transactionMode: TransactionMode
   /** Makes the part that takes snapshots; null if this node takes none. */

@@ -10,10 +10,7 @@ import type { PeerRecords, RecordWriter } from './peer-records.ts'
 export const ADDRESSES_MAX = 4_096
 /** Unconfirmed addresses that one source may have told of. */
 export const HEARD_PER_SOURCE = 256
-/**
- * Known addresses on one machine: an IPv4 address, or a /64 of IPv6. Known means that a node there said so itself or that we
- * reached it.
- */
+/** Known addresses on one machine: an IPv4 address, or a /64 of IPv6. Known: a node there said so itself, or we reached it. */
 export const KNOWN_PER_HOST = 4
 /** Known addresses in one group: /16 of IPv4, /32 of IPv6. */
 export const KNOWN_PER_GROUP = 64
@@ -41,9 +38,7 @@ export interface BookEntry {
   readonly ip: Ip
   /** Names of its machine and its group; null where limits by address do not apply. */
   readonly place: { readonly host: string; readonly group: string } | null
-  /**
-   * Source of the address: `dialled` (it came from elsewhere), `mdns`, `kad`, or `from ` and the group of the peer that told of it.
-   */
+  /** Source of the address: `dialled` (it came from elsewhere), `mdns`, `kad`, or `from ` and the group of the peer that told of it. */
   readonly source: string
   readonly heardMs: number
   /** Time of the last successful dial; 0 if none. */
@@ -51,7 +46,6 @@ export interface BookEntry {
   /** Time when a peer at this IP address last said that it listens there; 0 if never. */
   readonly seenMs: number
   readonly triedMs: number
-  /** Failures since the last success. */
   readonly failures: number
 }
 
@@ -69,11 +63,9 @@ export class AddressBook {
   readonly #deps: AddressBookDependencies
   readonly #entries = new Map<string, BookEntry>()
   readonly #perPeer = new Map<PeerId, number>()
-  /** Count of unconfirmed addresses by source. */
   readonly #heard = new Map<string, number>()
   /** Count of known addresses by machine and by group, whose names never collide. */
   readonly #known = new Map<string, number>()
-  /** Count of addresses that we dialled with success, by machine. */
   readonly #reached = new Map<string, number>()
 
   constructor(dependencies: AddressBookDependencies) {
@@ -102,10 +94,7 @@ export class AddressBook {
       else this.#keep(entry)
   }
 
-  /**
-   * Adds an address that a source told of. False, with no change, if it has no IP address or no id, if this network does not dial
-   * it, or if its source has told of too many that no one confirmed.
-   */
+  /** Adds an address that a source told of; false if it has no IP address or id, is not dialled here, or its source is at its bound. */
   add(text: string, source: string): boolean {
     const entry = this.#entryOf(text, source)
     return entry !== undefined && (this.#entries.has(entry.text) || this.#admit(entry))
@@ -144,8 +133,8 @@ export class AddressBook {
   }
 
   /**
-   * One address that is due to be tried and fits. Addresses that worked before and untried ones are drawn equally often, so neither
-   * old friends nor a flood of new names decide alone. `needy` shortens the waits.
+   * One address that is due to be tried and fits. Addresses that worked before and untried ones are drawn equally often, so neither old
+   * friends nor a flood of new names decide alone. `needy` shortens the waits.
    */
   pick(fits: (entry: BookEntry) => boolean, needy: boolean): BookEntry | undefined {
     const now = this.#deps.clock.now()
@@ -157,9 +146,7 @@ export class AddressBook {
     return from[Math.floor(this.#deps.random() * from.length)]
   }
 
-  /**
-   * Addresses to tell a peer: drawn at random, few of each group, of nodes that were there in the last day. `except` is left out.
-   */
+  /** Addresses to tell a peer: drawn at random, few of each group, of nodes that were there in the last day. `except` is left out. */
   good(limit: number, except?: PeerId): readonly string[] {
     const sinceMs = this.#deps.clock.now() - GOOD_MS
     const good = [...this.#entries.values()].filter(

@@ -86,13 +86,11 @@ export class Bans {
     return this.#find(hostOf(ip)) !== undefined
   }
 
-  /** All bans in force, the newest first. */
   list(): readonly Ban[] {
     for (const name of [...this.#bans.keys()]) this.#find(name)
     return [...this.#bans.values()].toSorted((a, b) => b.sinceMs - a.sinceMs)
   }
 
-  /** The ban of a name. A ban that has ended is removed. */
   #find(name: string): Ban | undefined {
     const ban = this.#bans.get(name)
     if (ban === undefined || ban.untilMs > this.#clock.now()) return ban

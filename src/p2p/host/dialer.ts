@@ -22,10 +22,7 @@ export interface Dialer {
   readonly self: PeerId
   /** Open connections. One that was hung up may be among them until it has closed. */
   connections(): readonly Connection[]
-  /**
-   * Dials a multiaddr and gives the id of the node that answered, encrypted. It has its own deadline and never rejects. Faults:
-   * `p2p/unreachable`, `p2p/timeout`.
-   */
+  /** Dials and gives the id of the node that answered, encrypted. It has a deadline. Faults: `p2p/unreachable`, `p2p/timeout`. */
   dial(address: string): Promise<Result<PeerId>>
   /** Ends one connection. Unknown ids are ignored. */
   hangUp(connectionId: string, reason: string): void

@@ -37,9 +37,7 @@ export interface DiscoveryDependencies {
 const FIRST_WALK_MS = 5_000
 const NEEDY_WALK_MS = 60_000
 const WALK_MS = 600_000
-/**
- * How often peers that did not say where they listen are asked again, and how long after they connected. No other source tells us.
- */
+/** How often peers that did not say where they listen are asked again, and how long after they connected. No other source tells us. */
 const IDENTIFY_EVERY_MS = 20_000
 const IDENTIFY_AFTER_MS = 10_000
 /** Addresses that are taken from a peer about itself. */

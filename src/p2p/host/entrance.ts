@@ -13,16 +13,13 @@ export const SOCKETS_PER_SECOND = { public: 5, private: 30 } as const
 /** How long an inbound socket may stay silent before its first bytes. */
 export const SILENT_MS = 4_000
 /**
- * The time of the main thread that inbound handshakes may take. If there is none, a handshake waits; the net that used least in the
- * last minute goes first. After `waitMs` its socket is closed.
+ * The time of the main thread that inbound handshakes may take. If there is none, a handshake waits; the net that used least in the last
+ * minute goes first. After `waitMs` its socket is closed.
  */
 export const HANDSHAKES = {
   /** Charge for one handshake. 6.4 ms were measured with an honest end, 10.6 ms with both questions of identify behind it. */
   ms: 10,
-  /**
-   * Shares of the main thread: of all handshakes, beside it of machines that we dialled with success, and within both of a /24
-   * (IPv6: a /48).
-   */
+  /** Shares of the main thread: all handshakes; beside it machines that we dialled with success; within both a /24 (IPv6: a /48). */
   allShare: 0.2,
   knownShare: 0.05,
   netShare: 0.1,
@@ -59,17 +56,13 @@ interface Stranger {
   readonly socket: InboundSocket
   readonly host: string
   readonly net: string
-  /** Whether limits by address do not apply. */
   readonly isExempt: boolean
   readonly isKnown: boolean
   readonly settle: (admitted: boolean) => void
   cancel: () => void
 }
 
-/**
- * Where inbound sockets wait until there is time for their handshake. Only few of each network may wait. Our own dials do not pass
- * here.
- */
+/** Where inbound sockets wait until there is time for their handshake, few of each network. Our own dials do not pass here. */
 export class Entrance {
   readonly #deps: EntranceDependencies
   /** The oldest first. */
@@ -133,8 +126,8 @@ export class Entrance {
   }
 
   /**
-   * Makes room where a limit is reached: ends the oldest socket of the same machine, of the same net, or of the most crowded net.
-   * Known machines keep their places against unknown ones. False if only known machines could make room for an unknown one.
+   * Makes room where a limit is reached: ends the oldest socket of the same machine, of the same net, or of the most crowded net. Known
+   * machines keep their places against unknown ones. False if only known machines could make room for an unknown one.
    */
   #makeRoomFor({ host, net, isExempt, isKnown }: Stranger): boolean {
     const end = (crowd: readonly Stranger[], groupBy: 'host' | 'net'): boolean => {
@@ -221,7 +214,6 @@ export class Entrance {
     return net
   }
 
-  /** Milliseconds that the handshakes of a net took lately. */
   #usedBy({ usedMs, usedAtMs }: Net): number {
     return usedMs * Math.exp(-Math.max(0, this.#deps.clock.now() - usedAtMs) / USE_MS)
   }

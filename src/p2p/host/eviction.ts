@@ -16,9 +16,8 @@ export interface Merits {
 const PER_VIRTUE = 12
 
 /**
- * Inbound connections that stay when a new one wants in. A few each: those that last brought blocks, that last brought
- * transactions, that answer fastest, that are most alone in their network. Then the oldest half of the rest. An attacker would have
- * to be better at all of it.
+ * Inbound connections that stay when a new one wants in. A few each: those that last brought blocks, that last brought transactions, that
+ * answer fastest, that are most alone in their network. Then the oldest half of the rest. An attacker would have to be better at all of it.
  */
 export function protectedOf(
   inbound: readonly Connection[],

@@ -29,8 +29,8 @@ const TOPICS = Object.keys(TOPIC_BYTES_MAX) as readonly TopicName[]
 const PROTOCOL = '/meshsub/1.2.0'
 
 /**
- * Score within the mesh. Time and deliveries earn little, so that no peer saves up for invalid messages. Quiet topics cost nothing.
- * Three invalid messages end all gossip with a peer for a while. Anything else is punished by points.
+ * Score within the mesh. Time and deliveries earn little, so that no peer saves up for invalid messages. Quiet topics cost nothing. Three
+ * invalid messages end all gossip with a peer for a while. Anything else is punished by points.
  */
 const TOPIC_SCORE = {
   topicWeight: 1,
@@ -107,7 +107,6 @@ export class Gossip {
     this.#meter = new GossipMeter({ links: dependencies.links, frameMax: FRAME_MAX, protocol: PROTOCOL })
   }
 
-  /** The service that libp2p builds the node with. */
   service(): (components: GossipSubComponents) => GossipSub {
     const build = gossipsub({
       globalSignaturePolicy: StrictNoSign,
@@ -138,7 +137,6 @@ export class Gossip {
     }
   }
 
-  /** Sets the judge of a topic. */
   judge(topic: TopicName, judge: GossipJudge): void {
     if (this.#judges.has(topic)) throw new Error(`${topic} is judged already`)
     this.#judges.set(topic, judge)

@@ -214,7 +214,6 @@ export class Host implements Network, Dialer {
     return this.#links.bytesOf(peer) ?? null
   }
 
-  /** Bytes over all connections since the start, for metrics. */
   get totalBytes(): { readonly in: number; readonly out: number } {
     return this.#links.total
   }
@@ -292,8 +291,8 @@ export class Host implements Network, Dialer {
 }
 
 /**
- * Opens the host. It listens and dials once it is started. Set handlers and judges before that. Fault: `p2p/address-unusable` if
- * libp2p refuses the settings, all of which are addresses.
+ * Opens the host. It listens and dials once it is started. Set handlers and judges before that. Fault: `p2p/address-unusable` if libp2p
+ * refuses the settings, all of which are addresses.
  */
 export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const host = new Host(options)
@@ -323,7 +322,6 @@ const PING_STREAMS_MAX = 2
 const PING_BYTES = 32
 const PING_MS = 5_000
 
-/** Gives back the one ping of a stream and ends the stream. */
 function answerPing(stream: Stream): void {
   const timer = setTimeout(() => stream.abort(new Error('no whole ping in time')), PING_MS)
   const chunks: Uint8Array[] = []

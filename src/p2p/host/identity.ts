@@ -19,10 +19,7 @@ export interface Identity {
   readonly peer: PeerId
 }
 
-/**
- * The node's Ed25519 key, made at the first start. Others know a node by it, so it must outlive the process. Fault:
- * `p2p/key-damaged`.
- */
+/** The node's Ed25519 key, made at the first start. Others know a node by it, so it must outlive the process. Fault: `p2p/key-damaged`. */
 export async function loadIdentity(folder: string): Promise<Result<Identity>> {
   const path = join(folder, IDENTITY_FILE)
   const written = await readIfThere(path)

@@ -4,10 +4,10 @@ import type { JudgingTime } from '../network.ts'
 import { ClockedBucket } from '../peers/budget.ts'
 
 /**
- * What streams, muxer frames and gossip fields cost of the main thread, whatever they hold (`npm run bench -- inbound-flood`). The
- * cost of judging gossip is measured, and counts unless the message is passed on. Each connection has its own share. Beyond that it
- * draws on one share for all. While that is used up, the connection is not read: it loses time, and is not blamed. A new connection
- * may take little at once, because names are free. What it owes at its end is charged to its net.
+ * What streams, muxer frames and gossip fields cost of the main thread, whatever they hold (`npm run bench -- inbound-flood`). The cost of
+ * judging gossip is measured, and counts unless the message is passed on. Each connection has its own share. Beyond that it draws on one
+ * share for all. While that is used up, the connection is not read: it loses time, and is not blamed. A new connection may take little at
+ * once, because names are free. What it owes at its end is charged to its net.
  */
 export const INBOUND_WORK = {
   streamMs: 0.3,
@@ -24,7 +24,6 @@ export const INBOUND_WORK = {
   restMs: 3_000,
 } as const
 
-/** How often a resting connection is looked at. */
 const LOOK_MS = 50
 
 /** A connection whose reading can be paused. */
@@ -67,7 +66,6 @@ export class WorkAccount {
     this.#clock = clock
   }
 
-  /** Milliseconds that it owes. */
   get owedMs(): number {
     return Math.max(0, -this.#own.left)
   }
@@ -86,7 +84,6 @@ export class WorkAccount {
     this.#look(this.#clock.now() + INBOUND_WORK.restMs)
   }
 
-  /** Measures what judging a message takes. */
   judging(): Judging {
     return new Judging(this)
   }
@@ -139,7 +136,6 @@ export class Judging implements JudgingTime {
     }
   }
 
-  /** Charges what was not charged yet. */
   charge(): void {
     this.#account.spend(this.#ms)
     this.#ms = 0

@@ -48,8 +48,8 @@ export interface Dispatching {
 type Bytes = Event & { readonly data: Uint8Array | (Iterable<Uint8Array> & { readonly byteLength: number }) }
 
 /**
- * Reads no more from a stream than its protocol may bring. libp2p would take ten messages where one is enough, and decode them at
- * any cost. This stands below the listeners, since bytes that come before the first listener are kept for it.
+ * Reads no more from a stream than its protocol may bring. libp2p would take ten messages where one is enough, and decode them at any cost.
+ * This stands below the listeners, since bytes that come before the first listener are kept for it.
  */
 export function boundBytes(stream: Dispatching, onOffence: (offence: ScanOffence, protocol: string) => void): void {
   const dispatch = stream.dispatchEvent.bind(stream)
@@ -116,8 +116,8 @@ export const UPGRADE_WRITES_MAX = 32
 export const STREAM_WRITES_MAX = 16
 
 /**
- * Ends a negotiation without end. Each line of four bytes or more costs us an answer and a turn of the thread, and a stranger could
- * send as many as its line carries. `isOver` says whether the negotiation has ended.
+ * Ends a negotiation without end. Each line of four bytes or more costs us an answer and a turn of the thread, and a stranger could send as
+ * many as its line carries. `isOver` says whether the negotiation has ended.
  */
 export function boundAnswers(target: Answering, max: number, isOver: () => boolean): void {
   const send = target.send.bind(target)

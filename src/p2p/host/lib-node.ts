@@ -151,7 +151,6 @@ async function reachability({ upnp, clock }: NodeSettings): Promise<Record<strin
   return { autonat, upnp: uPnPNAT() }
 }
 
-/** A libp2p service that reports peers. */
 type Finding = TypedEventTarget<{ readonly peer: CustomEvent<Libp2pPeerInfo> }>
 
 /** The libp2p services that find nodes; null if one is off. */

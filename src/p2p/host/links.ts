@@ -24,10 +24,7 @@ const MIB = 1_048_576
  * repeat at 300 transactions a second. With a higher one a steady flood would last.
  */
 const UNASKED_BYTES: Allowance = { burst: 8 * MIB, perSecond: MIB }
-/**
- * Useless gossip that is given back too, since the peer that passes it on is not to blame. Beyond this it counts as unasked, so that a
- * flood of it is bounded.
- */
+/** Useless gossip that is given back too, since its sender only passes it on. Beyond this it counts as unasked, as any flood. */
 const IGNORED_BYTES: Allowance = { burst: 8 * MIB, perSecond: MIB / 4 }
 /** Frames and fields of gossip, see `MessageScanner.units`. */
 const GOSSIP_UNITS: Allowance = { burst: 50_000, perSecond: 10_000 }
@@ -54,7 +51,6 @@ export interface Link extends Connection {
   readonly streamsOpened: ClockedBucket
   /** Main-thread time that reading it takes. */
   readonly work: WorkAccount
-  /** Bytes of the whole connection so far, framing included. */
   readonly bytes: { in: number; out: number }
 }
 
@@ -66,7 +62,6 @@ export interface LinksDependencies {
   readonly clock: Clock
   readonly log: NetworkLog
   readonly blame: Blame
-  /** Hears of each connection that has ended. */
   readonly ended: (link: Link) => void
 }
 
@@ -120,7 +115,6 @@ export class Links {
     boundAnswers(socket, UPGRADE_WRITES_MAX, () => this.#upgraded.has(socket))
   }
 
-  /** Adds a connection that was just opened. */
   add(connection: LibConnection): void {
     this.#upgraded.add(socketOf(connection))
     const link = this.#linkOf(connection)
@@ -141,7 +135,6 @@ export class Links {
     this.#linkOver(connection)?.streamsOpened.giveBack(1)
   }
 
-  /** Forgets a connection that closed. */
   remove(connection: LibConnection): void {
     const link = this.#linkOver(connection)
     if (link === undefined) return

@@ -1,9 +1,6 @@
 import type { Stream, StreamMessageEvent } from '@libp2p/interface'
 
-/**
- * How reading ended. `oversize`: it claims more bytes than allowed. `partial`: it ended in the middle. `closed`: it ended before the first
- * byte, or was reset.
- */
+/** `oversize`: more bytes claimed than allowed. `partial`: ended in the middle. `closed`: ended before the first byte, or reset. */
 export type Reading =
   | { readonly kind: 'message'; readonly bytes: Uint8Array }
   | { readonly kind: 'oversize' | 'partial' | 'closed' }

@@ -147,7 +147,6 @@ export class MessageScanner {
     return null
   }
 
-  /** Leaves every message that ends here. */
   #leave(): void {
     while (this.#levels.length > 0 && this.#position === this.#levels.at(-1)?.end) this.#levels.pop()
     if (this.#levels.length === 0) this.#expects = 'frame'

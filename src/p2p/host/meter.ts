@@ -14,9 +14,7 @@ const OPEN_MS = 5_000
 /** What the meter works with. */
 export interface MeterDependencies {
   readonly links: Links
-  /** Longest RPC, bytes. */
   readonly frameMax: number
-  /** Name of the gossip protocol. */
   readonly protocol: string
 }
 
@@ -34,7 +32,6 @@ export class GossipMeter {
     this.#deps = dependencies
   }
 
-  /** Components for gossipsub with our registrar. */
   components(inner: GossipSubComponents): GossipSubComponents {
     const { privateKey, peerId, peerStore, connectionManager, logger } = inner
     return { privateKey, peerId, peerStore, connectionManager, logger, registrar: this.#registrar(inner.registrar) }

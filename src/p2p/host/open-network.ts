@@ -50,7 +50,6 @@ export interface PeerNetwork {
   readonly addresses: () => readonly string[]
   /** Peers that blocks are passed on to by gossip. */
   readonly meshSize: () => number
-  /** Bytes over all connections since the start. */
   readonly bytes: () => { readonly in: number; readonly out: number }
   /** Listens, then dials. Faults: `p2p/port-taken`, `p2p/address-unusable`. */
   readonly start: () => Promise<Result<void>>
@@ -153,8 +152,7 @@ async function assemble(options: PeerNetworkDependencies, { host, records }: Par
       return started
     },
     stop: async () => {
-      // A snapshot that is being taken ends when the node is told to stop. Requests under way end when the connections do, so no part waits
-      // for a peer.
+      // The node's stop ends a snapshot that is being taken, and the connections' end all requests, so no part waits for a peer.
       await Promise.all([node.stop(), past.stop(), peering.stop(), host.stop()])
       await records.close()
     },
@@ -204,7 +202,6 @@ class Past {
     return heldRange(chain.database, config.storage.mode, this.#states.refs())
   }
 
-  /** The part that takes snapshots from peers. */
   takes(peers: Peers): SnapshotSync {
     const { chain, logger } = this.#options
     this.#taking = new SnapshotSync({

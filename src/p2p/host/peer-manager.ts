@@ -41,7 +41,6 @@ export interface PeerManagerDependencies {
 }
 
 const TICK_MS = 1_000
-/** Our own dials under way at once. */
 const DIALS_MAX = 4
 /** How long a connection beyond the wanted ones may stay, so that questions over it can finish. */
 const STRAY_MS = 30_000
@@ -388,7 +387,6 @@ function addressOf({ text, peer, ip }: BookEntry): NodeAddress {
   return { text, peer, ip, port }
 }
 
-/** The address without the peer id. */
 function placeOf({ text }: NodeAddress): string {
   return text.split('/').slice(0, 5).join('/')
 }
@@ -424,7 +422,6 @@ class Pin {
     return this.#peer
   }
 
-  /** Whether no dial has ended yet. */
   get neverTried(): boolean {
     return this.#neverTried
   }
@@ -445,7 +442,6 @@ class Pin {
     else this.#peer = peer
   }
 
-  /** The connection ended after `livedMs`. */
   lost(livedMs: number): void {
     if (livedMs >= GOOD_MS) this.#backoff.succeeded()
     else this.#backoff.failed(this.#clock.now())
@@ -457,10 +453,7 @@ const SETTLE_MS = 2_000
 /** Of two connections that the other end dialled, that end chooses. We choose if it has not by then. */
 const OTHERS_CHOICE_MS = 10_000
 
-/**
- * Connections to hang up because their peer has a better one. Both ends keep the same one: dialled by the lesser id, and of several dialled
- * by one end its first.
- */
+/** Connections to hang up. Both ends keep the same one: dialled by the lesser id, and of several by one end the first. */
 export function surplusOf(connections: readonly Connection[], self: PeerId, nowMs: number): readonly Connection[] {
   const byPeer = Map.groupBy(connections, ({ peer }) => peer)
   return [...byPeer].flatMap(([peer, all]) => {

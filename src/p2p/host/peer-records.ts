@@ -1,6 +1,5 @@
 /** Text records that outlive the process: addresses, bans and anchors. Keys are `<kind>/<name>`. */
 export interface PeerRecords {
-  /** Records of a kind, at most `limit`. */
   load(kind: string, limit: number): Promise<readonly (readonly [key: string, value: string])[]>
   /** Writes all changes in one step; null removes. */
   write(changes: ReadonlyMap<string, string | null>): Promise<void>

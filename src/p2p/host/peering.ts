@@ -40,7 +40,6 @@ export class Peering {
   readonly manager: PeerManager
   readonly book: AddressBook
   readonly bans: Bans
-  /** The network as the API shows it. */
   readonly network: NetworkApi
   readonly #discovery: Discovery
   readonly #writer: RecordWriter

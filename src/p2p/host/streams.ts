@@ -44,7 +44,6 @@ export class Requests {
     this.#deps = dependencies
   }
 
-  /** Streams of a protocol that a peer may open at once. */
   static streamsMax(protocol: ChannelName): number {
     return CHANNELS[protocol].concurrentMax * STREAMS_PER_ANSWER
   }
@@ -88,7 +87,6 @@ export class Requests {
     }
   }
 
-  /** Ends all exchanges. Later ones fail at once. */
   stop(): void {
     this.#stopped = true
     for (const controller of this.#exchanges) controller.abort()
@@ -217,8 +215,7 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 const MIB = 1_048_576
 
 /**
- * Bytes of replies to one peer that are being made or written: four full pages and some small ones. Further requests wait, so a peer that
- * does not read costs no more memory than this.
+ * Bytes of replies to one peer that are made or written at once: four full pages. Others wait, so a peer that does not read costs no more.
  */
 const REPLY_BYTES_MAX = 4.5 * MIB
 
@@ -227,7 +224,6 @@ interface Waiter {
   readonly admit: (admitted: boolean) => void
 }
 
-/** Room for the replies to one peer. */
 class ReplyRoom {
   #taken = 0
   readonly #waiters = new Set<Waiter>()

@@ -10,7 +10,6 @@ export type TableQuestion = { readonly kind: 'find'; readonly key: Uint8Array } 
 /** A node in an answer. */
 export interface TableNode {
   readonly peer: PeerId
-  /** Multiaddrs without the peer id. */
   readonly addresses: readonly string[]
 }
 

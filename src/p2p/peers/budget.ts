@@ -3,10 +3,7 @@ import { type Allowance, Bucket } from '../../../consensus/primitives/bucket.ts'
 
 const MIB = 1_048_576
 
-/**
- * What one peer may use. Verification is charged before the work and given back if the result is good, so a peer that sends good blocks is
- * never short of it.
- */
+/** What one peer may use. Verification is charged before the work and given back for good results, so good blocks cost nothing. */
 export const ALLOWANCES = {
   /** Requests that we answer. */
   requests: { burst: 400, perSecond: 100 },
@@ -14,7 +11,6 @@ export const ALLOWANCES = {
   statuses: { burst: 30, perSecond: 0.5 },
   /** Bytes of its requests and gossip. */
   bytesIn: { burst: 16 * MIB, perSecond: 4 * MIB },
-  /** Bytes of our replies. */
   bytesOut: { burst: 256 * MIB, perSecond: 128 * MIB },
   /** Milliseconds of one core for checking what it sent. */
   verificationMs: { burst: 4_000, perSecond: 200 },

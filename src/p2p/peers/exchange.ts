@@ -30,7 +30,6 @@ export interface Conduct {
   /** Undefined for peers that are gone. */
   budgetOf(peer: PeerId): Budget | undefined
   report(peer: PeerId, offence: Offence, about: string): void
-  /** Whether a peer has shaken hands. */
   isReady(peer: PeerId): boolean
 }
 
@@ -47,10 +46,7 @@ export interface ExchangeListener {
   answered(protocol: ProtocolName, outcome: 'answered' | 'refused', bytes: number): void
 }
 
-/**
- * Typed requests and replies over a network. It encodes, decodes, charges budgets and time, and reports peers that break the rules. The
- * caller judges whether a reply is true.
- */
+/** Typed requests and replies over a network, with budgets and blame for broken rules. The caller judges whether a reply is true. */
 export class Exchange {
   readonly #network: Network
   readonly #conduct: Conduct
@@ -71,8 +67,8 @@ export class Exchange {
   }
 
   /**
-   * Asks a peer. Faults: `p2p/unreachable`, `p2p/timeout`, `p2p/too-large`, `p2p/malformed`, and `p2p/refused` with the peer's reason. A
-   * peer that is to blame is reported here.
+   * Asks a peer. Faults: `p2p/unreachable`, and, reported here, `p2p/timeout`, `p2p/too-large`, `p2p/malformed`; `p2p/refused` with the
+   * reason.
    */
   async ask<P extends ProtocolName>(peer: PeerId, protocol: P, request: RequestOf<P>): Promise<Result<ReplyOf<P>>> {
     const startedMs = this.#clock.now()
@@ -85,7 +81,6 @@ export class Exchange {
     return result
   }
 
-  /** Sets the answerer of a protocol. Call it once for each. */
   answer<P extends ProtocolName>(protocol: P, answerer: Answerer<P>): void {
     this.#network.serve(protocol, async (from, body) => {
       const bytes = await this.#answerOne(protocol, answerer, from, body)

@@ -6,7 +6,6 @@
 export const OFFENCES = {
   /** A message that cannot be decoded, or breaks its own rules. */
   malformed: 100,
-  /** More bytes than the protocol allows. */
   oversize: 100,
   /** A header whose proof of work is false. */
   'bad-work': 100,
@@ -26,7 +25,6 @@ export const OFFENCES = {
   unasked: 20,
   /** More than its budget of requests, bytes or verification. */
   flood: 10,
-  /** No answer in time. */
   timeout: 10,
   /** The peer did not have what it said it had. */
   useless: 5,

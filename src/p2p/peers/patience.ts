@@ -18,7 +18,6 @@ export function isBusy({ code, detail }: Fault): boolean {
 export interface Patience {
   readonly peers: Pick<Peers, 'exchange'>
   readonly timers: Timers
-  /** Questions in all. */
   readonly times: number
 }
 

@@ -34,11 +34,9 @@ export interface Peer {
 /** Hears of peers that have shaken hands, of their news, and of those that leave. */
 export interface PeerListener {
   ready?(peer: Peer): void
-  /** The peer has a new head. */
   news?(peer: Peer): void
   /** `last` is what was known of it. */
   gone?(id: PeerId, last: Peer): void
-  /** The peer was the first to tell of something good. */
   useful?(id: PeerId, what: News): void
 }
 
@@ -52,7 +50,6 @@ export interface PeersDependencies {
   readonly clock: Clock
   readonly timers: Timers
   readonly log: NetworkLog
-  /** Our own status. */
   readonly ownStatus: () => Status
   /** Makes a pacer for each answer. Without it answers are not paced. */
   readonly pacer?: () => Pacer
@@ -137,10 +134,7 @@ export class Peers implements Conduct {
     this.#members.get(id)?.budget.giveBack('verificationMs', ms)
   }
 
-  /**
-   * Does work that a peer causes beside requests, within its share of the main thread, and waits for that. Null if this stops before the
-   * work began.
-   */
+  /** Does work that a peer causes beside requests, once its share of the main thread allows it. Null if this stops before that. */
   workFor<T>(...[id, kind, bytes, work]: [PeerId, Work, number, (turn: Turn) => Promise<T>]): Promise<T | null> {
     return this.#serving.work(id, kind, bytes, work)
   }
@@ -169,7 +163,6 @@ export class Peers implements Conduct {
     for (const listener of this.#listeners) listener.news?.(member.peer)
   }
 
-  /** Notes that a peer was the first to tell of something good. */
   noteUseful(id: PeerId, what: News): void {
     for (const listener of this.#listeners) listener.useful?.(id, what)
   }
@@ -278,7 +271,6 @@ export class Reputation {
     return found.points * 2 ** (-Math.max(0, this.#clock.now() - found.atMs) / HALF_LIFE_MS)
   }
 
-  /** Counts an offence and says what follows. */
   add(peer: PeerId, offence: Offence): Consequence {
     const before = this.pointsOf(peer)
     const most = OF_THE_SLOW.has(offence) ? Math.max(before, DISCONNECT_POINTS) : Number.POSITIVE_INFINITY

@@ -3,10 +3,7 @@ import { LruMap } from '../../../consensus/primitives/lru.ts'
 import type { PeerId } from '../network.ts'
 import type { ProtocolName } from '../wire/protocols.ts'
 
-/**
- * Work that a peer causes: an answer to a request, a check of claimed headers without shown work, or a look at transactions that it told
- * of.
- */
+/** Work that a peer causes: an answer, a check of claimed headers without shown work, or a look at transactions that it told of. */
 export type Work = ProtocolName | 'claimedHeaders' | 'toldTransactions'
 
 /**
@@ -19,9 +16,7 @@ export const SERVING = {
   /** Share of the main thread for one peer, and the time over which it is averaged. */
   peerShare: 0.25,
   peerWindowMs: 4_000,
-  /**
-   * Shares of the main thread for answers to all peers, for their headers, and for transactions that they told of; and the burst of each.
-   */
+  /** Shares of the main thread: answers to all peers, their headers, transactions that they told of; and the burst of each. */
   allShare: 0.5,
   checksShare: 0.25,
   toldShare: 0.2,
@@ -34,7 +29,6 @@ export const SERVING = {
 } as const
 
 const MIB = 1_048_576
-/** How often waiting requests are looked at. */
 const LOOK_MS = 20
 /** The highest cost of a protocol fades by this factor with each request. */
 const FADING = 0.98
@@ -85,7 +79,6 @@ export class Turn implements Pacer {
     this.start()
   }
 
-  /** Goes on measuring. */
   start(): void {
     this.#sinceMs = this.#stopwatch?.() ?? null
   }
@@ -155,10 +148,7 @@ export class Serving {
     return new Turn(this.#deps)
   }
 
-  /**
-   * Charges the highest cost of the protocol once there is time for it; false if there is none for too long. `must`: there is time in any
-   * case.
-   */
+  /** Waits until there is time and charges the protocol's highest cost; false if that takes too long. `must`: there always is time. */
   async enter(peer: PeerId, protocol: Work, turn: Turn, must: boolean): Promise<boolean> {
     const pot = this.#potOf(protocol)
     const charge = (): void => {
@@ -224,7 +214,6 @@ export class Serving {
     this.#note(peer, turn.stop())
   }
 
-  /** Main-thread milliseconds that a peer's requests took lately. */
   #usedBy(peer: PeerId): number {
     const use = this.#uses.get(peer)
     if (use === undefined) return 0

@@ -33,7 +33,6 @@ export class Announcer {
   readonly #listeners = new Map<PeerId, Listener>()
   #stopped = false
 
-  /** `onTold` hears how many ids a message had. */
   constructor(peers: Peers, timers: Timers, onTold: (ids: number) => void) {
     this.#peers = peers
     this.#timers = timers

@@ -46,18 +46,15 @@ const STRANGERS_AT_ONCE = 2
 const BODY_ROUNDS = 3
 const BODY_PAUSE_MS = 1_000
 const ASKED_PER_ROUND = 8
-/**
- * Vain questions by which a chosen peer may lead a fresh stranger and still be asked first. One block costs some four of them.
- * Strangers get no lead, since a new name is free.
- */
+/** Vain questions by which a chosen peer leads a fresh stranger, whose name is free. One block costs some four of them. */
 const CHOSEN_LEAD = 8
 
 type Kind = keyof typeof STAGGER_MS
 
 /**
- * Puts the body of one block together: from what is here, from what senders of its header give, at last from a whole body. A header
- * does not vouch for the short ids beside it, so each message speaks for its sender alone. The first body that has the roots of the
- * header ends the search.
+ * Puts the body of one block together: from what is here, from what senders of its header give, at last from a whole body. A header does
+ * not vouch for the short ids beside it, so each message speaks for its sender alone. The first body that has the roots of the header ends
+ * the search.
  */
 export class Assembly {
   readonly tip: CheckedTip
@@ -92,7 +89,6 @@ export class Assembly {
     this.#cancelWait = this.#isEarly ? dependencies.timers.after(waitMs, () => this.#comeDue()) : () => {}
   }
 
-  /** Whether a message of a peer would be tried. */
   counts(from: PeerId): boolean {
     if (this.#finished || this.#senders.has(from)) return false
     if (this.#isChosen(from)) return true
@@ -224,9 +220,9 @@ export class Assembly {
   }
 
   /**
-   * What is asked next. First the sender of a message, for what its message lacks. Then whole bodies: of senders, of peers whose
-   * head has as much work, and of chosen peers, since gossip brings a message from its first sender alone, and that one may lie.
-   * Once strangers keep us waiting, however many they are, a chosen peer is asked for the whole body first.
+   * What is asked next. First the sender of a message, for what its message lacks. Then whole bodies: of senders, of peers whose head has
+   * as much work, and of chosen peers, since gossip brings a message from its first sender alone, and that one may lie. Once strangers keep
+   * us waiting, however many they are, a chosen peer is asked for the whole body first.
    */
   #next(): Question | undefined {
     const { peers } = this.#deps
@@ -286,8 +282,8 @@ function prefilledBytes({ prefilled }: CompactBlock): number {
 }
 
 /**
- * The prefilled slots, filled with the candidates that the short ids name. A slot stays empty where two transactions have its short
- * id, or where two slots have the same one: only the roots could tell which belongs there.
+ * The prefilled slots, filled with the candidates that the short ids name. A slot stays empty where two transactions have its short id, or
+ * where two slots have the same one: only the roots could tell which belongs there.
  */
 export function reconstruct(
   compact: CompactBlock,

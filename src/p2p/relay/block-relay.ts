@@ -36,7 +36,6 @@ export interface BlockRelayDependencies {
   readonly clock: Clock
   readonly timers: Timers
   readonly log: NetworkLog
-  /** 64 random bits, for salts. */
   readonly random: () => bigint
   /** Whether peers most likely have a transaction: it was published, or it came from them. */
   readonly isSpread: (wtxId: WtxId) => boolean
@@ -51,7 +50,6 @@ export interface BlockRelayDependencies {
 /** Blocks that are put together at once, each up to a mebibyte: of all senders, of one. */
 const ASSEMBLIES_MAX = 16
 const ASSEMBLIES_MAX_EACH = 4
-/** Block ids that are remembered. */
 const REMEMBERED = 4_096
 /** How often a body is looked for. After that the headers of its sender are asked for, and the synchroniser fetches the body. */
 const TRIES_MAX = 5
@@ -68,8 +66,8 @@ const BAD = { kind: 'bad' } as const
 const UNPROVEN = { kind: 'unproven' } as const
 
 /**
- * Blocks by gossip: judges headers, puts bodies together, and passes on a message that gave its body at once. Any other block is
- * announced in our own message once its body is here, since a header does not vouch for the short ids beside it.
+ * Blocks by gossip: judges headers, puts bodies together, and passes on a message that gave its body at once. Any other block is announced
+ * in our own message once its body is here, since a header does not vouch for the short ids beside it.
  */
 export class BlockRelay {
   readonly facts: BlockFacts = noBlocks()
@@ -113,10 +111,7 @@ export class BlockRelay {
     await Promise.all(this.#imports.values())
   }
 
-  /**
-   * The body of a block that is being put together, once it is complete; undefined if there is no such block, or its body never
-   * comes.
-   */
+  /** The body of a block that is being put together, once it is complete; undefined if there is no such block, or its body never comes. */
   bodyUnderway(id: BlockId): Promise<readonly Transaction[] | undefined> {
     return this.#assemblies.get(id)?.assembled.then((found) => found?.block.transactions) ?? Promise.resolve(undefined)
   }
@@ -300,8 +295,8 @@ interface HeaderJudgeDependencies {
 }
 
 /**
- * What is known of a header. `good`: with the time until the clock allows it. `bad`: for ever, and its sender was reported.
- * `unproven`: its sender has used up the core time that it may cost. Any other is not taken, and no peer is to blame.
+ * What is known of a header. `good`: with the time until the clock allows it. `bad`: for ever, and its sender was reported. `unproven`: its
+ * sender has used up the core time that it may cost. Any other is not taken, and no peer is to blame.
  */
 type HeaderJudgement =
   | { readonly kind: 'good'; readonly tip: CheckedTip; readonly waitMs: number }

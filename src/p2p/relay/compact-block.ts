@@ -16,7 +16,6 @@ export interface CompactBlock extends SealedHeader {
   readonly count: number
   /** Short ids of the transactions that are not prefilled, in block order. */
   readonly shortIds: readonly number[]
-  /** Transactions that travel whole, by ascending index. */
   readonly prefilled: readonly { readonly index: number; readonly transaction: Uint8Array }[]
 }
 

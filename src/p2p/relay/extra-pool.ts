@@ -9,13 +9,9 @@ interface ShelfLimits {
 const MIB = 1_048_576
 /** Transactions that left the mempool, mined ones too: a rival of the last block holds much the same transactions. */
 const LEFT: ShelfLimits = { countMax: 2_048, bytesMax: 8 * MIB }
-/**
- * Transactions below this node's fee floor, which another node may mine. They cost their sender nothing, so they have their own
- * shelf.
- */
+/** Transactions below this node's fee floor, which another node may mine. They cost their sender nothing, so they have their own shelf. */
 const REFUSED: ShelfLimits = { countMax: 512, bytesMax: 2 * MIB }
 
-/** The newest transactions within bounds. */
 class Shelf {
   readonly #limits: ShelfLimits
   readonly #held = new Map<WtxId, Transaction>()
@@ -54,10 +50,7 @@ interface RemovalSource {
   onRemoval(listener: (tx: Transaction) => void): void
 }
 
-/**
- * Transactions that are not in the mempool and may still be in the next block: they left it not long ago, or paid too little for
- * it.
- */
+/** Transactions that are not in the mempool and may still be in the next block: they left it not long ago, or paid too little for it. */
 export class ExtraPool {
   readonly #left = new Shelf(LEFT)
   readonly #refused = new Shelf(REFUSED)

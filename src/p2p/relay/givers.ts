@@ -16,9 +16,7 @@ export interface FetchDependencies {
   readonly timers: Timers
 }
 
-/** How often a busy peer is asked for the same. */
 const BUSY_TIMES = 2
-/** Peers whose vain questions are remembered. */
 const REMEMBERED = 1_024
 /** By then an honest peer of any release has the block that it told of, even if a liar deceived it. */
 const REMIND_MS = 60_000
@@ -54,10 +52,7 @@ export class Givers {
     this.#inVain.set(peer, this.inVain(peer) + 1)
   }
 
-  /**
-   * Notes that a peer did not give a block that it told of. If the block turns out good, the peer is asked once more. Only one
-   * reminder a peer runs at a time.
-   */
+  /** Notes that a peer did not give a block that it told of. If the block turns out good, it is asked once more, one block at a time. */
   gaveNothing(peer: PeerId, header: SealedHeader): void {
     this.gaveLate(peer)
     if (this.#reminders.has(peer)) return
@@ -76,8 +71,8 @@ export class Givers {
 }
 
 /**
- * Asks a peer for missing transactions; undefined if it did not help. The peer is not to blame for transactions that do not fit:
- * the maker of the message may have named places that the block does not have.
+ * Asks a peer for missing transactions; undefined if it did not help. The peer is not to blame for transactions that do not fit: the maker
+ * of the message may have named places that the block does not have.
  */
 export async function fetchMissing(
   { peers, timers }: FetchDependencies,

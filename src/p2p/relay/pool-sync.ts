@@ -24,12 +24,11 @@ const REPEAT_MS = 600_000
 const PAGES_MAX = 4
 
 /**
- * Looks through the pools of peers for transactions that this node missed or had no time for. Chosen peers are looked at again and
- * again. Peers that came to us may be many and slow, so they are looked at once, one after another.
+ * Looks through the pools of peers for transactions that this node missed or had no time for. Chosen peers are looked at again and again.
+ * Peers that came to us may be many and slow, so they are looked at once, one after another.
  */
 export class PoolSync {
   readonly #deps: PoolSyncDependencies
-  /** The next look at each peer's pool. */
   readonly #due = new Map<PeerId, { readonly soon: boolean; readonly cancel: () => void }>()
   #lookingInbound = false
   #stopped = false

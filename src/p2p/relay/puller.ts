@@ -22,7 +22,6 @@ export interface PullerDependencies {
   readonly take: (from: PeerId, tx: Transaction, measure: Measure) => Promise<boolean>
 }
 
-/** A peer that told of transactions. */
 interface Teller {
   /** Ids that it told of and that are still wanted. */
   readonly told: Set<WtxId>
@@ -33,9 +32,7 @@ interface Teller {
   failures: number
 }
 
-/** What became of a reply. */
 interface Taken {
-  /** Ids that were asked for and did not come. */
   readonly left: ReadonlySet<WtxId>
   readonly cameBytes: number
   /** How many transactions came and were of no use. */
@@ -44,25 +41,20 @@ interface Taken {
 
 /** Ids asked for in one request. Their transactions mostly fit one reply. */
 const BATCH = 128
-/**
- * Ids that wait. A peer may always have `always` of them and never more than `ofPeer`. Beyond `always` it gets room only while all
- * peers together have fewer than `ofAll`.
- */
+/** Ids that wait. A peer may have `always` of them in any case and `ofPeer` at most; between these, all peers share `ofAll`. */
 export const WANTED = { always: 1_024, ofPeer: 4_096, ofAll: 16_384 } as const
 /** How long one peer may keep us from asking the next one. */
 const PATIENCE_MS = 2_000
 /** How often a peer that sent too many useless transactions is checked for having paid for them. */
 const PAY_MS = 1_000
-/** How often a busy peer is asked for the same. */
 const BUSY_TIMES = 3
 
 /**
- * Asks peers for transactions that they told of. Each peer has its own places, so ids that others made up take none of them. One
- * peer is asked for an id at a time. If it does not give it, the next that told of it is asked.
+ * Asks peers for transactions that they told of. Each peer has its own places, so ids that others made up take none of them. One peer is
+ * asked for an id at a time. If it does not give it, the next that told of it is asked.
  */
 export class Puller {
   readonly #deps: PullerDependencies
-  /** Peers that told of each wanted id. */
   readonly #wanted = new Map<WtxId, PeerId[]>()
   readonly #tellers = new Map<PeerId, Teller>()
   readonly #underway = new Set<WtxId>()

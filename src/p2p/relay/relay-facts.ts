@@ -2,7 +2,6 @@
 export interface BlockFacts {
   /** Our own messages: of blocks mined here, of blocks that did not come by gossip, and of blocks that peers helped to complete. */
   announced: number
-  /** Messages of other nodes. */
   heard: number
   bytes: number
   /** Blocks that gossip brought first and that were put together. */
@@ -16,7 +15,6 @@ export interface BlockFacts {
   early: number
   /** Headers, proofs of work and messages for which the sender was blamed. */
   bad: number
-  /** Proofs of work that were hashed. */
   hashes: number
   /** Blocks that were put together without a question to a peer. */
   fromPool: number

@@ -131,10 +131,7 @@ export class TransactionJudge {
     }
   }
 
-  /**
-   * Admits one peer's transactions of one account in the order in which they came. Each makes room for the next, which would be
-   * refused while the first is still being checked.
-   */
+  /** Admits one peer's transactions of one account in order. Each makes room for the next, which would be refused before that. */
   #inTurn(from: PeerId, tx: Transaction, measure: Measure): Promise<Fault | null> {
     const queue = `${from} ${tx.body.sender}`
     const before = this.#lastOf.get(queue)
@@ -156,10 +153,7 @@ export class TransactionJudge {
     else this.#admissionsOf.set(from, left)
   }
 
-  /**
-   * The next block may make it good, or the peer may be ahead of us. It is asked for again at once the first time, then after 1, 2,
-   * 4 blocks and so on.
-   */
+  /** The next block may make it good, or the peer is ahead of us. It is asked for again at once, then after 1, 2, 4 blocks and so on. */
   #refused(wtxId: WtxId): void {
     const times = (this.#ofTheState.get(wtxId)?.times ?? 0) + 1
     const blocks = times === 1 ? 0 : Math.min(2 ** (times - 2), REFUSED_BLOCKS_MAX)

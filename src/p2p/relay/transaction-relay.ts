@@ -151,8 +151,8 @@ export class TransactionRelay {
   }
 
   /**
-   * Tells of a transaction once it could be mined, and once more if a reorganisation gives it back: peers may not have had it. One
-   * that waits for a missing nonce may never pay a fee, so it stays here until the nonce has come.
+   * Tells of a transaction once it could be mined, and once more if a reorganisation gives it back: peers may not have had it. One that
+   * waits for a missing nonce may never pay a fee, so it stays here until the nonce has come.
    */
   #ready(tx: Transaction): void {
     const givenBack = this.#deps.chain.moving

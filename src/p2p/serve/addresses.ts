@@ -45,13 +45,11 @@ export interface AddressAskerDependencies {
   readonly peers: Peers
   readonly clock: Clock
   readonly timers: Timers
-  /** Whether connections are missing. */
   readonly isNeedy: () => boolean
   /** Takes what a peer told; false if any of it is not an address of a node. */
   readonly hear: (peer: Peer, addresses: readonly string[]) => boolean
 }
 
-/** Progress with one peer. */
 interface Course {
   /** Questions since it shook hands. */
   turns: number

@@ -11,7 +11,6 @@ import { PAGE_BYTES } from '../wire/protocols.ts'
 /** What the chain is served from. */
 export interface ServeChainDependencies {
   readonly chain: ChainReader
-  /** What this node holds at the moment. */
   readonly held: () => HeldRange
 }
 
@@ -21,10 +20,7 @@ export function serveChain(exchange: Exchange, dependencies: ServeChainDependenc
   exchange.answer('bodies', (_, ids, turn) => bodiesOf(dependencies, ids, turn))
 }
 
-/**
- * Headers of the best chain after the first id of the locator that lies on it. None while the head moves, since a list that ends early
- * looks like a short chain.
- */
+/** Headers of the best chain after the first id on it. None while the head moves: a list that ends early looks like a short chain. */
 async function headersAfter(
   { chain }: ServeChainDependencies,
   { locator, limit }: RequestOf<'headers'>,

@@ -26,7 +26,6 @@ export interface PastState {
 export interface ServedStates {
   /** Runs work on the state at a block; undefined if that is not served. */
   use<T>(block: BlockId, work: (state: PastState) => Promise<T>): Promise<T | undefined>
-  /** Runs work on the newest served state. */
   useNewest<T>(work: (state: PastState) => Promise<T>): Promise<T | undefined>
 }
 
@@ -37,7 +36,6 @@ const CONCURRENT_MAX = 6
 /** Failures that are logged, each kind once. Repeated requests must not fill the log. */
 const FAILURES_TOLD_MAX = 16
 const REASON_CHARACTERS = 200
-/** Head of a reply. */
 const REPLY_HEAD = 64
 
 /** Cost of a read on the main thread, where most of it cannot be measured: for each entry, and for each MiB. */

@@ -27,7 +27,6 @@ export interface BackfillDependencies {
   readonly onFatal: (error: unknown) => void
 }
 
-/** Blocks asked for at once. */
 const BLOCKS_PER_REQUEST = 32
 /** Wait between two requests, so that the chain itself comes first. */
 const PAUSE_MS = 100
@@ -57,7 +56,6 @@ export class Backfill {
     this.#later(EVERY_MS)
   }
 
-  /** Stops, and waits for blocks under way. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancel()
@@ -172,10 +170,7 @@ function sizedEntry(database: ChainDatabase, id: BlockId, bodyBytes: number): re
   return entry === undefined ? [] : [{ ...entry, bodyBytes }]
 }
 
-/**
- * Gives blocks behind a snapshot the sizes that older releases left out, some in each call, newest first. True if there are more. A mark
- * keeps it from being done twice.
- */
+/** Measures blocks whose size older releases left out, newest first, some in each call. True if there are more. Done once, by a mark. */
 async function sizeBodies(database: ChainDatabase): Promise<boolean> {
   const { base, held } = database
   const bottom = Math.max(1, held.bodiesFrom, held.witnessesFrom)

@@ -132,7 +132,6 @@ async function writeIndexes({ staging, ruleBook, pacer }: Derivation, changes: r
   }
 }
 
-/** Writes that the modules derive from the records. */
 async function derivedWrites(
   { staging, ruleBook, pacer }: Derivation,
   changes: readonly StateChange[],
@@ -162,7 +161,6 @@ function* recordsOf(changes: readonly StateChange[], prefixes: ReadonlySet<numbe
   }
 }
 
-/** The records of a store as a state. */
 function viewOf(store: KeyValueStore): StateView {
   return {
     get<Id, T>(table: StateTable<Id, T>, id: Id): T | undefined {

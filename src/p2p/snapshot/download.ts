@@ -10,7 +10,6 @@ import type { ProtocolName } from '../wire/protocols.ts'
 import type { Course } from './course.ts'
 import { Waits } from './waits.ts'
 
-/** How long a busy or silent peer is left alone. */
 const REST_MS = 2_000
 /** Failures in a row, of all peers together, after which a download gives up. */
 const FAILURES_MAX = 30
@@ -84,13 +83,11 @@ export class Download {
         this.#source.peers.report(asked.peer, taken, course.protocol)
         ahead = undefined
       }
-      // It was made from an unchecked reply. If the course wants something else, an honest answer would look false and its sender be
-      // blamed.
+      // It was made from an unchecked reply. If the course wants something else, an honest answer would look false and be blamed.
       if (ahead !== undefined && !isNext(course, ahead)) ahead = undefined
     }
   }
 
-  /** Stops asking a peer. */
   blame(peer: PeerId): void {
     this.#useless.add(peer)
   }
@@ -140,7 +137,6 @@ export class Download {
   }
 }
 
-/** Whether a question is the one that a course goes on with. */
 function isNext<P extends ProtocolName>(course: Course<P>, { request }: Asked<P>): boolean {
   const codec = requestCodec(course.protocol)
   return equal(encode(codec, request), encode(codec, course.request()))

@@ -44,7 +44,6 @@ export class KeptHeaders {
     return bytes && decodeEntry(bytes)
   }
 
-  /** Keeps children of the last header. */
   async keep(headers: readonly HeaderTip[]): Promise<void> {
     const last = headers.at(-1)
     if (last === undefined) return
@@ -68,7 +67,6 @@ export class KeptHeaders {
     return true
   }
 
-  /** Drops all. */
   async drop(): Promise<void> {
     await this.#store.batch([{ key: KEYS.meta('kept') }, { key: KEYS.meta('keptBack') }], () => {
       this.#tip = undefined

@@ -11,7 +11,6 @@ import { bytesOf, type Course, type Taken } from './course.ts'
 import { dropOthers } from './derived.ts'
 import { STAGES, type TakingMark, takingWrite } from './taking-mark.ts'
 
-/** Pages hashed in one go. */
 const PAGES_PER_STEP = 128
 /** Stored pages that are read in one batch, after which progress is written. */
 const REUSED_PER_BATCH = 2_048
@@ -49,7 +48,6 @@ export class PageCourse implements Course<'statePages'> {
     this.#walk = this.#after === undefined ? PageWalk.from(root) : PageWalk.behind(this.#after, formOf)
   }
 
-  /** Whether all pages are there, and no others. */
   get done(): boolean {
     return this.#walk.next === undefined && this.#swept
   }

@@ -49,9 +49,7 @@ export class RecordCourse implements Course<'stateRecords'> {
   /** Whether stored records came from peers that are no longer known. */
   readonly #resumed: boolean
   #passes: number
-  /** Stretches of this pass. */
   #stretches: Stretch[] = []
-  /** Stretches of the passes before. */
   readonly #earlier: Stretch[] = []
   sole: PeerId | undefined
 

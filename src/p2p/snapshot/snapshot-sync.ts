@@ -92,7 +92,6 @@ export class SnapshotSync implements SnapshotDoor {
     return this.#next(() => this.#clearResidue())
   }
 
-  /** Does one piece of work after another. */
   #next<T>(work: () => Promise<T>): Promise<T> {
     const run = this.#running.then(work)
     this.#running = run.catch(() => {})
@@ -132,7 +131,6 @@ export class SnapshotSync implements SnapshotDoor {
     if (!this.#stopped) await database.store.batch([{ key: KEYS.meta('residue') }], () => {})
   }
 
-  /** Runs all stages that are left. */
   async #take(plan: SnapshotPlan, entry: BlockEntry): Promise<Result<void>> {
     const { chain, pacer, peers } = this.#deps
     const { staged } = chain.database
@@ -178,7 +176,6 @@ export class SnapshotSync implements SnapshotDoor {
     return download.follow(course)
   }
 
-  /** Marks the next stage as begun. */
   async #nextStage(staging: KeyValueStore): Promise<TakingMark> {
     const mark = mustMark(staging)
     const next = { ...mark, stage: mark.stage + 1, after: NO_BYTES, begun: false }

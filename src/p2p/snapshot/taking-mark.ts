@@ -34,15 +34,11 @@ const TAKING_MARK = container('TakingMark', {
 })
 
 /**
- * How far a snapshot was taken, written together with the content. The stages before, and this one up to `after`, are proven to be of this
- * snapshot, and nothing else is stored there.
+ * How far a snapshot was taken, written with the content. All up to `after`, and the stages before, is proven, and nothing else is there.
  */
 export type TakingMark = ValueOf<typeof TAKING_MARK>
 
-/**
- * The mark of a store; undefined if no snapshot is being taken, or another release wrote the mark in another form. What that release took
- * is gone through again.
- */
+/** The mark of a store; undefined if there is none, or another release wrote it in another form: all is then gone through again. */
 export function readTaking(store: KeyValueStore): TakingMark | undefined {
   const bytes = store.get(KEYS.meta('taking'))
   const mark = bytes && decode(TAKING_MARK, bytes)

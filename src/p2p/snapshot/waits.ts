@@ -7,14 +7,9 @@ import type { Peers } from '../peers/peers.ts'
 import type { ReplyOf, RequestOf } from '../wire/messages.ts'
 import { PROTOCOLS, type ProtocolName } from '../wire/protocols.ts'
 
-/**
- * Waiting that a MiB makes up for. A line that is just fast enough for whole pages owes nothing, although a page may be shorter than a MiB.
- */
+/** Waiting that a MiB makes up for. A line just fast enough for pages owes nothing, although a page may be shorter than a MiB. */
 export const MIB_WORTH_MS = 40_000
-/**
- * Waiting not made up for after which a peer is asked no more. A limit for each answer would not do: each may come in time and hold next to
- * nothing.
- */
+/** Waiting not made up for after which a peer is asked no more. Each answer may come in time and hold next to nothing. */
 export const OWED_MS_MAX = 120_000
 /** The same for all peers together, after which a download gives up. A peer may come back under another name. */
 export const OWED_MS_MAX_ALL = 600_000
@@ -45,7 +40,6 @@ export class Waits {
     this.#clock = clock
   }
 
-  /** Whether all peers together made us wait for too long. */
   get areOver(): boolean {
     return this.#all.ms > OWED_MS_MAX_ALL
   }
@@ -55,12 +49,10 @@ export class Waits {
     return this.#slow.ms
   }
 
-  /** Whether one peer made us wait for too long. */
   areTooLong(id: PeerId): boolean {
     return this.#accountOf(id).owed.ms > OWED_MS_MAX
   }
 
-  /** Asks a peer and notes how long it took. */
   async ask<P extends ProtocolName>(id: PeerId, protocol: P, request: RequestOf<P>): Promise<Result<ReplyOf<P>>> {
     const startedMs = this.#clock.now()
     const reply = await this.#peers.exchange.ask(id, protocol, request)

@@ -67,7 +67,6 @@ export class BodyFetch {
     this.#sources = dependencies.sources
   }
 
-  /** The block of the branch's first header, if it is here. */
   front(): Block | undefined {
     const header = this.#branch.at(0)
     return header && this.#slots.get(header.id)?.block
@@ -95,7 +94,6 @@ export class BodyFetch {
     this.#slots.clear()
   }
 
-  /** Gives work to every peer that has time for it. */
   fill(): void {
     const front = this.#branch.at(0)
     if (front !== undefined && front.id !== this.#front?.id)
@@ -151,10 +149,7 @@ export class BodyFetch {
     return Math.max(SLOW_MS_MIN, Math.min(SLOW_MS_MAX, 2 * (this.#sources.medianMs ?? SLOW_MS_MAX)))
   }
 
-  /**
-   * A batch from `index` on: missing blocks in a row that this peer was not asked for. Unless the first is asked of another peer too, none
-   * is.
-   */
+  /** A batch from `index` on: missing blocks in a row that this peer was not asked for, and, unless the first is, no other peer. */
   #batchFrom(index: number, peer: PeerId): readonly Slot[] {
     const end = Math.min(index + this.#sources.batchBlocks, AHEAD_BLOCKS, this.#branch.length)
     const batch: Slot[] = []
@@ -190,8 +185,7 @@ export class BodyFetch {
   async #take(peer: PeerId, batch: readonly Slot[], bodies: readonly (readonly Uint8Array[])[]): Promise<void> {
     const { peers, pacer } = this.#deps
     if (bodies.length > batch.length) peers.report(peer, 'unasked', 'bodies of blocks that this node did not ask for')
-    // An honest short answer ends near its size limit. One that ends earlier counts as late. One without a body also rests, or it would be
-    // asked for again at once.
+    // An honest short answer ends near its size limit. An earlier end counts as late. An empty answer also rests the peer a while.
     const bytes = bodies.flat().reduce((sum, { length }) => sum + length, 0)
     if (bodies.length < batch.length && bytes < BATCH_BYTES) this.#sources.late(peer, bodies.length === 0 ? REST_MS : 0)
     for (const [i, slot] of batch.entries()) {

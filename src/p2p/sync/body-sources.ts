@@ -10,7 +10,6 @@ const BATCHES_EACH = 2
 export const BATCH_BYTES = 512 * 1_024
 const BATCH_BLOCKS_MAX = 32
 const TIMES_KEPT = 32
-/** Peers that are remembered. */
 const SOURCES_MAX = 4_096
 /** Times that the import waits for a peer before other peers go first. Ten minutes after the last time that is forgotten. */
 export const LATE_MAX = 2
@@ -88,7 +87,6 @@ export class BodySources {
     this.#of(id).running += 1
   }
 
-  /** Notes the time of a whole answer; null if there was none. */
   ended(id: PeerId, ms: number | null): void {
     const source = this.#of(id)
     source.running = Math.max(0, source.running - 1)
@@ -97,12 +95,10 @@ export class BodySources {
     if (this.#times.length > TIMES_KEPT) this.#times.shift()
   }
 
-  /** Notes the size of a block that came. */
   came(bytes: number): void {
     this.#bytesPerBlock += (Math.max(256, bytes) - this.#bytesPerBlock) / 8
   }
 
-  /** Asks a peer nothing for a while. */
   rest(id: PeerId, ms: number): void {
     const source = this.#of(id)
     source.restUntilMs = Math.max(source.restUntilMs, this.#clock.now() + ms)

@@ -40,13 +40,10 @@ export type RunEnd = 'done' | 'useless' | 'short' | 'failed' | 'stopped' | 'gave
 export interface BranchSurroundings extends RunSurroundings {
   /** By what factor blocks are waited for longer than usual while others wait. */
   readonly patience: number
-  /** Whether a state could be taken in place of the blocks. */
   readonly mayTakeState: () => boolean
   /** Waiting that one block makes up for, in ms, before a state is taken instead. */
   readonly stateWorthMs: number
-  /**
-   * Whether a peer that claims more work than this shows a branch without that block. `height` is the end of the branch that is followed.
-   */
+  /** Whether a peer that claims more work shows a branch without that block. `height` is the end of the branch that is followed. */
   readonly isDisputed: (block: BlockRef, totalWork: bigint, height: number) => Promise<boolean>
 }
 
@@ -162,10 +159,7 @@ export class BranchRun implements Running {
     if (await this.#isClear(block.header.height)) await this.#import(block)
   }
 
-  /**
-   * Whether this node may follow the branch to a height. Peers are asked about a block as far ahead as is proven, because a peer that has
-   * it has all before it.
-   */
+  /** Whether this node may follow the branch to a height. Peers are asked about the farthest proven block: to have it is to have all. */
   async #isClear(height: number): Promise<boolean> {
     if (height <= this.#clearHeight) return true
     const { length } = this.#branch

@@ -11,7 +11,6 @@ const PARK_MS = 5_000
 const PARK_MS_MAX = 600_000
 /** Longest time that a blameless peer's branch is left alone. */
 const SPARED_MS_MAX = 60_000
-/** Highest count of fruitless looks. */
 const TIMES_MAX = 16
 /** Fruitless looks by which a peer loses its say, so that its claim holds up no other. An honest busy peer has half a minute and more. */
 const CHANCES_MAX = 4
@@ -65,12 +64,8 @@ interface CandidatesDependencies {
 /** Chooses the peer whose branch is followed. */
 export class Candidates {
   readonly #deps: CandidatesDependencies
-  /**
-   * By name. The name of a chosen peer is its place, which is dearer to change than an id. Places have their own table, so that no number
-   * of ids can fill it.
-   */
+  /** By name. A chosen peer's name is its place, dearer to change than an id. Places have their own table, which no ids can fill. */
   readonly #parked = { ids: new LruMap<string, Parked>(PARKED_MAX), places: new LruMap<string, Parked>(PARKED_MAX) }
-  /** Places of peers that were chosen. */
   readonly #places = new LruMap<PeerId, string>(PARKED_MAX)
   /** What peers said about blocks of others. */
   readonly denials = new Denials((id) => this.nameOf(id))
@@ -88,7 +83,6 @@ export class Candidates {
     for (const peer of dependencies.peers.list()) this.came(peer)
   }
 
-  /** Notes the place of a new peer that we chose. */
   came({ info }: Pick<Peer, 'info'>): void {
     if (isChosen({ info })) this.#places.set(info.id, placeOf(info))
   }
@@ -158,10 +152,7 @@ export class Candidates {
     this.#rest(id, { ...parked, looks: parked.looks + 1 }, forMs)
   }
 
-  /**
-   * The way that last came to nothing on a peer's branch. The other one is tried next, or one liar who offers a way would keep us from
-   * both.
-   */
+  /** The way that last came to nothing on a peer's branch. The other is tried next, or a liar who offers one would keep us from both. */
   failedOf(id: PeerId): Way | null {
     return this.#standing(id).failed
   }
@@ -171,7 +162,6 @@ export class Candidates {
     return this.#standing(id).failedState
   }
 
-  /** Notes that a way came to nothing on a peer's branch. */
   failed(id: PeerId, way: Way): void {
     const parked = this.#standing(id)
     const failedState = parked.failedState || way === 'snapshot'
@@ -200,17 +190,12 @@ export class Candidates {
     this.#patience = 1
   }
 
-  /**
-   * Whether a peer may be slow at no cost, since our own line may be the cause. Only once, or a few peers would make us wait ever longer.
-   */
+  /** Whether a peer may be slow at no cost, since it may be our own line. Only once, or a few peers would make us wait ever longer. */
   mayBeSlow(id: PeerId): boolean {
     return this.isHeard(id) && !this.#standing(id).wasSlow
   }
 
-  /**
-   * Notes that a peer gave way because it was slow, after it had shown something. If that led us further, its branch is not left alone for
-   * long, but the peer may lose its say.
-   */
+  /** Notes that a peer gave way as too slow. If it led us further, its branch is not left alone for long, but it may lose its say. */
   slow(id: PeerId, isFurther: boolean): void {
     if (this.mayBeSlow(id)) {
       this.#patience = Math.min(2 * this.#patience, PATIENCE_MAX)
@@ -349,7 +334,6 @@ export function isChosen({ info }: Pick<Peer, 'info'>): boolean {
   return info.direction === 'outbound'
 }
 
-/** Where a peer listens, without its id. */
 function placeOf({ address }: PeerInfo): string {
   return address.split('/p2p/', 1)[0] as string
 }

@@ -16,10 +16,7 @@ export interface Claim {
   readonly base: HeaderTip
   readonly sizes: readonly number[]
   readonly commitments: readonly Uint8Array[]
-  /**
-   * Set once all its work is proven: its end, a block so far below that all who follow the branch have it, and whether it ended at a header
-   * from the future.
-   */
+  /** Set once all its work is proven: its end, a block below that all who follow it have, and whether a header from the future ended it. */
   readonly proven?: { readonly tip: HeaderTip; readonly buried: BlockRef; readonly isEarly: boolean }
 }
 
@@ -43,8 +40,8 @@ export function isClaimEnough(chain: ClaimJudge, totalWork: bigint): boolean {
 export type ClaimJudge = Pick<Chain, 'ruleBook' | 'leastWork'>
 
 /**
- * Walks along a branch and keeps only commitments until its claim suffices. `p2p/claim` if the branch ends before that; `p2p/timeout` if
- * its owner is too slow while `others` wait.
+ * Walks a branch, keeping only commitments, until its claim suffices. `p2p/claim` if it ends before; `p2p/timeout` if too slow for
+ * `others`.
  */
 export async function collectClaim(
   ...[walk, first, judge, { stopped, others }]: [HeaderWalk, HeaderPage, ClaimJudge, RunSurroundings]

@@ -6,10 +6,7 @@ import type { HeaderPage, HeaderWalk } from './header-walk.ts'
 /** Claims that are collected at once. A few slow ones must not hold up the others. */
 const COLLECTING_MAX = 3
 
-/**
- * What became of a claim. `enough`: it suffices. `too-little`: its branch ended and it does not. `unknown`: it was not collected to its
- * end; an owner that is to blame was reported.
- */
+/** `enough`: the claim suffices. `too-little`: its branch ended before. `unknown`: not collected to its end; any blame was reported. */
 export type ClaimOutcome = 'enough' | 'too-little' | 'unknown'
 
 /** What claims are judged with. `onFatal` hears of errors after which the process must not go on. */

@@ -9,10 +9,7 @@ const BLOCKS_MAX = 32
 /** A block that peers are asked about. */
 export type BlockRef = SnapshotRef
 
-/**
- * Blocks that peers denied having when asked about another branch. A peer that later shows such a block on its own branch disputed the
- * other one for nothing.
- */
+/** Blocks that peers denied having when asked about another branch. Showing such a block later proves the dispute baseless. */
 export class Denials {
   readonly #nameOf: (id: PeerId) => string
   readonly #blocks = new LruMap<string, readonly BlockRef[]>(NAMES_MAX)
@@ -22,7 +19,6 @@ export class Denials {
     this.#nameOf = nameOf
   }
 
-  /** Notes that a peer says it lacks a block. */
   note(peer: PeerId, { id, height }: BlockRef): void {
     const name = this.#nameOf(peer)
     const before = (this.#blocks.get(name) ?? []).filter((other) => other.id !== id)

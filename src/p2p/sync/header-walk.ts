@@ -26,15 +26,11 @@ export interface WalkDependencies {
   readonly denials: Denials
 }
 
-/** How often a busy peer is asked for the same page. */
 const BUSY_TIMES = 10
 
 /** Waiting that a full page makes up for. A line of one Mbit/s owes nothing. */
 export const PAGE_WORTH_MS = 5_000
-/**
- * Waiting not made up for after which the branch gives way to others. A limit for each page would not do, because each could come just in
- * time.
- */
+/** Waiting not made up for after which the branch gives way. Pages that each come just in time would pass a limit for each page. */
 export const HEADERS_OWED_MS_MAX = 30_000
 /** Waiting that a full page makes up for over the whole branch. If every page came just in time, it would take hours. */
 export const PAGE_PACE_MS = 3_000
@@ -76,10 +72,7 @@ export interface WalkStart {
   readonly patience?: number
 }
 
-/**
- * Walks along the branch of one peer, page by page, and reports the peer for contradictions. While one page is worked on, the next is asked
- * for, and no more.
- */
+/** Walks the branch of one peer page by page and reports contradictions. One page is asked for while another is worked on, no more. */
 export class HeaderWalk {
   readonly #deps: WalkDependencies
   readonly #peer: PeerId
@@ -90,7 +83,6 @@ export class HeaderWalk {
   #ahead: Promise<Result<readonly Uint8Array[]>>
   #tip: HeaderTip | undefined
   #base: HeaderTip | undefined
-  /** Blocks of ours above the fork. */
   #depth = 0
   /** False while headers may be stored. Above the first new header none is, and looking up each would take as long as checking it. */
   #fresh: boolean
@@ -275,7 +267,6 @@ export class HeaderWalk {
       : ok(false)
   }
 
-  /** Goes on behind a stored block. */
   #begin(entry: BlockEntry): void {
     const { database } = this.#deps.chain
     const { side, head } = database

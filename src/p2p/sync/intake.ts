@@ -34,10 +34,7 @@ const RESUME_MS_MAX = 60_000
 const HELD_MAX = 16
 const HELD_MAX_EACH = 4
 
-/**
- * The entry to the chain for every block from other nodes. It fetches missing keys, holds blocks that come too early, and says which peer
- * is to blame for a bad one.
- */
+/** Where blocks of other nodes enter the chain: fetches missing keys, holds early blocks, and says which peer is to blame. */
 export class BlockIntake {
   readonly #deps: IntakeDependencies
   readonly #held: HeldBlocks
@@ -151,10 +148,7 @@ interface Held {
   readonly cancel: () => void
 }
 
-/**
- * Blocks that our clock does not allow yet, until their time has come. Clocks differ, so no peer is to blame. Their work is checked before
- * they take up memory.
- */
+/** Blocks that our clock does not allow yet. Clocks differ, so no peer is to blame. Their work is checked before they take memory. */
 class HeldBlocks {
   readonly #deps: IntakeDependencies
   readonly #again: (block: Block, from: PeerId | null) => Promise<unknown>

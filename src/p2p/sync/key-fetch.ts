@@ -6,7 +6,6 @@ import type { PeerId } from '../network.ts'
 import type { Peer, Peers } from '../peers/peers.ts'
 import { within } from '../relay/within.ts'
 
-/** Peers that are asked for the same keys. */
 const PEERS_ASKED_MAX = 4
 /** How long one peer may keep us from asking the next one. A later answer is still taken. */
 const PATIENCE_MS = 2_000

@@ -1,19 +1,14 @@
-/**
- * `starting`: nothing is known yet. `headers`: headers are proven. `snapshot`: a state is taken. `bodies`: blocks are fetched. `synced`: at
- * the best head known.
- */
+/** In order: nothing is known yet; headers are proven; a state is taken or blocks are fetched; this node is at the best head known. */
 export type SyncState = 'starting' | 'headers' | 'snapshot' | 'bodies' | 'synced'
 
 /** How far this node is behind the network, as far as it knows. */
 export interface SyncProgress {
   readonly state: SyncState
-  /** Height of our head. */
   readonly height: number
   /** Height up to which the headers of the followed branch are proven; our head's if none is followed. */
   readonly headersHeight: number
   /** Height of the heaviest head that a peer claims, or of our own. */
   readonly targetHeight: number
-  /** Peers that have shaken hands. */
   readonly peers: number
   /** Blocks a second that joined the best chain in the last minute; 0 until measured. */
   readonly blocksPerSecond: number

@@ -22,12 +22,10 @@ export class ProvenBranch {
   /** Whether the peer has shown no more. */
   complete = false
 
-  /** Work up to the last header. */
   get totalWork(): bigint {
     return this.#totalWork
   }
 
-  /** Height of the last header. */
   get height(): number {
     return this.#height
   }

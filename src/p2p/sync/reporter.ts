@@ -12,7 +12,6 @@ export interface Running {
   readonly state: 'headers' | 'snapshot' | 'bodies'
   /** Height up to which headers are proven; 0 if none are. */
   readonly headersHeight: number
-  /** Proven work of the branch. */
   readonly totalWork: bigint
   /** Finished part of the present stage, 0 to 1; null if the blocks tell it. */
   readonly part: number | null
@@ -92,9 +91,7 @@ export class Reporter {
     this.#listeners.push(listener)
   }
 
-  /**
-   * Notes a proven branch that is heavier than ours and cannot be followed. From then on this node is not at what the network agreed on.
-   */
+  /** Notes a proven heavier branch that cannot be followed. From then on this node is not at what the network agreed on. */
   noteUnreachable({ id, header, totalWork }: HeaderTip): void {
     this.#unreachableWork = totalWork
     const facts = { branchHeight: header.height, branchId: id, height: this.#deps.chain.head.header.height }
@@ -102,7 +99,6 @@ export class Reporter {
     this.refresh()
   }
 
-  /** Notes how many blocks joined the best chain. */
   connected(count: number): void {
     this.#connected += count
     this.#rate.note(this.#deps.clock.now(), this.#connected)

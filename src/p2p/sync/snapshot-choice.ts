@@ -4,14 +4,11 @@ import type { PeerId } from '../network.ts'
 import type { Peer } from '../peers/peers.ts'
 import type { SnapshotRef } from '../wire/messages.ts'
 
-/** Peers whose failed offers are remembered. */
 const FAILED_MAX = 1_024
 /** Weight of a chosen peer's offer in offers of peers that came to us, all of which may be one attacker: more than can be connected. */
 const CHOSEN_WEIGHT = 4_096
-/** Highest count of failures of a peer. */
 const FAILURES_MAX = 64
 
-/** A snapshot and what speaks for it. */
 interface Offer {
   readonly ref: SnapshotRef
   weight: number

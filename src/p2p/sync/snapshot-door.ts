@@ -14,10 +14,7 @@ export interface HeldRange {
   readonly snapshots: readonly SnapshotRef[]
 }
 
-/**
- * When a node begins from a snapshot. `auto`: if no peer has all blocks from its own height on, or gives them quickly. `always`: whenever
- * it is far behind.
- */
+/** When to begin from a snapshot. `auto`: if no peer gives all blocks from here on, or quickly. `always`: whenever far behind. */
 export type SnapshotSetting = 'auto' | 'always' | 'never'
 
 /** A state to take. */
@@ -26,13 +23,12 @@ export interface SnapshotPlan {
   readonly snapshot: SnapshotRef
   /** End of the kept headers, which gives the work that stands on the snapshot. */
   readonly tip: HeaderTip
-  /** Peers that serve the snapshot at the moment. */
   readonly peers: () => readonly PeerId[]
   /** Whether the node is about to stop. What was taken is then kept for the next start. */
   readonly stopped: () => boolean
   /**
-   * Whether another branch or snapshot is to be looked at first. `slowMs` is the wait beyond what a slow line takes. What was taken is
-   * kept. A state that is complete gives way to nothing.
+   * Whether another branch or snapshot goes first. `slowMs`: wait beyond that of a slow line. What was taken is kept; a complete state
+   * stays.
    */
   readonly givesWay: (slowMs: number) => boolean
   /** Hears how much of the state is there, 0 to 1. */
@@ -47,13 +43,11 @@ export interface SnapshotPlan {
 export interface SnapshotDoor {
   /** Last of the headers kept for a snapshot that is not taken yet. The next header must be its child. */
   keptTip(): HeaderTip | undefined
-  /** Kept header at a height. */
   keptAt(height: number): Pick<HeaderTip, 'id' | 'totalWork'> | undefined
   /** Durably keeps proven headers: children of the kept tip, or of a stored block if none is kept. */
   keepHeaders(headers: readonly HeaderTip[]): Promise<void>
   /** Drops the newest kept headers, at least a hundred, because they may be stale. False if that was done before and too few came since. */
   shortenHeaders(): Promise<boolean>
-  /** Drops all kept headers. */
   dropHeaders(): Promise<void>
   /**
    * Takes the state of a snapshot, which then is the chain's head; blocks are fetched from there on. After a fault the proven part is kept,

@@ -107,7 +107,6 @@ export class SnapshotRun implements Running {
     return peers.some(({ status }) => status.snapshots.some((ref) => ref.height > height))
   }
 
-  /** Whether a snapshot is worth it for so many blocks. */
   static isFar(blocks: number): boolean {
     return blocks >= FAR_BEHIND_BLOCKS
   }
@@ -173,10 +172,7 @@ export class SnapshotRun implements Running {
     return this.#deps.choice.best(this.#deps.peers.list(), this.#peer, (ref) => this.#isUsable(ref, tip))
   }
 
-  /**
-   * Whether a snapshot is on the kept headers, enough stands on it, and the snapshot itself has more work than our head: the blocks on it
-   * may never come.
-   */
+  /** Whether a snapshot is on the kept headers and deep enough, and heavier than our head by itself: the blocks on it may never come. */
   #isUsable({ height, id }: SnapshotRef, tip: HeaderTip): boolean {
     const { header, totalWork } = this.#deps.chain.head
     if (height <= header.height || height + BURIED_BLOCKS > tip.header.height) return false
@@ -220,7 +216,6 @@ export class SnapshotRun implements Running {
     return isTooSlow ? 'ungiven' : 'failed'
   }
 
-  /** Peers that say they have a snapshot. */
   #offerers(snapshot: SnapshotRef): readonly PeerId[] {
     const peers = this.#deps.peers.list()
     return peers

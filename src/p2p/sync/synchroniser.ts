@@ -37,10 +37,7 @@ export interface SynchroniserDependencies extends Omit<BranchRunDependencies, 's
 }
 
 const LOOK_AGAIN_MS = 1_000
-/**
- * This long after the last block, proven headers give way to a lighter branch that no peer disputes. The blocks of the heavier one may
- * never be given.
- */
+/** Time without a block after which proven headers give way to a lighter undisputed branch. Their own blocks may never be given. */
 const STUCK_MS = 600_000
 
 /** Keeps this node at the heaviest proven branch of its peers. */
@@ -166,8 +163,7 @@ export class Synchroniser {
     if (end === 'stopped' || end === 'collecting') return
     if (end === 'useless' || end === 'short')
       this.#deps.peers.report(id, 'useless', `claimed ${peer.head.id} at ${peer.head.height}`)
-    // A peer whose blocks led on, but not as far as it claimed, waits. A header from the future may have ended its branch, so it is not
-    // blamed.
+    // A peer that led on, but not as far as it claimed, waits. A header from the future may have ended its branch, so no blame.
     const isReached = hasTakenState || peer.head.totalWork <= this.#deps.chain.head.totalWork
     if (end === 'done' && moved && isReached) {
       this.#isContested &&= !this.#candidates.isHeard(id)
@@ -355,7 +351,6 @@ export class Synchroniser {
     return (isLong) => this.#candidates.mayReplace(id, isLong, (other) => this.#claims.has(other))
   }
 
-  /** Last of the headers that are kept for a state. */
   get #keptTip(): HeaderTip | undefined {
     return this.#deps.snapshots?.keptTip()
   }
@@ -364,9 +359,7 @@ export class Synchroniser {
     return this.#deps.clock.now() - this.#movedMs > STUCK_MS
   }
 
-  /**
-   * Work of the heaviest branch that is proven and not followed to its end. While a branch run imports blocks, it is that branch's work.
-   */
+  /** Work of the heaviest proven branch that is not followed to its end; while blocks are imported, of their own branch. */
   #awaitedWork(): bigint {
     const run = this.#run
     if (run instanceof BranchRun) return run.totalWork
@@ -404,10 +397,7 @@ export class Synchroniser {
   }
 }
 
-/**
- * The claim of a branch that forks below what this node can unwind, and the milliseconds waited for it. Null if it claims no more work than
- * our head has. Nothing is hashed.
- */
+/** The claim of a branch that forks too deep to unwind, unhashed, and the ms waited. Null if it is no more work than our head has. */
 async function claimFromBelow(
   ...[deps, peer, waiting, around]: [WalkDependencies, Peer, FirstPageDependencies, RunSurroundings]
 ): Promise<{ readonly claim: Claim | null; readonly waitedMs: number }> {

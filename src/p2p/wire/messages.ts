@@ -45,7 +45,6 @@ export const SHORT_ID_BYTES = 6
 const PAGE_ID_MAX = 64
 /** Longest state key: table prefix and record id. */
 const STATE_KEY_MAX = 256
-/** Longest record of the state. */
 const RECORD_MAX = 65_536
 
 const TRANSACTION_BYTES = byteList(TX_BYTES_MAX)
@@ -62,7 +61,6 @@ export const STATUS = container('Status', {
   genesis: hex32<BlockId>(),
   /** Fingerprint of the rules in force up to `height`. */
   rules: hex32<Hash>(),
-  /** Program and release, for people. */
   agent: text(64),
   head: hex32<BlockId>(),
   height: uint32,

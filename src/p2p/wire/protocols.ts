@@ -28,7 +28,6 @@ export const PROTOCOLS = {
   status: { requestMax: 4 * KIB, replyMax: 4 * KIB, deadlineMs: 10_000, concurrentMax: 2 },
   /** Headers after the newest block that both know. */
   headers: { requestMax: 4 * KIB, replyMax: MIB, deadlineMs: 15_000, concurrentMax: 2 },
-  /** Transactions of blocks. */
   bodies: { requestMax: 8 * KIB, replyMax: BLOCK_REPLY, deadlineMs: 20_000, concurrentMax: 4 },
   /** Some transactions of one block. */
   blockTransactions: { requestMax: 4 * KIB, replyMax: BLOCK_REPLY, deadlineMs: 10_000, concurrentMax: 4 },
@@ -56,10 +55,7 @@ export type ProtocolName = keyof typeof PROTOCOLS
 /** Names of all request protocols. */
 export const PROTOCOL_NAMES = Object.keys(PROTOCOLS) as readonly ProtocolName[]
 
-/**
- * Questions to the node table: only Kademlia's search for nodes, in libp2p's protobuf. `src/p2p/host/node-table.ts` asks and answers them,
- * below the other protocols.
- */
+/** Questions to the node table: Kademlia's search for nodes alone, in protobuf, asked and answered by `src/p2p/host/node-table.ts`. */
 const TABLE: ProtocolLimits = { requestMax: KIB, replyMax: 16 * KIB, deadlineMs: 10_000, concurrentMax: 2 }
 
 /** Every request protocol that the transport carries. */

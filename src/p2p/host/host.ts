@@ -24,6 +24,7 @@ import { type Blame, type Link, Links, socketOf } from './links.ts'
 import { NodeTable } from './node-table.ts'
 import { ASKED_MAX, Requests, reasonOf } from './streams.ts'
 
+/** What the host is opened with. */
 export interface HostOptions extends NodeSettings {
   readonly log: NetworkLog
 }
@@ -166,7 +167,8 @@ export class Host implements Network, Dialer {
 
   async dial(address: string): Promise<Result<PeerId>> {
     const target = readAddress(address)
-    if (target === undefined) return fail(fault('p2p/address', { text: address.slice(0, 100), reason: 'no multiaddr' }))
+    if (target === undefined)
+      return fail(fault('p2p/address', { text: address.slice(0, 100), reason: 'it is not a multiaddr' }))
     const signal = AbortSignal.timeout(DIAL_MS)
     try {
       const { remotePeer } = await this.#lib().dial(target, { signal })
@@ -197,7 +199,7 @@ export class Host implements Network, Dialer {
     this.#served.set(protocol, handler)
     if (!this.#started) return
     this.#answer(protocol, handler).catch((error: unknown) =>
-      this.#options.log.warn({ protocol, reason: reasonOf(error) }, 'not served'),
+      this.#options.log.warn({ protocol, reason: reasonOf(error) }, 'a protocol is not served'),
     )
   }
 

@@ -30,6 +30,7 @@ export async function loadIdentity(folder: string): Promise<Result<Identity>> {
   return decodeIdentity(await readFile(path), path)
 }
 
+/** A key with its peer id. */
 export function identityOf(key: PrivateKey): Identity {
   return { key, peer: peerIdFromPrivateKey(key).toString() as PeerId }
 }

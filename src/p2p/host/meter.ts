@@ -80,7 +80,10 @@ export class GossipMeter {
       }
     })
     // `attach` opens the stream that gossipsub would ask for here, without holding up other peers.
-    return handler(stream, facade(connection, { newStream: () => Promise.reject(new Error('it is opened apart')) }))
+    return handler(
+      stream,
+      facade(connection, { newStream: () => Promise.reject(new Error('the stream is opened elsewhere')) }),
+    )
   }
 
   /** Opens the one stream to a peer and gives it to gossipsub. It never rejects. */

@@ -25,10 +25,11 @@ export function parseNodeAddress(text: string): Result<NodeAddress> {
   if (text.length > TEXT_MAX) return refuse('it is too long')
   const [empty, kind, host, tcp, port, p2p, id, ...rest] = text.split('/')
   if (empty !== '' || tcp !== 'tcp' || rest.length > 0) return refuse('it is not /<kind>/<host>/tcp/<port>/p2p/<id>')
-  if (!/^[1-9][0-9]{0,4}$/.test(port ?? '') || Number(port) > 65_535) return refuse('its port is none')
-  if (p2p !== undefined && (p2p !== 'p2p' || !isPeerId(id ?? ''))) return refuse('its peer id is none')
+  if (!/^[1-9][0-9]{0,4}$/.test(port ?? '') || Number(port) > 65_535)
+    return refuse('its port is not a number from 1 to 65535')
+  if (p2p !== undefined && (p2p !== 'p2p' || !isPeerId(id ?? ''))) return refuse('its peer id is not that of a node')
   const place = readHost(kind ?? '', host ?? '')
-  if (place === undefined) return refuse('its host is none')
+  if (place === undefined) return refuse('its host is not of the named kind')
   return ok({
     ip: place.ip,
     port: Number(port),

@@ -72,7 +72,7 @@ export class NodeTable {
   answer(from: PeerId, body: Uint8Array): Uint8Array {
     const question = readQuestion(body)
     if (question === undefined) {
-      this.#deps.links.expel(from, 'malformed', 'a message to the table of nodes that is no question for nodes')
+      this.#deps.links.expel(from, 'malformed', 'a message to the node table that is not a question for nodes')
       return NOTHING
     }
     if (question.kind === 'ping') return writePong()

@@ -202,7 +202,7 @@ export class Serving {
     this.#charge(peer, this.#potOf(protocol), ms - turn.chargedMs)
   }
 
-  /** Ends all waits. Nothing is admitted any more. */
+  /** Ends all waits. Nothing is admitted after it. */
   stop(): void {
     this.#stopped = true
     for (const waiter of this.#waiting) waiter.admit(false)

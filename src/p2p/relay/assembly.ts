@@ -40,13 +40,13 @@ const STAGGER_MS = { missing: 200, whole: 2_000 } as const
 /** How long a slow peer takes up one of the questions at once. A later answer still counts: the line may be slow. */
 const PATIENCE_MS = { missing: 2_000, whole: 4_000 } as const
 const QUESTIONS_AT_ONCE = 4
-/** Peers that came to us and are asked at once while a chosen peer could be asked for the whole body. */
+/** Most peers that came to us and are asked at once while a chosen peer could be asked for the whole body. */
 const STRANGERS_AT_ONCE = 2
 /** A peer may have to put the block together itself before it has a body to give. */
 const BODY_ROUNDS = 3
 const BODY_PAUSE_MS = 1_000
 const ASKED_PER_ROUND = 8
-/** Vain questions by which a chosen peer leads a fresh stranger, whose name is free. One block costs some four of them. */
+/** A chosen peer ranks like a fresh stranger after so many vain questions. One block costs some four. Names are free, so strangers get no lead. */
 const CHOSEN_LEAD = 8
 
 type Kind = keyof typeof STAGGER_MS

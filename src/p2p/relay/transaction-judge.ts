@@ -17,7 +17,7 @@ export interface TransactionJudgeDependencies {
   readonly mempool: Mempool
   readonly extra: ExtraPool
   readonly facts: TransactionFacts
-  /** A transaction could not be checked just now. The sender's pool should be looked through later. */
+  /** A transaction could not be checked for lack of time or room. The sender's pool should be looked through later. */
   readonly onPostponed: (from: PeerId) => void
 }
 

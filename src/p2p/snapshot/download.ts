@@ -15,7 +15,7 @@ const REST_MS = 2_000
 const FAILURES_MAX = 30
 /** Wait while there is no peer to ask. */
 const NOBODY_MS = 1_000
-/** Such waits in a row after which a download gives up. */
+/** Waits for a peer in a row after which a download gives up. */
 const NOBODY_MAX = 30
 
 /** What a download works with. */

@@ -56,7 +56,7 @@ const STALLED_MS = 30_000
 const WAITED_MS_MAX = 30_000
 const WAIT_PAID_MS = 500
 const LOOK_AGAIN_MS = 250
-/** So far below the end of a branch, all that follow it have the block, whatever the newest ones are. */
+/** All peers that follow a branch have the block this far below its end, even if their newest blocks differ. */
 const BURIED_BLOCKS = 100
 /** After so many blocks the question whether the branch is disputed is asked again, since new peers may have come. */
 const CLEAR_BLOCKS = 100

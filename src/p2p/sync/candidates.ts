@@ -29,7 +29,7 @@ export type Way = 'blocks' | 'snapshot'
 interface Parked {
   readonly untilMs: number
   readonly times: number
-  /** Looks at it that came to nothing, whoever was at fault. */
+  /** Looks at it that came to nothing, whether or not the peer was at fault. */
   readonly looks: number
   /** Whether others were looked at because it was slow. */
   readonly wasSlow: boolean
@@ -61,7 +61,7 @@ interface CandidatesDependencies {
   readonly clock: Clock
 }
 
-/** Chooses the peer whose branch is followed. */
+/** Chooses the peer whose branch is followed. A look at a peer's branch is fruitless if it leads nowhere. */
 export class Candidates {
   readonly #deps: CandidatesDependencies
   /** By name. A chosen peer's name is its place, dearer to change than an id. Places have their own table, which no ids can fill. */
@@ -168,7 +168,7 @@ export class Candidates {
     this.#note(id, { ...parked, failed: way, failedState, atMs: this.#sinceMs(parked) })
   }
 
-  /** A peer has shown less than it claims. Its claim no longer counts. */
+  /** A peer has shown less than it claims. Its claim stops counting. */
   refute(id: PeerId): void {
     const atMs = this.#deps.clock.now()
     this.#note(id, { ...this.#standing(id), untilMs: atMs + PARK_MS_MAX, times: TIMES_MAX, atMs })
@@ -270,7 +270,7 @@ export class Candidates {
     return this.#promising().length > 0
   }
 
-  /** Height of the highest head claimed by such a peer; 0 if there is none. */
+  /** Height of the highest head claimed by a peer with fewer than two fruitless looks; 0 if there is none. */
   targetHeight(): number {
     return Math.max(0, ...this.#promising().map(({ head }) => head.height))
   }

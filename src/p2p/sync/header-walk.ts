@@ -34,7 +34,7 @@ export const PAGE_WORTH_MS = 5_000
 export const HEADERS_OWED_MS_MAX = 30_000
 /** Waiting that a full page makes up for over the whole branch. If every page came just in time, it would take hours. */
 export const PAGE_PACE_MS = 3_000
-/** Such waiting not made up for after which the branch gives way, to strangers too. */
+/** Waiting over the whole branch not made up for, after which it gives way to strangers too. */
 export const HEADERS_HELD_MS_MAX = 120_000
 const LOOK_AGAIN_MS = 1_000
 

@@ -112,7 +112,7 @@ export async function proveBranch(
   }
 }
 
-/** So far below the end of a branch, all that follow it have the block, whatever the newest ones are. */
+/** All peers that follow a branch have the block this far below its end, even if their newest blocks differ. */
 const BURIED_BLOCKS = 100
 
 /**

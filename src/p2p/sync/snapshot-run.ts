@@ -22,7 +22,7 @@ interface SnapshotRunDependencies extends BranchRunDependencies {
 
 /** What a run for a state must know of its surroundings. */
 export interface SnapshotSurroundings extends BranchSurroundings {
-  /** Whether its peer claims more than this work, which is all that it has. */
+  /** Whether the peer claims more work than this, which is all that it has shown. */
   readonly isShort: (totalWork: bigint) => boolean
   /** `isDisputed` without asking silent peers again. */
   readonly isDisputedNow: (block: BlockRef, totalWork: bigint) => Promise<boolean>

@@ -51,6 +51,7 @@ const TRANSACTION_BYTES = byteList(TX_BYTES_MAX)
 
 const SNAPSHOT = container('Snapshot', { height: uint32, id: hex32<BlockId>() })
 
+/** Modes by the index that a status has. */
 export const STORAGE_MODES = ['archive', 'full', 'pruned'] as const
 /** How much of the past a node keeps. `archive`: everything. `full`: bodies for ever, witnesses for a while. `pruned`: both for a while. */
 export type StorageMode = (typeof STORAGE_MODES)[number]

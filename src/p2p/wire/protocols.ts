@@ -61,7 +61,7 @@ const TABLE: ProtocolLimits = { requestMax: KIB, replyMax: 16 * KIB, deadlineMs:
 /** Every request protocol that the transport carries. */
 export const CHANNELS = { ...PROTOCOLS, kad: TABLE } as const
 
-/** Name of such a protocol. */
+/** Name of a protocol that the transport carries. */
 export type ChannelName = keyof typeof CHANNELS
 
 /** Longest gossiped message by topic: a compact block with every transaction prefilled; one transaction. */

@@ -39,7 +39,7 @@ interface Level {
  * identify decodes whatever it gets. Contents are skipped, so a byte costs next to nothing.
  */
 export class MessageScanner {
-  /** Frames and fields so far. Each takes about a microsecond of work. */
+  /** Frames and fields so far. Each costs work to handle. */
   units = 0
   readonly #frameMax: number
   readonly #shape: Shape

@@ -152,7 +152,7 @@ async function assemble(options: PeerNetworkDependencies, { host, records }: Par
       return started
     },
     stop: async () => {
-      // The node's stop ends a snapshot that is being taken, and the connections' end all requests, so no part waits for a peer.
+      // A snapshot that is being taken ends with the node, requests under way with the connections. So no part waits for a peer.
       await Promise.all([node.stop(), past.stop(), peering.stop(), host.stop()])
       await records.close()
     },

@@ -231,10 +231,10 @@ export class Candidates {
   }
 
   /**
-   * The peer whose branch is followed next; undefined if none claims more work than our head has. Chosen peers go before those that came to
-   * us, of which an attacker can make many. Within both, peers without a say go last, whatever they claim. Among the others, those that
-   * dispute a branch go first, then those with fewer fruitless looks: a few that claim most must not take turns. Peers that only showed a
-   * header without a known parent come behind, since that costs nothing; they take turns.
+   * The peer whose branch is followed next; undefined if none leads on. Chosen peers go before those that came to us, of which an attacker
+   * can make many. Within both: first peers with a say that claim more work than our head, then such peers without a say, then peers that
+   * only showed a header without a known parent, which costs nothing. Peers that dispute a branch go before their like, then those with
+   * fewer fruitless looks: a few that claim most must not take turns. The last kind takes turns.
    */
   best(isBusy: (id: PeerId) => boolean): Peer | undefined {
     const free = this.#deps.peers.list().filter(({ info }) => !isBusy(info.id))

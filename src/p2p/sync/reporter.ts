@@ -28,7 +28,7 @@ interface ReporterDependencies {
 
 const TICK_MS = 1_000
 const LOG_MS = 10_000
-/** A node that has met no peer this long after its start goes on alone. */
+/** A node without a peer this long after its start goes on alone. */
 const ALONE_MS = 10_000
 /**
  * How long unproven claims of peers count, all together. A claim costs nothing, so claims must not keep this node from its work. New peers

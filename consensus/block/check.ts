@@ -63,6 +63,7 @@ class Matched implements Block {
     this.bytes = bytes
     this.id = id
     this.transactions = transactions
+    Object.freeze(this)
   }
 }
 

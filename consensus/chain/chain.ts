@@ -1,6 +1,7 @@
 import { type Block, bodySize } from '../block/block.ts'
 import { checkBody, checkHeader, checkHeaderClock, checkProofOfWork } from '../block/check.ts'
 import type { SealedHeader } from '../block/header.ts'
+import { type CheckedTip, childAnchor, childTarget } from '../block/header-tip.ts'
 import { historyRoot } from '../block/history.ts'
 import { type PowHasher, workOfTarget } from '../block/pow.ts'
 import type { SignatureJob, SigningNetwork } from '../crypto/signing.ts'
@@ -18,7 +19,6 @@ import { type ChainDatabase, UNDO_BLOCKS } from './database.ts'
 import type { HeadChange, HeadFollower, HeadListener } from './events.ts'
 import { executeBlock } from './execution.ts'
 import { forkDepth, pathBetween, type RefusedBranch, refusedBranch, tooDeep } from './fork-choice.ts'
-import { type CheckedTip, childAnchor, childTarget } from './header-tip.ts'
 import { KeyRegistry } from './key-registry.ts'
 import type { BlockEntry } from './layout.ts'
 import { type Clock, type Pacer, runPaced } from './ports.ts'
@@ -184,9 +184,9 @@ export class Chain implements ChainFollower {
     }
   }
 
-  /** Whether a branch of this work is worth storing: {@link isNear}. */
-  isNearHead(totalWork: bigint): boolean {
-    return isNear(totalWork, this.head, this.awaitedWork())
+  /** Least total work of a branch that is worth storing: {@link leastWork}. */
+  get leastWork(): bigint {
+    return leastWork(this.head, this.awaitedWork())
   }
 
   #serialised<T>(work: () => Promise<Result<T>>): Promise<Result<T>> {
@@ -208,7 +208,7 @@ export class Chain implements ChainFollower {
     if (depth > UNDO_BLOCKS) return fail(fault('chain/fork-too-deep', { depth, depthMax: UNDO_BLOCKS }))
     const entry = entryOf(block, parent, this.#deps.ruleBook)
     const claimed = entry.totalWork > provenWork ? entry.totalWork : provenWork
-    if (!this.isNearHead(claimed)) return fail(fault('chain/branch-too-light'))
+    if (claimed < this.leastWork) return fail(fault('chain/branch-too-light'))
     const badHeader = this.#checkHeader(block, parent, tip)
     if (badHeader !== null) return fail(badHeader)
     const badBody = checkBody(block, this.#deps.ruleBook.at(block.header.height))
@@ -407,13 +407,13 @@ export class Chain implements ChainFollower {
 }
 
 /**
- * Whether a branch of this work is not far below the head's, nor below the `awaited` work of a branch whose headers are proven and
- * whose blocks are being fetched. Until those are here the head lags, and without this any peer could lead it down a branch of easy
- * blocks that is too deep to come back from.
+ * Least total work of a branch that is worth storing: 144 blocks below the head's, or below the `awaited` work of a branch whose
+ * headers are proven and whose blocks are being fetched. While those come the head lags. Measured by the head alone, any peer could
+ * lead it down a branch of easy blocks that is too deep to come back from.
  */
-export function isNear(totalWork: bigint, head: Pick<BlockEntry, 'header' | 'totalWork'>, awaited: bigint): boolean {
+export function leastWork(head: Pick<BlockEntry, 'header' | 'totalWork'>, awaited: bigint): bigint {
   const best = awaited > head.totalWork ? awaited : head.totalWork
-  return totalWork + workOfTarget(head.header.target) * SLACK_BLOCKS >= best
+  return best - workOfTarget(head.header.target) * SLACK_BLOCKS
 }
 
 /** What is kept of a block on a known parent, as long as nothing is wrong with it. */

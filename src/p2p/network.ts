@@ -2,23 +2,22 @@ import { runPaced, UNPACED } from '../../consensus/chain/ports.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import type { ProtocolName } from './wire/protocols.ts'
 
-/** Name of a peer: the text form of its libp2p id, or any unique name in a simulation. */
+/** Name of a peer: the text of its libp2p id, or any unique name in a simulation. */
 export type PeerId = string & { readonly __peerId: unique symbol }
 
 /** A connected peer as the transport sees it. */
 export interface PeerInfo {
   readonly id: PeerId
   readonly direction: 'inbound' | 'outbound'
-  /** Multiaddr text of the other end. */
   readonly address: string
 }
 
-/** What is spread by gossip: every node passes it on once it found it good. */
+/** Gossip topics. A node passes a message on once it found it good. */
 export type TopicName = 'blocks' | 'transactions'
 
 /**
- * What a node thinks of a gossiped message: pass it on; drop it, nobody is to blame; drop it, its sender is to blame; it was not
- * looked at because of who sent it, and the same from somebody else must be.
+ * What a node does with a gossiped message. `accept`: pass it on. `ignore`: drop it without blame. `reject`: drop it and blame its sender.
+ * `unjudged`: it was not looked at because of its sender, so the same message from another peer must be.
  */
 export type Verdict = 'accept' | 'ignore' | 'reject' | 'unjudged'
 
@@ -31,50 +30,42 @@ export interface ConnectionListener {
 /** Answers a request with the bytes of the reply. It never rejects. */
 export type RequestHandler = (from: PeerId, body: Uint8Array) => Promise<Uint8Array>
 
-/** Does a piece of work, up to where it first waits, and measures what that takes of the main thread. */
+/** Runs a piece of work and measures its main-thread time up to its first wait. */
 export type Measure = <T>(work: () => T) => T
 
-/** What judging one message takes of the main thread: it is measured, and charged to the connection that the message came by. */
+/** Measures the main-thread time of judging one message. The connection that brought it is charged. */
 export interface JudgingTime {
   readonly measure: Measure
-  /** Does what may take long, in slices. */
+  /** Runs long work in slices. */
   run<T>(steps: Generator<void, T>): Promise<T>
 }
 
-/** Where judging takes no time, as on virtual time. */
+/** For judging that takes no time, as on virtual time. */
 export const UNMEASURED: JudgingTime = {
   measure: (work) => work(),
   run: (steps) => runPaced(steps, UNPACED),
 }
 
-/** Judges a gossiped message. It never rejects; a message is passed on only after `accept`. */
+/** Judges a gossiped message. It never rejects. Only `accept` passes the message on. */
 export type GossipJudge = (from: PeerId, body: Uint8Array, time?: JudgingTime) => Promise<Verdict>
 
-/**
- * What carries messages between nodes: libp2p in the daemon, virtual links in the simulator. Sizes and deadlines of the
- * protocol table are enforced here, in both directions.
- */
+/** Carries messages between nodes, within the sizes and deadlines of the protocol table: libp2p in the daemon, virtual links in tests. */
 export interface Network {
-  /** Our own name. */
   readonly self: PeerId
   peers(): readonly PeerInfo[]
   onConnection(listener: ConnectionListener): void
-  /**
-   * Sends one request and waits for its one reply, for as long as the protocol's deadline at most. Faults: `p2p/unreachable`,
-   * `p2p/timeout`, `p2p/too-large`.
-   */
+  /** Sends one request and waits for its reply until the protocol's deadline. Faults: `p2p/unreachable`, `p2p/timeout`, `p2p/too-large`. */
   request(peer: PeerId, protocol: ProtocolName, body: Uint8Array): Promise<Result<Uint8Array>>
-  /** Sets who answers a protocol; once for each. */
+  /** Sets the handler of a protocol. Call it once for each. */
   serve(protocol: ProtocolName, handler: RequestHandler): void
-  /** Gives a message of our own, or one that was found good late, to the mesh. */
+  /** Gives the mesh a message of our own, or one that was found good late. */
   publish(topic: TopicName, body: Uint8Array): void
-  /** Sets who judges a topic; once for each. */
+  /** Sets the judge of a topic. Call it once for each. */
   subscribe(topic: TopicName, judge: GossipJudge): void
-  /** Ends the connection; `banned` also keeps the peer away. */
   disconnect(peer: PeerId, reason: string, banned?: boolean): void
 }
 
-/** Where the network code says what happens. Facts are plain values. */
+/** Log of the network code. Facts are plain values. */
 export interface NetworkLog {
   debug(facts: object, message: string): void
   info(facts: object, message: string): void

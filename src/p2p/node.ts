@@ -8,8 +8,7 @@ import { Peers, type PeersDependencies } from './peers/peers.ts'
 import { BlockRelay } from './relay/block-relay.ts'
 import { ExtraPool } from './relay/extra-pool.ts'
 import { type TransactionMode, TransactionRelay } from './relay/transaction-relay.ts'
-import { serveChain } from './serve/chain.ts'
-import { serveKeys } from './serve/keys.ts'
+import { serveChain, serveKeys } from './serve/chain.ts'
 import { servePool } from './serve/pool.ts'
 import { BlockIntake } from './sync/intake.ts'
 import { fetchKeys } from './sync/key-fetch.ts'
@@ -18,7 +17,7 @@ import { Synchroniser } from './sync/synchroniser.ts'
 import { STORAGE_MODES, type Status } from './wire/messages.ts'
 import { WIRE_VERSION } from './wire/protocols.ts'
 
-/** What a node's part of the network is made of: the daemon hands in libp2p, the simulator virtual links. */
+/** What a node's part of the network works with. The daemon hands in libp2p, the simulator virtual links. */
 export interface PeerNodeDependencies {
   readonly network: Network
   readonly chain: Chain
@@ -26,24 +25,22 @@ export interface PeerNodeDependencies {
   readonly workVerifier: WorkVerifier
   readonly clock: Clock
   readonly timers: Timers
-  /** Makes a pacer for one stream of work. */
   readonly pacer: () => Pacer
   readonly log: NetworkLog
-  /** A finer clock, for what answers cost; see {@link PeersDependencies}. */
+  /** A finer clock for the cost of answers, see {@link PeersDependencies}. */
   readonly stopwatch?: () => number
   /** 64 random bits. */
   readonly random: () => bigint
   /** Program and release, for people. */
   readonly agent: string
-  /** What this node holds just now. */
   readonly held: () => HeldRange
   readonly transactionMode: TransactionMode
-  /** Makes what takes snapshots; null where this node takes none. */
+  /** Makes the part that takes snapshots; null if this node takes none. */
   readonly snapshots: ((peers: Peers) => SnapshotDoor) | null
   readonly snapshotSetting: SnapshotSetting
-  /** Whether peers or seeds are configured, or have been met before. */
+  /** Whether peers or seeds are configured. */
   readonly expectsPeers: boolean
-  /** Called with errors after which the process must not go on: bugs in consensus, a failing disk. */
+  /** Hears of errors after which the process must not go on: bugs in consensus, a failing disk. */
   readonly onFatal: (error: unknown) => void
 }
 
@@ -85,7 +82,7 @@ export class PeerNode {
     servePool(peers.exchange, { ...common, blocks: this.blocks, transactions: this.transactions })
   }
 
-  /** Asks peers for the keys behind an address and keeps them; whether they came. Rejects only if the disk fails. */
+  /** Asks peers for the keys of an address and stores them. True if they came. Rejects only if the disk fails. */
   async fetchKeys(address: Address): Promise<boolean> {
     const found = await fetchKeys({ peers: this.peers, timers: this.#timers }, [address], null)
     if (found.length > 0) await this.#chain.database.storeKeys(found)
@@ -98,7 +95,7 @@ export class PeerNode {
     this.synchroniser.start()
   }
 
-  /** Takes and tells nothing more; a block that is being imported is finished. The network is the caller's to end. */
+  /** Stops taking and telling. A block that is being imported is finished. The caller ends the network. */
   async stop(): Promise<void> {
     this.intake.stop()
     await Promise.all([this.blocks.stop(), this.transactions.stop(), this.synchroniser.stop()])

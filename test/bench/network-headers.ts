@@ -1,4 +1,4 @@
-import type { HeaderTip } from '../../consensus/chain/header-tip.ts'
+import type { HeaderTip } from '../../consensus/block/header-tip.ts'
 import { createRuleBook } from '../../consensus/chain/rule-book.ts'
 import { eventLoopPacer, systemClock, systemTimers } from '../../src/daemon/runtime.ts'
 import { Peers } from '../../src/p2p/peers/peers.ts'

@@ -11,11 +11,10 @@ import { INBOUND_PER_HOST, INBOUND_PER_NET, OUTBOUND_PER_GROUP } from '../../src
 import { BANS_MAX } from '../../src/p2p/host/bans.ts'
 import { HANDSHAKES, PENDING, SILENT_MS, SOCKETS_PER_SECOND } from '../../src/p2p/host/entrance.ts'
 import { INBOUND_WORK } from '../../src/p2p/host/inbound-work.ts'
-import { LIB_BOUNDS } from '../../src/p2p/host/lib-bounds.ts'
+import { LIB_BOUNDS, STREAM_WRITES_MAX, UPGRADE_WRITES_MAX } from '../../src/p2p/host/lib-bounds.ts'
+import { PEER_NOTE_BYTES_MAX, PEER_NOTES_MAX, PEER_PROTOCOLS_MAX } from '../../src/p2p/host/lib-node.ts'
 import { STREAMS_OPENED } from '../../src/p2p/host/links.ts'
 import { PLACE_BYTES_MAX } from '../../src/p2p/host/message-scanner.ts'
-import { STREAM_WRITES_MAX, UPGRADE_WRITES_MAX } from '../../src/p2p/host/negotiation.ts'
-import { PEER_NOTE_BYTES_MAX, PEER_NOTES_MAX, PEER_PROTOCOLS_MAX } from '../../src/p2p/host/peer-memory.ts'
 
 type Row = readonly [what: string, value: number | bigint | string, unit: string, where: string]
 
@@ -59,9 +58,9 @@ export const CONNECTION_LIMITS: readonly Row[] = [
   ['of them, seen nodes in one /16 (IPv6: /32)', KNOWN_PER_GROUP, '', 'src/p2p/host/address-book.ts'],
   ['addresses of one /16 (IPv6: /32) in one answer', TOLD_PER_GROUP, '', 'src/p2p/host/address-book.ts'],
   ['bans', BANS_MAX, '', 'src/p2p/host/bans.ts'],
-  ['peers that libp2p keeps notes about, in memory', PEER_NOTES_MAX, '', 'src/p2p/host/peer-memory.ts'],
-  ['note of libp2p about a peer', PEER_NOTE_BYTES_MAX, 'bytes', 'src/p2p/host/peer-memory.ts'],
-  ['protocols in it, as the peer names them', PEER_PROTOCOLS_MAX, '', 'src/p2p/host/peer-memory.ts'],
+  ['peers that libp2p keeps notes about, in memory', PEER_NOTES_MAX, '', 'src/p2p/host/lib-node.ts'],
+  ['note of libp2p about a peer', PEER_NOTE_BYTES_MAX, 'bytes', 'src/p2p/host/lib-node.ts'],
+  ['protocols in it, as the peer names them', PEER_PROTOCOLS_MAX, '', 'src/p2p/host/lib-node.ts'],
   ['streams opened by a connection', perSecond(STREAMS_OPENED), '', 'src/p2p/host/links.ts'],
   [
     'share of the main thread for streams, frames and useless gossip of all connections, before any request',
@@ -75,8 +74,8 @@ export const CONNECTION_LIMITS: readonly Row[] = [
     '%',
     'src/p2p/host/inbound-work.ts',
   ],
-  ['writes to a peer before we know who it is', UPGRADE_WRITES_MAX, '', 'src/p2p/host/negotiation.ts'],
-  ['answers on a stream before its protocol is agreed', STREAM_WRITES_MAX, '', 'src/p2p/host/negotiation.ts'],
+  ['writes to a peer before we know who it is', UPGRADE_WRITES_MAX, '', 'src/p2p/host/lib-bounds.ts'],
+  ['answers on a stream before its protocol is agreed', STREAM_WRITES_MAX, '', 'src/p2p/host/lib-bounds.ts'],
   ...[...LIB_BOUNDS].flatMap(([protocol, { bytesMax, answered }]): Row[] => [
     [`bytes read from a stream of ${protocol}`, bytesMax, 'bytes', 'src/p2p/host/lib-bounds.ts'],
     [`streams of ${protocol} answered to a connection`, perSecond(answered), '', 'src/p2p/host/lib-bounds.ts'],

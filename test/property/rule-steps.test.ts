@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { type HeaderTip, headerTipOf } from '../../consensus/block/header-tip.ts'
 import type { BlockRules } from '../../consensus/block/rules.ts'
-import { type HeaderTip, headerTipOf } from '../../consensus/chain/header-tip.ts'
 import { MemoryKeyValueStore } from '../../consensus/chain/key-value.ts'
 import type { NetworkParams } from '../../consensus/chain/params.ts'
 import { createRuleBook, type RuleBook } from '../../consensus/chain/rule-book.ts'

@@ -1,7 +1,7 @@
 import { baseFeeAfter } from '../../consensus/block/base-fee.ts'
 import { type Header, type SealedHeader, sealHeader } from '../../consensus/block/header.ts'
+import { childTarget, extendTip, type HeaderTip } from '../../consensus/block/header-tip.ts'
 import { historyRoot } from '../../consensus/block/history.ts'
-import { childTarget, extendTip, type HeaderTip } from '../../consensus/chain/header-tip.ts'
 import type { RuleBook } from '../../consensus/chain/rule-book.ts'
 
 /** The child that a header must have to pass every check but that of its work: no block stands behind it. */

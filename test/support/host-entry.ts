@@ -1,6 +1,6 @@
 import { setInterval } from 'node:timers'
 import type { HostOptions } from '../../src/p2p/host/host.ts'
-import { Reputation } from '../../src/p2p/peers/reputation.ts'
+import { Reputation } from '../../src/p2p/peers/peers.ts'
 import { PROTOCOLS } from '../../src/p2p/wire/protocols.ts'
 import { startVictim } from './hosts.ts'
 

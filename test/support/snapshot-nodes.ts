@@ -1,4 +1,4 @@
-import { extendTip, type HeaderTip, headerTipOf } from '../../consensus/chain/header-tip.ts'
+import { extendTip, type HeaderTip, headerTipOf } from '../../consensus/block/header-tip.ts'
 import { type KeyValueStore, MemoryKeyValueStore, type Write } from '../../consensus/chain/key-value.ts'
 import { UNPACED } from '../../consensus/chain/ports.ts'
 import type { RuleBook } from '../../consensus/chain/rule-book.ts'

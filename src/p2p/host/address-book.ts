@@ -6,17 +6,17 @@ import { retryDelay } from './backoff.ts'
 import { parseNodeAddress } from './node-address.ts'
 import type { PeerRecords, RecordWriter } from './peer-records.ts'
 
-/** Addresses that are kept. */
+/** Addresses that the book keeps. */
 export const ADDRESSES_MAX = 4_096
-/** Addresses that one source may have told of and that are no more than its word. */
+/** Unconfirmed addresses that one source may have told of. */
 export const HEARD_PER_SOURCE = 256
-/** Addresses where a node was, as it said itself or as we found when we dialled, on one machine: IPv4 whole, a /64 of IPv6. */
+/** Known addresses on one machine: an IPv4 address, or a /64 of IPv6. Known: a node there said so itself, or we reached it. */
 export const KNOWN_PER_HOST = 4
-/** Such addresses in one group: /16 of IPv4, /32 of IPv6. */
+/** Known addresses in one group: /16 of IPv4, /32 of IPv6. */
 export const KNOWN_PER_GROUP = 64
 /** Addresses of one group in one answer to a peer. */
 export const TOLD_PER_GROUP = 2
-/** Addresses of one peer: whoever names many places for another's id shall not push out the true one. */
+/** Addresses of one peer id. More would let a liar who names many places for an id push out the true one. */
 const PER_PEER_MAX = 4
 const FIRST_RETRY_MS = 5_000
 const RETRY_MS_MAX = 600_000
@@ -24,33 +24,32 @@ const RETRY_MS_MAX = 600_000
 const NEEDY_RETRY_MS_MAX = 30_000
 /** Failures in a row after which an address that never worked is forgotten. */
 const UNPROVEN_FAILURES_MAX = 3
-/** Time without success after which one that worked is forgotten, when it fails. */
+/** An address that worked before is forgotten if it fails and the last success is longer ago than this. */
 const PROVEN_KEPT_MS = 7 * 86_400_000
-/** An address is passed on for so long after a node was there, and preferred to hearsay for so long after a node said that it is. */
+/** How long an address is passed on after a node was there, and preferred to hearsay after a node said that it is there. */
 const GOOD_MS = 86_400_000
 const KIND = 'address'
 
-/** An address of a node with what is known of it. */
+/** An address of a node, and what is known of it. */
 export interface BookEntry {
   /** Canonical multiaddr with the id of the node. */
   readonly text: string
   readonly peer: PeerId
   readonly ip: Ip
-  /** Names of its machine and its group; null where limits by address do not hold. */
+  /** Names of its machine and its group; null where limits by address do not apply. */
   readonly place: { readonly host: string; readonly group: string } | null
-  /** Who told of it: `dialled` (we had it from elsewhere), `mdns`, `kad`, or `from ` and the group of the peer that did. */
+  /** Source of the address: `dialled` (it came from elsewhere), `mdns`, `kad`, or `from ` and the group of the peer that told of it. */
   readonly source: string
   readonly heardMs: number
-  /** When it was dialled with success last; 0 is never. */
+  /** Time of the last successful dial; 0 if none. */
   readonly successMs: number
-  /** When a peer that was at this IP address last said that it listens there; 0 is never. */
+  /** Time when a peer at this IP address last said that it listens there; 0 if never. */
   readonly seenMs: number
   readonly triedMs: number
-  /** Failures since the last success. */
   readonly failures: number
 }
 
-/** What the book is made of. */
+/** What the book works with. */
 export interface AddressBookDependencies {
   readonly clock: Clock
   readonly writer: RecordWriter
@@ -59,16 +58,14 @@ export interface AddressBookDependencies {
   readonly random: () => number
 }
 
-/** Addresses of nodes that we heard of: bounded, and so that nobody can fill it with his own alone. */
+/** Addresses of nodes that we heard of. The bounds keep any one source or network from filling the book. */
 export class AddressBook {
   readonly #deps: AddressBookDependencies
   readonly #entries = new Map<string, BookEntry>()
   readonly #perPeer = new Map<PeerId, number>()
-  /** Addresses that are hearsay, by who told of them. */
   readonly #heard = new Map<string, number>()
-  /** Addresses where a node was, by machine and by group, whose names are never the same. */
+  /** Count of known addresses by machine and by group, whose names never collide. */
   readonly #known = new Map<string, number>()
-  /** Addresses that we dialled with success, by machine. */
   readonly #reached = new Map<string, number>()
 
   constructor(dependencies: AddressBookDependencies) {
@@ -83,7 +80,7 @@ export class AddressBook {
     return this.#entries.get(text)
   }
 
-  /** Takes what an earlier run wrote, the best first; records that do not read or are too many are removed. */
+  /** Loads what an earlier run wrote, the best first. Records that cannot be read or do not fit are removed. */
   async load(records: PeerRecords): Promise<void> {
     const found = await records.load(KIND, 2 * ADDRESSES_MAX)
     const entries = found.flatMap(([key, value]) => {
@@ -97,34 +94,30 @@ export class AddressBook {
       else this.#keep(entry)
   }
 
-  /**
-   * Adds an address that somebody told of; false, and nothing changes, where it is no IP address with a node's id, not one that
-   * this network dials, or where the source has told of too many that nobody reached.
-   */
+  /** Adds an address that a source told of; false if it has no IP address or id, is not dialled here, or its source is at its bound. */
   add(text: string, source: string): boolean {
     const entry = this.#entryOf(text, source)
     return entry !== undefined && (this.#entries.has(entry.text) || this.#admit(entry))
   }
 
-  /** Notes that a peer at this IP address says itself that it listens here; false where its machine or group has enough. */
+  /** Notes that a peer at this IP address says that it listens here; false if its machine or group has enough. */
   seen(text: string): boolean {
     const entry = this.#entryOf(text, undefined)
     return entry !== undefined && this.#admit({ ...entry, seenMs: this.#deps.clock.now() })
   }
 
-  /** Notes that a node of this network answered there. Such an address finds a place, wherever we had it from. */
+  /** Notes that a node of this network answered there. Such an address gets a place whatever its source. */
   succeeded(text: string): void {
     const now = this.#deps.clock.now()
     const entry = this.#entryOf(text, 'dialled')
     if (entry !== undefined) this.#admit({ ...entry, successMs: now, triedMs: now, failures: 0 })
   }
 
-  /** Whether we dialled a node on this machine with success. */
   hasReached(ip: Ip): boolean {
     return this.#reached.has(hostOf(ip))
   }
 
-  /** Notes that nobody, or nobody of this network, answered there; forgets it if that was so for long. */
+  /** Notes that no node of this network answered there, and forgets the address if that has lasted long. */
   failed(text: string): void {
     const now = this.#deps.clock.now()
     this.#change(text, ({ failures }) => ({ triedMs: now, failures: failures + 1 }))
@@ -135,14 +128,13 @@ export class AddressBook {
     if (gone) this.#remove(text)
   }
 
-  /** Forgets all addresses of a peer. */
   forget(peer: PeerId): void {
     for (const entry of [...this.#entries.values()]) if (entry.peer === peer) this.#remove(entry.text)
   }
 
   /**
-   * One address that is due to be tried and fits: as often one that worked before as one that nobody tried, so that neither
-   * old friends nor a flood of new names decide alone. `needy` shortens the waits.
+   * One address that is due to be tried and fits. Addresses that worked before and untried ones are drawn equally often, so neither old
+   * friends nor a flood of new names decide alone. `needy` shortens the waits.
    */
   pick(fits: (entry: BookEntry) => boolean, needy: boolean): BookEntry | undefined {
     const now = this.#deps.clock.now()
@@ -154,7 +146,7 @@ export class AddressBook {
     return from[Math.floor(this.#deps.random() * from.length)]
   }
 
-  /** Some addresses where a node, but one, was in the last day, few of each group, drawn by lot: what others are told. */
+  /** Addresses to tell a peer: drawn at random, few of each group, of nodes that were there in the last day. `except` is left out. */
   good(limit: number, except?: PeerId): readonly string[] {
     const sinceMs = this.#deps.clock.now() - GOOD_MS
     const good = [...this.#entries.values()].filter(
@@ -169,7 +161,7 @@ export class AddressBook {
       .map(({ text }) => text)
   }
 
-  /** The entry of an address, a new one where it has none; undefined where the book takes no such address. */
+  /** The entry of an address, or a new one; undefined if the book does not take the address. */
   #entryOf(text: string, source: string | undefined): BookEntry | undefined {
     const { clock, allowPrivate } = this.#deps
     const place = placeOf(text, allowPrivate)
@@ -178,7 +170,7 @@ export class AddressBook {
     return this.#entries.get(place.text) ?? { ...place, source: source ?? sourceOf(place.ip), ...counts }
   }
 
-  /** Sets an entry, if need be at the cost of worse ones; false, and nothing changes, where there are none. */
+  /** Sets an entry, if need be in place of worse ones. False, with no change, if none may go. */
   #admit(entry: BookEntry): boolean {
     const victims: BookEntry[] = []
     for (const { isFull, mayGo } of this.#boundsOf(entry)) {
@@ -192,7 +184,7 @@ export class AddressBook {
     return true
   }
 
-  /** What an entry counts against that it did not count against before, and which others may make room for it there. */
+  /** The bounds that an entry counts against for the first time, and which entries may make room for it there. */
   #boundsOf(entry: BookEntry): readonly Bound[] {
     const { peer, place, source } = entry
     const before = this.#entries.get(entry.text)
@@ -203,10 +195,10 @@ export class AddressBook {
     if (before === undefined) {
       const isPeerFull = (this.#perPeer.get(peer) ?? 0) >= PER_PEER_MAX
       bounds.push({ isFull: isPeerFull, mayGo: (other) => other.peer === peer && isNoBetter(other) })
-      // Hearsay finds room at the cost of anything that we did not reach ourselves.
+      // Hearsay may replace anything that we did not reach ourselves.
       const mayGo = (other: BookEntry): boolean => isNoBetter(other) || rankOf(other, now) < RANK_REACHED
       bounds.push({ isFull: this.#entries.size >= ADDRESSES_MAX, mayGo })
-      // A source at its bound only ever displaces its own word, and only what failed already.
+      // A source at its bound replaces only its own hearsay, and only what has failed already.
       const isSourceFull = !isKnown(entry) && (this.#heard.get(source) ?? 0) >= HEARD_PER_SOURCE
       const hasFailed = (other: BookEntry): boolean => !isKnown(other) && other.source === source && other.failures > 0
       bounds.push({ isFull: isSourceFull, mayGo: hasFailed })
@@ -223,7 +215,6 @@ export class AddressBook {
     return bounds
   }
 
-  /** The worst of some entries; undefined if there is none. */
   #worst(among: (entry: BookEntry) => boolean): BookEntry | undefined {
     const now = this.#deps.clock.now()
     let worst: { readonly entry: BookEntry; readonly worth: Worth } | undefined
@@ -235,7 +226,7 @@ export class AddressBook {
     return worst?.entry
   }
 
-  /** What an entry is kept for, the greater before the lesser: its rank, room on its machine, its successes, its age. */
+  /** What an entry is kept for, most important first: its rank, room on its machine, few failures, how recent it is. */
   #worthOf(entry: BookEntry, now: number): Worth {
     const { place, failures, heardMs, seenMs, successMs } = entry
     const crowd = place === null ? 0 : (this.#known.get(place.host) ?? 0)
@@ -287,11 +278,11 @@ type Worth = readonly [rank: number, crowd: number, failures: number, lastMs: nu
 
 interface Bound {
   readonly isFull: boolean
-  /** Whether another entry counts against it too and may make room. */
+  /** Whether another entry counts against this bound and may make room. */
   readonly mayGo: (other: BookEntry) => boolean
 }
 
-/** How a source is named that is a peer at an IP address: all of one network are one. */
+/** Name of a peer as a source: all peers of one network share it. */
 export function sourceOf(ip: Ip | undefined): string {
   return `from ${ip === undefined ? 'nowhere' : groupOf(ip)}`
 }
@@ -300,12 +291,12 @@ function isReached({ successMs }: BookEntry): boolean {
   return successMs > 0
 }
 
-/** Whether a node was there, as it said itself or as we found. */
+/** Whether a node was there: it said so itself, or we reached it. */
 function isKnown({ successMs, seenMs }: BookEntry): boolean {
   return successMs > 0 || seenMs > 0
 }
 
-/** How an entry is known: by our own success for a week, by what a node said of itself for a day, by hearsay. */
+/** How an entry is known: reached by us within a week, told by the node itself within a day, or hearsay. */
 function rankOf({ successMs, seenMs }: BookEntry, now: number): number {
   if (successMs > 0 && successMs >= now - PROVEN_KEPT_MS) return RANK_REACHED
   return seenMs > 0 && seenMs > now - GOOD_MS ? RANK_SEEN : RANK_HEARD
@@ -343,7 +334,7 @@ function readEntry(key: string, value: string, allowPrivate: boolean): BookEntry
   }
 }
 
-/** Who and where an address is; undefined where the book takes no such address. */
+/** The node and the place of an address; undefined if the book does not take the address. */
 function placeOf(text: string, allowPrivate: boolean): Pick<BookEntry, 'text' | 'peer' | 'ip' | 'place'> | undefined {
   const address = parseNodeAddress(text)
   if (!address.ok) return undefined

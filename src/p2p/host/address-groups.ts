@@ -1,12 +1,12 @@
-/** An IP address as its bytes: 4 or 16. */
+/** An IP address as 4 or 16 bytes. */
 export type Ip = readonly number[]
 
-/** Where addresses like this one can be reached from. */
+/** Where an address can be reached from. */
 export type AddressRange = 'public' | 'loopback' | 'private' | 'link-local' | 'cgnat' | 'multicast' | 'reserved'
 
-/** Outbound connections to one group: /16 of IPv4, /32 of IPv6. Whoever holds a network shall not hold all of our view. */
+/** Outbound connections to one group: /16 of IPv4, /32 of IPv6. The owner of one network must not be all that we see. */
 export const OUTBOUND_PER_GROUP = 1
-/** Inbound connections from one address; of IPv6 a /64, which one machine has whole. */
+/** Inbound connections from one address. Of IPv6 it is a /64, which one machine has whole. */
 export const INBOUND_PER_HOST = 2
 /** Inbound connections from one small network: /24 of IPv4, /48 of IPv6. */
 export const INBOUND_PER_NET = 8
@@ -38,14 +38,14 @@ const RANGES_6: readonly Range[] = [
   [[0xfe, 0x80], 10, 'link-local'],
   [[0xff], 8, 'multicast'],
   [[0x20, 0x01, 0x0d, 0xb8], 32, 'reserved'],
-  // Teredo, ORCHID and the like: tunnels and names, no places of their own.
+  // Teredo, ORCHID and the like: tunnels and identifiers, not places.
   [[0x20, 0x01, 0, 0], 23, 'reserved'],
   [[0x3f, 0xff, 0], 20, 'reserved'],
   [[0x20], 3, 'public'],
   [[], 0, 'reserved'],
 ]
 
-/** IPv6 prefixes that carry an IPv4 address behind them: mapped, NAT64, 6to4. */
+/** IPv6 prefixes in front of an IPv4 address: mapped, NAT64, 6to4. */
 const CARRIERS: readonly Ip[] = [
   [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff],
   [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0],
@@ -73,41 +73,41 @@ export function formatIp(ip: Ip): string {
   return `${text.slice(0, gap.index).replace(/:$/, '')}::${text.slice(gap.index + gap[0].length).replace(/^:/, '')}`
 }
 
-/** The IPv4 address inside a mapped, NAT64 or 6to4 one; any other address as it is. */
+/** The IPv4 address inside a mapped, NAT64 or 6to4 address; any other address unchanged. */
 export function unwrapped(ip: Ip): Ip {
   if (ip.length === 4) return ip
   const carrier = CARRIERS.find((prefix) => prefix.every((byte, i) => ip[i] === byte))
   return carrier === undefined ? ip : ip.slice(carrier.length, carrier.length + 4)
 }
 
-/** What kind of address this is. */
+/** Range of an address. */
 export function rangeOf(ip: Ip): AddressRange {
   const inner = unwrapped(ip)
   const ranges = inner.length === 4 ? RANGES_4 : RANGES_6
   return (ranges.find(([prefix, bits]) => startsWith(inner, prefix, bits)) as Range)[2]
 }
 
-/** Whether the limits and bans by address do not hold: on a network for one machine or room all share an address. */
+/** Whether limits and bans by address do not apply. On a network of one machine or room all nodes share an address. */
 export function isExempt(ip: Ip, allowPrivate: boolean): boolean {
   return allowPrivate && LOCAL.has(rangeOf(ip))
 }
 
-/** Whether nodes of the network can be at such an address, so that it is dialled and passed on. */
+/** Whether nodes of the network can be at an address, so that it is dialled and passed on. */
 export function isDialable(ip: Ip, allowPrivate: boolean): boolean {
   return rangeOf(ip) === 'public' || isExempt(ip, allowPrivate)
 }
 
-/** Name of the network that an address is in, as outbound connections count it: /16 of IPv4, /32 of IPv6. */
+/** Name of the network of an address as outbound connections count it: /16 of IPv4, /32 of IPv6. */
 export function groupOf(ip: Ip): string {
   return keyOf(ip, 2, 4)
 }
 
-/** Name of the machine that an address is, as inbound connections count it: IPv4 whole, /64 of IPv6. */
+/** Name of the machine of an address as inbound connections count it: the IPv4 address, or the /64 of IPv6. */
 export function hostOf(ip: Ip): string {
   return keyOf(ip, 4, 8)
 }
 
-/** Name of the small network that an address is in, as inbound connections count it: /24 of IPv4, /48 of IPv6. */
+/** Name of the small network of an address as inbound connections count it: /24 of IPv4, /48 of IPv6. */
 export function netOf(ip: Ip): string {
   return keyOf(ip, 3, 6)
 }
@@ -158,14 +158,14 @@ function parseIp6(text: string): Ip | undefined {
   if (halves.length > 2) return undefined
   const [head, tail] = halves.map((half) => (half === '' ? [] : bytesOf(half)))
   if (head === undefined || (halves.length === 2 && tail === undefined)) return undefined
-  // Dotted decimals stand at the end alone.
+  // Dotted decimals may only stand at the end.
   if (halves.length === 2 && halves[0]?.includes('.')) return undefined
   const missing = 16 - head.length - (tail?.length ?? 0)
   if (halves.length === 1 ? missing !== 0 : missing < 2) return undefined
   return [...head, ...new Array<number>(missing).fill(0), ...(tail ?? [])]
 }
 
-/** Bytes of colon-separated words; the last may be dotted decimals. */
+/** Bytes of colon-separated words. The last word may be dotted decimals. */
 function bytesOf(half: string): number[] | undefined {
   const words = half.split(':')
   const bytes: number[] = []

@@ -1,11 +1,11 @@
 import { parseNodeAddress } from './node-address.ts'
 import type { PeerRecords, RecordWriter } from './peer-records.ts'
 
-/** Outbound peers that are dialled first after a restart, so that a restart is no chance to surround us. */
+/** Outbound peers that are dialled first after a restart. An attacker must not be able to surround us at a restart. */
 export const ANCHORS_MAX = 2
 const KIND = 'anchor'
 
-/** Addresses of the outbound peers that have been connected for longest; outlive the process. */
+/** Addresses of the outbound peers that have been connected for longest. They outlive the process. */
 export class Anchors {
   readonly #writer: RecordWriter
   #texts: readonly string[] = []
@@ -14,18 +14,18 @@ export class Anchors {
     this.#writer = writer
   }
 
-  /** Addresses as multiaddr texts, at most {@link ANCHORS_MAX}. */
+  /** Multiaddrs, at most {@link ANCHORS_MAX}. */
   get texts(): readonly string[] {
     return this.#texts
   }
 
-  /** Takes what an earlier run wrote. */
+  /** Loads what an earlier run wrote. */
   async load(records: PeerRecords): Promise<void> {
     const found = await records.load(KIND, ANCHORS_MAX)
     this.#texts = found.map(([, text]) => text).filter((text) => parseNodeAddress(text).ok)
   }
 
-  /** Sets the anchors. None at all changes nothing: those of before are better than none. */
+  /** Sets the anchors. An empty list changes nothing: old anchors are better than none. */
   set(texts: readonly string[]): void {
     if (texts.length === 0) return
     for (let i = 0; i < ANCHORS_MAX; i++) {

@@ -1,4 +1,4 @@
-/** When to try again: delays double up to a bound that may differ from one look to the next. */
+/** Says when to try again. Delays double up to a bound, which the caller may change from one call to the next. */
 export class Backoff {
   readonly #firstMs: number
   readonly #random: () => number
@@ -18,7 +18,7 @@ export class Backoff {
   failed(nowMs: number): void {
     this.#failures += 1
     this.#sinceMs = nowMs
-    // A whole network that lost its seed at once shall not come back at once.
+    // Nodes that lost the same seed at once must not all come back at once.
     this.#jitter = 0.8 + 0.4 * this.#random()
   }
 
@@ -27,13 +27,13 @@ export class Backoff {
     this.#sinceMs = Number.NEGATIVE_INFINITY
   }
 
-  /** Whether it is time, with delays of `mostMs` at most, give or take a fifth. */
+  /** Whether it is time to try again, with delays of at most `mostMs`, give or take a fifth. */
   isDue(nowMs: number, mostMs: number): boolean {
     return nowMs >= this.#sinceMs + retryDelay(this.#firstMs, this.#failures, mostMs) * this.#jitter
   }
 }
 
-/** Delay after so many failures in a row. */
+/** Delay after a number of failures in a row. */
 export function retryDelay(firstMs: number, failures: number, mostMs: number): number {
   return failures === 0 ? 0 : Math.min(mostMs, firstMs * 2 ** Math.min(failures - 1, 30))
 }

@@ -6,21 +6,21 @@ import { formatIp, hostOf, type Ip, parseIp, rangeOf } from './address-groups.ts
 import { isPeerId } from './node-address.ts'
 import type { PeerRecords, RecordWriter } from './peer-records.ts'
 
-/** Bans that are kept; beyond, the one that ends first is dropped. */
+/** Bans that are kept. If there are more, the one that ends first is dropped. */
 export const BANS_MAX = 4_096
 const KIND = 'ban'
 const REASON_MAX = 120
 
-/** Who is kept away. */
+/** A ban of a peer or an address. */
 export interface Ban {
-  /** Id of a peer, or an IP address; of IPv6 its whole /64 is meant. */
+  /** Id of a peer, or an IP address. An IPv6 address stands for its whole /64. */
   readonly target: string
   readonly reason: string
   readonly sinceMs: number
   readonly untilMs: number
 }
 
-/** Who is kept away, by id and by IP address; outlives the process. */
+/** Bans by peer id and by IP address. They outlive the process. */
 export class Bans {
   readonly #clock: Clock
   readonly #writer: RecordWriter
@@ -32,7 +32,7 @@ export class Bans {
     this.#writer = writer
   }
 
-  /** Takes what an earlier run wrote; what has ended or does not read is removed. */
+  /** Loads what an earlier run wrote. Bans that have ended or cannot be read are removed. */
   async load(records: PeerRecords): Promise<void> {
     for (const [key, value] of await records.load(KIND, BANS_MAX)) {
       const name = key.slice(KIND.length + 1)
@@ -43,7 +43,7 @@ export class Bans {
     }
   }
 
-  /** Bans an id or an IP address for a while; a ban that lasts longer stands. Fault: `p2p/address` for any other text. */
+  /** Bans an id or an IP address for a while. A ban that lasts longer stays. Fault: `p2p/address` for any other text. */
   ban(text: string, forMs: number, reason: string): Result<Ban> {
     const name = nameOf(text)
     if (name === undefined)
@@ -63,7 +63,7 @@ export class Bans {
     return ok(ban)
   }
 
-  /** Bans a peer that misbehaved, and its IP address where others than it do not share that: never a private one. */
+  /** Bans a peer that misbehaved, and its public IP addresses. Other peers may share a private one. */
   banPeer(peer: PeerId, ips: readonly Ip[], forMs: number, reason: string): void {
     this.ban(peer, forMs, reason)
     for (const ip of ips) if (rangeOf(ip) === 'public') this.ban(formatIp(ip), forMs, reason)
@@ -86,13 +86,11 @@ export class Bans {
     return this.#find(hostOf(ip)) !== undefined
   }
 
-  /** Every ban that holds, the newest first. */
   list(): readonly Ban[] {
     for (const name of [...this.#bans.keys()]) this.#find(name)
     return [...this.#bans.values()].toSorted((a, b) => b.sinceMs - a.sinceMs)
   }
 
-  /** The ban of a name; one that has ended is removed. */
   #find(name: string): Ban | undefined {
     const ban = this.#bans.get(name)
     if (ban === undefined || ban.untilMs > this.#clock.now()) return ban
@@ -111,7 +109,7 @@ export class Bans {
   }
 }
 
-/** What a ban counts by: the id itself, or the machine that an IP address is. */
+/** Key of a ban: the peer id, or the machine of an IP address. */
 function nameOf(text: string): string | undefined {
   if (isPeerId(text)) return text
   const ip = parseIp(text)

@@ -8,19 +8,19 @@ import { formatIp } from './address-groups.ts'
 import { ipOf, parseNodeAddress, withPeer } from './node-address.ts'
 import type { PeerManager } from './peer-manager.ts'
 
-/** How addresses were found: on the local network, in the table of nodes, or told by the peer itself when it connected. */
+/** How addresses were found: on the local network, in the node table, or told by the peer itself when it connected. */
 export type FoundBy = 'mdns' | 'kad' | 'identify'
 
-/** Hears of a node that was found, by whom too where a peer told of it. */
+/** Hears of a node that was found. `from` is the peer that told of it, if one did. */
 export type FoundListener = (peer: PeerId, addresses: readonly string[], by: FoundBy, from?: PeerId) => void
 
-/** What finds nodes beside the `addresses` protocol. */
+/** Finds nodes by other means than the `addresses` protocol. */
 export interface Finder {
-  /** Multiaddrs, with the node's id or without. */
+  /** The listener gets multiaddrs with or without the node's id. */
   onFound(listener: FoundListener): void
-  /** Asks a connected peer again where it listens; what it says is told as found. It ends soon and never rejects. */
+  /** Asks a connected peer again where it listens. The listeners hear the answer. It ends soon and never rejects. */
   identify(peer: PeerId): Promise<void>
-  /** Asks some peers for others; it ends soon and never rejects. */
+  /** Asks some peers for other nodes. It ends soon and never rejects. */
   walk(): Promise<void>
 }
 
@@ -37,7 +37,7 @@ export interface DiscoveryDependencies {
 const FIRST_WALK_MS = 5_000
 const NEEDY_WALK_MS = 60_000
 const WALK_MS = 600_000
-/** Peers that did not say where they listen are asked again so often, each once it had so long to say it: nobody else tells. */
+/** How often peers that did not say where they listen are asked again, and how long after they connected. No other source tells us. */
 const IDENTIFY_EVERY_MS = 20_000
 const IDENTIFY_AFTER_MS = 10_000
 /** Addresses that are taken from a peer about itself. */
@@ -45,7 +45,7 @@ export const OWN_ADDRESSES_MAX = 8
 /** Peers whose own addresses are remembered until they shake hands. */
 const CLAIMS_MAX = 1_024
 
-/** Fills the address book: from the table of nodes, the local network, peers about themselves and about others. */
+/** Fills the address book: from the node table, from the local network, and from peers about themselves and others. */
 export class Discovery {
   readonly #deps: DiscoveryDependencies
   readonly #asker: AddressAsker
@@ -114,13 +114,13 @@ export class Discovery {
       if (ready !== undefined) this.#takeClaims(ready.info)
       return
     }
-    // Each network that tells of nodes fills a share of the book, not all that the table may.
+    // Each network that tells of nodes gets its own share of the book. The table as one source would share a single one.
     const source = from === undefined ? by : sourceOf(ipOf(this.#deps.peers.get(from)?.info.address ?? ''))
     for (const text of named(addresses, peer)) this.#deps.book.add(text, source)
     if (by === 'mdns') this.#deps.manager.poke()
   }
 
-  /** What a peer says about itself is believed as far as it is where it says: at that IP address. */
+  /** A peer's word about itself counts as known only at the IP address that it connects from. */
   #takeClaims({ id, address }: PeerInfo): void {
     const ip = ipOf(address)
     const place = ip === undefined ? '' : formatIp(ip)
@@ -139,7 +139,7 @@ export class Discovery {
   }
 }
 
-/** The addresses that are one of a node, with its id; those that name another are left out. */
+/** The addresses of a node, with its id. Addresses that name another node are left out. */
 function named(addresses: readonly string[], peer: PeerId): readonly string[] {
   return addresses.map(parseNodeAddress).flatMap((address) => {
     if (!address.ok || (address.value.peer !== null && address.value.peer !== peer)) return []

@@ -6,20 +6,20 @@ import { ClockedBucket } from '../peers/budget.ts'
 import { hostOf, isExempt, netOf } from './address-groups.ts'
 import { ipOf } from './node-address.ts'
 
-/** Inbound sockets that are no connections yet: all, those from one address (IPv6: a /64), those from a /24 (IPv6: a /48). */
+/** Inbound sockets that are no connections yet: of all, of one address (IPv6: a /64), of a /24 (IPv6: a /48). */
 export const PENDING = { all: 128, perHost: 2, perNet: 8 } as const
 /** Inbound sockets that one address (IPv6: a /64) may open in a second. */
 export const SOCKETS_PER_SECOND = { public: 5, private: 30 } as const
-/** How long an inbound socket may stay silent before its other end says that it wants a handshake. */
+/** How long an inbound socket may stay silent before its first bytes. */
 export const SILENT_MS = 4_000
 /**
- * How much of the main thread inbound handshakes may take. One for which there is no time waits its turn, those of the net
- * that used least in the last minute first, and its socket is closed after a while.
+ * The time of the main thread that inbound handshakes may take. If there is none, a handshake waits; the net that used least in the last
+ * minute goes first. After `waitMs` its socket is closed.
  */
 export const HANDSHAKES = {
-  /** What one takes: 6.4 ms were measured with an honest end, 10.6 with both questions of identify behind it. */
+  /** Charge for one handshake. 6.4 ms were measured with an honest end, 10.6 ms with both questions of identify behind it. */
   ms: 10,
-  /** Shares of the main thread: of all, of machines that we dialled with success beside it, of a /24 (IPv6: a /48) within these. */
+  /** Shares of the main thread: all handshakes; beside it machines that we dialled with success; within both a /24 (IPv6: a /48). */
   allShare: 0.2,
   knownShare: 0.05,
   netShare: 0.1,
@@ -27,21 +27,21 @@ export const HANDSHAKES = {
 } as const
 
 const SECOND_MS = 1_000
-/** The time over which the use of a net is remembered when it is asked whose turn it is. */
+/** Decay time of the use of a net, by which it is decided whose turn it is. */
 const USE_MS = 60_000
-/** While handshakes wait, they are looked at so often. */
+/** How often waiting handshakes are looked at. */
 const LOOK_MS = 20
-/** Machines and nets that are remembered, those that left too: coming anew must not wash it off. */
+/** Machines and nets that are remembered. Leaving and coming back must not reset their limits. */
 const REMEMBERED = 4_096
 
-/** An inbound socket as the transport has it. */
+/** An inbound socket of the transport. */
 export type InboundSocket = MultiaddrConnection & { readonly socket: Socket }
 
 /** What the entrance works with. */
 export interface EntranceDependencies {
   readonly clock: Clock
   readonly allowPrivate: boolean
-  /** Whether the machine at a multiaddr is one that we dialled with success, or that the operator named. */
+  /** Whether we dialled the machine at a multiaddr with success, or the operator named it. */
   readonly isKnown: (address: string) => boolean
 }
 
@@ -56,14 +56,13 @@ interface Stranger {
   readonly socket: InboundSocket
   readonly host: string
   readonly net: string
-  /** Whether limits by address do not hold. */
   readonly isExempt: boolean
   readonly isKnown: boolean
   readonly settle: (admitted: boolean) => void
   cancel: () => void
 }
 
-/** Where inbound sockets wait, few of each network, until there is time for their handshake. Our own dials do not pass here. */
+/** Where inbound sockets wait until there is time for their handshake, few of each network. Our own dials do not pass here. */
 export class Entrance {
   readonly #deps: EntranceDependencies
   /** The oldest first. */
@@ -81,7 +80,7 @@ export class Entrance {
     this.#known = shareOf(HANDSHAKES.knownShare, dependencies.clock)
   }
 
-  /** Resolves when a socket may begin its handshake, or to false when it may not. It never rejects. */
+  /** Resolves to true when a socket may begin its handshake, to false when it must not. It never rejects. */
   admit(socket: InboundSocket): Promise<boolean> {
     const { allowPrivate, isKnown } = this.#deps
     const address = socket.remoteAddr.toString()
@@ -99,12 +98,12 @@ export class Entrance {
     this.#pending.set(socket, stranger)
     this.#refuseAfter(stranger, SILENT_MS)
     socket.addEventListener('close', () => this.leave(socket))
-    // A socket that says nothing costs no handshake, and takes no turn of others.
+    // A silent socket costs no handshake, so it gets no turn.
     socket.socket.once('data', () => this.#wait(stranger))
     return promise
   }
 
-  /** Forgets a socket that is a connection now, or that was closed. */
+  /** Forgets a socket that became a connection or was closed. */
   leave(socket: object): void {
     const stranger = this.#pending.get(socket)
     if (stranger === undefined) return
@@ -112,7 +111,7 @@ export class Entrance {
     this.#settle(stranger, false)
   }
 
-  /** Charges the net of a connection that has ended for what it owed of the main thread: a fresh name must not wash it off. */
+  /** Charges the net of an ended connection for the main-thread time that it owed. A fresh peer id must not wash it off. */
   charge(address: string, ms: number): void {
     const ip = ipOf(address)
     if (ip !== undefined && ms > 0) this.#use(this.#netOf(netOf(ip)), ms)
@@ -127,8 +126,8 @@ export class Entrance {
   }
 
   /**
-   * Ends the oldest of the same machine, of the same net, or of the most crowded net, where there are as many as may be. Machines
-   * that are known stay before others: false where one that is not known finds room at their cost alone.
+   * Makes room where a limit is reached: ends the oldest socket of the same machine, of the same net, or of the most crowded net. Known
+   * machines keep their places against unknown ones. False if only known machines could make room for an unknown one.
    */
   #makeRoomFor({ host, net, isExempt, isKnown }: Stranger): boolean {
     const end = (crowd: readonly Stranger[], groupBy: 'host' | 'net'): boolean => {
@@ -157,7 +156,7 @@ export class Entrance {
     oldest.socket.abort(new Error('made room for another'))
   }
 
-  /** The other end spoke: its handshake waits for its turn, and no more is read until then. */
+  /** The other end spoke. Its handshake waits for its turn, and no more is read until then. */
   #wait(stranger: Stranger): void {
     if (this.#pending.get(stranger.socket) !== stranger || stranger.socket.status !== 'open') return
     stranger.socket.pause()
@@ -166,7 +165,7 @@ export class Entrance {
     this.#look()
   }
 
-  /** Lets in who waits while there is time, and looks again soon where there is not. */
+  /** Lets waiting sockets in while there is time, and looks again soon if some still wait. */
   #look(): void {
     const uses = new Map([...this.#waiting].map(({ net }) => [net, this.#usedBy(this.#netOf(net))]))
     const useOf = ({ net }: Stranger): number => uses.get(net) as number
@@ -194,7 +193,7 @@ export class Entrance {
     net.usedAtMs = this.#deps.clock.now()
   }
 
-  /** Ends the wait of a socket; what it sent in the meantime is read once it is let in. */
+  /** Ends the wait of a socket. If it is let in, what it sent meanwhile is read. */
   #settle(stranger: Stranger, admitted: boolean): void {
     stranger.cancel()
     this.#waiting.delete(stranger)
@@ -215,18 +214,17 @@ export class Entrance {
     return net
   }
 
-  /** Milliseconds that the handshakes of a net took lately. */
   #usedBy({ usedMs, usedAtMs }: Net): number {
     return usedMs * Math.exp(-Math.max(0, this.#deps.clock.now() - usedAtMs) / USE_MS)
   }
 }
 
-/** Milliseconds of the main thread, those of a second at once. */
+/** A bucket in milliseconds of the main thread. It holds the share of one second. */
 function shareOf(share: number, clock: Clock): ClockedBucket {
   return new ClockedBucket({ burst: share * SECOND_MS, perSecond: share * SECOND_MS }, clock)
 }
 
-/** The largest of some crowds; of equals the one with the oldest in it. */
+/** The largest crowd. Of equal crowds it is the one with the oldest socket. */
 function largest(crowds: ReadonlyMap<string, readonly Stranger[]>): readonly Stranger[] {
   return [...crowds.values()].reduce((most, crowd) => (crowd.length > most.length ? crowd : most), [])
 }

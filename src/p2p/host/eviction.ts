@@ -5,19 +5,19 @@ import { ipOf } from './node-address.ts'
 
 /** What a peer did for us lately. */
 export interface Merits {
-  /** When a block or transaction was first seen from it; 0 is never. */
+  /** Time when this peer was last the first to bring a block or a transaction; 0 if never. */
   readonly blockMs: number
   readonly transactionMs: number
   /** Null before the first answer. */
   readonly latencyMs: number | null
 }
 
-/** Of so many connections, one is protected for each virtue. */
+/** For each virtue one in this many connections is protected. */
 const PER_VIRTUE = 12
 
 /**
- * Inbound connections that stay when a new one wants in: of those that brought blocks or transactions last, answer fastest, or
- * stand alone in their network a few each, and half of the rest, the oldest. An attacker would have to be better at each.
+ * Inbound connections that stay when a new one wants in. A few each: those that last brought blocks, that last brought transactions, that
+ * answer fastest, that are most alone in their network. Then the oldest half of the rest. An attacker would have to be better at all of it.
  */
 export function protectedOf(
   inbound: readonly Connection[],
@@ -56,7 +56,7 @@ export function protectedOf(
   return chosen
 }
 
-/** The inbound connection that makes room for a new one: the newest of the most crowded network; undefined where all stay. */
+/** The inbound connection that makes room for a new one: the newest of the most crowded network; undefined if all stay. */
 export function victimOf(inbound: readonly Connection[], meritsOf: (peer: PeerId) => Merits): Connection | undefined {
   const stays = protectedOf(inbound, meritsOf)
   const crowds = crowdsOf(inbound)

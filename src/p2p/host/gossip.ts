@@ -18,19 +18,19 @@ const MIB = 1_048_576
 
 /** Longest RPC: the longest message, or a batch of short ones. */
 const FRAME_MAX = 2 * MIB
-/** What waits for a peer that reads slowly; beyond, its stream is reset and the peer goes. */
+/** Bytes that may wait for a peer that reads slowly. Beyond that its stream is reset and the peer is disconnected. */
 const OUTBOUND_MAX = 2.5 * MIB
-/** Messages judged at once: of all peers, of one. Others are dropped, and may come again from somebody else. */
+/** Messages judged at once: of all peers, of one. Others are dropped and may come again from another peer. */
 const JUDGED_MAX = { all: { count: 1_024, bytes: 32 * MIB }, peer: { count: 256, bytes: 4 * MIB } } as const
-/** Ids of messages that were not passed on, so that they can be published once they turn out good. */
+/** Ids of messages that were not passed on. They can still be published when they turn out good. */
 const IGNORED_KEPT = 8_192
 const TOPICS = Object.keys(TOPIC_BYTES_MAX) as readonly TopicName[]
-/** One name only: gossipsub would open a stream for each. */
+/** One name only. Gossipsub would open a stream for each. */
 const PROTOCOL = '/meshsub/1.2.0'
 
 /**
- * Standing within the mesh. Time in it and deliveries earn little, so that nobody saves up for invalid messages; quiet
- * topics cost nothing. Three invalid messages end all gossip with a peer for a while; what else follows is for blame.
+ * Score within the mesh. Time and deliveries earn little, so that no peer saves up for invalid messages. Quiet topics cost nothing. Three
+ * invalid messages end all gossip with a peer for a while. Anything else is punished by points.
  */
 const TOPIC_SCORE = {
   topicWeight: 1,
@@ -53,7 +53,7 @@ const TOPIC_SCORE = {
 }
 const PEER_SCORE = {
   topicScoreCap: 10,
-  // How many connections an address may have is for the peer manager.
+  // The peer manager limits the connections of an address.
   IPColocationFactorWeight: 0,
   behaviourPenaltyWeight: -10,
   behaviourPenaltyThreshold: 6,
@@ -63,10 +63,10 @@ const THRESHOLDS = {
   gossipThreshold: -40,
   publishThreshold: -80,
   graylistThreshold: -160,
-  // Whom we connect to is for the peer manager: no standing is enough to be told of peers here.
+  // The peer manager chooses our connections, so no score is high enough to tell us of peers here.
   acceptPXThreshold: Number.POSITIVE_INFINITY,
 }
-/** Far beyond what an honest node puts into one RPC. */
+/** Far more than an honest node puts into one RPC. */
 const RPC_LIMITS = {
   maxSubscriptions: 64,
   maxMessages: 1_024,
@@ -77,7 +77,7 @@ const RPC_LIMITS = {
   maxPeerInfos: 16,
 }
 
-/** What gossip is made of. */
+/** What gossip works with. */
 export interface GossipDependencies {
   readonly genesis: string
   readonly links: Links
@@ -85,14 +85,14 @@ export interface GossipDependencies {
   readonly log: NetworkLog
 }
 
-/** What of gossipsub its public type does not show. */
+/** Members of gossipsub that its public type does not show. */
 interface GossipInside {
   readonly seenCache: { readonly entries: Map<string, unknown> }
   getMeshPeers(topic: string): string[]
   getScore(peer: string): number
 }
 
-/** Blocks and transactions by gossipsub: every message is judged before it is passed on. */
+/** Blocks and transactions by gossipsub. Every message is judged before it is passed on. */
 export class Gossip {
   readonly #deps: GossipDependencies
   readonly #meter: GossipMeter
@@ -107,12 +107,11 @@ export class Gossip {
     this.#meter = new GossipMeter({ links: dependencies.links, frameMax: FRAME_MAX, protocol: PROTOCOL })
   }
 
-  /** The service to build the node with. */
   service(): (components: GossipSubComponents) => GossipSub {
     const build = gossipsub({
       globalSignaturePolicy: StrictNoSign,
       fallbackToFloodsub: false,
-      // Our own go to all that listen: who joined a moment ago is in no mesh yet.
+      // Our own messages go to every listener: a node that joined a moment ago is in no mesh yet.
       floodPublish: true,
       allowedTopics: TOPICS.map((topic) => this.#wireName(topic)),
       allowPublishToZeroTopicPeers: true,
@@ -138,7 +137,6 @@ export class Gossip {
     }
   }
 
-  /** Sets who judges a topic. */
   judge(topic: TopicName, judge: GossipJudge): void {
     if (this.#judges.has(topic)) throw new Error(`${topic} is judged already`)
     this.#judges.set(topic, judge)
@@ -147,18 +145,18 @@ export class Gossip {
     if (this.#started) this.#pubsub?.subscribe(id)
   }
 
-  /** Begins to listen: the node has started. */
+  /** Subscribes to the judged topics once the node has started. */
   start(): void {
     this.#started = true
     for (const topic of this.#judges.keys()) this.#pubsub?.subscribe(this.#wireName(topic))
   }
 
-  /** Lets streams end without consequences: the node stops. */
+  /** The node stops: streams that end from here on have no consequences. */
   stop(): void {
     this.#meter.stop()
   }
 
-  /** Gives a message to all that listen. It never throws; with nobody there it is lost. */
+  /** Publishes a message. It never throws. If no peer listens, the message is lost. */
   publish(topic: TopicName, body: Uint8Array): void {
     const id = textOf(idOf(body))
     if (this.#ignored.has(id)) this.#forget(id)
@@ -172,7 +170,7 @@ export class Gossip {
     return (this.#pubsub?.getMeshPeers(this.#wireName(topic)) ?? []) as PeerId[]
   }
 
-  /** Standing of a peer within gossip, for metrics. */
+  /** Score of a peer within gossip, for metrics. */
   scoreOf(peer: PeerId): number {
     return this.#pubsub?.getScore(peer) ?? 0
   }
@@ -217,7 +215,7 @@ export class Gossip {
     return TopicValidatorResult.Ignore
   }
 
-  /** Takes a message into the load of its sender and of all; false where there is no more room. */
+  /** Counts a message into the load of its sender and of all peers; false if there is no room. */
   #enter(from: PeerId, bytes: number): boolean {
     const places = [
       [from, JUDGED_MAX.peer],
@@ -242,7 +240,7 @@ export class Gossip {
     }
   }
 
-  /** Lets a message in again: gossipsub remembers for two minutes what it saw, passed on or not. */
+  /** Lets a message in again. Gossipsub remembers for two minutes what it saw, passed on or not. */
   #forget(id: string): void {
     this.#pubsub?.seenCache.entries.delete(id)
   }

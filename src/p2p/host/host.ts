@@ -31,13 +31,13 @@ export interface HostOptions extends NodeSettings {
 
 const DIAL_MS = 10_000
 const STOP_MS = 2_000
-/** Inbound connections above the limit while the peer manager decides who goes. */
+/** Inbound connections above the limit while the peer manager decides which one ends. */
 const INBOUND_SPARE = 8
 
-/** Hears of a peer that was told to keep away. */
+/** Hears of each peer that was told to keep away. */
 export type BanListener = (peer: PeerInfo, reason: string) => void
 
-/** libp2p behind our own interfaces: what carries messages, dials, and finds nodes. */
+/** libp2p behind our own interfaces. It carries messages, dials, and finds nodes. */
 export class Host implements Network, Dialer {
   readonly self: PeerId
   readonly #options: HostOptions
@@ -69,7 +69,7 @@ export class Host implements Network, Dialer {
     this.#gossip = new Gossip({ genesis, links: this.#links, blame, log })
   }
 
-  /** Builds what `start` starts. Rejects only where libp2p refuses its own settings. */
+  /** Builds the node that `start` starts. Rejects only if libp2p refuses its own settings. */
   async build(): Promise<void> {
     const gater = {
       denyDialPeer: (peer: LibPeerId) => !this.#mayDial(peer.toString() as PeerId, ''),
@@ -95,16 +95,16 @@ export class Host implements Network, Dialer {
     this.#finder = finder
   }
 
-  /** Finds nodes by the table, the local network, and what peers say of themselves. */
+  /** Finds nodes by the node table, by the local network, and by what peers say of themselves. */
   get finder(): Finder {
     if (this.#finder === undefined) throw new Error('the host is not built')
     return this.#finder
   }
 
-  /** Listens and takes connections. Faults: `p2p/port-taken`, `p2p/address-unusable` for any other reason not to listen. */
+  /** Listens and takes connections. Faults: `p2p/port-taken`, or `p2p/address-unusable` if listening fails otherwise. */
   async start(): Promise<Result<void>> {
     try {
-      // Not before: libp2p writes down what it serves.
+      // Not earlier, because libp2p writes down what it serves.
       for (const [protocol, handler] of this.#served) await this.#answer(protocol, handler)
       if (this.#options.dht)
         await this.#lib().handle(PING_PROTOCOL, answerPing, { maxInboundStreams: PING_STREAMS_MAX })
@@ -123,28 +123,28 @@ export class Host implements Network, Dialer {
     }
   }
 
-  /** Ends everything within two seconds, whatever others do. It never rejects. */
+  /** Ends everything within two seconds, whatever peers do. It never rejects. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop()
     return this.#stopping
   }
 
-  /** Sets who hears of offences that show in the transport alone. */
+  /** Sets the listener for offences that only the transport sees. */
   onViolation(blame: Blame): void {
     this.#blame = blame
   }
 
-  /** Hears of every peer that `disconnect` was told to keep away. */
+  /** Hears of every peer that `disconnect` was told to ban. */
   onBan(listener: BanListener): void {
     this.#banListeners.push(listener)
   }
 
-  /** Sets who decides about connections; without, all are taken. */
+  /** Sets the gate that decides about connections. Without one all are taken. */
   setGate(gate: Gate): void {
     this.#gate = gate
   }
 
-  /** Multiaddrs that we are reached at, our id included; none before the start. */
+  /** Multiaddrs at which this node is reached, with its id; none before the start. */
   addresses(): readonly string[] {
     return this.#node?.getMultiaddrs().map(String) ?? []
   }
@@ -167,7 +167,8 @@ export class Host implements Network, Dialer {
 
   async dial(address: string): Promise<Result<PeerId>> {
     const target = readAddress(address)
-    if (target === undefined) return fail(fault('p2p/address', { text: address.slice(0, 100), reason: 'no multiaddr' }))
+    if (target === undefined)
+      return fail(fault('p2p/address', { text: address.slice(0, 100), reason: 'it is not a multiaddr' }))
     const signal = AbortSignal.timeout(DIAL_MS)
     try {
       const { remotePeer } = await this.#lib().dial(target, { signal })
@@ -198,7 +199,7 @@ export class Host implements Network, Dialer {
     this.#served.set(protocol, handler)
     if (!this.#started) return
     this.#answer(protocol, handler).catch((error: unknown) =>
-      this.#options.log.warn({ protocol, reason: reasonOf(error) }, 'not served'),
+      this.#options.log.warn({ protocol, reason: reasonOf(error) }, 'a protocol is not served'),
     )
   }
 
@@ -210,12 +211,11 @@ export class Host implements Network, Dialer {
     this.#gossip.publish(topic, body)
   }
 
-  /** Bytes over the connections of a peer, null if it is not connected. */
+  /** Bytes over the connections of a peer; null if it is not connected. */
   bytesOf(peer: PeerId): { readonly in: number; readonly out: number } | null {
     return this.#links.bytesOf(peer) ?? null
   }
 
-  /** Bytes over all connections since the start, for metrics. */
   get totalBytes(): { readonly in: number; readonly out: number } {
     return this.#links.total
   }
@@ -225,7 +225,7 @@ export class Host implements Network, Dialer {
     return this.#gossip.meshOf(topic)
   }
 
-  /** Standing of a peer within gossip, for metrics. */
+  /** Score of a peer within gossip, for metrics. */
   scoreOf(peer: PeerId): number {
     return this.#gossip.scoreOf(peer)
   }
@@ -253,7 +253,7 @@ export class Host implements Network, Dialer {
   async #stop(): Promise<void> {
     this.#gossip.stop()
     this.#requests.stop()
-    // Closing in good order waits for peers that may not answer.
+    // An orderly close waits for peers that may not answer.
     for (const { connection } of this.#links.all()) connection.abort(new Error('the node stops'))
     const late = Promise.withResolvers<void>()
     const timer = setTimeout(() => {
@@ -293,8 +293,8 @@ export class Host implements Network, Dialer {
 }
 
 /**
- * Opens the host. It listens and dials once it is started; what is served and judged is best set before. Fault:
- * `p2p/address-unusable` where libp2p refuses its settings, all of which are addresses.
+ * Opens the host. It listens and dials once it is started. Set handlers and judges before that. Fault: `p2p/address-unusable` if libp2p
+ * refuses the settings, all of which are addresses.
  */
 export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const host = new Host(options)
@@ -317,14 +317,13 @@ function readAddress(text: string): Multiaddr | undefined {
   }
 }
 
-/** Releases before keep a node in their table only while it answers these. */
+/** Older releases keep a node in their table only while it answers these pings. */
 export const PING_PROTOCOL = '/ipfs/ping/1.0.0'
-/** Pings of one peer under way: one ends while the next begins. */
+/** Pings of one peer under way. One may end while the next begins. */
 const PING_STREAMS_MAX = 2
 const PING_BYTES = 32
 const PING_MS = 5_000
 
-/** Gives one ping back, the one of its stream, and ends the stream. */
 function answerPing(stream: Stream): void {
   const timer = setTimeout(() => stream.abort(new Error('no whole ping in time')), PING_MS)
   const chunks: Uint8Array[] = []

@@ -8,32 +8,29 @@ import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { createFileAtomically } from '../../storage/atomic-file.ts'
 import type { PeerId } from '../network.ts'
 
-/** File of the data folder that holds the key. */
+/** File in the data folder that holds the key. */
 export const IDENTITY_FILE = 'p2p.key'
 const OWNER_ONLY = 0o600
 const PROBE = Uint8Array.of(1)
 
-/** Key of a node on the network, with the name that others know it by. */
+/** Key of a node on the network, and the peer id by which others know it. */
 export interface Identity {
   readonly key: PrivateKey
   readonly peer: PeerId
 }
 
-/**
- * The node's Ed25519 key, made at the first start: others know a node by it, so it must outlive the process. Fault:
- * `p2p/key-damaged`.
- */
+/** The node's Ed25519 key, made at the first start. Others know a node by it, so it must outlive the process. Fault: `p2p/key-damaged`. */
 export async function loadIdentity(folder: string): Promise<Result<Identity>> {
   const path = join(folder, IDENTITY_FILE)
   const written = await readIfThere(path)
   if (written !== undefined) return decodeIdentity(written, path)
   const key = await generateKeyPair('Ed25519')
   if (await createFileAtomically(path, privateKeyToProtobuf(key), OWNER_ONLY)) return ok(identityOf(key))
-  // Somebody else made it in between: theirs is the one that stays.
+  // Another process made it in between. Its key stays.
   return decodeIdentity(await readFile(path), path)
 }
 
-/** Names a key. */
+/** A key with its peer id. */
 export function identityOf(key: PrivateKey): Identity {
   return { key, peer: peerIdFromPrivateKey(key).toString() as PeerId }
 }
@@ -52,12 +49,12 @@ async function decodeIdentity(bytes: Uint8Array, path: string): Promise<Result<I
     const key = privateKeyFromProtobuf(bytes)
     if (key.type === 'Ed25519' && (await halvesFit(key))) return ok(identityOf(key))
   } catch {
-    // What it fails with says nothing that a person could use.
+    // The error says nothing that a person could use.
   }
   return fail(fault('p2p/key-damaged', { path }))
 }
 
-/** The file holds the public half too, and it is taken as it stands: with a wrong one no handshake would ever succeed. */
+/** The file also holds the public half, which is taken unchecked. With a wrong one no handshake would succeed. */
 async function halvesFit(key: PrivateKey): Promise<boolean> {
   return key.publicKey.verify(PROBE, await key.sign(PROBE))
 }

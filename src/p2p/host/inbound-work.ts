@@ -4,30 +4,29 @@ import type { JudgingTime } from '../network.ts'
 import { ClockedBucket } from '../peers/budget.ts'
 
 /**
- * What streams, frames of the muxer and fields of gossip take of the main thread, whatever they hold: `npm run bench --
- * inbound-flood`. What judging gossip takes is measured, and counts unless it is passed on. Each connection has a share of its own. What it takes beyond comes out of one share for all, and while that is
- * used up it is read no further: it loses time, and is not blamed. A new connection may take little at once, for names are
- * free, and what it owes when it ends is charged to the net that it came from.
+ * What streams, muxer frames and gossip fields cost of the main thread, whatever they hold (`npm run bench -- inbound-flood`). The cost of
+ * judging gossip is measured, and counts unless the message is passed on. Each connection has its own share. Beyond that it draws on one
+ * share for all. While that is used up, the connection is not read: it loses time, and is not blamed. A new connection may take little at
+ * once, because names are free. What it owes at its end is charged to its net.
  */
 export const INBOUND_WORK = {
   streamMs: 0.3,
   frameMs: 0.005,
   gossipUnitMs: 0.004,
-  /** Shares of the main thread: of a connection that came to us, of one that we chose, and of all beyond that. */
+  /** Shares of the main thread: of a connection that came to us, of one that we chose, and of all beyond their own shares. */
   inboundShare: 0.005,
   outboundShare: 0.02,
   allShare: 0.25,
-  /** What they may take at once. */
+  /** Milliseconds that may be taken at once. */
   ownBurstMs: 5,
   allBurstMs: 500,
-  /** A connection is read again by then, whatever it owes: a line that says nothing for longer looks dead. */
+  /** A connection is read again by then, whatever it owes. A line that is silent for longer looks dead. */
   restMs: 3_000,
 } as const
 
-/** While a connection rests, it is looked at so often. */
 const LOOK_MS = 50
 
-/** A connection as far as it can be read no further for a while. */
+/** A connection whose reading can be paused. */
 export interface Readable {
   readonly direction: 'inbound' | 'outbound'
   readonly isOpen: () => boolean
@@ -35,7 +34,7 @@ export interface Readable {
   resume(): void
 }
 
-/** Shares out the time of the main thread that goes into what peers send, before it is a request. */
+/** Shares out the main-thread time for what peers send, before it is a request. */
 export class InboundWork {
   readonly #clock: Clock
   readonly #all: ClockedBucket
@@ -45,14 +44,13 @@ export class InboundWork {
     this.#all = shareOf(INBOUND_WORK.allShare, INBOUND_WORK.allBurstMs, clock)
   }
 
-  /** An account for a connection. */
   of(connection: Readable): WorkAccount {
     const own = shareOf(INBOUND_WORK[`${connection.direction}Share`], INBOUND_WORK.ownBurstMs, this.#clock)
     return new WorkAccount(connection, own, this.#all, this.#clock)
   }
 }
 
-/** What one connection takes, and owes. What was read together is worked through, so it may come to owe some. */
+/** What one connection takes and owes. Bytes that were read together are all worked through, so it may come to owe some. */
 export class WorkAccount {
   readonly #connection: Readable
   readonly #own: ClockedBucket
@@ -68,12 +66,11 @@ export class WorkAccount {
     this.#clock = clock
   }
 
-  /** What it owes, milliseconds. */
   get owedMs(): number {
     return Math.max(0, -this.#own.left)
   }
 
-  /** Takes what was just worked on, milliseconds. */
+  /** Charges work that was just done, in milliseconds. */
   spend(ms: number): void {
     if (this.#late !== null) {
       this.#late(ms)
@@ -87,18 +84,17 @@ export class WorkAccount {
     this.#look(this.#clock.now() + INBOUND_WORK.restMs)
   }
 
-  /** Measures what judging a message takes. */
   judging(): Judging {
     return new Judging(this)
   }
 
-  /** Its connection has ended: `charge` takes what it owes, and what is still done for it. */
+  /** The connection has ended. `charge` gets what it owes, and what is still done for it later. */
   end(charge: (ms: number) => void): void {
     charge(this.owedMs)
     this.#late = charge
   }
 
-  /** Has it read again once it owes nothing, or what it owes can be paid out of the share of all. */
+  /** Resumes reading once nothing is owed, once the common share can pay for it, or after `restMs`. */
   #look(untilMs: number): void {
     setTimeout(() => {
       if (!this.#connection.isOpen()) return
@@ -111,7 +107,7 @@ export class WorkAccount {
   }
 }
 
-/** What judging one message takes. Pauses are no work, and what was done before is paid then: more may come meanwhile. */
+/** Time for judging one message. At each pause the work so far is charged, because more may arrive meanwhile. */
 export class Judging implements JudgingTime {
   readonly #account: WorkAccount
   readonly #pacer = eventLoopPacer()
@@ -140,7 +136,6 @@ export class Judging implements JudgingTime {
     }
   }
 
-  /** Charges what was not charged yet. */
   charge(): void {
     this.#account.spend(this.#ms)
     this.#ms = 0

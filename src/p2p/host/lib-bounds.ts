@@ -5,14 +5,14 @@ import { ClockedBucket } from '../peers/budget.ts'
 import { facade } from './facade.ts'
 import { MessageScanner, type ScanOffence, type Shape } from './message-scanner.ts'
 
-/** What one connection may use of a protocol that libp2p speaks for us. */
+/** Limits for one connection in a protocol that libp2p speaks for us. */
 export interface LibBounds {
   /** Bytes that we read from one stream, whichever end opened it. */
   readonly bytesMax: number
-  /** What its messages hold, and how many fields of a stream are read: each address is an object, however short. */
+  /** Shape of its messages, and how many fields of a stream are read. Each address becomes an object, however short it is. */
   readonly message: Shape
   readonly fieldsMax: number
-  /** Streams of the other end that are answered; more are reset. */
+  /** Streams of the other end that are answered. More are reset. */
   readonly answered: Allowance
 }
 
@@ -31,16 +31,16 @@ const AUTONAT: LibBounds = {
   answered: { burst: 4, perSecond: 0.05 },
 }
 
-/** Protocols of libp2p and their bounds. An honest message of identify has one to two KiB, one of autonat some hundred bytes. */
+/** Protocols of libp2p and their limits. An honest identify message has one to two KiB, an autonat message some hundred bytes. */
 export const LIB_BOUNDS: ReadonlyMap<string, LibBounds> = new Map([
   ['/ipfs/id/1.0.0', IDENTIFY],
   ['/ipfs/id/push/1.0.0', IDENTIFY],
   ['/libp2p/autonat/1.0.0', AUTONAT],
 ])
 
-/** What hands on the bytes of a stream. */
+/** Passes on the bytes of a stream. */
 export interface Dispatching {
-  /** Empty until it is settled. */
+  /** Empty until the protocol is negotiated. */
   readonly protocol: string
   dispatchEvent(event: Event): boolean
 }
@@ -48,8 +48,8 @@ export interface Dispatching {
 type Bytes = Event & { readonly data: Uint8Array | (Iterable<Uint8Array> & { readonly byteLength: number }) }
 
 /**
- * Reads no more from a stream than its protocol may bring: libp2p takes ten messages where one will do, and decodes what is in
- * them, whatever it costs. It stands below the listeners, for what came before there is one is kept for the first.
+ * Reads no more from a stream than its protocol may bring. libp2p would take ten messages where one is enough, and decode them at any cost.
+ * This stands below the listeners, since bytes that come before the first listener are kept for it.
  */
 export function boundBytes(stream: Dispatching, onOffence: (offence: ScanOffence, protocol: string) => void): void {
   const dispatch = stream.dispatchEvent.bind(stream)
@@ -79,7 +79,7 @@ interface Registrar {
   handle(protocol: string, handler: StreamHandler, options?: object): Promise<void>
 }
 
-/** Has a service of libp2p answer each connection no more often than the bounds allow. */
+/** Makes a libp2p service answer each connection no more often than the limits allow. */
 export function answeringSeldom<C extends { readonly registrar: object }, S>(
   build: (components: C) => S,
   clock: Clock,
@@ -101,5 +101,32 @@ function seldom(protocol: string, handler: StreamHandler, clock: Clock): StreamH
     answered.set(connection, bucket)
     if (bucket.spend(1)) return handler(stream, connection)
     stream.abort(new Error('asked too often'))
+  }
+}
+
+/** Writes an answer to every line of a negotiation. */
+export interface Answering {
+  send(data: never): boolean
+  abort(error: Error): void
+}
+
+/** Our writes on a socket until it is a connection: answers of two negotiations, our part of the handshake, first frames. */
+export const UPGRADE_WRITES_MAX = 32
+/** Answers while the protocol of a stream is negotiated. Older releases name up to six gossip protocols one after another. */
+export const STREAM_WRITES_MAX = 16
+
+/**
+ * Ends a negotiation without end. Each line of four bytes or more costs us an answer and a turn of the thread, and a stranger could send as
+ * many as its line carries. `isOver` says whether the negotiation has ended.
+ */
+export function boundAnswers(target: Answering, max: number, isOver: () => boolean): void {
+  const send = target.send.bind(target)
+  let written = 0
+  target.send = (data) => {
+    if (!isOver() && ++written > max) {
+      target.abort(new Error('it negotiates for ever'))
+      throw new Error('it negotiates for ever')
+    }
+    return send(data)
   }
 }

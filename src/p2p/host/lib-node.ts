@@ -1,13 +1,15 @@
 import { noise } from '@chainsafe/libp2p-noise'
 import { type Identify, identify, identifyPush } from '@libp2p/identify'
-import type {
-  ConnectionGater,
-  PeerId as LibPeerId,
-  Libp2p,
-  PeerInfo as Libp2pPeerInfo,
-  PeerDiscovery,
-  PrivateKey,
-  TypedEventTarget,
+import {
+  type ConnectionGater,
+  type PeerId as LibPeerId,
+  type Libp2p,
+  type PeerInfo as Libp2pPeerInfo,
+  NotFoundError,
+  type PeerDiscovery,
+  type PeerStore,
+  type PrivateKey,
+  type TypedEventTarget,
 } from '@libp2p/interface'
 import { mdns } from '@libp2p/mdns'
 import { peerIdFromString } from '@libp2p/peer-id'
@@ -15,6 +17,8 @@ import { tcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import type { Clock } from '../../../consensus/chain/ports.ts'
+import { copy } from '../../../consensus/primitives/bytes.ts'
+import { LruMap } from '../../../consensus/primitives/lru.ts'
 import type { PeerId } from '../network.ts'
 import { type Finder, type FoundListener, OWN_ADDRESSES_MAX } from './discovery.ts'
 import { HANDSHAKES } from './entrance.ts'
@@ -22,17 +26,16 @@ import type { Gossip } from './gossip.ts'
 import { identityOf } from './identity.ts'
 import { answeringSeldom } from './lib-bounds.ts'
 import type { NodeTable } from './node-table.ts'
-import { boundPatches, PeerMemory } from './peer-memory.ts'
 
 /** How a node takes part in the network. */
 export interface NodeSettings {
   readonly key: PrivateKey
   /** Id of the genesis block, hex. */
   readonly genesis: string
-  /** What others see of this program. */
+  /** Name and version of this program, as peers see it. */
   readonly agent: string
   readonly listen: { readonly host: string; readonly port: number }
-  /** Address that others are told; null for those listened on. */
+  /** Address that peers are told; null for the addresses listened on. */
   readonly announce: string | null
   readonly inboundMax: number
   readonly outboundMax: number
@@ -40,34 +43,34 @@ export interface NodeSettings {
   readonly mdns: boolean
   readonly upnp: boolean
   readonly autonat: boolean
-  /** Whether addresses of private networks and of this machine are used: devnets, tests. */
+  /** Whether addresses of private networks and of this machine are used, as on devnets and in tests. */
   readonly allowPrivate: boolean
   readonly clock: Clock
 }
 
-/** What a node is built of beside its settings. */
+/** Parts that a node is built of beside its settings. */
 export interface NodeDependencies {
   readonly gater: ConnectionGater
-  /** Null where no table of nodes is kept. */
+  /** Null if no node table is kept. */
   readonly table: NodeTable | null
   readonly gossip: Gossip
 }
 
 const MIB = 1_048_576
-/** A paused stream must hold a whole window, or it is reset. */
+/** A paused stream must be able to hold a whole window, or it is reset. */
 const WINDOW_BYTES = MIB
 const READ_BUFFER_BYTES = WINDOW_BYTES + 65_536
 /** Streams that a peer may have open in all protocols together. */
 const STREAMS_MAX = 128
-/** Time for a handshake, beside the wait for its turn. */
+/** Time for a handshake once it is its turn. */
 const UPGRADE_MS = 4_000
 const NEGOTIATION_MS = 5_000
 const CLOSE_MS = 500
 const DIGITS = 16
-/** Connections that pass for a moment: dialled to look, or in the way out. */
+/** Room for short-lived connections: dialled to look, or about to be closed. */
 const SPARE_CONNECTIONS = 32
 
-/** A node, and what finds others for it. */
+/** A node, and its finder of other nodes. */
 export interface BuiltNode {
   readonly node: Libp2p
   readonly finder: Libp2pFinder
@@ -92,21 +95,21 @@ export async function buildNode(settings: NodeSettings, parts: NodeDependencies)
         streamOptions: { maxStreamWindowSize: WINDOW_BYTES, maxReadBufferLength: READ_BUFFER_BYTES },
       }),
     ],
-    // Nothing is dialled by what is noted, and a note is read anew for each stream.
+    // No dial uses the noted addresses, and libp2p would read the note again for each stream.
     connectionGater: { ...parts.gater, filterMultiaddrForPeer: async (peer: LibPeerId) => peer.toString() === self },
     connectionManager: {
       maxConnections: inboundMax + outboundMax + SPARE_CONNECTIONS,
-      // The entrance bounds both, by network; libp2p would count in all and by whole addresses of IPv6.
+      // The entrance bounds both by network. libp2p would bound them in total and by whole IPv6 addresses.
       maxIncomingPendingConnections: Number.POSITIVE_INFINITY,
       inboundConnectionThreshold: Number.POSITIVE_INFINITY,
       inboundUpgradeTimeout: UPGRADE_MS + HANDSHAKES.waitMs,
       inboundStreamProtocolNegotiationTimeout: NEGOTIATION_MS,
       outboundStreamProtocolNegotiationTimeout: NEGOTIATION_MS,
       connectionCloseTimeout: CLOSE_MS,
-      // Who is dialled, and when again, is for the peer manager.
+      // The peer manager decides which peers are dialled, and when again.
       reconnectRetries: 0,
     },
-    // It closes connections that do not answer in time; peers are asked how they stand, which tells as much.
+    // It would close connections that do not answer in time. The status requests to peers tell as much.
     connectionMonitor: { enabled: false },
     peerDiscovery: settings.mdns ? [localNetwork(settings, (discovery) => (found = discovery))] : [],
     services: await servicesOf(settings, parts),
@@ -139,7 +142,7 @@ async function servicesOf(settings: NodeSettings, { gossip }: NodeDependencies):
   }
 }
 
-/** How a node behind a router is reached. Few nodes ask for it, so only those load it. */
+/** How a node behind a router is reached. Few nodes use it, so only those load it. */
 async function reachability({ upnp, clock }: NodeSettings): Promise<Record<string, unknown>> {
   const { autoNAT } = await import('@libp2p/autonat')
   const autonat = answeringSeldom(autoNAT(), clock)
@@ -148,20 +151,19 @@ async function reachability({ upnp, clock }: NodeSettings): Promise<Record<strin
   return { autonat, upnp: uPnPNAT() }
 }
 
-/** A service of libp2p that tells of peers that it came upon. */
 type Finding = TypedEventTarget<{ readonly peer: CustomEvent<Libp2pPeerInfo> }>
 
-/** The services of libp2p that find nodes; null where one is off. */
+/** The libp2p services that find nodes; null if one is off. */
 interface FindingServices {
   readonly node: Pick<Libp2p, 'addEventListener' | 'getConnections'>
-  /** libp2p asks each new connection by itself, once. */
+  /** libp2p asks each new connection once by itself. */
   readonly identify: Identify
   readonly table: NodeTable | null
-  /** The mDNS service itself: libp2p tells only of peers that it never heard of, and a restarted one has a new port. */
+  /** The mDNS service itself. libp2p reports only peers that are new to it, and a restarted peer has a new port. */
   readonly mdns: Finding | null
 }
 
-/** Finds nodes by libp2p: the table of nodes, mDNS and what peers say of themselves when they connect. */
+/** Finds nodes by libp2p: the node table, mDNS, and what peers say of themselves when they connect. */
 class Libp2pFinder implements Finder {
   readonly #services: FindingServices
   readonly #listeners: FoundListener[] = []
@@ -186,10 +188,10 @@ class Libp2pFinder implements Finder {
     const connection = node.getConnections(peerIdFromString(peer)).find(({ status }) => status === 'open')
     if (connection === undefined) return
     try {
-      // It tells by the event that the first answer would have come by, and has a deadline of its own.
+      // The answer comes by the same event as the first one. The call has its own deadline.
       await identify.identify(connection)
     } catch {
-      // It may be as busy as it was at first: discovery asks again.
+      // It may be as busy as at first. Discovery asks again.
     }
   }
 
@@ -202,7 +204,56 @@ class Libp2pFinder implements Finder {
   }
 }
 
-/** Id and addresses as texts, no more addresses than are looked at: each is work. */
+/** Id and addresses as texts. Each address costs work, so only as many as are looked at. */
 function textsOf({ id, multiaddrs }: Pick<Libp2pPeerInfo, 'id' | 'multiaddrs'>): [PeerId, readonly string[]] {
   return [id.toString() as PeerId, multiaddrs.slice(0, OWN_ADDRESSES_MAX).map(String)]
+}
+
+/** Peers with notes. Far fewer are connected, and those are looked up all the time. */
+export const PEER_NOTES_MAX = 2_048
+/** Longest note of one peer: some pages of what an honest peer says. A longer note is not kept. */
+export const PEER_NOTE_BYTES_MAX = 32_768
+
+/** Protocols that a peer says it speaks and that are noted. Ours are some fifteen. */
+export const PEER_PROTOCOLS_MAX = 64
+
+/** A key of libp2p. */
+interface Key {
+  toString(): string
+}
+
+/**
+ * libp2p's notes about peers, in memory and bounded. libp2p writes one for every connection and stream, and strangers with fresh ids would
+ * fill a disk with them. The address book keeps what a restart needs.
+ */
+export class PeerMemory {
+  readonly #notes = new LruMap<string, Uint8Array>(PEER_NOTES_MAX)
+
+  get(key: Key): Uint8Array {
+    const note = this.#notes.get(key.toString())
+    if (note === undefined) throw new NotFoundError(`nothing is known of ${key.toString()}`)
+    return note
+  }
+
+  put(key: Key, value: Uint8Array): Key {
+    // libp2p gives a view of a 64 KiB slab. Keeping the view would keep the whole slab.
+    if (value.length <= PEER_NOTE_BYTES_MAX) this.#notes.set(key.toString(), copy(value))
+    return key
+  }
+
+  delete(key: Key): void {
+    this.#notes.delete(key.toString())
+  }
+
+  /** libp2p asks at its start for notes of an earlier run. There are none. */
+  async *query(): AsyncGenerator<never> {}
+}
+
+/** Shortens what peers say of themselves before it is noted: libp2p sorts it again for each of their streams. */
+function boundPatches(store: PeerStore, self: LibPeerId): void {
+  const patch = store.patch.bind(store)
+  store.patch = (peer, data, options) => {
+    if (peer.equals(self) || data.protocols === undefined) return patch(peer, data, options)
+    return patch(peer, { ...data, protocols: data.protocols.slice(0, PEER_PROTOCOLS_MAX) }, options)
+  }
 }

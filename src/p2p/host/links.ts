@@ -6,45 +6,40 @@ import type { ConnectionListener, NetworkLog, PeerId, PeerInfo } from '../networ
 import { ClockedBucket } from '../peers/budget.ts'
 import type { Offence } from '../peers/offences.ts'
 import type { Connection, ConnectionWatcher } from './dialer.ts'
-import {
-  type Frame,
-  opensStream,
-  type StreamMaker,
-  updateWindowsRarely,
-  type WindowedStream,
-  writeTogether,
-} from './frames.ts'
 import { INBOUND_WORK, InboundWork, type WorkAccount } from './inbound-work.ts'
-import { boundBytes, type Dispatching } from './lib-bounds.ts'
-import { type Answering, boundAnswers, STREAM_WRITES_MAX, UPGRADE_WRITES_MAX } from './negotiation.ts'
+import {
+  type Answering,
+  boundAnswers,
+  boundBytes,
+  type Dispatching,
+  STREAM_WRITES_MAX,
+  UPGRADE_WRITES_MAX,
+} from './lib-bounds.ts'
 
 const MIB = 1_048_576
 
 /**
- * Bytes that one connection may send without having been asked, of whatever protocol, framing included. Less at once than
- * `ALLOWANCES.bytesIn`, for this counts before anything is looked at; gossip that was passed on is given back. The refill is
- * what an honest neighbour may repeat at 300 transactions a second; with more of it a steady flood would last.
+ * Bytes that one connection may send unasked in any protocol, framing included. The burst is less than that of `ALLOWANCES.bytesIn`,
+ * because this counts before anything is looked at; gossip that was passed on is given back. The refill is what an honest neighbour may
+ * repeat at 300 transactions a second. With a higher one a steady flood would last.
  */
 const UNASKED_BYTES: Allowance = { burst: 8 * MIB, perSecond: MIB }
-/**
- * Bytes of gossip that is of no use here and may be elsewhere, which are given back too: the peer that passes it on is not to blame. Beyond,
- * it counts like anything that we did not ask for, or a flood of it would be bounded by what is judged alone.
- */
+/** Useless gossip that is given back too, since its sender only passes it on. Beyond this it counts as unasked, as any flood. */
 const IGNORED_BYTES: Allowance = { burst: 8 * MIB, perSecond: MIB / 4 }
-/** Frames and fields of gossip: see `MessageScanner.units`. */
+/** Frames and fields of gossip, see `MessageScanner.units`. */
 const GOSSIP_UNITS: Allowance = { burst: 50_000, perSecond: 10_000 }
-/** Pings of the muxer, which answers each: honest ones come twice a minute, and a small one costs as much as a page. */
+/** Pings of the muxer, which answers each one. Honest pings come twice a minute, and a small one costs as much as a page. */
 const PINGS: Allowance = { burst: 100, perSecond: 2 }
 /**
- * Streams that a peer opens, but for those that brought a request, which has bounds of its own: each costs timers and a
- * negotiation, 0.3 ms, whatever comes of it. An honest peer has some dozens under way.
+ * Streams that a peer opens, except those that bring a request, which has its own limits. Each costs timers and a negotiation, 0.3 ms. An
+ * honest peer has some dozens under way.
  */
 export const STREAMS_OPENED: Allowance = { burst: 256, perSecond: 2 }
-/** A frame of the muxer costs as much as so many bytes more, whatever it holds. */
+/** Extra bytes that each frame of the muxer is charged. */
 const FRAME_COST_BYTES = 64
-/** Queue of a connection whose other end does not read; streams have their own limits, this is the last one. */
+/** Queue of a connection whose other end does not read. Streams have their own limits; this is the last one. */
 const WRITE_QUEUE_MAX = 2 * MIB
-/** Two nodes that dial each other at once have two connections; nobody needs more. */
+/** Two nodes that dial each other at once have two connections. More are never needed. */
 const LINKS_PER_PEER_MAX = 2
 
 /** One open connection with its meters. */
@@ -54,21 +49,19 @@ export interface Link extends Connection {
   readonly ignoredBytes: ClockedBucket
   readonly gossipUnits: ClockedBucket
   readonly streamsOpened: ClockedBucket
-  /** What reading it takes of the main thread. */
+  /** Main-thread time that reading it takes. */
   readonly work: WorkAccount
-  /** Bytes of the whole connection so far, framing included. */
   readonly bytes: { in: number; out: number }
 }
 
-/** Who hears of offences that the transport sees. It must not throw. */
+/** Hears of offences that the transport sees. It must not throw. */
 export type Blame = (peer: PeerId, offence: Offence, about: string) => void
 
-/** What the links are made of. */
+/** What the links work with. */
 export interface LinksDependencies {
   readonly clock: Clock
   readonly log: NetworkLog
   readonly blame: Blame
-  /** Hears of each connection that has ended. */
   readonly ended: (link: Link) => void
 }
 
@@ -79,7 +72,7 @@ export class Links {
   readonly #deps: LinksDependencies
   readonly #work: InboundWork
   readonly #links = new Map<PeerId, Link[]>()
-  /** Sockets that are connections: before, a stranger is there. */
+  /** Sockets that became connections. On any other socket is a stranger. */
   readonly #upgraded = new WeakSet<object>()
   readonly #listeners: ConnectionListener[] = []
   readonly #watchers: ConnectionWatcher[] = []
@@ -97,7 +90,7 @@ export class Links {
     this.#watchers.push(watcher)
   }
 
-  /** One entry for each peer: its oldest connection. */
+  /** Peers, each with its oldest connection. */
   peers(): readonly PeerInfo[] {
     return [...this.#links.values()].map((links) => infoOf(links[0] as Link))
   }
@@ -106,29 +99,28 @@ export class Links {
     return [...this.#links.values()].flat()
   }
 
-  /** The connection that a peer is talked to over; undefined if it is not connected. */
+  /** The connection over which a peer is talked to; undefined if it is not connected. */
   of(peer: PeerId): Link | undefined {
     return this.#links.get(peer)?.find(({ connection }) => connection.status === 'open')
   }
 
-  /** Bytes over the open connections of a peer, undefined if it is not connected. */
+  /** Bytes over the open connections of a peer; undefined if it is not connected. */
   bytesOf(peer: PeerId): { readonly in: number; readonly out: number } | undefined {
     const links = this.#links.get(peer)
     return links?.reduce((sum, { bytes }) => ({ in: sum.in + bytes.in, out: sum.out + bytes.out }), { in: 0, out: 0 })
   }
 
-  /** Bounds what a stranger has us answer on a socket until we know who it is. */
+  /** Limits how often we answer a stranger on a socket until its id is known. */
   accepted(socket: MessageStream): void {
     boundAnswers(socket, UPGRADE_WRITES_MAX, () => this.#upgraded.has(socket))
   }
 
-  /** Takes a connection that was just opened. */
   add(connection: LibConnection): void {
     this.#upgraded.add(socketOf(connection))
     const link = this.#linkOf(connection)
     const others = this.#links.get(link.peer) ?? []
     if (others.length >= LINKS_PER_PEER_MAX) {
-      // Later: whoever announces the connection is not done with it yet.
+      // Later, because the code that announces the connection still uses it.
       queueMicrotask(() => connection.abort(new Error('more connections than a peer needs')))
       return
     }
@@ -138,12 +130,11 @@ export class Links {
     if (others.length === 0) for (const listener of this.#listeners) listener.connected(infoOf(link))
   }
 
-  /** A stream that the other end of a connection opened brought a request that has bounds of its own. */
+  /** Gives back a stream that brought a request, since requests have their own limits. */
   requested(connection: LibConnection): void {
     this.#linkOver(connection)?.streamsOpened.giveBack(1)
   }
 
-  /** Forgets a connection that closed. */
   remove(connection: LibConnection): void {
     const link = this.#linkOver(connection)
     if (link === undefined) return
@@ -156,14 +147,14 @@ export class Links {
     if (left.length === 0) for (const listener of this.#listeners) listener.disconnected(peer)
   }
 
-  /** Ends every connection of a peer at once: what is under way on them is lost. */
+  /** Ends every connection of a peer at once. Whatever is under way on them is lost. */
   drop(peer: PeerId, reason: string): void {
     for (const { connection } of this.#links.get(peer) ?? []) connection.abort(new Error(reason))
   }
 
-  /** Blames a peer and, whatever its standing says, ends its connections: its bytes or our memory for it are too many. */
+  /** Blames a peer and ends its connections whatever its points: it sends too much, or costs too much memory. */
   expel(peer: PeerId, offence: Offence, about: string): void {
-    // What is still in our buffers when a connection is cut would count again.
+    // Bytes that are still in our buffers when a connection is cut must not count again.
     if (this.of(peer) === undefined) return
     this.#deps.log.debug({ peer, offence, about }, 'a connection is cut')
     this.#deps.blame(peer, offence, about)
@@ -225,7 +216,7 @@ export class Links {
       boundBytes(stream, (offence, protocol) => this.expel(link.peer, offence, protocol))
       if (stream.direction === 'inbound') boundAnswers(stream, STREAM_WRITES_MAX, () => stream.protocol !== '')
     }
-    // Those that came together with the end of the handshake wait for their turn.
+    // Streams that came with the end of the handshake already wait here.
     muxer.streams.forEach(bound)
     const make = muxer._newStream.bind(muxer)
     muxer._newStream = (...init) => {
@@ -277,4 +268,76 @@ export function socketOf(connection: LibConnection): object {
 function layersOf(connection: LibConnection) {
   const { maConn, muxer } = connection as unknown as { maConn: SocketStream; muxer: Muxer }
   return { socket: maConn, encrypted: muxer.maConn, muxer }
+}
+
+/** A stream of the muxer with its receive window. */
+export interface WindowedStream {
+  readonly state: number
+  /** Bytes of a whole window, and how many of them the other end may still send. */
+  readonly recvWindow: number
+  readonly recvWindowCapacity: number
+  sendWindowUpdate(): void
+}
+
+/** Makes the streams of a connection. */
+export interface StreamMaker<S extends WindowedStream = WindowedStream> {
+  _newStream(...init: readonly unknown[]): S
+}
+
+/** A frame of yamux as it arrives. */
+export interface Frame {
+  readonly header: { readonly flag: number; readonly streamID: number }
+}
+
+/** yamux: flag on the first frame of a stream. */
+const SYN = 1
+
+/** yamux: state of a stream that both ends know and that is not paused. */
+const ESTABLISHED = 3
+/** Small enough that pages are still answered frame by frame. From those answers the muxer learns how large a window may be. */
+const USED_SHARE = 1 / 8
+/** Bytes that are sent on while more are written. */
+const TOGETHER_BYTES = 16_384
+
+/** Whether a frame opens a stream. */
+export function opensStream({ header }: Frame): boolean {
+  return header.streamID !== 0 && (header.flag & SYN) === SYN
+}
+
+/**
+ * Hands the small frames of one turn to the system in one call. Otherwise each piece, even the length of a frame, would be a system call
+ * here, a packet on the line and an event at the other end. Call the result before every write.
+ */
+export function writeTogether(socket: Pick<Socket, 'cork' | 'uncork' | 'writableLength'>): () => void {
+  let corked = false
+  const flush = (): void => {
+    if (!corked) return
+    corked = false
+    socket.uncork()
+  }
+  return () => {
+    if (socket.writableLength >= TOGETHER_BYTES) flush()
+    if (corked) return
+    corked = true
+    socket.cork()
+    process.nextTick(flush)
+  }
+}
+
+/**
+ * Lets streams report their window only once an eighth of it is used up. The muxer would answer every frame, and every small message, with
+ * a frame. No sender waits for this, because the rest of the window lasts until the report arrives.
+ */
+export function updateWindowsRarely(muxer: StreamMaker): void {
+  const make = muxer._newStream.bind(muxer)
+  muxer._newStream = (...init) => {
+    const stream = make(...init)
+    const update = stream.sendWindowUpdate.bind(stream)
+    stream.sendWindowUpdate = () => {
+      const used = stream.recvWindow - stream.recvWindowCapacity
+      if (stream.state === ESTABLISHED && used < stream.recvWindow * USED_SHARE) return
+      update()
+    }
+    return stream
+  }
 }

@@ -1,19 +1,16 @@
 import type { Stream, StreamMessageEvent } from '@libp2p/interface'
 
-/**
- * How reading ended: with the message; with a claim of more bytes than allowed; with an end in the middle; with an end
- * before the first byte, or a reset.
- */
+/** `oversize`: more bytes claimed than allowed. `partial`: ended in the middle. `closed`: ended before the first byte, or reset. */
 export type Reading =
   | { readonly kind: 'message'; readonly bytes: Uint8Array }
   | { readonly kind: 'oversize' | 'partial' | 'closed' }
 
-/** What a reader is told and tells. */
+/** Limits and listeners of a reader. */
 export interface ReaderOptions {
   readonly bytesMax: number
-  /** Bytes of the stream that arrived. */
+  /** Hears of bytes of the stream that arrived. */
   onBytes(bytes: number): void
-  /** Bytes came behind the message. */
+  /** Hears of bytes behind the message. */
   onJunk(): void
 }
 
@@ -22,9 +19,8 @@ const FIRST_BUFFER = 4_096
 const GROWTH = 4
 
 /**
- * Reads the one message of a stream, behind its length as an unsigned varint. A claimed length is judged before anything is
- * kept, and memory grows with what came, not with what was claimed. It listens for events: an iterator over a stream queues
- * without limit.
+ * Reads the one message of a stream, which stands behind its length as an unsigned varint. The claimed length is checked before anything is
+ * kept, and memory grows with what came, not with the claim. It listens for events, because an iterator over a stream queues without limit.
  */
 export class MessageReader {
   readonly done: Promise<Reading>
@@ -85,7 +81,7 @@ export class MessageReader {
     this.#refused = true
   }
 
-  /** Copies: a slice of what the socket gave would keep all of that alive. */
+  /** It copies, because a slice would keep all bytes alive that the socket gave. */
   #append(bytes: Uint8Array): void {
     if (this.#filled + bytes.length > this.#buffer.length) {
       const wanted = Math.max(this.#filled + bytes.length, this.#buffer.length * GROWTH, FIRST_BUFFER)

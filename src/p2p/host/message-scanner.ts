@@ -1,4 +1,4 @@
-/** What is wrong with bytes of a stream. */
+/** What is wrong with the bytes of a stream. */
 export type ScanOffence = 'malformed' | 'oversize'
 
 /** Fields of a protobuf message: bytes, an id or address, a number, or a message. */
@@ -7,8 +7,8 @@ export interface Shape {
 }
 
 /**
- * Longest id or address: one by the longest name of the DNS fits. libp2p writes ids in base 58, which takes time with the square
- * of their bytes: 0.2 s for 8 KiB, most of an hour for a MiB.
+ * Longest id or address. An address with the longest DNS name fits. libp2p writes ids in base 58, in time that grows with the square of
+ * their length: 0.2 s for 8 KiB, most of an hour for 1 MiB.
  */
 export const PLACE_BYTES_MAX = 272
 
@@ -23,7 +23,7 @@ const RPC: Shape = {
   3: { 1: IDS_OF_TOPIC, 2: IDS, 3: { 1: 'bytes' }, 4: PRUNE, 5: IDS },
 }
 
-/** Extensions of later releases are small; megabytes in a field that nobody knows are junk. */
+/** Extensions of later releases are small. Megabytes in an unknown field are junk. */
 const UNKNOWN_BYTES_MAX = 1_024
 const VARINT_BYTES_MAX = 10
 const TAG_MAX = 2 ** 32
@@ -35,18 +35,18 @@ interface Level {
 }
 
 /**
- * Follows the frames of a stream without keeping or decoding them: gossipsub drops what does not decode in silence, however much
- * of it comes, and identify decodes whatever it is sent. Contents are stepped over, so a byte costs next to nothing.
+ * Follows the frames of a stream without keeping or decoding them. gossipsub silently drops what it cannot decode, however much comes, and
+ * identify decodes whatever it gets. Contents are skipped, so a byte costs next to nothing.
  */
 export class MessageScanner {
-  /** Frames and fields so far: what costs work to handle, in units of about a microsecond. */
+  /** Frames and fields so far. Each costs work to handle. */
   units = 0
   readonly #frameMax: number
   readonly #shape: Shape
   readonly #levels: Level[] = []
   #expects: 'frame' | 'tag' | 'number' | 'length' = 'frame'
   #field: Shape[number] | undefined
-  /** Bytes read of the frame, of the varint, and to be stepped over. */
+  /** Bytes of the frame that were read; digits and value of the current varint; bytes to skip. */
   #position = 0
   #digits = 0
   #value = 0
@@ -57,7 +57,7 @@ export class MessageScanner {
     this.#shape = shape
   }
 
-  /** Takes the next bytes of the stream. After an offence nothing more may be given. */
+  /** Takes the next bytes of the stream. Call it no more after an offence. */
   scan(bytes: Uint8Array): ScanOffence | null {
     for (let at = 0; at < bytes.length; ) {
       if (this.#skip > 0) {
@@ -147,7 +147,6 @@ export class MessageScanner {
     return null
   }
 
-  /** Leaves every message that ends here. */
   #leave(): void {
     while (this.#levels.length > 0 && this.#position === this.#levels.at(-1)?.end) this.#levels.pop()
     if (this.#levels.length === 0) this.#expects = 'frame'

@@ -8,39 +8,36 @@ import { MessageScanner } from './message-scanner.ts'
 
 type Registrar = GossipSubComponents['registrar']
 
-/** Opening a gossip stream takes a round trip or two; gossipsub opens them one after the other and waits for each. */
+/** Opening a gossip stream takes a round trip or two. gossipsub opens them one after another and waits for each. */
 const OPEN_MS = 5_000
 
-/** What the meter is made of. */
+/** What the meter works with. */
 export interface MeterDependencies {
   readonly links: Links
-  /** Longest RPC, bytes. */
   readonly frameMax: number
-  /** Name of the gossip protocol. */
   readonly protocol: string
 }
 
 /**
- * The registrar as gossipsub sees it. What peers send is followed on its way in, and whoever sends junk or too much is cut
- * off. Streams to peers are opened before gossipsub asks for them, so that one that does not answer holds up nobody; one
- * that dies is opened again over another connection, or the peer goes: gossipsub itself would go on without.
+ * The registrar as gossipsub sees it. Incoming gossip is metered, and a peer that sends junk or too much is cut off. Streams to peers are
+ * opened before gossipsub asks for them, so that a peer that does not answer holds up no other. A stream that dies is opened again over
+ * another connection, or the peer is disconnected; gossipsub would go on without it.
  */
 export class GossipMeter {
   readonly #deps: MeterDependencies
-  /** Peers to whom a stream is open or being opened. */
+  /** Peers to which a stream is open or being opened. */
   readonly #attached = new Set<PeerId>()
 
   constructor(dependencies: MeterDependencies) {
     this.#deps = dependencies
   }
 
-  /** Components for gossipsub with a registrar of ours. */
   components(inner: GossipSubComponents): GossipSubComponents {
     const { privateKey, peerId, peerStore, connectionManager, logger } = inner
     return { privateKey, peerId, peerStore, connectionManager, logger, registrar: this.#registrar(inner.registrar) }
   }
 
-  /** Lets streams end without consequences. */
+  /** Streams that end from here on have no consequences. */
   stop(): void {
     this.#stopped = true
   }
@@ -82,11 +79,14 @@ export class GossipMeter {
         return
       }
     })
-    // Its own wish for a stream is met by `attach`, which does not hold up anybody.
-    return handler(stream, facade(connection, { newStream: () => Promise.reject(new Error('it is opened apart')) }))
+    // `attach` opens the stream that gossipsub would ask for here, without holding up other peers.
+    return handler(
+      stream,
+      facade(connection, { newStream: () => Promise.reject(new Error('the stream is opened elsewhere')) }),
+    )
   }
 
-  /** Opens the one stream to a peer and lets gossipsub have it. It never rejects. */
+  /** Opens the one stream to a peer and gives it to gossipsub. It never rejects. */
   async #attach(topology: Topology, peer: LibPeerId, connection: Connection): Promise<void> {
     const id = peer.toString() as PeerId
     if (this.#attached.has(id)) return
@@ -104,7 +104,7 @@ export class GossipMeter {
     const id = peer.toString() as PeerId
     this.#attached.delete(id)
     if (this.#stopped) return
-    // Later: a connection that closes has its streams closed first.
+    // Later, because a closing connection closes its streams first.
     queueMicrotask(() => {
       if (dead.status === 'open') this.#deps.links.drop(id, 'its gossip stream ended')
       const other = this.#deps.links.of(id)

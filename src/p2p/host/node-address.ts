@@ -3,20 +3,19 @@ import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { PeerId } from '../network.ts'
 import { formatIp, type Ip, parseIp } from './address-groups.ts'
 
-/** Where a node listens: the one form that this network uses, `/<host>/tcp/<port>`, with the node's id or without. */
+/** Where a node listens, in the one form that this network uses: `/<host>/tcp/<port>`, with or without the node's id. */
 export interface NodeAddress {
-  /** Null where a name stands, which somebody else resolves. */
+  /** Null for a name, which is resolved elsewhere. */
   readonly ip: Ip | null
   readonly port: number
-  /** Null where it is not known who is there. */
+  /** Null if it is not known which node is there. */
   readonly peer: PeerId | null
-  /** Canonical text: the same place has one spelling. */
+  /** Canonical text, so that one place has one spelling. */
   readonly text: string
 }
 
-/** Longest text of an address. */
 const TEXT_MAX = 256
-/** Ids of Ed25519 keys as base58: nodes have no others. */
+/** Ids of Ed25519 keys in base58. Nodes have no others. */
 const PEER_ID = /^12D3KooW[1-9A-HJ-NP-Za-km-z]{44}$/
 const DNS_NAME = /^(?=.{1,200}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/
 
@@ -26,10 +25,11 @@ export function parseNodeAddress(text: string): Result<NodeAddress> {
   if (text.length > TEXT_MAX) return refuse('it is too long')
   const [empty, kind, host, tcp, port, p2p, id, ...rest] = text.split('/')
   if (empty !== '' || tcp !== 'tcp' || rest.length > 0) return refuse('it is not /<kind>/<host>/tcp/<port>/p2p/<id>')
-  if (!/^[1-9][0-9]{0,4}$/.test(port ?? '') || Number(port) > 65_535) return refuse('its port is none')
-  if (p2p !== undefined && (p2p !== 'p2p' || !isPeerId(id ?? ''))) return refuse('its peer id is none')
+  if (!/^[1-9][0-9]{0,4}$/.test(port ?? '') || Number(port) > 65_535)
+    return refuse('its port is not a number from 1 to 65535')
+  if (p2p !== undefined && (p2p !== 'p2p' || !isPeerId(id ?? ''))) return refuse('its peer id is not that of a node')
   const place = readHost(kind ?? '', host ?? '')
-  if (place === undefined) return refuse('its host is none')
+  if (place === undefined) return refuse('its host is not of the named kind')
   return ok({
     ip: place.ip,
     port: Number(port),
@@ -38,18 +38,18 @@ export function parseNodeAddress(text: string): Result<NodeAddress> {
   })
 }
 
-/** Whether a text has the form of a node's id. */
+/** Whether a text has the form of a peer id. */
 export function isPeerId(text: string): text is PeerId {
   return PEER_ID.test(text)
 }
 
-/** The same place with the id of who is there. */
+/** The same place with the id of the node there. */
 export function withPeer(address: NodeAddress, peer: PeerId): NodeAddress {
   const place = address.peer === null ? address.text : address.text.slice(0, address.text.lastIndexOf('/p2p/'))
   return { ...address, peer, text: `${place}/p2p/${peer}` }
 }
 
-/** IP address in a multiaddr of a connection; undefined where none stands in it. */
+/** IP address in a multiaddr of a connection; undefined if it has none. */
 export function ipOf(multiaddr: string): Ip | undefined {
   const [, kind, host] = multiaddr.split('/')
   return kind === 'ip4' || kind === 'ip6' ? parseIp(host ?? '') : undefined

@@ -19,31 +19,30 @@ import {
   writeQuestion,
 } from './table-messages.ts'
 
-/** Questions to the table from one peer; releases before ask each node some twenty times when they look around. */
+/** Questions to the table from one peer. Older releases ask each node some twenty times when they look around. */
 export const TABLE_QUESTIONS: Allowance = { burst: 64, perSecond: 1 }
-/** Peers asked in one walk: each tells of twenty. */
+/** Peers asked in one walk. Each tells of up to twenty nodes. */
 const ASKED_PER_WALK = 8
 const KEY_BYTES = 32
 const NOTHING = new Uint8Array(0)
 
-/** What the table is made of. */
+/** What the table works with. */
 export interface NodeTableDependencies {
   readonly links: Links
   readonly clock: Clock
   readonly allowPrivate: boolean
-  /** Sends a request over the transport. */
   readonly ask: (peer: PeerId, protocol: ChannelName, body: Uint8Array) => Promise<Result<Uint8Array>>
 }
 
 interface Entry {
   readonly hash: Uint8Array
-  /** Where the peer says that it listens, as others may hear of it. */
+  /** Where the peer says that it listens, in a form that can be passed on. */
   readonly addresses: readonly string[]
 }
 
 /**
- * The table of nodes: connected peers that say where they listen. A peer that asks for nodes near a key is told of those, and
- * peers are asked the same. Nothing else of Kademlia is spoken, and nothing that strangers send is kept.
+ * The node table: connected peers that say where they listen. A peer that asks for nodes near a key is told of those, and this node asks
+ * peers the same. No other part of Kademlia is spoken, and nothing that strangers send is kept.
  */
 export class NodeTable {
   readonly #deps: NodeTableDependencies
@@ -61,7 +60,7 @@ export class NodeTable {
     })
   }
 
-  /** A connected peer says where it listens. */
+  /** Notes where a connected peer says that it listens. */
   heard(peer: PeerId, addresses: readonly string[]): void {
     if (!this.#questions.has(peer)) return
     const places = addresses.slice(0, ADDRESSES_PER_NODE).flatMap((text) => this.#placeOf(text))
@@ -69,11 +68,11 @@ export class NodeTable {
     else this.#entries.set(peer, { hash: hashOf(Buffer.from(peer)), addresses: places })
   }
 
-  /** Answers a question. A peer that asks too often gets no nodes; one that asks for anything else is cut off. */
+  /** Answers a question. A peer that asks too often gets no nodes. A peer that asks for anything else is cut off. */
   answer(from: PeerId, body: Uint8Array): Uint8Array {
     const question = readQuestion(body)
     if (question === undefined) {
-      this.#deps.links.expel(from, 'malformed', 'a message to the table of nodes that is no question for nodes')
+      this.#deps.links.expel(from, 'malformed', 'a message to the node table that is not a question for nodes')
       return NOTHING
     }
     if (question.kind === 'ping') return writePong()
@@ -81,7 +80,7 @@ export class NodeTable {
     return writeNodes(allowed ? this.#near(question.key, from) : [])
   }
 
-  /** Asks some peers, drawn by lot, for nodes near a place drawn by lot. It never rejects. */
+  /** Asks some random peers for nodes near a random place. It never rejects. */
   async walk(onNode: (node: TableNode, from: PeerId) => void): Promise<void> {
     const asked = shuffled(this.#deps.links.peers().map(({ id }) => id)).slice(0, ASKED_PER_WALK)
     await Promise.all(

@@ -21,19 +21,18 @@ import type { Peers } from '../peers/peers.ts'
 import type { TransactionMode } from '../relay/transaction-relay.ts'
 import { serveState } from '../serve/state.ts'
 import { Backfill } from '../snapshot/backfill.ts'
-import { heldRange } from '../snapshot/held.ts'
 import { SnapshotSync } from '../snapshot/snapshot-sync.ts'
 import type { HeldRange } from '../sync/snapshot-door.ts'
+import { heldRange } from '../sync/snapshot-door.ts'
 import { type Host, openHost } from './host.ts'
 import { loadIdentity } from './identity.ts'
 import { Peering } from './peering.ts'
 
-/** What the network part of a daemon is made of. */
+/** What the network part of a daemon works with. */
 export interface PeerNetworkDependencies {
   readonly config: Config
   readonly params: NetworkParams
   readonly chain: Chain
-  /** Where the chain is stored. */
   readonly store: LevelStore
   readonly mempool: Mempool
   readonly workVerifier: WorkVerifier
@@ -45,29 +44,28 @@ export interface PeerNetworkDependencies {
 /** A node's part of the peer-to-peer network. */
 export interface PeerNetwork {
   readonly node: PeerNode
-  /** What the API sees. */
+  /** The network as the API shows it. */
   readonly api: NetworkApi
-  /** Multiaddrs that others reach us at; none before the start. */
+  /** Multiaddrs at which peers reach us; none before the start. */
   readonly addresses: () => readonly string[]
-  /** Peers that a topic is passed on to. */
+  /** Peers that blocks are passed on to by gossip. */
   readonly meshSize: () => number
-  /** Bytes over all connections since the start. */
   readonly bytes: () => { readonly in: number; readonly out: number }
   /** Listens, then dials. Faults: `p2p/port-taken`, `p2p/address-unusable`. */
   readonly start: () => Promise<Result<void>>
-  /** Ends everything within a few seconds, whatever others do. */
+  /** Ends everything within a few seconds, whatever peers do. */
   readonly stop: () => Promise<void>
 }
 
 const DEVNET_HOST = '127.0.0.1'
 const EVERYWHERE = '0.0.0.0'
 
-/** Opens the network part; nobody is talked to before its start. */
+/** Opens the network part. It talks to no peer before its start. */
 export async function openPeerNetwork(options: PeerNetworkDependencies): Promise<Result<PeerNetwork>> {
   const { config, logger } = options
   const paths = folderPaths(config.dataDir)
   try {
-    // Releases before kept there what libp2p noted of peers.
+    // Older releases kept libp2p's notes of peers there.
     await rm(join(paths.peers, 'store'), { recursive: true, force: true })
     const identity = await loadIdentity(config.dataDir)
     if (!identity.ok) return identity
@@ -154,8 +152,7 @@ async function assemble(options: PeerNetworkDependencies, { host, records }: Par
       return started
     },
     stop: async () => {
-      // A snapshot that is being taken ends when the node is told to stop.
-      // Requests under way end at once when the connections do, so that nobody waits for a peer.
+      // A snapshot that is being taken ends with the node, requests under way with the connections. So no part waits for a peer.
       await Promise.all([node.stop(), past.stop(), peering.stop(), host.stop()])
       await records.close()
     },
@@ -181,7 +178,7 @@ function joinNetwork(options: PeerNetworkDependencies, network: Host, past: Past
   })
 }
 
-/** What this node takes and keeps of the past, and shows to others: states at snapshots, and blocks that it fetches behind them. */
+/** The past as this node takes, keeps and shows it: states at snapshots, and blocks that it fetches behind them. */
 class Past {
   readonly #options: PeerNetworkDependencies
   readonly #states: StateSnapshots
@@ -205,7 +202,6 @@ class Past {
     return heldRange(chain.database, config.storage.mode, this.#states.refs())
   }
 
-  /** What takes snapshots from peers. */
   takes(peers: Peers): SnapshotSync {
     const { chain, logger } = this.#options
     this.#taking = new SnapshotSync({

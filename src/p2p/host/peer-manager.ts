@@ -11,16 +11,16 @@ import type { Connection, Dialer, Gate } from './dialer.ts'
 import { type Merits, protectedOf, victimOf } from './eviction.ts'
 import { ipOf, type NodeAddress, parseNodeAddress, withPeer } from './node-address.ts'
 
-/** How many connections a node has and to whom. */
+/** How many connections a node has, and to whom. */
 export interface PeerManagerSettings {
   /** Connections that it seeks by itself, beside those to configured peers. */
   readonly outbound: number
   readonly inboundMax: number
-  /** Whether loopback and private addresses are nodes like others: on the devnet. */
+  /** Whether loopback and private addresses count as nodes like others, as on the devnet. */
   readonly allowPrivate: boolean
   /** Multiaddrs of peers to stay connected to. */
   readonly configured: readonly string[]
-  /** Multiaddrs of first peers, asked where nobody else is known. */
+  /** Multiaddrs of first peers, dialled when no others are known. */
   readonly seeds: readonly string[]
 }
 
@@ -36,25 +36,24 @@ export interface PeerManagerDependencies {
   readonly random: () => number
   readonly log: NetworkLog
   readonly settings: PeerManagerSettings
-  /** Milliseconds of a peer's last answer; null where none is known. */
+  /** Milliseconds of a peer's last answer; null if unknown. */
   readonly latencyOf: (peer: PeerId) => number | null
 }
 
 const TICK_MS = 1_000
-/** Dials of our own choice under way at once. */
 const DIALS_MAX = 4
-/** The table of nodes dials as well; what it dialled may finish its questions before we hang up. */
+/** How long a connection beyond the wanted ones may stay, so that questions over it can finish. */
 const STRAY_MS = 30_000
-/** A peer is an anchor only after it lasted this long. */
+/** A peer becomes an anchor only after this long. */
 const ANCHOR_MS = 30_000
 
 interface Member {
   readonly connection: Connection
-  /** What of the address book it was dialled by. */
+  /** The address that it was dialled by, as the book writes it; null for an inbound connection. */
   readonly text: string | null
 }
 
-/** Keeps the wanted connections, and lets in whom there is room for. */
+/** Keeps the wanted connections, and lets peers in while there is room. */
 export class PeerManager implements Gate {
   readonly #deps: PeerManagerDependencies
   readonly #pins: readonly Pin[]
@@ -62,8 +61,8 @@ export class PeerManager implements Gate {
   readonly #ready = new Set<PeerId>()
   readonly #merits = new Map<PeerId, { blockMs: number; transactionMs: number }>()
   /**
-   * Addresses at which the connected peers that we dialled were dialled. Such a peer counts as ours until it is gone, also where only the
-   * connection that it dialled is left. Otherwise it would get us to choose one more peer by dialling back.
+   * Address at which each connected peer was dialled by us. The peer counts as ours until it is gone, even if only the connection that it
+   * dialled is left. Otherwise it could make us choose one more peer by dialling back.
    */
   readonly #dialled = new Map<PeerId, string>()
   /** Addresses that we are dialling by our own choice. */
@@ -89,34 +88,34 @@ export class PeerManager implements Gate {
     for (const connection of dependencies.dialer.connections()) this.#opened(connection)
   }
 
-  /** Begins to dial: the anchors of the last run first. */
+  /** Begins to dial, the anchors of the last run first. */
   start(): void {
     this.#anchors = this.#deps.anchors.texts.flatMap((text) => addressesIn([text]))
     this.#tick()
   }
 
-  /** Dials nobody any more; connections are the transport's. */
+  /** Stops dialling. The transport ends the connections. */
   stop(): void {
     this.#stopped = true
     this.#cancel?.()
     this.#noteAnchors()
   }
 
-  /** Looks at once what is to be done, because something new is known. */
+  /** Looks at once at what is to be done, because something changed. */
   poke(): void {
     if (this.#cancel === null || this.#stopped) return
     this.#cancel()
     this.#tick()
   }
 
-  /** A peer has shaken hands: it is of this network. */
+  /** A peer has shaken hands, so it is of this network. */
   ready(peer: PeerId): void {
     this.#ready.add(peer)
     for (const { connection, text } of this.#members.values())
       if (connection.peer === peer && text !== null) this.#deps.book.succeeded(text)
   }
 
-  /** A block or a transaction was first seen from a peer. */
+  /** Notes that a peer was the first to bring a block or a transaction. */
   useful(peer: PeerId, what: 'block' | 'transaction'): void {
     if (!this.#connections().some((connection) => connection.peer === peer)) return
     const merits = this.#merits.get(peer) ?? { blockMs: 0, transactionMs: 0 }
@@ -124,7 +123,7 @@ export class PeerManager implements Gate {
     merits[what === 'block' ? 'blockMs' : 'transactionMs'] = this.#deps.clock.now()
   }
 
-  /** Bans a peer that misbehaved, with the addresses that it is connected from, and ends its connections. */
+  /** Bans a peer that misbehaved and the addresses that it is connected from, and ends its connections. */
   ban(peer: PeerId, reason: string, forMs = BAN_MS): void {
     const own = this.#connections().filter((connection) => connection.peer === peer)
     this.#deps.bans.banPeer(peer, ipsOf(own), forMs, reason)
@@ -132,7 +131,7 @@ export class PeerManager implements Gate {
     this.hangUpBanned()
   }
 
-  /** Ends every connection that a ban forbids. A stranger that was banned shuts out no named peer that has the same address. */
+  /** Ends every connection that a ban forbids. A banned stranger does not shut out a named peer at the same address. */
   hangUpBanned(): void {
     const { bans, dialer } = this.#deps
     for (const { id, peer, address } of this.#connections()) {
@@ -149,7 +148,7 @@ export class PeerManager implements Gate {
     return this.#isOurs(peer) || own.some((each) => stays.has(each))
   }
 
-  /** Whether connections are missing, so that waiting long for one that may be back would be wrong. */
+  /** Whether connections are missing, so that retries should come soon. */
   isNeedy(): boolean {
     return this.#members.size === 0 || this.#sought().length < this.#deps.settings.outbound
   }
@@ -182,7 +181,7 @@ export class PeerManager implements Gate {
 
   #tick(): void {
     this.#cancel = this.#deps.timers.after(TICK_MS, () => this.#tick())
-    // A connection may have been on its way past the gate while its peer was banned.
+    // A connection may have passed the gate just before its peer was banned.
     this.hangUpBanned()
     this.#trim()
     this.#redial()
@@ -190,7 +189,7 @@ export class PeerManager implements Gate {
     this.#noteAnchors()
   }
 
-  /** Hangs up duplicates, what the table of nodes left behind, and what came in while others were let in. */
+  /** Hangs up duplicates, outbound connections beyond the wanted ones, and inbound ones above the limit. */
   #trim(): void {
     const { dialer, clock, settings } = this.#deps
     const now = clock.now()
@@ -210,7 +209,7 @@ export class PeerManager implements Gate {
     for (const { id, peer } of inbound.slice(settings.inboundMax)) if (!this.#isOurs(peer)) dialer.hangUp(id, 'full')
   }
 
-  /** Dials configured peers that are not connected, always again. */
+  /** Dials configured peers that are not connected, without ever giving up. */
   #redial(): void {
     const needy = this.isNeedy()
     for (const pin of this.#pins)
@@ -256,7 +255,7 @@ export class PeerManager implements Gate {
     pin.dialing()
     const result = await this.#deps.dialer.dial(pin.address.text)
     if (!result.ok) {
-      // Whoever named it hears once that nobody is there: it may be a slip of the pen.
+      // The operator hears once that a configured address does not answer. It may be mistyped.
       const level = pin.kind === 'configured' && pin.neverTried ? 'info' : 'debug'
       this.#deps.log[level]({ address: pin.address.text }, faultMessage(result.fault))
     }
@@ -302,7 +301,7 @@ export class PeerManager implements Gate {
     for (const pin of this.#pins) if (pin.peer === peer) pin.lost(livedMs)
   }
 
-  /** Room for one more inbound peer, if need be at the cost of another. */
+  /** Makes room for one more inbound peer, if need be by ending another. False if there is none. */
   #roomFor(peer: PeerId): boolean {
     const { dialer, settings } = this.#deps
     const inbound = this.#inbound()
@@ -328,7 +327,7 @@ export class PeerManager implements Gate {
     return [...this.#members.values()].map(({ connection }) => connection)
   }
 
-  /** One connection to each peer that we dialled, beside the configured ones: ours if it is there. The oldest come first. */
+  /** One connection to each peer that we dialled, configured ones aside: the outbound one if it is there. The oldest come first. */
   #sought(): readonly Connection[] {
     const sought = this.#connections().filter(({ peer }) => this.#dialled.has(peer) && !this.#isConfigured(peer))
     const ofPeers = [...Map.groupBy(sought, ({ peer }) => peer).values()]
@@ -388,22 +387,21 @@ function addressOf({ text, peer, ip }: BookEntry): NodeAddress {
   return { text, peer, ip, port }
 }
 
-/** The address without who is there. */
 function placeOf({ text }: NodeAddress): string {
   return text.split('/').slice(0, 5).join('/')
 }
 
 const FIRST_RETRY_MS = 1_000
 const RETRY_MS_MAX = 60_000
-/** Longest delay while connections are missing: with its jitter and the dial, a seed that comes late is met within 15 s. */
+/** Longest delay while connections are missing. With jitter and dial, a seed that comes late is met within 15 s. */
 const NEEDY_RETRY_MS_MAX = 10_000
-/** A connection that lasted so long was a good one: the next attempt after it is immediate. */
+/** After a connection that lasted this long, the next attempt is immediate. */
 const GOOD_MS = 20_000
 
-/** An address that the operator or the release names: it is never given up. */
+/** An address that the operator or the release names. It is never given up. */
 class Pin {
   readonly address: NodeAddress
-  /** `configured` ones are always to be connected, seeds only as far as connections are missing. */
+  /** `configured` addresses are always to be connected, seeds only while connections are missing. */
   readonly kind: 'configured' | 'seed'
   readonly #backoff: Backoff
   readonly #clock: Clock
@@ -419,12 +417,11 @@ class Pin {
     this.#backoff = new Backoff(FIRST_RETRY_MS, random)
   }
 
-  /** Who is there: as the address says, or as the last dial showed. */
+  /** The peer there, from the address or from the last dial. */
   get peer(): PeerId | null {
     return this.#peer
   }
 
-  /** Whether no dial has ended yet. */
   get neverTried(): boolean {
     return this.#neverTried
   }
@@ -437,7 +434,7 @@ class Pin {
     this.#dialing = true
   }
 
-  /** How a dial went: the peer, or null. Success counts only when the connection lasts. */
+  /** Notes how a dial went: the peer, or null. Success counts only when the connection lasts. */
   dialed(peer: PeerId | null): void {
     this.#dialing = false
     this.#neverTried = false
@@ -445,22 +442,18 @@ class Pin {
     else this.#peer = peer
   }
 
-  /** The connection ended after a while. */
   lost(livedMs: number): void {
     if (livedMs >= GOOD_MS) this.#backoff.succeeded()
     else this.#backoff.failed(this.#clock.now())
   }
 }
 
-/** A second connection is left alone for so long: its other end may not have it yet. */
+/** A second connection is left alone this long, because the other end may not have it yet. */
 const SETTLE_MS = 2_000
-/** Of two that the other end dialled, it chooses; we do only if it does not. */
+/** Of two connections that the other end dialled, that end chooses. We choose if it has not by then. */
 const OTHERS_CHOICE_MS = 10_000
 
-/**
- * Connections to hang up because their peer has a better one. Both ends keep the same: the one that the lesser id dialled, and
- * of several dialled by one end the first, as that end sees it.
- */
+/** Connections to hang up. Both ends keep the same one: dialled by the lesser id, and of several by one end the first. */
 export function surplusOf(connections: readonly Connection[], self: PeerId, nowMs: number): readonly Connection[] {
   const byPeer = Map.groupBy(connections, ({ peer }) => peer)
   return [...byPeer].flatMap(([peer, all]) => {

@@ -1,15 +1,14 @@
 /** Text records that outlive the process: addresses, bans and anchors. Keys are `<kind>/<name>`. */
 export interface PeerRecords {
-  /** Every record of a kind, at most `limit`. */
   load(kind: string, limit: number): Promise<readonly (readonly [key: string, value: string])[]>
   /** Writes all changes in one step; null removes. */
   write(changes: ReadonlyMap<string, string | null>): Promise<void>
 }
 
-/** Changes that wait at most; the newest of a key counts, so only a stuck disk gets there. */
+/** Changes that may wait. Only the newest of a key waits, so only a stuck disk gets there. */
 const CHANGES_MAX = 32_768
 
-/** Writes changes behind the caller's back: one batch at a time, each as large as what came during the last. */
+/** Writes changes in the background, one batch at a time. A batch has all that came during the one before. */
 export class RecordWriter {
   readonly #records: PeerRecords
   readonly #onError: (error: unknown) => void
@@ -17,7 +16,7 @@ export class RecordWriter {
   #running: Promise<void> | null = null
   #closed = false
 
-  /** `onError` hears of every batch that was lost; what it held is not tried again. */
+  /** `onError` hears of every batch that was lost. Its changes are not tried again. */
   constructor(records: PeerRecords, onError: (error: unknown) => void) {
     this.#records = records
     this.#onError = onError
@@ -35,14 +34,14 @@ export class RecordWriter {
     while (this.#running !== null) await this.#running
   }
 
-  /** Writes what was put before; what comes after is forgotten. */
+  /** Writes what was put before. Later changes are dropped. */
   async close(): Promise<void> {
     this.#closed = true
     await this.flush()
   }
 
   async #run(): Promise<void> {
-    // What one turn of the event loop changes goes into one batch.
+    // Changes of one turn of the event loop go into one batch.
     await Promise.resolve()
     while (this.#changes.size > 0) {
       const changes = this.#changes

@@ -1,24 +1,27 @@
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
-import type { NetworkApi } from '../../../rpc/node/network.ts'
+import { ok, type Result } from '../../../consensus/primitives/result.ts'
+import type { BanFacts, NetworkApi, PeerFacts } from '../../../rpc/node/network.ts'
 import type { NetworkLog, PeerId, PeerInfo } from '../network.ts'
-import type { Peers } from '../peers/peers.ts'
+import type { Offence } from '../peers/offences.ts'
+import type { Peer, Peers } from '../peers/peers.ts'
+import { STORAGE_MODES } from '../wire/messages.ts'
 import { AddressBook } from './address-book.ts'
 import { Anchors } from './anchors.ts'
 import { Bans } from './bans.ts'
 import type { Dialer, Gate } from './dialer.ts'
 import { Discovery, type Finder } from './discovery.ts'
-import { NetworkView } from './network-view.ts'
+import { isPeerId } from './node-address.ts'
 import { PeerManager, type PeerManagerSettings } from './peer-manager.ts'
 import { type PeerRecords, RecordWriter } from './peer-records.ts'
 
-/** The transport, as far as connections are concerned. */
+/** The part of the transport that handles connections. */
 export interface PeeringHost extends Dialer {
   readonly finder: Finder
   setGate(gate: Gate): void
   onBan(listener: (peer: PeerInfo, reason: string) => void): void
 }
 
-/** What peering is made of. */
+/** What peering works with. */
 export interface PeeringDependencies {
   readonly host: PeeringHost
   readonly peers: Peers
@@ -32,12 +35,11 @@ export interface PeeringDependencies {
   readonly bytesOf: (peer: PeerId) => { readonly in: number; readonly out: number } | null
 }
 
-/** Who this node is connected to: the address book, bans, the manager and discovery, wired to one host. */
+/** The connections of this node: address book, bans, manager and discovery, wired to one host. */
 export class Peering {
   readonly manager: PeerManager
   readonly book: AddressBook
   readonly bans: Bans
-  /** What the API sees. */
   readonly network: NetworkApi
   readonly #discovery: Discovery
   readonly #writer: RecordWriter
@@ -64,7 +66,7 @@ export class Peering {
     for (const { info } of peers.list()) this.manager.ready(info.id)
   }
 
-  /** Reads what earlier runs wrote; nothing is dialled before `start`. The records stay the caller's to close. */
+  /** Reads what earlier runs wrote. Nothing is dialled before `start`. The caller closes the records. */
   static async open(dependencies: PeeringDependencies): Promise<Peering> {
     const { records, clock, random, log, settings } = dependencies
     const writer = new RecordWriter(records, (error) =>
@@ -82,10 +84,84 @@ export class Peering {
     this.#discovery.start()
   }
 
-  /** Dials nobody any more and writes what is known; connections are the host's. It never rejects. */
+  /** Stops dialling and writes what is known. The host ends the connections. It never rejects. */
   async stop(): Promise<void> {
     this.#discovery.stop()
     this.manager.stop()
     await this.#writer.close()
+  }
+}
+
+/** What the network view works with. */
+export interface NetworkViewDependencies {
+  readonly peers: Peers
+  readonly bans: Bans
+  readonly manager: PeerManager
+  /** Bytes over the connections of a peer; null if they are not counted. */
+  readonly bytesOf: (peer: PeerId) => { readonly in: number; readonly out: number } | null
+}
+
+const HOUR_MS = 3_600_000
+const OPERATORS_REASON = 'the operator'
+
+/** The network as the API shows it, with the operator's bans. */
+export class NetworkView implements NetworkApi {
+  readonly #deps: NetworkViewDependencies
+  readonly #offences = new Map<PeerId, Record<string, number>>()
+
+  constructor(dependencies: NetworkViewDependencies) {
+    this.#deps = dependencies
+    dependencies.peers.onOffence((peer, offence) => this.#count(peer, offence))
+    dependencies.peers.onPeer({ gone: (id) => void this.#offences.delete(id) })
+  }
+
+  peers(): readonly PeerFacts[] {
+    return this.#deps.peers.list().map((peer) => this.#factsOf(peer))
+  }
+
+  bans(): readonly BanFacts[] {
+    return this.#deps.bans.list()
+  }
+
+  ban(target: string, hours: number): Result<BanFacts> {
+    const ban = this.#deps.bans.ban(target, hours * HOUR_MS, OPERATORS_REASON)
+    if (ban.ok) this.#deps.manager.hangUpBanned()
+    return ban
+  }
+
+  unban(target: string): Result<BanFacts> {
+    const ban = this.#deps.bans.lift(target)
+    if (!ban.ok) return ban
+    // With its old points it would be banned again for the next small offence.
+    if (isPeerId(target)) this.#deps.peers.reputation.forgive(target)
+    return ok(ban.value)
+  }
+
+  #factsOf({ info, status, head, latencyMs, connectedAtMs }: Peer): PeerFacts {
+    const bytes = this.#deps.bytesOf(info.id)
+    return {
+      id: info.id,
+      address: info.address,
+      direction: info.direction,
+      agent: status.agent,
+      height: head.height,
+      totalWork: head.totalWork,
+      mode: STORAGE_MODES[status.mode] ?? 'pruned',
+      latencyMs,
+      connectedAtMs,
+      bytesIn: bytes?.in ?? null,
+      bytesOut: bytes?.out ?? null,
+      points: this.#deps.peers.reputation.pointsOf(info.id),
+      offences: this.#offences.get(info.id) ?? {},
+      protected: this.#deps.manager.isProtected(info.id),
+    }
+  }
+
+  /** Counts only peers that are connected and have shaken hands, so coming and going cannot grow this. */
+  #count(peer: PeerId, offence: Offence): void {
+    if (!this.#deps.peers.isReady(peer)) return
+    const counts = this.#offences.get(peer) ?? {}
+    counts[offence] = (counts[offence] ?? 0) + 1
+    this.#offences.set(peer, counts)
   }
 }

@@ -6,13 +6,10 @@ export interface Field {
 
 const WIRE_NUMBER = 0
 const WIRE_BYTES = 2
-/** Enough for every number that our messages hold: up to 2^49. */
+/** Enough for every number in our messages, up to 2^49. */
 const VARINT_BYTES_MAX = 7
 
-/**
- * Reads the fields of a message; undefined where it is cut off, holds a kind of field that we do not use, or more than
- * `fieldsMax`. Bytes are views of the message.
- */
+/** Reads the fields of a message; undefined if it is cut off or has a kind of field, or more fields, than allowed. Bytes are views. */
 export function readFields(message: Uint8Array, fieldsMax: number): readonly Field[] | undefined {
   const fields: Field[] = []
   for (let at = 0; at < message.length; ) {

@@ -6,27 +6,27 @@ import type { Offence } from '../peers/offences.ts'
 import { CHANNELS, type ChannelName, protocolId } from '../wire/protocols.ts'
 import type { Blame, Link, Links } from './links.ts'
 import { MessageReader, type Reading } from './message-reader.ts'
-import { type Written, writeMessage } from './message-writer.ts'
+import { varint } from './protobuf.ts'
 
-/** Requests that we have under way at one peer. */
+/** Requests of ours under way at one peer. */
 export const ASKED_MAX = 64
-/** Streams of one protocol that a peer may have open: answered at once are fewer, the others are refused or wait. */
+/** Streams that a peer may have open in one protocol, for each request that is answered at once. The others wait or are refused. */
 const STREAMS_PER_ANSWER = 4
-/** A request is small: who takes longer to say it keeps a stream open for nothing. */
+/** Requests are small. A peer that takes longer to send one holds a stream for nothing. */
 const REQUEST_MS = 5_000
-/** Framing and the names of protocols, which an answer brings with it. */
+/** Framing and protocol names that come with an answer. */
 const OVERHEAD_BYTES = 512
 
-/** What requests are made of. */
+/** What requests work with. */
 export interface RequestsDependencies {
-  /** First digits name the protocols. */
+  /** Its first digits are in the protocol names. */
   readonly genesis: string
   readonly links: Links
   readonly blame: Blame
   readonly log: NetworkLog
 }
 
-/** Exchange of one stream: ends by itself, at its deadline, or when the host stops. */
+/** The exchange of one stream. It ends by itself, at its deadline, or when the host stops. */
 interface Exchange {
   readonly signal: AbortSignal
   end(): void
@@ -44,7 +44,6 @@ export class Requests {
     this.#deps = dependencies
   }
 
-  /** Streams of a protocol that a peer may open at once. */
   static streamsMax(protocol: ChannelName): number {
     return CHANNELS[protocol].concurrentMax * STREAMS_PER_ANSWER
   }
@@ -88,7 +87,6 @@ export class Requests {
     }
   }
 
-  /** Ends all exchanges; later ones fail at once. */
   stop(): void {
     this.#stopped = true
     for (const controller of this.#exchanges) controller.abort()
@@ -129,7 +127,7 @@ export class Requests {
       },
       onJunk: () => this.#deps.links.expel(link.peer, 'malformed', `${protocol}: bytes behind the reply`),
     })
-    // An answer may come before the question is out: who refuses need not read it.
+    // The answer may come before the request is written, because a peer that refuses need not read it.
     void writeMessage(stream, body)
     return await reader.done
   }
@@ -140,7 +138,7 @@ export class Requests {
     const peer = connection.remotePeer.toString() as PeerId
     const body = await this.#readRequest(protocol, peer, stream)
     if (body === undefined) return
-    // Questions to the table of nodes are bounded by nothing else.
+    // Questions to the node table have no other limit on their streams.
     if (protocol !== 'kad') this.#deps.links.requested(connection)
     const room = this.#rooms.get(peer) ?? new ReplyRoom()
     this.#rooms.set(peer, room)
@@ -200,7 +198,7 @@ function unreachable(reason: string): Result<never> {
   return fail(fault('p2p/unreachable', { reason }))
 }
 
-/** What libp2p fails with: an error, or an event of a stream. */
+/** Reason of a libp2p failure, which is an error or a stream event. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message.slice(0, 200) : 'the stream closed'
 }
@@ -217,8 +215,7 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 const MIB = 1_048_576
 
 /**
- * Bytes of replies to one peer that exist at a time, being made or being written: four full pages and some small ones. Who
- * asks for more at once waits, so one that does not read costs no more than this.
+ * Bytes of replies to one peer that are made or written at once: four full pages. Others wait, so a peer that does not read costs no more.
  */
 const REPLY_BYTES_MAX = 4.5 * MIB
 
@@ -227,7 +224,6 @@ interface Waiter {
   readonly admit: (admitted: boolean) => void
 }
 
-/** Room for the replies to one peer. */
 class ReplyRoom {
   #taken = 0
   readonly #waiters = new Set<Waiter>()
@@ -236,7 +232,7 @@ class ReplyRoom {
     return this.#taken === 0 && this.#waiters.size === 0
   }
 
-  /** Waits for room; false if the signal ends the wait. Small replies pass large ones that wait. */
+  /** Waits for room; false if the signal ends the wait. Small replies overtake large ones. */
   async take(bytes: number, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false
     if (this.#taken + bytes <= REPLY_BYTES_MAX) {
@@ -255,7 +251,6 @@ class ReplyRoom {
     return admitted
   }
 
-  /** Gives room back. */
   free(bytes: number): void {
     this.#taken -= bytes
     for (const waiter of this.#waiters) {
@@ -265,4 +260,72 @@ class ReplyRoom {
       waiter.admit(true)
     }
   }
+}
+
+/** How writing ended. `stalled`: the other end took nothing for too long. */
+export type Written = 'written' | 'stalled' | 'closed'
+
+/** Bytes handed to the muxer at once. That much of every stream may wait in the queue of a full connection. */
+const CHUNK_BYTES = 32 * 1_024
+/** A peer that takes not even one chunk in this time does not read. */
+const STALL_MS = 8_000
+
+/**
+ * Writes one message behind its length as an unsigned varint and closes our end. The stream never holds more than a chunk: `stream.onDrain`
+ * keeps its first promise for ever, and `send` queues without limit.
+ */
+export async function writeMessage(stream: Stream, bytes: Uint8Array): Promise<Written> {
+  const prefix = varint(bytes.length)
+  const first = new Uint8Array(prefix.length + Math.min(bytes.length, CHUNK_BYTES))
+  first.set(prefix)
+  first.set(bytes.subarray(0, CHUNK_BYTES), prefix.length)
+  let written = await writeChunk(stream, first)
+  for (let at = CHUNK_BYTES; at < bytes.length && written === 'written'; at += CHUNK_BYTES) {
+    written = await writeChunk(stream, bytes.subarray(at, at + CHUNK_BYTES))
+  }
+  return written === 'written' ? await closeWrite(stream) : written
+}
+
+async function writeChunk(stream: Stream, chunk: Uint8Array): Promise<Written> {
+  try {
+    stream.send(chunk)
+  } catch {
+    return 'closed'
+  }
+  while (isFull(stream)) {
+    const woken = await nextDrain(stream)
+    if (woken !== 'written') return woken
+  }
+  return stream.status === 'open' ? 'written' : 'closed'
+}
+
+async function closeWrite(stream: Stream): Promise<Written> {
+  try {
+    await stream.close({ signal: AbortSignal.timeout(STALL_MS) })
+    return 'written'
+  } catch {
+    return 'closed'
+  }
+}
+
+function isFull(stream: Stream): boolean {
+  return stream.status === 'open' && (stream.writeBufferLength > 0 || stream.writableNeedsDrain)
+}
+
+function nextDrain(stream: Stream): Promise<Written> {
+  return new Promise((resolve) => {
+    const settle = (outcome: Written): void => {
+      clearTimeout(timer)
+      stream.removeEventListener('drain', onDrain)
+      stream.removeEventListener('idle', onDrain)
+      stream.removeEventListener('close', onClose)
+      resolve(outcome)
+    }
+    const onDrain = (): void => settle('written')
+    const onClose = (): void => settle('closed')
+    const timer = setTimeout(() => settle('stalled'), STALL_MS)
+    stream.addEventListener('drain', onDrain)
+    stream.addEventListener('idle', onDrain)
+    stream.addEventListener('close', onClose)
+  })
 }

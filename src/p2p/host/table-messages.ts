@@ -4,26 +4,25 @@ import { multiaddr } from '@multiformats/multiaddr'
 import type { PeerId } from '../network.ts'
 import { bytesField, type Field, numberField, readFields } from './protobuf.ts'
 
-/** What we are asked of the table: nodes near a key, or whether we are there. */
+/** A question to the table: for nodes near a key, or whether we are there. */
 export type TableQuestion = { readonly kind: 'find'; readonly key: Uint8Array } | { readonly kind: 'ping' }
 
-/** A node that an answer tells of. */
+/** A node in an answer. */
 export interface TableNode {
   readonly peer: PeerId
-  /** Multiaddrs without the id. */
   readonly addresses: readonly string[]
 }
 
-/** Nodes in one answer, and addresses of each. */
+/** Nodes in one answer. */
 export const NODES_MAX = 20
 /** Addresses of one node in an answer. */
 export const ADDRESSES_PER_NODE = 8
-/** Fields of a question: its kind, its key, its level, each once. */
+/** Fields of a question. Kind, key and level stand once each. */
 const QUESTION_FIELDS_MAX = 4
-/** Fields of an answer; releases before named more of each node. */
+/** Fields of an answer, and of one node in it. Older releases name more addresses of each node. */
 const ANSWER_FIELDS_MAX = 64
 const NODE_FIELDS_MAX = 256
-/** An id is one, and so is the hash of something. */
+/** Enough for a peer id or a hash. */
 const KEY_BYTES_MAX = 64
 const ADDRESS_BYTES_MAX = 128
 
@@ -32,11 +31,11 @@ const FIELDS = { kind: 1, key: 2, closer: 8, level: 10 } as const
 const ASKED_WITH: ReadonlySet<number> = new Set([FIELDS.kind, FIELDS.key, FIELDS.level])
 const NODE_FIELDS = { id: 1, address: 2 } as const
 
-/** What stands before an Ed25519 key in the id of its owner. */
+/** Bytes before an Ed25519 key in a peer id. */
 const ID_PREFIX = Uint8Array.of(0x00, 0x24, 0x08, 0x01, 0x12, 0x20)
 const ID_BYTES = ID_PREFIX.length + 32
 
-/** Reads a question; undefined for any other message, those that would have something stored among them. */
+/** Reads a question; undefined for any other message, also for one that wants something stored. */
 export function readQuestion(bytes: Uint8Array): TableQuestion | undefined {
   const fields = readFields(bytes, QUESTION_FIELDS_MAX)
   if (fields === undefined || fields.some(({ number }) => !ASKED_WITH.has(number))) return undefined
@@ -52,12 +51,12 @@ export function writeQuestion(key: Uint8Array): Uint8Array {
   return Buffer.concat([numberField(FIELDS.kind, KIND.find), bytesField(FIELDS.key, key)])
 }
 
-/** The answer that we are there. */
+/** The answer to a ping. */
 export function writePong(): Uint8Array {
   return numberField(FIELDS.kind, KIND.ping)
 }
 
-/** The answer that tells of nodes. */
+/** The answer to a question for nodes. */
 export function writeNodes(nodes: readonly TableNode[]): Uint8Array {
   const closer = nodes.slice(0, NODES_MAX).map(({ peer, addresses }) => {
     const places = addresses.slice(0, ADDRESSES_PER_NODE).map((text) => multiaddr(text).bytes)
@@ -68,7 +67,7 @@ export function writeNodes(nodes: readonly TableNode[]): Uint8Array {
   return Buffer.concat([numberField(FIELDS.kind, KIND.find), ...closer])
 }
 
-/** Nodes that an answer tells of, as far as they are some of this network; undefined where it is no answer. */
+/** The nodes in an answer that can be of this network; undefined if the message is no answer. */
 export function readNodes(bytes: Uint8Array): readonly TableNode[] | undefined {
   const fields = readFields(bytes, ANSWER_FIELDS_MAX)
   if (fields === undefined || onlyOf(fields, FIELDS.kind) !== KIND.find) return undefined
@@ -92,12 +91,12 @@ function readPlace(value: Field['value']): readonly string[] {
   try {
     return [multiaddr(value.slice()).toString()]
   } catch {
-    // Of a kind that this release does not know: others of the node may do.
+    // An address of a kind that this release does not know. The node may have others.
     return []
   }
 }
 
-/** A field that may stand once; the last one counts. */
+/** The value of a field that may stand once. The last one counts. */
 function onlyOf(fields: readonly Field[], number: number): Field['value'] | undefined {
   return fields.findLast((field) => field.number === number)?.value
 }

@@ -3,31 +3,27 @@ import { type Allowance, Bucket } from '../../../consensus/primitives/bucket.ts'
 
 const MIB = 1_048_576
 
-/**
- * What one peer may use up. Verification is charged before the work and given back for what turned out good, so that
- * only worthless work counts: a peer that sends good blocks is never short of it.
- */
+/** What one peer may use. Verification is charged before the work and given back for good results, so good blocks cost nothing. */
 export const ALLOWANCES = {
   /** Requests that we answer. */
   requests: { burst: 400, perSecond: 100 },
-  /** Of these, how many say how it stands: all are answered before others that wait, and honest peers send three a minute. */
+  /** Of these, status requests. They are answered before all others; honest peers send three a minute. */
   statuses: { burst: 30, perSecond: 0.5 },
   /** Bytes of its requests and gossip. */
   bytesIn: { burst: 16 * MIB, perSecond: 4 * MIB },
-  /** Bytes of our replies. */
   bytesOut: { burst: 256 * MIB, perSecond: 128 * MIB },
-  /** Milliseconds of a core for checking what it sent. */
+  /** Milliseconds of one core for checking what it sent. */
   verificationMs: { burst: 4_000, perSecond: 200 },
-  /** Transactions that it told of and did not have when it was asked: some are mined or pushed out meanwhile. */
+  /** Transactions that it told of and did not have when asked. Some are mined or pushed out meanwhile. */
   missingIds: { burst: 1_024, perSecond: 16 },
-  /** Transactions that it told of and gave, and that were of no use: its pool may differ from ours, by far when it is met first. */
+  /** Useless transactions that it told of and gave. Its pool may differ from ours, above all at the first meeting. */
   uselessTransactions: { burst: 2_048, perSecond: 32 },
 } as const satisfies Record<string, Allowance>
 
 /** Name of an allowance. */
 export type Resource = keyof typeof ALLOWANCES
 
-/** An allowance that is used by the time of a clock. */
+/** A bucket that reads its clock. */
 export class ClockedBucket {
   readonly #bucket: Bucket
   readonly #clock: Clock
@@ -37,22 +33,18 @@ export class ClockedBucket {
     this.#clock = clock
   }
 
-  /** {@link Bucket.left} */
   get left(): number {
     return this.#bucket.left(this.#clock.now())
   }
 
-  /** {@link Bucket.spend} */
   spend(amount: number): boolean {
     return this.#bucket.spend(amount, this.#clock.now())
   }
 
-  /** {@link Bucket.take} */
   take(amount: number): boolean {
     return this.#bucket.take(amount, this.#clock.now())
   }
 
-  /** {@link Bucket.giveBack} */
   giveBack(amount: number): void {
     this.#bucket.giveBack(amount, this.#clock.now())
   }
@@ -67,7 +59,7 @@ export class Budget {
     this.#clock = clock
   }
 
-  /** Takes an amount, or nothing and false where so much is not left. */
+  /** Takes an amount. False, with nothing taken, if less is left. */
   take(resource: Resource, amount: number): boolean {
     return this.#of(resource).take(amount)
   }

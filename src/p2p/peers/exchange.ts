@@ -10,47 +10,43 @@ import type { Budget } from './budget.ts'
 import type { Offence } from './offences.ts'
 import type { Serving, Turn } from './serving.ts'
 
-/** Why a request is not answered, as it stands in the reply behind its first byte. */
+/** Reasons for a refusal, as they stand in the reply behind its first byte. */
 export const REFUSALS = ['busy', 'not-held', 'unknown', 'not-ready', 'other-network'] as const
-/** Why a request is not answered. */
+/** A reason for a refusal. */
 export type Refusal = (typeof REFUSALS)[number]
 
-/** What became of a request that we answer. */
+/** The answer to a request. */
 export type Answer<P extends ProtocolName> = { readonly reply: ReplyOf<P> } | { readonly refusal: Refusal }
 
-/** Answers one protocol; its work is measured by the turn, which also paces it. It never rejects. */
+/** Answers one protocol. The turn measures and paces its work. It never rejects. */
 export type Answerer<P extends ProtocolName> = (
   from: PeerId,
   request: RequestOf<P>,
   turn: Turn,
 ) => Promise<Answer<P>> | Answer<P>
 
-/** What the exchange needs to know of peers. */
+/** The peers as the exchange sees them. */
 export interface Conduct {
   /** Undefined for peers that are gone. */
   budgetOf(peer: PeerId): Budget | undefined
   report(peer: PeerId, offence: Offence, about: string): void
-  /** Whether a peer has shaken hands. */
   isReady(peer: PeerId): boolean
 }
 
 const ANSWERED = 0
 const REFUSED = 1
-/** A deadline that is noticed so late was missed by our own thread, which stood still. */
+/** A deadline that we notice this late was missed because our own thread stood still. */
 const LATE_MS = 1_000
-/** What a request that there was no time or room for takes off a peer's allowance: refusing costs us too, and asking on is no way. */
+/** Requests that a refusal as `busy` takes off a peer's allowance. Refusing costs us too, so a peer should not keep asking. */
 export const REFUSED_REQUESTS = 20
 
-/** Latencies and counts of requests, for metrics. */
+/** Hears latencies and counts of requests, for metrics. */
 export interface ExchangeListener {
   asked(protocol: ProtocolName, outcome: 'answered' | 'refused' | 'failed', ms: number, bytes: number): void
   answered(protocol: ProtocolName, outcome: 'answered' | 'refused', bytes: number): void
 }
 
-/**
- * Typed requests and replies over a network: encodes, decodes, charges budgets and time, and reports peers that break the rules.
- * Whether what a reply says is true is for the asker to judge.
- */
+/** Typed requests and replies over a network, with budgets and blame for broken rules. The caller judges whether a reply is true. */
 export class Exchange {
   readonly #network: Network
   readonly #conduct: Conduct
@@ -71,8 +67,8 @@ export class Exchange {
   }
 
   /**
-   * Asks a peer. Faults: `p2p/unreachable`, `p2p/timeout`, `p2p/too-large`, `p2p/malformed` (all but the first reported
-   * here), `p2p/refused` with the peer's reason.
+   * Asks a peer. Faults: `p2p/unreachable`, and, reported here, `p2p/timeout`, `p2p/too-large`, `p2p/malformed`; `p2p/refused` with the
+   * reason.
    */
   async ask<P extends ProtocolName>(peer: PeerId, protocol: P, request: RequestOf<P>): Promise<Result<ReplyOf<P>>> {
     const startedMs = this.#clock.now()
@@ -85,7 +81,6 @@ export class Exchange {
     return result
   }
 
-  /** Sets who answers a protocol; once for each. */
   answer<P extends ProtocolName>(protocol: P, answerer: Answerer<P>): void {
     this.#network.serve(protocol, async (from, body) => {
       const bytes = await this.#answerOne(protocol, answerer, from, body)
@@ -106,11 +101,11 @@ export class Exchange {
       return this.#refuse(from, turn, typeof request === 'string' ? request : 'busy')
     this.#running.set(slot, running + 1)
     try {
-      // A peer that is not told how we stand ends the connection; its requests are few.
+      // A peer that gets no status from us ends the connection. Its status requests are few.
       const must = protocol === 'status'
       turn.stop()
       const isIn = await this.#serving.enter(from, protocol, turn, must)
-      // Here and not before: of many that are let in at once each would count the others' work.
+      // Not earlier: of many that are let in at once, each would count the others' work.
       turn.start()
       if (!isIn) return this.#refuse(from, turn, 'busy')
       const answer = await answerer(from, request, turn)
@@ -130,7 +125,7 @@ export class Exchange {
     return refusalBytes(refusal)
   }
 
-  /** The request, charged for its bytes; or why it is not answered, whatever is busy elsewhere. */
+  /** The request, charged for its bytes, or the reason for refusing it that does not depend on other work. */
   #readRequest<P extends ProtocolName>(protocol: P, from: PeerId, body: Uint8Array): RequestOf<P> | Refusal {
     const budget = this.#conduct.budgetOf(from)
     if (budget === undefined) return 'not-ready'

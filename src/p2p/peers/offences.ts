@@ -1,12 +1,11 @@
 /**
- * What a peer can do wrong, and how many points it gets for it. At {@link DISCONNECT_POINTS} it is disconnected, at
- * {@link BAN_POINTS} banned; points fade by half every {@link HALF_LIFE_MS}. What no honest node of any release does is
- * a ban at once; what a slow or misled one may do takes many times.
+ * Points for each offence of a peer. At {@link DISCONNECT_POINTS} it is disconnected, at {@link BAN_POINTS} banned; points halve every
+ * {@link HALF_LIFE_MS}. An offence that no honest node of any release commits is a ban at once. One that a slow or misled node may commit
+ * takes many times.
  */
 export const OFFENCES = {
-  /** A message that does not decode, or breaks its own rules. */
+  /** A message that cannot be decoded, or breaks its own rules. */
   malformed: 100,
-  /** More bytes than the protocol allows. */
   oversize: 100,
   /** A header whose proof of work is false. */
   'bad-work': 100,
@@ -22,20 +21,19 @@ export const OFFENCES = {
   'bad-body': 50,
   /** A transaction that no block can hold, or a false signature. */
   'bad-transaction': 20,
-  /** Something nobody asked for, or something other than asked for. */
+  /** Something that was not asked for. */
   unasked: 20,
   /** More than its budget of requests, bytes or verification. */
   flood: 10,
-  /** No answer in time. */
   timeout: 10,
-  /** Did not have what it said it had. */
+  /** The peer did not have what it said it had. */
   useless: 5,
 } as const satisfies Record<string, number>
 
 /** Name of an offence. */
 export type Offence = keyof typeof OFFENCES
 
-/** What a slow machine does as well: by itself it leads to a disconnection, however often, and never to a ban. */
+/** Offences that a slow machine commits too. They lead to disconnection at most, never to a ban. */
 export const OF_THE_SLOW: ReadonlySet<Offence> = new Set<Offence>(['timeout', 'useless'])
 
 /** Points at which a peer is disconnected. */

@@ -6,23 +6,22 @@ import type { ReplyOf, RequestOf } from '../wire/messages.ts'
 import type { ProtocolName } from '../wire/protocols.ts'
 import type { Peers } from './peers.ts'
 
-/** How long a busy peer is left alone before it is asked the same again. */
+/** How long a busy peer is left alone before it is asked again. */
 const BUSY_MS = 500
 
-/** Whether a peer would answer, but not now. */
+/** Whether a peer would answer, but not at the moment. */
 export function isBusy({ code, detail }: Fault): boolean {
   return code === 'p2p/refused' && detail.reason === 'busy'
 }
 
-/** What asking patiently is done with. */
+/** What patient asking works with. */
 export interface Patience {
   readonly peers: Pick<Peers, 'exchange'>
   readonly timers: Timers
-  /** Questions in all. */
   readonly times: number
 }
 
-/** Asks a peer, and again in a while as long as it says that it is busy. */
+/** Asks a peer, and again while it says that it is busy. */
 export async function askPatiently<P extends ProtocolName>(
   { peers, timers, times }: Patience,
   ...[peer, protocol, request]: [PeerId, P, RequestOf<P>]
@@ -35,8 +34,8 @@ export async function askPatiently<P extends ProtocolName>(
 }
 
 /**
- * Time waited for a peer beyond what it gave, ms: each answer may come just in time and have next to nothing in it. Less than
- * nothing where more was given; what makes up for waits to come is bounded.
+ * Milliseconds waited for a peer that its answers have not made up for. A deadline for each answer would not do: each may come just in time
+ * and hold next to nothing. Below zero if more was given, down to a bound.
  */
 export class Owed {
   ms = 0

@@ -1,13 +1,13 @@
 import { type Clock, type Pacer, type Timers, UNPACED } from '../../../consensus/chain/ports.ts'
 import type { RuleBook } from '../../../consensus/chain/rule-book.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
+import { LruMap } from '../../../consensus/primitives/lru.ts'
 import type { Network, NetworkLog, PeerId, PeerInfo } from '../network.ts'
 import type { Status } from '../wire/messages.ts'
 import { WIRE_VERSION } from '../wire/protocols.ts'
 import { Budget } from './budget.ts'
 import { type Conduct, Exchange } from './exchange.ts'
-import type { Offence } from './offences.ts'
-import { Reputation } from './reputation.ts'
+import { BAN_POINTS, DISCONNECT_POINTS, HALF_LIFE_MS, OF_THE_SLOW, OFFENCES, type Offence } from './offences.ts'
 import { Serving, type Turn, type Work } from './serving.ts'
 
 /** The newest block that a peer is known to have. */
@@ -21,46 +21,43 @@ export interface PeerHead {
 export interface Peer {
   readonly info: PeerInfo
   readonly connectedAtMs: number
-  /** What it said last of itself; its head may be older than `head`. */
+  /** Its last status, whose head may be older than `head`. */
   readonly status: Status
   /** The heaviest head that it told of or sent. */
   readonly head: PeerHead
-  /** The most work that it has said or shown it has; of what it showed nothing need be proven. */
+  /** The most work that it claimed or showed, proven or not. */
   readonly claimedWork: bigint
-  /** Milliseconds of the last status exchange, null before the first that we asked for. */
+  /** Milliseconds of the last status exchange that we began; null before the first. */
   readonly latencyMs: number | null
 }
 
 /** Hears of peers that have shaken hands, of their news, and of those that leave. */
 export interface PeerListener {
   ready?(peer: Peer): void
-  /** The peer has a new head. */
   news?(peer: Peer): void
   /** `last` is what was known of it. */
   gone?(id: PeerId, last: Peer): void
-  /** Something good was first heard of from a peer. */
   useful?(id: PeerId, what: News): void
 }
 
 /** What a peer can be the first to tell of. */
 export type News = 'block' | 'transaction'
 
-/** What the peers are made of. */
+/** What the peers work with. */
 export interface PeersDependencies {
   readonly network: Network
   readonly ruleBook: RuleBook
   readonly clock: Clock
   readonly timers: Timers
   readonly log: NetworkLog
-  /** What we say of ourselves. */
   readonly ownStatus: () => Status
-  /** Paces answers; one for each. Without it they are not. */
+  /** Makes a pacer for each answer. Without it answers are not paced. */
   readonly pacer?: () => Pacer
-  /** A finer clock, for what answers cost. Without it, as on virtual time, the work of answering takes none. */
+  /** A finer clock for the cost of answers. Without it, as on virtual time, answering takes no time. */
   readonly stopwatch?: () => number
 }
 
-/** A peer is asked again how it stands so often: gossip may have been lost, and a silent one may be dead. */
+/** How often a peer is asked for its status. Gossip may have been lost, and a silent peer may be dead. */
 export const STATUS_EVERY_MS = 20_000
 
 interface Member {
@@ -71,10 +68,7 @@ interface Member {
   cancel: () => void
 }
 
-/**
- * Connected peers: shakes hands, keeps their standing and budgets, and ends connections with those that are of another
- * network or misbehave.
- */
+/** Connected peers. Shakes hands, keeps their points and budgets, and disconnects peers that are of another network or misbehave. */
 export class Peers implements Conduct {
   readonly exchange: Exchange
   readonly reputation: Reputation
@@ -126,7 +120,7 @@ export class Peers implements Conduct {
     return this.#members.get(id)?.budget
   }
 
-  /** Takes time of a core for checking what a peer sent; false where it has used up too much, which is an offence. */
+  /** Charges core time for checking what a peer sent. False if it has used up its allowance, which is an offence. */
   chargeVerification(id: PeerId, ms: number): boolean {
     const budget = this.#members.get(id)?.budget
     if (budget === undefined) return false
@@ -140,10 +134,7 @@ export class Peers implements Conduct {
     this.#members.get(id)?.budget.giveBack('verificationMs', ms)
   }
 
-  /**
-   * Does what a peer has us do beside answering it, within the share of the main thread that answers to it may take: it waits for
-   * that. Null where it was not begun when this ended.
-   */
+  /** Does work that a peer causes beside requests, once its share of the main thread allows it. Null if this stops before that. */
   workFor<T>(...[id, kind, bytes, work]: [PeerId, Work, number, (turn: Turn) => Promise<T>]): Promise<T | null> {
     return this.#serving.work(id, kind, bytes, work)
   }
@@ -155,7 +146,7 @@ export class Peers implements Conduct {
     if (consequence !== 'none') this.#deps.network.disconnect(id, offence, consequence === 'ban')
   }
 
-  /** Notes what a peer shows as the end of its branch, of which nothing need be proven: it is held to that as to what it says. */
+  /** Notes the end of the branch that a peer shows, proven or not. It is held to that as to its status. */
   noteClaim(id: PeerId, head: PeerHead): void {
     const member = this.#members.get(id)
     if (member?.peer === undefined) return
@@ -164,7 +155,7 @@ export class Peers implements Conduct {
     this.noteHead(id, head)
   }
 
-  /** Notes that a peer has a block: it sent or announced it. Heads count by work, the first seen on a tie. */
+  /** Notes that a peer sent or announced a block. The head with most work counts, on a tie the first. */
   noteHead(id: PeerId, head: PeerHead): void {
     const member = this.#members.get(id)
     if (member?.peer === undefined || head.totalWork <= member.peer.head.totalWork) return
@@ -172,12 +163,11 @@ export class Peers implements Conduct {
     for (const listener of this.#listeners) listener.news?.(member.peer)
   }
 
-  /** Notes that a peer was the first to tell of something good. */
   noteUseful(id: PeerId, what: News): void {
     for (const listener of this.#listeners) listener.useful?.(id, what)
   }
 
-  /** Ends all timers and waits; connections are the network's. */
+  /** Ends all timers and waits. The network ends the connections. */
   stop(): void {
     this.#serving.stop()
     for (const member of this.#members.values()) member.cancel()
@@ -206,7 +196,7 @@ export class Peers implements Conduct {
     if (member.peer !== undefined) for (const listener of this.#listeners) listener.gone?.(id, member.peer)
   }
 
-  /** Asks a peer how it stands, now and again. */
+  /** Asks a peer for its status, now and every `STATUS_EVERY_MS`. */
   async #greet(member: Member): Promise<void> {
     const { id } = member.info
     const startedMs = this.#deps.clock.now()
@@ -219,7 +209,7 @@ export class Peers implements Conduct {
     }
   }
 
-  /** Takes what a peer says of itself; false, and the end of the connection, if it is of another network. */
+  /** Takes a peer's status. If it is of another network: false, and the connection ends. */
   #take(id: PeerId, status: Status, latencyMs: number | null): boolean {
     const member = this.#members.get(id)
     if (member === undefined) return false
@@ -249,8 +239,49 @@ export class Peers implements Conduct {
     const { ruleBook } = this.#deps
     if (version !== WIRE_VERSION) return 'the peer speaks another version of the protocol'
     if (genesis !== ruleBook.genesis.block.id) return 'the peer is of another network'
-    // Rules that begin above its head are no difference yet: an upgrade must not part the network before its height.
+    // Rules that begin above its head do not count: an upgrade must not part the network before its height.
     if (rules !== ruleBook.fingerprintAt(height)) return 'the peer follows other rules than this release'
     return null
+  }
+}
+
+/** What follows from an offence. */
+export type Consequence = 'none' | 'disconnect' | 'ban'
+
+/** Peers whose points are remembered, even after they left. */
+const PEERS_KEPT = 4_096
+
+interface Points {
+  readonly points: number
+  readonly atMs: number
+}
+
+/** Points of peers for offences. They outlast a connection, or leaving would wash them off. */
+export class Reputation {
+  readonly #clock: Clock
+  readonly #points = new LruMap<PeerId, Points>(PEERS_KEPT)
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  pointsOf(peer: PeerId): number {
+    const found = this.#points.get(peer)
+    if (found === undefined) return 0
+    return found.points * 2 ** (-Math.max(0, this.#clock.now() - found.atMs) / HALF_LIFE_MS)
+  }
+
+  add(peer: PeerId, offence: Offence): Consequence {
+    const before = this.pointsOf(peer)
+    const most = OF_THE_SLOW.has(offence) ? Math.max(before, DISCONNECT_POINTS) : Number.POSITIVE_INFINITY
+    const points = Math.min(most, before + OFFENCES[offence])
+    this.#points.set(peer, { points, atMs: this.#clock.now() })
+    if (points >= BAN_POINTS) return 'ban'
+    return points >= DISCONNECT_POINTS ? 'disconnect' : 'none'
+  }
+
+  /** Forgets a peer's points because its ban was lifted. */
+  forgive(peer: PeerId): void {
+    this.#points.delete(peer)
   }
 }

@@ -3,50 +3,45 @@ import { LruMap } from '../../../consensus/primitives/lru.ts'
 import type { PeerId } from '../network.ts'
 import type { ProtocolName } from '../wire/protocols.ts'
 
-/**
- * What a peer has us do: answer a request, check a page of headers that it claims and no work is shown for yet, or look at
- * transactions that it told of.
- */
+/** Work that a peer causes: an answer, a check of claimed headers without shown work, or a look at transactions that it told of. */
 export type Work = ProtocolName | 'claimedHeaders' | 'toldTransactions'
 
 /**
- * How much of the main thread answering may take: a share for one peer, as an average over some seconds, and another for all
- * together, at every moment but for a short burst. A request for which there is no time waits its turn, those of the peer
- * that used least first, and is refused `busy` after a while. Checking headers, by which this node follows the chain, has a share
- * of its own: it waits for no request, and liars who have us check take nothing of what answers may. So have transactions that
- * peers told of and were asked for.
+ * How much of the main thread answering may take. Each peer has a share, averaged over some seconds. All together have another at every
+ * moment, but for a short burst. A request without time waits, that of the peer that used least goes first, and after a while it is refused
+ * as `busy`. Checking headers and told transactions have their own shares: following the chain waits for no request, and liars who make us
+ * check take nothing from answers.
  */
 export const SERVING = {
   /** Share of the main thread for one peer, and the time over which it is averaged. */
   peerShare: 0.25,
   peerWindowMs: 4_000,
-  /** Shares of the main thread: answers to all peers, their headers beside it, transactions that they told of, and what each takes at once. */
+  /** Shares of the main thread: answers to all peers, their headers, transactions that they told of; and the burst of each. */
   allShare: 0.5,
   checksShare: 0.25,
   toldShare: 0.2,
   allBurstMs: 250,
-  /** How long a request waits for its turn; less than any asker is patient. */
+  /** How long a request waits for its turn. Every asker is more patient. */
   waitMs: 1_000,
-  /** What the transport takes for a request and for each MiB of a reply, which is not measured request by request. */
+  /** Transport work for a request and for each MiB of a reply, which is not measured one by one. */
   requestMs: 0.8,
   mibMs: 5,
 } as const
 
 const MIB = 1_048_576
-/** While requests wait, they are looked at so often. */
 const LOOK_MS = 20
-/** What a protocol cost at its dearest is forgotten by so much with each request. */
+/** The highest cost of a protocol fades by this factor with each request. */
 const FADING = 0.98
-/** What the first requests are taken to cost: about as much as the dearest do. */
+/** Assumed cost of the first requests, about that of the dearest. */
 const FIRST_MS = 10
-/** Peers whose use is remembered, those that left too: leaving must not wash it off. */
+/** Peers whose use is remembered, even after they left. Leaving must not wash it off. */
 const PEERS_KEPT = 4_096
 
-/** What serving time is measured with. */
+/** What serving works with. */
 export interface ServingDependencies {
   readonly clock: Clock
   readonly timers: Timers
-  /** Reads a clock finer than milliseconds, which only ever goes forward; null where answering takes no time, as on virtual time. */
+  /** A monotonic clock finer than milliseconds; null if answering takes no time, as on virtual time. */
   readonly stopwatch: (() => number) | null
   readonly pacer: () => Pacer
 }
@@ -56,7 +51,7 @@ interface Use {
   readonly atMs: number
 }
 
-/** Time of the main thread that is shared out: so much a second, and no more than the burst at once. */
+/** Main-thread time that is shared out: a share of every second, and at most the burst at once. */
 interface Pot {
   readonly share: number
   leftMs: number
@@ -69,11 +64,11 @@ interface Waiter {
   readonly admit: (admitted: boolean) => void
 }
 
-/** The work on one request: measured from its start to its end but for pauses and what it waits for. */
+/** The work on one request, measured without pauses and without waits for other things. */
 export class Turn implements Pacer {
   readonly #pacer: Pacer
   readonly #stopwatch: (() => number) | null
-  /** What was charged before the work. */
+  /** Milliseconds that were charged before the work. */
   chargedMs = 0
   #spentMs = 0
   #sinceMs: number | null = null
@@ -84,12 +79,11 @@ export class Turn implements Pacer {
     this.start()
   }
 
-  /** Goes on measuring. */
   start(): void {
     this.#sinceMs = this.#stopwatch?.() ?? null
   }
 
-  /** Measures no more for now; the time of the main thread so far. */
+  /** Stops measuring; gives the main-thread milliseconds so far. */
   stop(): number {
     if (this.#sinceMs !== null) this.#spentMs += (this.#stopwatch?.() ?? 0) - this.#sinceMs
     this.#sinceMs = null
@@ -104,7 +98,7 @@ export class Turn implements Pacer {
     return this.aside(this.#pacer.pause())
   }
 
-  /** Waits for something that takes no time of the main thread for this request. */
+  /** Waits for something that takes no main-thread time for this request. */
   async aside<T>(work: Promise<T>): Promise<T> {
     this.stop()
     try {
@@ -114,7 +108,7 @@ export class Turn implements Pacer {
     }
   }
 
-  /** Measures a piece of the work, up to where it first waits, while the rest of it waits. */
+  /** Measures a piece of work up to its first wait, while the rest of the turn is not measured. */
   measure<T>(work: () => T): T {
     this.start()
     try {
@@ -124,13 +118,13 @@ export class Turn implements Pacer {
     }
   }
 
-  /** Counts what cannot be measured: work of the main thread that is done in between. */
+  /** Adds main-thread work that cannot be measured here. */
   add(ms: number): void {
     if (this.#stopwatch !== null) this.#spentMs += ms
   }
 }
 
-/** Shares the main thread's time for answers out among peers. */
+/** Shares the main thread's time for answers among peers. */
 export class Serving {
   readonly #deps: ServingDependencies
   readonly #uses = new LruMap<PeerId, Use>(PEERS_KEPT)
@@ -150,15 +144,11 @@ export class Serving {
     this.#told = { share: SERVING.toldShare, leftMs: SERVING.allBurstMs, atMs }
   }
 
-  /** Begins to measure a request. */
   begin(): Turn {
     return new Turn(this.#deps)
   }
 
-  /**
-   * Charges what the protocol costs at its dearest and waits until there is time for it; false if there is none for too long.
-   * `must`: there is time in any case.
-   */
+  /** Waits until there is time and charges the protocol's highest cost; false if that takes too long. `must`: there always is time. */
   async enter(peer: PeerId, protocol: Work, turn: Turn, must: boolean): Promise<boolean> {
     const pot = this.#potOf(protocol)
     const charge = (): void => {
@@ -189,8 +179,8 @@ export class Serving {
   }
 
   /**
-   * Does what a peer has us do beside answering it, out of the peer's same share: it waits until there is time for it, however long,
-   * and is left undone, null, where all ends before. `bytes` came for it. Rejects as the work does.
+   * Does work that a peer causes beside requests, out of the same share of the peer. It waits however long until there is time; null if all
+   * ends before. `bytes` came for it. Rejects if the work does.
    */
   async work<T>(peer: PeerId, kind: Work, bytes: number, work: (turn: Turn) => Promise<T>): Promise<T | null> {
     const turn = this.begin()
@@ -204,7 +194,7 @@ export class Serving {
     }
   }
 
-  /** Settles what a request that was let in really cost, with the bytes that go out for it. */
+  /** Settles the real cost of an admitted request, with the bytes of its reply. */
   settle(peer: PeerId, protocol: Work, turn: Turn, replyBytes: number): void {
     turn.add(SERVING.requestMs + (replyBytes / MIB) * SERVING.mibMs)
     const ms = turn.stop()
@@ -212,19 +202,18 @@ export class Serving {
     this.#charge(peer, this.#potOf(protocol), ms - turn.chargedMs)
   }
 
-  /** Ends all waits: what waits, or comes later, is not let in. */
+  /** Ends all waits. Nothing is admitted after it. */
   stop(): void {
     this.#stopped = true
     for (const waiter of this.#waiting) waiter.admit(false)
   }
 
-  /** Charges a peer what a request cost that was not let in. Others must not go short because it asks too much. */
+  /** Charges a peer the cost of a refused request. Others must not go short because it asks too much. */
   refused(peer: PeerId, turn: Turn): void {
     turn.add(SERVING.requestMs)
     this.#note(peer, turn.stop())
   }
 
-  /** Milliseconds of the main thread that a peer's requests took lately. */
   #usedBy(peer: PeerId): number {
     const use = this.#uses.get(peer)
     if (use === undefined) return 0
@@ -260,7 +249,7 @@ export class Serving {
     this.#uses.set(peer, { ms: Math.max(0, this.#usedBy(peer) + ms), atMs: this.#deps.clock.now() })
   }
 
-  /** Lets in who waits, least used first, now and again while any do. */
+  /** Admits waiting requests, those of the peer that used least first, and looks again while any wait. */
   #look(): void {
     const uses = new Map([...this.#waiting].map(({ peer }) => [peer, this.#usedBy(peer)]))
     const useOf = ({ peer }: Waiter): number => uses.get(peer) as number

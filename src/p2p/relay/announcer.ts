@@ -9,13 +9,13 @@ import { pause } from './within.ts'
 
 /** How long ids are gathered for one message. */
 const GATHER_MS = 5
-/** Wait between two messages to one peer: a steady stream must not use up the requests that it allows us. */
+/** Wait between two messages to one peer. Without it a steady stream would use up the requests that the peer allows us. */
 const BETWEEN_MS = 25
-/** Times that a busy peer is told the same; what it does not hear then it finds in our pool. */
+/** How often a busy peer is told the same ids. It finds the rest in our pool. */
 const BUSY_TIMES = 10
-/** Ids that wait to be told to one peer; it finds the others in our pool. */
+/** Most ids that wait for one peer. It finds the others in our pool. */
 const QUEUE_MAX = 8_192
-/** Ids of which it is remembered that a peer knows them. */
+/** Ids of which this node remembers that a peer knows them. */
 const KNOWN_MAX = 8_192
 
 interface Listener {
@@ -25,7 +25,7 @@ interface Listener {
   telling: boolean
 }
 
-/** Tells peers of transactions by their ids, many in one message, and nobody of what he told us of. */
+/** Tells peers of transactions by their ids, many in one message. No peer is told of what it told us. */
 export class Announcer {
   readonly #peers: Peers
   readonly #timers: Timers
@@ -33,20 +33,18 @@ export class Announcer {
   readonly #listeners = new Map<PeerId, Listener>()
   #stopped = false
 
-  /** `onTold` hears how many ids a message had. */
   constructor(peers: Peers, timers: Timers, onTold: (ids: number) => void) {
     this.#peers = peers
     this.#timers = timers
     this.#onTold = onTold
   }
 
-  /** Notes that a peer has transactions. */
   knows(peer: PeerId, ids: readonly WtxId[]): void {
     const { known } = this.#listenerOf(peer)
     for (const id of ids) known.add(id)
   }
 
-  /** Tells every peer that is not known to have it. */
+  /** Tells every peer that does not know the transaction yet, as far as this node knows. */
   tell(id: WtxId): void {
     if (this.#stopped) return
     for (const { info } of this.#peers.list()) {
@@ -88,7 +86,7 @@ export class Announcer {
     })
   }
 
-  /** One message at a time: a peer that reads slowly gets fewer and longer ones. */
+  /** One message at a time, so that a peer that reads slowly gets fewer and longer ones. */
   async #flush(peer: PeerId, listener: Listener): Promise<void> {
     const ids = [...listener.queue].slice(0, TRANSACTION_IDS_MAX)
     for (const id of ids) listener.queue.delete(id)

@@ -1,18 +1,17 @@
 import { type MatchedBlock, matchBody } from '../../../consensus/block/check.ts'
-import type { CheckedTip } from '../../../consensus/chain/header-tip.ts'
+import type { CheckedTip } from '../../../consensus/block/header-tip.ts'
 import type { Transaction } from '../../../consensus/tx/transaction.ts'
 import type { PeerId } from '../network.ts'
-import { type CompactBlock, reconstruct, type Slots } from '../wire/compact-block.ts'
-import { type FetchDependencies, fetchBody, fetchMissing } from './body-fetch.ts'
-import type { Givers } from './givers.ts'
+import { type CompactBlock, type ShortIdHasher, type Slots, shortIdKey, shortIdsOf } from './compact-block.ts'
+import { type FetchDependencies, fetchBody, fetchMissing, type Givers } from './givers.ts'
 import type { BlockFacts } from './relay-facts.ts'
 import { pause, within } from './within.ts'
 
-/** What assembling works with. */
+/** What an assembly works with. */
 export interface AssemblyDependencies extends FetchDependencies {
   readonly facts: BlockFacts
   readonly givers: Givers
-  /** What the transactions of a block are likely among, and what else they may be among. */
+  /** The mempool, where the transactions of a block most likely are, and the extra pool, where others may be. */
   readonly waiting: () => readonly Transaction[]
   readonly extra: () => readonly Transaction[]
 }
@@ -20,9 +19,9 @@ export interface AssemblyDependencies extends FetchDependencies {
 /** A header whose body is looked for. */
 export interface Wanted {
   readonly tip: CheckedTip
-  /** The sender of the first message of it. */
+  /** The peer that sent the first message about the block. */
   readonly from: PeerId
-  /** Until the clock allows it; the body is given out no earlier. */
+  /** Milliseconds until the clock allows the header. The body is given out no earlier. */
   readonly waitMs: number
 }
 
@@ -32,30 +31,30 @@ export interface Assembled {
   readonly giver: PeerId
 }
 
-/** Senders that count, of those that came to us; those that we chose all do, so that a crowd displaces none of them. */
+/** Senders that count among the peers that came to us. Chosen peers always count, so a crowd cannot displace them. */
 const INBOUND_SENDERS_MAX = 16
-/** Whole transactions that are kept of a message; an honest one brings half of that. */
+/** Most bytes of whole transactions in a message that is kept. An honest message brings half of that. */
 const KEPT_BYTES_MAX = 262_144
-/** How long one peer is waited for before another is asked as well: for what is missing; for a whole body, which may fill our line. */
+/** How long one question runs before the next peer is asked as well. A whole body may fill our line, so it gets longer. */
 const STAGGER_MS = { missing: 200, whole: 2_000 } as const
-/** How long one peer may take a place of the questions at once. What it says later counts all the same: the line may be slow. */
+/** How long a slow peer takes up one of the questions at once. A later answer still counts: the line may be slow. */
 const PATIENCE_MS = { missing: 2_000, whole: 4_000 } as const
 const QUESTIONS_AT_ONCE = 4
-/** Peers that came to us and are asked at once while one that we chose could be asked for the whole body. */
+/** Most peers that came to us and are asked at once while a chosen peer could be asked for the whole body. */
 const STRANGERS_AT_ONCE = 2
 /** A peer may have to put the block together itself before it has a body to give. */
 const BODY_ROUNDS = 3
 const BODY_PAUSE_MS = 1_000
 const ASKED_PER_ROUND = 8
-/** A peer that we chose goes before those that came to us until it was asked in vain so often, some four times a block: fresh names are free. */
+/** A chosen peer ranks like a fresh stranger after so many vain questions. One block costs some four. Names are free, so strangers get no lead. */
 const CHOSEN_LEAD = 8
 
 type Kind = keyof typeof STAGGER_MS
 
 /**
- * Puts the body of one block together: from what is here, from what senders of its header give, at last from a whole body. A
- * header does not vouch for the short ids beside it, so each message counts for its sender alone, and the first way
- * that leads to the roots of the header ends the search.
+ * Puts the body of one block together: from what is here, from what senders of its header give, at last from a whole body. A header does
+ * not vouch for the short ids beside it, so each message speaks for its sender alone. The first body that has the roots of the header ends
+ * the search.
  */
 export class Assembly {
   readonly tip: CheckedTip
@@ -63,17 +62,17 @@ export class Assembly {
   /** The block with its body, undefined if no peer gave it. */
   readonly assembled: Promise<Assembled | undefined>
   readonly #deps: AssemblyDependencies
-  /** Senders in the order of their messages; with what is known by these where the rest can be asked for. */
+  /** Senders in the order of their messages. The slots are those that the sender can be asked to fill; null where it cannot. */
   readonly #senders = new Map<PeerId, Slots | null>()
   readonly #askedWhole = new Set<PeerId>()
-  /** Peers that have not answered yet, also those that are not waited for any longer. */
+  /** Peers that have not answered yet, slow ones included. */
   readonly #underWay = new Set<PeerId>()
   readonly #cancelWait: () => void
   #due: Record<Kind, Promise<void>> = { missing: Promise.resolve(), whole: Promise.resolve() }
   #resolve: (assembled: Assembled | undefined) => void = () => {}
   #wake: () => void = () => {}
   #assembled: Assembled | undefined
-  /** Rank of the peer that was asked last: one of a better rank need not wait for it. */
+  /** Rank of the peer that was asked last. A peer with a better rank need not wait for it. */
   #lastRank = 0
   #finished = false
   #isWholeCounted = false
@@ -90,14 +89,13 @@ export class Assembly {
     this.#cancelWait = this.#isEarly ? dependencies.timers.after(waitMs, () => this.#comeDue()) : () => {}
   }
 
-  /** Whether a message of a peer would be tried. */
   counts(from: PeerId): boolean {
     if (this.#finished || this.#senders.has(from)) return false
     if (this.#isChosen(from)) return true
     return [...this.#senders.keys()].filter((id) => !this.#isChosen(id)).length < INBOUND_SENDERS_MAX
   }
 
-  /** Tries a message, the first of each sender; whether it gave the body at once. */
+  /** Tries a message, the first of each sender. True if it gave the body at once. */
   offer(from: PeerId, compact: CompactBlock, prefilled: Slots): boolean {
     if (!this.counts(from)) return false
     const slots = this.#known(compact, prefilled)
@@ -107,14 +105,13 @@ export class Assembly {
       this.#finish({ block, giver: from })
       return true
     }
-    // With nothing missing and yet wrong, only the whole body helps.
+    // If nothing is missing and the roots are still wrong, only the whole body helps.
     const isKept = slots.includes(undefined) && prefilledBytes(compact) <= KEPT_BYTES_MAX
     this.#senders.set(from, isKept ? slots : null)
     this.#wake()
     return false
   }
 
-  /** Gives up. */
   cancel(): void {
     this.#cancelWait()
     this.#finished = true
@@ -122,7 +119,7 @@ export class Assembly {
     this.#resolve(undefined)
   }
 
-  /** Asks until the body is here or no peer has it; call once, after the first message. It never rejects. */
+  /** Asks until the body is here or no peer has it. Call it once, after the first message. It never rejects. */
   async run(): Promise<void> {
     const running = new Set<Promise<void>>()
     for (let round = 0; (round < BODY_ROUNDS || this.#underWay.size > 0) && !this.#finished; ) {
@@ -150,7 +147,7 @@ export class Assembly {
     this.#finish(undefined)
   }
 
-  /** The block, if no transaction is missing and they have the roots of the header. */
+  /** The block, if no transaction is missing and the body has the roots of the header. */
   #blockOf(slots: Slots): MatchedBlock | undefined {
     const transactions = slots.filter((tx) => tx !== undefined)
     if (transactions.length < slots.length) return undefined
@@ -158,7 +155,7 @@ export class Assembly {
     return matched.ok ? matched.value : undefined
   }
 
-  /** The extra pool is hashed only for what is missing: the message waits for this before it is passed on. */
+  /** The message waits for this before it is passed on, so the extra pool is hashed only where something is missing. */
   #known(compact: CompactBlock, prefilled: Slots): Slots {
     const slots = reconstruct(compact, prefilled, this.#deps.waiting())
     if (!slots.includes(undefined)) return slots
@@ -184,7 +181,7 @@ export class Assembly {
     else this.#askedWhole.add(peer)
   }
 
-  /** Resolves when the peer has answered, or is not waited for any longer. */
+  /** Resolves when the peer has answered or its patience is over. */
   async #ask({ peer, kind, slots }: Question): Promise<void> {
     const { facts, givers, timers } = this.#deps
     const isSender = this.#senders.has(peer)
@@ -223,9 +220,9 @@ export class Assembly {
   }
 
   /**
-   * What is asked next: what a message lacks of its sender, then whole bodies, also of peers whose head has as much work, and of
-   * those that we chose: the same message is heard from its first sender alone, and that may be a liar. While strangers let
-   * us wait, whatever their number, those that we chose are asked for the whole body.
+   * What is asked next. First the sender of a message, for what its message lacks. Then whole bodies: of senders, of peers whose head has
+   * as much work, and of chosen peers, since gossip brings a message from its first sender alone, and that one may lie. Once strangers keep
+   * us waiting, however many they are, a chosen peer is asked for the whole body first.
    */
   #next(): Question | undefined {
     const { peers } = this.#deps
@@ -244,7 +241,7 @@ export class Assembly {
     return mayAskWhole ? { peer: whole, kind: 'whole', slots: null, isRescue } : undefined
   }
 
-  /** Whether as many that came to us have not answered yet as may be asked before one that we chose. */
+  /** Whether so many strangers keep us waiting that a chosen peer goes first. */
   get #areStrangersAwaited(): boolean {
     return [...this.#underWay].filter((peer) => !this.#isChosen(peer)).length >= STRANGERS_AT_ONCE
   }
@@ -276,10 +273,50 @@ interface Question {
   readonly peer: PeerId
   readonly kind: Kind
   readonly slots: Slots | null
-  /** Whether it goes before what strangers could still be asked. */
+  /** Whether a chosen peer is asked because strangers keep us waiting. */
   readonly isRescue: boolean
 }
 
 function prefilledBytes({ prefilled }: CompactBlock): number {
   return prefilled.reduce((sum, { transaction }) => sum + transaction.length, 0)
+}
+
+/**
+ * The prefilled slots, filled with the candidates that the short ids name. A slot stays empty where two transactions have its short id, or
+ * where two slots have the same one: only the roots could tell which belongs there.
+ */
+export function reconstruct(
+  compact: CompactBlock,
+  prefilled: Slots,
+  candidates: readonly Transaction[],
+  hasher: ShortIdHasher = shortIdsOf,
+): Slots {
+  const slots = [...prefilled]
+  const indexOf = placesOf(compact, prefilled)
+  const ids = hasher(
+    shortIdKey(compact.id, compact.salt),
+    candidates.map(({ wtxId }) => wtxId),
+  )
+  const ambiguous = new Set<number>()
+  for (const [i, id] of ids.entries()) {
+    const index = indexOf.get(id)
+    if (index === undefined || index === null) continue
+    const tx = candidates[i] as Transaction
+    if (slots[index] !== undefined && slots[index].wtxId !== tx.wtxId) ambiguous.add(index)
+    slots[index] = tx
+  }
+  for (const index of ambiguous) slots[index] = undefined
+  return slots
+}
+
+/** Slot of each short id; null where two slots have it. */
+function placesOf({ shortIds }: CompactBlock, prefilled: Slots): ReadonlyMap<number, number | null> {
+  const places = new Map<number, number | null>()
+  let next = 0
+  for (const [index, slot] of prefilled.entries()) {
+    if (slot !== undefined) continue
+    const id = shortIds[next++] as number
+    places.set(id, places.has(id) ? null : index)
+  }
+  return places
 }

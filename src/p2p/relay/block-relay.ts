@@ -1,7 +1,9 @@
 import type { Block } from '../../../consensus/block/block.ts'
+import { earlyMs } from '../../../consensus/block/check.ts'
+import type { SealedHeader } from '../../../consensus/block/header.ts'
+import { type CheckedTip, extendTip, type HeaderTip, headerTipOf } from '../../../consensus/block/header-tip.ts'
 import type { WorkVerifier } from '../../../consensus/block/pow.ts'
 import type { Chain, Foreknown, ImportOutcome } from '../../../consensus/chain/chain.ts'
-import type { CheckedTip, HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
 import type { BlockId, WtxId } from '../../../consensus/primitives/ids.ts'
 import { LruMap, LruSet } from '../../../consensus/primitives/lru.ts'
@@ -10,21 +12,14 @@ import type { Transaction } from '../../../consensus/tx/transaction.ts'
 import type { Mempool } from '../../../mempool/mempool.ts'
 import { type JudgingTime, type Network, type NetworkLog, type PeerId, UNMEASURED, type Verdict } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
-import {
-  type CompactBlock,
-  makeCompactBlock,
-  openPrefilled,
-  readCompactBlock,
-  type Slots,
-} from '../wire/compact-block.ts'
 import { Assembly } from './assembly.ts'
+import { type CompactBlock, makeCompactBlock, openPrefilled, readCompactBlock, type Slots } from './compact-block.ts'
 import type { ExtraPool } from './extra-pool.ts'
 import { Givers } from './givers.ts'
-import { HeaderJudge } from './header-judge.ts'
 import { type BlockFacts, noBlocks } from './relay-facts.ts'
 import { pause } from './within.ts'
 
-/** Where complete blocks go; it never rejects. `from` is null for a block that was passed on before it was checked. */
+/** Where complete blocks go. It never rejects. `from` is null for a block that its sender may have passed on unchecked. */
 export interface BlockSink {
   take(block: Block, from: PeerId | null, known: Foreknown): Promise<Result<ImportOutcome>>
 }
@@ -41,31 +36,38 @@ export interface BlockRelayDependencies {
   readonly clock: Clock
   readonly timers: Timers
   readonly log: NetworkLog
-  /** 64 random bits: salts. */
   readonly random: () => bigint
-  /** Whether others are likely to have a transaction: it was published, or came from them. */
+  /** Whether peers most likely have a transaction: it was published, or it came from them. */
   readonly isSpread: (wtxId: WtxId) => boolean
-  /** Whether this node is still catching up: it then has no news for anybody. */
+  /** Whether this node is still catching up. Until then it has no news for its peers. */
   readonly behind: () => boolean
-  /** Whether blocks that are passed on may lead the head farther: else its branch is looked at first. */
+  /** Whether gossiped blocks may move the head. If not, the branch of a block is looked at first. */
   readonly mayExtend?: () => boolean
-  /** A peer showed a header that leads nowhere here: its headers are worth a look. */
+  /** A peer showed a header whose branch this node should ask it for. */
   readonly onUnknownParent: (peer: PeerId) => void
 }
 
-/** Blocks that are put together at once, each up to a mebibyte, and those of one sender. */
+/** Blocks that are put together at once, each up to a mebibyte: of all senders, of one. */
 const ASSEMBLIES_MAX = 16
 const ASSEMBLIES_MAX_EACH = 4
-/** Ids that are remembered. */
 const REMEMBERED = 4_096
-/** How often a body is looked for; who asks for its headers gets it in the end. */
+/** How often a body is looked for. After that the headers of its sender are asked for, and the synchroniser fetches the body. */
 const TRIES_MAX = 5
-/** Transactions that others may lack travel along up to so many bytes. */
+/** Most bytes of transactions that travel whole in a message of ours because peers may lack them. */
 const PREFILLED_BYTES_MAX = 131_072
+/** Milliseconds of one core for one proof of work. */
+export const WORK_MS = 0.25
+/** A header that is early by up to this is held until its time. One that is earlier comes again by itself. */
+export const EARLY_MS_MAX = 120_000
+const BAD_REMEMBERED = 4_096
+
+const NOT_TAKEN = { kind: 'not-taken' } as const
+const BAD = { kind: 'bad' } as const
+const UNPROVEN = { kind: 'unproven' } as const
 
 /**
- * Blocks by gossip: judges headers, puts the bodies together, and passes on a message that gave its body at once. Any other
- * block it announces in a message of its own once it has the body: a header says nothing of the short ids beside it.
+ * Blocks by gossip: judges headers, puts bodies together, and passes on a message that gave its body at once. Any other block is announced
+ * in our own message once its body is here, since a header does not vouch for the short ids beside it.
  */
 export class BlockRelay {
   readonly facts: BlockFacts = noBlocks()
@@ -73,13 +75,12 @@ export class BlockRelay {
   readonly #headers: HeaderJudge
   readonly #givers: Givers
   readonly #assemblies = new Map<BlockId, Assembly>()
-  /** Imports of blocks that were put together: a child waits for its parent. */
+  /** Imports of blocks that were put together. A child waits for its parent. */
   readonly #imports = new Map<BlockId, Promise<unknown>>()
-  /** Blocks that peers heard of from here. */
+  /** Blocks that this node passed on or announced. */
   readonly #passedOn = new LruSet<BlockId>(REMEMBERED)
-  /** How often a body was looked for in vain. */
   readonly #failures = new LruMap<BlockId, number>(REMEMBERED)
-  /** Messages whose transactions are being decoded: sender and block. */
+  /** Sender and block of each message whose transactions are being decoded. */
   readonly #opening = new Set<string>()
   #running = false
 
@@ -102,7 +103,7 @@ export class BlockRelay {
     this.#running = true
   }
 
-  /** Drops what is under way and waits for imports that have begun. */
+  /** Drops blocks that are being put together and waits for imports that have begun. */
   async stop(): Promise<void> {
     this.#running = false
     this.#givers.stop()
@@ -110,12 +111,12 @@ export class BlockRelay {
     await Promise.all(this.#imports.values())
   }
 
-  /** The body of a block that is being put together, when it is complete; undefined if it is not or does not become so. */
+  /** The body of a block that is being put together, once it is complete; undefined if there is no such block, or its body never comes. */
   bodyUnderway(id: BlockId): Promise<readonly Transaction[] | undefined> {
     return this.#assemblies.get(id)?.assembled.then((found) => found?.block.transactions) ?? Promise.resolve(undefined)
   }
 
-  /** Tells peers of a block whose body matches its header, once, however often it is called. */
+  /** Tells peers of a block whose body matches its header. Only the first call for a block does something. */
   announce(block: Block): void {
     if (!this.#running || this.#passedOn.has(block.id)) return
     this.#passedOn.add(block.id)
@@ -141,7 +142,7 @@ export class BlockRelay {
     if (peers.get(from) === undefined) return 'unjudged'
     this.facts.heard++
     this.facts.bytes += bytes.length
-    // It passes on what others sent it: more than we look at is no fault of it, and comes from others too.
+    // The sender only passes on what it got. Too much of that is not its fault, and the same comes from others.
     if (peers.budgetOf(from)?.take('bytesIn', bytes.length) !== true) return 'unjudged'
     const compact = time.measure(() => readCompactBlock(bytes))
     if (!compact.ok) return this.#malformed(from, String(compact.fault.detail.reason))
@@ -156,10 +157,7 @@ export class BlockRelay {
     return verdict
   }
 
-  /**
-   * What becomes of a message whose header is good. Its transactions are decoded only where it would be tried, the first of each
-   * sender: that is dear.
-   */
+  /** Judges a message whose header is good. Decoding is dear, so it is done only for a message that would be tried. */
   async #judgeBody(from: PeerId, heard: Heard, time: JudgingTime): Promise<Verdict> {
     const { id, header } = heard.compact
     if (heard.waitMs > 0) this.facts.early++
@@ -170,11 +168,11 @@ export class BlockRelay {
     this.#opening.add(opening)
     const prefilled = await time.run(openPrefilled(heard.compact)).finally(() => this.#opening.delete(opening))
     if (!prefilled.ok) return this.#malformed(from, String(prefilled.fault.detail.reason))
-    // Hashing what waits here is not charged: an honest sender must still be heard when it is asked for what we lack.
+    // Hashing the mempool for short ids is not charged: an honest sender must keep enough budget to be asked for what we lack.
     return this.#pass(from, heard, prefilled.value)
   }
 
-  /** Only a message that gave the body is passed on, and one for each header. */
+  /** Passes on a message only if it gave the body, and one for each header. */
   #pass(from: PeerId, heard: Heard, prefilled: Slots): Verdict {
     const { id, header } = heard.compact
     const isWhole = this.#assemble(from, heard, prefilled) && heard.waitMs === 0
@@ -183,7 +181,7 @@ export class BlockRelay {
     return 'accept'
   }
 
-  /** Whether others can have a block, so that a child of it means something to them. */
+  /** Whether peers can have a block, so that a child of it means something to them. */
   #isTold(id: BlockId): boolean {
     return this.#passedOn.has(id) || this.#deps.chain.database.entry(id) !== undefined
   }
@@ -199,7 +197,6 @@ export class BlockRelay {
     this.#deps.onUnknownParent(from)
   }
 
-  /** Whether the block is stored here already. */
   #isStored(from: PeerId, { id, header }: CompactBlock): boolean {
     const entry = this.#deps.chain.database.entry(id)
     if (entry === undefined) return false
@@ -208,7 +205,7 @@ export class BlockRelay {
     return true
   }
 
-  /** Whether a message of a block would be tried. Without tries or room its sender is worth a look: it has the body in the end. */
+  /** Whether a message of a block would be tried. With no tries or room left, the branch of its sender is asked for instead. */
   #isTried(from: PeerId, id: BlockId): boolean {
     if (!this.#running || this.#deps.chain.database.entry(id) !== undefined) return false
     const underway = this.#assemblies.get(id)
@@ -219,7 +216,7 @@ export class BlockRelay {
     return false
   }
 
-  /** Takes a body in hand, or adds a message to one that is; whether this very message gave it at once. */
+  /** Starts to put a block together, or adds a message to one that is under way. True if this message gave the body at once. */
   #assemble(from: PeerId, { compact, tip, waitMs }: Heard, prefilled: Slots): boolean {
     const { peers, timers, mempool, extra } = this.#deps
     const { id } = compact
@@ -260,13 +257,13 @@ export class BlockRelay {
       this.#deps.peers.noteUseful(found.giver, 'block')
     }
     this.#announceChild(block)
-    // What is told must be on its way before this thread is busy with the block.
+    // The announcement must be on its way before the import keeps this thread busy.
     await pause(this.#deps.timers, 0)
     await this.#imports.get(header.parent)
     if (!this.#running) return
     this.#announceChild(block)
     const outcome = block && (await this.#deps.intake.take(block, null, { tip }))
-    // A synchronisation may have been quicker.
+    // The synchroniser may have been quicker.
     if (outcome?.ok || outcome?.fault.code === 'chain/known-block') return
     this.facts.lost++
     this.#failures.set(id, (this.#failures.get(id) ?? 0) + 1)
@@ -275,7 +272,7 @@ export class BlockRelay {
       this.#deps.onUnknownParent(assembly.from)
   }
 
-  /** Announces a block whose parent others can have. */
+  /** Announces a block if peers can have its parent. */
   #announceChild(block: Block | undefined): void {
     if (block !== undefined && this.#isTold(block.header.parent)) this.announce(block)
   }
@@ -285,4 +282,95 @@ interface Heard {
   readonly compact: CompactBlock
   readonly tip: CheckedTip
   readonly waitMs: number
+}
+
+interface HeaderJudgeDependencies {
+  readonly chain: Chain
+  readonly peers: Peers
+  readonly workVerifier: WorkVerifier
+  readonly clock: Clock
+  readonly facts: BlockFacts
+  /** Tip of a block that is being put together. */
+  readonly tipOf: (id: BlockId) => HeaderTip | undefined
+}
+
+/**
+ * What is known of a header. `good`: with the time until the clock allows it. `bad`: for ever, and its sender was reported. `unproven`: its
+ * sender has used up the core time that it may cost. Any other is not taken, and no peer is to blame.
+ */
+type HeaderJudgement =
+  | { readonly kind: 'good'; readonly tip: CheckedTip; readonly waitMs: number }
+  | { readonly kind: 'bad' | 'unknown-parent' | 'not-taken' | 'unproven' }
+
+/** Judges headers whose parent is known. Cheap checks come first, and no header is hashed twice. */
+class HeaderJudge {
+  readonly #deps: HeaderJudgeDependencies
+  readonly #bad = new LruMap<BlockId, 'bad-header' | 'bad-work'>(BAD_REMEMBERED)
+  readonly #hashing = new Map<BlockId, Promise<boolean | undefined>>()
+
+  constructor(dependencies: HeaderJudgeDependencies) {
+    this.#deps = dependencies
+  }
+
+  async judge(from: PeerId, header: SealedHeader): Promise<HeaderJudgement> {
+    const offence = this.#bad.get(header.id)
+    if (offence !== undefined) return this.#condemn(from, header, offence, 'again')
+    const parent = this.#parentOf(header)
+    if (parent === 'invalid') return NOT_TAKEN
+    if (parent === undefined) return { kind: 'unknown-parent' }
+    const tip = extendTip(this.#deps.chain.ruleBook, parent, header)
+    if (!tip.ok) return this.#condemn(from, header, 'bad-header', tip.fault.code)
+    if (tip.value.totalWork < this.#deps.chain.leastWork) {
+      this.#deps.facts.tooLight++
+      return NOT_TAKEN
+    }
+    const { chain, clock } = this.#deps
+    const waitMs = earlyMs(header, clock.now(), chain.ruleBook.at(header.header.height).block)
+    if (waitMs > EARLY_MS_MAX) return NOT_TAKEN
+    const proven = await this.#prove(from, header)
+    if (proven === undefined) return UNPROVEN
+    return proven ? { kind: 'good', tip: tip.value, waitMs } : this.#condemn(from, header, 'bad-work', 'false')
+  }
+
+  #condemn(...[from, { id }, offence, about]: [PeerId, SealedHeader, 'bad-header' | 'bad-work', string]): typeof BAD {
+    this.#bad.set(id, offence)
+    this.#deps.facts.bad++
+    this.#deps.peers.report(from, offence, `${id}: ${about}`)
+    return BAD
+  }
+
+  #parentOf({ header }: SealedHeader): HeaderTip | 'invalid' | undefined {
+    const { chain, tipOf } = this.#deps
+    const entry = chain.database.entry(header.parent)
+    if (entry === undefined) return tipOf(header.parent)
+    // A sender that passes blocks on unchecked cannot know that one is invalid.
+    return entry.invalid ? 'invalid' : headerTipOf(chain.database, entry)
+  }
+
+  /** Whether the proof of work holds; undefined where it was not checked. */
+  #prove(from: PeerId, header: SealedHeader): Promise<boolean | undefined> {
+    if (this.#deps.chain.proven.has(header.id)) return Promise.resolve(true)
+    const running = this.#hashing.get(header.id)
+    if (running !== undefined) return running
+    if (!this.#deps.peers.chargeVerification(from, WORK_MS)) return Promise.resolve(undefined)
+    const hashing = this.#hash(from, header).finally(() => this.#hashing.delete(header.id))
+    this.#hashing.set(header.id, hashing)
+    return hashing
+  }
+
+  async #hash(from: PeerId, { id, bytes, header }: SealedHeader): Promise<boolean | undefined> {
+    const { chain, peers, workVerifier, facts } = this.#deps
+    facts.hashes++
+    const cost = chain.ruleBook.at(header.height).block.pow
+    try {
+      const [good] = await workVerifier.verifyWork([{ bytes, target: header.target, cost }])
+      if (good !== true) return false
+    } catch {
+      // The verifier failed. The header may be good.
+      return undefined
+    }
+    peers.creditVerification(from, WORK_MS)
+    chain.proven.add(id)
+    return true
+  }
 }

@@ -1,19 +1,17 @@
 import type { WtxId } from '../../../consensus/primitives/ids.ts'
 import type { Transaction } from '../../../consensus/tx/transaction.ts'
 
-/** Bounds of a shelf. */
 interface ShelfLimits {
   readonly countMax: number
   readonly bytesMax: number
 }
 
 const MIB = 1_048_576
-/** What left the mempool, mined ones too: a rival of the last block holds much the same transactions. */
+/** Transactions that left the mempool, mined ones too: a rival of the last block holds much the same transactions. */
 const LEFT: ShelfLimits = { countMax: 2_048, bytesMax: 8 * MIB }
-/** What this node's fee floor refused and another's may not: anybody can fill it for nothing, so it stands apart. */
+/** Transactions below this node's fee floor, which another node may mine. They cost their sender nothing, so they have their own shelf. */
 const REFUSED: ShelfLimits = { countMax: 512, bytesMax: 2 * MIB }
 
-/** The newest transactions within bounds. */
 class Shelf {
   readonly #limits: ShelfLimits
   readonly #held = new Map<WtxId, Transaction>()
@@ -48,15 +46,11 @@ class Shelf {
   }
 }
 
-/** What could tell of transactions that leave. */
 interface RemovalSource {
   onRemoval(listener: (tx: Transaction) => void): void
 }
 
-/**
- * Transactions that are not in the mempool and yet may be in the next block: those that left it not long ago, and those
- * that were too cheap for it.
- */
+/** Transactions that are not in the mempool and may still be in the next block: they left it not long ago, or paid too little for it. */
 export class ExtraPool {
   readonly #left = new Shelf(LEFT)
   readonly #refused = new Shelf(REFUSED)
@@ -65,12 +59,12 @@ export class ExtraPool {
     mempool.onRemoval((tx) => this.#left.put(tx))
   }
 
-  /** Keeps one that was refused for what it pays. */
+  /** Keeps a transaction that the mempool refused for its fee. */
   refused(tx: Transaction): void {
     this.#refused.put(tx)
   }
 
-  /** Whether a transaction was in the mempool not long ago: mined since, most likely. */
+  /** Whether a transaction left the mempool not long ago, most likely because it was mined. */
   hasLeft(wtxId: WtxId): boolean {
     return this.#left.has(wtxId)
   }

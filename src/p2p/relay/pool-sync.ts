@@ -4,32 +4,31 @@ import type { PeerId } from '../network.ts'
 import { isBusy } from '../peers/patience.ts'
 import type { Peers } from '../peers/peers.ts'
 
-/** What looking through pools works with. */
+/** What the pool synchronisation works with. */
 export interface PoolSyncDependencies {
   readonly peers: Peers
   readonly timers: Timers
-  /** Whether this node is still catching up: what waits elsewhere means nothing to it yet. */
+  /** Whether this node is still catching up. Until then it cannot judge what waits elsewhere. */
   readonly behind: () => boolean
-  /** Takes ids that a peer has; false if there was no room for all. */
+  /** Takes ids that a peer has; false if there was no room for all of them. */
   readonly onIds: (from: PeerId, ids: readonly WtxId[]) => boolean
 }
 
-/** Wait after the handshake: with peers that we chose, with those that came to us. */
+/** Wait after the handshake: with chosen peers, with those that came to us. */
 const FIRST_MS = { outbound: 1_000, inbound: 3_000 } as const
-/** Wait while this node is behind, or transactions were put off because too many came. */
+/** Wait while this node is behind, or after transactions were postponed because too many came. */
 const LATER_MS = 5_000
 /** Gossip may lose something at any time, and seldom does. */
 const REPEAT_MS = 600_000
-/** Pages of one pool; a mempool has fewer ids. */
+/** Pages of one pool that are asked for. A mempool has fewer ids. */
 const PAGES_MAX = 4
 
 /**
- * Looks through the pools of others for what was told while we were away, or had no time: of peers that we chose ourselves
- * now and again, of those that came to us once, one after another, for they may be many and slow.
+ * Looks through the pools of peers for transactions that this node missed or had no time for. Chosen peers are looked at again and again.
+ * Peers that came to us may be many and slow, so they are looked at once, one after another.
  */
 export class PoolSync {
   readonly #deps: PoolSyncDependencies
-  /** The next look at each peer's pool. */
   readonly #due = new Map<PeerId, { readonly soon: boolean; readonly cancel: () => void }>()
   #lookingInbound = false
   #stopped = false
@@ -38,12 +37,11 @@ export class PoolSync {
     this.#deps = dependencies
   }
 
-  /** A peer has shaken hands. */
   joined(peer: PeerId, direction: 'inbound' | 'outbound'): void {
     this.#schedule(peer, FIRST_MS[direction])
   }
 
-  /** Something that a peer sent was put off: its pool is looked through soon. */
+  /** Looks through a peer's pool soon, because something that it sent was postponed. */
   postponed(peer: PeerId): void {
     if (this.#due.get(peer)?.soon !== true) this.#schedule(peer, LATER_MS)
   }
@@ -79,7 +77,7 @@ export class PoolSync {
     else if (!inbound) this.#schedule(id, REPEAT_MS)
   }
 
-  /** Whether the peer had time to name all, and there was room for it. */
+  /** Whether the peer named all its ids and there was room for them. */
   async #pages(peer: PeerId): Promise<boolean> {
     let cursor = 0
     let complete = true

@@ -12,54 +12,49 @@ import { pause, within } from './within.ts'
 export interface PullerDependencies {
   readonly peers: Peers
   readonly timers: Timers
-  /** Whether a transaction is here, or not wanted. */
+  /** Whether a transaction is here, or is not wanted. */
   readonly isSettled: (wtxId: WtxId) => boolean
   /** Whether a transaction was here, or in a block, not long ago. */
   readonly wasSeen: (wtxId: WtxId) => boolean
-  /** Decodes and reports; undefined for what does not decode. */
+  /** Decodes a transaction and reports the peer if it cannot be decoded; undefined then. */
   readonly read: (from: PeerId, bytes: Uint8Array) => Transaction | undefined
-  /** Takes what came; whether that was of use. It never rejects. */
+  /** Takes a transaction that came; true if it was of use. It never rejects. */
   readonly take: (from: PeerId, tx: Transaction, measure: Measure) => Promise<boolean>
 }
 
-/** A peer that told of transactions. */
 interface Teller {
-  /** What it told of and is still wanted. */
+  /** Ids that it told of and that are still wanted. */
   readonly told: Set<WtxId>
-  /** Of these, what no peer is being asked for. */
+  /** Those of `told` that no peer is being asked for. */
   readonly open: Set<WtxId>
   isAsked: boolean
   /** Requests in a row that it did not answer. */
   failures: number
 }
 
-/** What became of a reply. */
 interface Taken {
-  /** What was asked for and did not come. */
   readonly left: ReadonlySet<WtxId>
   readonly cameBytes: number
-  /** How many came and were of no use. */
+  /** How many transactions came and were of no use. */
   readonly useless: number
 }
 
-/** Ids asked for in one request; their transactions mostly fit one reply. */
+/** Ids asked for in one request. Their transactions mostly fit one reply. */
 const BATCH = 128
-/** Ids that wait: of one peer always, whatever others told of; of one peer at most; of all peers, beyond what each may have always. */
+/** Ids that wait. A peer may have `always` of them in any case and `ofPeer` at most; between these, all peers share `ofAll`. */
 export const WANTED = { always: 1_024, ofPeer: 4_096, ofAll: 16_384 } as const
 /** How long one peer may keep us from asking the next one. */
 const PATIENCE_MS = 2_000
-/** While a peer's useless transactions are more than it may cost, it is looked at so often whether it may be asked again. */
+/** How often a peer that sent too many useless transactions is checked for having paid for them. */
 const PAY_MS = 1_000
-/** Times that a busy peer is asked for the same. */
 const BUSY_TIMES = 3
 
 /**
- * Asks peers for transactions that they told of. Each peer has places of its own, so that ids which others made up take none of
- * them; an id is asked of one peer at a time, and of the next who told of it if that one does not give it.
+ * Asks peers for transactions that they told of. Each peer has its own places, so ids that others made up take none of them. One peer is
+ * asked for an id at a time. If it does not give it, the next that told of it is asked.
  */
 export class Puller {
   readonly #deps: PullerDependencies
-  /** Who told of each id that is wanted. */
   readonly #wanted = new Map<WtxId, PeerId[]>()
   readonly #tellers = new Map<PeerId, Teller>()
   readonly #underway = new Set<WtxId>()
@@ -70,7 +65,7 @@ export class Puller {
     this.#deps = dependencies
   }
 
-  /** A peer has these. Those that we lack are asked for, as far as it has room; whether it had for all. */
+  /** Notes ids that a peer has and asks for those that we lack; false if the peer had no room for all of them. */
   want(from: PeerId, ids: readonly WtxId[]): boolean {
     if (this.#stopped) return true
     let all = true
@@ -79,7 +74,7 @@ export class Puller {
     return all
   }
 
-  /** A peer is gone: others are asked for what it told of. */
+  /** Forgets a peer. Others are asked for what it told of. */
   gone(peer: PeerId): void {
     this.#dropAll(peer)
     this.#tellers.delete(peer)
@@ -106,7 +101,7 @@ export class Puller {
     return true
   }
 
-  /** Asks one peer for batch after batch while there is something to ask it for. */
+  /** Asks one peer for batch after batch while it has something wanted. */
   async #pump(peer: PeerId): Promise<void> {
     const teller = this.#tellers.get(peer)
     if (teller === undefined || teller.isAsked) return
@@ -144,7 +139,7 @@ export class Puller {
     const reply = await within(timers, PATIENCE_MS, asked)
     if (this.#stopped) return
     if (reply === undefined || !reply.ok) {
-      // It is slow or unwilling: whatever others have too is theirs to give.
+      // The peer is slow or unwilling. Others that told of the same are asked.
       teller.failures += 1
       if (this.#tellers.get(peer) === teller) this.#dropAll(peer)
       this.#release(batch)
@@ -155,12 +150,12 @@ export class Puller {
     const reading = peers.workFor(peer, 'toldTransactions', bytes, (turn) =>
       this.#takeAll(peer, new Set(batch), reply.value, turn),
     )
-    // While its share of the main thread is used up, others may give the same.
+    // The peer's share of the main thread may be used up. Others may give the same meanwhile.
     if ((await within(timers, PATIENCE_MS, reading)) === undefined) this.#release(batch)
     const taken = await reading
     if (taken === null || this.#stopped) return
     const { left, cameBytes } = taken
-    // A full page is cut off behind the last one that fits.
+    // A full page ends with the last transaction that fits.
     const isCut = cameBytes >= PAGE_BYTES / 2
     if (!isCut) for (const id of left) this.#drop(peer, id)
     this.#release(left)
@@ -168,14 +163,14 @@ export class Puller {
     await this.#payFor(peer, taken.useless)
   }
 
-  /** Waits until a peer may have us look at more. Its pool may differ from ours, so that is no offence. */
+  /** Waits until a peer has paid for its useless transactions. Its pool may differ from ours, so they are no offence. */
   async #payFor(peer: PeerId, useless: number): Promise<void> {
     const { peers, timers } = this.#deps
     const isOwed = (): boolean => peers.budgetOf(peer)?.take('uselessTransactions', useless) === false
     while (!this.#stopped && isOwed()) await pause(timers, PAY_MS)
   }
 
-  /** An honest peer may have lost some since it told of them; ids that were made up are many. */
+  /** An honest peer may have lost some transactions since it told of them. A liar lacks many. */
   #charge(peer: PeerId, missing: ReadonlySet<WtxId>, askedCount: number): void {
     const { peers, isSettled, wasSeen } = this.#deps
     const count = [...missing].filter((id) => !isSettled(id) && !wasSeen(id)).length
@@ -200,18 +195,18 @@ export class Puller {
       this.#settle(tx.wtxId)
       takes.push(this.#deps.take(peer, tx, measure))
     }
-    // The next batch comes when this one is worked through.
+    // The next batch is asked for when this one is worked through.
     const taken = await turn.aside(Promise.all(takes))
     return { left: asked, cameBytes, useless: taken.filter((isOfUse) => !isOfUse).length }
   }
 
-  /** No peer is asked for it any more. */
+  /** Stops asking any peer for an id. */
   #settle(id: WtxId): void {
     for (const peer of [...(this.#wanted.get(id) ?? [])]) this.#drop(peer, id)
     this.#underway.delete(id)
   }
 
-  /** A peer is not asked for it any more. */
+  /** Stops asking one peer for an id. */
   #drop(peer: PeerId, id: WtxId): void {
     const teller = this.#tellers.get(peer)
     if (teller?.told.delete(id) !== true) return
@@ -226,7 +221,7 @@ export class Puller {
     for (const id of [...(this.#tellers.get(peer)?.told ?? [])]) this.#drop(peer, id)
   }
 
-  /** Lets others who told of them give what one peer did not: those that answer first, and of them those that we chose. */
+  /** Asks the other peers that told of these ids: first those that answer, and among them the chosen ones. */
   #release(ids: Iterable<WtxId>): void {
     const others = new Map<PeerId, Teller>()
     for (const id of ids) {

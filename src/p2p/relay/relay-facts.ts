@@ -1,51 +1,49 @@
-/** What became of blocks that were heard of by gossip; counts since the start. */
+/** Counts of gossiped blocks since the start. */
 export interface BlockFacts {
-  /** Messages of our own: blocks mined here, come otherwise than by gossip, or put together with the help of peers. */
+  /** Our own messages: of blocks mined here, of blocks that did not come by gossip, and of blocks that peers helped to complete. */
   announced: number
-  /** Messages of other nodes. */
   heard: number
   bytes: number
-  /** Blocks that gossip brought first, put together. */
+  /** Blocks that gossip brought first and that were put together. */
   firstSeen: number
-  /** Messages of headers that were known already. */
+  /** Messages whose header was known already. */
   duplicate: number
   unknownParent: number
   /** Blocks of branches that are too far below our head. */
   tooLight: number
   /** Blocks that came before their time. */
   early: number
-  /** Headers, proofs of work and messages that condemn their sender. */
+  /** Headers, proofs of work and messages for which the sender was blamed. */
   bad: number
-  /** Proofs of work that were hashed. */
   hashes: number
-  /** Blocks put together with nothing asked for. */
+  /** Blocks that were put together without a question to a peer. */
   fromPool: number
-  /** Blocks of which some transactions were asked for, and those transactions. */
+  /** Blocks for which some transactions were asked for, and the number of those transactions. */
   completed: number
   missingTransactions: number
   /** Blocks whose whole body was asked for. */
   wholeBodies: number
-  /** Blocks of which nobody gave the body, or that the chain refused. */
+  /** Blocks whose body no peer gave, or that the chain refused. */
   lost: number
-  /** Sum of the milliseconds between a header's time and its body put together here, over `firstSeen` blocks. */
+  /** Sum over `firstSeen` blocks: milliseconds from the header's time until the body was complete here. */
   delayMs: number
 }
 
-/** What became of transactions; counts since the start. */
+/** Counts of gossiped and pulled transactions since the start. */
 export interface TransactionFacts {
   heard: number
   bytes: number
   accepted: number
   ignored: number
   rejected: number
-  /** Refused because too many were under way; they are looked for again in the pools of others. */
+  /** Refused because too many were under way. The pools of peers are looked through for them later. */
   postponed: number
-  /** Published by gossip by ourselves. */
+  /** Our own gossip messages. */
   published: number
-  /** Ids told to peers, and told by them. */
+  /** Ids that this node told peers, and ids that peers told it. */
   idsSent: number
   idsHeard: number
-  /** Transactions asked for and got. */
+  /** Transactions that were asked for and came. */
   pulled: number
 }
 

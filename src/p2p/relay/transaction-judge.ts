@@ -17,24 +17,24 @@ export interface TransactionJudgeDependencies {
   readonly mempool: Mempool
   readonly extra: ExtraPool
   readonly facts: TransactionFacts
-  /** A transaction could not be looked at just now: the pool of whoever sent it is worth a look later. */
+  /** A transaction could not be checked for lack of time or room. The sender's pool should be looked through later. */
   readonly onPostponed: (from: PeerId) => void
 }
 
-/** Time of a core that a hybrid signature takes, and that everything before it does. */
+/** Milliseconds of one core: for a hybrid signature, and for everything before it. */
 export const SIGNATURE_MS = 0.25
 const CHECKS_MS = 0.05
-/** Admissions of peers' transactions under way at once, and of one peer. */
+/** Peers' transactions in admission at once: of all peers, of one. */
 const ADMISSIONS_MAX = 512
 const ADMISSIONS_MAX_EACH = 128
 const FALSE_REMEMBERED = 16_384
 const REFUSED_REMEMBERED = 65_536
-/** For so many blocks at most the same transaction is not asked for again because of the state. */
+/** Most blocks for which a transaction that the state refused is not asked for again. */
 const REFUSED_BLOCKS_MAX = 64
-/** Nodes whose heads are so many blocks apart may live by different rules, and both be right. */
+/** Nodes whose heads are this many blocks apart may follow different rules, and both be right. */
 const RULES_MARGIN_BLOCKS = 20
 
-/** Refusals that say something about the state, or the moment, and nothing about whoever sent the transaction. */
+/** Refusals that depend on the state or the moment. The sender is not to blame. */
 const OF_THE_STATE: ReadonlySet<FaultCode> = new Set<FaultCode>([
   'tx/sender-unknown',
   'tx/nonce-too-low',
@@ -44,21 +44,21 @@ const OF_THE_STATE: ReadonlySet<FaultCode> = new Set<FaultCode>([
   'tx/fee-unpayable',
   'tx/keys-missing',
 ])
-/** Refusals of what another node may have room or taste for. */
+/** Refusals for fees and room. Another node may accept the same transaction. */
 const OF_THE_FEE: ReadonlySet<FaultCode> = new Set<FaultCode>([
   'mempool/fee-too-low',
   'mempool/full',
   'mempool/account-unpaid',
   'mempool/replacement-fee-too-low',
 ])
-/** Refusals that no rules of any height would change. */
+/** Refusals that the rules of every height share. */
 const UNDER_ALL_RULES: ReadonlySet<FaultCode> = new Set<FaultCode>(['tx/bad-signature', 'tx/keys-not-of-sender'])
 
-/** Judges transactions of peers: none is checked twice at once, false ones never again, and nobody can crowd out others. */
+/** Judges transactions of peers. None is checked twice at once, false ones are not checked again, and no peer crowds out others. */
 export class TransactionJudge {
   readonly #deps: TransactionJudgeDependencies
   readonly #false = new LruSet<WtxId>(FALSE_REMEMBERED)
-  /** What the state refused: how often, and the height before which it is not asked for again. */
+  /** Transactions that the state refused: how often, and the height from which they are asked for again. */
   readonly #ofTheState = new LruMap<WtxId, { readonly times: number; readonly untilHeight: number }>(REFUSED_REMEMBERED)
   readonly #underway = new Map<WtxId, Promise<Fault | null>>()
   readonly #admissionsOf = new Map<PeerId, number>()
@@ -69,7 +69,7 @@ export class TransactionJudge {
     this.#deps = dependencies
   }
 
-  /** Whether there is nothing to be gained from asking for a transaction. */
+  /** Whether asking for a transaction would gain nothing. */
   isSettled(wtxId: WtxId): boolean {
     const { mempool, extra } = this.#deps
     if (mempool.byWitness(wtxId) !== undefined || this.#underway.has(wtxId)) return true
@@ -78,7 +78,7 @@ export class TransactionJudge {
     return isRefused || this.#false.has(wtxId) || extra.hasLeft(wtxId)
   }
 
-  /** Decodes a peer's transaction; undefined, and the peer reported, if it does not decode. */
+  /** Decodes a peer's transaction. If that fails, it reports the peer and gives undefined. */
   read(from: PeerId, bytes: Uint8Array): Transaction | undefined {
     const tx = decodeTransaction(bytes)
     if (tx.ok) return tx.value
@@ -86,7 +86,7 @@ export class TransactionJudge {
     return undefined
   }
 
-  /** Admits a peer's transaction or says what is to be thought of it. */
+  /** Admits a peer's transaction, or says what gossip should do with it. */
   async judge(from: PeerId, tx: Transaction, measure: Measure): Promise<Verdict> {
     const { mempool, facts } = this.#deps
     if (this.#false.has(tx.wtxId)) return this.#blame(from, 'again')
@@ -97,7 +97,7 @@ export class TransactionJudge {
     const refusal = await (this.#underway.get(tx.wtxId) ?? this.#admit(from, tx, measure))
     if (refusal === null) {
       facts.accepted++
-      // It waits behind a missing nonce: it is passed on when that has come, if it ever does.
+      // It waits for a missing nonce, and is passed on when that has come.
       if (!mempool.isReady(tx)) return 'ignore'
       this.#deps.peers.noteUseful(from, 'transaction')
       return 'accept'
@@ -109,7 +109,7 @@ export class TransactionJudge {
     return 'ignore'
   }
 
-  /** Why the mempool refuses a transaction, or null; `postponed` if it was not asked. */
+  /** Why the mempool refuses a transaction, or null; `postponed` if the mempool was not asked. */
   async #admit(from: PeerId, tx: Transaction, measure: Measure): Promise<Fault | null | 'postponed'> {
     const signaturesMs = tx.witness.signatures.length * SIGNATURE_MS
     const { peers } = this.#deps
@@ -131,10 +131,7 @@ export class TransactionJudge {
     }
   }
 
-  /**
-   * One peer's transactions of one account are admitted in the order in which they came: each makes room for the next one,
-   * which would be refused while it is still being checked.
-   */
+  /** Admits one peer's transactions of one account in order. Each makes room for the next, which would be refused before that. */
   #inTurn(from: PeerId, tx: Transaction, measure: Measure): Promise<Fault | null> {
     const queue = `${from} ${tx.body.sender}`
     const before = this.#lastOf.get(queue)
@@ -156,7 +153,7 @@ export class TransactionJudge {
     else this.#admissionsOf.set(from, left)
   }
 
-  /** The next block, or a peer that is ahead, may make it good: it is asked for once more at once, and ever more rarely later. */
+  /** The next block may make it good, or the peer is ahead of us. It is asked for again at once, then after 1, 2, 4 blocks and so on. */
   #refused(wtxId: WtxId): void {
     const times = (this.#ofTheState.get(wtxId)?.times ?? 0) + 1
     const blocks = times === 1 ? 0 : Math.min(2 ** (times - 2), REFUSED_BLOCKS_MAX)
@@ -169,7 +166,7 @@ export class TransactionJudge {
     return 'postponed'
   }
 
-  /** Whether no honest node of any state could have passed it on. */
+  /** Whether no honest node could have passed it on, whatever its state. */
   #isFalse({ code }: Fault): boolean {
     if (faultRow(code).blame !== 'sender' || code.startsWith('mempool/') || OF_THE_STATE.has(code)) return false
     return UNDER_ALL_RULES.has(code) || this.#rulesAreSettled()

@@ -13,7 +13,7 @@ import { Puller } from './puller.ts'
 import { noTransactions, type TransactionFacts } from './relay-facts.ts'
 import { TransactionJudge } from './transaction-judge.ts'
 
-/** How a node tells of transactions: whole by gossip, or by their ids. Every node understands both. */
+/** How a node tells of transactions: whole by gossip, or by their ids. Every node understands both ways. */
 export type TransactionMode = 'gossip' | 'announce'
 
 /** What the relay of transactions works with. */
@@ -26,18 +26,17 @@ export interface TransactionRelayDependencies {
   readonly timers: Timers
   readonly log: NetworkLog
   readonly mode: TransactionMode
-  /** Whether this node is still catching up. */
   readonly behind: () => boolean
 }
 
-/** Transactions of which it is remembered that others have them. */
+/** Transactions of which this node remembers that peers have them. */
 const SPREAD_REMEMBERED = 65_536
-/** Transactions told of at once, the wait until the next so many are, and how many may wait: a deep reorganisation gives back many. */
+/** Transactions told of at once, the wait until the next batch, and how many may wait: a deep reorganisation gives back many. */
 const OUTBOX_BATCH = 64
 const OUTBOX_MS = 20
 const OUTBOX_MAX = 8_192
 
-/** Transactions to and from other nodes. */
+/** Sends and receives transactions. */
 export class TransactionRelay {
   readonly facts: TransactionFacts = noTransactions()
   readonly #deps: TransactionRelayDependencies
@@ -46,7 +45,7 @@ export class TransactionRelay {
   readonly #announcer: Announcer
   readonly #poolSync: PoolSync
   readonly #spread = new LruSet<WtxId>(SPREAD_REMEMBERED)
-  /** Transactions that gossip passes on by itself once they are admitted. */
+  /** Transactions under judgement, which gossip itself passes on once they are admitted. */
   readonly #byGossip = new Set<WtxId>()
   readonly #outbox = new Map<WtxId, { readonly tx: Transaction; readonly givenBack: boolean }>()
   #cancelOutbox: (() => void) | null = null
@@ -93,18 +92,18 @@ export class TransactionRelay {
     this.#announcer.stop()
   }
 
-  /** Whether others are likely to have a transaction: it was told to them, or came from them. */
+  /** Whether peers most likely have a transaction: it was told to them, or came from them. */
   isSpread(wtxId: WtxId): boolean {
     return this.#spread.has(wtxId)
   }
 
-  /** A peer says that it has these; those that we lack are asked for. False where there was no room for all. */
+  /** Notes ids that a peer has and asks for those that we lack; false if there was no room for all of them. */
   heardOf(from: PeerId, ids: readonly WtxId[]): boolean {
     // A page of its pool may come after the peer is gone.
     if (!this.#running || !this.#deps.peers.isReady(from)) return true
     this.facts.idsHeard += ids.length
     this.#announcer.knows(from, ids)
-    // What waits elsewhere cannot be judged by a state of long ago.
+    // While this node is behind, its old state cannot judge what waits elsewhere.
     if (this.#deps.behind() || this.#puller.want(from, ids)) return true
     this.#poolSync.postponed(from)
     return false
@@ -123,7 +122,7 @@ export class TransactionRelay {
     this.facts.heard++
     this.facts.bytes += bytes.length
     if (peers.budgetOf(from)?.take('bytesIn', bytes.length) !== true) {
-      // It passes on what others sent it: more than we look at is left for later, and is no fault of it.
+      // The peer only passes on what it got. Too much of that is left for later and is not its fault.
       this.facts.postponed++
       this.#poolSync.postponed(from)
       return 'unjudged'
@@ -142,7 +141,7 @@ export class TransactionRelay {
     }
   }
 
-  /** Whether it is in the pool then, or was mined meanwhile. */
+  /** Whether it is in the pool afterwards, or was mined meanwhile. */
   async #takePulled(from: PeerId, tx: Transaction, measure: Measure): Promise<boolean> {
     this.facts.pulled++
     this.facts.bytes += tx.size
@@ -152,8 +151,8 @@ export class TransactionRelay {
   }
 
   /**
-   * What a block could take is told of once; what a reorganisation gives back, once more: others may not have had it. What waits
-   * behind a missing nonce may never pay for its way, so it stays here until the nonce has come.
+   * Tells of a transaction once it could be mined, and once more if a reorganisation gives it back: peers may not have had it. One that
+   * waits for a missing nonce may never pay a fee, so it stays here until the nonce has come.
    */
   #ready(tx: Transaction): void {
     const givenBack = this.#deps.chain.moving
@@ -180,7 +179,7 @@ export class TransactionRelay {
     if (this.#outbox.size > 0) this.#flushIn(OUTBOX_MS)
   }
 
-  /** Gossip passes nothing on twice for minutes, so what was told of before it was mined goes by its id. */
+  /** Gossip drops repeats for minutes, so a transaction that was told of before it was mined goes by its id. */
   #tell(tx: Transaction, givenBack: boolean): void {
     if (givenBack || this.#deps.mode === 'announce') {
       this.#announcer.tell(tx.wtxId)

@@ -1,6 +1,6 @@
 import type { Timers } from '../../../consensus/chain/ports.ts'
 
-/** What a promise gives if it does so in time; undefined if it does not, or fails. The work itself goes on. */
+/** The value of a promise, if it comes in time; undefined if it is late or fails. The work itself goes on. */
 export function within<T>(timers: Timers, ms: number, work: Promise<T>): Promise<T | undefined> {
   return new Promise((resolve) => {
     const cancel = timers.after(ms, () => resolve(undefined))
@@ -12,7 +12,7 @@ export function within<T>(timers: Timers, ms: number, work: Promise<T>): Promise
   })
 }
 
-/** Waits a while. */
+/** Waits for a while. */
 export function pause(timers: Timers, ms: number): Promise<void> {
   return new Promise((resolve) => {
     timers.after(ms, resolve)

@@ -6,26 +6,26 @@ import type { Exchange } from '../peers/exchange.ts'
 import type { Peer, Peers } from '../peers/peers.ts'
 import { NODE_ADDRESSES_MAX, NOTHING } from '../wire/messages.ts'
 
-/** A peer is asked for addresses so often at least. */
+/** The longest time between two questions for addresses to a peer. */
 export const ASK_EVERY_MS = 3_600_000
-/** While connections are missing, the wait for the second question; each further one is twice as long, up to the most. */
+/** Wait for the second question while connections are missing. Each further wait is twice as long, up to the maximum. */
 const AGAIN_MS = 2_000
 const AGAIN_MS_MAX = 600_000
-/** A peer is given addresses so often; whoever asks at every turn would learn the whole book. */
+/** How often a peer is given addresses. A peer that could ask all the time would learn the whole book. */
 const ANSWER_EVERY_MS = 60_000
-/** An answer that tells of nobody gives nothing away: who came before the others may ask again soon. */
+/** How often a peer gets an empty answer, which gives nothing away. A peer that came before all others may ask again soon. */
 const EMPTY_ANSWER_EVERY_MS = 1_000
-/** Longer than a peer of this release waits between two answers that tell of somebody. */
+/** Longer than a peer of this release waits between two answers with addresses. */
 const PATIENT_MS = ANSWER_EVERY_MS + 5_000
 
-/** What answering is done with. */
+/** What answering works with. */
 export interface AddressShelf {
-  /** Addresses where nodes were in the last day, but those of one node. */
+  /** Addresses where nodes were in the last day, without those of one node. */
   readonly good: (limit: number, except: PeerId) => readonly string[]
   readonly now: () => number
 }
 
-/** Answers `addresses`: some where nodes other than the asker were in the last day, at most 256. */
+/** Answers `addresses` with at most 256 addresses where nodes other than the asker were in the last day. */
 export function serveAddresses(
   exchange: Exchange,
   { good, now }: AddressShelf,
@@ -40,18 +40,16 @@ export function serveAddresses(
   return { forget: (peer) => void nextMs.delete(peer) }
 }
 
-/** What asking for addresses needs. */
+/** What asking for addresses works with. */
 export interface AddressAskerDependencies {
   readonly peers: Peers
   readonly clock: Clock
   readonly timers: Timers
-  /** Whether connections are missing. */
   readonly isNeedy: () => boolean
-  /** Takes what a peer told; false if something in it is no address at all. */
+  /** Takes what a peer told; false if any of it is not an address of a node. */
   readonly hear: (peer: Peer, addresses: readonly string[]) => boolean
 }
 
-/** How far the asking of one peer is. */
 interface Course {
   /** Questions since it shook hands. */
   turns: number
@@ -60,8 +58,8 @@ interface Course {
 }
 
 /**
- * Asks each peer that we dialled for addresses, once it shook hands and then hourly; while connections are missing more often,
- * for of two nodes that came to a third at once neither may have been known there when the other asked.
+ * Asks each peer that we dialled for addresses, after the handshake and then hourly. While connections are missing it asks more often: of
+ * two nodes that come to a third at once, neither may have been known there when the other asked.
  */
 export class AddressAsker {
   readonly #deps: AddressAskerDependencies
@@ -86,7 +84,7 @@ export class AddressAsker {
     for (const id of [...this.#courses.keys()]) this.#end(id)
   }
 
-  /** Peers that came to us are not asked: they could choose what we hear by being many. */
+  /** Peers that came to us are not asked. By being many they could choose what we hear. */
   #begin({ info }: Peer): void {
     if (!this.#running || info.direction !== 'outbound') return
     this.#end(info.id)
@@ -111,7 +109,7 @@ export class AddressAsker {
     if (reply.ok && !hear(peer, reply.value)) peers.report(id, 'malformed', 'addresses: not the address of a node')
   }
 
-  /** Asks in a while if connections are missing then, else when the hour is over. */
+  /** Asks after a while if connections are missing, otherwise when the hour is over. */
   #askLater(id: PeerId, course: Course, ms: number): void {
     const { clock, timers, isNeedy } = this.#deps
     course.cancel = timers.after(ms, () => {
@@ -122,7 +120,7 @@ export class AddressAsker {
   }
 }
 
-/** Who has told of somebody refuses for a minute, and who did not answer in time is not helped by more questions. */
+/** A peer that gave addresses refuses for a minute. A peer that did not answer in time is not helped by more questions. */
 function waitAfter(reply: Result<readonly string[]>, turns: number): number {
   const isPatient = reply.ok ? reply.value.length > 0 : reply.fault.code === 'p2p/timeout'
   return Math.max(isPatient ? PATIENT_MS : 0, retryDelay(AGAIN_MS, turns, AGAIN_MS_MAX))

@@ -1,6 +1,6 @@
 import { encodedBodySize } from '../../../consensus/block/block.ts'
 import type { BlockEntry } from '../../../consensus/chain/layout.ts'
-import type { ChainReader } from '../../../consensus/chain/reader.ts'
+import type { ChainReader, DatabaseReader } from '../../../consensus/chain/reader.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { Answer, Exchange } from '../peers/exchange.ts'
 import type { Turn } from '../peers/serving.ts'
@@ -11,7 +11,6 @@ import { PAGE_BYTES } from '../wire/protocols.ts'
 /** What the chain is served from. */
 export interface ServeChainDependencies {
   readonly chain: ChainReader
-  /** What this node holds just now. */
   readonly held: () => HeldRange
 }
 
@@ -21,7 +20,7 @@ export function serveChain(exchange: Exchange, dependencies: ServeChainDependenc
   exchange.answer('bodies', (_, ids, turn) => bodiesOf(dependencies, ids, turn))
 }
 
-/** Headers of the best chain after the first id that lies on it. While that moves there are none: what ends early looks like a short chain. */
+/** Headers of the best chain after the first id on it. None while the head moves: a list that ends early looks like a short chain. */
 async function headersAfter(
   { chain }: ServeChainDependencies,
   { locator, limit }: RequestOf<'headers'>,
@@ -53,7 +52,7 @@ function commonBlock(database: ChainReader['database'], locator: readonly BlockI
   return undefined
 }
 
-/** Transactions of the first so many blocks as fill a page; a block that is not held ends the list. */
+/** Transactions of the first blocks, as many as fill a page. A block that is not held ends the list. */
 async function bodiesOf(
   { chain: { database }, held }: ServeChainDependencies,
   ids: RequestOf<'bodies'>,
@@ -69,11 +68,26 @@ async function bodiesOf(
     if (bodies.length > 0 && bytes + entry.bodyBytes > PAGE_BYTES) break
     const transactions = database.encodedTransactions(id)
     if (transactions === undefined) break
-    // An entry from before its body came may say less than there is.
+    // An entry that was written before its body came may give too small a size.
     bytes += encodedBodySize(transactions)
     if (bodies.length > 0 && bytes > PAGE_BYTES) break
     bodies.push(transactions)
     if (turn.due()) await turn.pause()
   }
   return bodies.length > 0 || ids.length === 0 ? { reply: bodies } : { refusal: 'not-held' }
+}
+
+const UNKNOWN = new Uint8Array(0)
+
+/** Answers `keys` with the public keys of addresses, empty where they are unknown or the page is full. */
+export function serveKeys(exchange: Exchange, database: Pick<DatabaseReader, 'keysOf'>): void {
+  exchange.answer('keys', (_, addresses) => {
+    let bytes = 0
+    const reply = addresses.map((address) => {
+      const keys = bytes < PAGE_BYTES ? database.keysOf(address) : undefined
+      bytes += keys?.length ?? 0
+      return keys ?? UNKNOWN
+    })
+    return { reply }
+  })
 }

@@ -20,12 +20,12 @@ export interface PoolServing {
   readonly timers: Timers
 }
 
-/** Transactions that a page of the mempool looks through: four pages are all that askers of any release take, and hold every mempool. */
+/** Transactions of the mempool that one page looks through. Askers of every release take four pages, which hold the whole mempool. */
 const POOL_PAGE_IDS = 4_096
-/** How long an answer waits for a body; less than whoever asks waits for the answer. */
+/** How long an answer waits for a body. Every asker waits longer. */
 const UNDERWAY_MS = 4_000
 
-/** Answers what other nodes ask of the mempool and of blocks that are on their way. */
+/** Answers questions for the mempool and for blocks that are being put together. */
 export function servePool(exchange: Exchange, serving: PoolServing): void {
   const { mempool, transactions } = serving
   exchange.answer('blockTransactions', (_, request, turn) => blockTransactions(serving, request, turn))
@@ -37,14 +37,14 @@ export function servePool(exchange: Exchange, serving: PoolServing): void {
   })
 }
 
-/** Whoever heard of the block from us may ask before we have it: the answer waits until it is put together. */
+/** A peer that heard of a block from us may ask before we have its body, so the answer waits for that. */
 async function blockTransactions(
   { chain, blocks, timers }: PoolServing,
   { block, indexes }: RequestOf<'blockTransactions'>,
   turn: Turn,
 ): Promise<Answer<'blockTransactions'>> {
   if (!indexes.every((index, i) => i === 0 || index > (indexes[i - 1] as number))) return { refusal: 'unknown' }
-  // Nothing of a block is nothing, whatever the block: it is not worth reading one.
+  // An empty question needs no block to be read.
   if (indexes.length === 0) return { reply: [] }
   const chosen =
     chain.database.encodedTransactions(block, indexes) ??
@@ -56,8 +56,8 @@ async function blockTransactions(
 }
 
 /**
- * Ids of those that no missing nonce holds up, of a stretch of the pool in order of arrival: nothing beyond it is looked at. Between
- * two pages some may have left, so a page may miss a few: they are told of otherwise.
+ * Ids of transactions in a stretch of the pool, in order of arrival, without those that wait for a missing nonce. Some may leave between
+ * two pages, so a page may miss a few, which are told of otherwise.
  */
 async function poolPage(mempool: Mempool, cursor: number, turn: Turn): Promise<ReplyOf<'poolIds'>> {
   const ids: WtxId[] = []
@@ -70,7 +70,7 @@ async function poolPage(mempool: Mempool, cursor: number, turn: Turn): Promise<R
   return { ids, next: next < mempool.count ? next : 0 }
 }
 
-/** Those that wait here, the first so many as fill a page, and one at least. */
+/** Those of the transactions that wait here, as many as fill a page and at least one. */
 function firstPage(mempool: Mempool, ids: RequestOf<'transactions'>): readonly Uint8Array[] {
   const page: Uint8Array[] = []
   let bytes = 0

@@ -10,13 +10,13 @@ import type { Turn } from '../peers/serving.ts'
 import type { ReplyOf } from '../wire/messages.ts'
 import { PAGE_BYTES, type ProtocolName } from '../wire/protocols.ts'
 
-/** Entries of a range, up to a number of bytes (one entry at least), and whether these are all. */
+/** Entries of a range up to a number of bytes, at least one, and whether these are all. */
 export interface EntriesRead {
   readonly entries: readonly KeyValueEntry[]
   readonly done: boolean
 }
 
-/** A state of the past, readable for a while; keys are those of the chain's store. */
+/** A past state that can be read for a while, under the keys of the chain's store. */
 export interface PastState {
   /** `overhead` is added to the bytes of each entry. */
   read(range: KeyRange, bytesMax: number, overhead: number): Promise<EntriesRead>
@@ -24,34 +24,32 @@ export interface PastState {
 
 /** States that a node serves. */
 export interface ServedStates {
-  /** Runs work on the state at a block; undefined if that is not, or no longer, served. */
+  /** Runs work on the state at a block; undefined if that is not served. */
   use<T>(block: BlockId, work: (state: PastState) => Promise<T>): Promise<T | undefined>
-  /** Runs work on the newest state that is served. */
   useNewest<T>(work: (state: PastState) => Promise<T>): Promise<T | undefined>
 }
 
 /** Offsets and lengths around an entry of a reply. */
 const ENTRY_OVERHEAD = 12
-/** Requests for parts of a state worked on at once, all peers together; each holds a page in memory. */
+/** Requests for parts of states worked on at once, of all peers. Each holds a page in memory. */
 const CONCURRENT_MAX = 6
-/** Failures that are told of, each of its kind once: asking again must not fill the log. */
+/** Failures that are logged, each kind once. Repeated requests must not fill the log. */
 const FAILURES_TOLD_MAX = 16
 const REASON_CHARACTERS = 200
-/** Head of a reply. */
 const REPLY_HEAD = 64
 
-/** What reading takes of the main thread, which does not see most of it: for each entry, and for each MiB. */
+/** Cost of a read on the main thread, where most of it cannot be measured: for each entry, and for each MiB. */
 const READ_ENTRY_MS = 0.002
 const READ_MIB_MS = 1
 
-/** What parts of states are served from. */
+/** What serving states works with. */
 export interface ServeStateDependencies {
   readonly states: ServedStates
   readonly ruleBook: RuleBook
   readonly log: NetworkLog
 }
 
-/** Answers for parts of the states that are served. */
+/** Answers requests for parts of the served states. */
 export function serveState(exchange: Exchange, { states, ruleBook, log }: ServeStateDependencies): void {
   const slots: Slots = { used: 0, told: new Set(), log }
   exchange.answer('statePages', (_, { snapshot, after, first }, turn) =>
@@ -85,7 +83,7 @@ function rangeFrom(prefix: Uint8Array, gte: Uint8Array): KeyRange {
 
 type PartReader = (state: PastState, range: KeyRange) => Promise<EntriesRead>
 
-/** Reads while the turn is not measured, and counts what was read. */
+/** Reads while the turn is not measured, and adds the cost of what was read. */
 async function counted(
   turn: Turn,
   work: (part: PartReader) => Promise<EntriesRead | undefined>,
@@ -99,7 +97,7 @@ async function counted(
   return await turn.aside(work(part))
 }
 
-/** The first of some ranges that has anything; `done` only behind the last one. */
+/** The first range with entries. `done` only behind the last one. */
 async function firstOf(ranges: readonly KeyRange[], state: PastState, part: PartReader): Promise<EntriesRead> {
   for (const range of ranges) {
     const { entries, done } = await part(state, range)
@@ -114,7 +112,7 @@ interface Slots {
   readonly log: NetworkLog
 }
 
-/** Does the work if there is room for it; that a store fails or is closing is told to the operator, and not to a peer. */
+/** Does the work if there is a slot. A store that fails or is closing is reported to the operator and not to the peer. */
 async function answered<P extends ProtocolName>(
   slots: Slots,
   protocol: P,
@@ -140,7 +138,7 @@ function tellOnce({ told, log }: Slots, protocol: ProtocolName, reason: string):
   log.warn({ protocol, reason }, 'a part of the state could not be read for a peer; this is said once')
 }
 
-/** What is inside the state root behind a key, by stretches of tables: the tables between them are not read at all. */
+/** Key ranges inside the state root behind a key. The tables between them are not read. */
 function rootedAfter(ruleBook: RuleBook, after: Uint8Array): readonly KeyRange[] {
   const state = prefixKey('state')
   const gte = after.length === 0 ? state : keyAfter(concat(state, after))
@@ -155,7 +153,7 @@ type Stretch = readonly [first: number, last: number]
 
 const STRETCHES = new WeakMap<RuleBook, readonly Stretch[]>()
 
-/** Prefixes of the tables inside the state root, neighbours together. */
+/** Prefixes of the tables inside the state root, neighbours joined. */
 function stretchesOf(ruleBook: RuleBook): readonly Stretch[] {
   const known = STRETCHES.get(ruleBook)
   if (known !== undefined) return known

@@ -13,7 +13,7 @@ import { blockOf } from '../wire/body.ts'
 import { PROTOCOLS } from '../wire/protocols.ts'
 import { Waits } from './waits.ts'
 
-/** What old blocks are fetched with. */
+/** What the backfill works with. */
 export interface BackfillDependencies {
   readonly chain: Chain
   readonly peers: Peers
@@ -22,21 +22,20 @@ export interface BackfillDependencies {
   readonly log: NetworkLog
   /** Heights from which on bodies and witnesses are wanted, by the height of the head. */
   readonly wanted: (height: number) => HeldBodies
-  /** Whether blocks before the head may be fetched now: not while the chain itself is behind. */
+  /** Whether old blocks may be fetched now. They wait while the chain itself is behind. */
   readonly allowed: () => boolean
   readonly onFatal: (error: unknown) => void
 }
 
-/** Blocks asked for at once. */
 const BLOCKS_PER_REQUEST = 32
-/** Between two requests, so that the chain itself comes first. */
+/** Wait between two requests, so that the chain itself comes first. */
 const PAUSE_MS = 100
 const EVERY_MS = 10_000
 
 /**
- * Fetches the bodies of blocks that the node does not hold and is to keep, from the newest to the oldest, from peers that have them:
- * after a snapshot, or where a folder kept less before. Each is checked against the roots in its header; the mark of what is held
- * moves with the bodies, so it is true at every moment and a restart goes on there.
+ * Fetches missing bodies that the node is to keep, newest first: after a snapshot, or if the data folder kept less before. Each body is
+ * checked against the roots of its header. The mark of what is held moves with the bodies, so it is always true and a restart goes on
+ * there.
  */
 export class Backfill {
   readonly #deps: BackfillDependencies
@@ -57,14 +56,13 @@ export class Backfill {
     this.#later(EVERY_MS)
   }
 
-  /** Waits for the blocks under way. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancel()
     await this.#running
   }
 
-  /** Fetches the next older blocks; whether any came. */
+  /** Fetches the next older blocks. True if any came. */
   async step(): Promise<boolean> {
     const { chain, allowed } = this.#deps
     if (!(await this.#isSized())) return true
@@ -74,14 +72,14 @@ export class Backfill {
     const bottom = held.witnessesFrom > wanted.witnessesFrom ? wanted.witnessesFrom : wanted.bodiesFrom
     if (top <= bottom || !allowed()) return false
     const from = Math.max(1, bottom, top - BLOCKS_PER_REQUEST)
-    // Genesis has no body that anybody would send.
+    // Genesis has no body that could be fetched.
     if (top <= 1) return this.#mark(0, top, [])
     const peer = this.#peerWith(from)
     if (peer === undefined) return this.#tell(top, bottom)
     return this.#fetch(peer, top - 1, from)
   }
 
-  /** Whether the sizes of what was fetched before are known; else some more of them are now. */
+  /** Whether the sizes of earlier bodies are known. If not, some more are worked out now. */
   async #isSized(): Promise<boolean> {
     this.#sized ||= !(await sizeBodies(this.#deps.chain.database))
     return this.#sized
@@ -113,19 +111,19 @@ export class Backfill {
     return this.#mark(lowest, newest + 1, blocks)
   }
 
-  /** One that gives nothing, and that at once, is no quick one. */
+  /** A peer that gives nothing at once must not count as quick. */
   #missed(peer: PeerId): false {
     this.#waits.note(peer, PROTOCOLS.bodies.deadlineMs, 0)
     return false
   }
 
-  /** Stores blocks from a height up to those that are held; witnesses that are not wanted are left out. */
+  /** Stores blocks from a height up to those that are held. Unwanted witnesses are left out. */
   #mark(lowest: number, top: number, blocks: readonly Block[]): Promise<boolean> {
     const { database, head } = this.#deps.chain
     const wanted = this.#deps.wanted(head.header.height)
     return changeHeld(database, (held) => {
       const witnesses = held.witnessesFrom > wanted.witnessesFrom
-      // What is held has changed meanwhile: there would be a gap.
+      // The mark moved meanwhile, so there would be a gap.
       if ((witnesses ? held.witnessesFrom : held.bodiesFrom) !== top) return undefined
       const witnessPrefix = prefixKey('witnesses')[0]
       const writes = blocks.flatMap(bodyWrites)
@@ -140,7 +138,7 @@ export class Backfill {
     })
   }
 
-  /** The quickest of the peers that hold bodies with witnesses there: one that drips would hold up all others in their turn. */
+  /** The quickest peer that holds bodies with witnesses there. Taking turns, one that drips would hold up all others. */
   #peerWith(height: number): PeerId | undefined {
     const able = this.#deps.peers.list().filter(({ status }) => status.witnessesFrom <= height)
     return this.#waits.quickestOf(able.map(({ info }) => info.id))
@@ -162,20 +160,17 @@ export class Backfill {
   }
 }
 
-/** Blocks looked at in one step, and those of them that are read: a step must be short. */
+/** Entries looked at in one step, and bodies read, so that a step stays short. */
 const ENTRIES_PER_STEP = 256
 const READ_PER_STEP = 4
 
-/** A stored block's entry with the size that its body turned out to have. */
+/** A stored block's entry with the real size of its body. */
 function sizedEntry(database: ChainDatabase, id: BlockId, bodyBytes: number): readonly BlockEntry[] {
   const entry = database.entry(id)
   return entry === undefined ? [] : [{ ...entry, bodyBytes }]
 }
 
-/**
- * Gives blocks behind a snapshot the sizes that older releases left out, some at a call, newest first; whether there are more.
- * What is done is marked, so that it is done once.
- */
+/** Measures blocks whose size older releases left out, newest first, some in each call. True if there are more. Done once, by a mark. */
 async function sizeBodies(database: ChainDatabase): Promise<boolean> {
   const { base, held } = database
   const bottom = Math.max(1, held.bodiesFrom, held.witnessesFrom)

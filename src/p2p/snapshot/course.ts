@@ -3,28 +3,25 @@ import type { Offence } from '../peers/offences.ts'
 import type { ReplyOf, RequestOf } from '../wire/messages.ts'
 import type { ProtocolName } from '../wire/protocols.ts'
 
-/**
- * What became of a reply: it was taken and there is more, or no more; or it leads nowhere just now, which is no peer's fault; or it is
- * false, which is an offence.
- */
+/** What became of a reply. `stuck`: it leads nowhere at the moment, which is no peer's fault. An offence: it is false. */
 export type Taken = 'more' | 'done' | 'stuck' | Offence
 
-/** Something that is fetched reply by reply in a fixed order, from whichever peer. */
+/** Something that is fetched reply by reply in a fixed order, from any peer. */
 export interface Course<P extends ProtocolName> {
   readonly protocol: P
-  /** Who alone is asked, as long as it answers; undefined: any peer. */
+  /** The only peer to ask while it answers; undefined for any peer. */
   readonly sole?: PeerId | undefined
-  /** Bytes of what was taken so far: what is of no use is not counted. */
+  /** Useful bytes that were taken so far. */
   readonly bytes: number
-  /** What comes next. */
+  /** The next request. */
   request(): RequestOf<P>
-  /** What comes after a reply if that is true, to be asked for meanwhile; undefined where there is no more. */
+  /** The request after this reply, if the reply is true. It is asked ahead. Undefined if there is no more. */
   following(reply: ReplyOf<P>): RequestOf<P> | undefined
-  /** Checks a reply and stores what is in it. Nothing of a false one is stored. */
+  /** Checks a reply and stores its content. Nothing of a false reply is stored. */
   take(reply: ReplyOf<P>, from: PeerId): Promise<Taken>
 }
 
-/** Bytes of entries. */
+/** Bytes of all keys and values. */
 export function bytesOf(entries: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[]): number {
   return entries.reduce((sum, { key, value }) => sum + key.length + value.length, 0)
 }

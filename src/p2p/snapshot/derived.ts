@@ -22,7 +22,7 @@ const CLEARED_PER_BATCH = 16_384
 /** Records whose index entries are worked out in one step. */
 const INDEXED_PER_STEP = 512
 
-/** What is made of a state that was taken. */
+/** What derivation works with. */
 export interface Derivation {
   readonly staging: KeyValueStore
   readonly ruleBook: RuleBook
@@ -31,8 +31,8 @@ export interface Derivation {
 }
 
 /**
- * Makes what follows from the records of a state that was taken: the tables outside the root, and the indexes over the state. The
- * other indexes are empty and begin with the next block. Begun anew if it was broken off; false if it was stopped.
+ * Makes what follows from the records of a taken state: tables outside the root, and indexes over the state. Other indexes stay empty and
+ * begin with the next block. After an interruption it begins anew. False if it was stopped.
  */
 export async function derive(derivation: Derivation): Promise<boolean> {
   const { staging, ruleBook, stopped, pacer } = derivation
@@ -53,12 +53,12 @@ export async function derive(derivation: Derivation): Promise<boolean> {
   }
 }
 
-/** Deletes all keys of a prefix, in bounded batches, or some of them when it is stopped. */
+/** Deletes all keys with a prefix in bounded batches. If stopped, only some of them. */
 export function clearPrefix(store: KeyValueStore, prefix: Uint8Array, stopped?: () => boolean): Promise<void> {
   return clearRange(store, prefixRange(prefix), stopped)
 }
 
-/** Deletes all keys from one up to, not with, another as {@link clearPrefix} does. */
+/** Deletes the keys of a range as {@link clearPrefix} does. */
 export async function clearRange(
   store: KeyValueStore,
   range: Pick<KeyRange, 'gte' | 'lt'>,
@@ -76,9 +76,7 @@ export async function clearRange(
   }
 }
 
-/**
- * Deletes what is not ours from a range, in bounded batches: there may be any number of others.
- */
+/** Deletes the keys of a range that are not ours, in bounded batches, since there may be any number of them. */
 export async function dropOthers(
   store: KeyValueStore,
   range: Pick<KeyRange, 'gte' | 'lt'>,
@@ -98,7 +96,7 @@ function prefixHex(prefix: number): string {
   return prefix.toString(16).padStart(2, '0')
 }
 
-/** Records as if they had just been written; those of tables outside the root are left out. */
+/** Records as changes that were just written, without those of tables outside the root. */
 export function* changesOf(
   ruleBook: RuleBook,
   records: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[],
@@ -113,7 +111,7 @@ export function* changesOf(
   return changes
 }
 
-/** What records, as if they had just been written, put into the indexes over the state. */
+/** Index writes for records, as if they had just been written. */
 export function stateIndexWrites(
   store: KeyValueStore,
   ruleBook: RuleBook,
@@ -125,7 +123,7 @@ export function stateIndexWrites(
   return connectIndexes(overState, connected, (key) => store.get(key)).writes
 }
 
-/** Puts records into the indexes over the state, some at a time: a state may bring thousands at once. */
+/** Writes index entries some records at a time, since a state may bring thousands at once. */
 async function writeIndexes({ staging, ruleBook, pacer }: Derivation, changes: readonly StateChange[]): Promise<void> {
   for (let i = 0; i < changes.length; i += INDEXED_PER_STEP) {
     const some = changes.slice(i, i + INDEXED_PER_STEP)
@@ -134,7 +132,6 @@ async function writeIndexes({ staging, ruleBook, pacer }: Derivation, changes: r
   }
 }
 
-/** What the modules derive from the records. */
 async function derivedWrites(
   { staging, ruleBook, pacer }: Derivation,
   changes: readonly StateChange[],
@@ -157,14 +154,13 @@ function* deriveAll(ruleBook: RuleBook, overlay: Overlay, changes: readonly Stat
   }
 }
 
-/** Records of some tables, each decoded when it is asked for. */
+/** Records of some tables. Each is decoded when it is asked for. */
 function* recordsOf(changes: readonly StateChange[], prefixes: ReadonlySet<number>): Iterable<StateRecord> {
   for (const { table, key, after } of changes) {
     if (prefixes.has(table.prefix)) yield { key, value: decodeOwn(table.codec, after as Uint8Array) }
   }
 }
 
-/** The records of a store as a state. */
 function viewOf(store: KeyValueStore): StateView {
   return {
     get<Id, T>(table: StateTable<Id, T>, id: Id): T | undefined {

@@ -10,24 +10,23 @@ import type { ProtocolName } from '../wire/protocols.ts'
 import type { Course } from './course.ts'
 import { Waits } from './waits.ts'
 
-/** A peer that is busy or silent is left alone for so long. */
 const REST_MS = 2_000
 /** Failures in a row, of all peers together, after which a download gives up. */
 const FAILURES_MAX = 30
-/** Wait for a peer where there is none. */
+/** Wait while there is no peer to ask. */
 const NOBODY_MS = 1_000
 /** Waits for a peer in a row after which a download gives up. */
 const NOBODY_MAX = 30
 
-/** Whom and with what a download asks. */
+/** What a download works with. */
 export interface Source {
   readonly peers: Peers
   readonly clock: Clock
   readonly timers: Timers
-  /** Peers that have what is wanted. */
+  /** Peers that have the snapshot. */
   readonly candidates: () => readonly PeerId[]
   readonly stopped: () => boolean
-  /** What is wanted, for the fault if nobody has it. */
+  /** Height of the snapshot, for the fault if no peer has it. */
   readonly height: number
 }
 
@@ -38,8 +37,8 @@ interface Asked<P extends ProtocolName> {
 }
 
 /**
- * Follows courses to their ends: asks for the next part already while a reply is worked through, the quickest peers most, and goes
- * on with others where one fails, lies, drips or has no more of it.
+ * Follows courses to their ends. While a reply is worked through, the next part is already asked for. Quick peers are asked most. If a peer
+ * fails, lies, drips or has no more, others go on.
  */
 export class Download {
   readonly #source: Source
@@ -53,7 +52,7 @@ export class Download {
     this.#waits = new Waits(source)
   }
 
-  /** How long peers made us wait beyond what a slow line takes, in ms. */
+  /** Milliseconds that peers made us wait beyond what a slow line takes. */
   get slowMs(): number {
     return this.#waits.slowMs
   }
@@ -84,17 +83,16 @@ export class Download {
         this.#source.peers.report(asked.peer, taken, course.protocol)
         ahead = undefined
       }
-      // It was worked out from a reply that was not checked yet: the answer to another question would look false, and its sender be blamed.
+      // It was made from an unchecked reply. If the course wants something else, an honest answer would look false and be blamed.
       if (ahead !== undefined && !isNext(course, ahead)) ahead = undefined
     }
   }
 
-  /** Asks a peer no more. */
   blame(peer: PeerId): void {
     this.#useless.add(peer)
   }
 
-  /** Undefined where there is nobody to ask; `atOnce`: or nobody who could be asked at once. */
+  /** Undefined if there is no peer to ask. `atOnce`: also if none can be asked at once. */
   async #ask<P extends ProtocolName>(
     { protocol, sole }: Course<P>,
     request: RequestOf<P>,
@@ -117,7 +115,7 @@ export class Download {
     return !this.#useless.has(id) && (this.#restUntil.get(id) ?? 0) <= now && !this.#waits.areTooLong(id)
   }
 
-  /** Whether it is worth going on after a failure. */
+  /** Notes a failure. True if going on is worth it. */
   #excuse(peer: PeerId, { code, detail }: Fault): boolean {
     const lost = code === 'p2p/refused' && detail.reason !== 'busy' && detail.reason !== 'not-ready'
     if (lost || code === 'p2p/malformed' || code === 'p2p/too-large') this.#useless.add(peer)
@@ -139,7 +137,6 @@ export class Download {
   }
 }
 
-/** Whether the answer to a question is what a course goes on with. */
 function isNext<P extends ProtocolName>(course: Course<P>, { request }: Asked<P>): boolean {
   const codec = requestCodec(course.protocol)
   return equal(encode(codec, request), encode(codec, course.request()))

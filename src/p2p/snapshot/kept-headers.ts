@@ -1,5 +1,5 @@
+import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
 import { keptWrite } from '../../../consensus/chain/adoption.ts'
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { KeyValueStore, Write } from '../../../consensus/chain/key-value.ts'
 import { decodeEntry, KEYS, prefixKey } from '../../../consensus/chain/layout.ts'
 import {
@@ -19,10 +19,10 @@ const KEPT_MARK = container('KeptMark', {
   peaks: list(container('Peak', { level: uint8, hash: byteVector(32), work: uint256 }), 64),
 })
 
-/** Headers above the one that is gone back to: so many at least are not likely to be stale. */
+/** Headers above the one that is gone back to. With so many dropped, the rest is hardly stale. */
 const BACK_BLOCKS = 100
 
-/** Proven headers above the head, on the disk, for a snapshot whose state is not there yet. */
+/** Proven headers above the head, kept on disk for a snapshot whose state is not there yet. */
 export class KeptHeaders {
   readonly #store: KeyValueStore
   #tip: HeaderTip | undefined
@@ -32,19 +32,18 @@ export class KeptHeaders {
     this.#tip = this.#read('kept')
   }
 
-  /** The last one, with what its child is checked against. */
+  /** The last kept header, with what its child is checked against. */
   get tip(): HeaderTip | undefined {
     return this.#tip
   }
 
-  /** The header at a height as a block's entry, without its body's facts. */
+  /** The header at a height as a block's entry, without facts of its body. */
   tipAt(height: number) {
     if (this.#tip === undefined || height > this.#tip.header.height) return undefined
     const bytes = this.#store.get(KEYS.kept(height))
     return bytes && decodeEntry(bytes)
   }
 
-  /** Keeps children of the last one. */
   async keep(headers: readonly HeaderTip[]): Promise<void> {
     const last = headers.at(-1)
     if (last === undefined) return
@@ -57,7 +56,7 @@ export class KeptHeaders {
     })
   }
 
-  /** Lets go of the newest, a hundred at least; false where that was done before and not as many came since. */
+  /** Drops the newest headers, at least a hundred. False if that was done before and as many have not come since. */
   async shorten(): Promise<boolean> {
     const back = this.#read('keptBack')
     if (back === undefined || this.#tip === undefined || back.header.height > this.#tip.header.height) return false
@@ -68,7 +67,6 @@ export class KeptHeaders {
     return true
   }
 
-  /** Lets go of all. */
   async drop(): Promise<void> {
     await this.#store.batch([{ key: KEYS.meta('kept') }, { key: KEYS.meta('keptBack') }], () => {
       this.#tip = undefined

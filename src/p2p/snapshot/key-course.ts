@@ -10,13 +10,12 @@ import type { TakingDependencies } from './page-course.ts'
 import { STAGES, type TakingMark, takingWrite } from './taking-mark.ts'
 
 const NO_ADDRESS = '0'.repeat(64) as Address
-/** Keys of strangers that are looked at: a node that followed other branches has a few, one that makes them up has no end. */
+/** Keys of strangers that are looked at. A node that followed other branches has a few; a liar can make up any number. */
 const STRANGERS_MAX = 20_000
 
 /**
- * Public keys behind the addresses of a state, in the order of those. Each is what its address hashes; those of accounts that
- * never signed anything in this state are left out. Whether any are missing cannot be known: one that is gets asked for when a
- * transaction needs it.
+ * Public keys of the accounts of a state, in the order of their addresses. Each must hash to its address. Keys of accounts that have signed
+ * nothing in this state are left out. A missing key cannot be noticed here; it is asked for when a transaction needs it.
  */
 export class KeyCourse implements Course<'keyPages'> {
   readonly protocol = 'keyPages'

@@ -11,12 +11,11 @@ import { bytesOf, type Course, type Taken } from './course.ts'
 import { dropOthers } from './derived.ts'
 import { STAGES, type TakingMark, takingWrite } from './taking-mark.ts'
 
-/** Pages hashed in one go. */
 const PAGES_PER_STEP = 128
-/** Stored pages that are read, and their progress written, at once. */
+/** Stored pages that are read in one batch, after which progress is written. */
 const REUSED_PER_BATCH = 2_048
 
-/** A store with the room that a snapshot is put together in. */
+/** What taking a snapshot works with. `staging` is the store that it is put together in. */
 export interface TakingDependencies {
   readonly staging: KeyValueStore
   readonly pacer: Pacer
@@ -24,9 +23,9 @@ export interface TakingDependencies {
 }
 
 /**
- * Pages of the state tree from the root on, in the order of their ids, so that the page above always came before: it says what
- * the next page is called and what it hashes to. Pages that are stored already, of an older snapshot, are not asked for where
- * they are what this tree has: each is hashed like one that was given. Whatever else is stored up to there is dropped.
+ * Pages of the state tree in the order of their ids, from the root on. The page above always comes first, and gives the id and hash of each
+ * page below. Stored pages of an older snapshot that fit this tree are hashed and kept, and not asked for. Other stored pages up to there
+ * are dropped.
  */
 export class PageCourse implements Course<'statePages'> {
   readonly protocol = 'statePages'
@@ -36,7 +35,7 @@ export class PageCourse implements Course<'statePages'> {
   #walk: PageWalk
   /** The last page that was taken; undefined before the root. */
   #after: PageId | undefined
-  /** Whether nothing is stored behind the last page but what may still be of use. */
+  /** Whether all stored pages behind the last one may still be of use. */
   #swept: boolean
 
   /** Goes on where the mark says. `root` is the state root. */
@@ -49,7 +48,6 @@ export class PageCourse implements Course<'statePages'> {
     this.#walk = this.#after === undefined ? PageWalk.from(root) : PageWalk.behind(this.#after, formOf)
   }
 
-  /** Whether all pages are there, and no others. */
   get done(): boolean {
     return this.#walk.next === undefined && this.#swept
   }
@@ -60,7 +58,7 @@ export class PageCourse implements Course<'statePages'> {
 
   following({ pages }: ReplyOf<'statePages'>): RequestOf<'statePages'> | undefined {
     const last = pages.at(-1)
-    // Where much is there already, what comes next is known when this reply is taken.
+    // If much is stored already, the next request is known only when this reply is taken.
     if (last === undefined || this.#mark.stale) return undefined
     return this.#requestAfter(decodeText(last.id) as PageId | undefined)
   }
@@ -72,7 +70,7 @@ export class PageCourse implements Course<'statePages'> {
       const group = pages.slice(start, start + PAGES_PER_STEP).map(({ id, form }) => ({ id: idOf(id), form }))
       const hashes = hashesOfGiven(group)
       for (const [i, page] of group.entries()) {
-        // A peer may have pages left over that are no part of its tree: they say nothing.
+        // A peer may have leftover pages that are not part of its tree. They prove nothing.
         if (walk.skips(page.id)) continue
         if (!walk.take(page, hashes[i])) return 'bad-state'
         taken.push(page)
@@ -86,14 +84,14 @@ export class PageCourse implements Course<'statePages'> {
     return this.done ? 'done' : 'more'
   }
 
-  /** Takes what is there already and right, and drops what is not of this tree, up to the next page that must be asked for. */
+  /** Takes stored pages that fit this tree and drops the others, up to the next page that must be asked for. */
   async reuse(): Promise<void> {
     if (!this.#mark.stale) return
     this.#swept = false
     while (!this.#swept && !this.#parts.stopped()) this.#swept = await this.#reuseSome()
   }
 
-  /** Goes through the next stored pages; whether those behind are of no use before another page came. */
+  /** Goes through the next stored pages. True if the ones behind can be of no use before another page came. */
   async #reuseSome(): Promise<boolean> {
     const { staging, pacer } = this.#parts
     const stored = await storedPages(staging, this.#after, REUSED_PER_BATCH)
@@ -152,7 +150,7 @@ export class PageCourse implements Course<'statePages'> {
   }
 }
 
-/** The id as text; an id that is none matches no expected one. */
+/** The id as text. An invalid one matches no expected id. */
 function idOf(bytes: Uint8Array): PageId {
   return (decodeText(bytes) ?? '~') as PageId
 }

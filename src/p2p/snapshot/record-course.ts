@@ -12,19 +12,19 @@ import { dropOthers } from './derived.ts'
 import type { TakingDependencies } from './page-course.ts'
 import { STAGES, type TakingMark, takingWrite } from './taking-mark.ts'
 
-/** Records checked before others may get a turn. */
+/** Records checked before other work may get a turn. */
 const RECORDS_PER_STEP = 64
-/** Times that all records are gone through: each one that a single peer gave shows whether that peer leaves some out. */
+/** How often all records are gone through. Each pass that a single peer gave shows whether it leaves some out. */
 const PASSES_MAX = 12
 /** Byte before the keys of the state in a store. */
 const STATE_PREFIX = KEYS.state('' as StateKey)
-/** Behind every key: no table has this prefix. */
+/** Greater than every key, since no table has this prefix. */
 const END = Uint8Array.of(0xff)
 const BEGIN = new Uint8Array(0)
 
 type Entry = ReplyOf<'stateRecords'>['records'][number]
 
-/** Who said that it sent all records behind one key up to, and with, another. */
+/** The peer that claims to have sent all records behind one key, up to and including another. */
 interface Stretch {
   readonly after: Uint8Array
   readonly to: Uint8Array
@@ -32,10 +32,10 @@ interface Stretch {
 }
 
 /**
- * Records of the state in the order of their keys: each is the one leaf of the proven tree that its key and value hash to, so all
- * are true, and none is there twice. That none is left out shows at the end, when they must be as many as the leaves. Where
- * they are not, all are gone through again, each time with a single peer if it stays: it gives all, or has left some out. A record
- * that comes late convicts those who left it out before, and they are told of to `blame`.
+ * Records of the state in the order of their keys. Key and value must hash to a leaf of the proven tree, so all are true and none comes
+ * twice. Only at the end does it show whether some were left out: then there are fewer records than leaves. If so, all are gone through
+ * again, each time with a single peer if it stays, which either gives all or leaves some out. A record that comes late convicts the peers
+ * that left it out, and `blame` hears of them.
  */
 export class RecordCourse implements Course<'stateRecords'> {
   readonly protocol = 'stateRecords'
@@ -46,12 +46,10 @@ export class RecordCourse implements Course<'stateRecords'> {
   #lookup: Promise<LeafLookup> | undefined
   #mark: TakingMark
   #after: Uint8Array
-  /** Whether what was stored before came from peers that are not known any more. */
+  /** Whether stored records came from peers that are no longer known. */
   readonly #resumed: boolean
   #passes: number
-  /** Of this pass. */
   #stretches: Stretch[] = []
-  /** Of those before. */
   readonly #earlier: Stretch[] = []
   sole: PeerId | undefined
 
@@ -104,7 +102,7 @@ export class RecordCourse implements Course<'stateRecords'> {
     return true
   }
 
-  /** Whether no record is left out that others gave before. */
+  /** Whether all records that others gave before are there. */
   async #hasKnown(records: readonly Entry[], { after, to }: Stretch): Promise<boolean> {
     if (this.#passes === 0) return true
     const given = keysOf(records)
@@ -124,17 +122,17 @@ export class RecordCourse implements Course<'stateRecords'> {
     await this.#write(writes, { after: first ? this.#after : END, records: this.#mark.records + added.length })
   }
 
-  /** Records of another snapshot, and of tables outside the root, behind the last one: all of this one's are before. */
+  /** Drops stored records of another snapshot, and of tables outside the root, behind the last record of this one. */
   async #dropRest(): Promise<void> {
     if (this.#mark.stale && this.#passes === 0)
       await dropOthers(this.#parts.staging, rangeOf(this.#after, END), () => false)
   }
 
-  /** All records once more: some were left out, by this peer if it sent all of them. */
+  /** Begins another pass, because some records were left out: by this peer, if it sent all of them. */
   async #again(from: PeerId): Promise<Taken> {
     await this.#dropRest()
     const alone = this.#stretches.every((stretch) => stretch.from === from) && !(this.#resumed && this.#passes === 0)
-    // A later pass is not gone on with after a crash, but begun anew: the mark of its place would not say which it was.
+    // After a crash a later pass begins anew, because the mark would not say which pass its place is in.
     await this.#write([], { after: END, records: this.#mark.records })
     this.#passes += 1
     this.#earlier.push(...this.#stretches)
@@ -169,7 +167,7 @@ function compareKeys(a: Uint8Array, b: Uint8Array): number {
   return compare(a.subarray(0, common), b.subarray(0, common)) || a.length - b.length
 }
 
-/** Keys in the store of records behind one key up to, and with, another. */
+/** Store keys of the records behind one key, up to and including another. */
 function rangeOf(after: Uint8Array, to: Uint8Array) {
   const { gte, lt } = prefixRange(prefixKey('state'))
   return {

@@ -1,6 +1,6 @@
+import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
 import { adoptionPath } from '../../../consensus/chain/adoption-path.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import { collect, type KeyValueStore, prefixRange } from '../../../consensus/chain/key-value.ts'
 import { type BlockEntry, KEYS, prefixKey } from '../../../consensus/chain/layout.ts'
 import type { Clock, Pacer, Timers } from '../../../consensus/chain/ports.ts'
@@ -21,7 +21,7 @@ import { PageCourse } from './page-course.ts'
 import { RecordCourse } from './record-course.ts'
 import { readTaking, STAGES, type TakingMark, takingWrite } from './taking-mark.ts'
 
-/** What a snapshot is taken with. */
+/** What taking a snapshot works with. */
 export interface SnapshotSyncDependencies {
   readonly chain: Chain
   readonly peers: Peers
@@ -31,17 +31,16 @@ export interface SnapshotSyncDependencies {
   readonly log: NetworkLog
 }
 
-/** Share of the whole that each stage counts for in what is reported; their sizes are not known beforehand. */
+/** Progress at which each stage begins, as it is reported. The real sizes are not known beforehand. */
 const STAGE_PART = [0, 0.45, 0.85, 0.9] as const
 const NO_BYTES = new Uint8Array(0)
-/** Faults of headers that stand on no block that can be built on. */
+/** Faults of headers whose base cannot be built on. */
 const NO_WAY: readonly FaultCode[] = ['chain/unknown-parent', 'chain/invalid-ancestor']
 
 /**
- * Takes a state from peers in place of executing all blocks: pages of its tree, its records, the keys of its accounts, each proven
- * on arrival and stored beside the state in force. When all is there it is read again from the disk, its root is worked out, and it
- * becomes the head's. What is stored stays over restarts, and pages that a newer snapshot has in common with an older one are not
- * fetched twice.
+ * Takes a state from peers instead of executing all blocks: pages of its tree, its records, the keys of its accounts. Each is proven on
+ * arrival and stored beside the present state. When all is there, it is read again from the disk, its root is worked out, and it becomes
+ * the head's. Stored parts outlast restarts. Pages that a newer snapshot shares with an older one are not fetched twice.
  */
 export class SnapshotSync implements SnapshotDoor {
   readonly #deps: SnapshotSyncDependencies
@@ -74,7 +73,7 @@ export class SnapshotSync implements SnapshotDoor {
     return this.#kept.drop()
   }
 
-  /** Waits for the take under way, whose plan says when it stops, or for what is being deleted. */
+  /** Waits for the take under way, whose plan says when it stops, or for a deletion. */
   async stop(): Promise<void> {
     this.#stopped = true
     await this.#running
@@ -85,15 +84,14 @@ export class SnapshotSync implements SnapshotDoor {
   }
 
   /**
-   * Empties the other room of what was left in it by a state that is not in force any more, with the headers that led to the one
-   * that is. To be called once after the start too, in the background: a crash may have come between. Never while a
-   * snapshot is taken, which uses that room. Rejects where the disk fails.
+   * Deletes what an earlier state left in the other room of the store, and the headers that led to the present one. Call it also once after
+   * the start, in the background, since a crash may have interrupted it. Not while a snapshot is taken, which uses that room. Rejects if
+   * the disk fails.
    */
   clearResidue(): Promise<void> {
     return this.#next(() => this.#clearResidue())
   }
 
-  /** One piece of work after another. */
   #next<T>(work: () => Promise<T>): Promise<T> {
     const run = this.#running.then(work)
     this.#running = run.catch(() => {})
@@ -105,14 +103,14 @@ export class SnapshotSync implements SnapshotDoor {
     const entry = this.#kept.tipAt(height)
     if (entry?.id !== id || height <= this.#deps.chain.head.header.height)
       return fail(fault('p2p/snapshot-unserved', { height }))
-    // Looked up before anything is fetched: without a way from the best chain to it a state is of no use.
+    // Checked before anything is fetched. A state without a path from the best chain is of no use.
     const path = adoptionPath(this.#deps.chain.database, height)
     await this.#clearResidue()
     const taken = path.ok ? await this.#take(plan, entry) : path
     const adopted = taken.ok ? await this.#deps.chain.adopt(height) : taken
-    // These headers lead nowhere from here; the next walk begins at the fork.
+    // These headers lead nowhere from here. The next walk begins at the fork.
     if (!adopted.ok && NO_WAY.includes(adopted.fault.code)) await this.#kept.drop()
-    // Every part was proven as it came, so no peer is to blame: nothing of it is kept, and the next take begins from nothing.
+    // Every part was proven as it came, so no peer is to blame. Nothing of it is kept, and the next take begins from nothing.
     if (!adopted.ok && adopted.fault.code === 'chain/state-unproven') await this.#deps.chain.database.staged.discard()
     if (!adopted.ok) return adopted
     await this.#kept.drop()
@@ -128,12 +126,11 @@ export class SnapshotSync implements SnapshotDoor {
     if (database.store.get(KEYS.meta('residue')) === undefined) return
     for (const prefix of ['state', 'page', 'index'] as const)
       await clearPrefix(database.staged.store(), prefixKey(prefix), stopped)
-    // Headers above it may be kept meanwhile, for a newer snapshot.
+    // Headers above it may have been kept meanwhile, for a newer snapshot.
     await clearRange(database.store, { gte: prefixKey('kept'), lt: KEYS.kept(database.base + 1) }, stopped)
     if (!this.#stopped) await database.store.batch([{ key: KEYS.meta('residue') }], () => {})
   }
 
-  /** All stages that are left. */
   async #take(plan: SnapshotPlan, entry: BlockEntry): Promise<Result<void>> {
     const { chain, pacer, peers } = this.#deps
     const { staged } = chain.database
@@ -179,7 +176,6 @@ export class SnapshotSync implements SnapshotDoor {
     return download.follow(course)
   }
 
-  /** Marks the next stage as begun. */
   async #nextStage(staging: KeyValueStore): Promise<TakingMark> {
     const mark = mustMark(staging)
     const next = { ...mark, stage: mark.stage + 1, after: NO_BYTES, begun: false }
@@ -187,7 +183,7 @@ export class SnapshotSync implements SnapshotDoor {
     return next
   }
 
-  /** Goes on with the same snapshot, or begins another over what is there of an older one. */
+  /** Goes on with the same snapshot, or begins another over the stored parts of an older one. */
   async #begin(staging: KeyValueStore, { id, header }: BlockEntry): Promise<void> {
     if (readTaking(staging)?.id === id) return
     const mark: TakingMark = {

@@ -14,7 +14,7 @@ import {
 } from '../../../consensus/primitives/codec.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 
-/** What a take is at, in order. */
+/** Stages of a take, in order. */
 export const STAGES = { pages: 0, records: 1, keys: 2, derived: 3 } as const
 
 const KEY_MAX = 256
@@ -29,27 +29,23 @@ const TAKING_MARK = container('TakingMark', {
   begun: bool,
   leaves: safeUint64,
   records: safeUint64,
-  /** Whether something was there before, of which every page and record is told from this snapshot's as it is gone through. */
+  /** Whether older pages and records were stored at the beginning. Those of other snapshots are dropped on the way. */
   stale: bool,
 })
 
 /**
- * How far a snapshot was taken, written with what it speaks of: what the store holds up to `after` in this stage, and all of the stages
- * before, is proven to be of this snapshot, and nothing else is there.
+ * How far a snapshot was taken, written with the content. All up to `after`, and the stages before, is proven, and nothing else is there.
  */
 export type TakingMark = ValueOf<typeof TAKING_MARK>
 
-/**
- * The mark of a store, undefined where no snapshot is being taken, and where another release wrote the mark, whose form was another:
- * what that one took is gone through again.
- */
+/** The mark of a store; undefined if there is none, or another release wrote it in another form: all is then gone through again. */
 export function readTaking(store: KeyValueStore): TakingMark | undefined {
   const bytes = store.get(KEYS.meta('taking'))
   const mark = bytes && decode(TAKING_MARK, bytes)
   return mark?.ok ? mark.value : undefined
 }
 
-/** Write of the mark. */
+/** The write of a mark. */
 export function takingWrite(mark: TakingMark): Write {
   return { key: KEYS.meta('taking'), value: encode(TAKING_MARK, mark) }
 }

@@ -7,29 +7,26 @@ import type { Peers } from '../peers/peers.ts'
 import type { ReplyOf, RequestOf } from '../wire/messages.ts'
 import { PROTOCOLS, type ProtocolName } from '../wire/protocols.ts'
 
-/**
- * Wait that a MiB makes up for. A line that is only just fast enough for whole pages owes nothing: a page ends before the first
- * entry too many, so it may be shorter than a MiB.
- */
+/** Waiting that a MiB makes up for. A line just fast enough for pages owes nothing, although a page may be shorter than a MiB. */
 export const MIB_WORTH_MS = 40_000
-/** Wait beyond what was given after which a peer is asked no more: each answer may come in time and have next to nothing in it. */
+/** Waiting not made up for after which a peer is asked no more. Each answer may come in time and hold next to nothing. */
 export const OWED_MS_MAX = 120_000
-/** The same of all peers together, after which a download gives up: a peer may come again under another name. */
+/** The same for all peers together, after which a download gives up. A peer may come back under another name. */
 export const OWED_MS_MAX_ALL = 600_000
-/** Wait that a MiB makes up for in the order in which peers are asked: quick ones come before those that were not asked yet. */
+/** Waiting that a MiB makes up for when peers are ordered. Quick ones come before those that were not asked yet. */
 const MIB_QUICK_MS = 4_000
-/** Wait that a MiB makes up for before other snapshots are looked at: a line of a Mbit/s owes nothing. */
+/** Waiting that a MiB makes up for before other snapshots are looked at. A line of one Mbit/s owes nothing. */
 const MIB_SLOW_MS = 8_000
 const MIB = 1_048_576
 const PEERS_KEPT = 1_024
 
-/** What one peer owes: held against what it is asked at all, and against the order in which peers are asked. */
+/** What one peer owes: `owed` decides whether it is asked, `slow` when. */
 class Account {
   readonly owed = new Owed(OWED_MS_MAX)
   readonly slow = new Owed(OWED_MS_MAX)
 }
 
-/** How long peers made us wait, held against what they gave. */
+/** Waits for peers, weighed against what they gave. */
 export class Waits {
   readonly #peers: Peers
   readonly #clock: Clock
@@ -43,31 +40,28 @@ export class Waits {
     this.#clock = clock
   }
 
-  /** Whether all peers together made us wait for too long. */
   get areOver(): boolean {
     return this.#all.ms > OWED_MS_MAX_ALL
   }
 
-  /** How long all peers together made us wait beyond what a slow line takes, in ms. */
+  /** Milliseconds that all peers together made us wait beyond what a slow line takes. */
   get slowMs(): number {
     return this.#slow.ms
   }
 
-  /** Whether one peer made us wait for too long. */
   areTooLong(id: PeerId): boolean {
     return this.#accountOf(id).owed.ms > OWED_MS_MAX
   }
 
-  /** Asks a peer, and notes how long it took. */
   async ask<P extends ProtocolName>(id: PeerId, protocol: P, request: RequestOf<P>): Promise<Result<ReplyOf<P>>> {
     const startedMs = this.#clock.now()
     const reply = await this.#peers.exchange.ask(id, protocol, request)
-    // Where this machine slept meanwhile, that was no wait for the peer.
+    // Time in which this machine slept is no wait for the peer.
     this.note(id, Math.max(0, Math.min(this.#clock.now() - startedMs, PROTOCOLS[protocol].deadlineMs)), 0)
     return reply
   }
 
-  /** Notes a wait for a peer, or bytes of use that it gave. */
+  /** Notes a wait for a peer, or useful bytes that it gave. */
   note(id: PeerId, waitedMs: number, bytes: number): void {
     const { owed, slow } = this.#accountOf(id)
     const mib = bytes / MIB
@@ -76,7 +70,7 @@ export class Waits {
     this.#slow.note(waitedMs, mib * MIB_SLOW_MS)
   }
 
-  /** The quickest of some peers so far; those that are as quick, in turn. */
+  /** The quickest of some peers so far. Equally quick ones take turns. */
   quickestOf(peers: readonly PeerId[]): PeerId | undefined {
     const least = Math.min(...peers.map((id) => this.#accountOf(id).slow.ms))
     const quickest = peers.filter((id) => this.#accountOf(id).slow.ms === least)

@@ -12,18 +12,18 @@ import { BATCH_BYTES, type BodySources } from './body-sources.ts'
 import type { BranchHeader, ProvenBranch } from './proven-branch.ts'
 import type { Signal } from './signal.ts'
 
-/** Blocks fetched ahead of the import at most, and their bytes, those under way included. */
+/** Most blocks that are fetched ahead of the import, and most bytes, those under way included. */
 const AHEAD_BLOCKS = 256
 const AHEAD_BYTES = 32 * 1_048_576
-/** A batch at the front that takes longer than this, or twice the median, is given to another peer too. */
+/** A first batch that takes longer than this, or than twice the median, is asked of another peer too. */
 const SLOW_MS_MAX = 8_000
 const SLOW_MS_MIN = 500
-/** Peers that work on the same block at most; one place among them is for the owner of the branch. */
+/** Most peers that are asked for the same block. One place is kept for the owner of the branch. */
 const TWINS_MAX = 3
 const BUSY_REST_MS = 1_000
 const REST_MS = 10_000
 
-/** What bodies are fetched with. */
+/** What body fetching works with. */
 export interface BodyFetchDependencies {
   readonly peers: Peers
   readonly clock: Clock
@@ -37,13 +37,13 @@ interface Slot {
   block: Block | undefined
   bytes: number
   readonly askedAt: Map<PeerId, number>
-  /** Whether the owner of the branch was asked for it before all others, and did not give it. */
+  /** Whether the branch's owner was asked for a batch that begins with this block, and gave nothing. */
   isRefused: boolean
 }
 
 /**
- * Fetches the bodies of a proven branch from all peers that hold them, so many ahead of the import as memory is set aside
- * for. Whatever does not come is asked of another peer; roots are checked on arrival.
+ * Fetches the bodies of a proven branch from all peers that hold them, as far ahead of the import as memory allows. A body that does not
+ * come is asked of another peer. Roots are checked on arrival.
  */
 export class BodyFetch {
   readonly #deps: BodyFetchDependencies
@@ -58,7 +58,7 @@ export class BodyFetch {
   #bytesHere = 0
   #closed = false
 
-  /** `owner` is the peer whose branch it is; `changed` is woken whenever a batch ends. */
+  /** `owner` is the peer whose branch it is. `changed` is woken whenever a batch ends. */
   constructor(dependencies: BodyFetchDependencies, branch: ProvenBranch, owner: PeerId, changed: Signal) {
     this.#deps = dependencies
     this.#branch = branch
@@ -67,20 +67,19 @@ export class BodyFetch {
     this.#sources = dependencies.sources
   }
 
-  /** The block of the branch's first header, if it is here. */
   front(): Block | undefined {
     const header = this.#branch.at(0)
     return header && this.#slots.get(header.id)?.block
   }
 
-  /** Whether the owner of the branch was asked for the first block, and has not given it. */
+  /** Whether the owner of the branch was asked for the first block and has not given it. */
   get isOwnerToBlame(): boolean {
     const header = this.#branch.at(0)
     const slot = header && this.#slots.get(header.id)
     return slot !== undefined && (slot.isRefused || slot.askedAt.has(this.#owner))
   }
 
-  /** Forgets the first block; call before the branch lets go of its header. */
+  /** Forgets the first block. Call it before the branch drops its header. */
   release(): void {
     const header = this.#branch.at(0)
     const slot = header && this.#slots.get(header.id)
@@ -89,13 +88,12 @@ export class BodyFetch {
     this.#slots.delete(slot.header.id)
   }
 
-  /** Fetches nothing more; what still comes is dropped. */
+  /** Stops fetching. Bodies that still come are dropped. */
   close(): void {
     this.#closed = true
     this.#slots.clear()
   }
 
-  /** Gives work to every peer that has time for it. */
   fill(): void {
     const front = this.#branch.at(0)
     if (front !== undefined && front.id !== this.#front?.id)
@@ -107,7 +105,7 @@ export class BodyFetch {
       if (index > 0 && !this.#sources.isAnyFree) return
       const peer = this.#next(slot)
       if (peer === undefined) continue
-      // The one that was asked last is slow; those before it were noted when it was asked.
+      // The peer that was asked last is slow. Earlier ones were noted as late when the next was asked.
       const slow = [...slot.askedAt.keys()].at(-1)
       if (slow !== undefined) this.#sources.late(slow, REST_MS)
       void this.#fetch(peer, this.#batchFrom(index, peer))
@@ -115,8 +113,8 @@ export class BodyFetch {
   }
 
   /**
-   * The peer that is asked for a block next. Where the import waits for that for too long, it is the owner of the branch: only the owner
-   * can be blamed for the block. If the owner rests, the last of the places is kept for it.
+   * The peer to ask for a block next. If the import has waited too long for the block, that is the owner of the branch, because only the
+   * owner can be blamed for it. While the owner rests, the last place is kept for it.
    */
   #next({ header: { id, height }, askedAt }: Slot): PeerId | undefined {
     const { clock } = this.#deps
@@ -140,7 +138,7 @@ export class BodyFetch {
     return slot
   }
 
-  /** A block that nobody works on; or the one that the import waits for, where whoever works on it is slow. */
+  /** Whether to ask one more peer: no peer works on the block, or the import waits for it and its peers are slow. */
   #wantsAnother({ askedAt }: Slot, index: number): boolean {
     if (askedAt.size === 0) return true
     if (index > 0 || askedAt.size >= TWINS_MAX) return false
@@ -151,7 +149,7 @@ export class BodyFetch {
     return Math.max(SLOW_MS_MIN, Math.min(SLOW_MS_MAX, 2 * (this.#sources.medianMs ?? SLOW_MS_MAX)))
   }
 
-  /** Blocks in a row from one on that lack the same as it. */
+  /** A batch from `index` on: missing blocks in a row that this peer was not asked for, and, unless the first is, no other peer. */
   #batchFrom(index: number, peer: PeerId): readonly Slot[] {
     const end = Math.min(index + this.#sources.batchBlocks, AHEAD_BLOCKS, this.#branch.length)
     const batch: Slot[] = []
@@ -187,7 +185,7 @@ export class BodyFetch {
   async #take(peer: PeerId, batch: readonly Slot[], bodies: readonly (readonly Uint8Array[])[]): Promise<void> {
     const { peers, pacer } = this.#deps
     if (bodies.length > batch.length) peers.report(peer, 'unasked', 'bodies of blocks that this node did not ask for')
-    // An honest answer ends where it would become too large, which is seldom so soon. One without a body would be asked for again at once.
+    // An honest short answer ends near its size limit. An earlier end counts as late. An empty answer also rests the peer a while.
     const bytes = bodies.flat().reduce((sum, { length }) => sum + length, 0)
     if (bodies.length < batch.length && bytes < BATCH_BYTES) this.#sources.late(peer, bodies.length === 0 ? REST_MS : 0)
     for (const [i, slot] of batch.entries()) {

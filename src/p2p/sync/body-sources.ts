@@ -4,18 +4,17 @@ import type { PeerId } from '../network.ts'
 import type { Peer, Peers } from '../peers/peers.ts'
 import { isChosen } from './candidates.ts'
 
-/** Batches that a peer works on at once: the next one is on its way while the last one travels. */
+/** Batches that a peer works on at once. One is prepared while another travels. */
 const BATCHES_EACH = 2
-/** Bytes that a batch is meant to have. */
+/** Bytes that a batch should have. */
 export const BATCH_BYTES = 512 * 1_024
 const BATCH_BLOCKS_MAX = 32
 const TIMES_KEPT = 32
-/** Peers that are remembered. */
 const SOURCES_MAX = 4_096
-/** Times that the import waits for a peer until others come first; ten minutes after the last time that is forgotten. */
+/** Times that the import waits for a peer before other peers go first. Ten minutes after the last time that is forgotten. */
 export const LATE_MAX = 2
 const LATE_FORGOTTEN_MS = 600_000
-/** A peer that gave a false body is asked for none for so long. */
+/** How long a peer that gave a false body is asked for none. */
 const EXCLUDED_MS = 600_000
 
 interface Source {
@@ -27,7 +26,7 @@ interface Source {
   excludedUntilMs: number
 }
 
-/** Which peers blocks are fetched from, how much at once, and how long it takes: known from one branch to the next. */
+/** Chooses the peers that blocks are fetched from, and how many at once. What it learns is kept from one branch to the next. */
 export class BodySources {
   readonly #peers: Peers
   readonly #clock: Clock
@@ -40,21 +39,20 @@ export class BodySources {
     this.#clock = clock
   }
 
-  /** Blocks that a batch takes, by the size of those that came. */
+  /** Blocks in a batch, by the size of those that came. */
   get batchBlocks(): number {
     return Math.max(1, Math.min(BATCH_BLOCKS_MAX, Math.floor(BATCH_BYTES / this.#bytesPerBlock)))
   }
 
-  /** Median time of a batch, ms; undefined before the third. */
+  /** Median time of a batch in ms; undefined before the third. */
   get medianMs(): number | undefined {
     if (this.#times.length < 3) return undefined
     return [...this.#times].sort((a, b) => a - b)[this.#times.length >> 1]
   }
 
   /**
-   * A peer with time that says it holds the block at a height: one that we chose before those that chose us, the one for which the
-   * import waited least often, then the one with the least to do, then the quickest. Peers that chose us, and are late, are asked only
-   * where no better one has the block.
+   * A free peer that says it holds the block at a height. Chosen peers go first, then those that the import waited for least often, that
+   * have least to do, that answer fastest. Late peers that came to us are asked only if no better peer has the block.
    */
   pick(height: number, not: ReadonlySet<PeerId>): PeerId | undefined {
     const holding = this.#peers.list().filter((peer) => this.#mayGive(peer, height))
@@ -67,7 +65,7 @@ export class BodySources {
     return this.#freeOf(this.#peers.list()).length > 0
   }
 
-  /** Whether a peer could ever give the block at a height. */
+  /** Whether a peer may have the block at a height and is not excluded. */
   mayGive(id: PeerId, height: number): boolean {
     const peer = this.#peers.get(id)
     return peer !== undefined && this.#mayGive(peer, height)
@@ -78,7 +76,7 @@ export class BodySources {
     return this.#clock.now() >= this.#of(id).restUntilMs
   }
 
-  /** Notes that the import waits for a peer, or that it gave less than it could; it is asked nothing for a while. */
+  /** Notes that the import waits for a peer, or that it gave less than it could. It is asked nothing for `restMs`. */
   late(id: PeerId, restMs: number): void {
     const late = this.#lateOf(id) + 1
     Object.assign(this.#of(id), { late, lateMs: this.#clock.now() })
@@ -89,7 +87,6 @@ export class BodySources {
     this.#of(id).running += 1
   }
 
-  /** Notes how long a whole answer took, null where there was none. */
   ended(id: PeerId, ms: number | null): void {
     const source = this.#of(id)
     source.running = Math.max(0, source.running - 1)
@@ -98,18 +95,16 @@ export class BodySources {
     if (this.#times.length > TIMES_KEPT) this.#times.shift()
   }
 
-  /** Notes the size of a block that came. */
   came(bytes: number): void {
     this.#bytesPerBlock += (Math.max(256, bytes) - this.#bytesPerBlock) / 8
   }
 
-  /** Asks a peer nothing for a while. */
   rest(id: PeerId, ms: number): void {
     const source = this.#of(id)
     source.restUntilMs = Math.max(source.restUntilMs, this.#clock.now() + ms)
   }
 
-  /** Asks a peer nothing for long. */
+  /** Asks a peer nothing for ten minutes. */
   exclude(id: PeerId): void {
     this.#of(id).excludedUntilMs = this.#clock.now() + EXCLUDED_MS
   }
@@ -152,7 +147,7 @@ export class BodySources {
   }
 }
 
-/** Whether a peer says that it holds the block at a height with everything in it. */
+/** Whether a peer says that it holds the block at a height with body and witnesses. */
 export function holds({ status, head }: Peer, height: number): boolean {
   return Math.max(status.bodiesFrom, status.witnessesFrom) <= height && height <= head.height
 }

@@ -1,7 +1,7 @@
 import type { Block } from '../../../consensus/block/block.ts'
+import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
 import type { WorkVerifier } from '../../../consensus/block/pow.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { Clock, Pacer, Timers } from '../../../consensus/chain/ports.ts'
 import { type Fault, faultRow } from '../../../consensus/primitives/fault.ts'
 import type { PeerId } from '../network.ts'
@@ -16,7 +16,7 @@ import { type BranchHeader, ProvenBranch } from './proven-branch.ts'
 import type { Running } from './reporter.ts'
 import type { Signal } from './signal.ts'
 
-/** What a branch is followed with. */
+/** What following a branch works with. */
 export interface BranchRunDependencies {
   readonly chain: Chain
   readonly peers: Peers
@@ -29,42 +29,42 @@ export interface BranchRunDependencies {
 }
 
 /**
- * How a run ended: everything is imported; the peer did not give what it claimed; its branch was proven to have less work than it
- * claimed; it came to nothing for another reason, of which whoever is to blame was told; the node stops; another branch is looked at
- * first; it led on, but so slowly that others are looked at; others did not give what they said they have of it.
+ * How a run ended. `done`: all is imported, or the branch is not heavier than ours. `useless`: the peer did not give blocks that it
+ * claimed. `short`: its branch was proven to have less work than claimed. `failed`: another reason, and any peer to blame was reported.
+ * `gave-way`: another branch is looked at first. `slow`: it led on, but so slowly that others are looked at. `ungiven`: other peers did not
+ * give blocks that they said they have.
  */
 export type RunEnd = 'done' | 'useless' | 'short' | 'failed' | 'stopped' | 'gave-way' | 'slow' | 'ungiven'
 
-/** What a run must know of other branches besides: what is followed too far cannot be left again for one that forks below. */
+/** What a run must know of other branches. One that was followed too far cannot be left for a branch that forks below. */
 export interface BranchSurroundings extends RunSurroundings {
-  /** By how much longer than usual blocks are waited for while others wait. */
+  /** By what factor blocks are waited for longer than usual while others wait. */
   readonly patience: number
-  /** Whether a state could be taken in place of its blocks. */
   readonly mayTakeState: () => boolean
-  /** Wait for blocks that each one makes up for, before that is done, in ms. */
+  /** Waiting that one block makes up for, in ms, before a state is taken instead. */
   readonly stateWorthMs: number
-  /** Whether a peer that claims more work than this shows a branch without that block; `height` is that of the branch's end. */
+  /** Whether a peer that claims more work shows a branch without that block. `height` is the end of the branch that is followed. */
   readonly isDisputed: (block: BlockRef, totalWork: bigint, height: number) => Promise<boolean>
 }
 
-/** A run that waits for so long without a new block ends. */
+/** A run ends after this long without a new block. */
 const STALLED_MS = 30_000
 /**
- * A run that has waited for so long gives way to another peer's branch; each block makes up for some. Otherwise a branch of
- * little work whose owner gives a block now and then would keep us from all others for days.
+ * A run that has waited this long gives way to another branch. Each block makes up for `WAIT_PAID_MS`. Otherwise a light branch whose owner
+ * gives a block now and then would keep us from all others for days.
  */
 const WAITED_MS_MAX = 30_000
 const WAIT_PAID_MS = 500
 const LOOK_AGAIN_MS = 250
-/** Blocks on one that all who follow its branch have, whatever the newest of them are. */
+/** All peers that follow a branch have the block this far below its end, even if their newest blocks differ. */
 const BURIED_BLOCKS = 100
-/** After so many blocks it is asked again whether the branch is disputed: peers may have come meanwhile. */
+/** After so many blocks the question whether the branch is disputed is asked again, since new peers may have come. */
 const CLEAR_BLOCKS = 100
-/** A block that this node could not judge is tried again so often. */
+/** How often a block that this node could not judge is tried again. */
 const RETRIES_MAX = 20
 const RETRY_MS = 1_000
 
-/** Follows the branch of one peer: proves its headers, fetches its blocks from everybody, and imports them in order. */
+/** Follows the branch of one peer: proves its headers, fetches its blocks from all peers, and imports them in order. */
 export class BranchRun implements Running {
   readonly #branch = new ProvenBranch()
   readonly #deps: BranchRunDependencies
@@ -73,18 +73,18 @@ export class BranchRun implements Running {
   readonly #around: BranchSurroundings
   readonly #bodies: BodyFetch
   #end: RunEnd | null = null
-  /** Whether it ended because blocks did not come, whoever is to blame. */
+  /** Whether it ended because blocks did not come, whichever peer is to blame. */
   lacksBlocks = false
   #movedMs: number
   #waitedMs = 0
   #stateWaitedMs = 0
   #hasMoved = false
   #retries = 0
-  /** Up to here no peer with more work disputes the branch. */
+  /** Up to this height no peer with more work disputes the branch. */
   #clearHeight = -1
-  /** What peers were asked about last. */
+  /** The block that peers were last asked about. */
   #asked: BranchHeader | undefined
-  /** Work of all of it, where that was proven before. */
+  /** Work of the whole branch, if it was proven before. */
   #provenBefore = 0n
 
   constructor(dependencies: BranchRunDependencies, peer: PeerId, changed: Signal, around: BranchSurroundings) {
@@ -113,7 +113,7 @@ export class BranchRun implements Running {
     return null
   }
 
-  /** Goes on until nothing is left or nothing moves. It never rejects. */
+  /** Runs until nothing is left or nothing moves. It never rejects. */
   async run(unproven: Unproven): Promise<RunEnd> {
     this.#provenBefore = unproven.claim?.proven?.tip.totalWork ?? 0n
     void this.#proveAll(unproven)
@@ -150,7 +150,7 @@ export class BranchRun implements Running {
     }
     if (this.#isWorthBlocks) this.#bodies.fill()
     else if (this.#branch.complete) {
-      // Lighter than ours after all. Whether that is less than the peer claimed is looked at elsewhere.
+      // Not heavier than ours after all. Elsewhere it is checked whether the peer claimed more.
       this.#end = 'done'
       return
     }
@@ -159,7 +159,7 @@ export class BranchRun implements Running {
     if (await this.#isClear(block.header.height)) await this.#import(block)
   }
 
-  /** Whether this node may follow the branch to a height. Peers are asked as far ahead as it is proven: who shares that shares all before. */
+  /** Whether this node may follow the branch to a height. Peers are asked about the farthest proven block: to have it is to have all. */
   async #isClear(height: number): Promise<boolean> {
     if (height <= this.#clearHeight) return true
     const { length } = this.#branch
@@ -185,7 +185,7 @@ export class BranchRun implements Running {
     this.#end ??= !stalled && givesWay === 'state' ? 'ungiven' : this.#endOfWait(stalled)
   }
 
-  /** What it gives way to after so long a wait: another branch, a state in place of this one's blocks, or nothing. */
+  /** What a long wait gives way to: another branch, a state in place of the blocks, or nothing. */
   get #givesWay(): 'branch' | 'state' | null {
     const { patience, others, mayTakeState } = this.#around
     const mostMs = WAITED_MS_MAX * patience
@@ -198,19 +198,19 @@ export class BranchRun implements Running {
     if (front !== undefined && this.#isWorthBlocks && !this.#bodies.isOwnerToBlame) {
       if (!this.#deps.sources.mayGive(this.#peer, front.height)) return 'ungiven'
     }
-    // Blocks came, and may have come as quickly as our own line takes them.
+    // Blocks came, perhaps as fast as our own line takes them.
     if (this.#hasMoved && !stalled) return 'slow'
     return this.lacksBlocks && this.#bodies.isOwnerToBlame ? 'useless' : 'failed'
   }
 
-  /** Blocks are fetched where they make the best chain longer, or the branch is proven to become the best. */
+  /** Whether its blocks are worth fetching: they extend the best chain, or the branch is proven to be heavier. */
   get #isWorthBlocks(): boolean {
     const front = this.#branch.at(0)
     const { head } = this.#deps.chain
     return front !== undefined && (front.parent === head.id || this.#branch.totalWork > head.totalWork)
   }
 
-  /** Lets go of headers whose blocks came by other ways. */
+  /** Drops headers whose blocks came by other ways. */
   #skipStored(): void {
     const { database } = this.#deps.chain
     for (let front = this.#branch.at(0); front !== undefined; front = this.#branch.at(0)) {
@@ -242,7 +242,7 @@ export class BranchRun implements Running {
     this.#changed.wake()
   }
 
-  /** What this node could not judge is tried again; the rest ends the run. */
+  /** Tries a block again that this node could not judge. Any other refusal ends the run. */
   async #refused({ code }: Fault): Promise<void> {
     const again = code === 'chain/unverified' || code === 'chain/keys-missing' || code === 'block/time-too-new'
     this.#retries += 1

@@ -5,41 +5,40 @@ import type { PeerId, PeerInfo } from '../network.ts'
 import type { Peer, Peers } from '../peers/peers.ts'
 import { Denials } from './denials.ts'
 
-/** Peers that are remembered for having led nowhere. */
+/** Peers whose fruitless looks are remembered. */
 const PARKED_MAX = 1_024
 const PARK_MS = 5_000
 const PARK_MS_MAX = 600_000
-/** A peer that is not to blame is left alone for so long at most. */
+/** Longest time that a blameless peer's branch is left alone. */
 const SPARED_MS_MAX = 60_000
-/** Times that are counted. */
 const TIMES_MAX = 16
-/** Looks at a peer that led nowhere until its claim holds nothing up any more: half a minute and more of an honest one that is busy. */
+/** Fruitless looks by which a peer loses its say, so that its claim holds up no other. An honest busy peer has half a minute and more. */
 const CHANCES_MAX = 4
-/** A peer that led nowhere so often is no sign any more that we are behind. */
+/** After so many fruitless looks a peer's claim is no longer a sign that we are behind. */
 const TRIES_MAX = 2
-/** A peer that is waited for longer while all others wait, and shows no more than they did, has no say any more. */
+/** A peer that is waited for longer than this while others wait, and shows nothing, loses its say. */
 export const HELD_UP_MS = 60_000
-/** By how much longer than usual peers are waited for at most. */
+/** Highest factor by which peers are waited for longer than usual. */
 const PATIENCE_MAX = 64
-/** Headers of one peer are not looked at more often than this only because it showed one without a parent. */
+/** Shortest time between two looks at a peer only because it showed a header without a known parent. */
 const WANTED_EVERY_MS = 2_000
 
-/** The two ways to follow a branch: to import all its blocks, or to take the state of a snapshot on it first. */
+/** The two ways to follow a branch: import all its blocks, or first take the state of a snapshot on it. */
 export type Way = 'blocks' | 'snapshot'
 
 interface Parked {
   readonly untilMs: number
   readonly times: number
-  /** Looks at it that came to nothing, by whatever fault. */
+  /** Looks at it that came to nothing, whether or not the peer was at fault. */
   readonly looks: number
   /** Whether others were looked at because it was slow. */
   readonly wasSlow: boolean
-  /** The way that came to nothing last on its branch, and whether a state ever did. */
+  /** The way that last came to nothing on its branch, and whether a state ever did. */
   readonly failed: Way | null
   readonly failedState: boolean
-  /** When it led nowhere last. */
+  /** Time of the last fruitless look for which it is to blame. */
   readonly atMs: number
-  /** The most work that it has said it has, in connections that are over. */
+  /** The most work that it claimed in connections that are over. */
   readonly claimedWork: bigint
 }
 
@@ -53,7 +52,7 @@ const NOT_PARKED: Parked = {
   atMs: 0,
   claimedWork: 0n,
 }
-/** An hour after a peer led nowhere last, that is forgotten: honest peers lead nowhere now and then too. */
+/** How long a fruitless look counts. Honest peers cause one now and then. */
 const FORGOTTEN_MS = 3_600_000
 
 interface CandidatesDependencies {
@@ -62,21 +61,20 @@ interface CandidatesDependencies {
   readonly clock: Clock
 }
 
-/** Chooses whose branch is followed. */
+/** Chooses the peer whose branch is followed. A look at a peer's branch is fruitless if it leads nowhere. */
 export class Candidates {
   readonly #deps: CandidatesDependencies
-  /** By name. A chosen peer has its place as name, which is dearer to change than an id. Places have a table of their own, which no number of ids fills. */
+  /** By name. A chosen peer's name is its place, dearer to change than an id. Places have their own table, which no ids can fill. */
   readonly #parked = { ids: new LruMap<string, Parked>(PARKED_MAX), places: new LruMap<string, Parked>(PARKED_MAX) }
-  /** Places of peers that were chosen. */
   readonly #places = new LruMap<PeerId, string>(PARKED_MAX)
-  /** What peers said of blocks of others. */
+  /** What peers said about blocks of others. */
   readonly denials = new Denials((id) => this.nameOf(id))
   readonly #wanted = new Set<PeerId>()
   /** Peers that owe an answer about their branch. */
   readonly #owing = new Set<PeerId>()
-  /** Peers that disputed another's branch, whose own was not looked at since. */
+  /** Peers that disputed another branch and whose own was not looked at since. */
   readonly #denying = new Set<PeerId>()
-  /** How patiently headers and blocks are waited for: where the line of this node is slow, all peers are, and none is to blame. */
+  /** Factor for waiting for headers and blocks. If our line is slow, all peers are, and none is to blame. */
   #patience = 1
   readonly #lookedAt = new LruMap<PeerId, { readonly atMs: number }>(PARKED_MAX)
 
@@ -85,22 +83,21 @@ export class Candidates {
     for (const peer of dependencies.peers.list()) this.came(peer)
   }
 
-  /** A peer is there. */
   came({ info }: Pick<Peer, 'info'>): void {
     if (isChosen({ info })) this.#places.set(info.id, placeOf(info))
   }
 
-  /** The name of a peer: the place where we dialled it last, also after it is gone or when it comes back by itself; else its id. */
+  /** The name of a peer: the place where we last dialled it, even after it is gone or comes back by itself; otherwise its id. */
   nameOf(id: PeerId): string {
     return this.#places.get(id) ?? id
   }
 
-  /** A peer showed a header whose parent is not here. */
+  /** Marks a peer for a look, because it showed a header whose parent is not here. */
   want(id: PeerId): void {
     if (this.#deps.peers.isReady(id)) this.#wanted.add(id)
   }
 
-  /** A peer's branch is about to be looked at. */
+  /** Notes that a peer's branch is about to be looked at. */
   looking(id: PeerId): void {
     this.#wanted.delete(id)
     this.#owing.delete(id)
@@ -108,23 +105,23 @@ export class Candidates {
     this.#lookedAt.set(id, { atMs: this.#deps.clock.now() })
   }
 
-  /** A peer is asked whether it shares a branch, or for its own: it owes an answer. */
+  /** Notes that a peer is asked about a branch, and so owes an answer. */
   asking(id: PeerId): void {
     this.#owing.add(id)
   }
 
-  /** A peer disputes another's branch: its own is looked at next. */
+  /** Notes that a peer disputes another branch. Its own is looked at next. */
   denies(id: PeerId): void {
     this.#denying.add(id)
     this.free(id)
   }
 
-  /** A peer has shown that it shares a branch. */
+  /** Notes that a peer has shown that it shares a branch. */
   shares(id: PeerId): void {
     this.#owing.delete(id)
   }
 
-  /** A peer is gone. Where it owed an answer it has led nowhere, and the most that it claimed stays known. */
+  /** Notes that a peer is gone. If it owed an answer, that counts as a fruitless look. The most that it claimed stays known. */
   forget({ info: { id }, claimedWork }: Peer): void {
     this.#wanted.delete(id)
     this.#denying.delete(id)
@@ -134,7 +131,7 @@ export class Candidates {
       this.#note(id, { ...parked, claimedWork, atMs: this.#sinceMs(parked) })
   }
 
-  /** Leaves a peer's branch alone for a while, longer each time. */
+  /** Leaves a peer's branch alone after a fruitless look, longer each time. */
   park(id: PeerId): void {
     const atMs = this.#deps.clock.now()
     const parked = this.#standing(id)
@@ -142,20 +139,20 @@ export class Candidates {
     this.#note(id, { ...parked, untilMs, times: Math.min(parked.times + 1, TIMES_MAX), looks: parked.looks + 1, atMs })
   }
 
-  /** Leaves a peer's branch alone until others were looked at, by no fault of it; `isInVain` where its branch was not followed. */
+  /** Leaves a blameless peer's branch alone until others were looked at. `isInVain`: its branch was not followed. */
   rest(id: PeerId, isInVain: boolean): void {
     const parked = this.#standing(id)
     this.#rest(id, { ...parked, looks: parked.looks + (isInVain ? 1 : 0) }, PARK_MS)
   }
 
-  /** Leaves a peer's branch alone for a while, longer each time, by no fault of the peer: others did not give what they said they have of it. */
+  /** Leaves a blameless peer's branch alone, longer each time, because others did not give what they said they have of it. */
   spare(id: PeerId): void {
     const parked = this.#standing(id)
     const forMs = Math.min(SPARED_MS_MAX, PARK_MS * 2 ** Math.min(TIMES_MAX, parked.looks))
     this.#rest(id, { ...parked, looks: parked.looks + 1 }, forMs)
   }
 
-  /** The way that came to nothing last on a peer's branch: the other one is tried next, or one liar who offers it would keep us from both. */
+  /** The way that last came to nothing on a peer's branch. The other is tried next, or a liar who offers one would keep us from both. */
   failedOf(id: PeerId): Way | null {
     return this.#standing(id).failed
   }
@@ -165,41 +162,40 @@ export class Candidates {
     return this.#standing(id).failedState
   }
 
-  /** A way came to nothing on a peer's branch. */
   failed(id: PeerId, way: Way): void {
     const parked = this.#standing(id)
     const failedState = parked.failedState || way === 'snapshot'
     this.#note(id, { ...parked, failed: way, failedState, atMs: this.#sinceMs(parked) })
   }
 
-  /** A peer has shown that it has less than it claims: its claim counts no more. */
+  /** A peer has shown less than it claims. Its claim stops counting. */
   refute(id: PeerId): void {
     const atMs = this.#deps.clock.now()
     this.#note(id, { ...this.#standing(id), untilMs: atMs + PARK_MS_MAX, times: TIMES_MAX, atMs })
   }
 
-  /** A peer claims more work and shows nothing of it: that holds nothing up any more. */
+  /** Takes a peer's say: it claims more work and shows none of it. */
   discount(id: PeerId): void {
     const parked = this.#standing(id)
     this.#note(id, { ...parked, times: Math.max(parked.times, CHANCES_MAX), atMs: this.#deps.clock.now() })
   }
 
-  /** By how much longer than usual a peer is waited for. */
+  /** Factor by which a peer is waited for longer than usual. */
   patienceFor(id: PeerId): number {
     return this.isHeard(id) ? this.#patience : 1
   }
 
-  /** No peer with a say claims more than we have: from now on peers are waited for as usual. */
+  /** No peer with a say claims more than we have, so peers are waited for as usual again. */
   calm(): void {
     this.#patience = 1
   }
 
-  /** Whether a peer may be slow at no cost, for it may be our own line. It may once, or a few peers would have us wait ever longer. */
+  /** Whether a peer may be slow at no cost, since it may be our own line. Only once, or a few peers would make us wait ever longer. */
   mayBeSlow(id: PeerId): boolean {
     return this.isHeard(id) && !this.#standing(id).wasSlow
   }
 
-  /** A peer gave way because it was slow, and had shown something. Where that led us further it is not left alone for long, but may lose its say. */
+  /** Notes that a peer gave way as too slow. If it led us further, its branch is not left alone for long, but it may lose its say. */
   slow(id: PeerId, isFurther: boolean): void {
     if (this.mayBeSlow(id)) {
       this.#patience = Math.min(2 * this.#patience, PATIENCE_MAX)
@@ -209,20 +205,20 @@ export class Candidates {
     if (isFurther) this.#rest(id, this.#standing(id), PARK_MS)
   }
 
-  /** A peer was waited for while all others waited, and showed nothing. */
+  /** Notes that a peer showed nothing while all others waited for it. */
   heldUp(id: PeerId, waitedMs: number): void {
     if (waitedMs > HELD_UP_MS) this.discount(id)
   }
 
-  /** A peer's branch may be looked at again at once; how often it led nowhere stays known. */
+  /** Lets a peer's branch be looked at again at once. Its fruitless looks stay known. */
   free(id: PeerId): void {
     const parked = this.#parkedOf(id).get(this.nameOf(id))
     if (parked !== undefined) this.#note(id, { ...parked, untilMs: 0 })
   }
 
   /**
-   * A peer's branch was good: how often it led nowhere is forgotten once it has shown all that it ever claimed. Where others claim more, it
-   * was looked at all the same, and comes behind them: a chain can be shown a block at a time.
+   * A peer's branch was good. Its fruitless looks are forgotten once it has shown all that it ever claimed. If others claim more, the look
+   * still counts and they go first: a chain can be shown one block at a time.
    */
   unpark(id: PeerId): void {
     const parked = this.#standing(id)
@@ -235,11 +231,10 @@ export class Candidates {
   }
 
   /**
-   * The peer whose branch is to be followed next, undefined if nobody claims more work than our head has. Peers that we
-   * chose come before those that chose us: whoever wants to waste our time can make many of the latter. Those without a say, which led
-   * nowhere too often, come behind their like, whatever they claim. Of the others those that dispute a branch come first, and then those
-   * that were looked at in vain less often: a few that claim most must not take turns. Behind those are peers that only showed a header
-   * without a parent, which costs nothing; they take turns.
+   * The peer whose branch is followed next; undefined if none leads on. Chosen peers go before those that came to us, of which an attacker
+   * can make many. Within both: first peers with a say that claim more work than our head, then such peers without a say, then peers that
+   * only showed a header without a known parent, which costs nothing. Peers that dispute a branch go before their like, then those with
+   * fewer fruitless looks: a few that claim most must not take turns. The last kind takes turns.
    */
   best(isBusy: (id: PeerId) => boolean): Peer | undefined {
     const free = this.#deps.peers.list().filter(({ info }) => !isBusy(info.id))
@@ -247,36 +242,35 @@ export class Candidates {
   }
 
   /**
-   * Whether another peer's branch could be followed in place of a peer's. A peer that we chose, and that has a say, gives way to others
-   * that we chose. Strangers count only where it was waited for long: they can be any number, and claim whatever they like.
+   * Whether another branch could be followed instead of a peer's. A chosen peer with a say gives way only to other chosen ones. Strangers
+   * can be any number and claim anything, so they count only after a long wait.
    */
   mayReplace(id: PeerId, isLong: boolean, isBusy: (id: PeerId) => boolean): boolean {
     const isEqual = isLong || !this.isHeard(id) || !this.#hasSay(id)
     return this.best((other) => other === id || isBusy(other) || !(isEqual || this.isHeard(other))) !== undefined
   }
 
-  /** Peers whose claims hold others up: where we chose peers, those that came to us, which can be any number, have no say. */
+  /** Peers whose claims hold others up. If there are chosen peers, only they: those that came to us can be any number. */
   heard(): readonly Peer[] {
     const peers = this.#deps.peers.list()
     return peers.some(isChosen) ? peers.filter(isChosen) : peers
   }
 
-  /** Whether a peer is one of them. */
   isHeard(id: PeerId): boolean {
     return this.heard().some(({ info }) => info.id === id)
   }
 
-  /** Those of them that claim more work than this, and have not led nowhere too often. */
+  /** Those of `heard` that claim more work than this and still have a say. */
   rivals(totalWork: bigint): readonly Peer[] {
     return this.heard().filter(({ info, head }) => head.totalWork > totalWork && this.#hasSay(info.id))
   }
 
-  /** Whether a peer claims more work than our head has, leaving out those that were tried in vain more than once. */
+  /** Whether a peer with fewer than two fruitless looks claims more work than our head has. */
   isAnyAhead(): boolean {
     return this.#promising().length > 0
   }
 
-  /** Height of the heaviest head that is claimed by a peer that was not tried in vain; 0 without any. */
+  /** Height of the highest head claimed by a peer with fewer than two fruitless looks; 0 if there is none. */
   targetHeight(): number {
     return Math.max(0, ...this.#promising().map(({ head }) => head.height))
   }
@@ -288,12 +282,12 @@ export class Candidates {
     })
   }
 
-  /** Leaves a branch alone for so long, by no fault of its peer. */
+  /** Leaves a blameless peer's branch alone for `ms`. */
   #rest(id: PeerId, parked: Parked, ms: number): void {
     this.#note(id, { ...parked, untilMs: this.#deps.clock.now() + ms, atMs: this.#sinceMs(parked) })
   }
 
-  /** When a standing began to count that is noted anew: what led nowhere is not remembered for longer by what came later. */
+  /** Start time for a changed record. Later events must not make us remember a fruitless look for longer. */
   #sinceMs({ times, atMs }: Parked): number {
     return times > 0 ? atMs : this.#deps.clock.now()
   }
@@ -335,12 +329,11 @@ export class Candidates {
   }
 }
 
-/** Whether we chose a peer; any number of those that came to us may be one. */
+/** Whether we chose a peer. An attacker can make any number of the others. */
 export function isChosen({ info }: Pick<Peer, 'info'>): boolean {
   return info.direction === 'outbound'
 }
 
-/** Where a peer listens, without its id. */
 function placeOf({ address }: PeerInfo): string {
   return address.split('/p2p/', 1)[0] as string
 }

@@ -1,5 +1,5 @@
+import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import { shortSha256 } from '../../../consensus/crypto/hash.ts'
 import { equal, writeHex } from '../../../consensus/primitives/bytes.ts'
 import { fault } from '../../../consensus/primitives/fault.ts'
@@ -8,18 +8,15 @@ import type { BlockRef } from './denials.ts'
 import type { HeaderPage, HeaderWalk, RunSurroundings } from './header-walk.ts'
 
 /**
- * What a branch claims to be, page by page: sizes and commitments. A page of 2,000 headers takes 40 bytes, so the claim of
- * ten million headers takes 200 KB, and none of them is hashed before it suffices.
+ * What a branch claims to be, as sizes and commitments of its pages. A page of 2,000 headers takes 40 bytes, so the claim of ten million
+ * headers takes 200 KB. None is hashed before the claim suffices.
  */
 export interface Claim {
-  /** What the branch stands on. */
+  /** The block that the branch stands on. */
   readonly base: HeaderTip
   readonly sizes: readonly number[]
   readonly commitments: readonly Uint8Array[]
-  /**
-   * Set where the work of all of it was proven: its end, a block so far below that all who follow this branch have it, and whether it
-   * ended at a header from the future.
-   */
+  /** Set once all its work is proven: its end, a block below that all who follow it have, and whether a header from the future ended it. */
   readonly proven?: { readonly tip: HeaderTip; readonly buried: BlockRef; readonly isEarly: boolean }
 }
 
@@ -34,17 +31,17 @@ export function commitmentTo(headers: readonly HeaderTip[]): Uint8Array {
   return shortSha256(ids)
 }
 
-/** Whether a branch that claims so much work is worth hashing: the release knows of as much, and it is near our own head. */
+/** Whether a branch claims enough work to be worth hashing: what the release knows of, and about as much as our own head. */
 export function isClaimEnough(chain: ClaimJudge, totalWork: bigint): boolean {
-  return totalWork >= chain.ruleBook.params.minimumWork && chain.isNearHead(totalWork)
+  return totalWork >= chain.ruleBook.params.minimumWork && totalWork >= chain.leastWork
 }
 
 /** The part of a chain that judges claims. */
-export type ClaimJudge = Pick<Chain, 'ruleBook' | 'isNearHead'>
+export type ClaimJudge = Pick<Chain, 'ruleBook' | 'leastWork'>
 
 /**
- * Walks along a branch and keeps commitments alone until what it claims suffices. `p2p/claim` where the branch ends before;
- * `p2p/timeout` where its owner is too slow while `others` wait for their turn.
+ * Walks a branch, keeping only commitments, until its claim suffices. `p2p/claim` if it ends before; `p2p/timeout` if too slow for
+ * `others`.
  */
 export async function collectClaim(
   ...[walk, first, judge, { stopped, others }]: [HeaderWalk, HeaderPage, ClaimJudge, RunSurroundings]
@@ -52,7 +49,7 @@ export async function collectClaim(
   const sizes: number[] = []
   const commitments: Uint8Array[] = []
   for (let page = first; ; ) {
-    // A page of known headers, or behind a full one, is no page to ask for again.
+    // A page without new headers is not asked for again.
     if (page.headers.length > 0) {
       sizes.push(page.headers.length)
       commitments.push(commitmentTo(page.headers))

@@ -3,32 +3,29 @@ import type { PeerId } from '../network.ts'
 import { type Claim, type ClaimJudge, collectClaim } from './claim.ts'
 import type { HeaderPage, HeaderWalk } from './header-walk.ts'
 
-/** Branches whose claims are collected at once: a few slow ones must not keep the others from their turn. */
+/** Claims that are collected at once. A few slow ones must not hold up the others. */
 const COLLECTING_MAX = 3
 
-/**
- * What became of a claim: it suffices; its branch ended and it does not; it could not be collected to its end, for which its owner
- * was reported by then if it is to blame.
- */
+/** `enough`: the claim suffices. `too-little`: its branch ended before. `unknown`: not collected to its end; any blame was reported. */
 export type ClaimOutcome = 'enough' | 'too-little' | 'unknown'
 
-/** What claims are judged with, and who hears of errors after which the process must not go on. */
+/** What claims are judged with. `onFatal` hears of errors after which the process must not go on. */
 export interface ClaimsDependencies {
   readonly chain: ClaimJudge
   readonly onFatal: (error: unknown) => void
   readonly clock: Clock
 }
 
-/** So long the work of a branch is known that was proven, and whose peer left: it may come again, and others may have it. */
+/** How long the work of a proven branch stays known after its peer left. The peer may come back, and others may have the branch. */
 const LEFT_MS = 600_000
 
-/** Collects what branches claim that are too light to be hashed so far, beside everything else. */
+/** Collects the claims of branches that are too light to be hashed yet, while everything else goes on. */
 export class Claims {
   readonly #deps: ClaimsDependencies
   readonly #collected: (peer: PeerId, outcome: ClaimOutcome) => void
-  /** By the walk that collects: a peer that left and came back is collected by another. */
+  /** The walk that collects each claim. A peer that left and came back has a new walk. */
   readonly #collecting = new Map<PeerId, HeaderWalk>()
-  /** Peers that came while as many claims as may be were collected. */
+  /** Peers that came while `COLLECTING_MAX` claims were being collected. */
   readonly #waiting = new Set<PeerId>()
   readonly #claims = new Map<PeerId, Claim>()
   /** The peer that left with the most proven work, and when. */
@@ -45,17 +42,17 @@ export class Claims {
     this.#stopped = true
   }
 
-  /** Peers whose claims are being collected, or wait for that: their branches are looked at when there is something new of them. */
+  /** Whether a peer's claim is being collected, or waits for it. Its branch is looked at again when there is news of it. */
   has(peer: PeerId): boolean {
     return this.#collecting.has(peer) || this.#waiting.has(peer)
   }
 
-  /** Work of the heaviest claim that is proven and waits to be followed, also if its peer left a while ago. */
+  /** Work of the heaviest proven claim that waits to be followed, even if its peer left a while ago. */
   get provenWork(): bigint {
     return this.provenBeside(null)
   }
 
-  /** The same, without that of one peer. */
+  /** The same without the claim of one peer. */
   provenBeside(peer: PeerId | null): bigint {
     const works = [...this.#claims].map(([owner, { proven }]) => (owner === peer ? 0n : (proven?.tip.totalWork ?? 0n)))
     const left = this.#left?.peer === peer ? 0n : this.#leftWork
@@ -67,22 +64,20 @@ export class Claims {
     return this.#deps.clock.now() - atMs < LEFT_MS ? work : 0n
   }
 
-  /** Keeps a claim until the peer's branch was looked at again. */
+  /** Keeps a claim until the peer's branch is looked at again. */
   put(peer: PeerId, claim: Claim): void {
     this.#claims.set(peer, claim)
   }
 
-  /** What a peer claimed. */
   of(peer: PeerId): Claim | undefined {
     return this.#claims.get(peer)
   }
 
-  /** Lets go of a claim. */
   drop(peer: PeerId): void {
     this.#claims.delete(peer)
   }
 
-  /** A peer is gone. */
+  /** Forgets a peer that is gone. Its proven work stays known for a while. */
   forget(peer: PeerId): void {
     const work = this.#claims.get(peer)?.proven?.tip.totalWork ?? 0n
     if (work > 0n && work >= this.#leftWork) this.#left = { peer, work, atMs: this.#deps.clock.now() }
@@ -91,12 +86,12 @@ export class Claims {
     if (this.#collecting.delete(peer)) this.#waiting.clear()
   }
 
-  /** Begins to collect; where as many are collected already the peer waits until one of them is over, or too slow. */
+  /** Begins to collect a claim. If enough are being collected, the peer waits until one of them is over or too slow. */
   collect(peer: PeerId, walk: HeaderWalk, first: HeaderPage): void {
     if (this.#collecting.size >= COLLECTING_MAX) return void this.#waiting.add(peer)
     this.#collecting.set(peer, walk)
     this.#collect(peer, walk, first).catch((error: unknown) => {
-      // What a claim is checked with may be closed by then.
+      // The chain's store may be closed by then.
       if (!this.#stopped) this.#deps.onFatal(error)
     })
   }

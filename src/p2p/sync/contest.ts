@@ -8,55 +8,55 @@ import type { Peer, Peers } from '../peers/peers.ts'
 import { pause, within } from '../relay/within.ts'
 import { type Candidates, isChosen } from './candidates.ts'
 import type { BlockRef } from './denials.ts'
-import { locatorBehind, locatorOf } from './locator.ts'
+import { locatorBehind, locatorOf } from './header-walk.ts'
 
-/** What is asked of other peers with. */
+/** What a contest works with. */
 export interface ContestDependencies {
   readonly chain: Chain
   readonly peers: Peers
   readonly clock: Clock
   readonly timers: Timers
-  /** Whether peers or seeds are configured, or have been met before. */
+  /** Whether peers or seeds are configured. */
   readonly expectsPeers: boolean
 }
 
-/** Blocks that a branch may lead on without being contested: as many can always be unwound again. */
+/** Blocks that a branch may lead on without a contest. As many can always be unwound. */
 const NEAR_BLOCKS = 600
-/** How long after the start, after this node had no peer, and after sleep no branch is followed far that came with a peer that we did not choose, while we have chosen none. */
+/** Wait for chosen peers before any branch is followed far: after sleep, and from the start on while none is connected. */
 export const CHOSEN_MS = 30_000
-/** The same where we have chosen some, until there are a few: the first that answers may be a liar. */
+/** The same wait while one or two chosen peers are connected. The first to answer may be a liar. */
 const OTHERS_MS = 5_000
 const CHOSEN_ENOUGH = 3
 const PATIENCE_MS = 5_000
 const LOOK_AGAIN_MS = 1_000
-/** Time between two looks that stands for sleep: no work of this node takes so long. */
+/** A gap between two looks that means sleep. No work of this node takes so long. */
 const SLEEP_MS = 20_000
-/** Times that a silent peer that we chose is asked, and the pause before each time: an honest one may be busy for a moment. */
+/** How often a silent chosen peer is asked, and the pause before each time. An honest one may be busy for a moment. */
 const QUESTIONS_MAX = 5
 const QUESTION_PAUSE_MS = 5_000
-/** What is fetched is broken off no more often for branches of peers that came to us: those may come without end. */
+/** While we have chosen no peer, a fetch is broken off at most once in this time. Peers that came to us could dispute without end. */
 const BREAK_MS = 60_000
 
-/** How long in all a peer whose claim is collected, but not proven yet, may hold others up, and of how many peers that is known. */
+/** How long in all a peer may hold others up while its claim is collected and not proven, and for how many peers that is remembered. */
 const HOLD_MS = 600_000
 const HELD_MAX = 1_024
 
 type Answer = 'shares' | 'lacks' | 'silent'
 
 /**
- * Asks peers that claim more work than a branch whether they have a block of it, before this node follows that branch farther than it
- * can come back. A branch of little work can be long: its blocks come late, and are easy from then on.
+ * Before this node follows a branch farther than it can come back, it asks peers that claim more work whether they have a block of it. A
+ * light branch can be long: its blocks come late, and are easy from then on.
  */
 export class Contest {
   readonly #deps: ContestDependencies
   readonly #candidates: Candidates
   readonly #isCollected: (id: PeerId) => boolean
-  /** When this node began to look for peers, and when it woke from sleep. */
+  /** Times when this node began to look for peers and when it woke from sleep. */
   #startedMs: number
   #wokeMs = Number.NEGATIVE_INFINITY
-  /** Since when peers hold others up whose claims are collected. */
+  /** Since when each peer whose claim is collected holds others up. */
   readonly #heldMs = new LruMap<string, { readonly sinceMs: number }>(HELD_MAX)
-  /** Peers that have a block that was asked about. */
+  /** The last block that a peer said it has. */
   readonly #sharing = new Map<PeerId, BlockId>()
   /** Height up to which no peer with more work disputes what was followed. */
   #clearHeight: number
@@ -64,7 +64,7 @@ export class Contest {
   #stopped = false
   #cancel: () => void = () => {}
 
-  /** `isCollected` tells of whom a claim is being collected. */
+  /** `isCollected` tells whether a peer's claim is being collected. */
   constructor(dependencies: ContestDependencies, candidates: Candidates, isCollected: (id: PeerId) => boolean) {
     this.#deps = dependencies
     this.#candidates = candidates
@@ -73,13 +73,13 @@ export class Contest {
     this.#clearHeight = dependencies.chain.head.header.height
   }
 
-  /** Begins to watch the clock: after sleep connections may be dead, and what peers said of themselves is old. */
+  /** Begins to watch the clock. After sleep connections may be dead, and peers' claims are old. */
   start(): void {
     const beganMs = this.#deps.clock.now()
     this.#cancel = this.#deps.timers.after(LOOK_AGAIN_MS, () => {
       const nowMs = this.#deps.clock.now()
       if (nowMs - beganMs > SLEEP_MS) this.#wokeMs = nowMs
-      // Where the clock was set back, no wait becomes longer by that.
+      // A clock that was set back must not make any wait longer.
       this.#wokeMs = Math.min(this.#wokeMs, nowMs)
       this.#startedMs = Math.min(this.#startedMs, nowMs)
       this.start()
@@ -91,19 +91,19 @@ export class Contest {
     this.#cancel()
   }
 
-  /** A peer is there. Behind the first one, and the first one that we chose, others may come. */
+  /** Waits anew for others after the first peer came, or the first chosen one. */
   came(peer: Peer): void {
     const others = this.#deps.peers.list().filter(({ info }) => info.id !== peer.info.id)
     if (others.length === 0 || (isChosen(peer) && !others.some(isChosen))) this.#waitAnew()
   }
 
-  /** A peer is gone. Where it was the last one that we chose, it may come again, or others. */
+  /** Waits anew after the last chosen peer left: it may come back, or others may come. */
   left(peer: Peer): void {
     this.#sharing.delete(peer.info.id)
     if (isChosen(peer) && !this.#deps.peers.list().some(isChosen)) this.#waitAnew()
   }
 
-  /** Whether peers that we choose may still come, who had no time to show their branches. */
+  /** Whether chosen peers may still come that had no time to show their branches. */
   get isEarly(): boolean {
     const { peers, clock, expectsPeers } = this.#deps
     const chosen = peers.list().filter(isChosen).length
@@ -119,21 +119,21 @@ export class Contest {
     while (!this.#stopped && peers.isReady(peer.info.id) && this.isEarly) await pause(timers, LOOK_AGAIN_MS)
   }
 
-  /** Whether a block that is passed on may be taken: beyond that only branches are followed, and contested. */
+  /** Whether a gossiped block may be taken. Farther than this only branches are followed, which are contested. */
   get mayExtend(): boolean {
     return this.#deps.chain.head.header.height - this.#clearHeight < NEAR_BLOCKS
   }
 
-  /** Whether a branch leads farther than what can be left again, or a peer that is heard claims to be farther. */
+  /** Whether a branch leads farther than can be unwound, or a peer that counts claims to be farther. */
   isFar(peer: Peer, height: number): boolean {
     const claimed = [peer, ...this.#candidates.heard()].map(({ head }) => head.height)
     return Math.max(height, ...claimed) - this.#clearHeight > NEAR_BLOCKS
   }
 
   /**
-   * Whether another peer that claims more work than a branch is proven to have shows one without a block; then its branch is looked at
-   * next. `height` is that of the branch's end: what is near can be left again, and is not disputed. Peers that say nothing are asked
-   * again for a while. Peers on the same branch are always ahead, and have the block.
+   * Whether another peer that claims more work than a branch is proven to have shows a branch without a block of it. Its branch is then
+   * looked at next. `height` is the end of the branch; near ones can be left again and are not disputed. Silent peers are asked again for a
+   * while. Peers on the same branch have the block.
    */
   async isDisputed(owner: Peer, block: BlockRef, totalWork: bigint, height: number): Promise<boolean> {
     if (!this.isFar(owner, height)) return false
@@ -143,12 +143,12 @@ export class Contest {
     return false
   }
 
-  /** The same, however near, and without asking silent peers again. */
+  /** The same at any distance, and without asking silent peers again. */
   isDisputedNow(owner: PeerId, block: BlockRef, totalWork: bigint): Promise<boolean> {
     return this.#isDenied(owner, block, totalWork, false)
   }
 
-  /** No peer disputes what was followed so far. */
+  /** Notes that no peer disputes what was followed so far. */
   clear(): void {
     this.#clearHeight = this.#deps.chain.head.header.height
   }
@@ -158,7 +158,7 @@ export class Contest {
     if (!isPatient && !peers.list().some(isChosen) && clock.now() - this.#brokenMs < BREAK_MS) return false
     for (let question = 1; !this.#stopped; question++) {
       const rivals = this.#candidates.rivals(totalWork).filter(({ info }) => info.id !== owner)
-      // What they have is being looked at.
+      // Their own branches are being looked at.
       if (rivals.some(({ info: { id } }) => this.#isCollected(id) && this.#mayHold(id))) return true
       const isOpen = (id: PeerId): boolean => this.#sharing.get(id) !== block.id && !this.#isCollected(id)
       const open = rivals.filter(({ info }) => isOpen(info.id))
@@ -185,7 +185,7 @@ export class Contest {
     return nowMs - sinceMs < HOLD_MS
   }
 
-  /** A peer that comes and goes makes this node wait half of the time at most. */
+  /** A peer that comes and goes makes this node wait at most half of the time. */
   #waitAnew(): void {
     const nowMs = this.#deps.clock.now()
     if (nowMs - this.#startedMs >= 2 * CHOSEN_MS) this.#startedMs = nowMs

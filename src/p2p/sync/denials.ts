@@ -9,27 +9,23 @@ const BLOCKS_MAX = 32
 /** A block that peers are asked about. */
 export type BlockRef = SnapshotRef
 
-/**
- * Blocks that peers said they lack, when they were asked about the branch of another one. A peer that then shows such a block on its own
- * branch disputed that one for nothing.
- */
+/** Blocks that peers denied having when asked about another branch. Showing such a block later proves the dispute baseless. */
 export class Denials {
   readonly #nameOf: (id: PeerId) => string
   readonly #blocks = new LruMap<string, readonly BlockRef[]>(NAMES_MAX)
 
-  /** `nameOf` tells by what a peer is known, also after it is gone. */
+  /** `nameOf` gives the name of a peer, even after it is gone. */
   constructor(nameOf: (id: PeerId) => string) {
     this.#nameOf = nameOf
   }
 
-  /** A peer says that it lacks a block. */
   note(peer: PeerId, { id, height }: BlockRef): void {
     const name = this.#nameOf(peer)
     const before = (this.#blocks.get(name) ?? []).filter((other) => other.id !== id)
     this.#blocks.set(name, [...before, { id, height }].slice(-BLOCKS_MAX))
   }
 
-  /** Whether a peer said that it lacks a block that it shows. What it said is forgotten then. */
+  /** Whether a peer shows a block that it said it lacks. Its denials are forgotten then. */
   takeBack(id: PeerId, isShown: (block: BlockRef) => boolean): boolean {
     const name = this.#nameOf(id)
     if (this.#blocks.get(name)?.some(isShown) !== true) return false

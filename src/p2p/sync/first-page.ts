@@ -5,25 +5,25 @@ import { isChosen } from './candidates.ts'
 import type { HeaderPage, HeaderWalk } from './header-walk.ts'
 import type { Signal } from './signal.ts'
 
-/** What a peer's first headers are waited for with. */
+/** What waiting for a peer's first headers works with. */
 export interface FirstPageDependencies {
   readonly peers: Peers
   readonly clock: Clock
-  /** Told whenever there is something to look at. */
+  /** Woken whenever there is something to look at. */
   readonly changed: Signal
   readonly stopped: () => boolean
 }
 
 const LOOK_AGAIN_MS = 1_000
-/** A peer that takes longer for its first headers gives way to others. The chosen are few, and a full page takes 5 s on a line of a Mbit/s. */
+/** A peer that takes longer gives way. Chosen peers are few and get more time: a full page takes 5 s at one Mbit/s. */
 const PATIENCE_MS = { chosen: 10_000, other: 5_000 }
-/** Pages of 2,000 headers that may hold nothing new: more than the blocks below a fork that can be followed, and its own. */
+/** Pages of 2,000 headers that may hold nothing new: more than the blocks below a fork that can be followed, and the branch's own. */
 const KNOWN_PAGES_MAX = 3
 
 /**
- * The first page with something new, or the last that was asked for. The steps of the locator double: behind the newest of its blocks that
- * a peer has may come pages of blocks that are stored here, below the fork and on the peer's branch. They are waited for
- * together no longer than one is; null where that is too long while others wait, or the node stops.
+ * The first page with something new, or the last one that was asked for. The steps of the locator double, so a peer may begin with pages of
+ * stored blocks, below the fork and of its own branch. All pages together are waited for as long as one. Null if that is too long while
+ * there are other peers, or if the node stops.
  */
 export async function firstNew(
   walk: HeaderWalk,
@@ -59,7 +59,7 @@ async function patiently(
   while (!came) {
     await changed.wait(LOOK_AGAIN_MS)
     const slow = clock.now() - startedMs >= patienceMs && peers.list().length > 1
-    // What it is checked with may be closed by then: a page that is given up fails unheard.
+    // A page that was given up may fail later, when the store is closed. That failure is ignored.
     if (stopped() || (!came && slow)) return null
   }
   return page

@@ -1,8 +1,8 @@
 import { checkHeaderClock } from '../../../consensus/block/check.ts'
 import { decodeHeader, HEADER_BYTES, type SealedHeader } from '../../../consensus/block/header.ts'
+import { extendTip, type HeaderTip, headerTipOf } from '../../../consensus/block/header-tip.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
 import { UNDO_BLOCKS } from '../../../consensus/chain/database.ts'
-import { extendTip, type HeaderTip, headerTipOf } from '../../../consensus/chain/header-tip.ts'
 import type { BlockEntry } from '../../../consensus/chain/layout.ts'
 import type { Clock, Pacer, Timers } from '../../../consensus/chain/ports.ts'
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
@@ -13,11 +13,10 @@ import type { Offence } from '../peers/offences.ts'
 import { askPatiently, Owed } from '../peers/patience.ts'
 import type { Peers } from '../peers/peers.ts'
 import { within } from '../relay/within.ts'
-import { HEADERS_MAX } from '../wire/messages.ts'
+import { HEADERS_MAX, LOCATOR_MAX } from '../wire/messages.ts'
 import type { Denials } from './denials.ts'
-import { locatorBehind, locatorOf } from './locator.ts'
 
-/** What headers are checked with. */
+/** What a header walk works with. */
 export interface WalkDependencies {
   readonly chain: Chain
   readonly peers: Peers
@@ -27,36 +26,35 @@ export interface WalkDependencies {
   readonly denials: Denials
 }
 
-/** Times that a busy peer is asked for the same page. */
 const BUSY_TIMES = 10
 
-/** Wait for a branch's owner that a full page makes up for: a line of a Mbit/s owes nothing. */
+/** Waiting that a full page makes up for. A line of one Mbit/s owes nothing. */
 export const PAGE_WORTH_MS = 5_000
-/** Wait beyond what was given after which the branch gives way to others: each page may come just in time. */
+/** Waiting not made up for after which the branch gives way. Pages that each come just in time would pass a limit for each page. */
 export const HEADERS_OWED_MS_MAX = 30_000
-/** Wait that a full page makes up for over a whole branch: pages that all come just in time would take hours. */
+/** Waiting that a full page makes up for over the whole branch. If every page came just in time, it would take hours. */
 export const PAGE_PACE_MS = 3_000
-/** Wait beyond that, over the whole branch, after which it gives way to others. */
+/** Waiting over the whole branch not made up for, after which it gives way to strangers too. */
 export const HEADERS_HELD_MS_MAX = 120_000
 const LOOK_AGAIN_MS = 1_000
 
-/** Headers of a peer's branch, oldest first, each checked on the one before by everything but its hash. */
+/** Headers of a peer's branch, oldest first. All checks on their parents but the hash were made. */
 export interface HeaderPage {
   readonly headers: readonly HeaderTip[]
   /** Whether the peer may have more of this branch. */
   readonly more: boolean
 }
 
-/** Tells whether another peer's branch could be followed instead. `isLong`: this one was waited for so long that strangers count too. */
+/** Whether another branch could be followed instead. `isLong`: the wait was so long that strangers count too. */
 export type Others = (isLong: boolean) => boolean
 
-/** How a page is asked for: see {@link HeaderWalk.next}. */
+/** How a page is asked for, see {@link HeaderWalk.next}. */
 interface PageWish {
   readonly claimed: boolean
   readonly others?: Others
 }
 
-/** What a walk, or a run along it, must know of the world around it. */
+/** What a walk, or a run along it, must know of its surroundings. */
 export interface RunSurroundings {
   readonly stopped: () => boolean
   readonly others: Others
@@ -64,20 +62,17 @@ export interface RunSurroundings {
 
 /** Where a walk begins. */
 export interface WalkStart {
-  /** Headers that were proven before and are not blocks of the chain yet: the walk goes on behind them. */
+  /** The proven header that the walk goes on behind, if it is no block of the chain yet. */
   readonly tip: HeaderTip | undefined
   /** Sizes of the pages, if the same ones are asked for again. */
   readonly sizes?: readonly number[]
-  /** Whether it also goes along a branch whose fork is older than what can be unwound. */
+  /** Whether it also follows a branch that forks below what can be unwound. */
   readonly deep?: boolean
-  /** By how much longer than usual it may be waited for while others wait. */
+  /** Factor by which it may be waited for longer than usual while others wait. */
   readonly patience?: number
 }
 
-/**
- * Walks along the branch of one peer, page by page, and reports the peer for what contradicts. The next page is asked for
- * while the last one is worked on; never more.
- */
+/** Walks the branch of one peer page by page and reports contradictions. One page is asked for while another is worked on, no more. */
 export class HeaderWalk {
   readonly #deps: WalkDependencies
   readonly #peer: PeerId
@@ -88,9 +83,8 @@ export class HeaderWalk {
   #ahead: Promise<Result<readonly Uint8Array[]>>
   #tip: HeaderTip | undefined
   #base: HeaderTip | undefined
-  /** Blocks of ours above the fork. */
   #depth = 0
-  /** Below the first new header all are stored, above it none: looking up each would take as long as checking it. */
+  /** False while headers may be stored. Above the first new header none is, and looking up each would take as long as checking it. */
   #fresh: boolean
   #early = false
   readonly #owed = new Owed(HEADERS_OWED_MS_MAX)
@@ -112,12 +106,12 @@ export class HeaderWalk {
     this.#ahead = this.#ask(tip?.id)
   }
 
-  /** End of what was walked; undefined before the first page. A block of the chain where the peer has nothing new. */
+  /** The last header of the walk; undefined before the first page. If the peer has nothing new, it is a block of the chain. */
   get tip(): HeaderTip | undefined {
     return this.#tip
   }
 
-  /** Whether the walk ended at a header from the future: nobody is to blame for what is not shown then. */
+  /** Whether the walk ended at a header from the future. No peer is to blame for what it does not show then. */
   get early(): boolean {
     return this.#early
   }
@@ -127,20 +121,20 @@ export class HeaderWalk {
     return this.#slow
   }
 
-  /** Time waited for pages; that in which this machine slept or worked on them is none, ms. */
+  /** Milliseconds waited for pages. Sleep of this machine and work on the pages do not count. */
   get waitedMs(): number {
     return this.#waitedMs
   }
 
-  /** What the first new header stands on. */
+  /** The block that the first new header stands on. */
   get base(): HeaderTip | undefined {
     return this.#base
   }
 
   /**
-   * The next page. After a fault, or a page without more, the walk is over; a peer that is to blame was reported. `claimed`: no work was
-   * shown for the pages before, so that checking this one is charged to the peer's share of the main thread, and waits for it. A
-   * slow peer is waited for as long as no `others` wait to be walked in its place; `p2p/timeout` if they do.
+   * The next page. The walk is over after a fault or a page without more; a peer that is to blame was reported. `claimed`: the pages before
+   * showed no work, so checking this one is charged to the peer's share of the main thread and waits for it. A slow peer is waited for
+   * until `others` wait to take its place; `p2p/timeout` then.
    */
   async next({ claimed, others = () => false }: PageWish): Promise<Result<HeaderPage>> {
     const limit = this.#limit
@@ -176,7 +170,7 @@ export class HeaderWalk {
     for (;;) {
       const lookedMs = clock.now()
       const raw = await within(timers, LOOK_AGAIN_MS, this.#ahead)
-      // Where this machine slept meanwhile, that was no wait for the peer.
+      // Time in which this machine slept is no wait for the peer.
       const waitedMs = Math.min(clock.now() - lookedMs, LOOK_AGAIN_MS)
       this.#owed.note(waitedMs, 0)
       this.#held.note(waitedMs, 0)
@@ -190,7 +184,7 @@ export class HeaderWalk {
     }
   }
 
-  /** What it shows it has, which may be newer by far than what it said last of itself: it is asked for its blocks, and held to its work. */
+  /** Notes the head that the peer shows, which may be newer than its last status. It is asked for its blocks and held to its work. */
   #noteShown(): void {
     if (this.#tip === undefined) return
     const { id, header, totalWork } = this.#tip
@@ -207,7 +201,7 @@ export class HeaderWalk {
     return askPatiently(patience, this.#peer, 'headers', { locator, limit: this.#limit })
   }
 
-  /** The headers up to one from the future, which ends the walk and is nobody's fault. */
+  /** Checks headers up to one from the future, which ends the walk and is no peer's fault. */
   async #checked(
     raw: readonly Uint8Array[],
     pacer: Pacer,
@@ -237,7 +231,7 @@ export class HeaderWalk {
 
   #extended(next: SealedHeader): Result<HeaderTip> {
     const tip = this.#tip
-    // A peer that changed its branch between two pages begins elsewhere; whatever it is, it is not this branch.
+    // A peer that changed its branch between two pages goes on elsewhere, so this is not the same branch.
     if (tip === undefined || next.header.parent !== tip.id) {
       const cause = fault('chain/unknown-parent', { parent: next.header.parent })
       return this.#isOnLocator(next) ? fail(cause) : this.#refuse('unasked', cause)
@@ -250,7 +244,7 @@ export class HeaderWalk {
     return this.#locator.includes(header.parent)
   }
 
-  /** Whether the header is that of a stored block, which becomes the tip. Before the first new one the fork is looked up. */
+  /** Whether the header is stored, and then makes it the tip. At the first new header the fork is looked up. */
   #skipKnown({ id, header }: SealedHeader): Result<boolean> {
     if (this.#fresh) return ok(false)
     const { database } = this.#deps.chain
@@ -273,7 +267,6 @@ export class HeaderWalk {
       : ok(false)
   }
 
-  /** Goes on behind a stored block. */
   #begin(entry: BlockEntry): void {
     const { database } = this.#deps.chain
     const { side, head } = database
@@ -289,3 +282,19 @@ export class HeaderWalk {
 }
 
 const REASON_TOO_MANY = { protocol: 'headers', reason: 'more headers than asked for' }
+
+/** Ids of the best chain from the head down, ever farther apart, genesis last. A peer that shares a block with us finds one. */
+export function locatorOf({ database, ruleBook }: Pick<Chain, 'database' | 'ruleBook'>): readonly BlockId[] {
+  const ids: BlockId[] = []
+  for (let height = database.head.header.height, step = 1; height > 0 && ids.length < LOCATOR_MAX - 2; height -= step) {
+    const id = database.idAt(height)
+    if (id !== undefined) ids.push(id)
+    if (ids.length > 4) step *= 2
+  }
+  return [...ids, ruleBook.genesis.block.id]
+}
+
+/** The locator for the next page behind the end of a branch, or for the branch that its owner changed to. */
+export function locatorBehind(tip: BlockId, locator: readonly BlockId[]): readonly BlockId[] {
+  return [tip, ...locator.filter((id) => id !== tip)].slice(0, LOCATOR_MAX)
+}

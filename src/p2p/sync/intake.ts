@@ -1,4 +1,5 @@
 import type { Block } from '../../../consensus/block/block.ts'
+import { earlyMs } from '../../../consensus/block/check.ts'
 import type { WorkVerifier } from '../../../consensus/block/pow.ts'
 import type { Chain, Foreknown, ImportOutcome } from '../../../consensus/chain/chain.ts'
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
@@ -8,8 +9,8 @@ import type { Address, BlockId } from '../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
+import { EARLY_MS_MAX } from '../relay/block-relay.ts'
 import { KEY_ADDRESSES_MAX } from '../wire/messages.ts'
-import { HeldBlocks } from './held-blocks.ts'
 import { fetchKeys } from './key-fetch.ts'
 
 /** What the intake works with. */
@@ -20,20 +21,20 @@ export interface IntakeDependencies {
   readonly clock: Clock
   readonly timers: Timers
   readonly log: NetworkLog
-  /** Called with errors after which the process must not go on: bugs in consensus, a failing disk. */
+  /** Hears of errors after which the process must not go on: bugs in consensus, a failing disk. */
   readonly onFatal: (error: unknown) => void
 }
 
-/** Each round brings keys that were not here, so a block that still lacks some after this many has a liar behind it. */
+/** Each round brings missing keys. A block that still lacks some after so many rounds comes from a liar. */
 const KEY_ROUNDS = 8
-/** Wait after the verifier failed until a stored branch is tried again; doubled each time. */
+/** Wait after a failure of the verifier until a stored branch is tried again. It doubles each time. */
 const RESUME_MS = 1_000
 const RESUME_MS_MAX = 60_000
+/** Blocks that are held, each up to a mebibyte: of all senders, of one. */
+const HELD_MAX = 16
+const HELD_MAX_EACH = 4
 
-/**
- * Where every block from other nodes enters the chain: fetches the keys that it lacks, holds what comes too early, and says
- * who is to blame for a bad one.
- */
+/** Where blocks of other nodes enter the chain: fetches missing keys, holds early blocks, and says which peer is to blame. */
 export class BlockIntake {
   readonly #deps: IntakeDependencies
   readonly #held: HeldBlocks
@@ -45,7 +46,7 @@ export class BlockIntake {
     this.#held = new HeldBlocks(dependencies, (block, from) => this.take(block, from))
   }
 
-  /** Ends all timers and drops what is held; calls under way end by themselves. */
+  /** Ends all timers and drops held blocks. Calls under way end by themselves. */
   stop(): void {
     this.#stopped = true
     this.#held.clear()
@@ -53,9 +54,8 @@ export class BlockIntake {
   }
 
   /**
-   * Imports a block. `from` answers for the block: name the peer on whose best chain it lies, and null where it was passed on
-   * before it was checked, as gossip is, for then no peer is to blame. A
-   * mismatch of roots counts as a false body. Faults are the chain's; it never rejects.
+   * Imports a block. `from` is the peer that answers for it, because it lies on that peer's best chain. Null for gossip, which is passed on
+   * unchecked, so no peer is to blame. A mismatch of roots counts as a false body. Faults are the chain's. It never rejects.
    */
   async take(block: Block, from: PeerId | null, known: Foreknown = {}): Promise<Result<ImportOutcome>> {
     let outcome = await this.#import(() => this.#deps.chain.import(block, known))
@@ -68,14 +68,14 @@ export class BlockIntake {
     return outcome
   }
 
-  /** Whether the block ends a stored branch that ought to be the best and is not yet: something held it up. */
+  /** Whether the block ends a stored branch that is heavier than the head: something held it up. */
   #isWaiting({ id }: Block, outcome: Result<ImportOutcome>): boolean {
     if (outcome.ok || outcome.fault.code !== 'chain/known-block') return false
     const { database, head } = this.#deps.chain
     return (database.entry(id)?.totalWork ?? 0n) > head.totalWork
   }
 
-  /** A block of a side branch was stored before its keys were missed: then the branch is what is tried again. */
+  /** Tries a block again. One of a side branch was stored before its keys were missed, so its branch is taken up instead. */
   async #again(block: Block, known: Foreknown): Promise<Result<ImportOutcome>> {
     const { chain } = this.#deps
     const stored = chain.database.entry(block.id)
@@ -101,7 +101,7 @@ export class BlockIntake {
     }
   }
 
-  /** Without this a heavier branch that is stored would wait for the next block. */
+  /** Without this a stored heavier branch would wait for the next block. */
   #resumeIn(ms: number): void {
     if (this.#stopped || this.#cancelResume !== null) return
     this.#cancelResume = this.#deps.timers.after(ms, () => void this.#resume(ms))
@@ -118,7 +118,7 @@ export class BlockIntake {
     }
   }
 
-  /** Whether any key came that was not here. */
+  /** Fetches missing keys. True if any came. */
   async #fetchKeys(block: Block, from: PeerId | null): Promise<boolean> {
     const { chain, log } = this.#deps
     const addresses = missingKeys(chain, block)
@@ -143,12 +143,71 @@ export class BlockIntake {
   }
 }
 
-/** Blocks of a branch that are looked through at most; what lies deeper shows in the next round. */
+interface Held {
+  readonly from: PeerId | null
+  readonly cancel: () => void
+}
+
+/** Blocks that our clock does not allow yet. Clocks differ, so no peer is to blame. Their work is checked before they take memory. */
+class HeldBlocks {
+  readonly #deps: IntakeDependencies
+  readonly #again: (block: Block, from: PeerId | null) => Promise<unknown>
+  readonly #held = new Map<BlockId, Held>()
+  #closed = false
+
+  /** `again` gets a block when its time has come. It must not reject. */
+  constructor(dependencies: IntakeDependencies, again: (block: Block, from: PeerId | null) => Promise<unknown>) {
+    this.#deps = dependencies
+    this.#again = again
+  }
+
+  get size(): number {
+    return this.#held.size
+  }
+
+  /** Holds a block if there is room and its work is true. Every cheap check but the clock's was passed. */
+  async hold(block: Block, from: PeerId | null): Promise<void> {
+    if (this.#room(block.id, from) && (await this.#proven(block)) && this.#room(block.id, from)) this.#keep(block, from)
+  }
+
+  clear(): void {
+    this.#closed = true
+    for (const { cancel } of this.#held.values()) cancel()
+    this.#held.clear()
+  }
+
+  #room(id: BlockId, from: PeerId | null): boolean {
+    if (this.#closed || this.#held.has(id) || this.#held.size >= HELD_MAX) return false
+    return [...this.#held.values()].filter((held) => held.from === from).length < HELD_MAX_EACH
+  }
+
+  async #proven({ id, bytes, header }: Block): Promise<boolean> {
+    const { chain, workVerifier } = this.#deps
+    if (chain.proven.has(id)) return true
+    const cost = chain.ruleBook.at(header.height).block.pow
+    const [good] = await workVerifier.verifyWork([{ bytes, target: header.target, cost }]).catch(() => [false])
+    if (good === true) chain.proven.add(id)
+    return good === true
+  }
+
+  #keep(block: Block, from: PeerId | null): void {
+    const { chain, clock, timers } = this.#deps
+    const waitMs = earlyMs(block, clock.now(), chain.ruleBook.at(block.header.height).block)
+    if (waitMs > EARLY_MS_MAX) return
+    const cancel = timers.after(Math.max(1, waitMs), () => {
+      this.#held.delete(block.id)
+      void this.#again(block, from)
+    })
+    this.#held.set(block.id, { from, cancel })
+  }
+}
+
+/** Blocks of a branch that are searched for missing keys. Deeper ones are found in the next round. */
 const BLOCKS_MAX = 256
 
 /**
- * Addresses whose keys a block needs and the registry lacks, those of stored side blocks below it too: all of a branch at
- * once saves a round for each. At most so many as one request names.
+ * Addresses whose keys a block and the stored side blocks below it need and the registry lacks, at most as many as one request names.
+ * Asking for a whole branch at once saves a round for each block.
  */
 function missingKeys({ keys, database }: Chain, block: Block): readonly Address[] {
   const missing = new Set<Address>()

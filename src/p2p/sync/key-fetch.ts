@@ -6,20 +6,19 @@ import type { PeerId } from '../network.ts'
 import type { Peer, Peers } from '../peers/peers.ts'
 import { within } from '../relay/within.ts'
 
-/** Peers that are asked for the same keys before giving up. */
 const PEERS_ASKED_MAX = 4
-/** How long one of them may keep us from asking the next one; what it still sends is taken. */
+/** How long one peer may keep us from asking the next one. A later answer is still taken. */
 const PATIENCE_MS = 2_000
 
-/** Whom keys are asked of, and by what time. */
+/** What fetching keys works with. */
 export interface KeySources {
   readonly peers: Peers
   readonly timers: Timers
 }
 
 /**
- * Asks peers for the keys behind addresses, `first` before the others, for a peer that has a block has the keys of those who signed
- * it, and of the others those that we chose. Every answer is checked against its address. The answer has what was found.
+ * Asks peers for the keys of addresses: `first` before the others, since a peer that has a block has its signers' keys, then chosen peers.
+ * Every key is checked against its address. The result has what was found.
  */
 export async function fetchKeys(
   { peers, timers }: KeySources,
@@ -53,7 +52,7 @@ function inOrder(peers: Peers, first: PeerId | null): readonly PeerId[] {
   return [...peers.list()].sort((a, b) => rank(a) - rank(b)).map(({ info }) => info.id)
 }
 
-/** The part of an answer that is true; one that is not condemns whoever gave it. */
+/** The true keys of an answer. A false one is reported. */
 function checked(
   ...[peers, id, wanted, reply]: [Peers, PeerId, readonly Address[], readonly Uint8Array[]]
 ): readonly AddressKeys[] {

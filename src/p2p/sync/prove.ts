@@ -1,28 +1,30 @@
+import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
 import type { WorkVerifier } from '../../../consensus/block/pow.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { PeerId } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
-import { type Claim, keepsClaim } from './claim.ts'
+import { type Claim, commitmentTo, keepsClaim } from './claim.ts'
+import type { BlockRef } from './denials.ts'
 import type { HeaderPage, HeaderWalk, Others } from './header-walk.ts'
+import type { Running } from './reporter.ts'
 
-/** One hash on one core, for the budget of whoever sent the header. */
+/** Milliseconds of one core for one hash, charged to the peer that sent the header. */
 const HASH_MS = 0.125
-/** The first batch of a peer costs a liar a ban and us some milliseconds; later ones are large enough to keep all threads busy. */
+/** The first batch is small: a lie in it costs us some milliseconds and the liar a ban. Later ones keep all threads busy. */
 const BATCH_FIRST = 64
 const BATCH_MAX = 512
 
-/** What proves headers. */
+/** What a prover works with. */
 export interface ProveDependencies {
   readonly chain: Chain
   readonly peers: Peers
   readonly workVerifier: WorkVerifier
 }
 
-/** What became of a batch: nobody's work is false where the threads failed, or the peer's allowance is used up. */
+/** What became of a batch. `unproven`: the threads failed, or the peer's allowance is used up. Then no header is known to be false. */
 export type Proof = 'proven' | 'false' | 'unproven'
 
-/** Checks the proof of work of one peer's headers, in growing batches, and remembers what is proven. */
+/** Checks the proof of work of one peer's headers in growing batches, and remembers what is proven. */
 export class Prover {
   readonly #deps: ProveDependencies
   readonly #peer: PeerId
@@ -33,7 +35,7 @@ export class Prover {
     this.#peer = peer
   }
 
-  /** Proves headers in their order; stops at the first batch with a false one, whose sender is reported. It never rejects. */
+  /** Proves headers in order, up to the first batch with a false one, whose sender is reported. It never rejects. */
   async prove(headers: readonly HeaderTip[]): Promise<Proof> {
     const { proven } = this.#deps.chain
     const open = headers.filter(({ id }) => !proven.has(id))
@@ -48,7 +50,7 @@ export class Prover {
     return 'proven'
   }
 
-  /** Takes headers for proven that were proven before. */
+  /** Accepts headers that were proven before. */
   async trust(headers: readonly HeaderTip[]): Promise<Proof> {
     for (const { id } of headers) this.#deps.chain.proven.add(id)
     return 'proven'
@@ -75,10 +77,10 @@ export class Prover {
   }
 }
 
-/** How the proving of a branch ended: at the branch's end; because its owner broke off, lied or changed it; because nobody wants more. */
+/** How proving a branch ended. `broken`: its owner broke off, lied or changed it. `unwanted`: `take` wanted no more. */
 export type ProvenEnd = 'complete' | 'broken' | 'unwanted'
 
-/** A branch to be proven: where it is walked, and what it claimed before if it had to. */
+/** A branch to prove: its walk, and what it claimed before if it had to. */
 export interface Unproven {
   readonly walk: HeaderWalk
   readonly first: HeaderPage
@@ -86,8 +88,8 @@ export interface Unproven {
 }
 
 /**
- * Proves a peer's branch to its end. A page is fetched and checked while the one before is hashed. `take` receives what is
- * proven, in order; false from it ends the work. With `others` a peer whose pages come too slowly gives way where others wait.
+ * Proves a peer's branch to its end. Each page is fetched and checked while the one before is hashed. `take` gets proven headers in order
+ * and ends the work with false. With `others`, a peer whose pages come too slowly gives way to a waiting one.
  */
 export async function proveBranch(
   { walk, first, claim }: Unproven,
@@ -107,5 +109,52 @@ export async function proveBranch(
     const next = await following
     if (!next.ok) return 'broken'
     page = next.value
+  }
+}
+
+/** All peers that follow a branch have the block this far below its end, even if their newest blocks differ. */
+const BURIED_BLOCKS = 100
+
+/**
+ * Proves the work of a branch to its end while another is followed, and keeps only commitments, 40 bytes a page. The branch takes the place
+ * of another only once it is known to have more work.
+ */
+export class ProofRun implements Running {
+  readonly state = 'headers'
+  readonly part = null
+  headersHeight = 0
+  totalWork = 0n
+  readonly #deps: ProveDependencies
+  readonly #peer: PeerId
+  readonly #others: Others
+
+  constructor(dependencies: ProveDependencies, peer: PeerId, others: Others) {
+    this.#deps = dependencies
+    this.#peer = peer
+    this.#others = others
+  }
+
+  /** The proven branch; null if it could not be proven to its end. It never rejects. */
+  async run(unproven: Unproven): Promise<Claim | null> {
+    const { base } = unproven.walk
+    const commitments: Uint8Array[] = []
+    const sizes: number[] = []
+    let newest: readonly BlockRef[] = []
+    let tip: HeaderTip | undefined
+    const take = async (headers: readonly HeaderTip[]): Promise<boolean> => {
+      // An empty page behind a full one is not asked for again.
+      if (headers.length === 0) return true
+      sizes.push(headers.length)
+      commitments.push(commitmentTo(headers))
+      newest = [...newest, ...headers.map(({ id, header }) => ({ id, height: header.height }))].slice(-BURIED_BLOCKS)
+      tip = headers.at(-1) ?? tip
+      this.headersHeight = tip?.header.height ?? 0
+      this.totalWork = tip?.totalWork ?? 0n
+      return true
+    }
+    const end = await proveBranch(unproven, new Prover(this.#deps, this.#peer), take, this.#others)
+    if (end !== 'complete' || base === undefined || tip === undefined) return null
+    const buried = newest.length < BURIED_BLOCKS ? { id: base.id, height: base.header.height } : (newest[0] as BlockRef)
+    return { base, sizes, commitments, proven: { tip, buried, isEarly: unproven.walk.early } }
   }
 }

@@ -1,7 +1,7 @@
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
+import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 
-/** A proven header whose block is to come; the header itself is decoded again when it does. */
+/** A proven header whose block is to come. The header is decoded again when it does. */
 export interface BranchHeader {
   readonly id: BlockId
   readonly parent: BlockId
@@ -9,25 +9,23 @@ export interface BranchHeader {
   readonly bytes: Uint8Array
 }
 
-/** Headers proven ahead of their blocks at most: about 18 MB. */
+/** Headers that are proven ahead of their blocks: about 18 MB. */
 const WINDOW_HEADERS = 32_768
 
-/** The proven headers of the branch that is followed, from the first whose block is not imported yet. */
+/** The proven headers of the followed branch, from the first whose block is not imported yet. */
 export class ProvenBranch {
   #headers: BranchHeader[] = []
-  /** How many were let go at the front of the array; it is cut now and then. */
+  /** Dropped headers at the front of the array, which is cut now and then. */
   #dropped = 0
   #totalWork = 0n
   #height = 0
-  /** Whether the peer has no more, as far as it was asked. */
+  /** Whether the peer has shown no more. */
   complete = false
 
-  /** Work up to the end. */
   get totalWork(): bigint {
     return this.#totalWork
   }
 
-  /** Height of the end. */
   get height(): number {
     return this.#height
   }
@@ -36,7 +34,7 @@ export class ProvenBranch {
     return this.#headers.length - this.#dropped
   }
 
-  /** Whether no more may be proven until blocks have come. */
+  /** Whether blocks must come before more is proven. */
   get full(): boolean {
     return this.length >= WINDOW_HEADERS
   }
@@ -54,7 +52,7 @@ export class ProvenBranch {
     this.#height = last.header.height
   }
 
-  /** Lets go of the first header: its block is imported. */
+  /** Drops the first header, whose block is imported. */
   shift(): void {
     this.#dropped += 1
     if (this.#dropped < 1_024) return

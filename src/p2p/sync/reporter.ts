@@ -1,20 +1,19 @@
+import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
 import { workOfTarget } from '../../../consensus/block/pow.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
 import type { NetworkLog } from '../network.ts'
 import type { Peers } from '../peers/peers.ts'
 import type { Candidates } from './candidates.ts'
 import { RateMeter, type SyncProgress, type SyncState } from './progress.ts'
 
-/** What is being done, as far as the report needs it. */
+/** What is being done, as the report needs it. */
 export interface Running {
   readonly state: 'headers' | 'snapshot' | 'bodies'
-  /** Height up to which headers are proven; 0 where none is. */
+  /** Height up to which headers are proven; 0 if none are. */
   readonly headersHeight: number
-  /** Work that is proven to stand on the branch. */
   readonly totalWork: bigint
-  /** Part of the present stage, 0 to 1, where blocks do not tell it. */
+  /** Finished part of the present stage, 0 to 1; null if the blocks tell it. */
   readonly part: number | null
 }
 
@@ -29,19 +28,19 @@ interface ReporterDependencies {
 
 const TICK_MS = 1_000
 const LOG_MS = 10_000
-/** Nobody connected for so long after the start: then this node goes on alone. */
+/** A node without a peer this long after its start goes on alone. */
 const ALONE_MS = 10_000
 /**
- * What peers claim without proof counts for so long, all their claims together: a claim costs nothing, and must not keep this node
- * from its work. Neither a new peer nor a new block begins the time anew, for both come without end.
+ * How long unproven claims of peers count, all together. A claim costs nothing, so claims must not keep this node from its work. New peers
+ * and new blocks do not restart the time, because both come without end.
  */
 const UNPROVEN_MS = 10_000
 const UNREACHABLE =
   'a heavier branch forks below the blocks that this node can unwind: nothing is mined or sold here; only a fresh data folder can join it'
-/** So many blocks behind a proven heavier branch, what this node shows is old. */
+/** So many blocks behind a proven heavier branch, this node counts as behind. */
 const BEHIND_BLOCKS = 10
 
-/** Says how far the synchroniser has come: to listeners, to the log, to whoever asks. */
+/** Tells listeners, the log and callers how far the synchroniser has come. */
 export class Reporter {
   readonly #deps: ReporterDependencies
   readonly #candidates: Candidates
@@ -61,7 +60,7 @@ export class Reporter {
   #loggedMs = Number.NEGATIVE_INFINITY
   #told = ''
 
-  /** `provenWork` tells the work of the heaviest branch that is proven and waits to be followed. */
+  /** `provenWork` gives the work of the heaviest proven branch that waits to be followed. */
   constructor(
     dependencies: ReporterDependencies,
     candidates: Candidates,
@@ -92,7 +91,7 @@ export class Reporter {
     this.#listeners.push(listener)
   }
 
-  /** A proven branch that cannot be followed has more work than ours: what this node shows is not what the network has agreed on. */
+  /** Notes a proven heavier branch that cannot be followed. From then on this node is not at what the network agreed on. */
   noteUnreachable({ id, header, totalWork }: HeaderTip): void {
     this.#unreachableWork = totalWork
     const facts = { branchHeight: header.height, branchId: id, height: this.#deps.chain.head.header.height }
@@ -100,13 +99,12 @@ export class Reporter {
     this.refresh()
   }
 
-  /** So many blocks joined the best chain. */
   connected(count: number): void {
     this.#connected += count
     this.#rate.note(this.#deps.clock.now(), this.#connected)
   }
 
-  /** Works out anew whether this node is behind, and tells whoever listens where that or the state changed. */
+  /** Works out again whether this node is behind. Listeners hear if that or the state changed. */
   refresh(): void {
     const before = this.#behind
     this.#behind = this.#isBehind()
@@ -159,7 +157,7 @@ export class Reporter {
     return this.#candidates.isAnyAhead() && this.#isClaimFresh()
   }
 
-  /** Without the work that the release knows of, any claim is better than our head. */
+  /** While our head lacks the work that the release knows of, any claim is better. */
   #isClaimFresh(): boolean {
     const { chain, clock } = this.#deps
     if (chain.head.totalWork < chain.ruleBook.params.minimumWork) return true

@@ -1,6 +1,6 @@
 import type { Timers } from '../../../consensus/chain/ports.ts'
 
-/** Wakes whoever waits for something to have changed. */
+/** Wakes callers that wait for a change. */
 export class Signal {
   readonly #timers: Timers
   readonly #waiting = new Set<() => void>()
@@ -9,12 +9,11 @@ export class Signal {
     this.#timers = timers
   }
 
-  /** Wakes all who wait now. */
   wake(): void {
     for (const resolve of [...this.#waiting]) resolve()
   }
 
-  /** Waits until somebody wakes, so many ms at most. Look again afterwards: it may be either. */
+  /** Waits for `wake`, at most this long. The caller must look again, since it cannot tell which it was. */
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {

@@ -4,44 +4,37 @@ import type { PeerId } from '../network.ts'
 import type { Peer } from '../peers/peers.ts'
 import type { SnapshotRef } from '../wire/messages.ts'
 
-/** Peers that are remembered for having offered what came to nothing. */
 const FAILED_MAX = 1_024
-/** An offer of a peer that we chose counts as so many of peers that came to us, who may be one: more than can be connected. */
+/** Weight of a chosen peer's offer in offers of peers that came to us, all of which may be one attacker: more than can be connected. */
 const CHOSEN_WEIGHT = 4_096
-/** Failures of a peer that are counted. */
 const FAILURES_MAX = 64
 
-/** A snapshot with what speaks for it. */
 interface Offer {
   readonly ref: SnapshotRef
   weight: number
-  /** Whether the peer offers it whose branch is followed. */
+  /** Whether the peer whose branch is followed offers it. */
   isOwn: boolean
 }
 
 /**
- * Chooses the snapshot that is taken. That a peer has one is a claim, which costs nothing: the newest one may be a liar's alone, who
- * gives none of it, or a page at a time for ever. So what most peers offer comes first, and each time that one of its offers came to
- * nothing a peer counts for half: another offer costs a liar nothing.
+ * Chooses the snapshot to take. An offer costs nothing: the newest one may be a liar's alone, who gives none of it, or a page at a time for
+ * ever. So the offer of most peers goes first, and each failed offer of a peer halves its weight.
  */
 export class SnapshotChoice {
   readonly #nameOf: (peer: PeerId) => string
   #failures = new LruMap<string, number>(FAILED_MAX)
 
-  /** `nameOf` names peers so that a name is dear to change. */
+  /** `nameOf` gives a name of a peer that is dear to change. */
   constructor(nameOf: (peer: PeerId) => string) {
     this.#nameOf = nameOf
   }
 
-  /** The usable snapshot that most speaks for; on a tie one that `owner` offers, who shows that branch, then the newest. */
+  /** The usable snapshot with most weight. On a tie one that `owner` offers, whose branch it is, then the newest. */
   best(peers: readonly Peer[], owner: PeerId, isUsable: (ref: SnapshotRef) => boolean): SnapshotRef | undefined {
     return this.#offers(peers, owner, isUsable)[0]?.ref
   }
 
-  /**
-   * Whether peers that do not offer the snapshot that is taken, which may be a liar's alone, offer another one, for which at least half as
-   * much speaks.
-   */
+  /** Whether peers that do not offer this snapshot offer another with at least half its weight. This one may be a liar's alone. */
   hasRival(peers: readonly Peer[], { id }: SnapshotRef, isUsable: (ref: SnapshotRef) => boolean): boolean {
     const own = this.#offers(peers, null, (ref) => ref.id === id)[0]?.weight ?? 0
     const others = peers.filter(({ status }) => status.snapshots.every((ref) => ref.id !== id))
@@ -66,12 +59,12 @@ export class SnapshotChoice {
     return [...offers.values()].sort(order)
   }
 
-  /** Notes that a snapshot was taken: what came to nothing before is forgotten. */
+  /** Notes that a snapshot was taken. Earlier failures are forgotten. */
   succeeded(): void {
     this.#failures = new LruMap(FAILED_MAX)
   }
 
-  /** Notes that what these peers offered was not taken. */
+  /** Notes that the snapshot that these peers offered was not taken. */
   failed(offerers: readonly PeerId[]): void {
     for (const name of new Set(offerers.map(this.#nameOf)))
       this.#failures.set(name, Math.min(FAILURES_MAX, (this.#failures.get(name) ?? 0) + 1))

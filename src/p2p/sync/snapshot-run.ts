@@ -1,5 +1,5 @@
+import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
 import type { Chain } from '../../../consensus/chain/chain.ts'
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import { faultMessage } from '../../../consensus/primitives/fault.ts'
 import type { NetworkLog, PeerId } from '../network.ts'
 import type { Peer, Peers } from '../peers/peers.ts'
@@ -20,13 +20,13 @@ interface SnapshotRunDependencies extends BranchRunDependencies {
   readonly log: NetworkLog
 }
 
-/** What a run for a state must know besides. */
+/** What a run for a state must know of its surroundings. */
 export interface SnapshotSurroundings extends BranchSurroundings {
-  /** Whether its peer claims more work than this, which is all that it has. */
+  /** Whether the peer claims more work than this, which is all that it has shown. */
   readonly isShort: (totalWork: bigint) => boolean
-  /** The same as `isDisputed`, without asking silent peers again. */
+  /** `isDisputed` without asking silent peers again. */
   readonly isDisputedNow: (block: BlockRef, totalWork: bigint) => Promise<boolean>
-  /** Hears of a proven branch with more work than ours that this node cannot follow: its fork cannot be unwound to. */
+  /** Hears of a proven heavier branch that this node cannot follow, because it cannot unwind to the fork. */
   readonly onUnreachable: (tip: HeaderTip) => void
 }
 
@@ -37,19 +37,19 @@ interface Wish {
   readonly snapshotSetting: SnapshotSetting
 }
 
-/** A snapshot that saves fewer blocks than this is not worth it. */
+/** A snapshot that saves fewer blocks is not worth it. */
 const FAR_BEHIND_BLOCKS = 1_200
-/** A node that begins takes a state rather than blocks that come less than ten times a second, or so slowly that all of them would take four hours. */
+/** A node that begins takes a state if blocks come slower than ten a second, or so slowly that all of them would take four hours. */
 const BLOCK_WORTH_MS = 100
 const BLOCKS_MS_MAX = 14_400_000
-/** A take that waited for so long beyond what a slow line takes gives way to a snapshot of others. */
+/** A take that waited this long beyond what a slow line takes gives way to a snapshot of other peers. */
 const SLOW_MS_MAX = 600_000
-/** Blocks that must stand on a snapshot: a reorganisation below it would take a whole new state. */
+/** Blocks that must stand on a snapshot. A reorganisation below it would need a whole new state. */
 const BURIED_BLOCKS = 100
-/** How often those are asked whether they have its block, while a state is taken, who claim more work. */
+/** How often peers that claim more work are asked whether they have the snapshot's block while its state is taken. */
 const WATCH_MS = 5_000
 
-/** Proves a branch into the store of the snapshots, then takes a snapshot that lies on it deep enough. */
+/** Proves a branch into the store of the snapshots, then takes a snapshot that lies deep enough on it. */
 export class SnapshotRun implements Running {
   readonly #deps: SnapshotRunDependencies
   readonly #door: SnapshotDoor
@@ -58,9 +58,9 @@ export class SnapshotRun implements Running {
   #part = 0
   #totalWork: bigint
   #taking = false
-  /** Whether the state was broken off for another branch. */
+  /** Whether taking the state was broken off for another branch. */
   #gaveWay = false
-  /** Whether all headers are proven: what fails from then on is the snapshot. */
+  /** Whether all headers are proven. A failure after that is the snapshot's. */
   proven = false
 
   constructor(dependencies: SnapshotRunDependencies, door: SnapshotDoor, peer: PeerId, around: SnapshotSurroundings) {
@@ -72,8 +72,8 @@ export class SnapshotRun implements Running {
   }
 
   /**
-   * Whether a node that far behind begins from a snapshot: where it may, and must or wants to. What peers offer is a claim: after
-   * one way came to nothing the other one is taken where there is one.
+   * Whether this node begins from a snapshot, given the setting, how far it is behind, and what peers hold. Offers are only claims, so
+   * after one way came to nothing the other is tried if there is one.
    */
   static isWanted(wish: Wish, { head }: Peer, failed: Way | null): boolean {
     const { chain, peers, snapshots, snapshotSetting } = wish
@@ -84,16 +84,15 @@ export class SnapshotRun implements Running {
     if (failed === 'snapshot' && isHeld(peers.list())) return false
     if ((snapshots.keptTip()?.header.height ?? 0) > height) return true
     if (!SnapshotRun.isFar(head.height - height)) return false
-    // Where peers that we chose offer a state, the word of strangers that they have the blocks does not count against that.
+    // If chosen peers offer a state, strangers who claim to have the blocks do not count against it.
     const chosen = peers.list().filter(isChosen)
     const blocks = isHeld(SnapshotRun.isOffered(chosen, height) ? chosen : peers.list())
     return snapshotSetting === 'always' || failed === 'blocks' || !blocks
   }
 
   /**
-   * The wait that a block makes up for, in ms, before a state is taken in place of blocks. With a state what this node knows of the past
-   * ends, so one that has more blocks than it lacks, or failed to take one, does so only where blocks hardly come quicker than the chain
-   * grows.
+   * Milliseconds of waiting that one block makes up for before a state is taken instead. With a state this node loses its past. So a node
+   * that has more blocks than it lacks, or that failed to take a state, takes one only if blocks hardly come faster than the chain grows.
    */
   static worthMs({ head: { header }, ruleBook }: Chain, { head }: Peer, hasFailed: boolean): number {
     const lacking = head.height - header.height
@@ -103,12 +102,11 @@ export class SnapshotRun implements Running {
       : ruleBook.at(header.height).block.spacingMs / 2
   }
 
-  /** Whether one of these peers says it has a snapshot above a height. */
+  /** Whether any of these peers says it has a snapshot above a height. */
   static isOffered(peers: readonly Peer[], height: number): boolean {
     return peers.some(({ status }) => status.snapshots.some((ref) => ref.height > height))
   }
 
-  /** Whether so many blocks are worth a snapshot. */
   static isFar(blocks: number): boolean {
     return blocks >= FAR_BEHIND_BLOCKS
   }
@@ -129,7 +127,7 @@ export class SnapshotRun implements Running {
     return this.#taking ? this.#part : null
   }
 
-  /** Goes on until the state is taken or this peer leads no further. It rejects only with the disk. */
+  /** Runs until the state is taken or this peer leads no further. It rejects only if the disk fails. */
   async run(unproven: Unproven): Promise<RunEnd> {
     this.#deps.log.info(
       { peer: this.#peer, height: this.#deps.chain.head.header.height },
@@ -138,12 +136,12 @@ export class SnapshotRun implements Running {
     const prover = new Prover(this.#deps, this.#peer)
     const end = await proveBranch(unproven, prover, this.#keep, this.#around.others)
     if (this.#around.stopped()) return 'stopped'
-    // What it has shown so far is kept.
+    // The headers that it has shown so far are kept.
     if (end !== 'complete') return unproven.walk.slow ? 'slow' : 'failed'
     this.proven = true
     const tip = this.#door.keptTip()
     if (tip !== undefined && tip.totalWork <= this.#deps.chain.head.totalWork) {
-      // Lighter than ours after all. Whether that is less than the peer claimed is looked at elsewhere.
+      // Not heavier than ours after all. Elsewhere it is checked whether the peer claimed more.
       await this.#door.dropHeaders()
       return 'done'
     }
@@ -155,7 +153,7 @@ export class SnapshotRun implements Running {
     return this.#take(snapshot, tip)
   }
 
-  /** Asks about the block of the state for as long as that is taken. */
+  /** Asks about the snapshot's block while the state is taken. */
   async #watch(snapshot: SnapshotRef, { totalWork }: HeaderTip): Promise<void> {
     const { stopped, isDisputedNow } = this.#around
     while (this.#taking && !this.#gaveWay && !stopped()) {
@@ -174,7 +172,7 @@ export class SnapshotRun implements Running {
     return this.#deps.choice.best(this.#deps.peers.list(), this.#peer, (ref) => this.#isUsable(ref, tip))
   }
 
-  /** Whether a snapshot is on the kept headers, enough stands on it, and it has more work itself than our head: what stands on it may never come. */
+  /** Whether a snapshot is on the kept headers and deep enough, and heavier than our head by itself: the blocks on it may never come. */
   #isUsable({ height, id }: SnapshotRef, tip: HeaderTip): boolean {
     const { header, totalWork } = this.#deps.chain.head
     if (height <= header.height || height + BURIED_BLOCKS > tip.header.height) return false
@@ -211,14 +209,13 @@ export class SnapshotRun implements Running {
     this.#deps.log.warn({ snapshot: snapshot.id, reason: faultMessage(taken.fault) }, 'the snapshot was not taken')
     if (this.#around.stopped()) return 'stopped'
     if (taken.fault.code === 'chain/fork-too-deep') this.#around.onUnreachable(tip)
-    // What is there of the state is gone on with where the other branch turns out to be this one.
+    // The part that was taken is kept, in case the other branch turns out to be this one.
     if (this.#gaveWay) return 'gave-way'
     choice.failed(offerers)
-    // Another state is taken next, and the peer that shows the branch is not to blame.
+    // Another state is taken next. The peer that shows the branch is not to blame.
     return isTooSlow ? 'ungiven' : 'failed'
   }
 
-  /** Peers that say they have a snapshot. */
   #offerers(snapshot: SnapshotRef): readonly PeerId[] {
     const peers = this.#deps.peers.list()
     return peers

@@ -1,6 +1,5 @@
-import type { Chain } from '../../../consensus/chain/chain.ts'
-import { isNear } from '../../../consensus/chain/chain.ts'
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
+import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
+import { type Chain, leastWork } from '../../../consensus/chain/chain.ts'
 import type { Clock } from '../../../consensus/chain/ports.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { Result } from '../../../consensus/primitives/result.ts'
@@ -17,8 +16,8 @@ import type { BlockRef } from './denials.ts'
 import { type FirstPageDependencies, firstNew } from './first-page.ts'
 import { type HeaderPage, HeaderWalk, type Others, type RunSurroundings, type WalkDependencies } from './header-walk.ts'
 import type { SyncProgress } from './progress.ts'
-import { ProofRun } from './proof-run.ts'
 import type { Unproven } from './prove.ts'
+import { ProofRun } from './prove.ts'
 import { Reporter } from './reporter.ts'
 import { Signal } from './signal.ts'
 import { SnapshotChoice } from './snapshot-choice.ts'
@@ -28,17 +27,17 @@ import { SnapshotRun, type SnapshotSurroundings } from './snapshot-run.ts'
 /** What the synchroniser works with. */
 export interface SynchroniserDependencies extends Omit<BranchRunDependencies, 'sources'> {
   readonly log: NetworkLog
-  /** Null where this node takes no snapshots. */
+  /** Null if this node takes no snapshots. */
   readonly snapshots: SnapshotDoor | null
   readonly snapshotSetting: SnapshotSetting
-  /** Whether peers or seeds are configured, or have been met before: without any nobody is waited for. */
+  /** Whether peers or seeds are configured. Without any, no peer is waited for. */
   readonly expectsPeers: boolean
-  /** Called with errors after which the process must not go on. */
+  /** Hears of errors after which the process must not go on. */
   readonly onFatal: (error: unknown) => void
 }
 
 const LOOK_AGAIN_MS = 1_000
-/** So long after the last block proven headers give way to a lighter branch that no peer disputes: theirs may never be given. */
+/** Time without a block after which proven headers give way to a lighter undisputed branch. Their own blocks may never be given. */
 const STUCK_MS = 600_000
 
 /** Keeps this node at the heaviest proven branch of its peers. */
@@ -52,7 +51,7 @@ export class Synchroniser {
   readonly #contest: Contest
   readonly #gossip: GossipWait
   #run: BranchRun | SnapshotRun | ProofRun | null = null
-  /** Whether peers have shown branches that part farther back than can be unwound: then each is proven to its end before it is followed. */
+  /** Whether peers have shown branches that part farther back than can be unwound. Each is then proven to its end before it is followed. */
   #isContested = false
   #movedMs: number
   readonly #waiting: FirstPageDependencies
@@ -97,14 +96,14 @@ export class Synchroniser {
     })
   }
 
-  /** Begins; call once. */
+  /** Begins. Call it once. */
   start(): void {
     this.#reporter.start()
     this.#contest.start()
     this.#loop = this.#follow().catch((error: unknown) => this.#deps.onFatal(error))
   }
 
-  /** Ends; a block that is being imported is finished first. */
+  /** Ends. A block that is being imported is finished first. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#claims.stop()
@@ -114,13 +113,13 @@ export class Synchroniser {
     await this.#loop
   }
 
-  /** A peer showed a header whose parent is not here: its headers are looked at soon. */
+  /** A peer showed a header whose parent is not here. Its headers are looked at soon. */
   wanted(peer: PeerId): void {
     this.#candidates.want(peer)
     this.#changed.wake()
   }
 
-  /** Whether a block that is passed on may be taken: beyond that only branches are followed, and contested. */
+  /** Whether a gossiped block may be taken. Farther than this only branches are followed, which are contested. */
   get mayExtend(): boolean {
     return this.#contest.mayExtend
   }
@@ -129,7 +128,7 @@ export class Synchroniser {
     return this.#reporter.progress()
   }
 
-  /** Hears of progress: at most once a second, and whenever the state or `behind` changes. */
+  /** The listener hears progress at most once a second, and whenever the state or `behind` changes. */
   onProgress(listener: (progress: SyncProgress) => void): void {
     this.#reporter.onProgress(listener)
   }
@@ -164,7 +163,7 @@ export class Synchroniser {
     if (end === 'stopped' || end === 'collecting') return
     if (end === 'useless' || end === 'short')
       this.#deps.peers.report(id, 'useless', `claimed ${peer.head.id} at ${peer.head.height}`)
-    // One that led on by blocks, but not as far as it claimed, waits: a header from the future ends a branch, and blames no peer.
+    // A peer that led on, but not as far as it claimed, waits. A header from the future may have ended its branch, so no blame.
     const isReached = hasTakenState || peer.head.totalWork <= this.#deps.chain.head.totalWork
     if (end === 'done' && moved && isReached) {
       this.#isContested &&= !this.#candidates.isHeard(id)
@@ -175,13 +174,13 @@ export class Synchroniser {
     } else if (end === 'slow') this.#candidates.slow(id, isFurther)
     else if (end === 'ungiven') this.#candidates.spare(id)
     else if (end === 'short') this.#candidates.refute(id)
-    // What it has came by gossip before.
+    // Its blocks came by gossip before.
     else if (end === 'done' && isReached && this.#candidates.isHeard(id)) this.#candidates.rest(id, false)
     else this.#candidates.park(id)
     this.#deps.log.debug({ peer: id, end, height: this.#deps.chain.head.header.height }, 'followed a branch')
   }
 
-  /** `isBeside`: without what is kept, which gives way only to what is proven to have more work. */
+  /** `isBeside`: the kept headers are left aside. They give way only to a branch that is proven to have more work. */
   async #walk(peer: Peer, isBeside = false): Promise<RunEnd | 'collecting'> {
     const { id } = peer.info
     const isSnapshotWanted = SnapshotRun.isWanted(this.#deps, peer, this.#candidates.failedOf(id))
@@ -198,7 +197,7 @@ export class Synchroniser {
       if (kept === undefined || first.fault.code !== 'chain/unknown-parent') return 'failed'
       return this.#walk(peer, !(await this.#shortenKept(peer)))
     }
-    // It builds on the kept headers, and shows them by that.
+    // Its branch builds on the kept headers, so it has them.
     const isKeptShown = kept !== undefined && (walk.early || first.value.headers.length > 0)
     if (isKeptShown && this.#candidates.denials.takeBack(id, this.#isKept)) return 'failed'
     const { tip } = walk
@@ -212,7 +211,7 @@ export class Synchroniser {
       return 'collecting'
     }
     const unproven = { walk, first: first.value, claim }
-    // How far behind we are is shown, not claimed: headers that are kept make this node behind.
+    // How far behind we are is taken from what is shown, not from claims. Kept headers show that we are.
     const isShown =
       keptTip !== undefined ||
       first.value.more ||
@@ -230,7 +229,7 @@ export class Synchroniser {
 
   readonly #isKept = ({ id, height }: BlockRef): boolean => this.#deps.snapshots?.keptAt(height)?.id === id
 
-  /** Lets go of the newest kept headers, which may be stale, where a peer that is heard claims more; whether any were. */
+  /** Drops the newest kept headers, which may be stale, if a peer that counts claims more work. True if any were dropped. */
   async #shortenKept(peer: Peer): Promise<boolean> {
     const { snapshots } = this.#deps
     const work = snapshots?.keptTip()?.totalWork ?? 0n
@@ -238,25 +237,25 @@ export class Synchroniser {
     return snapshots.shortenHeaders()
   }
 
-  /** Proves a branch to its end before anything is done about it, and follows it where it has the most work. */
+  /** Proves a branch to its end before anything else, and follows it if it has the most work. */
   async #proveFirst(peer: Peer, unproven: Unproven, snapshots: SnapshotDoor | null): Promise<RunEnd> {
     const { id } = peer.info
     const known = unproven.claim?.proven && unproven.claim
     if (known && !keepsClaim(known, 0, unproven.first.headers)) return 'failed'
-    // One whose branch has grown since is proven from there on; what it claims now is held against that.
+    // If the branch has grown since, it is proven from there on, and the present claim is held against that.
     const isWhole = known?.proven !== undefined && !this.#isShort(peer, known.proven.tip.totalWork)
     const claim = isWhole ? known : await this.#proof(peer, unproven)
     if (typeof claim === 'string') return claim
     if (claim.proven === undefined || !this.#deps.peers.isReady(id)) return 'failed'
     const { tip, buried, isEarly } = claim.proven
-    // Another branch that waits is proven to have more, and may still be given.
-    const isOutweighed = !isNear(tip.totalWork, tip, this.#claims.provenWork) && !this.#isStuck
+    // Another branch that waits is proven to have more work, and may still be given.
+    const isOutweighed = tip.totalWork < leastWork(tip, this.#claims.provenWork) && !this.#isStuck
     const isLighter = tip.totalWork <= this.#deps.chain.head.totalWork || isOutweighed
     if (this.#isShort(peer, tip.totalWork)) return isEarly ? 'failed' : 'short'
     const kept = snapshots?.keptTip()
     const isOther = kept !== undefined && kept.id !== claim.base.id
     if (isLighter || (isOther && tip.totalWork <= kept.totalWork && !this.#isStuck)) return 'failed'
-    // Known while others are asked: until then this node is behind, and follows nothing lighter.
+    // Noted before others are asked. Until they answer this node is behind, and follows nothing lighter.
     this.#claims.put(id, claim)
     if (await this.#contest.isDisputed(peer, buried, tip.totalWork, tip.header.height)) return 'gave-way'
     if (this.#stopped) return 'stopped'
@@ -266,14 +265,14 @@ export class Synchroniser {
     return first.ok ? this.#prove(peer, { walk, first: first.value, claim }, snapshots) : 'failed'
   }
 
-  /** What a peer's branch is proven to be, or how it ended before its end. */
+  /** The proven claim of a peer's branch, or how proving it ended early. */
   async #proof({ info }: Peer, unproven: Unproven): Promise<Claim | RunEnd> {
     const run = new ProofRun(this.#deps, info.id, this.#othersOf(info.id))
     this.#run = run
     const claim = await run.run(unproven)
     if (claim !== null || this.#stopped) return claim ?? 'stopped'
     const { slow, waitedMs } = unproven.walk
-    // An honest peer that breaks off has shown more than any lighter branch that waits. It may not have outrun kept headers yet.
+    // An honest peer that breaks off has shown more than any lighter branch that waits. It may not have outrun the kept headers yet.
     const kept = this.#keptTip
     const isBeside = kept !== undefined && kept.id !== unproven.walk.base?.id && run.totalWork <= kept.totalWork
     const isMore = run.totalWork > this.#claims.provenBeside(info.id)
@@ -282,7 +281,7 @@ export class Synchroniser {
     return slow && isWorthMore ? 'slow' : 'failed'
   }
 
-  /** A branch that forks where this node cannot go back to: where its work is proven to be more, the operator must know. */
+  /** Handles a branch that forks below what this node can unwind. If its work is proven to be more, the operator must know. */
   async #beyondReach(peer: Peer): Promise<RunEnd> {
     if (!this.#candidates.isHeard(peer.info.id)) return 'failed'
     const around = { stopped: () => this.#stopped, others: this.#othersOf(peer.info.id) }
@@ -300,7 +299,7 @@ export class Synchroniser {
     return !walk.early && this.#isShort(peer, proven.tip.totalWork) ? 'short' : 'failed'
   }
 
-  /** What a peer claimed, unless that stands on headers that were kept then and are not, or not the last ones, any more. */
+  /** A peer's claim, unless it stands on kept headers that are gone or have grown. */
   #claimOf(id: PeerId, kept: HeaderTip | undefined): Claim | undefined {
     const claim = this.#claims.of(id)
     const isThere =
@@ -309,7 +308,7 @@ export class Synchroniser {
     return isThere ? claim : undefined
   }
 
-  /** With `snapshots`, for a state; else for blocks. */
+  /** Follows the branch: by a state with `snapshots`, by blocks without. */
   async #prove(peer: Peer, unproven: Unproven, snapshots: SnapshotDoor | null): Promise<RunEnd> {
     const [{ peers, log }, { id }] = [this.#deps, peer.info]
     const around: BranchSurroundings = {
@@ -335,7 +334,7 @@ export class Synchroniser {
     const next = (unproven.walk.base?.header.height ?? 0) + 1
     if (run instanceof BranchRun && !peers.list().some((other) => holds(other, next))) {
       log.warn({ height: next, peers: peers.list().length }, 'no connected peer holds the next blocks; waiting for one')
-      // Strangers can be any number, and nothing of it is proven yet.
+      // Strangers can be any number, and nothing of the branch is proven yet.
       return this.#candidates.isHeard(id) ? 'ungiven' : 'failed'
     }
     this.#run = run
@@ -352,7 +351,6 @@ export class Synchroniser {
     return (isLong) => this.#candidates.mayReplace(id, isLong, (other) => this.#claims.has(other))
   }
 
-  /** Last of the headers that are kept for a state. */
   get #keptTip(): HeaderTip | undefined {
     return this.#deps.snapshots?.keptTip()
   }
@@ -361,7 +359,7 @@ export class Synchroniser {
     return this.#deps.clock.now() - this.#movedMs > STUCK_MS
   }
 
-  /** Work of the heaviest branch that is proven and not followed to its end. Blocks are imported as the work of their own branch is proven. */
+  /** Work of the heaviest proven branch that is not followed to its end; while blocks are imported, of their own branch. */
   #awaitedWork(): bigint {
     const run = this.#run
     if (run instanceof BranchRun) return run.totalWork
@@ -370,13 +368,13 @@ export class Synchroniser {
     return own > proven ? own : proven
   }
 
-  /** Work of the heaviest branch that is proven and waits to be followed. */
+  /** Work of the heaviest proven branch that waits to be followed. */
   get #provenWork(): bigint {
     const [kept, claimed] = [this.#keptTip?.totalWork ?? 0n, this.#claims.provenWork]
     return kept > claimed ? kept : claimed
   }
 
-  /** A branch that was too light at its beginning is known to its end, or as far as it suffices. */
+  /** A branch that was too light at its beginning was walked to its end, or as far as its claim suffices. */
   #claimed(peer: PeerId, outcome: ClaimOutcome): void {
     if (outcome === 'too-little') this.#deps.peers.report(peer, 'useless', 'its branch claims too little work')
     if (outcome === 'enough') this.#candidates.free(peer)
@@ -384,7 +382,7 @@ export class Synchroniser {
     this.#changed.wake()
   }
 
-  /** All that the peer has is stored here. A heavier branch that is not the best chain was held up by something. */
+  /** All that the peer has is stored here. If its branch is heavier than the best chain, something held it up. */
   async #nothingNew(peer: Peer, tip: HeaderTip): Promise<RunEnd> {
     const { chain, intake } = this.#deps
     const block = tip.totalWork > chain.head.totalWork ? chain.database.block(tip.id) : undefined
@@ -393,16 +391,13 @@ export class Synchroniser {
     return outcome.ok ? 'done' : 'failed'
   }
 
-  /** Whether the peer has less than it says of itself. Headers that it passed on are no claim: their bodies may be bad. */
+  /** Whether the peer has less than it claims. Headers that it passed on are no claim, because their bodies may be bad. */
   #isShort({ claimedWork }: Peer, totalWork: bigint): boolean {
     return claimedWork > totalWork
   }
 }
 
-/**
- * What a branch claims that forks where this node cannot go back to, null if that is no more work than our head has, with the time
- * waited for it, ms; none of it is hashed.
- */
+/** The claim of a branch that forks too deep to unwind, unhashed, and the ms waited. Null if it is no more work than our head has. */
 async function claimFromBelow(
   ...[deps, peer, waiting, around]: [WalkDependencies, Peer, FirstPageDependencies, RunSurroundings]
 ): Promise<{ readonly claim: Claim | null; readonly waitedMs: number }> {
@@ -416,20 +411,20 @@ async function collected(
 ): Promise<Claim | null> {
   if (first?.ok !== true) return null
   const { ruleBook, head } = deps.chain
-  const judge = { ruleBook, isNearHead: (totalWork: bigint) => totalWork > head.totalWork }
+  const judge = { ruleBook, leastWork: head.totalWork + 1n }
   const claim = await collectClaim(walk, first.value, judge, around)
   return claim.ok ? claim.value : null
 }
 
-/** The newest blocks come by gossip; those that it lost are fetched after this. */
+/** The newest blocks come by gossip. Any that it lost are fetched after this time. */
 const GOSSIP_MS = 1_500
 const GOSSIP_BLOCKS = 2
 
-/** Leaves time for blocks that gossip may still bring, before they are fetched. */
+/** Leaves gossip time to bring the newest blocks before they are fetched. */
 class GossipWait {
   readonly #chain: Pick<Chain, 'head'>
   readonly #clock: Clock
-  /** Since when a peer is ahead of our head. */
+  /** The head that a peer is ahead of, and since when. */
   #ahead: { readonly of: BlockId; readonly sinceMs: number } | null = null
 
   constructor(chain: Pick<Chain, 'head'>, clock: Clock) {
@@ -438,8 +433,8 @@ class GossipWait {
   }
 
   /**
-   * How long gossip may still take for a block or two that a peer has and we have not, in ms; 0 or less: no longer. The time runs
-   * from our own head on: a peer that claims another head every moment must not begin it anew. Without a peer none is ahead.
+   * Milliseconds that gossip may still take for a block or two that a peer has and we lack; 0 or less if none. The time runs for each head
+   * of ours, so a peer that keeps claiming new heads cannot restart it.
    */
   leftMs(peer: Peer | undefined, isBehind: boolean): number {
     const { head } = this.#chain

@@ -37,7 +37,7 @@ export const KEY_ADDRESSES_MAX = 256
 export const SNAPSHOTS_MAX = 8
 /** Most node addresses of a reply. */
 export const NODE_ADDRESSES_MAX = 256
-/** Most pages, records or keys of a reply; bytes run out before. */
+/** Most pages, records or keys of a reply. The byte limit is reached earlier. */
 const ENTRIES_MAX = 65_536
 /** Bytes of a short transaction id in a compact block. */
 export const SHORT_ID_BYTES = 6
@@ -45,26 +45,23 @@ export const SHORT_ID_BYTES = 6
 const PAGE_ID_MAX = 64
 /** Longest state key: table prefix and record id. */
 const STATE_KEY_MAX = 256
-/** Longest record of the state. */
 const RECORD_MAX = 65_536
 
 const TRANSACTION_BYTES = byteList(TX_BYTES_MAX)
 
-/** A state that can be taken page by page. */
 const SNAPSHOT = container('Snapshot', { height: uint32, id: hex32<BlockId>() })
 
-/** How much of the past a node keeps. */
+/** Modes by the index that a status has. */
 export const STORAGE_MODES = ['archive', 'full', 'pruned'] as const
-/** How much of the past a node keeps: everything; bodies for ever and witnesses for a while; neither for ever. */
+/** How much of the past a node keeps. `archive`: everything. `full`: bodies for ever, witnesses for a while. `pruned`: both for a while. */
 export type StorageMode = (typeof STORAGE_MODES)[number]
 
-/** Where a node stands. */
+/** What a node says of itself and its chain. */
 export const STATUS = container('Status', {
   version: uint16,
   genesis: hex32<BlockId>(),
   /** Fingerprint of the rules in force up to `height`. */
   rules: hex32<Hash>(),
-  /** Program and release, for people. */
   agent: text(64),
   head: hex32<BlockId>(),
   height: uint32,
@@ -77,9 +74,9 @@ export const STATUS = container('Status', {
   witnessesFrom: uint32,
   snapshots: list(SNAPSHOT, SNAPSHOTS_MAX),
 })
-/** Where a node stands. */
+/** A status. */
 export type Status = ValueOf<typeof STATUS>
-/** A state that can be taken page by page. */
+/** A block whose state can be taken page by page. */
 export type SnapshotRef = ValueOf<typeof SNAPSHOT>
 
 /** A block with most of its transactions named by short ids: see docs/spec/p2p.md, section 4. */
@@ -94,12 +91,12 @@ const EMPTY = container('Empty', { reserved: uint8 })
 const WTX_IDS = list(hex32<WtxId>(), TRANSACTION_IDS_MAX)
 const TRANSACTIONS = list(TRANSACTION_BYTES, BLOCK_TRANSACTIONS_MAX)
 
-/** Request and reply of every protocol, as SSZ. A reply on the wire is behind one byte: 0, or 1 and a refusal code. */
+/** Request and reply of every protocol, in SSZ. On the wire a reply stands behind one byte: 0, or 1 and then a refusal instead. */
 export const MESSAGES = {
   status: { request: STATUS, reply: STATUS },
   headers: {
     request: container('HeadersRequest', {
-      /** Ids of our branch, newest first, ever farther apart; genesis last. */
+      /** Ids of our branch, newest first, ever farther apart, genesis last. */
       locator: list(hex32<BlockId>(), LOCATOR_MAX),
       limit: uint16,
     }),
@@ -107,7 +104,7 @@ export const MESSAGES = {
   },
   bodies: {
     request: list(hex32<BlockId>(), BODIES_MAX),
-    /** Bodies of the first so many of the blocks asked for. */
+    /** Bodies of the first of these blocks, as many as fit. */
     reply: list(TRANSACTIONS, BODIES_MAX),
   },
   blockTransactions: {
@@ -115,7 +112,7 @@ export const MESSAGES = {
       block: hex32<BlockId>(),
       indexes: list(uint16, BLOCK_TRANSACTIONS_MAX),
     }),
-    /** All of them in the order asked for. */
+    /** All of them, in the order of the request. */
     reply: TRANSACTIONS,
   },
   poolIds: {
@@ -126,7 +123,7 @@ export const MESSAGES = {
   transactions: { request: WTX_IDS, reply: TRANSACTIONS },
   announce: { request: WTX_IDS, reply: EMPTY },
   statePages: {
-    /** Pages in the order of their ids after this one; empty with `first` for those from the root on. */
+    /** Pages follow in the order of their ids after this one. With `first` it is empty, and they begin with the root. */
     request: container('StatePagesRequest', { snapshot: hex32<BlockId>(), after: byteList(PAGE_ID_MAX), first: bool }),
     reply: container('StatePages', {
       pages: list(container('StatePage', { id: byteList(PAGE_ID_MAX), form: byteList(2_048) }), ENTRIES_MAX),
@@ -134,7 +131,7 @@ export const MESSAGES = {
     }),
   },
   stateRecords: {
-    /** Records in the order of their keys after this one; empty for those from the first on. */
+    /** Records follow in the order of their keys after this one. Empty for the first. */
     request: container('StateRecordsRequest', { snapshot: hex32<BlockId>(), after: byteList(STATE_KEY_MAX) }),
     reply: container('StateRecords', {
       records: list(
@@ -146,11 +143,11 @@ export const MESSAGES = {
   },
   keys: {
     request: list(hex32<Address>(), KEY_ADDRESSES_MAX),
-    /** In the order asked for; empty where they are not known. */
+    /** In the order of the request; empty where unknown. */
     reply: list(byteList(ACCOUNT_KEYS_BYTES_MAX), KEY_ADDRESSES_MAX),
   },
   keyPages: {
-    /** Keys in the order of their addresses, after this one. */
+    /** Keys follow in the order of their addresses after this one. */
     request: container('KeyPagesRequest', { after: hex32<Address>(), first: bool }),
     reply: container('KeyPages', { keys: list(byteList(ACCOUNT_KEYS_BYTES_MAX), ENTRIES_MAX), done: bool }),
   },
@@ -172,14 +169,14 @@ export function replyCodec<P extends ProtocolName>(protocol: P): Codec<ReplyOf<P
   return MESSAGES[protocol].reply as unknown as Codec<ReplyOf<P>>
 }
 
-/** Requests that are lists of names, each of which stands there once. */
+/** Requests that are lists of names without repetition. */
 const NAMES_ONCE: ReadonlySet<ProtocolName> = new Set<ProtocolName>(['bodies', 'transactions', 'keys'])
 
-/** What a request breaks that decodes; null if it is as it must be. */
+/** The rule that a decoded request breaks; null if none. */
 export function breachOf<P extends ProtocolName>(protocol: P, request: RequestOf<P>): string | null {
   if (!NAMES_ONCE.has(protocol) || !Array.isArray(request)) return null
   return new Set(request).size < request.length ? 'it names something twice' : null
 }
 
-/** The message that says nothing. */
+/** The empty message. */
 export const NOTHING = { reserved: 0 }

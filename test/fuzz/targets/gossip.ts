@@ -1,7 +1,7 @@
 import { toHex } from '../../../consensus/primitives/bytes.ts'
 import { encodeTransaction } from '../../../consensus/tx/transaction.ts'
 import type { TopicName } from '../../../src/p2p/network.ts'
-import { makeCompactBlock } from '../../../src/p2p/wire/compact-block.ts'
+import { makeCompactBlock } from '../../../src/p2p/relay/compact-block.ts'
 import { COMPACT_BLOCK } from '../../../src/p2p/wire/messages.ts'
 import { fixture } from '../fixture.ts'
 import { structured } from '../structure.ts'

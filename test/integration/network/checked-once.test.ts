@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Block, decodeBlock, encodeBlock } from '../../../consensus/block/block.ts'
 import { matchBody } from '../../../consensus/block/check.ts'
-import { extendTip, headerTipOf } from '../../../consensus/chain/header-tip.ts'
+import { extendTip, headerTipOf } from '../../../consensus/block/header-tip.ts'
 import type { Transaction } from '../../../consensus/tx/transaction.ts'
-import { makeCompactBlock } from '../../../src/p2p/wire/compact-block.ts'
+import { makeCompactBlock } from '../../../src/p2p/relay/compact-block.ts'
 import { fork } from '../../support/branches.ts'
 import { TestChain, wallet, withHeader } from '../../support/chain.ts'
 import { MemoryNetwork } from '../../support/p2p/memory-network.ts'
@@ -181,6 +181,16 @@ describe('a proof of earlier checks', () => {
   it('is not made for a body that is not that of the header', async () => {
     const [block, other] = [await source.build(await pays(2)), await source.build([])]
     expect(matchBody(block, other.transactions)).toMatchObject({ ok: false })
+  })
+
+  it('cannot be given other fields', async () => {
+    const block = await source.build(await pays(2))
+    const matched = matchBody(block, block.transactions)
+    const { ruleBook, database, head } = source.chain
+    const tip = extendTip(ruleBook, headerTipOf(database, head), block)
+    if (!matched.ok || !tip.ok) throw new Error('the block is good')
+    expect(() => Object.assign(matched.value, { transactions: [] })).toThrow(TypeError)
+    expect(() => Object.assign(tip.value, { totalWork: 0n })).toThrow(TypeError)
   })
 
   it('vouches for its own header alone', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { extendTip, type HeaderTip, headerTipOf } from '../../../consensus/chain/header-tip.ts'
+import { extendTip, type HeaderTip, headerTipOf } from '../../../consensus/block/header-tip.ts'
 import { createRuleBook } from '../../../consensus/chain/rule-book.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import { SERVING } from '../../../src/p2p/peers/serving.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type HeaderTip, headerTipOf } from '../../../consensus/chain/header-tip.ts'
+import { type HeaderTip, headerTipOf } from '../../../consensus/block/header-tip.ts'
 import type { BlockEntry } from '../../../consensus/chain/layout.ts'
 import { toHex } from '../../../consensus/primitives/bytes.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type HeaderTip, headerTipOf } from '../../../consensus/chain/header-tip.ts'
+import { type HeaderTip, headerTipOf } from '../../../consensus/block/header-tip.ts'
 import type { BlockEntry } from '../../../consensus/chain/layout.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import { pause } from '../../../src/p2p/relay/within.ts'

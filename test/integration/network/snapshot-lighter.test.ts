@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { LAUNCH_RULES } from '../../../config/networks/rules.ts'
+import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
 import { targetOfWork } from '../../../consensus/block/pow.ts'
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
 import { MemoryKeyValueStore } from '../../../consensus/chain/key-value.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import type { PeerId } from '../../../src/p2p/network.ts'

@@ -1,4 +1,4 @@
-import type { HeaderTip } from '../../../consensus/chain/header-tip.ts'
+import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
 import type { Timers } from '../../../consensus/chain/ports.ts'
 import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok } from '../../../consensus/primitives/result.ts'

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { updateWindowsRarely, type WindowedStream, writeTogether } from '../../../../../src/p2p/host/frames.ts'
+import { updateWindowsRarely, type WindowedStream, writeTogether } from '../../../../../src/p2p/host/links.ts'
 
 const ESTABLISHED = 3
 const SYN_RECEIVED = 2

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { PEER_NOTE_BYTES_MAX, PEER_NOTES_MAX, PeerMemory } from '../../../../../src/p2p/host/peer-memory.ts'
+import { PEER_NOTE_BYTES_MAX, PEER_NOTES_MAX, PeerMemory } from '../../../../../src/p2p/host/lib-node.ts'
 
 describe('what libp2p notes of peers', () => {
   it('is of so many peers, those that it asked for last', () => {

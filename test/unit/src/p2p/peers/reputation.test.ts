@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { PeerId } from '../../../../../src/p2p/network.ts'
 import { ALLOWANCES, Budget } from '../../../../../src/p2p/peers/budget.ts'
 import { BAN_POINTS, DISCONNECT_POINTS, HALF_LIFE_MS, OFFENCES } from '../../../../../src/p2p/peers/offences.ts'
-import { Reputation } from '../../../../../src/p2p/peers/reputation.ts'
+import { Reputation } from '../../../../../src/p2p/peers/peers.ts'
 
 const PEER = 'a peer' as PeerId
 

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import { UNMEASURED } from '../../../../../src/p2p/network.ts'
-import { makeCompactBlock } from '../../../../../src/p2p/wire/compact-block.ts'
+import { makeCompactBlock } from '../../../../../src/p2p/relay/compact-block.ts'
 import { LINK_MS } from '../../../../support/p2p/memory-network.ts'
 import { RelayRow } from '../../../../support/p2p/relay-row.ts'
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { extendTip, type HeaderTip } from '../../../../../consensus/chain/header-tip.ts'
+import { extendTip, type HeaderTip } from '../../../../../consensus/block/header-tip.ts'
 import { MemoryKeyValueStore } from '../../../../../consensus/chain/key-value.ts'
 import { KeptHeaders } from '../../../../../src/p2p/snapshot/kept-headers.ts'
 import { TestChain } from '../../../../support/chain.ts'

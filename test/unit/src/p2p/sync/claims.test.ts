@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Block } from '../../../../../consensus/block/block.ts'
-import { extendTip, type HeaderTip, headerTipOf } from '../../../../../consensus/chain/header-tip.ts'
+import { extendTip, type HeaderTip, headerTipOf } from '../../../../../consensus/block/header-tip.ts'
 import { createRuleBook } from '../../../../../consensus/chain/rule-book.ts'
 import type { BlockId } from '../../../../../consensus/primitives/ids.ts'
 import type { PeerId } from '../../../../../src/p2p/network.ts'

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
-import { headerTipOf } from '../../../../../consensus/chain/header-tip.ts'
+import { headerTipOf } from '../../../../../consensus/block/header-tip.ts'
 import type { BlockEntry } from '../../../../../consensus/chain/layout.ts'
 import { UNPACED } from '../../../../../consensus/chain/ports.ts'
 import type { PeerId } from '../../../../../src/p2p/network.ts'
 import { type Claim, collectClaim } from '../../../../../src/p2p/sync/claim.ts'
 import { Denials } from '../../../../../src/p2p/sync/denials.ts'
 import { type HeaderPage, HeaderWalk } from '../../../../../src/p2p/sync/header-walk.ts'
-import { ProofRun } from '../../../../../src/p2p/sync/proof-run.ts'
+import { ProofRun } from '../../../../../src/p2p/sync/prove.ts'
 import { headerBranch } from '../../../../support/header-branch.ts'
 import { testRuleBook } from '../../../../support/network.ts'
 import { MemoryNetwork } from '../../../../support/p2p/memory-network.ts'
@@ -90,7 +90,7 @@ it('a claim that is collected has no page of known headers in it', async () => {
     },
     next: async () => ({ ok: true, value: pages.shift() }),
   }
-  const judge = { ruleBook: RULES, isNearHead: (work: bigint) => work > 0n }
+  const judge = { ruleBook: RULES, leastWork: 1n }
   const claim = await collectClaim(walk as never, pages.shift() as HeaderPage, judge as never, AROUND)
   expect(claim).toMatchObject({ ok: true, value: { sizes: [2] } })
   await node.stop()

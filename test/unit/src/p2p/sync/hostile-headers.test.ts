@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Header } from '../../../../../consensus/block/header.ts'
+import { type HeaderTip, headerTipOf } from '../../../../../consensus/block/header-tip.ts'
 import { UNDO_BLOCKS } from '../../../../../consensus/chain/database.ts'
-import { type HeaderTip, headerTipOf } from '../../../../../consensus/chain/header-tip.ts'
 import type { BlockEntry } from '../../../../../consensus/chain/layout.ts'
 import { createRuleBook } from '../../../../../consensus/chain/rule-book.ts'
 import type { BlockId, Hash } from '../../../../../consensus/primitives/ids.ts'

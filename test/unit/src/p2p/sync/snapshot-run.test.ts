@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { type HeaderTip, headerTipOf } from '../../../../../consensus/block/header-tip.ts'
 import type { Chain } from '../../../../../consensus/chain/chain.ts'
-import { type HeaderTip, headerTipOf } from '../../../../../consensus/chain/header-tip.ts'
 import type { BlockEntry } from '../../../../../consensus/chain/layout.ts'
 import type { BlockId } from '../../../../../consensus/primitives/ids.ts'
 import type { PeerId } from '../../../../../src/p2p/network.ts'

@@ -1,13 +1,18 @@
-import { checkHeader } from '../block/check.ts'
-import { type Anchor, anchorAfter, anchorAtStep, targetAfter } from '../block/difficulty.ts'
-import type { Header, SealedHeader } from '../block/header.ts'
-import { appendLeaf, type HistoryPeak, historyLeaf, historyRoot } from '../block/history.ts'
-import { workOfTarget } from '../block/pow.ts'
 import { assert } from '../primitives/assert.ts'
 import type { BlockId } from '../primitives/ids.ts'
 import { fail, ok, type Result } from '../primitives/result.ts'
-import type { BlockEntry } from './layout.ts'
-import type { RuleBook } from './rule-book.ts'
+import { checkHeader } from './check.ts'
+import { type Anchor, anchorAfter, anchorAtStep, targetAfter } from './difficulty.ts'
+import type { Header, SealedHeader } from './header.ts'
+import { appendLeaf, type HistoryPeak, historyLeaf, historyRoot } from './history.ts'
+import { workOfTarget } from './pow.ts'
+import type { BlockRules } from './rules.ts'
+
+/** The part of a rule book that headers are checked by. */
+interface HeaderRules {
+  readonly at: (height: number) => { readonly block: BlockRules }
+  readonly endedAt: (height: number) => { readonly block: BlockRules } | null
+}
 
 /** The end of a chain of headers, with all that the next one is checked against: no block is needed for that. */
 export interface HeaderTip extends SealedHeader {
@@ -19,9 +24,9 @@ export interface HeaderTip extends SealedHeader {
 }
 
 /** What a stored block's children are checked against. */
-export function headerTipOf(
-  database: { peaksThrough(entry: BlockEntry): readonly HistoryPeak[] },
-  entry: BlockEntry,
+export function headerTipOf<Entry extends Omit<HeaderTip, 'peaks'>>(
+  database: { peaksThrough(entry: Entry): readonly HistoryPeak[] },
+  entry: Entry,
 ): HeaderTip {
   return { ...entry, peaks: database.peaksThrough(entry) }
 }
@@ -43,6 +48,7 @@ class Checked implements HeaderTip {
     this.totalWork = totalWork
     this.anchor = anchor
     this.peaks = peaks
+    Object.freeze(this)
   }
 }
 
@@ -50,7 +56,7 @@ class Checked implements HeaderTip {
 export type CheckedTip = Checked
 
 /** The tip with one more header, which must name it as its parent. Faults are those of {@link checkHeader}. */
-export function extendTip(ruleBook: RuleBook, tip: HeaderTip, next: SealedHeader): Result<CheckedTip> {
+export function extendTip(ruleBook: HeaderRules, tip: HeaderTip, next: SealedHeader): Result<CheckedTip> {
   assert(next.header.parent === tip.id, 'a header extends the tip that it names as its parent')
   const rules = ruleBook.at(tip.header.height + 1).block
   const target = childTarget(ruleBook, tip)
@@ -70,17 +76,17 @@ interface Tip {
 }
 
 /** Target that a child of the tip must carry. */
-export function childTarget(ruleBook: RuleBook, tip: Tip): bigint {
+export function childTarget(ruleBook: HeaderRules, tip: Tip): bigint {
   return targetAfter(anchorOfChild(ruleBook, tip), tip.header, ruleBook.at(tip.header.height + 1).block)
 }
 
 /** Anchor for the children of `child`, which stands on the tip. */
-export function childAnchor(ruleBook: RuleBook, tip: Tip, child: Header): Anchor {
+export function childAnchor(ruleBook: HeaderRules, tip: Tip, child: Header): Anchor {
   return anchorAfter(anchorOfChild(ruleBook, tip), tip.header, child, ruleBook.at(child.height).block)
 }
 
 /** Worked out with the child, not stored with the tip: a tip may have been stored before its release knew of the step. */
-function anchorOfChild(ruleBook: RuleBook, { anchor, header }: Tip): Anchor | null {
+function anchorOfChild(ruleBook: HeaderRules, { anchor, header }: Tip): Anchor | null {
   const height = header.height + 1
   const ended = ruleBook.endedAt(height)
   if (ended === null) return anchor

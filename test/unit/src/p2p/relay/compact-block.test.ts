@@ -5,16 +5,16 @@ import { HEADER_BYTES, sealHeader } from '../../../../../consensus/block/header.
 import { fromHex, toHex } from '../../../../../consensus/primitives/bytes.ts'
 import { encode } from '../../../../../consensus/primitives/codec.ts'
 import { encodeTransaction, type Transaction } from '../../../../../consensus/tx/transaction.ts'
+import { reconstruct } from '../../../../../src/p2p/relay/assembly.ts'
 import {
   type CompactBlock,
   makeCompactBlock,
   readCompactBlock,
-  reconstruct,
   type ShortIdHasher,
   type Slots,
   shortIdKey,
   shortIdsOf,
-} from '../../../../../src/p2p/wire/compact-block.ts'
+} from '../../../../../src/p2p/relay/compact-block.ts'
 import { COMPACT_BLOCK } from '../../../../../src/p2p/wire/messages.ts'
 import { testRuleBook } from '../../../../support/network.ts'
 import { openedAtOnce } from '../../../../support/prefilled.ts'

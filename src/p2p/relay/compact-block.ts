@@ -7,33 +7,32 @@ import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import type { BlockId, WtxId } from '../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { decodeTransaction, encodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
-import { COMPACT_BLOCK, SHORT_ID_BYTES } from './messages.ts'
+import { COMPACT_BLOCK, SHORT_ID_BYTES } from '../wire/messages.ts'
 
-/** A compact block that holds together in itself. Its prefilled transactions are not decoded yet. */
+/** A compact block whose form is right. Its prefilled transactions are not decoded yet. */
 export interface CompactBlock extends SealedHeader {
   readonly salt: bigint
-  /** Transactions of the block, prefilled ones counted. */
+  /** Transactions of the block, prefilled ones included. */
   readonly count: number
-  /** Short ids of the transactions that are not prefilled, in order. */
+  /** Short ids of the transactions that are not prefilled, in block order. */
   readonly shortIds: readonly number[]
-  /** Transactions that came along, by ascending index. */
   readonly prefilled: readonly { readonly index: number; readonly transaction: Uint8Array }[]
 }
 
-/** What is known of a block's transactions, by index; undefined where it is missing. */
+/** What is known of a block's transactions, by index; undefined where one is missing. */
 export type Slots = readonly (Transaction | undefined)[]
 
 /** Works out the short ids of many transactions under one key. */
 export type ShortIdHasher = (key: Uint8Array, wtxIds: readonly WtxId[]) => readonly number[]
 
-/** Messages that are hashed in one go; more would only take more memory. */
+/** Wtxids that are hashed in one go. More would only take more memory. */
 const BATCH = 1_024
 const WTX_ID_BYTES = 32
 const MESSAGE_BYTES = 2 * WTX_ID_BYTES
 const messages = new Uint8Array(MESSAGE_BYTES * BATCH)
 const hashes = new Uint8Array(WTX_ID_BYTES * BATCH)
 
-/** What the short ids of a block are made with. */
+/** The key that the short ids of one message are made with. */
 export function shortIdKey(block: BlockId, salt: bigint): Uint8Array {
   return taggedHash('shortId', fromHex(block), uintLE(salt, 8))
 }
@@ -53,7 +52,7 @@ export const shortIdsOf: ShortIdHasher = (key, wtxIds) => {
   return ids
 }
 
-/** The message of a block; `prefill` says which transactions travel whole. */
+/** The message of a block. `prefill` says which transactions travel whole. */
 export function makeCompactBlock(
   block: Block,
   salt: bigint,
@@ -73,7 +72,7 @@ export function makeCompactBlock(
   return encode(COMPACT_BLOCK, { header: block.bytes, salt, shortIds, prefilled })
 }
 
-/** Decodes a message as far as its form goes; fault `p2p/malformed`. Byte fields are views on the message. */
+/** Decodes a message and checks its form; fault `p2p/malformed`. Byte fields are views on the message. */
 export function readCompactBlock(bytes: Uint8Array): Result<CompactBlock> {
   const raw = decode(COMPACT_BLOCK, bytes)
   if (!raw.ok) return fail(malformed(String(raw.fault.detail.reason)))
@@ -92,7 +91,7 @@ export function readCompactBlock(bytes: Uint8Array): Result<CompactBlock> {
   return ok({ ...header.value, salt, count, shortIds: ids, prefilled })
 }
 
-/** Decodes what came along, a transaction a step; fault `p2p/malformed` for what no block can hold. */
+/** Decodes the prefilled transactions, one a step; fault `p2p/malformed`. */
 export function* openPrefilled({ count, prefilled }: CompactBlock): Generator<void, Result<Slots>> {
   const slots: (Transaction | undefined)[] = Array.from({ length: count }, () => undefined)
   for (const { index, transaction } of prefilled) {
@@ -104,47 +103,7 @@ export function* openPrefilled({ count, prefilled }: CompactBlock): Generator<vo
   return ok(slots)
 }
 
-/**
- * The slots filled with those of the candidates that the short ids name. Where two transactions answer to one id, or one
- * answers to two places, the places stay empty: only their roots could tell who belongs there.
- */
-export function reconstruct(
-  compact: CompactBlock,
-  prefilled: Slots,
-  candidates: readonly Transaction[],
-  hasher: ShortIdHasher = shortIdsOf,
-): Slots {
-  const slots = [...prefilled]
-  const indexOf = placesOf(compact, prefilled)
-  const ids = hasher(
-    shortIdKey(compact.id, compact.salt),
-    candidates.map(({ wtxId }) => wtxId),
-  )
-  const ambiguous = new Set<number>()
-  for (const [i, id] of ids.entries()) {
-    const index = indexOf.get(id)
-    if (index === undefined || index === null) continue
-    const tx = candidates[i] as Transaction
-    if (slots[index] !== undefined && slots[index].wtxId !== tx.wtxId) ambiguous.add(index)
-    slots[index] = tx
-  }
-  for (const index of ambiguous) slots[index] = undefined
-  return slots
-}
-
-/** Index of each short id; null where it stands twice. */
-function placesOf({ shortIds }: CompactBlock, prefilled: Slots): ReadonlyMap<number, number | null> {
-  const places = new Map<number, number | null>()
-  let next = 0
-  for (const [index, slot] of prefilled.entries()) {
-    if (slot !== undefined) continue
-    const id = shortIds[next++] as number
-    places.set(id, places.has(id) ? null : index)
-  }
-  return places
-}
-
-// Six bytes are exact in a number, and a number is a cheap key.
+// A number holds six bytes exactly, and is a cheap key of a map.
 function readShortId(bytes: Uint8Array, at: number): number {
   let id = 0
   for (let i = 0; i < SHORT_ID_BYTES; i++) id = id * 256 + (bytes[at + i] as number)

@@ -10,7 +10,7 @@ import type { Transaction } from '../tx/transaction.ts'
 
 const CACHED_KEYS = 4_096
 
-/** Signature work of one transaction of a block. */
+/** The signatures of one transaction of a block. */
 export interface BlockSignatureJob {
   readonly index: number
   readonly job: SignatureJob
@@ -22,8 +22,8 @@ interface KeySource {
 }
 
 /**
- * Public keys by address. The address commits to them, so this is a cache of facts: kept over reorganisations, and a
- * missing entry is a local stall, never a verdict on a transaction.
+ * Public keys by address. The address commits to its keys, so entries stay true over reorganisations. A missing entry
+ * is a local lack and never makes a transaction invalid.
  */
 export class KeyRegistry {
   readonly #source: KeySource
@@ -33,7 +33,7 @@ export class KeyRegistry {
     this.#source = source
   }
 
-  /** Keys of an address, undefined if no transaction brought them yet. */
+  /** Keys of an address; undefined if no transaction brought them yet. */
   keysOf(address: Address): AccountKeys | undefined {
     const cached = this.#decoded.get(address)
     if (cached !== undefined) return cached
@@ -45,7 +45,7 @@ export class KeyRegistry {
     return keys.value
   }
 
-  /** Keys that a transaction is signed with: its own at nonce 0, else `pending` or the registry's. */
+  /** Keys that sign a transaction: its own at nonce 0, else those in `pending` or in the registry. */
   keysFor(tx: Transaction, pending?: ReadonlyMap<Address, AccountKeys>): Result<AccountKeys> {
     const { sender, nonce } = tx.body
     if (nonce === 0n) return carriedKeys(sender, tx.witness.keys)
@@ -54,7 +54,7 @@ export class KeyRegistry {
   }
 
   /**
-   * Signature work of the transactions of a block that are not `known` to be good, in order, or the first fault.
+   * Signatures to check for a block, in order, without transactions that `known` calls verified; or the first fault.
    */
   jobsFor(
     transactions: readonly Transaction[],

@@ -1,6 +1,6 @@
 import { type FaultRow, later, sender, unblamed } from './fault-row.ts'
 
-/** What goes wrong with chats and their keys. `param` names the field of the request that is to blame, null where none is. */
+/** Faults of chats and their API keys. `param` names the request field at fault, or is null. */
 export const CHAT_FAULTS = {
   'chat/off': sender('this node has no chat platform'),
   'chat/invalid-key': sender('the API key is not valid here: {reason}'),

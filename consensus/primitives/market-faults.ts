@@ -1,6 +1,6 @@
 import { type FaultRow, later, sender, unblamed } from './fault-row.ts'
 
-/** What the market refuses: services, payments on both rails, facilitators. */
+/** Faults of services, payments on both rails, and facilitators. */
 export const MARKET_FAULTS = {
   'service/not-found': sender('there is no service {serviceId} here'),
   'service/invalid-request': sender('unusable request: {reason}'),

@@ -22,7 +22,7 @@ export class MemoryState implements StateView {
     return this.#records.get(table.key(id))?.value as T | undefined
   }
 
-  /** Applies a block's changes, or takes them back with `unwind`. */
+  /** Applies a block's changes, or undoes them with `unwind`. */
   apply(changes: readonly StateChange[], unwind = false): void {
     for (const { table, key, before, after } of changes) {
       const bytes = unwind ? before : after

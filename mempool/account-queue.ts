@@ -41,7 +41,6 @@ export class AccountQueue {
     this.#forgetRanks(index)
   }
 
-  /** All entries in nonce order. */
   entries(): readonly MempoolEntry[] {
     return [...this.#entries]
   }
@@ -90,7 +89,6 @@ export class AccountQueue {
     return rankBehind(this.#entries, this.#ranksAt(turn), { tx, turn, index: this.#indexOf(tx.body.nonce) })
   }
 
-  /** Entries that no block can take at present. */
   unminable(turn: Turn): readonly MempoolEntry[] {
     const ranks = this.#ranksAt(turn)
     return this.#entries.filter((_, i) => ranks[i] === 0n)
@@ -122,7 +120,6 @@ export class AccountQueue {
   }
 }
 
-/** Rank of a transaction behind entries with known ranks. */
 function rankBehind(
   entries: readonly MempoolEntry[],
   ranks: readonly bigint[],

@@ -107,7 +107,6 @@ function checkAccount({ tx, needs }: MempoolEntry, { chain, pool, policy }: Admi
   return fault('mempool/balance-exceeded', { needed: needed.toString(), balance: balance.toString(), ...texts })
 }
 
-/** Fee of a transaction of this weight at a rate. */
 function feeText(chain: ChainReader, weight: number, rate: bigint): string {
   return coinText(chain, BigInt(weight) * rate)
 }
@@ -144,10 +143,7 @@ function checkUnpaid({ tx }: MempoolEntry, { chain, policy, ranking, unpaid }: A
   return fault('mempool/account-unpaid', { countMax: policy.unpaidPerAccount, perBlock: policy.unpaidPerBlock })
 }
 
-/**
- * Without keys in it (nonce above 0), a transaction needs those that the chain has, or that a waiting first transaction
- * brings.
- */
+/** Above nonce 0, the keys must be known to the chain, or come with a first transaction that waits. */
 function checkKeys({ tx }: MempoolEntry, { chain, pool }: AdmissionDependencies): Fault | null {
   const { sender, nonce } = tx.body
   if (nonce === 0n || chain.keys.keysOf(sender) !== undefined) return null

@@ -25,7 +25,6 @@ export class Heap<T> {
     }
   }
 
-  /** Removes and returns the top. */
   pop(): T | undefined {
     const top = this.#items[0]
     const last = this.#items.pop()

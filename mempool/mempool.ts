@@ -82,7 +82,6 @@ export class Mempool {
     return this.#policy
   }
 
-  /** Least rate that is admitted at present. */
   get minFeeRate(): bigint {
     const baseFee = nextBaseFee(this.#chain)
     return baseFee > this.#floorRate ? baseFee : this.#floorRate
@@ -93,24 +92,18 @@ export class Mempool {
     this.#listeners.push(listener)
   }
 
-  /**
-   * Calls the listener once for every transaction, when no nonce before its own is missing: at its admission, or when
-   * the missing nonce arrives.
-   */
+  /** Calls the listener once for every transaction, as soon as no nonce before its own is missing. */
   onReady(listener: AdmissionListener): void {
     this.#readyListeners.push(listener)
   }
 
-  /** Whether a transaction waits and no nonce before its own is missing. */
   isReady({ txId, body }: Transaction): boolean {
     if (this.#pool.get(txId) === undefined) return false
     const next = this.#nonceOf(body.sender)
     return body.nonce < next + BigInt(this.#pool.account(body.sender)?.executableCount(next) ?? 0)
   }
 
-  /**
-   * Calls the listener for every transaction that leaves, mined and replaced ones too. It may already be back by then.
-   */
+  /** Calls the listener for every transaction that leaves, mined and replaced too. It may already be back by then. */
   onRemoval(listener: (tx: Transaction) => void): void {
     this.#pool.onRemoval(({ tx }) => listener(tx))
   }
@@ -132,17 +125,13 @@ export class Mempool {
     return this.#pool.byWitness(wtxId)?.tx
   }
 
-  /**
-   * Waiting transactions in the order of a block: those of protected accounts first, then the others, highest rate
-   * first.
-   */
+  /** Waiting transactions in block order: those of protected accounts first, then the others, highest rate first. */
   *candidates(): Generator<Transaction> {
     const nonceOf = (address: Address): bigint => this.#nonceOf(address)
     const { spared } = this.#ranking
     for (const { tx } of this.#pool.candidates(nextBaseFee(this.#chain), nonceOf, spared)) yield tx
   }
 
-  /** All waiting transactions in order of arrival. */
   transactions(): readonly Transaction[] {
     return [...this.#pool.entries()].map(({ tx }) => tx)
   }
@@ -152,7 +141,6 @@ export class Mempool {
     return [...Iterator.from(this.#pool.entries()).drop(from).take(count)].map(({ tx }) => tx)
   }
 
-  /** Transactions of one account, by nonce. */
   ofAccount(address: Address): readonly Transaction[] {
     return (
       this.#pool
@@ -168,7 +156,6 @@ export class Mempool {
     return nonce + BigInt(this.#pool.account(address)?.executableCount(nonce) ?? 0)
   }
 
-  /** Admits a transaction, or says why not. */
   async submit(tx: Transaction): Promise<Result<Transaction>> {
     const sequence = this.#sequence++
     const refusal = this.#refusalOf(this.#measured(tx, sequence))
@@ -335,10 +322,7 @@ export class Mempool {
     return this.#chain.database.block(id)?.transactions ?? []
   }
 
-  /**
-   * Removes what no block can hold: expired transactions, and those that new rules forbid. Returns whether the rules
-   * changed.
-   */
+  /** Removes transactions that have expired or that new rules forbid. Returns whether the rules changed. */
   #judgeAnew(): boolean {
     const height = nextHeight(this.#chain)
     const rules = this.#chain.ruleBook.at(height)

@@ -1,9 +1,6 @@
 /** Local limits of a mempool. They are no consensus rule; nodes may differ. */
 export interface MempoolPolicy {
-  /**
-   * Transactions of one account without a missing nonce. One that fills a gap may bring those behind it in, beyond this
-   * number.
-   */
+  /** Transactions of one account without a missing nonce. One that fills a gap may bring in more. */
   readonly executablePerAccount: number
   /** Transactions of one account behind a missing nonce. */
   readonly gappedPerAccount: number

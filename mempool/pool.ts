@@ -147,7 +147,6 @@ export class RateHeap {
     this.#heap.push({ rate: effectiveRate(entry, this.#baseFee), entry })
   }
 
-  /** Removes and returns the entry with the highest rate. */
   pop(): MempoolEntry | undefined {
     return this.#heap.pop()?.entry
   }

@@ -58,7 +58,6 @@ export class Ranking {
     return this.#spared
   }
 
-  /** The entry to evict first, if any. */
   worst(): Standing | undefined {
     this.#refresh()
     for (let top = this.#heap.peek(); top !== undefined; top = this.#heap.peek()) {

@@ -3,10 +3,7 @@ import { LruMap } from '../consensus/primitives/lru.ts'
 import type { Transaction } from '../consensus/tx/transaction.ts'
 import type { MempoolPolicy } from './policy.ts'
 
-/**
- * Accounts that are remembered. A forgotten account starts with a full allowance; that is bearable, since opening an
- * account costs a fee.
- */
+/** Remembered accounts. A forgotten one has its full allowance again; opening many accounts costs fees. */
 const ACCOUNTS_KEPT = 65_536
 
 interface Account {
@@ -33,7 +30,6 @@ export class Unpaid {
     this.#policy = policy
   }
 
-  /** Free places of an account at a height. */
   leftOf(address: Address, height: number): number {
     const { unpaidPerAccount, unpaidPerBlock } = this.#policy
     const known = this.#accounts.get(address)

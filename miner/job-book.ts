@@ -10,7 +10,6 @@ export interface RemoteJob {
   /** 32 hex digits, a hash of the header: the same header is the same job. */
   readonly id: string
   readonly template: Template
-  /** Time of its making. */
   readonly madeMs: number
 }
 
@@ -27,7 +26,6 @@ export class JobBook {
   readonly #live = new Map<string, RemoteJob>()
   readonly #dead = new LruSet<string>(DEAD_JOBS_KEPT)
 
-  /** Makes a job of a template. */
   static job(template: Template, madeMs: number): RemoteJob {
     return { id: toHex(powInput(template.block.bytes).subarray(0, ID_BYTES)), template, madeMs }
   }
@@ -77,9 +75,7 @@ export interface Mined {
   knows: number
 }
 
-/**
- * One client that mines for an address. Each client of an address has its own seat, so that none can take another's.
- */
+/** One client that mines for an address. Each has its own seat, so that none can take another's. */
 export interface Seat {
   readonly mined: Mined
   readonly holder: Holder

@@ -81,7 +81,6 @@ export class Miner {
     dependencies.searcher.onFound((nonce, job) => this.#found(nonce, job))
   }
 
-  /** Begins to mine. */
   start(): void {
     this.#running = true
     this.#startOver()

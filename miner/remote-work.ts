@@ -81,12 +81,10 @@ export class RemoteWork {
     })
   }
 
-  /** Number of addresses with external miners. */
   get addresses(): number {
     return this.#seats.mined.length
   }
 
-  /** Number of jobs that can be solved. */
   get jobs(): number {
     return this.#book.size
   }
@@ -163,7 +161,6 @@ export class RemoteWork {
     return ok(seat)
   }
 
-  /** Ends the jobs of an address without clients. */
   #endUnmined({ mined }: Seat): void {
     if (mined.seats.size > 0) return
     this.#book.end(mined.jobs)
@@ -179,7 +176,6 @@ export class RemoteWork {
     return template.parent.id === chain.head.id && !chain.moving
   }
 
-  /** Waits for the job that is being built. */
   #awaitJob(seat: Seat): Promise<Result<RemoteJob>> {
     return new Promise((resolve) => {
       const done = (result: Result<RemoteJob>): void => {
@@ -231,7 +227,7 @@ export class RemoteWork {
   }
 
   /**
-   * The next address to build for: those without a job first, most listeners first; then those owed a full template.
+   * The next address to build for: first those without a job, most listeners first; then those owed a full template.
    */
   #next(): Mined | undefined {
     const { mined } = this.#seats

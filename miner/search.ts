@@ -6,7 +6,6 @@ import { compare } from '../consensus/primitives/bytes.ts'
 export interface SearchJob {
   /** Hash of the header without its nonce. */
   readonly input: Uint8Array
-  /** Big-endian, 32 bytes. */
   readonly target: Uint8Array
   readonly cost: PowRules
   readonly start: bigint

@@ -9,10 +9,7 @@ export const REMOTE_SEATS_MAX = 1_024
 /** The `knows` of a template without mempool transactions; below any count of admissions, even 0. */
 export const NOTHING = -1
 
-/**
- * The external clients, and the addresses that they mine for. When all seats are taken, the client or network with most
- * gives way.
- */
+/** The external clients and their addresses. If all seats are taken, the client or network with most gives way. */
 export class Seats {
   readonly #mined = new Map<Address, Mined>()
   /** By address and client, least recently used first. */

@@ -38,10 +38,7 @@ export interface Refusal {
   readonly fault: Fault
 }
 
-/**
- * Executes candidates on the head and assembles a block. It works in slices. Undefined if the head moved meanwhile, so
- * that the work is lost.
- */
+/** Executes candidates on the head and assembles a block, in slices. Undefined if the head moved meanwhile. */
 export async function buildTemplate(
   chain: ChainReader,
   pacer: Pacer,

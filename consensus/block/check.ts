@@ -18,10 +18,7 @@ export interface HeaderExpectation {
   readonly historyRoot: string
 }
 
-/**
- * Checks a header against its parent, cheapest check first. The clock and the proof of work are checked separately,
- * last.
- */
+/** Checks a header against its parent, cheapest check first. Clock and proof of work are checked separately. */
 export function checkHeader({ header }: SealedHeader, expected: HeaderExpectation, rules: BlockRules): Fault | null {
   const { parent } = expected
   if (headerVersion(header) !== HEADER_VERSION) return fault('block/version', { version: headerVersion(header) })

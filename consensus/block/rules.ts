@@ -10,10 +10,8 @@ export interface BlockRules {
   /** A block changes the base fee by at most 1/divisor of it. */
   readonly baseFeeChangeDivisor: bigint
   readonly spacingMs: number
-  /** ASERT half-life. */
   readonly halfLifeMs: number
   readonly powLimit: bigint
-  /** Target of block 1. */
   readonly initialTarget: bigint
   /** A block later than this after its parent becomes an ASERT anchor; null turns the rule off. */
   readonly anchorResetGapMs: number | null

@@ -6,10 +6,7 @@ import { type BlockEntry, decodeEntry, KEYS } from './layout.ts'
 
 /** The way from the best chain to a kept header's block. Kept headers are those proven for a snapshot. */
 export interface AdoptionPath {
-  /**
-   * Blocks that leave the best chain, newest first. They were mined here before this node met peers, or came while the
-   * state was fetched.
-   */
+  /** Blocks that leave the best chain, newest first, such as those mined here while the state was fetched. */
   readonly left: readonly BlockEntry[]
   /** Stored side blocks between the best chain and the first kept header, oldest first. */
   readonly between: readonly BlockEntry[]

@@ -8,12 +8,9 @@ import { BASE_MARK, type BlockEntry, decodeEntry, encodeEntry, encodeHistoryNode
 import { otherSpace, spaceOf } from './spaced-store.ts'
 import { storedBase, storedEntry, storedPeaks } from './stored-history.ts'
 
-/** Headers in one batch. */
 const HEADERS_PER_BATCH = 1_000
 
-/**
- * First height whose block this node executed. From there on, transactions that are not pruned are found by their ids.
- */
+/** First height whose block this node executed. From there on, unpruned transactions are found by their ids. */
 export function executedFrom({ base }: { readonly base: number }): number {
   return base === 0 ? 0 : base + 1
 }
@@ -33,10 +30,7 @@ export function keptWrite(header: Omit<BlockEntry, 'totalTransactions' | 'bodyBy
   return { key: KEYS.kept(header.header.height), value: encodeEntry(entry) }
 }
 
-/**
- * Marks that the other room holds the whole state of a snapshot. After this write the adoption goes on even over a
- * restart.
- */
+/** Marks that the other room holds the whole state of a snapshot. The adoption then goes on even over a restart. */
 export function adoptionWrite(height: number): Write {
   return { key: KEYS.meta('adopting'), value: encode(BASE_MARK, { height }) }
 }
@@ -72,10 +66,7 @@ export async function abandonAdoption(store: KeyValueStore): Promise<void> {
   await store.batch([...writes, ...DISCARD_WRITES], () => {})
 }
 
-/**
- * Gives up a snapshot and the headers kept for it, because they were checked under other rules. After a crash it runs
- * again from the start.
- */
+/** Gives up a snapshot and its kept headers, checked under other rules. After a crash it runs again from the start. */
 export async function abandonTake(store: KeyValueStore): Promise<void> {
   if (adoptingHeight(store) !== undefined) await abandonAdoption(store)
   const isTaking = [KEYS.meta('kept'), KEYS.meta('taking')].some((mark) => store.get(mark) !== undefined)

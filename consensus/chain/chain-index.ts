@@ -28,18 +28,12 @@ export interface BlockIndex extends NamedIndex {
   readonly entriesOf: (connected: ConnectedBlock) => readonly IndexEntry[]
 }
 
-/**
- * An index that follows from the state alone. To undo a block, it is given the same changes with before and after
- * swapped.
- */
+/** An index that follows from the state alone. To undo a block, it gets the changes with before and after swapped. */
 export interface StateIndex extends NamedIndex {
   readonly changesOf: (changes: readonly StateChange[], read: IndexRead) => readonly IndexWrite[]
 }
 
-/**
- * An index whose entries collect facts of many blocks. What a block overwrote is kept for as long as the block can be
- * unwound.
- */
+/** An index whose entries collect facts of many blocks. What a block overwrote is kept until it is final. */
 export interface FoldedIndex extends NamedIndex {
   readonly fold: (connected: ConnectedBlock, read: IndexRead) => readonly IndexWrite[]
 }

@@ -38,10 +38,7 @@ export interface ChainDependencies {
   readonly reorganisationDepthMax: number
 }
 
-/**
- * How many blocks of a branch were connected, and why the next one was not: the block's fault, or the verifier's
- * failure.
- */
+/** How many blocks of a branch were connected, and why the next one was not: its fault, or a verifier failure. */
 interface Progress {
   readonly done: number
   readonly refusal?: { readonly at: BlockEntry; readonly fault: Fault }
@@ -124,15 +121,13 @@ export class Chain implements ChainFollower {
     this.#listeners.push(listener)
   }
 
-  /**
-   * Lets the follower prepare every move that unwinds blocks, before listeners hear of it: see {@link HeadFollower}.
-   */
+  /** Lets the follower prepare moves that unwind blocks, before listeners hear of them: see {@link HeadFollower}. */
   onMove(follower: HeadFollower): void {
     this.#followers.push(follower)
   }
 
   /**
-   * Calls the listener when a block arrives on a heavier branch that only the operator may take: {@link refusedBranch}.
+   * Calls the listener when a block comes on a heavier branch that only the operator may take: {@link refusedBranch}.
    */
   onBranchRefused(listener: () => void): void {
     this.#refusalListeners.push(listener)
@@ -164,10 +159,7 @@ export class Chain implements ChainFollower {
     })
   }
 
-  /**
-   * Makes the block of a snapshot the head. Its state must be proven in staging; imports wait. Faults: {@link
-   * provenPath}.
-   */
+  /** Makes the block of a snapshot the head. Its state must be proven; imports wait. Faults: {@link provenPath}. */
   adopt(height: number): Promise<Result<void>> {
     return this.#serialised(async () => {
       const path = provenPath(this.database, height)
@@ -285,10 +277,7 @@ export class Chain implements ChainFollower {
     }
   }
 
-  /**
-   * Remembers a block that is invalid for ever, and all that build on it. Local failures and mismatched bodies do not
-   * count.
-   */
+  /** Remembers a block that is invalid for ever, and all that build on it; not local failures or mismatched bodies. */
   async #condemn(entry: BlockEntry, cause: Fault): Promise<Result<never>> {
     const bodyMismatch = cause.code === 'block/transactions-root' || cause.code === 'block/witness-root'
     if (faultRow(cause.code).blame === 'sender' && !bodyMismatch) {
@@ -298,10 +287,7 @@ export class Chain implements ChainFollower {
     return fail(cause)
   }
 
-  /**
-   * Outcome of an import after the branches were compared. A block that is sound and heavier, but not the head's, forks
-   * too deep.
-   */
+  /** Outcome of an import. A block that is sound and heavier, but not the head's, forks too deep. */
   #outcomeOf(entry: BlockEntry, faults: ReadonlyMap<BlockId, Fault>): Result<ImportOutcome> {
     const own = faults.get(entry.id)
     if (own !== undefined) return fail(own)
@@ -354,7 +340,6 @@ export class Chain implements ChainFollower {
     return refusal
   }
 
-  /** Connects blocks in order until one fails. */
   async #connectAll(branch: readonly BlockEntry[]): Promise<Progress> {
     for (const [done, entry] of branch.entries()) {
       const block = this.#mustBlock(entry.id)
@@ -432,7 +417,6 @@ export function isNear(totalWork: bigint, head: Pick<BlockEntry, 'header' | 'tot
   return totalWork + workOfTarget(head.header.target) * SLACK_BLOCKS >= best
 }
 
-/** The entry of a new block on a known parent. */
 function entryOf(block: Block, parent: BlockEntry, ruleBook: RuleBook): BlockEntry {
   return {
     header: block.header,

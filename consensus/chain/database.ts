@@ -129,7 +129,6 @@ export class ChainDatabase implements StateView, PageReader {
   readonly #blocks = new LruMap<BlockId, Block>(CACHED_BLOCKS)
   /** The state of a snapshot, built up in the other room. */
   readonly staged: StagedState
-  /** Stored blocks off the best chain. */
   readonly side = new SideBranches()
   #head: BlockEntry
 
@@ -168,7 +167,6 @@ export class ChainDatabase implements StateView, PageReader {
     return database
   }
 
-  /** The block whose state is shown. */
   get head(): BlockEntry {
     return this.#head
   }
@@ -188,7 +186,6 @@ export class ChainDatabase implements StateView, PageReader {
     return storedHeld(this.#store)
   }
 
-  /** Height from which the indexes over blocks are complete. */
   get indexedFrom(): number {
     return storedIndexedFrom(this.#store)
   }
@@ -247,12 +244,10 @@ export class ChainDatabase implements StateView, PageReader {
     return id === undefined ? undefined : (toHex(id) as BlockId)
   }
 
-  /** Whether the block lies on the best chain. */
   isCanonical(entry: BlockEntry): boolean {
     return this.idAt(entry.header.height) === entry.id
   }
 
-  /** Transactions of a stored block. */
   transactions(id: BlockId): readonly Transaction[] | undefined {
     return storedTransactions(this.#store, id)
   }
@@ -272,12 +267,10 @@ export class ChainDatabase implements StateView, PageReader {
     return storedBodyAt(this.#store, id, index)
   }
 
-  /** Ids of the transactions of a stored block. */
   transactionIds(id: BlockId): readonly TxId[] | undefined {
     return storedTransactionIds(this.#store, id)
   }
 
-  /** A stored block with its transactions. */
   block(id: BlockId): Block | undefined {
     const cached = this.#blocks.get(id)
     if (cached !== undefined) return cached
@@ -308,7 +301,6 @@ export class ChainDatabase implements StateView, PageReader {
     await this.#store.batch(keys.map(keysWrite), () => {})
   }
 
-  /** Entry of an index over the best chain. */
   indexed(index: ChainIndex, key: Uint8Array): Uint8Array | undefined {
     return this.#store.get(KEYS.index(index.prefix, key))
   }
@@ -355,7 +347,6 @@ export class ChainDatabase implements StateView, PageReader {
     return above === undefined || this.#store.get(KEYS.undo(above)) !== undefined
   }
 
-  /** Makes an executed block the head. */
   async connect(connection: Connection): Promise<void> {
     const { block, entry, executed, tree } = connection
     const { height } = block.header
@@ -389,10 +380,7 @@ export class ChainDatabase implements StateView, PageReader {
     })
   }
 
-  /**
-   * Makes the block of a snapshot the head. Its state must be proven in {@link staged}, and its headers kept from the
-   * head on.
-   */
+  /** Makes the block of a snapshot the head. Its state must be proven in {@link staged}, its headers kept. */
   async adopt(height: number): Promise<void> {
     await this.staged.adopt(height, (head) => {
       for (const cache of [this.#cache, this.#peaks, this.#entries]) cache.clear()
@@ -401,7 +389,6 @@ export class ChainDatabase implements StateView, PageReader {
     })
   }
 
-  /** Stores a block off the best chain. */
   async storeSide(block: Block, entry: BlockEntry): Promise<void> {
     const writes = [...blockWrites(block, entry), { key: KEYS.side(block.id), value: new Uint8Array(0) }]
     await this.#store.batch(writes, () => {

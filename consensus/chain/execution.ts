@@ -23,7 +23,6 @@ export class InvariantError extends Error {
   override name = 'InvariantError'
 }
 
-/** Records between two yields of the closing step. */
 const RECORDS_PER_STEP = 256
 
 /** What the effects depend on beside the transactions. */
@@ -86,7 +85,6 @@ export class BlockExecution {
     return this.#overlay
   }
 
-  /** Keys of all records written so far. */
   writtenKeys(): ReadonlySet<StateKey> {
     return new Set(this.#overlay.changesSince(0).map(({ key }) => key))
   }

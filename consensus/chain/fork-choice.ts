@@ -145,9 +145,7 @@ interface Branches extends Entries {
 
 const NOTHING_REFUSED: ReadonlySet<BlockId> = new Set()
 
-/**
- * The heaviest stored branch, if it is heavier than the head's and forks deeper than the chain may unwind by itself.
- */
+/** The heaviest stored branch, if it is heavier than the head's and forks too deep for the chain to take it alone. */
 export function refusedBranch(database: Branches, depthMax: number): RefusedBranch | null {
   const { side, head } = database
   const id = side.heaviest({ totalWork: head.totalWork, forkHeightMin: 0, refused: NOTHING_REFUSED })

@@ -46,10 +46,7 @@ class Checked implements HeaderTip {
   }
 }
 
-/**
- * A header that passed every check on its parent except those of the clock and the proof of work. Only {@link
- * extendTip} makes one.
- */
+/** A header that passed every check but those of clock and proof of work. Only {@link extendTip} makes one. */
 export type CheckedTip = Checked
 
 /** Extends a tip by a header, which must name it as parent. Faults are those of {@link checkHeader}. */
@@ -82,10 +79,7 @@ export function childAnchor(ruleBook: RuleBook, tip: Tip, child: Header): Anchor
   return anchorAfter(anchorOfChild(ruleBook, tip), tip.header, child, ruleBook.at(child.height).block)
 }
 
-/**
- * Computed for each child, not stored with the tip: the tip may have been stored by a release that did not know the
- * rule step.
- */
+/** Computed for each child: a release that did not know the rule step may have stored the tip. */
 function anchorOfChild(ruleBook: RuleBook, { anchor, header }: Tip): Anchor | null {
   const height = header.height + 1
   const ended = ruleBook.endedAt(height)

@@ -10,7 +10,6 @@ import type { IndexRead, IndexWrite, StateIndex } from './chain-index.ts'
 import { keyAfter } from './key-value.ts'
 import type { DatabaseReader } from './reader.ts'
 
-/** How the records of a table tell holder, asset and amount. */
 interface HoldingTable {
   readonly prefix: number
   readonly amountOf: (record: Uint8Array) => bigint
@@ -18,7 +17,6 @@ interface HoldingTable {
   readonly assetOf: (key: StateKey) => Hash
 }
 
-/** Tables whose records are balances. */
 const HOLDING_TABLES: readonly HoldingTable[] = [
   holdings(
     ACCOUNTS,

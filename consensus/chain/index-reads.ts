@@ -4,13 +4,11 @@ import { INDEX_KEY_AT, KEYS } from './layout.ts'
 
 /** Which entries of an index to read, in key order. Keys are without the store's prefix. */
 export interface IndexRange {
-  /** All keys begin with this. */
   readonly prefix: Uint8Array
   /** First key; default the first under the prefix. */
   readonly from?: Uint8Array | undefined
   /** First key that is not read; default the end of the prefix. */
   readonly to?: Uint8Array | undefined
-  /** Last entry first. */
   readonly reverse?: boolean
   readonly limit: number
 }

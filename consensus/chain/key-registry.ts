@@ -16,7 +16,6 @@ export interface BlockSignatureJob {
   readonly job: SignatureJob
 }
 
-/** Where encoded keys are stored. */
 interface KeySource {
   keysOf(address: Address): Uint8Array | undefined
 }
@@ -53,9 +52,7 @@ export class KeyRegistry {
     return keys === undefined ? fail(fault('tx/keys-missing')) : { ok: true, value: keys }
   }
 
-  /**
-   * Signatures to check for a block, in order, without transactions that `known` calls verified; or the first fault.
-   */
+  /** Signatures of a block to check, in order, without those that `known` calls verified; or the first fault. */
   jobsFor(
     transactions: readonly Transaction[],
     network: SigningNetwork,

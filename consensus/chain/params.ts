@@ -32,7 +32,6 @@ export interface NetworkParams {
   readonly addressPrefix: string
   /** Name of the native coin in text and documents. */
   readonly ticker: string
-  /** Decimals of the native coin. */
   readonly decimals: number
   readonly genesis: GenesisParams
   readonly steps: readonly RuleStep[]
@@ -138,7 +137,6 @@ function assertBlockRules(block: Rules['block']): void {
   )
 }
 
-/** Basis points in a whole. */
 const BPS = 10_000
 
 function assertPricing({ epochBlocks, pricedPool, priceEpochsKept }: MarketRules, tx: Rules['tx']): void {

@@ -30,7 +30,6 @@ export interface RuleBook extends Protocol {
   readonly genesis: Genesis
   /** What signatures of this network commit to. */
   readonly network: SigningNetwork
-  /** Rules in force at a height. */
   readonly at: (height: number) => Rules
   /** If a rule step begins at this height, the rules of the block before; else null. */
   readonly endedAt: (height: number) => Rules | null
@@ -38,11 +37,8 @@ export interface RuleBook extends Protocol {
   readonly fingerprint: Hash
   /** Hash of the rules up to a height. Two nodes must agree on it as long as the chain is no higher. */
   readonly fingerprintAt: (height: number) => Hash
-  /**
-   * Whether the signatures of a payload verify. Verdicts are remembered, since miners and validators ask repeatedly.
-   */
+  /** Whether the signatures of a payload verify. Verdicts are remembered: miners and validators ask repeatedly. */
   readonly verifies: (job: SignatureJob) => boolean
-  /** Table that a state key belongs to. */
   readonly tableOf: (key: StateKey) => AnyStateTable
 }
 

@@ -66,10 +66,7 @@ export class StagedState {
     )
   }
 
-  /**
-   * Computes the state root from the disk and compares it with the kept header at a height. Faults:
-   * `chain/state-unproven`, `chain/stopped`.
-   */
+  /** Computes the state root from the disk and compares it. Faults: `chain/state-unproven`, `chain/stopped`. */
   async prove(height: number, means: Omit<StateCheck, 'ruleBook'>): Promise<Result<void>> {
     const kept = keptAt(this.#raw, height)
     const store = this.store()
@@ -94,7 +91,6 @@ export class StagedState {
     this.forget()
   }
 
-  /** Drops the proof. */
   forget(): void {
     this.#proven = undefined
   }
@@ -118,10 +114,7 @@ export async function takeUpAdoption(store: KeyValueStore, ruleBook: RuleBook): 
   else await abandonAdoption(store)
 }
 
-/**
- * Records this release's rules in the store. If they differ, an unfinished snapshot is given up: it was checked under
- * other rules.
- */
+/** Records this release's rules in the store. If they differ, a snapshot checked under the old ones is given up. */
 export async function takeUpRules(store: KeyValueStore, ruleBook: RuleBook): Promise<void> {
   const unsaid = rulesWrites(store, ruleBook)
   if (unsaid.length === 0) return

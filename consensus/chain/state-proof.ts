@@ -10,7 +10,6 @@ import { KEYS, prefixKey } from './layout.ts'
 import type { Pacer } from './ports.ts'
 import type { RuleBook } from './rule-book.ts'
 
-/** Pages hashed at once. */
 const PAGES_PER_STEP = 128
 /** Most leaves in memory, about 44 bytes each. A larger tree is searched on the disk. */
 const TABLE_LEAVES_MAX = 2_000_000
@@ -24,7 +23,6 @@ export type LeafLookup = (path: Uint8Array, value: Uint8Array) => boolean
 export interface StateCheck {
   readonly ruleBook: Pick<RuleBook, 'modules'>
   readonly pacer: Pacer
-  /** Whether the node is stopping. */
   readonly stopped: () => boolean
 }
 

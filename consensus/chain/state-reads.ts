@@ -18,10 +18,7 @@ export function storedRecords(store: KeyValueStore): AsyncIterable<StoredRecord>
   }))
 }
 
-/**
- * Which records of a table to read: at most `limit`, with an id that begins with whole bytes in hex, behind the key
- * `after`.
- */
+/** Records of a table to read: at most `limit`, with ids that begin with `idPrefix` (whole bytes), behind `after`. */
 export interface StateRange {
   readonly idPrefix: string
   readonly limit: number

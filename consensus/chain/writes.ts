@@ -79,10 +79,7 @@ export interface Connection {
   readonly tree: TreeUpdate
 }
 
-/**
- * All writes for a block that becomes the head. `expired` is the block that can no longer be unwound afterwards;
- * undefined on a short chain.
- */
+/** Writes for a block that becomes the head. `expired` is the block that can no longer be unwound, if any. */
 export function connectionWrites(
   { block, entry, executed, tree }: Connection,
   nodes: readonly HistoryNodeAt[],
@@ -182,7 +179,6 @@ function historyWrite({ level, index, hash, work }: HistoryNodeAt): Write {
   return { key: KEYS.history(level, index), value: encodeHistoryNode({ hash, work }) }
 }
 
-/** The undo record of state changes. */
 function encodeStateUndo(changes: readonly StateChange[]): Uint8Array {
   return encodeUndo(changes.map(({ key, before }) => ({ key: fromHex(key), before })))
 }
@@ -261,7 +257,6 @@ function stepsOf({ params, fingerprintAt }: RuleBook) {
 /** Reads a key of the store as it was before the writes being computed. */
 type StoreRead = (key: Uint8Array) => Uint8Array | undefined
 
-/** What a block does to the indexes when it joins the best chain. */
 interface IndexConnection {
   readonly writes: readonly Write[]
   /** The undo record of the folded indexes; null if there are none. */

@@ -11,7 +11,6 @@ export const ED25519_PUBLIC_KEY_BYTES = 32
 /** Length of a signature. */
 export const ED25519_SIGNATURE_BYTES = 64
 
-/** Field prime 2^255 - 19, big-endian. */
 const FIELD_PRIME = bigEndian(2n ** 255n - 19n)
 /** Group order L = 2^252 + 27742317777372353535851937790883648493, big-endian. */
 const GROUP_ORDER = bigEndian(2n ** 252n + 27742317777372353535851937790883648493n)
@@ -40,9 +39,7 @@ export function passesEd25519Rules(publicKey: Uint8Array, signature: Uint8Array)
   )
 }
 
-/**
- * Whether 32 bytes encode a y below the field prime that is not of small order. The point may still be off the curve.
- */
+/** Whether 32 bytes encode a y below the field prime, not of small order. The point may still be off the curve. */
 export function isAcceptablePoint(encoded: Uint8Array): boolean {
   const y = Uint8Array.prototype.slice.call(encoded, 0, 32)
   y[31] = (y[31] as number) & 0x7f

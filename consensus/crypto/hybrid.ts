@@ -27,7 +27,6 @@ export interface SignatureBackend {
   publicKeyMlDsa(level: MlDsaLevel, seed: Uint8Array): Uint8Array
 }
 
-/** Longest context that FIPS 204 allows. */
 const CONTEXT_BYTES_MAX = 255
 
 /** A public key and its scheme. */

@@ -24,10 +24,7 @@ export const WITNESS_TREE: MerkleTree = { leaf: 'witnessLeaf', node: 'witnessNod
 /** Over encoded receipts. */
 export const RECEIPT_TREE: MerkleTree = { leaf: 'receiptLeaf', node: 'receiptNode', root: 'receiptRoot' }
 
-/**
- * The place of an item, and the sibling hashes from its leaf up. A level where the node moves up unchanged has no
- * sibling.
- */
+/** The place of an item, and the sibling hashes from its leaf up; none where the node moves up unchanged. */
 export interface MerkleProof {
   readonly index: number
   readonly count: number

@@ -5,10 +5,7 @@ import { concat, equal } from '../primitives/bytes.ts'
 import type { SignatureBackend } from './hybrid.ts'
 import type { MlDsaLevel } from './schemes.ts'
 
-/**
- * Signatures in plain JavaScript, for browsers and to test the native backend against. Ten times slower than the native
- * one.
- */
+/** Signatures in plain JavaScript: for browsers, and to test the native backend, which is ten times faster. */
 export const REFERENCE_BACKEND: SignatureBackend = {
   name: 'noble',
   verifyEd25519: verifyCofactorless,

@@ -23,9 +23,7 @@ export interface Bech32Text {
   readonly groups: readonly number[]
 }
 
-/**
- * Reads a text with the given prefix, which is lower case and without the separator `1`. Undefined unless it is sound.
- */
+/** Reads a text with a lower-case prefix, given without the separator `1`. Undefined unless it is sound. */
 export function decodeBech32(prefix: string, text: string): Bech32Text | undefined {
   const start = prefix.length + 1
   if (text.length > BECH32_CHARS_MAX || text.length < start + CHECKSUM_GROUPS) return undefined

@@ -11,10 +11,7 @@ export interface TokenDomain {
   readonly contract: string
 }
 
-/**
- * The message of EIP-3009. Addresses and nonce are hex with 0x, amounts are in token units, times in seconds since
- * 1970.
- */
+/** The message of EIP-3009. Addresses and nonce are hex with 0x, amounts token units, times seconds since 1970. */
 export interface TransferMessage {
   readonly from: string
   readonly to: string

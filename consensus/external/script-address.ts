@@ -33,7 +33,6 @@ export const LITECOIN: ScriptNetwork = {
   refused: new Map([[0x05, 'a 3... address could be of Bitcoin, its M... form is the one taken here']]),
 }
 
-/** Length of the hash of a public key or a script. */
 const HASH_BYTES = 20
 
 /** Checks a text by the network's grammar: bech32 if it begins with the lower-case prefix, else base58check. */
@@ -54,10 +53,7 @@ function judgeBase58Check({ prefix, kinds, refused }: ScriptNetwork, text: strin
   return kind === undefined ? refuse(refused.get(version) ?? 'a version byte of another network') : { kind }
 }
 
-/**
- * Segregated witness (BIP-141, BIP-173, BIP-350): version 0 is bech32 of 20 or 32 bytes, version 1 is bech32m of 32
- * bytes.
- */
+/** Segregated witness (BIP-141, 173, 350): version 0 is bech32 of 20 or 32 bytes, version 1 bech32m of 32 bytes. */
 function judgeSegwit({ prefix }: ScriptNetwork, text: string): Judgement<ScriptKind> {
   const decoded = decodeBech32(prefix, text)
   if (decoded === undefined) return refuse('bad bech32 characters or checksum')

@@ -37,9 +37,7 @@ export function parseExternalTxId(format: ExternalFormat, text: string): Uint8Ar
   return text.startsWith(hexPrefix) && isHex(digits, form.bytes) ? fromHex(digits) : undefined
 }
 
-/**
- * The text that {@link parseExternalTxId} reads as these bytes. A length other than {@link externalTxIdBytes} is a bug.
- */
+/** The text that {@link parseExternalTxId} reads as these bytes. A wrong length is a bug. */
 export function formatExternalTxId(format: ExternalFormat, bytes: Uint8Array): string {
   const form = FORMS[format]
   assert(bytes.length === form.bytes, `a transaction id of ${format} has ${form.bytes} bytes`)

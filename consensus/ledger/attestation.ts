@@ -6,10 +6,7 @@ import type { Attestation } from '../tx/bridge-payloads.ts'
 import type { Committee } from './bridge-records.ts'
 import type { TxContext } from './module.ts'
 
-/**
- * Members that must sign an action: the threshold. For a halt, as many as could block every attestation by refusing to
- * sign.
- */
+/** Members that must sign: the threshold, or for a halt as many as could block every attestation by refusing. */
 export function membersWanted({ threshold, keys }: Pick<Committee, 'threshold' | 'keys'>, halts: boolean): number {
   return halts ? keys.length - threshold + 1 : threshold
 }

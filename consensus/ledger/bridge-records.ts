@@ -105,10 +105,7 @@ export const WITHDRAWALS = stateTable<TxId, Withdrawal>({
   id: (txId) => txId,
 })
 
-/**
- * States of a withdrawal; the place in the list is the number in records. Pending leads to signing, then released; or
- * to cancelled.
- */
+/** States of a withdrawal; the index is the number in records. Pending, signing, released; or pending, cancelled. */
 export const WITHDRAWAL_STATES = ['pending', 'signing', 'released', 'cancelled'] as const
 
 /** State of a withdrawal. */
@@ -129,9 +126,7 @@ export function networkRules({ networks }: BridgeRules, network: number): Bridge
   return networks[network] as BridgeNetwork
 }
 
-/**
- * What the vault holds for new withdrawals: deposited - released - fees - pending. Consensus keeps it at 0 or above.
- */
+/** What the vault holds for new withdrawals: deposited - released - fees - pending. Never below 0. */
 export function floatOf({ deposited, released, fees, pending }: NetworkRecord): Amount {
   return amount(deposited - released - fees - pending)
 }

@@ -60,7 +60,7 @@ function whyBeyondFloat(view: StateView, { record, rules }: OpenNetwork, value: 
   return fault('bridge/float', { ...told, floatText: wrappedText(view, rules, float) })
 }
 
-/** `bridge_sign`: the committee begins to pay, so the withdrawal can no longer be cancelled. */
+/** `bridge_sign`: the committee begins to pay, so the withdrawal cannot be cancelled. */
 const bridgeSign: KindHandler<'bridge_sign'> = {
   spends: () => ZERO,
   apply: (context, { body: { payload } }) => {

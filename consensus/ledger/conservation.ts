@@ -12,12 +12,10 @@ export class Balance {
     for (const { asset, amount } of table.holdings(value, key)) this.add(asset, sign * amount)
   }
 
-  /** Adds to one asset's sum. */
   add(asset: Hash, amount: bigint): void {
     this.#sums.set(asset, (this.#sums.get(asset) ?? 0n) + amount)
   }
 
-  /** Assets whose sum is not zero. */
   broken(): readonly { readonly asset: Hash; readonly sum: bigint }[] {
     return [...this.#sums].filter(([, sum]) => sum !== 0n).map(([asset, sum]) => ({ asset, sum }))
   }

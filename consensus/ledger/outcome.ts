@@ -3,9 +3,7 @@ import type { FaultCode } from '../primitives/fault-table.ts'
 /** Number of success in receipts. */
 export const OUTCOME_OK = 0
 
-/**
- * Numbers of failures in receipts and receipt entries. They are consensus: a number never changes and is never reused.
- */
+/** Numbers of failures in receipts and receipt entries. Consensus: a number never changes and is never reused. */
 export const OUTCOME_NUMBERS = {
   'ledger/invariant': 1,
   'ledger/no-account': 2,

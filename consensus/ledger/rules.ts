@@ -46,7 +46,6 @@ export interface BridgeNetwork {
   readonly asset: TokenSymbol
   /** Fee of a withdrawal in basis points, rounded up. */
   readonly feeBps: bigint
-  /** Confirmations that attestors wait for on that chain. */
   readonly confirmations: number
   /** Least deposit and withdrawal, in base units of the wrapped token. */
   readonly minimum: bigint
@@ -84,7 +83,6 @@ export interface GenesisToken {
   readonly name: string
   readonly decimals: number
   readonly kind: TokenKind
-  /** 0 for none. */
   readonly maxSupply: bigint
   /** Null: the token can never be minted or changed. */
   readonly issuer: Address | null

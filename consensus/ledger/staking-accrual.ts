@@ -2,7 +2,6 @@ import { type Amount, amount, mulDivDown, mulDivUp, SUPPLY_BOUND, subtractProven
 import { assert } from '../primitives/assert.ts'
 import type { StakingRules } from './rules.ts'
 
-/** Basis points in a whole. */
 const BPS = 10_000n
 
 /**
@@ -18,10 +17,7 @@ export interface TierBooks {
   readonly index: bigint
 }
 
-/**
- * What staking owes. `owed` is in reward units, see {@link rewardUnits}. `reserved` is the coins that cover it, rounded
- * up.
- */
+/** What staking owes. `owed` is in reward units ({@link rewardUnits}); `reserved` is the coins that cover it. */
 export interface StakingBooks {
   readonly updatedAt: number
   readonly reserved: Amount

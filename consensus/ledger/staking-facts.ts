@@ -25,7 +25,6 @@ export interface TierFacts {
 export interface StakingFacts {
   readonly tiers: readonly TierFacts[]
   readonly totalStaked: Amount
-  /** The pool for future rewards. */
   readonly accrued: Amount
   /** What is already owed, rounded up. */
   readonly reserved: Amount
@@ -33,19 +32,12 @@ export interface StakingFacts {
   readonly inflowPerBlock: Amount
   /** What the present stakes earn in one block at full rates, rounded up. */
   readonly demandPerBlock: Amount
-  /** Whether the next block pays the full rates. */
   readonly paysFullRates: boolean
-  /**
-   * Blocks for which the pool pays full rates to the present stakes, without any inflow: a lower bound. Null if no
-   * stake earns.
-   */
+  /** Blocks for which the pool pays full rates without any inflow: a lower bound. Null if no stake earns. */
   readonly fullRateBlocks: bigint | null
 }
 
-/**
- * The staking ledger at the start of block `height`, from the state after the block before and the rules at that
- * height.
- */
+/** The staking ledger at the start of block `height`, from the state before it and the rules at that height. */
 export function stakingFacts(
   view: StateView,
   { staking, coin }: Pick<LedgerRules, 'staking' | 'coin'>,

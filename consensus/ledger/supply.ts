@@ -49,9 +49,7 @@ export function supplyOf(view: StateView, asset: Hash): Amount {
   return supply === undefined ? ZERO : subtractProven(supply.minted, supply.burned)
 }
 
-/**
- * Units that may still be minted: up to the cap, or without a cap up to 2^112 - 1 in all. Burning does not make room.
- */
+/** Units that may still be minted, up to the cap or, without one, to 2^112 - 1 in all. Burning makes no room. */
 export function headroomOf({ minted, cap }: Supply): Amount {
   return subtractProven(cap === 0n ? amount(SUPPLY_BOUND - 1n) : cap, minted)
 }

@@ -62,9 +62,7 @@ export function creditAsset(overlay: Overlay, holder: Holder, value: Amount): bo
   return true
 }
 
-/**
- * Gives units of any asset to an address. With `create`, which the transaction paid for, a missing account is opened.
- */
+/** Gives units of any asset to an address. `create`, paid for by the transaction, opens a missing account. */
 export function creditOrCreate(overlay: Overlay, holder: Holder, value: Amount, create: boolean): Fault | null {
   if (create && overlay.get(ACCOUNTS, holder.address) === undefined) {
     overlay.put(ACCOUNTS, holder.address, openedAccount(ZERO))

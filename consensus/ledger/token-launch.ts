@@ -24,7 +24,6 @@ export interface LaunchFinding {
   readonly pass: boolean
   /** One English sentence to show. */
   readonly detail: string
-  /** The fault; null if the rule passes. */
   readonly fault: Fault | null
 }
 

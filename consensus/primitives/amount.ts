@@ -9,7 +9,6 @@ export type Amount = bigint & { readonly __amount: unique symbol }
 export const AMOUNT_MAX = (1n << 128n) - 1n
 /** Exclusive bound of an asset's supply and of an amount in a transaction. */
 export const SUPPLY_BOUND = 1n << 112n
-/** Exclusive bound of an intermediate product. */
 const PRODUCT_BOUND = 1n << 256n
 
 /** Longer text is refused before it is parsed. */

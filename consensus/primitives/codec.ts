@@ -160,10 +160,7 @@ export function decode<V>(codec: Codec<V>, bytes: Uint8Array): Result<V> {
   }
 }
 
-/**
- * Decodes bytes that this node wrote; throws if they are damaged, since no caller could repair them. Byte fields are
- * views.
- */
+/** Decodes bytes that this node wrote; throws if they are damaged. Byte fields are views. */
 export function decodeOwn<V>(codec: Codec<V>, bytes: Uint8Array): V {
   return codec.deserialize(bytes, { reuseBytes: true })
 }

@@ -5,10 +5,7 @@ const LISTED_MAX = 12
 /** Up to this distance, a word counts as a typo of another. */
 const TYPO = 0.4
 
-/**
- * The `most` names nearest to a mistyped one, nearest first. In a name of several words, each word may be the one
- * meant.
- */
+/** The `most` names nearest to a mistyped one, nearest first. One word of a longer name may be meant. */
 export function likest(mistyped: string, names: readonly string[], most: number): readonly string[] {
   const typed = mistyped.slice(0, TYPED_CHARS_MAX)
   const far = new Map(names.map((name) => [name, remoteness(typed, name)]))

@@ -73,10 +73,7 @@ export class Overlay implements StateView {
     }))
   }
 
-  /**
-   * The diff against the base view, in key order, without records that ended as they began. Yields, so that the caller
-   * can pause.
-   */
+  /** The diff against the base view, in key order, without records that ended as they began. */
   *diff(): Generator<void, readonly StateChange[]> {
     const changes: StateChange[] = []
     let seen = 0

@@ -54,7 +54,6 @@ function pairsWithLeaves(leaves: number): number {
   return (leaves | (leaves >>> 1)) & EVEN_SLOTS
 }
 
-/** How many of 16 bits are set. */
 function count(bits: number): number {
   let sum = bits - ((bits >>> 1) & 0x5555)
   sum = (sum & 0x3333) + ((sum >>> 2) & 0x3333)

@@ -60,10 +60,7 @@ export class PageWalk {
     return new PageWalk([{ id: ROOT_PAGE, hash: root }])
   }
 
-  /**
-   * A walk that goes on after a page: first the pages below it, then those right of its path. The pages on that path
-   * must be proven.
-   */
+  /** A walk that goes on after a page. The pages on the path to it must be proven. */
   static behind(after: PageId, formOf: (id: PageId) => Uint8Array | undefined): PageWalk {
     const expected: ExpectedPage[] = []
     for (let depth = 0; depth <= after.length; depth++) {
@@ -86,10 +83,7 @@ export class PageWalk {
     return this.next === undefined || id < this.next.id
   }
 
-  /**
-   * Takes the next page, with its hash from {@link hashesOfGiven}. If it is not the next one, takes nothing and gives
-   * false.
-   */
+  /** Takes the next page, with its hash from {@link hashesOfGiven}. If it is another page, takes nothing: false. */
   take(page: GivenPage, hash: Uint8Array | undefined): boolean {
     const { next } = this
     if (next?.id !== page.id || hash === undefined || !equal(hash, next.hash)) return false
@@ -99,7 +93,6 @@ export class PageWalk {
     return true
   }
 
-  /** A walk at the same place. */
   copy(): PageWalk {
     return new PageWalk(this.#expected)
   }

@@ -106,7 +106,6 @@ export class Page {
     return new Page(this.form())
   }
 
-  /** Kind of a slot. */
   slotKind(slot: number): number {
     return this.kind(PAGE_SLOTS + slot)
   }
@@ -121,7 +120,6 @@ export class Page {
     return true
   }
 
-  /** The leaf in a slot, or undefined. */
   leafAt(slot: number): Leaf | undefined {
     if (!this.#isLeaf(slot)) return undefined
     return this.#draft?.leaves[slot] ?? makeLeaf(this.#leafOfForm(slot))
@@ -141,7 +139,6 @@ export class Page {
     this.#set(slot, EMPTY)
   }
 
-  /** Kind of a node. */
   kind(node: number): number {
     const below = SLOTS_BELOW[node] as number
     if ((this.#inner & below) !== 0) return INNER
@@ -195,10 +192,7 @@ export class Page {
     return ((this.#leaves >>> slot) & 1) === 1
   }
 
-  /**
-   * Settles the unknown nodes of a level. A node with one leaf takes its child's hash; a node that must be hashed goes
-   * to `unsettled`.
-   */
+  /** Settles a level: a node with one leaf takes its child's hash; one that must be hashed goes to `unsettled`. */
   #settle(level: number, base: number, unsettled: number[]): void {
     const draft = this.#draft as Draft
     const first = 1 << level

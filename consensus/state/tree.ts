@@ -134,9 +134,7 @@ function place({ open, begin }: Pages, { path, leaf }: LeafChange): void {
   }
 }
 
-/**
- * Hashes the changed pages from the bottom up. A page that is left with a single leaf is folded into the page above.
- */
+/** Hashes the changed pages from the bottom up. A page left with a single leaf is folded into the page above. */
 function* foldPages(dirty: ReadonlyMap<PageId, Page>): Generator<void, TreeUpdate> {
   const pages = new Map<PageId, Page | null>()
   const levels: PageId[][] = []

@@ -31,7 +31,6 @@ export class MemoryState implements StateView {
     }
   }
 
-  /** Every record, encoded. */
   *records(): Iterable<{ readonly table: AnyStateTable; readonly key: StateKey; readonly value: Uint8Array }> {
     for (const [key, { table, value }] of this.#records) yield { table, key, value: encode(table.codec, value) }
   }

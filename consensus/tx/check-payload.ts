@@ -17,7 +17,6 @@ export const CAPABILITY_COUNT = 16
 export const PRICE_USD_MICROS_MAX = 1_000_000_000_000n
 /** Most decimals of a token. */
 export const TOKEN_DECIMALS_MAX = 18
-/** Scheme of a committee: an m-of-n policy. */
 const COMMITTEE_SCHEME = 3
 
 /** Checks a payload by its bytes and the rules alone. */

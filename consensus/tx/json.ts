@@ -129,7 +129,6 @@ class JsonRefusal extends Error {
 
 const UINT_DECIMAL = /^(0|[1-9][0-9]{0,38})$/
 
-/** Typed reads of one JSON object. */
 class Reader {
   readonly #prefix: string
   readonly #path: string

@@ -37,10 +37,7 @@ import {
   TRANSFER,
 } from './payloads.ts'
 
-/**
- * The closed table of transaction kinds: wire number and payload codec. Other numbers are invalid. A number is never
- * reused.
- */
+/** The closed table of transaction kinds. Other numbers are invalid. A number is never reused. */
 export const TX_KINDS = {
   transfer: { number: 0x01, payload: TRANSFER },
   token_create: { number: 0x10, payload: TOKEN_CREATE },

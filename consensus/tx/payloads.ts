@@ -49,9 +49,7 @@ export function isEndpoint(value: string): boolean {
 /** `transfer`: native coins to `to`. `create` allows (and pays for) opening the receiving account. */
 export const TRANSFER = container('Transfer', { to: address, amount: uint128, create: bool })
 
-/**
- * `agent_register`: the sender becomes the owner. `capabilities` has one bit for each entry of the capability table.
- */
+/** `agent_register`: the sender becomes the owner. `capabilities` has one bit per entry of the capability table. */
 export const AGENT_REGISTER = container('AgentRegister', {
   agentId: agentIdCodec,
   name: text(NAME_BYTES_MAX),

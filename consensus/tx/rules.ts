@@ -10,7 +10,6 @@ export interface TxRules {
   readonly invokeTerms: readonly number[]
   /** Allowed fees of pools, in basis points, ascending. */
   readonly poolFeesBps: readonly number[]
-  /** Number of staking tiers. */
   readonly stakeTiers: number
   /** Least amount of a `stake`, in base units. */
   readonly stakeAmountMin: bigint

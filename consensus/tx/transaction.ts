@@ -68,7 +68,6 @@ export interface Transaction<K extends TxKind = TxKind> {
   readonly witnessBytes: Uint8Array
   readonly txId: TxId
   readonly wtxId: WtxId
-  /** Wire bytes. */
   readonly size: number
 }
 

@@ -30,7 +30,6 @@ export interface FacilitatedPayment {
   readonly secret: Uint8Array | null
   readonly agentId: AgentId
   readonly serviceId: ServiceId
-  /** Price in base units. */
   readonly amount: bigint
   /** Text of the request and its hash; either may be null. Only the text can open a commitment. */
   readonly request: string | null
@@ -85,10 +84,7 @@ export class Facilitator {
     this.#risk = new ValueAtRisk(dependencies.chain, dependencies.price)
   }
 
-  /**
-   * Whether a payment may be accepted: it is for the asked price, deep enough, can be opened, and leaves enough time.
-   * Nothing is used up.
-   */
+  /** Whether a payment can be accepted: asked price, depth, lock and time left are right. Nothing is used up. */
   verify(payment: FacilitatedPayment): Result<VerifiedPayment> {
     const { agentId, txId } = payment
     const call = this.#callOf(payment)

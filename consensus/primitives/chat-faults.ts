@@ -12,7 +12,7 @@ export const CHAT_FAULTS = {
   'chat/context-length': sender(
     'the conversation has about {tokens} tokens; {model} takes {window}, {bound}, with room for the answer',
   ),
-  'chat/window-full': unblamed('there is no room for it in the window of the models'),
+  'chat/window-full': unblamed('the text does not fit the context window of the models'),
   'chat/unjudged': unblamed('not evaluated: the verdict cannot be read'),
   'chat/schema': unblamed('no answer followed the schema of response_format: {reason}'),
   'chat/rate-limited': later('{what} is used up; try again in {seconds} seconds'),

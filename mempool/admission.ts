@@ -47,7 +47,7 @@ export function checkAdmission(entry: MempoolEntry, context: AdmissionDependenci
   )
 }
 
-/** During a reorganisation the passing head may lack transactions that are mined. */
+/** During a reorganisation the temporary head may lack transactions that are mined. */
 function checkResting({ chain }: AdmissionDependencies): Fault | null {
   return chain.moving ? fault('mempool/busy') : null
 }

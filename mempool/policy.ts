@@ -1,6 +1,6 @@
 /** Local limits of a mempool. They are no consensus rule; nodes may differ. */
 export interface MempoolPolicy {
-  /** Transactions of one account without a missing nonce. One that fills a gap may bring in more. */
+  /** Transactions of one account without a missing nonce. Filling a gap may exceed this. */
   readonly executablePerAccount: number
   /** Transactions of one account behind a missing nonce. */
   readonly gappedPerAccount: number

@@ -156,7 +156,7 @@ export class Miner {
 
   #refresh(): void {
     const { chain, mempool } = this.#deps
-    // The head is passing, or a template is being built.
+    // The head is temporary, or a template is being built.
     if (chain.moving || this.#importing || this.#queued > 0) return
     const template = this.#template
     if (template === undefined || template.parent.id !== chain.head.id) {

@@ -43,7 +43,7 @@ export const RETIME_MS = 5_000
 export const WAIT_MS_MAX = 5_000
 /** Submissions checked at the same time. */
 export const CHECKING_MAX = 32
-/** Rest after a full template, as a multiple of its building time, to leave time for the node's other work. */
+/** Pause after a full template, as a multiple of its building time, to leave time for the node's other work. */
 const REST_FACTOR = 3
 const REST_MS_MAX = 2_000
 
@@ -72,7 +72,7 @@ export class RemoteWork {
     this.#deps = dependencies
     dependencies.chain.onHeadChange(() => {
       this.#refusals = 0
-      // The rest after the last head's template must not delay the first full template of this one.
+      // A pause after a template for the last head must not delay the first full template for this one.
       this.#endRest()
       this.#startOver()
     })

@@ -1,7 +1,7 @@
 import type { Header } from './header.ts'
 import type { BlockRules } from './rules.ts'
 
-/** Highest base fee: with a tip added it still fits 64 bits. */
+/** Highest base fee, a quarter of 64 bits: it leaves room for the tip. */
 const BASE_FEE_MAX = 1n << 62n
 
 /**

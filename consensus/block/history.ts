@@ -110,7 +110,7 @@ export function historyProof(
   return { index, count, siblings }
 }
 
-/** Whether the proof leads from the block's leaf to the history root. Its sums of work may be out of range. */
+/** Whether the proof leads from the block's leaf to the history root. Its sums of work are untrusted. */
 export function verifyHistoryProof(root: Hash, block: SealedHeader, proof: HistoryProof): boolean {
   const { index, count, siblings } = proof
   if (!Number.isInteger(count) || count > COUNT_MAX || !Number.isInteger(index) || index < 0 || index >= count)

@@ -60,7 +60,7 @@ function belowKept(database: ChainDatabase, height: number): Result<readonly Blo
     if (entry !== undefined) return ok(downToChain(database, entry))
     lost = parent
   }
-  // All kept headers searched are without a stored block: they fork below what can be unwound.
+  // No stored block was found, so the kept headers fork below what can be unwound.
   return fail(fault('chain/fork-too-deep', { depth: head.header.height - lowest + 1, depthMax: UNDO_BLOCKS }))
 }
 

@@ -33,7 +33,7 @@ export interface StateIndex extends NamedIndex {
   readonly changesOf: (changes: readonly StateChange[], read: IndexRead) => readonly IndexWrite[]
 }
 
-/** An index whose entries collect facts of many blocks. What a block overwrote is kept until it is final. */
+/** An index whose entries sum up many blocks. What a block overwrote is kept while the block can be unwound. */
 export interface FoldedIndex extends NamedIndex {
   readonly fold: (connected: ConnectedBlock, read: IndexRead) => readonly IndexWrite[]
 }

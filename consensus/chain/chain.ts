@@ -111,7 +111,7 @@ export class Chain implements ChainFollower {
     return this.#deps.database.head
   }
 
-  /** Whether a reorganisation is under way, or one has failed for good. The head is then only passing. */
+  /** Whether a reorganisation is under way, or one has failed for good. The head is then temporary. */
   get moving(): boolean {
     return this.#moving
   }
@@ -248,7 +248,7 @@ export class Chain implements ChainFollower {
     // It is awaited below. Until then a failing verifier must not count as an unhandled rejection.
     signatures.catch(() => {})
     const executed = await runPaced(executeBlock(ruleBook, database, block), pacer)
-    // Checked before the signatures: a block that the state refuses is invalid on every node, with or without the keys.
+    // Returned before the signatures are known: what the state refuses is invalid even on a node that lacks keys.
     if (!executed.ok) return executed.fault
     const tree = await runPaced(updateTree(database, executed.value.changes), pacer)
     if (tree.root !== block.header.stateRoot) return fault('block/state-root')
@@ -394,7 +394,7 @@ export class Chain implements ChainFollower {
     return block
   }
 
-  /** Tells listeners of a move once all followers are ready. Until then the head counts as passing. */
+  /** Tells listeners of a move once all followers are ready. Until then the head counts as temporary. */
   async #announceMove(disconnected: readonly BlockEntry[], connected: readonly BlockEntry[]): Promise<void> {
     const change = { head: this.head, disconnected, connected }
     for (const follower of this.#followers) await follower(change, this.#deps.pacer)

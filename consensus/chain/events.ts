@@ -32,7 +32,7 @@ export type HeadListener = (change: HeadChange) => void
 
 /**
  * Prepares for a move that unwinds blocks, before any listener hears of it. It works in slices, since a deep move
- * leaves much to do. Until it is done the head counts as passing, so that no reader sees half of it. An error stops the
+ * leaves much to do. Until it is done the head counts as temporary, so that no reader sees half of it. An error stops the
  * chain.
  */
 export type HeadFollower = (change: HeadChange, pacer: Pacer) => Promise<void>

@@ -149,8 +149,8 @@ export class Facilitator {
   }
 
   /**
-   * The escrow of a settlement. A refund works whatever is wrong with the payment. To be earned, it must match the
-   * request and be opened. Depth and price are not checked again: they mattered before the work.
+   * The escrow of a settlement. A failed call is refunded whatever is wrong with the payment. A delivered one must have
+   * paid for this request and open the lock. Depth and price are not checked again: they mattered before the work.
    */
   #settleable(payment: FacilitatedPayment, { outcome, requestHash: hash }: Settlement): Result<Escrow> {
     const { txId, requestHash: asked } = payment

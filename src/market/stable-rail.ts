@@ -139,7 +139,7 @@ async function build(
   return ok({ dollar: new DollarRail({ ...shared, ...sale }), pool })
 }
 
-/** The offer of a service. Once it is not sold any more, only its address. */
+/** The offer of a service. If the service is not sold, only its address. */
 function ownOffer(definition: ServiceDefinition | undefined, url: string): OwnOffer {
   if (definition === undefined) return { resource: { url }, extensions: {} }
   return { resource: offerResource(definition, url), extensions: offerExtensions(definition) }

@@ -35,7 +35,7 @@ export function nextBaseFee(chain: ChainReader): bigint {
 /** All checks but the signature, cheapest first. */
 export function checkAdmission(entry: MempoolEntry, context: AdmissionDependencies): Fault | null {
   return (
-    checkResting(context) ??
+    checkHeadSettled(context) ??
     checkKnown(entry, context) ??
     checkStanding(entry, context.chain) ??
     checkFee(entry, context) ??
@@ -48,7 +48,7 @@ export function checkAdmission(entry: MempoolEntry, context: AdmissionDependenci
 }
 
 /** During a reorganisation the temporary head may lack transactions that are mined. */
-function checkResting({ chain }: AdmissionDependencies): Fault | null {
+function checkHeadSettled({ chain }: AdmissionDependencies): Fault | null {
   return chain.moving ? fault('mempool/busy') : null
 }
 

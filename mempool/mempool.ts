@@ -29,10 +29,7 @@ export interface MempoolDependencies {
 /** Called with each admitted transaction. */
 export type AdmissionListener = (tx: Transaction) => void
 
-/**
- * Transactions that wait to be mined. It admits them in stages with the signature last, allows replacement, keeps to
- * its limits, and follows the chain's head.
- */
+/** Transactions that wait to be mined: admission in stages, signature last; replacement; limits; following the head. */
 export class Mempool {
   readonly #chain: MempoolDependencies['chain']
   readonly #verifier: SignatureVerifier
@@ -339,10 +336,7 @@ export class Mempool {
     return changed
   }
 
-  /**
-   * Takes an unwound transaction back. It was valid once and its signature is known, so it skips the fee floor and the
-   * limits of an account, but not those of the pool.
-   */
+  /** Takes an unwound transaction back. It was valid once, so it skips the fee floor and the account's limits. */
   #giveBack(tx: Transaction): void {
     const { sender, nonce } = tx.body
     const next = this.#nonceOf(sender)

@@ -226,9 +226,7 @@ export class RemoteWork {
     for (let mined = this.#next(); mined !== undefined; mined = this.#next()) await this.#buildFor(mined)
   }
 
-  /**
-   * The next address to build for: first those without a job, most listeners first; then those owed a full template.
-   */
+  /** The next address to build for: those without a job, most listeners first; then those owed a full template. */
   #next(): Mined | undefined {
     const { mined } = this.#seats
     if (mined.length === 0 || this.#blocked.length > 0 || this.#deps.chain.moving) return undefined

@@ -74,10 +74,7 @@ export class Seats {
     return full || this.#seats.size >= REMOTE_SEATS_MAX
   }
 
-  /**
-   * A seat to drop for a newcomer: one of a client or network that holds too many, else one without a listener, from
-   * the newcomer's own network if possible.
-   */
+  /** A seat to drop: of one that holds too many, else an unused one, of the newcomer's own network if possible. */
   #toGiveUp(holder: Holder): Seat | undefined {
     const seats = this.all
     const theirs = heldTooMany(seats, holder)

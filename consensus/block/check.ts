@@ -77,10 +77,7 @@ export function matchBody(sealed: SealedHeader, transactions: readonly Transacti
   return ok(new Matched(sealed, transactions))
 }
 
-/**
- * Checks a body against its header. The roots of a {@link MatchedBlock} are not checked again. Wrong roots are the
- * fault of the body's sender; they never condemn the header.
- */
+/** Checks a body against its header. Wrong roots are the fault of the body's sender; they never condemn the header. */
 export function checkBody(block: Block, rules: { readonly block: BlockRules; readonly tx: TxRules }): Fault | null {
   const { transactions } = block
   const matched = block instanceof Matched ? ok(block) : matchBody(block, transactions)

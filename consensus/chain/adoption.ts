@@ -48,10 +48,7 @@ export const DISCARD_WRITES: readonly Write[] = [
   { key: KEYS.meta('residue'), value: new Uint8Array(0) },
 ]
 
-/**
- * Undoes an unfinished {@link finishAdoption}: a header without a body must not pass for a stored block. After a crash
- * it runs again from the start.
- */
+/** Removes the headers of an unfinished adoption: they must not pass for stored blocks. Repeated after a crash. */
 export async function abandonAdoption(store: KeyValueStore): Promise<void> {
   const base = adoptingHeight(store)
   assert(base !== undefined, 'there is no adoption to abandon')

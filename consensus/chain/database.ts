@@ -413,10 +413,7 @@ export class ChainDatabase implements StateView, PageReader {
     })
   }
 
-  /**
-   * Drops stored side blocks and everything known of them, together with other writes. Only whole branches may be
-   * dropped: a block needs its parent.
-   */
+  /** Drops stored side blocks, together with other writes. Only whole branches may go: a block needs its parent. */
   async dropSide(ids: readonly BlockId[], others: readonly Write[] = []): Promise<void> {
     if (ids.length === 0) return
     const keysOf = [KEYS.entry, KEYS.bodies, KEYS.witnesses, KEYS.receipts, KEYS.side]

@@ -58,10 +58,7 @@ export const REFUND_WRITES = 3
 /** Least wire bytes of an `agent_invoke` without its signature: body and offsets come to 202. */
 const INVOKE_BYTES_MIN = 200
 
-/**
- * Refuses, at start, parameters that contradict what the code relies on. Otherwise a node might find at height 400,000
- * that a block's automatic effects have no bound.
- */
+/** Refuses unsupported parameters at start, so that a node does not meet an unbounded block at height 400,000. */
 export function assertParams({ steps, genesis, addressPrefix, ticker }: NetworkParams): void {
   assert(steps[0]?.fromHeight === 0, 'the first rule step begins at height 0')
   steps.forEach(({ fromHeight, rules }, i) => {

@@ -20,10 +20,7 @@ export function storedTransactions(store: Reader, id: BlockId): readonly Transac
   return parts?.bodies.map((body, i) => mustAssemble(body, parts.witnesses[i] as Uint8Array))
 }
 
-/**
- * Wire bytes of a block's transactions, or of those at `indexes`, if the store has them. They are not decoded. Indexes
- * outside the block are left out.
- */
+/** Wire bytes of a block's transactions, or of those at `indexes` that it has. They are not decoded. */
 export function storedEncodings(
   store: Reader,
   id: BlockId,

@@ -2,10 +2,7 @@ import { digest, hashInto } from '@chainsafe/as-sha256'
 import { toHex } from '../primitives/bytes.ts'
 import type { Hash } from '../primitives/ids.ts'
 
-/**
- * SHA-256 with a domain tag for each use: H(tag, data) = SHA-256(length of tag (1 byte) || tag || data). So a hash made
- * for one purpose can never pass for another.
- */
+/** H(tag, data) = SHA-256(length of tag (1 byte) || tag || data). A hash made for one use never passes for another. */
 const TAG_NAMES = {
   transactionId: 'farthing/tx-id/1',
   witnessId: 'farthing/wtx-id/1',

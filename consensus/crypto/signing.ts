@@ -5,10 +5,7 @@ import { taggedHash } from './hash.ts'
 import type { HybridPublicKey } from './hybrid.ts'
 import type { AccountScheme } from './schemes.ts'
 
-/**
- * What is signed. The label of the domain begins the message and is also the ML-DSA context, so a signature over a text
- * can never pass for one over a transaction.
- */
+/** What is signed. Its label begins the message and is the ML-DSA context: no text passes for a transaction. */
 export type SigningDomain = 'transaction' | 'text' | 'attestation'
 
 const LABELS: Readonly<Record<SigningDomain, Uint8Array>> = {

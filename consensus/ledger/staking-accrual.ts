@@ -4,10 +4,7 @@ import type { StakingRules } from './rules.ts'
 
 const BPS = 10_000n
 
-/**
- * Parts of a block in which rewards are counted. If the pool is short, the rest is less than the reward of one part and
- * stays in the pool.
- */
+/** Rewards are counted in parts of a block. A short pool keeps less than the reward of one part. */
 export const BLOCK_PARTS = 1n << 64n
 
 /** Sums over all stakes of a tier. */

@@ -66,10 +66,7 @@ export function stakingFacts(
   }
 }
 
-/**
- * What a claim mined in block `height` would pay, from the state after the block before and the rules at that height.
- * Further ahead it ignores what flows into the pool until then.
- */
+/** What a claim mined in block `height` would pay. Further ahead it ignores what flows into the pool until then. */
 export function pendingReward(
   view: StateView,
   { staking }: Pick<LedgerRules, 'staking'>,

@@ -22,10 +22,7 @@ export function openToken(overlay: Overlay, token: GenesisToken, createdAt: numb
   overlay.put(SYMBOLS, skeletonOf(symbol), { asset })
 }
 
-/**
- * Writes a network's first tokens: the native coin's skeleton, the tokens (by the rules for new ones), and the opening
- * balances, which open their accounts.
- */
+/** Writes a network's first tokens (by the rules for new ones) and opening balances, which open their accounts. */
 export function launchTokens(overlay: Overlay, rules: LedgerRules, ledgers: GenesisLedgers): void {
   overlay.put(SYMBOLS, skeletonOf(rules.coin.symbol), { asset: NATIVE_ASSET })
   for (const token of ledgers.tokens) {

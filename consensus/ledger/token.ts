@@ -97,7 +97,7 @@ const tokenIssuer: KindHandler<'token_issuer'> = {
   apply: ({ overlay }, { body: { sender, payload } }) => {
     const named = tokenOf(overlay, payload.symbol)
     if ('code' in named) return named
-    const refused = checkIssuer(named, sender) ?? checkHeir(overlay, named, payload.issuer)
+    const refused = checkIssuer(named, sender) ?? checkNewIssuer(overlay, named, payload.issuer)
     if (refused !== null) return refused
     overlay.put(TOKENS, named.asset, { ...named.token, issuer: payload.issuer })
     return null
@@ -105,10 +105,9 @@ const tokenIssuer: KindHandler<'token_issuer'> = {
 }
 
 /**
- * A frozen token needs an issuer who can unfreeze it. And a new issuer must have an account, so that a mistyped address
- * cannot take the token.
+ * A frozen token needs an issuer to unfreeze it. A new issuer needs an account, so that no mistyped address gets it.
  */
-function checkHeir(overlay: Overlay, named: NamedToken, issuer: Address): Fault | null {
+function checkNewIssuer(overlay: Overlay, named: NamedToken, issuer: Address): Fault | null {
   if (issuer === NOBODY) return checkUnfrozen(named)
   return overlay.get(ACCOUNTS, issuer) === undefined ? fault('ledger/no-account') : null
 }

@@ -62,10 +62,7 @@ export function formatAmount(value: bigint, decimals: number): string {
   return fraction === '' ? whole : `${whole}.${fraction}`
 }
 
-/**
- * Exact base units of decimal text. More digits than `decimals`, signs, exponents, blanks and needless leading zeros
- * are refused; nothing is rounded.
- */
+/** Exact base units of decimal text. Too many decimals, signs, exponents, blanks and leading zeros are refused. */
 export function parseAmount(text: string, decimals: number): Result<Amount> {
   const match = text.length > TEXT_CHARS_MAX ? null : /^(0|[1-9][0-9]*)(?:\.([0-9]+))?$/.exec(text)
   if (match === null) return fail(fault('amount/not-decimal', { text: text.slice(0, 64) }))

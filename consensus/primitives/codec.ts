@@ -148,10 +148,7 @@ export function encode<V>(codec: Codec<V>, value: V): Uint8Array {
   return codec.serialize(value)
 }
 
-/**
- * Decodes untrusted bytes: exact length, canonical offsets, limits, ranges and grammars, else `codec/malformed`. Byte
- * fields of the value are views on `bytes`.
- */
+/** Decodes untrusted bytes strictly, or gives `codec/malformed`. Byte fields of the value are views on `bytes`. */
 export function decode<V>(codec: Codec<V>, bytes: Uint8Array): Result<V> {
   try {
     return ok(codec.deserialize(bytes, { reuseBytes: true }))

@@ -1,6 +1,4 @@
-/**
- * Whether JSON is nested deeper than `levels`. Not recursive: a small body can be nested deeper than the call stack.
- */
+/** Whether JSON is nested deeper than `levels`. A loop: even a small body can be nested deeper than the call stack. */
 export function isDeeperThan(levels: number, value: unknown): boolean {
   const left: { readonly value: unknown; readonly level: number }[] = [{ value, level: 0 }]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {

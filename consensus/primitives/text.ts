@@ -56,10 +56,7 @@ function readSequence(bytes: Uint8Array, start: number, length: number): number 
   return codePoint < (LEAST_CODE_POINT[length] as number) || codePoint > 0x10ffff || surrogate ? undefined : codePoint
 }
 
-/**
- * Code points that no text may hold, as ranges: controls, soft hyphen, every space but U+0020, joiners, directional marks,
- * fillers, separators, annotations, tags.
- */
+/** Code points that no text may hold: controls, all spaces but U+0020, joiners, directional marks, fillers, tags. */
 const INVISIBLE: readonly (readonly [number, number])[] = [
   [0x00, 0x1f],
   [0x7f, 0xa0],

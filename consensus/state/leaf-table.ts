@@ -9,10 +9,7 @@ import { HASH_BYTES, leavesIn, slotAt } from './page-form.ts'
  */
 export class LeafTable {
   readonly #hashes: Uint8Array
-  /**
-   * A hash table: the place follows from the leaf's hash and the seed, and a taken place moves on to the next. It holds
-   * the number of the leaf, counted from 1.
-   */
+  /** Hash table with linear probing, seeded by the constructor. It holds the numbers of leaves, counted from 1. */
   readonly #places: Uint32Array
   readonly #mask: number
   readonly #shift: number

@@ -18,10 +18,7 @@ export interface Holding {
   readonly amount: bigint
 }
 
-/**
- * One kind of state record. The state root commits to rooted tables. The others follow from them, but are written and
- * unwound with the block too.
- */
+/** One kind of state record. The state root commits to rooted tables; the others follow from them. */
 export interface StateTable<Id, T> {
   readonly name: string
   readonly prefix: number

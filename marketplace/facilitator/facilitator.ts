@@ -42,10 +42,7 @@ export interface FacilitatedPayment {
 export interface VerifiedPayment {
   readonly escrow: Escrow
   readonly confirmations: number
-  /**
-   * Whether the payment commits to this request: `opened` is yes, `none` is no commitment, `unchecked` means that only
-   * the hash of the request was given.
-   */
+  /** Whether the payment commits to this request; `unchecked` if only the request's hash was given. */
   readonly commitment: 'opened' | 'none' | 'unchecked'
 }
 

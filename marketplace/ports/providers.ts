@@ -2,9 +2,7 @@ import type { Result } from '../../consensus/primitives/result.ts'
 import type { Readiness } from './readiness.ts'
 import type { Sourced } from './sourced.ts'
 
-/**
- * Asks the providers that the operator chose. A query with `isFree` leaves room for paid ones. Faults: `provider/*`.
- */
+/** Asks the operator's providers. A query with `isFree` leaves room for paid ones. Faults: `provider/*`. */
 export interface Asked<Query, Value> {
   readonly readiness: () => Readiness
   readonly ask: (query: Query, signal: AbortSignal, isFree?: boolean) => Promise<Result<Sourced<Value>>>

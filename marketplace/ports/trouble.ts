@@ -34,10 +34,7 @@ export function isOfForm({ detail: { status, reason, ofForm } }: Fault): boolean
   return ofForm === true || (status === 400 && /response_format|json|schema/i.test(String(reason)))
 }
 
-/**
- * The result of a failed check, for the operator. With status 429 (too many requests) the backend works; this node
- * itself may be using up its limit.
- */
+/** The result of a failed check. With status 429 the backend works; the node may be using up its limit itself. */
 export function checkedIll(cause: Fault): { readonly ok: boolean; readonly doubtful?: true; readonly detail: string } {
   const detail = faultMessage(cause)
   return statusOf(cause) === 429

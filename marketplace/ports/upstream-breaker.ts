@@ -99,9 +99,7 @@ export interface UpstreamFailure {
   readonly cause: FailureCause
 }
 
-/**
- * What caused a failure: the upstream (no question can cause it), perhaps the question, or most likely the question.
- */
+/** What caused a failure: the upstream and no question, perhaps the question, or most likely the question. */
 export type FailureCause = 'upstream' | 'unclear' | 'question'
 
 /** The cause of an upstream's fault. Status 403 judges the question, or our account is closed. */
@@ -141,10 +139,7 @@ export class UpstreamBreakers {
     this.#free.succeeded()
   }
 
-  /**
-   * A call failed. Forbidden paid questions count only once in a while, so that one payer cannot close the upstream to
-   * others.
-   */
+  /** A call failed. Forbidden paid questions count only once in a while: one payer must not close it to others. */
   failed(nowMs: number, { askedMs, isFree, cause }: UpstreamFailure): void {
     if (!isFree && cause === 'question' && !this.#isFirstForbidden(nowMs)) {
       this.abandoned(isFree)

@@ -46,10 +46,7 @@ export interface WebPage {
   readonly fetchedAtMs: number
 }
 
-/**
- * Reads pages of the public web. It never connects to this machine or to a private network, whatever the URL, DNS or a
- * redirect says.
- */
+/** Reads the public web. It never connects to this machine or a private network, whatever URL, DNS or redirects say. */
 export interface WebReader {
   readonly readiness: () => Readiness
   /** Parses an absolute http(s) URL and checks that it may be read; the fault is `web/refused`. */

@@ -325,9 +325,7 @@ async function closeMarket(market: SellingMarket | null): Promise<void> {
   market.rail?.dollar.till.abandon()
 }
 
-/**
- * Continues after a stop or a crash: a branch half connected, waiting transactions, paid calls, unpublished services.
- */
+/** Continues after a stop or crash: half a branch, waiting transactions, paid calls, unpublished services. */
 async function resumeWork({
   options,
   core: { chain, mempool },

@@ -139,10 +139,7 @@ function allOk<T>(results: readonly Result<T>[]): Result<readonly T[]> {
   return ok(values)
 }
 
-/**
- * Checks here what consensus checks later. Otherwise the node would start, but its registration would fail and it would
- * never sell.
- */
+/** Checks what consensus checks later: else the node would start, fail to register, and never sell. */
 function checkSettings({ market, rpc: { publicUrl } }: Config, services: readonly ServiceDefinition[]): Fault | null {
   const { agentName, prices, nativeUsdMinMicros, nativeUsdMaxMicros } = market
   if (!fitsText(agentName, NAME_BYTES_MAX)) {

@@ -105,9 +105,7 @@ function withAddresses(path: string, text: string, folder: string): string {
   })
 }
 
-/**
- * Escapes letters beyond ASCII: V8 stores a file with such a letter in two bytes per letter, which costs several MB.
- */
+/** Escapes letters beyond ASCII: for such a file V8 takes two bytes per letter, which costs several MB. */
 function inAscii(path: string, text: string): string {
   // In a raw template an escape would stand for its own six characters.
   if (/String\.raw`[^`]*[^\0-\x7f]/.test(text)) throw new Error(`${path}: letters beyond ASCII in a raw template`)

@@ -95,7 +95,6 @@ export class Miner {
     await this.#building
   }
 
-  /** The block that is searched for. */
   get template(): Template | undefined {
     return this.#template
   }

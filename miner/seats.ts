@@ -26,12 +26,10 @@ export class Seats {
     return [...this.#seats.values()]
   }
 
-  /** The addresses with clients. */
   get mined(): readonly Mined[] {
     return [...this.#mined.values()]
   }
 
-  /** Whether an address still has clients. */
   has(mined: Mined): boolean {
     return this.#mined.get(mined.address) === mined
   }

@@ -111,17 +111,14 @@ export class Chain implements ChainFollower {
     return this.#deps.database.head
   }
 
-  /** Whether a reorganisation is under way, or one has failed for good. The head is then temporary. */
   get moving(): boolean {
     return this.#moving
   }
 
-  /** Calls the listener at every change of head from here on. */
   onHeadChange(listener: HeadListener): void {
     this.#listeners.push(listener)
   }
 
-  /** Lets the follower prepare moves that unwind blocks, before listeners hear of them: see {@link HeadFollower}. */
   onMove(follower: HeadFollower): void {
     this.#followers.push(follower)
   }
@@ -176,7 +173,6 @@ export class Chain implements ChainFollower {
     return this.#queue
   }
 
-  /** Target and history root for a child of the entry. */
   childOf(parent: BlockEntry): { readonly target: bigint; readonly historyRoot: string } {
     return {
       target: childTarget(this.#deps.ruleBook, parent),

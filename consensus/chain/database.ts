@@ -237,7 +237,6 @@ export class ChainDatabase implements StateView, PageReader {
     return entry
   }
 
-  /** Id of the best chain's block at a height. */
   idAt(height: number): BlockId | undefined {
     if (height < 0 || height > this.#head.header.height) return undefined
     const id = this.#store.get(KEYS.canonical(height))
@@ -257,7 +256,6 @@ export class ChainDatabase implements StateView, PageReader {
     return storedEncodings(this.#store, id, indexes)
   }
 
-  /** One transaction of a stored block; the others are not decoded. */
   transactionAt(id: BlockId, index: number): Transaction | undefined {
     return storedTransactionAt(this.#store, id, index)
   }
@@ -285,7 +283,6 @@ export class ChainDatabase implements StateView, PageReader {
     return bytes === undefined ? undefined : decodeOwn(BYTES_LIST, bytes)
   }
 
-  /** Place of a transaction on the best chain. */
   location(txId: TxId): Location | undefined {
     const bytes = this.#store.get(KEYS.location(txId))
     return bytes === undefined ? undefined : decodeOwn(LOCATION, bytes)
@@ -315,7 +312,6 @@ export class ChainDatabase implements StateView, PageReader {
     return collect(indexListing(this.#store, index, range), (entry) => decode(indexEntry(entry)))
   }
 
-  /** A perfect node of the best chain's history tree. */
   historyNode(level: number, index: number): HistoryNode {
     return storedHistoryNode(this.#store, level, index)
   }
@@ -340,7 +336,6 @@ export class ChainDatabase implements StateView, PageReader {
     })
   }
 
-  /** Whether the best chain can be unwound to a height. */
   canUnwindTo(height: number): boolean {
     if (height < this.base) return false
     const above = this.idAt(height + 1)

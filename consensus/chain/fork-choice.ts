@@ -107,7 +107,6 @@ export class SideBranches {
     return fork
   }
 
-  /** Side blocks that build on a side block. */
   descendantsOf(ancestor: BlockId): readonly BlockId[] {
     const family = new Set<BlockId>([ancestor])
     for (const { id, parent } of [...this.#blocks.values()].sort((a, b) => a.height - b.height)) {
@@ -116,7 +115,6 @@ export class SideBranches {
     return [...family].slice(1)
   }
 
-  /** All blocks of branches that fork below a height. */
   forkingBelow(height: number): readonly BlockId[] {
     return [...this.#blocks.keys()].filter((id) => this.forkHeight(id) < height)
   }

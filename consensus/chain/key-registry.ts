@@ -32,7 +32,6 @@ export class KeyRegistry {
     this.#source = source
   }
 
-  /** Keys of an address; undefined if no transaction brought them yet. */
   keysOf(address: Address): AccountKeys | undefined {
     const cached = this.#decoded.get(address)
     if (cached !== undefined) return cached
@@ -44,7 +43,6 @@ export class KeyRegistry {
     return keys.value
   }
 
-  /** Keys that sign a transaction: its own at nonce 0, else those in `pending` or in the registry. */
   keysFor(tx: Transaction, pending?: ReadonlyMap<Address, AccountKeys>): Result<AccountKeys> {
     const { sender, nonce } = tx.body
     if (nonce === 0n) return carriedKeys(sender, tx.witness.keys)

@@ -28,7 +28,6 @@ export interface Allocation {
 /** What makes a network: its genesis and its rules by height. */
 export interface NetworkParams {
   readonly name: string
-  /** Prefix of the network's addresses. */
   readonly addressPrefix: string
   /** Name of the native coin in text and documents. */
   readonly ticker: string

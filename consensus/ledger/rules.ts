@@ -64,11 +64,9 @@ export interface BridgeRules {
 
 /** The rules about the market's ledger, at one height. */
 export interface MarketRules {
-  /** Blocks of one price epoch. */
   readonly epochBlocks: number
   /** The pool that prices the native coin: it trades the coin against this dollar token at this fee. */
   readonly pricedPool: { readonly dollar: TokenSymbol; readonly feeBps: number }
-  /** Number of price epochs kept. */
   readonly priceEpochsKept: number
   /** A delivered escrow burns ceil(amount / divisor). */
   readonly deliveredBurnDivisor: bigint

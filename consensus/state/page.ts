@@ -272,7 +272,6 @@ export class Page {
     return at < 0 ? undefined : this.#form.subarray(at, at + HASH_BYTES)
   }
 
-  /** Path and value hash of a leaf from the form. */
   #leafOfForm(slot: number): Pick<Leaf, 'path' | 'value'> {
     const at = slotAt(this.#form, slot)
     return {
@@ -312,7 +311,6 @@ function know(draft: Draft, node: number): void {
   draft.known |= 1 << node
 }
 
-/** First word of a node's hash. */
 function wordOf({ at }: Draft, node: number): number {
   return at + node * HASH_WORDS
 }

@@ -36,7 +36,11 @@ export const CHAT_SETTINGS = {
     'Whether a model writes the answers of /api/v1/info/qa; otherwise they are quoted from the facts',
     true,
   ),
-  'chat.comparison-file': text('JSON file with comparison_vs_external of the info API', null, 'a path'),
+  'chat.comparison-file': text(
+    'JSON file with the comparison to other products (comparison_vs_external) in the info API',
+    null,
+    'a path',
+  ),
   'chat.faq-file': text('JSON file with further questions and answers for the info API', null, 'a path'),
   'chat.espeak': text('Program espeak-ng, for speech without a model: a name on the PATH or a path', null, 'a program'),
 } as const satisfies Record<string, Setting>

@@ -102,7 +102,7 @@ export const OUTSIDE_SETTINGS = {
   'models.file': text('JSON file with the model backends (docs/models.md)', null, 'a path'),
   'models.gguf': text('GGUF file of a local model; needs the package node-llama-cpp', null, 'a path'),
   'models.procedural-images': flag(
-    'Whether node-image-gen sells abstract artwork made from the prompt, which does not depict it',
+    'Whether node-image-gen sells abstract pictures, which are computed from the prompt but do not show what it says',
     false,
   ),
   'documents.currency': text(

@@ -34,7 +34,7 @@ export const SETTINGS = {
     type: { kind: 'proxies' },
     default: 'false',
     about:
-      'Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed: addresses and networks separated by commas; true: every client',
+      'Proxies whose X-Forwarded-For and X-Forwarded-Proto headers are believed: addresses and networks separated by commas, or true for every client',
   },
   'rpc.rate-read': integer('Reads per minute and address', 3_000, RATES),
   'rpc.rate-list': integer('Long lists, whole blocks and other expensive reads per minute and address', 600, RATES),
@@ -110,7 +110,11 @@ export const SETTINGS = {
   'mine.address': text('Address that mining pays; default: the market wallet', null, 'an address of the network'),
   'verify.threads': integer('Signature verification threads; 0: one per core', 0, THREADS),
   'wallet.passphrase-file': text('File with the passphrase of the wallets', null, 'a path'),
-  'dev-key': integer('Development key of the caller on the devnet (1 to 10); the market has the next one', 1, [1, 10]),
+  'dev-key': integer(
+    'Number of the development key that the caller wallet of a devnet gets (1 to 10); the market wallet gets the next one',
+    1,
+    [1, 10],
+  ),
   'market.enabled': flag('Whether this node sells services', true),
   'market.agent-id': text(
     'Agent id on chain; default: made from the owner address',
@@ -133,7 +137,7 @@ export const SETTINGS = {
   'market.native-usd-min': dollars('Dollar price of the coin below which nothing is quoted in it', null),
   'market.native-usd-max': dollars('Dollar price of the coin above which nothing is quoted in it', null),
   'market.settlers': text(
-    'Addresses of the settlers of other replicas, separated by commas; the owner lists them on chain beside its own',
+    'Settler addresses of the other replicas, separated by commas; they are registered on chain beside that of this node',
     null,
     'addresses separated by commas, at most 7',
     /^[0-9a-z]+(,[0-9a-z]+){0,6}$/,
@@ -171,7 +175,7 @@ export const SETTINGS = {
     false,
   ),
   'stable.network': choice(
-    'Network of the stablecoin; custom: all of stable.network-word, chain-id and asset-*',
+    'Network of the stablecoin; custom also needs stable.network-word, chain-id, asset-contract and asset-name',
     'base',
     ['base', 'base-sepolia', 'custom'],
   ),
@@ -207,7 +211,7 @@ export const SETTINGS = {
   'stable.rpc-url': {
     type: { kind: 'text', allowed: 'an http(s) URL', pattern: /^https?:\/\/[^\s,]+$/ },
     default: null,
-    about: 'JSON-RPC of an EVM node: resolves settlements whose outcome a facilitator does not report',
+    about: 'JSON-RPC address of an EVM node, to find out whether a payment was settled if the facilitator does not say',
     isSecret: true,
   },
   'stable.max-timeout-seconds': integer('How long a stablecoin offer can be paid', 120, [15, 3_600]),

@@ -1,6 +1,6 @@
 import { effectiveRate, type MempoolEntry } from './entry.ts'
 
-/** What decides whether an account's transactions can be mined: the nonce that is its turn, and the base fee. */
+/** What decides whether an account's transactions can be mined: its next nonce, and the base fee. */
 export interface Turn {
   readonly nonce: bigint
   readonly baseFee: bigint
@@ -10,7 +10,7 @@ export interface Turn {
 export class AccountQueue {
   readonly #entries: MempoolEntry[] = []
   #needs = 0n
-  /** Ranks of the first entries, as far as they were asked for: what an entry changes lies behind it. */
+  /** Ranks of the first entries, as far as computed. A changed entry changes only the ranks from its place on. */
   #ranks: bigint[] = []
   #turn: Turn = { nonce: 0n, baseFee: 0n }
 
@@ -41,22 +41,21 @@ export class AccountQueue {
     this.#forgetRanks(index)
   }
 
-  /** All entries in nonce order. */
   entries(): readonly MempoolEntry[] {
     return [...this.#entries]
   }
 
-  /** Entries that follow each other without a gap from `nonce` on. */
+  /** Entries from `nonce` on, up to the first missing nonce. */
   executable(nonce: bigint): readonly MempoolEntry[] {
     const first = this.#indexOf(nonce)
     return this.#entries.slice(first, first + this.executableCount(nonce))
   }
 
-  /** How many entries follow each other without a gap from `nonce` on. */
+  /** Number of entries from `nonce` on, up to the first missing nonce. */
   executableCount(nonce: bigint): number {
     const first = this.#indexOf(nonce)
     let [least, beyond] = [0, this.#entries.length - first + 1]
-    // Nonces rise by one or more each: up to the first gap, and no further, place and nonce keep step.
+    // Binary search: up to the first gap, nonces rise by exactly one per place, and after it they stay ahead.
     while (beyond - least > 1) {
       const middle = (least + beyond) >> 1
       const last = this.#entries[first + middle - 1] as MempoolEntry
@@ -66,31 +65,30 @@ export class AccountQueue {
     return least
   }
 
-  /** What all entries together take from the account, one nonce left out. */
+  /** What all entries together take from the account, without the entry of nonce `except`. */
   needs(except?: bigint): bigint {
     const left = except === undefined ? undefined : this.at(except)
     return this.#needs - (left?.needs ?? 0n)
   }
 
-  /** The entry with the highest nonce: the one that can go without stranding another. */
+  /** The entry with the highest nonce. No other entry depends on it. */
   last(): MempoolEntry | undefined {
     return this.#entries.at(-1)
   }
 
   /**
-   * Rank of the last entry, the lowest of the account: the least rate on the way to it, for a block that takes it must
-   * take all before it; 0 if no block can, for a missing nonce or a maximum below the base fee.
+   * Rank of the last entry, the lowest of the account. A block that takes it must take all before it, so its rank is
+   * the least rate among them. 0 if no block can take it: a nonce is missing, or a maximum rate is below the base fee.
    */
   rankOfLast(turn: Turn): bigint {
     return this.#ranksAt(turn).at(-1) ?? 0n
   }
 
-  /** Rank that a transaction with a nonce of its own would have here. */
+  /** Rank of a transaction at a free nonce. */
   rankOf({ tx }: Pick<MempoolEntry, 'tx'>, turn: Turn): bigint {
     return rankBehind(this.#entries, this.#ranksAt(turn), { tx, turn, index: this.#indexOf(tx.body.nonce) })
   }
 
-  /** Entries that no block can take. */
   unminable(turn: Turn): readonly MempoolEntry[] {
     const ranks = this.#ranksAt(turn)
     return this.#entries.filter((_, i) => ranks[i] === 0n)
@@ -110,7 +108,7 @@ export class AccountQueue {
     if (this.#ranks.length > from) this.#ranks.length = from
   }
 
-  /** Place of the first entry with this nonce or a higher one. */
+  /** Index of the first entry with this nonce or a higher one. */
   #indexOf(nonce: bigint): number {
     let [low, high] = [0, this.#entries.length]
     while (low < high) {
@@ -122,7 +120,6 @@ export class AccountQueue {
   }
 }
 
-/** Rank of a transaction at a place behind entries whose ranks are known. */
 function rankBehind(
   entries: readonly MempoolEntry[],
   ranks: readonly bigint[],

@@ -11,18 +11,18 @@ import type { Pool } from './pool.ts'
 import type { Ranking } from './ranking.ts'
 import type { Unpaid } from './unpaid.ts'
 
-/** What admission looks at. Everything is read when it is asked, so that a moved head is seen. */
+/** What admission reads. Values are read at each check, so that a moved head is seen. */
 export interface AdmissionDependencies {
   readonly chain: ChainReader
   readonly pool: Pool
   readonly policy: MempoolPolicy
   readonly ranking: Ranking
   readonly unpaid: Unpaid
-  /** Rate below which a full pool has recently evicted. */
+  /** Rates below this were evicted since the head last moved. */
   readonly floorRate: bigint
 }
 
-/** Height that a transaction admitted now can be mined at first. */
+/** First height at which a transaction admitted now can be mined. */
 export function nextHeight(chain: ChainReader): number {
   return chain.head.header.height + 1
 }
@@ -32,10 +32,10 @@ export function nextBaseFee(chain: ChainReader): bigint {
   return baseFeeAfter(chain.head.header, chain.ruleBook.at(nextHeight(chain)).block)
 }
 
-/** Every check but the signature, cheapest first. */
+/** All checks but the signature, cheapest first. */
 export function checkAdmission(entry: MempoolEntry, context: AdmissionDependencies): Fault | null {
   return (
-    checkResting(context) ??
+    checkHeadSettled(context) ??
     checkKnown(entry, context) ??
     checkStanding(entry, context.chain) ??
     checkFee(entry, context) ??
@@ -47,8 +47,8 @@ export function checkAdmission(entry: MempoolEntry, context: AdmissionDependenci
   )
 }
 
-/** While the head is a passing one, what is mined looks as if it were not. */
-function checkResting({ chain }: AdmissionDependencies): Fault | null {
+/** During a reorganisation the temporary head may lack transactions that are mined. */
+function checkHeadSettled({ chain }: AdmissionDependencies): Fault | null {
   return chain.moving ? fault('mempool/busy') : null
 }
 
@@ -57,7 +57,7 @@ function checkKnown({ tx }: MempoolEntry, { chain, pool }: AdmissionDependencies
   return chain.database.location(tx.txId) === undefined ? null : fault('mempool/mined')
 }
 
-/** Whether a block could ever hold it by the rules of the next one, and the next one in time. */
+/** Whether the next block could hold it by its rules, before it expires. */
 export function checkStanding({ tx, weight, bytes }: MempoolEntry, chain: ChainReader): Fault | null {
   const height = nextHeight(chain)
   const rules = chain.ruleBook.at(height)
@@ -107,7 +107,6 @@ function checkAccount({ tx, needs }: MempoolEntry, { chain, pool, policy }: Admi
   return fault('mempool/balance-exceeded', { needed: needed.toString(), balance: balance.toString(), ...texts })
 }
 
-/** What a transaction of this weight pays at a rate. */
 function feeText(chain: ChainReader, weight: number, rate: bigint): string {
   return coinText(chain, BigInt(weight) * rate)
 }
@@ -118,7 +117,7 @@ function coinText({ ruleBook: { params } }: ChainReader, units: bigint): string 
 
 const BPS = 10_000n
 
-/** A replacement pays more at today's base fee, and no less at any other, or it could be had for nothing. */
+/** A replacement pays more at the present base fee, and no less at any other; otherwise replacing could be free. */
 function checkReplacement({ tx, weight }: MempoolEntry, { chain, pool, policy }: AdmissionDependencies): Fault | null {
   const old = pool.account(tx.body.sender)?.at(tx.body.nonce)
   if (old === undefined) return null
@@ -137,14 +136,14 @@ function checkReplacement({ tx, weight }: MempoolEntry, { chain, pool, policy }:
   })
 }
 
-/** What is taken in costs every node a signature and its bytes, whether it is ever mined or not. */
+/** Every admitted transaction costs all nodes a signature check and its bytes, whether it is ever mined or not. */
 function checkUnpaid({ tx }: MempoolEntry, { chain, policy, ranking, unpaid }: AdmissionDependencies): Fault | null {
   const { sender } = tx.body
   if (ranking.spared.has(sender) || unpaid.leftOf(sender, nextHeight(chain)) >= 1) return null
   return fault('mempool/account-unpaid', { countMax: policy.unpaidPerAccount, perBlock: policy.unpaidPerBlock })
 }
 
-/** A later transaction needs keys that the chain, or an earlier one waiting here, has brought. */
+/** Above nonce 0, the keys must be known to the chain, or come with a first transaction that waits. */
 function checkKeys({ tx }: MempoolEntry, { chain, pool }: AdmissionDependencies): Fault | null {
   const { sender, nonce } = tx.body
   if (nonce === 0n || chain.keys.keysOf(sender) !== undefined) return null
@@ -152,9 +151,9 @@ function checkKeys({ tx }: MempoolEntry, { chain, pool }: AdmissionDependencies)
 }
 
 /**
- * A full pool takes only what ranks above its worst, and one that was full under this head what ranks above all that had
- * to go. What no block can take ranks below everything, whatever it promises. A replacement has room already, as far as it is no
- * longer than what it replaces.
+ * A full pool admits only a transaction that ranks above its worst. If the pool had to evict under this head, the
+ * transaction must also rank above all that were evicted. What no block can take ranks lowest, whatever fee it offers.
+ * A replacement has room already, if it is no longer than the transaction it replaces.
  */
 function checkRoom({ tx, bytes }: MempoolEntry, context: AdmissionDependencies): Fault | null {
   const { pool, policy, ranking, floorRate } = context

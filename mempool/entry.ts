@@ -5,18 +5,18 @@ import type { TxKind } from '../consensus/tx/kinds.ts'
 import type { Transaction } from '../consensus/tx/transaction.ts'
 import { rateOf, weightOf } from '../consensus/tx/weight.ts'
 
-/** A transaction as the mempool holds it. */
+/** A transaction in the mempool. */
 export interface MempoolEntry {
   readonly tx: Transaction
   readonly weight: number
   readonly bytes: number
-  /** The most that leaves the sender: its payload's amount and its fee at the highest rate it allows. */
+  /** The most that can leave the sender: what the payload spends, and the fee at its highest rate. */
   readonly needs: bigint
-  /** Order of arrival. */
+  /** Order of arrival; lower came earlier. */
   readonly sequence: number
 }
 
-/** Measures a transaction for the pool. */
+/** The mempool entry of a transaction. */
 export function mempoolEntry(tx: Transaction, ruleBook: RuleBook, height: number, sequence: number): MempoolEntry {
   const rules = ruleBook.at(height)
   const weight = weightOf(tx, rules.tx)
@@ -25,7 +25,7 @@ export function mempoolEntry(tx: Transaction, ruleBook: RuleBook, height: number
   return { tx, weight, bytes: sizeInBlock(tx), needs, sequence }
 }
 
-/** Rate that the entry pays at a base fee, if a block can take it. */
+/** Rate that the entry pays at a base fee that it can pay. */
 export function effectiveRate({ tx }: Pick<MempoolEntry, 'tx'>, baseFee: bigint): bigint {
   return rateOf(tx.body, baseFee)
 }

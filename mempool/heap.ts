@@ -1,4 +1,4 @@
-/** A binary heap: whatever comes before everything else is on top. */
+/** A binary heap. The top is the item that comes before all others. */
 export class Heap<T> {
   #items: T[] = []
   readonly #before: (a: T, b: T) => boolean
@@ -25,7 +25,6 @@ export class Heap<T> {
     }
   }
 
-  /** Takes out the top. */
   pop(): T | undefined {
     const top = this.#items[0]
     const last = this.#items.pop()
@@ -52,7 +51,7 @@ export class Heap<T> {
     }
   }
 
-  /** Whether the item at `a`, if there is one, comes before the one at `b`. */
+  /** Whether the item at `a` exists and comes before the one at `b`. */
   #leads(a: number, b: number): boolean {
     const left = this.#items[a]
     const right = this.#items[b]

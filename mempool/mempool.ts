@@ -19,20 +19,17 @@ import { Pool } from './pool.ts'
 import { Ranking, type Standing } from './ranking.ts'
 import { Unpaid } from './unpaid.ts'
 
-/** What a mempool works with. */
+/** The parts that a mempool works with. */
 export interface MempoolDependencies {
   readonly chain: ChainFollower & Pick<Chain, 'verified'>
   readonly verifier: SignatureVerifier
   readonly policy: MempoolPolicy
 }
 
-/** Hears of a transaction that was admitted. */
+/** Called with each admitted transaction. */
 export type AdmissionListener = (tx: Transaction) => void
 
-/**
- * Transactions that wait to be mined: staged admission with the signature last, replacement, bounds, and following the
- * chain as its head moves.
- */
+/** Transactions that wait to be mined: admission in stages, signature last; replacement; limits; following the head. */
 export class Mempool {
   readonly #chain: MempoolDependencies['chain']
   readonly #verifier: SignatureVerifier
@@ -43,9 +40,9 @@ export class Mempool {
   readonly #unpaid: Unpaid
   readonly #listeners: AdmissionListener[] = []
   readonly #readyListeners: AdmissionListener[] = []
-  /** Waiting transactions that the listeners heard of as ready. */
+  /** Waiting transactions that listeners already heard of as ready. */
   readonly #ready = new Set<TxId>()
-  /** Rules that what waits was last judged by. */
+  /** Rules by which the waiting transactions were last checked. */
   #rules: Rules
   #verifying = 0
   #sequence = 0
@@ -82,37 +79,35 @@ export class Mempool {
     return this.#policy
   }
 
-  /** Least rate that is admitted now. */
   get minFeeRate(): bigint {
     const baseFee = nextBaseFee(this.#chain)
     return baseFee > this.#floorRate ? baseFee : this.#floorRate
   }
 
-  /** Hears of every admission from now on. */
+  /** Calls the listener at every admission from here on. */
   onAdmission(listener: AdmissionListener): void {
     this.#listeners.push(listener)
   }
 
-  /** Hears of every transaction once no nonce before its own is missing: at its admission, or when the missing one has come. */
+  /** Calls the listener once for every transaction, as soon as no nonce before its own is missing. */
   onReady(listener: AdmissionListener): void {
     this.#readyListeners.push(listener)
   }
 
-  /** Whether a transaction waits and no nonce before its own is missing. */
   isReady({ txId, body }: Transaction): boolean {
     if (this.#pool.get(txId) === undefined) return false
     const next = this.#nonceOf(body.sender)
     return body.nonce < next + BigInt(this.#pool.account(body.sender)?.executableCount(next) ?? 0)
   }
 
-  /** Hears of every transaction that leaves from now on, mined and replaced ones too; it may have come back by then. */
+  /** Calls the listener for every transaction that leaves, mined and replaced too. It may already be back by then. */
   onRemoval(listener: (tx: Transaction) => void): void {
     this.#pool.onRemoval(({ tx }) => listener(tx))
   }
 
   /**
-   * Holds an account's transactions dear, whatever they pay: the operator's own. They are never evicted for strangers' and
-   * come first among the candidates; their number is bounded like that of every account.
+   * Protects an account of the operator, whatever its transactions pay. They are never evicted, and come first among
+   * the candidates. The limits of an account still hold for them.
    */
   protect(address: Address): void {
     this.#ranking.spare(address)
@@ -122,29 +117,27 @@ export class Mempool {
     return this.#pool.get(txId)?.tx
   }
 
-  /** The waiting transaction with these very signatures. */
+  /** The waiting transaction with exactly these signatures. */
   byWitness(wtxId: WtxId): Transaction | undefined {
     return this.#pool.byWitness(wtxId)?.tx
   }
 
-  /** Waiting transactions as a block would take them: those of protected accounts, then the others, dearest first. */
+  /** Waiting transactions in block order: those of protected accounts first, then the others, highest rate first. */
   *candidates(): Generator<Transaction> {
     const nonceOf = (address: Address): bigint => this.#nonceOf(address)
     const { spared } = this.#ranking
     for (const { tx } of this.#pool.candidates(nextBaseFee(this.#chain), nonceOf, spared)) yield tx
   }
 
-  /** All waiting transactions in order of arrival. */
   transactions(): readonly Transaction[] {
     return [...this.#pool.entries()].map(({ tx }) => tx)
   }
 
-  /** Waiting transactions in order of arrival: so many from a place on. */
+  /** `count` waiting transactions in order of arrival, beginning at place `from`. */
   arrivals(from: number, count: number): readonly Transaction[] {
     return [...Iterator.from(this.#pool.entries()).drop(from).take(count)].map(({ tx }) => tx)
   }
 
-  /** Transactions of one account, by nonce. */
   ofAccount(address: Address): readonly Transaction[] {
     return (
       this.#pool
@@ -154,20 +147,19 @@ export class Mempool {
     )
   }
 
-  /** Nonce that the account's next transaction should have, waiting ones counted. */
+  /** Next free nonce of the account, behind its waiting transactions. */
   nextNonce(address: Address): bigint {
     const nonce = this.#nonceOf(address)
     return nonce + BigInt(this.#pool.account(address)?.executableCount(nonce) ?? 0)
   }
 
-  /** Admits a transaction, or says why not and what would be accepted. */
   async submit(tx: Transaction): Promise<Result<Transaction>> {
     const sequence = this.#sequence++
     const refusal = this.#refusalOf(this.#measured(tx, sequence))
     if (refusal !== null) return fail(refusal)
     const badSignature = await this.#checkSignature(tx)
     if (badSignature !== null) return fail(badSignature)
-    // The head and its rules, or this very account, may have moved while the signature was checked.
+    // While the signature was checked, the head, its rules or this account may have changed.
     const entry = this.#measured(tx, sequence)
     const late = this.#refusalOf(entry)
     if (late !== null) return fail(late)
@@ -177,7 +169,7 @@ export class Mempool {
     return fail(fault('mempool/full', { minFeeRate: this.minFeeRate.toString() }))
   }
 
-  /** Takes a transaction out: one that a miner found cannot be mined any more. */
+  /** Removes a transaction that a miner found unminable. */
   drop(txId: TxId): void {
     const entry = this.#pool.get(txId)
     if (entry !== undefined) this.#pool.remove(entry)
@@ -233,7 +225,7 @@ export class Mempool {
       if (rank >= this.#floorRate) this.#floorRate = rank + 1n
     }
     if (this.#pool.get(entry.tx.txId) === undefined) {
-      // There was room for the one that it was to replace, and there is now.
+      // There was room for the replaced transaction before, so it fits again.
       if (replaced !== undefined) this.#pool.insert(replaced)
       return
     }
@@ -241,7 +233,7 @@ export class Mempool {
     if (this.isReady(entry.tx)) this.#tellReady(entry.tx.body.sender)
   }
 
-  /** Tells of what has become ready of an account. */
+  /** Tells listeners which transactions of an account have become ready. */
   #tellReady(address: Address): void {
     for (const { tx } of this.#pool.account(address)?.executable(this.#nonceOf(address)) ?? []) {
       if (this.#ready.has(tx.txId)) continue
@@ -251,9 +243,9 @@ export class Mempool {
   }
 
   /**
-   * Unwound transactions come back and what the new branch made impossible goes, before anybody hears of the move: whoever
-   * looked in between would miss payments, and take nonces that are not free. A block that has left and joined again, for the
-   * move was taken back, gives nothing back.
+   * Prepares for a move of the head: unwound transactions come back, and those that the new branch made invalid go. It
+   * runs before listeners hear of the move; otherwise a reader might miss payments, or use nonces that are taken. If a
+   * move is undone, its blocks are among the connected ones too, so their transactions do not come back.
    */
   async #makeReady({ connected, disconnected }: HeadChange, pacer: Pacer): Promise<void> {
     this.#floorRate = 0n
@@ -285,7 +277,7 @@ export class Mempool {
     }
   }
 
-  /** Mined ones leave, and what the new head made impossible goes. */
+  /** Removes mined transactions, and those that the new head made invalid. */
   #follow({ connected, disconnected }: HeadChange): void {
     const moved = disconnected.length > 0
     if (!moved) {
@@ -294,7 +286,8 @@ export class Mempool {
     }
     const touched = moved ? new Set<Address>() : this.#dropMined(connected)
     const rulesChanged = this.#judgeAnew()
-    // Only its own transactions take from an account, unless they weigh otherwise now.
+    // Only an account's own transactions can lower its balance. After a change of rules all are checked, since weights
+    // may differ.
     for (const address of rulesChanged ? this.#addresses() : touched) this.#recheck(address)
     this.#dropExhausted()
     this.#forgetGone()
@@ -326,7 +319,7 @@ export class Mempool {
     return this.#chain.database.block(id)?.transactions ?? []
   }
 
-  /** Drops what no block can hold any more: its time is over, or the rules have changed. Whether they have. */
+  /** Removes transactions that have expired or that new rules forbid. Returns whether the rules changed. */
   #judgeAnew(): boolean {
     const height = nextHeight(this.#chain)
     const rules = this.#chain.ruleBook.at(height)
@@ -343,16 +336,13 @@ export class Mempool {
     return changed
   }
 
-  /**
-   * Unwound transactions were valid once and their signatures are known: they skip the fee floor and the limits of an
-   * account, not those of the pool.
-   */
+  /** Takes an unwound transaction back. It was valid once, so it skips the fee floor and the account's limits. */
   #giveBack(tx: Transaction): void {
     const { sender, nonce } = tx.body
     const next = this.#nonceOf(sender)
     const queue = this.#pool.account(sender)
     if (nonce < next || queue?.at(nonce) !== undefined) return
-    // Behind one that had to go for want of room it would only take room itself.
+    // Its predecessor was evicted for want of room, so it could not be mined and would only take room.
     const follows = nonce === next + BigInt(queue?.executableCount(next) ?? 0)
     if (!follows && this.#floorRate > 0n) return
     const entry = this.#measured(detached(tx), this.#sequence++)
@@ -361,7 +351,7 @@ export class Mempool {
     this.#insert(entry)
   }
 
-  /** Drops used nonces. */
+  /** Removes transactions with used nonces. */
   #dropUsed(address: Address): void {
     const next = this.#nonceOf(address)
     for (const entry of this.#pool.account(address)?.entries() ?? []) {
@@ -370,7 +360,7 @@ export class Mempool {
     }
   }
 
-  /** Drops used nonces and, from the last on, what the balance no longer covers. */
+  /** Removes used nonces; then, from the last one on, transactions that the balance does not cover. */
   #recheck(address: Address): void {
     const account = this.#chain.database.get(ACCOUNTS, address)
     if (account !== undefined) this.#dropUsed(address)
@@ -396,12 +386,12 @@ export class Mempool {
   }
 }
 
-/** How far below its limits a full pool is emptied at once, so that eviction is not paid for by every arrival. */
+/** A full pool is emptied to this share below its limits, so that not every arrival evicts. */
 const SLACK_DIVISOR = 20
 
 /**
- * Who leaves a pool beyond its limits: the last transactions of accounts, those that no block can take first, then those
- * that a block takes last, until there is some slack. Taking an account's last one strands nothing.
+ * Evicts from a pool beyond its limits until there is some slack: always the last transaction of an account, since no
+ * other depends on it. Those that no block can take go first, then those that a block would take last.
  */
 export function evict(pool: Pool, policy: MempoolPolicy, ranking: Ranking): readonly Standing[] {
   if (pool.count <= policy.countMax && pool.bytes <= policy.bytesMax) return []
@@ -410,7 +400,7 @@ export function evict(pool: Pool, policy: MempoolPolicy, ranking: Ranking): read
   const evicted: Standing[] = []
   while (pool.count > countMax || pool.bytes > bytesMax) {
     const worst = ranking.worst()
-    // What is left is the operator's own, and bounded by the limits of an account.
+    // Only the operator's own transactions are left, which the limits of an account bound.
     if (worst === undefined) break
     pool.remove(worst.entry)
     evicted.push(worst)
@@ -418,12 +408,12 @@ export function evict(pool: Pool, policy: MempoolPolicy, ranking: Ranking): read
   return evicted
 }
 
-/** How long transactions have waited that no block can take: they pay nothing for their place, so they lose it in time. */
+/** How long unminable transactions have waited. They pay nothing for their place, so they lose it in time. */
 class Patience {
-  /** Height at which each was first seen so. */
+  /** Height at which each was first seen unminable. */
   #since = new Map<TxId, number>()
 
-  /** Looks at the pool under a new head; the entries that have waited for as many blocks as are allowed. */
+  /** Updates the waits under a new head; returns the entries whose allowed number of blocks is over. */
   exhausted(
     pool: Pool,
     { height, blocksMax, turnOf }: { height: number; blocksMax: number; turnOf: (address: Address) => Turn },

@@ -1,30 +1,30 @@
-/** Local limits of a mempool. Never a consensus rule: nodes may differ. */
+/** Local limits of a mempool. They are no consensus rule; nodes may differ. */
 export interface MempoolPolicy {
-  /** Transactions of one account that could be mined in a row; one that closes a gap may bring those behind it in. */
+  /** Transactions of one account without a missing nonce. Filling a gap may exceed this. */
   readonly executablePerAccount: number
-  /** Transactions of one account that wait behind a missing nonce. */
+  /** Transactions of one account behind a missing nonce. */
   readonly gappedPerAccount: number
-  /** Blocks for which a transaction may wait behind a missing nonce, or for the base fee to fall. */
+  /** Blocks for which a transaction may wait for a missing nonce, or for a lower base fee. */
   readonly unminableBlocksMax: number
-  /** Transactions of one account that are taken in before some are mined, replaced and expired ones too. */
+  /** Transactions of one account that are admitted before some are mined. Replaced and expired ones count. */
   readonly unpaidPerAccount: number
-  /** So many more with every block. */
+  /** Added to the account's allowance with every block. */
   readonly unpaidPerBlock: number
   readonly countMax: number
   readonly bytesMax: number
   /** Signatures that may wait for verification at once. */
   readonly verifyingMax: number
-  /** A replacement pays at least this share more, in basis points. */
+  /** A replacement must pay at least this much more, in basis points. */
   readonly replacementBumpBps: bigint
 }
 
-/** Limits unless the operator sets others. */
+/** Limits that hold unless the operator sets others. */
 export const DEFAULT_MEMPOOL_POLICY: MempoolPolicy = {
   executablePerAccount: 64,
   gappedPerAccount: 16,
   // About an hour.
   unminableBlocksMax: 1_200,
-  // Every place of an account filled, and filled anew once.
+  // Twice an account's places: 2 x (64 + 16).
   unpaidPerAccount: 160,
   unpaidPerBlock: 2,
   countMax: 10_000,

@@ -3,7 +3,7 @@ import { AccountQueue } from './account-queue.ts'
 import { effectiveRate, type MempoolEntry } from './entry.ts'
 import { Heap } from './heap.ts'
 
-/** The mempool's indexes: by id, by account and nonce; count and bytes. Holds no policy. */
+/** The mempool's indexes, by id and by account and nonce, with count and bytes. It makes no decisions. */
 export class Pool {
   readonly #byId = new Map<TxId, MempoolEntry>()
   readonly #byWitness = new Map<WtxId, MempoolEntry>()
@@ -12,12 +12,12 @@ export class Pool {
   readonly #removalListeners: ((entry: MempoolEntry) => void)[] = []
   #bytes = 0
 
-  /** Hears of every account of which an entry came or went. */
+  /** Calls the listener with every account that gains or loses an entry. */
   onChange(listener: (address: Address) => void): void {
     this.#listeners.push(listener)
   }
 
-  /** Hears of every entry that was taken out. */
+  /** Calls the listener with every removed entry. */
   onRemoval(listener: (entry: MempoolEntry) => void): void {
     this.#removalListeners.push(listener)
   }
@@ -54,7 +54,7 @@ export class Pool {
     return this.#byId.values()
   }
 
-  /** Adds an entry; whatever had its account and nonce is taken out and returned. */
+  /** Adds an entry. An entry with the same account and nonce is removed and returned. */
   insert(entry: MempoolEntry): MempoolEntry | undefined {
     const { sender, nonce } = entry.tx.body
     const replaced = this.#accounts.get(sender)?.at(nonce)
@@ -89,8 +89,8 @@ export class Pool {
   }
 
   /**
-   * Executable entries, dearest first, each account's in nonce order; those below the base fee are left out. Those of
-   * some accounts come before all others.
+   * Entries that a block can take, highest rate first, each account's in nonce order. Entries below the base fee are
+   * left out. Those of `preferred` accounts come before all others.
    */
   *candidates(
     baseFee: bigint,
@@ -132,7 +132,7 @@ interface Rated {
   readonly entry: MempoolEntry
 }
 
-/** A heap by fee rate; the earlier arrival wins a tie. */
+/** A heap by fee rate. On a tie the earlier arrival comes first. */
 export class RateHeap {
   readonly #heap = new Heap<Rated>((a, b) =>
     a.rate !== b.rate ? a.rate > b.rate : a.entry.sequence < b.entry.sequence,
@@ -147,7 +147,6 @@ export class RateHeap {
     this.#heap.push({ rate: effectiveRate(entry, this.#baseFee), entry })
   }
 
-  /** Takes out the dearest entry. */
   pop(): MempoolEntry | undefined {
     return this.#heap.pop()?.entry
   }

@@ -5,26 +5,26 @@ import type { MempoolEntry } from './entry.ts'
 import { Heap } from './heap.ts'
 import type { Pool } from './pool.ts'
 
-/** What ranks depend on beside the pool; it may change with the head alone. */
+/** What ranks depend on beside the pool. It changes only with the head. */
 export interface RankingView {
   readonly headId: string
   readonly baseFee: bigint
   nonceOf(address: Address): bigint
 }
 
-/** The last entry of an account, and what it is worth to a miner. */
+/** The last entry of an account, and its rank. */
 export interface Standing {
   readonly entry: MempoolEntry
   readonly rank: bigint
 }
 
-/** Stale places that are tolerated beyond as many as there are entries. */
+/** Outdated heap items that are tolerated beyond twice the number of entries. */
 const STALE_PLACES = 64
 
 /**
- * Accounts by the rank of their last entries, the worst first, of equals the latest arrival. It is asked before a
- * signature is checked, so it is kept between questions: only what changed since the last one is ranked anew, and
- * everything once after a new head.
+ * Accounts by the rank of their last entry: the lowest first, and on a tie the latest arrival. Admission asks for it
+ * before each signature check, so it is kept between questions. Only changed accounts are ranked again, and all of them
+ * under a new head.
  */
 export class Ranking {
   readonly #pool: Pool
@@ -33,7 +33,7 @@ export class Ranking {
   readonly #heap = new Heap<Standing>((a, b) =>
     a.rank !== b.rank ? a.rank < b.rank : a.entry.sequence > b.entry.sequence,
   )
-  /** Places in the heap that still hold; the others are passed over. */
+  /** The valid heap item of each account; others are skipped. */
   readonly #standings = new Map<Address, Standing>()
   readonly #changed = new Set<Address>()
   #headId: string | undefined
@@ -53,12 +53,11 @@ export class Ranking {
     this.forget()
   }
 
-  /** Accounts that are not ranked. */
+  /** Accounts outside the ranking. */
   get spared(): ReadonlySet<Address> {
     return this.#spared
   }
 
-  /** The entry that goes first, if any may go. */
   worst(): Standing | undefined {
     this.#refresh()
     for (let top = this.#heap.peek(); top !== undefined; top = this.#heap.peek()) {
@@ -68,7 +67,7 @@ export class Ranking {
     return undefined
   }
 
-  /** Rank that a transaction would have in the pool, at a nonce that is free there. */
+  /** Rank that a transaction would have in the pool, at a free nonce. */
   rankOf(tx: Transaction): bigint {
     this.#refresh()
     const { sender } = tx.body
@@ -76,7 +75,7 @@ export class Ranking {
     return queue.rankOf({ tx }, this.#turnOf(sender))
   }
 
-  /** Lets go of what was worked out: nobody may ask for long. */
+  /** Frees the computed ranks; the next question may be long in coming. */
   forget(): void {
     this.#headId = undefined
     this.#heap.clear()

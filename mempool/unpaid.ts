@@ -3,7 +3,7 @@ import { LruMap } from '../consensus/primitives/lru.ts'
 import type { Transaction } from '../consensus/tx/transaction.ts'
 import type { MempoolPolicy } from './policy.ts'
 
-/** Accounts of which it is remembered; one that is forgotten begins anew, and each was paid for when it was made. */
+/** Remembered accounts. A forgotten one has its full allowance again; opening many accounts costs fees. */
 const ACCOUNTS_KEPT = 65_536
 
 interface Account {
@@ -12,22 +12,24 @@ interface Account {
 }
 
 /**
- * How many transactions an account may have taken in here, checked and passed on, before some are mined. One that waits may
- * never pay: its nonce never comes, its time runs out, it is replaced again and again, dearer ones pass it for ever. So each
- * takes one place of its account's, and a nonce that is mined gives back one: what was replaced at it paid nothing, and what a
- * replacement pays more may go to its own sender, where that is the miner. The others come back with the blocks.
+ * Limits how many transactions of an account are admitted, checked and relayed before some are mined. A waiting
+ * transaction may never pay: its nonce never comes, it expires, it is replaced again and again, or better paying ones
+ * pass it for ever.
+ *
+ * So each admission takes one place of its account. A mined nonce gives back only one place, even if it was replaced
+ * many times: the replaced transactions paid nothing, and the higher fee of a replacement may go to its own sender, if
+ * that is the miner. Other places come back with every block.
  */
 export class Unpaid {
   readonly #policy: MempoolPolicy
   readonly #accounts = new LruMap<Address, Account>(ACCOUNTS_KEPT)
-  /** Waiting transactions that have taken a place. */
+  /** Waiting transactions that took a place. */
   readonly #taken = new Set<TxId>()
 
   constructor(policy: MempoolPolicy) {
     this.#policy = policy
   }
 
-  /** Places that an account has left at a height. */
   leftOf(address: Address, height: number): number {
     const { unpaidPerAccount, unpaidPerBlock } = this.#policy
     const known = this.#accounts.get(address)
@@ -35,18 +37,18 @@ export class Unpaid {
     return Math.min(unpaidPerAccount, known.left + Math.max(0, height - known.height) * unpaidPerBlock)
   }
 
-  /** A transaction was taken in, in the place of another or of none. */
+  /** Counts an admission, replacements included. */
   took({ txId, body }: Transaction, height: number): void {
     this.#taken.add(txId)
     this.#set(body.sender, this.leftOf(body.sender, height) - 1, height)
   }
 
-  /** A block pays for the nonce that a waiting transaction has. */
+  /** A block paid for the nonce of a waiting transaction. */
   paid({ txId, body }: Transaction, height: number): void {
     if (this.#taken.delete(txId)) this.#set(body.sender, this.leftOf(body.sender, height) + 1, height)
   }
 
-  /** Forgets what does not wait any more: its place comes back with the blocks alone. */
+  /** Forgets transactions that left unmined. Their places come back only with new blocks. */
   forget(waits: (txId: TxId) => boolean): void {
     for (const txId of this.#taken) if (!waits(txId)) this.#taken.delete(txId)
   }

@@ -5,29 +5,27 @@ import type { Address } from '../consensus/primitives/ids.ts'
 import { LruSet } from '../consensus/primitives/lru.ts'
 import type { Template } from './template.ts'
 
-/** A template that was handed out. */
+/** A template given to external miners. */
 export interface RemoteJob {
-  /** 32 hex digits, made from the header: whoever has the same header has the same job. */
+  /** 32 hex digits, a hash of the header: the same header is the same job. */
   readonly id: string
   readonly template: Template
-  /** When it was made. */
   readonly madeMs: number
 }
 
-/** Jobs of one address that are good at the same time; the oldest goes first. */
+/** Valid jobs of one address; the oldest is dropped first. */
 export const JOBS_PER_ADDRESS = 16
 
-/** Ids of dead jobs that are remembered, so that a late solution is told apart from nonsense. */
+/** Remembered ids of ended jobs, to tell a late solution from an unknown job. */
 const DEAD_JOBS_KEPT = 4_096
 
 const ID_BYTES = 16
 
-/** Jobs by id: those whose parent is the head, and the ids of some that are over. */
+/** Jobs by id: valid jobs, which build on the head, and the ids of some ended ones. */
 export class JobBook {
   readonly #live = new Map<string, RemoteJob>()
   readonly #dead = new LruSet<string>(DEAD_JOBS_KEPT)
 
-  /** A job of a template. */
   static job(template: Template, madeMs: number): RemoteJob {
     return { id: toHex(powInput(template.block.bytes).subarray(0, ID_BYTES)), template, madeMs }
   }
@@ -44,12 +42,12 @@ export class JobBook {
     return this.#live.get(id)
   }
 
-  /** Whether it was a job once. */
+  /** Whether the job has ended. */
   isDead(id: string): boolean {
     return this.#dead.has(id)
   }
 
-  /** Takes jobs out; solutions of them come too late from now on. */
+  /** Ends jobs; their solutions come too late from here on. */
   end(jobs: readonly RemoteJob[]): void {
     for (const { id } of jobs) {
       this.#live.delete(id)
@@ -58,26 +56,26 @@ export class JobBook {
   }
 }
 
-/** Who is told of an address's jobs. Neither method may throw. */
+/** Hears of an address's jobs. Its methods must not throw. */
 export interface JobListener {
   job(job: RemoteJob): void
-  /** No further job will come. */
+  /** No more jobs will come. */
   end(): void
 }
 
-/** An address that is mined for, with its jobs of one head, newest first. */
+/** An address that external miners work for, with its jobs on the present head, newest first. */
 export interface Mined {
   readonly address: Address
-  /** Of all clients that mine for it. */
+  /** One for each client that mines for the address. */
   readonly seats: Set<Seat>
   jobs: readonly RemoteJob[]
-  /** Whether a template with everything that the mempool gives is owed to it. */
+  /** Whether a template with the mempool's transactions should be built for it. */
   owed: boolean
-  /** Admissions to the mempool that its newest template knows of. */
+  /** Number of mempool admissions before its newest template was built. */
   knows: number
 }
 
-/** One client that mines for an address. Others that name the same address have seats of their own, so none loses another's. */
+/** One client that mines for an address. Each has its own seat, so that none can take another's. */
 export interface Seat {
   readonly mined: Mined
   readonly holder: Holder

@@ -17,19 +17,19 @@ export interface MiningJob {
   /** Big-endian, 32 bytes. */
   readonly target: Uint8Array
   readonly cost: PowRules
-  /** First nonce, below 2^63 and 0 unless said: who shares a job with others begins elsewhere. */
+  /** First nonce, below 2^63; default 0. Miners that share a job begin at different nonces. */
   readonly start?: bigint
 }
 
 /** Threads that search for nonces. */
 export interface NonceSearcher {
-  /** Replaces the job of every thread; null lets them rest. */
+  /** Replaces the job of every thread; null stops them. */
   assign(job: MiningJob | null): void
-  /** Hears of every nonce found, with the job it belongs to. */
+  /** Calls the listener with every nonce found, and its job. */
   onFound(listener: (nonce: bigint, job: MiningJob) => void): void
 }
 
-/** What a miner works with. */
+/** The parts that a miner works with. */
 export interface MinerDependencies {
   readonly chain: Chain
   readonly mempool: Mempool
@@ -37,21 +37,21 @@ export interface MinerDependencies {
   readonly clock: Clock
   readonly pacer: Pacer
   readonly timers: Timers
-  /** 32 bytes that tell this miner's headers from another's with the same address. */
+  /** 32 bytes that separate this miner's headers from others for the same address. */
   readonly extra: Uint8Array
   readonly onMined: (block: Block) => void
-  /** A block of our own that the chain refused: stale, or a bug. */
+  /** The chain refused a block of ours: it was stale, or there is a bug. */
   readonly onRefused: (block: Block, fault: Fault) => void
   /** An error that no block can cause: a bug, or a failing disk. */
   readonly onFatal: (error: unknown) => void
 }
 
-/** How often a waiting template is looked at: for better fees, to keep its time near the clock, and for its parent. */
+/** How often the template is reviewed: for better fees, for its time, and for its parent. */
 export const REFRESH_MS = 1_000
 
 /**
- * Keeps the threads at work on the best head: an empty block at once when the head moves, so that nobody searches on a
- * dead one, then the best paying block that the mempool gives.
+ * Keeps the threads working on the best head. When the head moves they get an empty block at once, so that they do not
+ * search on the old head; then the best paying block from the mempool.
  */
 export class Miner {
   readonly #deps: MinerDependencies
@@ -60,10 +60,10 @@ export class Miner {
   #job: MiningJob | null = null
   #better = false
   #building: Promise<void> = Promise.resolve()
-  /** Pieces of work that wait in `#building` or are under way. */
+  /** Tasks in `#building`, waiting or running. */
   #queued = 0
   #importing = false
-  /** Own blocks refused since the head last moved. */
+  /** Our blocks refused since the head last moved. */
   #refusals = 0
   #running = false
   #cancelRefresh: () => void = () => {}
@@ -81,14 +81,13 @@ export class Miner {
     dependencies.searcher.onFound((nonce, job) => this.#found(nonce, job))
   }
 
-  /** Begins to mine. */
   start(): void {
     this.#running = true
     this.#startOver()
     this.#scheduleRefresh()
   }
 
-  /** Lets the threads rest and waits for work under way. */
+  /** Stops the threads and waits for running work. */
   async stop(): Promise<void> {
     this.#running = false
     this.#cancelRefresh()
@@ -96,7 +95,6 @@ export class Miner {
     await this.#building
   }
 
-  /** The block that is being searched for. */
   get template(): Template | undefined {
     return this.#template
   }
@@ -109,12 +107,12 @@ export class Miner {
     })
   }
 
-  /** Whether what the mempool gives may stand in a block on this head. */
+  /** Whether templates may hold the mempool's transactions on this head. */
   get #trusting(): boolean {
     return this.#refusals < FULL_REFUSALS_MAX
   }
 
-  /** Builds one template after another. */
+  /** Runs one task after another. */
   #enqueue(work: () => Promise<void>): void {
     this.#queued++
     this.#building = this.#building
@@ -131,7 +129,7 @@ export class Miner {
     this.#better = false
     const request = { miner: this.#rewardTo, nowMs: clock.now(), candidates, extra }
     const template = await buildTemplate(chain, pacer, request)
-    // Undefined: the head moves. Its listener queues the next build, or the refresh does once the chain rests.
+    // Undefined: the head is moving. Its listener starts the next build, or the refresh after the reorganisation.
     if (template === undefined || !this.#running) return
     dropHopeless(mempool, template)
     this.#publish(template)
@@ -157,7 +155,7 @@ export class Miner {
 
   #refresh(): void {
     const { chain, mempool } = this.#deps
-    // The head is a passing one, or a template is on its way.
+    // The head is temporary, or a template is being built.
     if (chain.moving || this.#importing || this.#queued > 0) return
     const template = this.#template
     if (template === undefined || template.parent.id !== chain.head.id) {
@@ -168,7 +166,7 @@ export class Miner {
       this.#enqueue(() => this.#build(mempool.candidates()))
       return
     }
-    // The state does not depend on the time, so the header alone is made anew.
+    // The state does not depend on the time, so only the header changes.
     const header = { ...template.block.header, timeMs: Math.max(this.#deps.clock.now(), template.block.header.timeMs) }
     this.#publish({ ...template, block: { ...sealHeader(header), transactions: template.block.transactions } })
   }
@@ -187,11 +185,11 @@ export class Miner {
     this.#importing = false
     if (outcome.ok && outcome.value === 'connected') return this.#deps.onMined(block)
     if (!outcome.ok) this.#blame(block, outcome.fault)
-    // Refused even with nothing in it: the next refresh tries again, so that easy work does not become a hot loop.
+    // If even an empty block is refused, the next refresh tries again. Otherwise easy work would make a hot loop.
     if (this.#refusals <= FULL_REFUSALS_MAX) this.#startOver()
   }
 
-  /** Tells of a refused block and takes out what it was refused for. */
+  /** Reports a refused block, and removes the transaction at fault from the mempool. */
   #blame(block: Block, fault: Fault): void {
     this.#refusals++
     this.#deps.onRefused(block, fault)

@@ -15,7 +15,7 @@ import { dropGuilty, dropHopeless, FULL_REFUSALS_MAX } from './refusals.ts'
 import { isUnused, listenersOf, NOTHING, Seats } from './seats.ts'
 import { buildTemplate, type Template } from './template.ts'
 
-/** What work for external miners is made with. */
+/** The parts that work for external miners is made with. */
 export interface RemoteWorkDependencies {
   readonly chain: Chain
   readonly mempool: Mempool
@@ -23,33 +23,33 @@ export interface RemoteWorkDependencies {
   readonly clock: Clock
   readonly pacer: Pacer
   readonly timers: Timers
-  /** 32 bytes that tell these headers from those of the node's own miner. */
+  /** 32 bytes that separate these headers from those of the node's own miner. */
   readonly extra: Uint8Array
-  /** Why nothing should be mined on the present head, empty if it should: the node is syncing, or stops. */
+  /** Why mining on the present head is useless, such as that the node is syncing or stopping; else empty. */
   readonly notReadyBecause: () => readonly string[]
   /** A block of an external miner became the head. */
   readonly onMined: (block: Block) => void
-  /** A solved block that the chain refused all the same: overtaken, or a bug. */
+  /** The chain refused a solved block: another came first, or there is a bug. */
   readonly onRefused: (block: Block, fault: Fault) => void
   /** An error that no miner can cause: a bug, or a failing disk. */
   readonly onFatal: (error: unknown) => void
 }
 
-/** A client that asks no more is forgotten after this. */
+/** A client is forgotten after this time without a request. */
 export const UNUSED_MS = 60_000
 /** Age at which a waiting header gets a new time. */
 export const RETIME_MS = 5_000
-/** Longest wait of whoever asks for a template: longer than it takes to build empty ones for all addresses. */
+/** Longest wait for a template. Building empty ones for all addresses takes less. */
 export const WAIT_MS_MAX = 5_000
-/** Submissions that are checked at once. */
+/** Submissions checked at the same time. */
 export const CHECKING_MAX = 32
-/** Rest after a full template, as a multiple of the time that it took: the node's own miner and everything else go on. */
+/** Pause after a full template, as a multiple of its building time, to leave time for the node's other work. */
 const REST_FACTOR = 3
 const REST_MS_MAX = 2_000
 
 /**
- * Work for miners outside of this process. Every address has templates of its own, since the state root depends on who is
- * paid: an empty one at once when the head moves, then a full one, then better ones. They are built one after another.
+ * Work for miners outside this process. Each address has its own templates, since the state root depends on who is
+ * paid: an empty one when the head moves, then a full one, then better ones. They are built one after another.
  */
 export class RemoteWork {
   readonly #deps: RemoteWorkDependencies
@@ -72,7 +72,7 @@ export class RemoteWork {
     this.#deps = dependencies
     dependencies.chain.onHeadChange(() => {
       this.#refusals = 0
-      // The first full template of a head is not put off by what the last one of another took.
+      // A pause after a template for the last head must not delay the first full template for this one.
       this.#endRest()
       this.#startOver()
     })
@@ -81,17 +81,15 @@ export class RemoteWork {
     })
   }
 
-  /** Addresses that are mined for. */
   get addresses(): number {
     return this.#seats.mined.length
   }
 
-  /** Jobs that can be solved. */
   get jobs(): number {
     return this.#book.size
   }
 
-  /** The newest job of an address, for who asks. Faults: `mining/not-ready`, `mining/busy`. */
+  /** The newest job of an address. Faults: `mining/not-ready`, `mining/busy`. */
   async template(address: Address, holder: Holder): Promise<Result<RemoteJob>> {
     const seat = this.#seatFor(address, holder)
     if (!seat.ok) return seat
@@ -100,8 +98,8 @@ export class RemoteWork {
   }
 
   /**
-   * Tells a listener of the address's newest job, as soon as there is one, and of all that follow. The function given back
-   * ends it. Faults as those of {@link template}.
+   * Calls a listener with the address's newest job, as soon as there is one, and with all later ones. The returned
+   * function ends it. Faults as those of {@link template}.
    */
   subscribe(address: Address, listener: JobListener, holder: Holder): Result<() => void> {
     const seat = this.#seatFor(address, holder)
@@ -117,8 +115,9 @@ export class RemoteWork {
   }
 
   /**
-   * Takes a nonce for a job, cheapest check first: one hash at most, in the verifier's threads. Faults:
-   * `mining/unknown-job`, `mining/stale-job`, `mining/low-work`, `mining/busy`, and those of a block that the chain refuses.
+   * Submits a nonce for a job. Checks are cheapest first, with at most one hash, in the verifier's threads. Faults:
+   * `mining/unknown-job`, `mining/stale-job`, `mining/low-work`, `mining/busy`, and those of a block that the chain
+   * refuses.
    */
   async submit(jobId: string, nonce: bigint): Promise<Result<Block>> {
     const job = this.#book.get(jobId)
@@ -136,7 +135,7 @@ export class RemoteWork {
     return this.#isCurrent(job) ? this.#import(solved, jobId) : fail(stale(jobId))
   }
 
-  /** Ends every subscription and waits for work under way. */
+  /** Ends all subscriptions and waits for running work. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancelTick?.()
@@ -162,7 +161,6 @@ export class RemoteWork {
     return ok(seat)
   }
 
-  /** Ends the jobs of an address that no client mines for any more. */
   #endUnmined({ mined }: Seat): void {
     if (mined.seats.size > 0) return
     this.#book.end(mined.jobs)
@@ -178,7 +176,6 @@ export class RemoteWork {
     return template.parent.id === chain.head.id && !chain.moving
   }
 
-  /** Waits for the job that is being built. */
   #awaitJob(seat: Seat): Promise<Result<RemoteJob>> {
     return new Promise((resolve) => {
       const done = (result: Result<RemoteJob>): void => {
@@ -196,7 +193,7 @@ export class RemoteWork {
     })
   }
 
-  /** No job is good any more: everybody is owed an empty template, then a full one. */
+  /** Ends all jobs. Each address is owed an empty template, then a full one. */
   #startOver(): void {
     for (const mined of this.#seats.mined) {
       this.#book.end(mined.jobs)
@@ -207,7 +204,7 @@ export class RemoteWork {
     this.#work()
   }
 
-  /** Begins to build what is lacking, unless that is under way. */
+  /** Starts building what is needed, unless a build runs already. */
   #work(): void {
     if (this.#building || this.#stopped) return
     this.#building = true
@@ -218,18 +215,18 @@ export class RemoteWork {
       })
       .finally(() => {
         this.#building = false
-        // What came up between the last look and now.
+        // Needed since the last look.
         if (this.#next() !== undefined) this.#work()
       })
   }
 
   async #buildAll(): Promise<void> {
-    // Whoever else hears of the head goes first: it may be the listener of the node's own miner that called.
+    // Lets other listeners of the head run first; this may be inside the call of the node's own miner.
     await Promise.resolve()
     for (let mined = this.#next(); mined !== undefined; mined = this.#next()) await this.#buildFor(mined)
   }
 
-  /** The address whose turn it is: first those without a job, listened to before others, then those owed a full template. */
+  /** The next address to build for: those without a job, most listeners first; then those owed a full template. */
   #next(): Mined | undefined {
     const { mined } = this.#seats
     if (mined.length === 0 || this.#blocked.length > 0 || this.#deps.chain.moving) return undefined
@@ -258,7 +255,7 @@ export class RemoteWork {
     const { chain, pacer, clock, extra, mempool } = this.#deps
     const request = { miner: mined.address, nowMs: clock.now(), candidates, extra }
     const template = await buildTemplate(chain, pacer, request)
-    // Undefined: the head moved meanwhile, and everybody is owed a new template.
+    // Undefined: the head moved, so every address is owed a new template.
     if (template === undefined || this.#stopped || !this.#seats.has(mined)) return
     dropHopeless(mempool, template)
     this.#publish(mined, template)
@@ -311,7 +308,7 @@ export class RemoteWork {
     if (newest === undefined) return
     if (this.#wantsFull(mined)) mined.owed = true
     if (nowMs - newest.madeMs >= RETIME_MS) {
-      // The state does not depend on the time, so the header alone is made anew.
+      // The state does not depend on the time, so only the header changes.
       const { block } = newest.template
       const header = { ...block.header, timeMs: Math.max(nowMs, block.header.timeMs) }
       this.#publish(mined, {
@@ -336,7 +333,7 @@ export class RemoteWork {
       onMined(block)
       return ok(block)
     }
-    // Another block was first, and this one is a side branch now; or the same nonce came twice at the same time.
+    // Another block came first, so this one is a side block; or the same nonce was submitted twice at once.
     if (outcome.ok || outcome.fault.code === 'chain/known-block') return fail(stale(jobId))
     onRefused(block, outcome.fault)
     dropGuilty(mempool, block, outcome.fault)

@@ -2,18 +2,17 @@ import { POW_SALT, type PowHasher } from '../consensus/block/pow.ts'
 import type { PowRules } from '../consensus/block/rules.ts'
 import { compare } from '../consensus/primitives/bytes.ts'
 
-/** A search for a nonce. Threads that share a job take every `stride`-th nonce from their own `start`. */
+/** A search for a nonce. Threads share a job: each begins at its own `start` and steps by `stride`. */
 export interface SearchJob {
   /** Hash of the header without its nonce. */
   readonly input: Uint8Array
-  /** Big-endian, 32 bytes. */
   readonly target: Uint8Array
   readonly cost: PowRules
   readonly start: bigint
   readonly stride: bigint
 }
 
-/** Tries nonces until one meets the target or `stopped` says so; `onHash` is called for each. */
+/** Tries nonces until one meets the target or `stopped` is true; calls `onHash` for each. */
 export function searchNonce(
   job: SearchJob,
   hasher: PowHasher,

@@ -2,21 +2,21 @@ import { type Holder, heldTooMany } from '../consensus/primitives/fair-share.ts'
 import type { Address } from '../consensus/primitives/ids.ts'
 import type { JobListener, Mined, Seat } from './job-book.ts'
 
-/** Addresses that are mined for at once. */
+/** Addresses with external miners at the same time. */
 export const REMOTE_ADDRESSES_MAX = 64
-/** Clients that mine for them. */
+/** Clients over all addresses. */
 export const REMOTE_SEATS_MAX = 1_024
-/** What a template knows that has seen no admission, not even the number 0. */
+/** The `knows` of a template without mempool transactions; below any count of admissions, even 0. */
 export const NOTHING = -1
 
-/** The clients that mine from outside, and the addresses that they mine for. The one with most seats makes room for others. */
+/** The external clients and their addresses. If all seats are taken, the client or network with most gives way. */
 export class Seats {
   readonly #mined = new Map<Address, Mined>()
   /** By address and client, least recently used first. */
   readonly #seats = new Map<string, Seat>()
   readonly #onGivenUp: (seat: Seat) => void
 
-  /** `onGivenUp` hears of seats that were dropped to make room. */
+  /** `onGivenUp` is called for seats dropped to make room. */
   constructor(onGivenUp: (seat: Seat) => void) {
     this.#onGivenUp = onGivenUp
   }
@@ -26,17 +26,15 @@ export class Seats {
     return [...this.#seats.values()]
   }
 
-  /** The addresses that are mined for. */
   get mined(): readonly Mined[] {
     return [...this.#mined.values()]
   }
 
-  /** Whether an address is mined for still. */
   has(mined: Mined): boolean {
     return this.#mined.get(mined.address) === mined
   }
 
-  /** The seat of a client for an address, used now; undefined where there is none for it. */
+  /** The seat of a client for an address, marked as used; undefined if there is no room. */
   take(address: Address, holder: Holder, nowMs: number): Seat | undefined {
     const name = nameOf(address, holder)
     const seat = this.#seats.get(name) ?? this.#newSeat(address, holder)
@@ -47,7 +45,7 @@ export class Seats {
     return seat
   }
 
-  /** The address is mined for until its last client is gone. */
+  /** Removes a seat. Its address goes with its last seat. */
   drop(seat: Seat): void {
     const { mined, holder } = seat
     this.#seats.delete(nameOf(mined.address, holder))
@@ -74,7 +72,7 @@ export class Seats {
     return full || this.#seats.size >= REMOTE_SEATS_MAX
   }
 
-  /** A seat of the holder with too many, else one without a listener: of the asker's own, where he has any. */
+  /** A seat to drop: of one that holds too many, else an unused one, of the newcomer's own network if possible. */
   #toGiveUp(holder: Holder): Seat | undefined {
     const seats = this.all
     const theirs = heldTooMany(seats, holder)
@@ -85,17 +83,17 @@ export class Seats {
   }
 }
 
-/** Whether nothing listens at a seat. */
+/** Whether the seat has no listeners. */
 export function isUnused({ listeners }: Seat): boolean {
   return listeners.size === 0
 }
 
-/** All that listen to the jobs of an address. */
+/** All listeners of an address. */
 export function listenersOf({ seats }: Mined): readonly JobListener[] {
   return [...seats].flatMap(({ listeners }) => [...listeners])
 }
 
-/** Those whose address the fewest others mine for: giving one up makes room soonest. */
+/** The seats whose address has the fewest clients: dropping them frees an address soonest. */
 function leastShared(seats: readonly Seat[]): readonly Seat[] {
   const fewest = Math.min(...seats.map(({ mined }) => mined.seats.size))
   return seats.filter(({ mined }) => mined.seats.size === fewest)

@@ -1,6 +1,6 @@
 import type { Miner } from './miner.ts'
 
-/** What works or rests as it is wanted: it is begun only after it came to rest, and never again after the end. */
+/** Starts and stops a worker on request. A start waits until the last stop is complete; after the end there is none. */
 export class Shift {
   readonly #worker: Pick<Miner, 'start' | 'stop'>
   #wanted = false
@@ -12,14 +12,14 @@ export class Shift {
     this.#worker = worker
   }
 
-  /** Says whether work is wanted from now on; after the end nothing is. */
+  /** Says whether the worker should run. Has no effect after the end. */
   want(wanted: boolean): void {
     if (this.#ended || wanted === this.#wanted) return
     this.#wanted = wanted
     this.#turn = this.#turn.then(() => this.#follow())
   }
 
-  /** Resolves when the worker rests for good. */
+  /** Stops for good; resolves when the worker has stopped. */
   async end(): Promise<void> {
     this.#ended = true
     this.#wanted = false

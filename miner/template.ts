@@ -21,27 +21,24 @@ export interface TemplateRequest {
   readonly extra: Uint8Array
 }
 
-/** A block that lacks only its nonce, and the candidates that could not stand in it. */
+/** A block that lacks only its nonce, and the refused candidates. */
 export interface Template {
   readonly block: Block
   readonly parent: BlockEntry
-  /** Fees that go to the miner. */
+  /** The miner's part of the fees. */
   readonly tips: bigint
-  /** What the block earns its miner in all: his share of the subsidy, and the tips. */
+  /** All that the block earns its miner: the subsidy without the stakers' share, and the tips. */
   readonly reward: bigint
   readonly refused: readonly Refusal[]
 }
 
-/** A candidate that cannot be mined as things stand. */
+/** A candidate that the block cannot hold. */
 export interface Refusal {
   readonly tx: Transaction
   readonly fault: Fault
 }
 
-/**
- * Executes candidates on the head and assembles a block. Works in slices; if the head moves meanwhile the work is void
- * and the answer undefined.
- */
+/** Executes candidates on the head and assembles a block, in slices. Undefined if the head moved meanwhile. */
 export async function buildTemplate(
   chain: ChainReader,
   pacer: Pacer,
@@ -83,7 +80,7 @@ export async function buildTemplate(
   return { block: { ...sealHeader(header), transactions }, parent, ...earned, refused }
 }
 
-/** Takes candidates while they fit; one that is too big leaves room for smaller ones of other accounts behind it. */
+/** Takes candidates while they fit. After one that is too large, smaller ones of other accounts are still tried. */
 class Filling {
   readonly transactions: Transaction[] = []
   readonly refused: Refusal[] = []
@@ -101,7 +98,7 @@ class Filling {
 
   *steps(candidates: Iterable<Transaction>): Generator<void, true> {
     for (const tx of candidates) {
-      // After a gap in an account's nonces nothing of it can follow.
+      // After a skipped transaction, the account's next nonces cannot follow.
       if (this.#skipped.has(tx.body.sender)) continue
       if (!this.#take(tx)) this.#skipped.add(tx.body.sender)
       yield
@@ -115,7 +112,7 @@ class Filling {
     const weight = this.#weight + weightOf(tx, this.#rules.tx)
     const writes = this.#writes + declaredWrites(tx.body)
     if (bytes > bytesMax || weight > weightMax || writes > writesMax) return false
-    // Whoever gave us this may have judged it by the rules of another height.
+    // The caller may have checked it by the rules of another height.
     const fault = checkTransaction(tx, this.#rules.tx) ?? this.#execution.apply(tx)
     if (fault !== null) {
       this.refused.push({ tx, fault })
@@ -131,12 +128,12 @@ class Filling {
 
 interface Slices {
   readonly pacer: Pacer
-  /** Whether the head is still the one that the work builds on. */
+  /** Whether the work still builds on the head. */
   readonly current: () => boolean
 }
 
 async function runWhile<T>(steps: Generator<void, T>, { pacer, current }: Slices): Promise<T | undefined> {
-  // Between two of these runs others had their turn as well, however short.
+  // Other code may have run since the last slice.
   if (!current()) return undefined
   for (;;) {
     const step = steps.next()

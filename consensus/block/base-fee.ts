@@ -1,13 +1,13 @@
 import type { Header } from './header.ts'
 import type { BlockRules } from './rules.ts'
 
-/** Room above every base fee, so that adding a tip stays within 64 bits. */
+/** Highest base fee, a quarter of 64 bits: it leaves room for the tip. */
 const BASE_FEE_MAX = 1n << 62n
 
 /**
- * Base fee of a child, a pure function of its parent's header: it moves towards a half-full block by at most 1/32 of
- * itself, at least 1 upward, never below the floor (the shape of EIP-1559 with another divisor). A parent that a larger weight
- * limit let in counts as a full block.
+ * Base fee of a child, from its parent's header alone (EIP-1559 with another divisor). It rises above half-full blocks
+ * and falls below: by at most 1/32 of itself, by at least 1 upward, never below the floor. A parent heavier than the
+ * present limit, from before a rule step, counts as full.
  */
 export function baseFeeAfter(
   { baseFee, weightUsed }: Pick<Header, 'baseFee' | 'weightUsed'>,

@@ -7,9 +7,9 @@ import { fail, ok, type Result } from '../primitives/result.ts'
 import { decodeTransactionView, encodeTransaction, type Transaction, TX_BYTES_MAX } from '../tx/transaction.ts'
 import { decodeHeader, HEADER_BYTES, type SealedHeader } from './header.ts'
 
-/** Most transactions in a block; bytes run out long before. */
+/** Most transactions in a block; the byte limit is reached long before. */
 export const BLOCK_TRANSACTIONS_MAX = 1024
-/** Length of an offset in a list of variable-size elements. */
+/** Bytes of an offset in an SSZ list of variable-size elements. */
 const OFFSET_BYTES = 4
 
 const BLOCK = container('Block', {
@@ -17,7 +17,7 @@ const BLOCK = container('Block', {
   transactions: list(byteList(TX_BYTES_MAX), BLOCK_TRANSACTIONS_MAX),
 })
 
-/** A header with its body. */
+/** A header and its transactions. */
 export interface Block extends SealedHeader {
   readonly transactions: readonly Transaction[]
 }
@@ -28,8 +28,8 @@ export function encodeBlock(block: Block): Uint8Array {
 }
 
 /**
- * Decodes a block with all its transactions, which are views on one copy of the bytes: whoever keeps a single transaction
- * takes it out with {@link detached}. Whether body and header belong together is checked apart.
+ * Decodes a block. Its transactions are views on one copy of the bytes, so take a single one out with {@link detached}
+ * before keeping it. Whether the body matches the header is checked separately.
  */
 export function decodeBlock(bytes: Uint8Array): Result<Block> {
   const raw = decode(BLOCK, copy(bytes))
@@ -45,12 +45,12 @@ export function decodeBlock(bytes: Uint8Array): Result<Block> {
   return ok({ ...header.value, transactions })
 }
 
-/** Bytes that the transactions take on the wire, offsets included: what the block limit counts. */
+/** Wire bytes of the transactions, offsets included. The block limit counts these. */
 export function bodySize(transactions: readonly Pick<Transaction, 'size'>[]): number {
   return transactions.reduce((sum, { size }) => sum + size + OFFSET_BYTES, 0)
 }
 
-/** {@link bodySize} of transactions that are not decoded. */
+/** {@link bodySize} of encoded transactions. */
 export function encodedBodySize(encodings: readonly Uint8Array[]): number {
   return encodings.reduce((sum, { length }) => sum + length + OFFSET_BYTES, 0)
 }

@@ -11,14 +11,14 @@ import { HEADER_VERSION, type Header, headerVersion, type SealedHeader } from '.
 import { meetsTarget, type PowHasher, powHash } from './pow.ts'
 import type { BlockRules } from './rules.ts'
 
-/** What a header must say, as its parent's branch makes it. */
+/** What the parent's branch requires of a header. */
 export interface HeaderExpectation {
   readonly parent: Header
   readonly target: bigint
   readonly historyRoot: string
 }
 
-/** Checks of a header against its parent, cheapest first; the clock and the hash are checked apart, and last. */
+/** Checks a header against its parent, cheapest check first. Clock and proof of work are checked separately. */
 export function checkHeader({ header }: SealedHeader, expected: HeaderExpectation, rules: BlockRules): Fault | null {
   const { parent } = expected
   if (headerVersion(header) !== HEADER_VERSION) return fault('block/version', { version: headerVersion(header) })
@@ -34,24 +34,24 @@ export function checkHeader({ header }: SealedHeader, expected: HeaderExpectatio
   return header.historyRoot === expected.historyRoot ? null : fault('block/history-root')
 }
 
-/** How long the local clock still forbids a header, in milliseconds; 0 where it allows it. */
+/** Milliseconds until the local clock allows a header; 0 if it does. */
 export function earlyMs({ header }: Pick<SealedHeader, 'header'>, nowMs: number, rules: BlockRules): number {
   return Math.max(0, header.timeMs - rules.futureMsMax - nowMs)
 }
 
-/** A header from the future is held and tried again. Clocks differ, so its sender is not to blame. */
+/** A header from the future is held and tried again. Clocks differ, so its sender is not blamed. */
 export function checkHeaderClock(sealed: SealedHeader, nowMs: number, rules: BlockRules): Fault | null {
   if (earlyMs(sealed, nowMs, rules) === 0) return null
   return fault('block/time-too-new', { time: sealed.header.timeMs, aheadMsMax: rules.futureMsMax })
 }
 
-/** The dear check of a header, for when every cheap one has passed. */
+/** The expensive check of a header, made after all others. */
 export function checkProofOfWork({ header, bytes }: SealedHeader, hasher: PowHasher, rules: BlockRules): Fault | null {
   return meetsTarget(powHash(hasher, bytes, rules.pow), header.target) ? null : fault('block/proof-of-work')
 }
 
 class Matched implements Block {
-  /** Makes the type nominal: no other object passes for one whose roots were checked. */
+  /** Makes the type nominal: another object cannot pass for a block whose roots were checked. */
   declare protected readonly matched: true
   readonly header: Header
   readonly bytes: Uint8Array
@@ -67,10 +67,10 @@ class Matched implements Block {
   }
 }
 
-/** A block whose body has the roots that its header says. Only {@link matchBody} makes one. */
+/** A block whose body has the roots in its header. Only {@link matchBody} makes one. */
 export type MatchedBlock = Matched
 
-/** The block of a header and a body, or why the body is not the header's. */
+/** Joins a header and its body, or says why the body does not match. */
 export function matchBody(sealed: SealedHeader, transactions: readonly Transaction[]): Result<MatchedBlock> {
   const { header } = sealed
   if (transactionsRoot(transactions) !== header.transactionsRoot) return fail(fault('block/transactions-root'))
@@ -78,10 +78,7 @@ export function matchBody(sealed: SealedHeader, transactions: readonly Transacti
   return ok(new Matched(sealed, transactions))
 }
 
-/**
- * Checks of a body against its header. The roots of a {@link MatchedBlock} were checked when it was made. A mismatch of roots
- * condemns the sender of the body, never the header.
- */
+/** Checks a body against its header. Wrong roots are the fault of the body's sender; they never condemn the header. */
 export function checkBody(block: Block, rules: { readonly block: BlockRules; readonly tx: TxRules }): Fault | null {
   const { transactions } = block
   const matched = block instanceof Matched ? ok(block) : matchBody(block, transactions)

@@ -2,9 +2,9 @@ import type { Header } from './header.ts'
 import type { BlockRules } from './rules.ts'
 
 /**
- * ASERT in its absolute form: target(child) = anchor target x 2^((t - T x n) / half-life), where t and n are time and
- * height of the parent counted from the anchor, T the spacing. Integer arithmetic and the cubic approximation of 2^x
- * of aserti3-2d (Bitcoin Cash upgrade specification of 2020-11-15), in milliseconds.
+ * ASERT in absolute form: target(child) = anchor target x 2^((t - T x n) / half-life). t and n are the parent's time
+ * and height counted from the anchor, T is the spacing. Integer arithmetic in milliseconds, with the cubic
+ * approximation of 2^x of aserti3-2d (Bitcoin Cash upgrade specification of 2020-11-15).
  */
 export interface Anchor {
   readonly height: number
@@ -14,11 +14,11 @@ export interface Anchor {
 
 type Point = Pick<Header, 'height' | 'timeMs'>
 
-/** More doublings than any target has bits. */
+/** More doublings than a target has bits. */
 const SHIFT_MAX = 512n
 const RADIX = 65536n
 
-/** Target before clamping: may be 0 or far above every limit. */
+/** Target before clamping: may be 0 or far above the limit. */
 export function unclampedTarget(anchor: Anchor, point: Point, rules: BlockRules): bigint {
   const behindMs = BigInt(point.timeMs - anchor.timeMs) - BigInt(rules.spacingMs) * BigInt(point.height - anchor.height)
   const exponent = floorDivide(behindMs * RADIX, BigInt(rules.halfLifeMs))
@@ -31,17 +31,18 @@ export function unclampedTarget(anchor: Anchor, point: Point, rules: BlockRules)
   return shift >= 16n ? scaled << (shift - 16n) : scaled >> (16n - shift)
 }
 
-/** Target that a child of `parent` must carry. Block 1 has no anchor yet and takes the network's initial target. */
+/** Target that a child of `parent` must carry. Block 1 has no anchor and takes the network's initial target. */
 export function targetAfter(anchor: Anchor | null, parent: Point, rules: BlockRules): bigint {
   return anchor === null ? rules.initialTarget : clamp(unclampedTarget(anchor, parent, rules), rules.powLimit)
 }
 
 /**
- * The anchor that holds for the children of `header`. Block 1 is the first anchor. A block whose unclamped target was
- * STRICTLY above the limit becomes the anchor at the limit: with >= the chain would never leave the limit, and without
- * the rule a long stall would be followed by a burst. Where the network has `anchorResetGapMs`, a block that comes
- * later than that after its parent becomes the anchor too, at the target ASERT gives for parent time + gap, so that a
- * machine that slept does not burst when it wakes.
+ * The anchor for the children of `header`.
+ * - Block 1 is the first anchor.
+ * - A block whose unclamped target was STRICTLY above the limit becomes the anchor, at the limit. With >= the chain
+ * would never leave the limit; without the rule a long stall would be followed by a burst of blocks.
+ * - With `anchorResetGapMs`, a block that comes later than that after its parent becomes the anchor, at ASERT's target
+ * for parent time + gap. Otherwise a machine that slept would make a burst of blocks when it wakes.
  */
 export function anchorAfter(anchor: Anchor | null, parent: Point, header: Header, rules: BlockRules): Anchor {
   const { height, timeMs } = header
@@ -54,9 +55,9 @@ export function anchorAfter(anchor: Anchor | null, parent: Point, header: Header
 }
 
 /**
- * The anchor that the first block of a rule step finds. Where the step changes what targets follow from, it is the parent, at the
- * target that the rules which ended would have asked of the block: measured by another spacing or half-life, all the blocks since
- * an old anchor would be too early or too late at once.
+ * The anchor for the first block of a rule step. If the step changes spacing, half-life or limit, the parent becomes
+ * the anchor, at the target that the old rules would have asked. Measured from an older anchor by the new rules, all
+ * blocks since then would be too early or too late at once.
  */
 export function anchorAtStep(
   anchor: Anchor | null,

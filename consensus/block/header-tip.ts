@@ -14,16 +14,16 @@ interface HeaderRules {
   readonly endedAt: (height: number) => { readonly block: BlockRules } | null
 }
 
-/** The end of a chain of headers, with all that the next one is checked against: no block is needed for that. */
+/** The last header of a chain, with all that is needed to check the next one. No block is needed for that. */
 export interface HeaderTip extends SealedHeader {
-  /** Work up to and with this header, as it claims. */
+  /** Work up to and including this header, as it claims. */
   readonly totalWork: bigint
   readonly anchor: Anchor | null
-  /** Peaks of the history tree with this header as its last leaf. */
+  /** Peaks of the history tree with this header as the last leaf. */
   readonly peaks: readonly HistoryPeak[]
 }
 
-/** What a stored block's children are checked against. */
+/** The tip that a stored block's children are checked against. */
 export function headerTipOf<Entry extends Omit<HeaderTip, 'peaks'>>(
   database: { peaksThrough(entry: Entry): readonly HistoryPeak[] },
   entry: Entry,
@@ -32,7 +32,7 @@ export function headerTipOf<Entry extends Omit<HeaderTip, 'peaks'>>(
 }
 
 class Checked implements HeaderTip {
-  /** Makes the type nominal: no other object passes for a header that was checked. */
+  /** Makes the type nominal: another object cannot pass for a checked header. */
   declare protected readonly checked: true
   readonly header: Header
   readonly bytes: Uint8Array
@@ -52,10 +52,10 @@ class Checked implements HeaderTip {
   }
 }
 
-/** A header that passed every check on its parent but those of the clock and the work. Only {@link extendTip} makes one. */
+/** A header that passed every check but those of clock and proof of work. Only {@link extendTip} makes one. */
 export type CheckedTip = Checked
 
-/** The tip with one more header, which must name it as its parent. Faults are those of {@link checkHeader}. */
+/** Extends a tip by a header, which must name it as parent. Faults are those of {@link checkHeader}. */
 export function extendTip(ruleBook: HeaderRules, tip: HeaderTip, next: SealedHeader): Result<CheckedTip> {
   assert(next.header.parent === tip.id, 'a header extends the tip that it names as its parent')
   const rules = ruleBook.at(tip.header.height + 1).block
@@ -68,10 +68,10 @@ export function extendTip(ruleBook: HeaderRules, tip: HeaderTip, next: SealedHea
   return ok(new Checked(next, totalWork, childAnchor(ruleBook, tip, next.header), peaks))
 }
 
-/** The end of a branch, as far as targets hang on it. */
+/** The end of a branch, as far as targets depend on it. */
 interface Tip {
   readonly header: Header
-  /** Anchor that its children find, rule steps aside. */
+  /** Anchor for its children, unless a rule step begins with them. */
   readonly anchor: Anchor | null
 }
 
@@ -80,12 +80,12 @@ export function childTarget(ruleBook: HeaderRules, tip: Tip): bigint {
   return targetAfter(anchorOfChild(ruleBook, tip), tip.header, ruleBook.at(tip.header.height + 1).block)
 }
 
-/** Anchor for the children of `child`, which stands on the tip. */
+/** Anchor for the children of `child`, which is a child of the tip. */
 export function childAnchor(ruleBook: HeaderRules, tip: Tip, child: Header): Anchor {
   return anchorAfter(anchorOfChild(ruleBook, tip), tip.header, child, ruleBook.at(child.height).block)
 }
 
-/** Worked out with the child, not stored with the tip: a tip may have been stored before its release knew of the step. */
+/** Computed for each child: a release that did not know the rule step may have stored the tip. */
 function anchorOfChild(ruleBook: HeaderRules, { anchor, header }: Tip): Anchor | null {
   const height = header.height + 1
   const ended = ruleBook.endedAt(height)

@@ -15,7 +15,7 @@ import {
 import type { Address, BlockId, Hash } from '../primitives/ids.ts'
 import { ok, type Result } from '../primitives/result.ts'
 
-/** The only header version: the low 16 bits of the version field. The high 16 bits signal readiness for changes. */
+/** The only header version, in the low 16 bits of the field. The high 16 bits signal readiness for rule changes. */
 export const HEADER_VERSION = 1
 
 const HEADER = container('Header', {
@@ -36,27 +36,27 @@ const HEADER = container('Header', {
   nonce: uint64,
 })
 
-/** Every header has this many bytes. */
+/** Length of a header. */
 export const HEADER_BYTES = HEADER.fixedSize as number
-/** The nonce is the end of the header. */
+/** The header ends with the nonce. */
 export const NONCE_BYTES = 8
 
 /** Block header. `stateRoot` is the state after the whole block. */
 export type Header = ValueOf<typeof HEADER>
 
-/** A header with the bytes it came from and the id that names them. */
+/** A header with its encoded bytes and its id. */
 export interface SealedHeader {
   readonly header: Header
   readonly bytes: Uint8Array
   readonly id: BlockId
 }
 
-/** Encodes a header and names it. */
+/** Encodes a header and computes its id. */
 export function sealHeader(header: Header): SealedHeader {
   return sealed(header, encode(HEADER, header))
 }
 
-/** Decodes header bytes; they are copied. */
+/** Decodes a copy of header bytes. */
 export function decodeHeader(bytes: Uint8Array): Result<SealedHeader> {
   const own = copy(bytes)
   const decoded = decode(HEADER, own)

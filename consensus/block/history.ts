@@ -5,8 +5,9 @@ import type { SealedHeader } from './header.ts'
 import { workOfTarget } from './pow.ts'
 
 /**
- * The history tree: the carry-up tree over all earlier blocks whose inner nodes hold sums of work, so that a light
- * client can sample blocks by work. A tree of n leaves is its peaks: one perfect subtree per set bit of n.
+ * The history tree over all earlier blocks. Its inner nodes hold sums of work, so that a light client can sample blocks
+ * by work. The last node of an odd level moves up unchanged. A tree of n leaves consists of peaks: one perfect subtree
+ * per set bit of n.
  */
 export interface HistoryNode {
   readonly hash: Uint8Array
@@ -18,16 +19,16 @@ export interface HistoryPeak extends HistoryNode {
   readonly level: number
 }
 
-/** A perfect node that an appended leaf completed: where it stands, and what it is. */
+/** A perfect node that an appended leaf completed, and its place. */
 export interface HistoryNodeAt extends HistoryNode {
   readonly level: number
   readonly index: number
 }
 
-/** Heights are 32-bit, and so is the count of earlier blocks. */
+/** Heights are 32-bit, so the count of earlier blocks is too. */
 const COUNT_MAX = 0xffffffff
 
-/** Most work that a node of the tree can name: sums are 256-bit. */
+/** Most work of a node: sums are 256-bit. */
 const WORK_MAX = (1n << 256n) - 1n
 
 /** Leaf of one block: (block id, height, time, target, its own work). */
@@ -44,7 +45,7 @@ export function historyLeaf({ header, id }: SealedHeader): HistoryNode {
   return { hash, work }
 }
 
-/** Appends a leaf: the new peaks, and the perfect nodes this completes (the leaf among them). */
+/** Appends a leaf. Gives the new peaks and the perfect nodes that it completes, the leaf included. */
 export function appendLeaf(
   peaks: readonly HistoryPeak[],
   leaf: HistoryNode,
@@ -71,7 +72,7 @@ export function historyRoot(peaks: readonly HistoryPeak[], count: number): Hash 
   return rootOf(top ?? { hash: ZERO_32, work: 0n }, count)
 }
 
-/** Where the perfect subtrees of a tree of `count` leaves stand, largest first. */
+/** Places of the perfect subtrees in a tree of `count` leaves, largest first. */
 export function peakPositions(count: number): readonly { readonly level: number; readonly index: number }[] {
   const positions = []
   let start = 0
@@ -91,7 +92,7 @@ export interface HistoryProof {
   readonly siblings: readonly HistoryNode[]
 }
 
-/** Builds the proof of leaf `index` in a tree of `count` leaves out of its perfect nodes. */
+/** Builds the proof of leaf `index` in a tree of `count` leaves from its perfect nodes. */
 export function historyProof(
   index: number,
   count: number,
@@ -109,7 +110,7 @@ export function historyProof(
   return { index, count, siblings }
 }
 
-/** Whether the proof leads from the block's leaf to the history root. What it says of work need not fit anything. */
+/** Whether the proof leads from the block's leaf to the history root. Its sums of work are untrusted. */
 export function verifyHistoryProof(root: Hash, block: SealedHeader, proof: HistoryProof): boolean {
   const { index, count, siblings } = proof
   if (!Number.isInteger(count) || count > COUNT_MAX || !Number.isInteger(index) || index < 0 || index >= count)
@@ -121,7 +122,7 @@ export function verifyHistoryProof(root: Hash, block: SealedHeader, proof: Histo
     if (position === last && position % 2 === 0) continue
     const sibling = siblings[used++]
     if (sibling === undefined || sibling.hash.length !== 32 || sibling.work < 0n) return false
-    // The sum too: no tree of real blocks comes near the bound, so a proof that passes it is a lie.
+    // Also of the sum: no tree of real blocks comes near the bound, so a proof above it is false.
     if (node.work + sibling.work > WORK_MAX) return false
     node = position % 2 === 0 ? joinNodes(node, sibling) : joinNodes(sibling, node)
   }
@@ -137,7 +138,7 @@ function rootOf(top: HistoryNode, count: number): Hash {
   return toHex(taggedHash('historyRoot', uint32LE(count), top.hash, uintLE(top.work, 32))) as Hash
 }
 
-/** A node of the carry-up tree: perfect where its leaves are all there, else joined from what there is. */
+/** A node of the tree: stored if perfect, else joined from the perfect nodes below it. */
 function carriedNode(
   level: number,
   index: number,

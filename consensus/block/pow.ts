@@ -15,7 +15,7 @@ export const POW_SALT = encodeText('farthing/pow/v1.')
 export const referencePowHasher: PowHasher = (message, salt, { memoryKiB, passes, lanes }) =>
   argon2id(message, salt, { m: memoryKiB, t: passes, p: lanes, dkLen: 32 })
 
-/** What a miner searches over: the header without its nonce, hashed. */
+/** Hash of the header without its nonce. Miners search over the nonce. */
 export function powInput(headerBytes: Uint8Array): Uint8Array {
   return taggedHash('powInput', headerBytes.subarray(0, HEADER_BYTES - NONCE_BYTES))
 }
@@ -25,24 +25,24 @@ export function powHash(hasher: PowHasher, headerBytes: Uint8Array, cost: PowRul
   return hasher(concat(powInput(headerBytes), headerBytes.subarray(HEADER_BYTES - NONCE_BYTES)), POW_SALT, cost)
 }
 
-/** A header whose proof of work is to be checked, at the cost that its height has. */
+/** A header whose proof of work is to be checked, at the cost in force at its height. */
 export interface WorkJob {
   readonly bytes: Uint8Array
   readonly target: bigint
   readonly cost: PowRules
 }
 
-/** Checks the proof of work of many headers; the answer has one verdict per job, in order. */
+/** Checks the proof of work of many headers; gives one verdict per job, in order. */
 export interface WorkVerifier {
   verifyWork(jobs: readonly WorkJob[]): Promise<readonly boolean[]>
 }
 
-/** Verdict on one job. */
+/** Whether the hash of a job meets its target. */
 export function verifyWorkJob(hasher: PowHasher, { bytes, target, cost }: WorkJob): boolean {
   return meetsTarget(powHash(hasher, bytes, cost), target)
 }
 
-/** A work verifier that hashes on the calling thread: for tools and tests. */
+/** A work verifier on the calling thread: for tools and tests. */
 export function createInlineWorkVerifier(hasher: PowHasher): WorkVerifier {
   return { verifyWork: (jobs) => Promise.resolve(jobs.map((job) => verifyWorkJob(hasher, job))) }
 }
@@ -52,12 +52,12 @@ export function meetsTarget(hash: Uint8Array, target: bigint): boolean {
   return readUintBE(hash) <= target
 }
 
-/** Expected number of hashes that a target takes: floor(2^256 / (target + 1)). */
+/** Expected number of hashes to meet a target: floor(2^256 / (target + 1)). */
 export function workOfTarget(target: bigint): bigint {
   return (1n << 256n) / (target + 1n)
 }
 
-/** The easiest target that takes at least this many hashes. */
+/** The easiest target that takes at least this much work. */
 export function targetOfWork(work: bigint): bigint {
   return (1n << 256n) / work - 1n
 }

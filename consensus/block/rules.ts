@@ -1,24 +1,21 @@
-/** What the rules in force at a height say about headers and block sizes. */
+/** The rules about headers and block sizes, at one height. */
 export interface BlockRules {
-  /** Most bytes of the transaction list on the wire, witnesses included. */
+  /** Most wire bytes of the transaction list, witnesses included. */
   readonly bytesMax: number
   readonly weightMax: number
-  /** Most state writes that the transactions of a block may declare together. */
+  /** Most state writes that a block's transactions may declare together. */
   readonly writesMax: number
-  /** Floor of the base fee, base units per unit of weight. */
+  /** Least base fee, in base units per unit of weight. */
   readonly baseFeeMin: bigint
-  /** The base fee moves by at most this fraction of itself a block. */
+  /** A block changes the base fee by at most 1/divisor of it. */
   readonly baseFeeChangeDivisor: bigint
   readonly spacingMs: number
-  /** ASERT half-life. */
   readonly halfLifeMs: number
-  /** Easiest target. */
   readonly powLimit: bigint
-  /** Target of block 1. */
   readonly initialTarget: bigint
-  /** A block later than this after its parent becomes an anchor; null on networks that do without. */
+  /** A block later than this after its parent becomes an ASERT anchor; null turns the rule off. */
   readonly anchorResetGapMs: number | null
-  /** How far a header's time may lie ahead of the local clock. */
+  /** How far a header's time may be ahead of the local clock. */
   readonly futureMsMax: number
   readonly pow: PowRules
 }

@@ -4,19 +4,21 @@ import { fail, ok, type Result } from '../primitives/result.ts'
 import { type ChainDatabase, UNDO_BLOCKS } from './database.ts'
 import { type BlockEntry, decodeEntry, KEYS } from './layout.ts'
 
-/** The way from the best chain to a block of the kept headers. */
+/** The way from the best chain to a kept header's block. Kept headers are those proven for a snapshot. */
 export interface AdoptionPath {
-  /** Blocks that leave the best chain, newest first: mined here before this node met others, or come while the state was fetched. */
+  /** Blocks that leave the best chain, newest first, such as those mined here while the state was fetched. */
   readonly left: readonly BlockEntry[]
-  /** Stored blocks between the best chain and the first kept header, oldest first: they lie off the best chain. */
+  /** Stored side blocks between the best chain and the first kept header, oldest first. */
   readonly between: readonly BlockEntry[]
 }
 
 /**
- * How the kept header at a height can become the head. Faults: `chain/unknown-parent` where the kept headers stand on no stored
- * block, `chain/invalid-ancestor` where the block itself, or a stored one below it, is invalid; `chain/snapshot-too-light` where the
- * best chain has as much work as that block, whatever stands on it: those blocks may never come; `chain/fork-too-deep` where the blocks
- * above the fork cannot be unwound.
+ * How the block of a kept header can become the head. Faults:
+ * - `chain/unknown-parent`: no stored block lies below the kept headers.
+ * - `chain/invalid-ancestor`: the block, or a stored one below it, is invalid.
+ * - `chain/snapshot-too-light`: the best chain has as much work as the block. Work above the block does not count:
+ *   those blocks may never come.
+ * - `chain/fork-too-deep`: the blocks above the fork cannot be unwound.
  */
 export function adoptionPath(database: ChainDatabase, height: number): Result<AdoptionPath> {
   const below = belowKept(database, height)
@@ -35,15 +37,16 @@ export function adoptionPath(database: ChainDatabase, height: number): Result<Ad
   return ok({ left, between })
 }
 
-/** The same where the state in staging is the one of that block; `chain/state-unproven` where that was not found. */
+/** {@link adoptionPath}, but only if the staged state is proven for that block, else `chain/state-unproven`. */
 export function provenPath(database: ChainDatabase, height: number): Result<AdoptionPath> {
   if (!database.staged.isProven(height)) return fail(fault('chain/state-unproven', { height }))
   return adoptionPath(database, height)
 }
 
 /**
- * The newest stored block that a kept header stands on, and its ancestors down to the best chain. The search begins one above the head,
- * whose child may be known to be invalid, or higher where a branch off it reaches higher. It ends where blocks can no longer be unwound.
+ * The newest stored block below the kept headers, and its ancestors down to the best chain. The search begins one above
+ * the head and all side blocks, since an invalid child of the head is stored too. It ends where blocks can no longer be
+ * unwound.
  */
 function belowKept(database: ChainDatabase, height: number): Result<readonly BlockEntry[]> {
   const { head, side } = database
@@ -57,7 +60,7 @@ function belowKept(database: ChainDatabase, height: number): Result<readonly Blo
     if (entry !== undefined) return ok(downToChain(database, entry))
     lost = parent
   }
-  // They go on below: their fork is older than what can be unwound.
+  // No stored block was found, so the kept headers fork below what can be unwound.
   return fail(fault('chain/fork-too-deep', { depth: head.header.height - lowest + 1, depthMax: UNDO_BLOCKS }))
 }
 

@@ -8,51 +8,47 @@ import { BASE_MARK, type BlockEntry, decodeEntry, encodeEntry, encodeHistoryNode
 import { otherSpace, spaceOf } from './spaced-store.ts'
 import { storedBase, storedEntry, storedPeaks } from './stored-history.ts'
 
-/** Headers that are written at once. */
 const HEADERS_PER_BATCH = 1_000
 
-/** First height whose block was executed here: from there on transactions are found by their ids, unless they were pruned. */
+/** First height whose block this node executed. From there on, unpruned transactions are found by their ids. */
 export function executedFrom({ base }: { readonly base: number }): number {
   return base === 0 ? 0 : base + 1
 }
 
 /**
- * From which height on the indexes over a store's blocks are complete: its first blocks, unless a rebuild could not begin there.
- * Indexes that follow from the state always are.
+ * First height from which the indexes over blocks are complete: the first executed block, or a later one if a rebuild
+ * had to begin there. Indexes over the state are always complete.
  */
 export function storedIndexedFrom(store: Pick<KeyValueStore, 'get'>): number {
   const mark = store.get(KEYS.meta('indexedFrom'))
   return mark === undefined ? executedFrom({ base: storedBase(store) }) : decodeOwn(BASE_MARK, mark).height
 }
 
-/** The write that keeps a header for a snapshot above it; what the body would say is not known of it. */
+/** The write that keeps a header for a snapshot above it. What only the body tells is left at 0. */
 export function keptWrite(header: Omit<BlockEntry, 'totalTransactions' | 'bodyBytes' | 'invalid'>): Write {
   const entry = { ...header, totalTransactions: 0, bodyBytes: 0, invalid: false }
   return { key: KEYS.kept(header.header.height), value: encodeEntry(entry) }
 }
 
-/** The write after which a store holds all of a snapshot's state in its other room: from then on it becomes the head's. */
+/** Marks that the other room holds the whole state of a snapshot. The adoption then goes on even over a restart. */
 export function adoptionWrite(height: number): Write {
   return { key: KEYS.meta('adopting'), value: encode(BASE_MARK, { height }) }
 }
 
-/** Height of the snapshot that is becoming the head's state, undefined where none is. */
+/** Height of the snapshot that is being adopted, else undefined. */
 export function adoptingHeight(store: Pick<KeyValueStore, 'get'>): number | undefined {
   const mark = store.get(KEYS.meta('adopting'))
   return mark && decodeOwn(BASE_MARK, mark).height
 }
 
-/** What gives a state in the other room up: it is emptied before the next one comes, and nothing of it is gone on with. */
+/** Gives up the state in the other room: it will be emptied, and none of it is used. */
 export const DISCARD_WRITES: readonly Write[] = [
   { key: KEYS.meta('adopting') },
   { key: KEYS.meta('taking') },
   { key: KEYS.meta('residue'), value: new Uint8Array(0) },
 ]
 
-/**
- * Takes back what {@link finishAdoption} wrote before it was broken off: a header without a body must not pass for a block that
- * is there. Done again from the start after a crash.
- */
+/** Removes the headers of an unfinished adoption: they must not pass for stored blocks. Repeated after a crash. */
 export async function abandonAdoption(store: KeyValueStore): Promise<void> {
   const base = adoptingHeight(store)
   assert(base !== undefined, 'there is no adoption to abandon')
@@ -67,10 +63,7 @@ export async function abandonAdoption(store: KeyValueStore): Promise<void> {
   await store.batch([...writes, ...DISCARD_WRITES], () => {})
 }
 
-/**
- * Gives up what was taken of a state and the headers that were kept for it: they were judged by other rules than those that hold now. Done
- * again from the start after a crash.
- */
+/** Gives up a snapshot and its kept headers, checked under other rules. After a crash it runs again from the start. */
 export async function abandonTake(store: KeyValueStore): Promise<void> {
   if (adoptingHeight(store) !== undefined) await abandonAdoption(store)
   const isTaking = [KEYS.meta('kept'), KEYS.meta('taking')].some((mark) => store.get(mark) !== undefined)
@@ -79,9 +72,9 @@ export async function abandonTake(store: KeyValueStore): Promise<void> {
 }
 
 /**
- * Makes the block of a snapshot the head of a store whose other room holds its state: first entries, canonical ids and history
- * of all headers up to it, out of those kept, then all that shows in one batch. Done again from the start after a crash. `onDone`
- * runs when the head has moved; false if there is nothing to adopt.
+ * Makes the block of a snapshot the head, when the other room holds its state. First writes entries, canonical ids and
+ * history of all kept headers up to it, in batches; then one batch moves the head. After a crash it runs again from the
+ * start. `onDone` runs when the head has moved. False if there is no snapshot to adopt.
  */
 export async function finishAdoption(store: KeyValueStore, onDone: (head: BlockEntry) => void): Promise<boolean> {
   const base = adoptingHeight(store)

@@ -13,36 +13,33 @@ export interface IndexWrite {
   readonly value?: Uint8Array
 }
 
-/** Reads the index's own entries as they were before the writes that are being worked out. */
+/** Reads the index's entries as they were before the writes being computed. */
 export type IndexRead = (key: Uint8Array) => Uint8Array | undefined
 
 interface NamedIndex {
-  /** Unique among indexes, and another one wherever an entry changes its form: stores are told apart by it. */
+  /** Unique among indexes. It must change when the form of an entry changes: a store with another name is rebuilt. */
   readonly name: string
   /** One byte, unique among indexes. */
   readonly prefix: number
 }
 
-/** An index whose keys are unique to their block: a block's entries are taken back by computing them again. */
+/** An index whose keys are unique to their block. When the block leaves, its entries are computed again and deleted. */
 export interface BlockIndex extends NamedIndex {
   readonly entriesOf: (connected: ConnectedBlock) => readonly IndexEntry[]
 }
 
-/**
- * An index that is a function of the state alone. Given changes it says what they do to it; given the same changes the
- * other way round it says what takes that back, so nothing has to be remembered.
- */
+/** An index that follows from the state alone. To undo a block, it gets the changes with before and after swapped. */
 export interface StateIndex extends NamedIndex {
   readonly changesOf: (changes: readonly StateChange[], read: IndexRead) => readonly IndexWrite[]
 }
 
-/** An index whose entries grow with many blocks: what a block's writes replaced is remembered for as long as it can leave. */
+/** An index whose entries sum up many blocks. What a block overwrote is kept while the block can be unwound. */
 export interface FoldedIndex extends NamedIndex {
   readonly fold: (connected: ConnectedBlock, read: IndexRead) => readonly IndexWrite[]
 }
 
 /**
- * A lookup derived from the best chain, outside the state root. It is kept in the block's own atomic batch and taken back
- * exactly when the block leaves; genesis is the first block that it sees. Writes of one call name a key once.
+ * A lookup derived from the best chain, outside the state root. It is written in the block's own atomic batch and
+ * undone when the block leaves. Genesis is its first block. The writes of one call name each key once.
  */
 export type ChainIndex = BlockIndex | StateIndex | FoldedIndex

@@ -38,27 +38,27 @@ export interface ChainDependencies {
   readonly reorganisationDepthMax: number
 }
 
-/** How far a branch could be connected, and what was wrong with its next block, or with this node. */
+/** How many blocks of a branch were connected, and why the next one was not: its fault, or a verifier failure. */
 interface Progress {
   readonly done: number
   readonly refusal?: { readonly at: BlockEntry; readonly fault: Fault }
   readonly failure?: VerifierFailure
 }
 
-/** Blocks of the head's work by which a branch may fall short and still be stored block by block. */
+/** A branch may have this many blocks' work less than the head and still be stored block by block. */
 const SLACK_BLOCKS = 144n
 const VERIFIED_REMEMBERED = 50_000
 const PROVEN_REMEMBERED = 65_536
-/** Side blocks that are out of reach are looked for once in each stretch of so many heights. */
+/** Side blocks out of reach are searched for once in this many heights. */
 const SIDE_PRUNE_BLOCKS = 100
-/** The signatures of a block that was on the best chain before. */
+/** For blocks that were on the best chain before: their signatures are verified. */
 const VERIFIED_BEFORE: Promise<null> = Promise.resolve(null)
 
-/** What is known of a block before it is imported. */
+/** What is known of a block before its import. */
 export interface Foreknown {
-  /** Work of the branch that the block is known to lie on, if its headers were proven that far. */
+  /** Work of the branch that the block lies on, as far as its headers are proven. */
   readonly provenWork?: bigint
-  /** The block's header, if it was checked on its parent before. */
+  /** The block's header, if it was already checked on its parent. */
   readonly tip?: CheckedTip
 }
 
@@ -66,21 +66,21 @@ export interface Foreknown {
 export type ImportOutcome = 'connected' | 'side'
 
 /**
- * The best chain: validates blocks, chooses the branch with the most work (first seen on a tie), moves the head one
- * durable block at a time, and tells its listeners. Imports run one after another; reads never wait. After an error that
- * is not the verifier's, a full disk for instance, nothing is known of what the disk holds: the chain stops itself.
+ * The best chain. It validates blocks, follows the branch with the most work (first seen on a tie), moves the head one
+ * durable block at a time, and tells its listeners. Imports run one after another; reads never wait. After an error
+ * that is not the verifier's, such as a full disk, the state of the disk is unknown, so the chain stops itself.
  */
 export class Chain implements ChainFollower {
   readonly #deps: ChainDependencies
   readonly keys: KeyRegistry
   /**
-   * Witnesses that verified: what the mempool checked need not be checked again in a block. Keyed by the hash over body (hence
-   * sender, hence keys) and all signatures; only positive results are kept.
+   * Witnesses that verified, so that a block need not check again what the mempool checked. The key is the hash over
+   * the body (hence the sender and its keys) and all signatures. Only positive verdicts are kept.
    */
   readonly verified = new LruSet<WtxId>(VERIFIED_REMEMBERED)
-  /** Headers whose proof of work was checked, in threads or when they were announced: it need not be hashed again. */
+  /** Headers whose proof of work was checked earlier, so that it is not hashed again. */
   readonly proven = new LruSet<BlockId>(PROVEN_REMEMBERED)
-  /** Tells the work of the heaviest branch whose headers are proven and whose blocks are not all here. */
+  /** Work of the heaviest branch whose headers are proven but whose blocks are not all here. */
   awaitedWork: () => bigint = () => 0n
   readonly #listeners: HeadListener[] = []
   readonly #followers: HeadFollower[] = []
@@ -111,32 +111,29 @@ export class Chain implements ChainFollower {
     return this.#deps.database.head
   }
 
-  /** Whether a reorganisation is under way, or one broke off for good: the head shown is then a passing one. */
   get moving(): boolean {
     return this.#moving
   }
 
-  /** Hears of every change of head from now on. */
   onHeadChange(listener: HeadListener): void {
     this.#listeners.push(listener)
   }
 
-  /** Takes part in every move that leaves blocks behind, before it is told: see {@link HeadFollower}. */
   onMove(follower: HeadFollower): void {
     this.#followers.push(follower)
   }
 
-  /** Hears whenever a block of a heavier branch came that is not taken without the operator: {@link refusedBranch}. */
+  /** Calls the listener when a block comes on a heavier branch that only the operator may take. */
   onBranchRefused(listener: () => void): void {
     this.#refusalListeners.push(listener)
   }
 
-  /** The heaviest stored branch, if it is heavier than the head's and not taken because it forks too deep. */
+  /** The heaviest stored branch, if it is heavier than the head's but forks too deep to be taken. */
   get refusedBranch(): RefusedBranch | null {
     return this.#moving ? null : refusedBranch(this.database, this.#depthMax)
   }
 
-  /** Takes up a stored heavier branch that a crash, a failing verifier or missing keys held up. */
+  /** Follows a stored heavier branch that a crash, a verifier failure or missing keys held up. */
   resume(): Promise<Result<ImportOutcome>> {
     return this.#serialised(async () => {
       const { id } = this.head
@@ -146,8 +143,8 @@ export class Chain implements ChainFollower {
   }
 
   /**
-   * Validates a block and adds it to the chain, or says why not. A block off the best chain is stored only where a branch of
-   * about the head's work stands behind it, or a flood of old easy blocks would fill the disk.
+   * Validates a block and adds it to the chain, or says why not. A side block is stored only if its branch has about
+   * the head's work. Otherwise a flood of old easy blocks would fill the disk.
    */
   import(block: Block, known: Foreknown = {}): Promise<Result<ImportOutcome>> {
     return this.#serialised(async () => {
@@ -157,7 +154,7 @@ export class Chain implements ChainFollower {
     })
   }
 
-  /** Makes the block of a snapshot the head, whose state was proven in staging; imports wait. Faults: {@link provenPath}. */
+  /** Makes the block of a snapshot the head. Its state must be proven; imports wait. Faults: {@link provenPath}. */
   adopt(height: number): Promise<Result<void>> {
     return this.#serialised(async () => {
       const path = provenPath(this.database, height)
@@ -170,13 +167,12 @@ export class Chain implements ChainFollower {
     })
   }
 
-  /** Lets the running import finish and refuses further ones. */
+  /** Lets the running import finish and refuses all later ones. */
   stop(): Promise<unknown> {
     this.#stopped = true
     return this.#queue
   }
 
-  /** Target, history root and anchor that a child of the entry gets. */
   childOf(parent: BlockEntry): { readonly target: bigint; readonly historyRoot: string } {
     return {
       target: childTarget(this.#deps.ruleBook, parent),
@@ -219,11 +215,11 @@ export class Chain implements ChainFollower {
     return this.#outcomeOf(entry, await this.#followHeaviest())
   }
 
-  /** Checks a header on a known parent, cheapest first, the proof of work last; what was checked before is not checked again. */
+  /** Checks a header on a known parent, cheapest check first, proof of work last. Checks made before are skipped. */
   #checkHeader(sealed: SealedHeader, parent: BlockEntry, tip: CheckedTip | undefined): Fault | null {
     const { ruleBook, clock, powHasher } = this.#deps
     const rules = ruleBook.at(sealed.header.height).block
-    // The id names the header and, through it, the parent and all before: what was true of it stays so.
+    // The id commits to the header and all its ancestors, so an earlier verdict still holds.
     const misfit =
       tip?.id === sealed.id ? null : checkHeader(sealed, { parent: parent.header, ...this.childOf(parent) }, rules)
     const cheap = misfit ?? checkHeaderClock(sealed, clock.now(), rules)
@@ -238,15 +234,15 @@ export class Chain implements ChainFollower {
   }
 
   /**
-   * Executes a block on the head and commits it, or says why not. Signatures are checked by the verifier meanwhile: the
-   * state tree is worked out before their verdict is there, and thrown away where it is bad.
+   * Executes a block on the head and commits it, or says why not. The verifier checks signatures meanwhile: the state
+   * tree is computed before their verdict and dropped if it is bad.
    */
   async #connect(block: Block, entry: BlockEntry, signatures: Promise<Fault | null>): Promise<Fault | null> {
     const { ruleBook, database, pacer } = this.#deps
-    // It is awaited below; until then a failing verifier must not count as unhandled.
+    // It is awaited below. Until then a failing verifier must not count as an unhandled rejection.
     signatures.catch(() => {})
     const executed = await runPaced(executeBlock(ruleBook, database, block), pacer)
-    // What the state refuses is refused whoever knows the keys: only a sound block can stall on missing ones.
+    // Returned before the signatures are known: what the state refuses is invalid even on a node that lacks keys.
     if (!executed.ok) return executed.fault
     const tree = await runPaced(updateTree(database, executed.value.changes), pacer)
     if (tree.root !== block.header.stateRoot) return fault('block/state-root')
@@ -275,7 +271,7 @@ export class Chain implements ChainFollower {
     }
   }
 
-  /** A block that is invalid for ever is remembered with what builds on it; a local stall or a mismatched body is not. */
+  /** Remembers a block that is invalid for ever, and all that build on it; not local failures or mismatched bodies. */
   async #condemn(entry: BlockEntry, cause: Fault): Promise<Result<never>> {
     const bodyMismatch = cause.code === 'block/transactions-root' || cause.code === 'block/witness-root'
     if (faultRow(cause.code).blame === 'sender' && !bodyMismatch) {
@@ -285,7 +281,7 @@ export class Chain implements ChainFollower {
     return fail(cause)
   }
 
-  /** What became of a block after the branches were looked at. One that is heavier, sound and not taken forks too deep. */
+  /** Outcome of an import. A block that is sound and heavier, but not the head's, forks too deep. */
   #outcomeOf(entry: BlockEntry, faults: ReadonlyMap<BlockId, Fault>): Result<ImportOutcome> {
     const own = faults.get(entry.id)
     if (own !== undefined) return fail(own)
@@ -296,8 +292,8 @@ export class Chain implements ChainFollower {
 
   /**
    * Moves to the heaviest stored branch that is sound and near enough, if it is heavier than the head's. A branch that
-   * is not stands in nobody's way: the side blocks are looked through once, and once more for each branch that was tried in
-   * vain. The answer has a fault for every block of those.
+   * fails does not block the next one: each failure starts another search. The result has a fault for each block of the
+   * failed branches.
    */
   async #followHeaviest(): Promise<ReadonlyMap<BlockId, Fault>> {
     const { side } = this.database
@@ -317,13 +313,13 @@ export class Chain implements ChainFollower {
   }
 
   /**
-   * Unwinds to the fork and connects the branch. If a block of it cannot be connected, its blocks before that one stay if
-   * they are heavier than the old branch, which is restored otherwise; listeners hear what left and what came either way.
+   * Unwinds to the fork and connects the branch. If one of its blocks fails, the blocks before it stay if they are
+   * heavier than the old branch; otherwise the old branch is restored. Listeners hear of the move either way.
    */
   async #reorganise(target: BlockEntry): Promise<Progress['refusal']> {
     const before = this.head
     const { disconnect, connect } = pathBetween(this.database, before, target)
-    // After a move to a shorter branch fewer blocks can be unwound than otherwise.
+    // After a move to a shorter branch, fewer blocks can be unwound than usual.
     if (!this.database.canUnwindTo(before.header.height - disconnect.length))
       return { at: connect[0] as BlockEntry, fault: tooDeep(this.database, target, this.#depthMax) }
     this.#moving = true
@@ -338,7 +334,6 @@ export class Chain implements ChainFollower {
     return refusal
   }
 
-  /** Connects blocks one after another as far as they can be connected. */
   async #connectAll(branch: readonly BlockEntry[]): Promise<Progress> {
     for (const [done, entry] of branch.entries()) {
       const block = this.#mustBlock(entry.id)
@@ -363,7 +358,7 @@ export class Chain implements ChainFollower {
     }
   }
 
-  /** Branches that no move could reach any more are dropped, now and then. */
+  /** From time to time, drops branches that no move can reach. */
   async #pruneSide(): Promise<void> {
     const { height } = this.head.header
     const stretch = Math.floor(height / SIDE_PRUNE_BLOCKS)
@@ -393,7 +388,7 @@ export class Chain implements ChainFollower {
     return block
   }
 
-  /** Tells of a move once everybody who takes part in it is ready; until then the head counts as a passing one. */
+  /** Tells listeners of a move once all followers are ready. Until then the head counts as temporary. */
   async #announceMove(disconnected: readonly BlockEntry[], connected: readonly BlockEntry[]): Promise<void> {
     const change = { head: this.head, disconnected, connected }
     for (const follower of this.#followers) await follower(change, this.#deps.pacer)
@@ -407,16 +402,15 @@ export class Chain implements ChainFollower {
 }
 
 /**
- * Least total work of a branch that is worth storing: 144 blocks below the head's, or below the `awaited` work of a branch whose
- * headers are proven and whose blocks are being fetched. While those come the head lags. Measured by the head alone, any peer could
- * lead it down a branch of easy blocks that is too deep to come back from.
+ * Least total work of a branch that is worth storing: 144 blocks below the best work known. That is the head's, or the `awaited`
+ * work of a branch whose headers are proven and whose blocks are being fetched. Until those blocks are here the head lags.
+ * Without this bound a peer could lead it down a branch of easy blocks, too deep to come back from.
  */
 export function leastWork(head: Pick<BlockEntry, 'header' | 'totalWork'>, awaited: bigint): bigint {
   const best = awaited > head.totalWork ? awaited : head.totalWork
   return best - workOfTarget(head.header.target) * SLACK_BLOCKS
 }
 
-/** What is kept of a block on a known parent, as long as nothing is wrong with it. */
 function entryOf(block: Block, parent: BlockEntry, ruleBook: RuleBook): BlockEntry {
   return {
     header: block.header,

@@ -57,30 +57,30 @@ import {
   keysWrite,
 } from './writes.ts'
 
-/** Blocks that can be unwound; undo records older than this are dropped. */
+/** Blocks that can be unwound. Older undo records are dropped. */
 export const UNDO_BLOCKS = 2_400
 
 const CACHED_ENTRIES = 4_096
 const CACHED_RECORDS = 50_000
-/** Pages below the kept ones; one takes about a kilobyte. */
+/** Pages below the kept depth; one takes about a kilobyte. */
 const CACHED_PAGES = 24_576
-/** Pages down to this depth are kept for good: at most 4,369. */
+/** Pages down to this depth are always kept: at most 4,369. */
 const KEPT_PAGE_DEPTH = 3
-/** Blocks just connected, for those who hear of it. */
+/** Blocks just connected, for listeners that read them. */
 const CACHED_BLOCKS = 2
 
 /** How a store is opened. */
 export interface OpenOptions {
-  /** Takes a store whose indexes are unfinished or those of another release, so that they can be rebuilt. */
+  /** Also opens a store whose indexes are unfinished or of another release, to rebuild them. */
   readonly staleIndexes?: boolean
 }
 
-/** Records and pages of the head's state that were read or written lately. */
+/** Recently used records and pages of the head's state. */
 class StateCache {
-  /** Records by key; an absent one has the value undefined. */
+  /** Records by key. An absent record is kept as undefined. */
   readonly records = new LruMap<StateKey, { readonly value: unknown }>(CACHED_RECORDS)
   readonly #pages = new LruMap<PageId, Page>(CACHED_PAGES)
-  /** Every change needs these, so deep pages must not push them out. */
+  /** Every change needs these, so they are kept apart from deep pages, which would push them out. */
   readonly #topPages = new Map<PageId, Page>()
 
   page(id: PageId): Page | undefined {
@@ -91,7 +91,7 @@ class StateCache {
     this.#pagesLike(id).set(id, page)
   }
 
-  /** Takes in what a block did, or what taking it back did. */
+  /** Applies what a block did, or undid. */
   remember(changes: readonly StateChange[], tree: TreeUpdate, unwind: boolean): void {
     for (const { table, key, before, after } of changes) {
       const bytes = unwind ? before : after
@@ -103,7 +103,7 @@ class StateCache {
     }
   }
 
-  /** Forgets everything: another state takes its place. */
+  /** Empties the cache when another state replaces the head's. */
   clear(): void {
     this.records.clear()
     this.#pages.clear()
@@ -116,8 +116,9 @@ class StateCache {
 }
 
 /**
- * The chain as it is stored: blocks, best chain, state of its head, undo records, indexes. Each change of head is one atomic durable
- * batch, so a process killed at any point finds the last committed head and nothing to repair. Reads are synchronous and show one head.
+ * The stored chain: blocks, best chain, the head's state, undo records, indexes. Each change of head is one atomic
+ * durable batch, so a process killed at any point finds the last committed head and nothing to repair. Reads are
+ * synchronous and consistent with one head.
  */
 export class ChainDatabase implements StateView, PageReader {
   readonly #store: SpacedStore
@@ -126,9 +127,8 @@ export class ChainDatabase implements StateView, PageReader {
   readonly #entries = new LruMap<BlockId, BlockEntry>(CACHED_ENTRIES)
   readonly #peaks = new LruMap<BlockId, readonly HistoryPeak[]>(CACHED_ENTRIES)
   readonly #blocks = new LruMap<BlockId, Block>(CACHED_BLOCKS)
-  /** A state to come, in the other room. */
+  /** The state of a snapshot, built up in the other room. */
   readonly staged: StagedState
-  /** Stored blocks off the best chain. */
   readonly side = new SideBranches()
   #head: BlockEntry
 
@@ -142,8 +142,8 @@ export class ChainDatabase implements StateView, PageReader {
   }
 
   /**
-   * Opens a store of this network, writing genesis into an empty one. Another network, schema or rules are a fault, and so are
-   * indexes that are not complete. A snapshot that was becoming the head's state when the process died does so first.
+   * Opens a store of this network; writes genesis into an empty one. Another network, schema or rules are a fault, and
+   * so are incomplete indexes. If the process died while adopting a snapshot, the adoption is finished first.
    */
   static async open(
     store: KeyValueStore,
@@ -167,27 +167,25 @@ export class ChainDatabase implements StateView, PageReader {
     return database
   }
 
-  /** Block whose state is shown. */
   get head(): BlockEntry {
     return this.#head
   }
 
-  /** The store under it, for those who keep it in order; keys of the state are those of the first room. */
+  /** The underlying store, for maintenance. Its state keys are those of the first room. */
   get store(): KeyValueStore {
     return this.#store
   }
 
-  /** Height of the snapshot that the store began from, 0 without one: indexes over blocks begin after it. */
+  /** Height of the snapshot that the store began from, else 0. Indexes over blocks begin after it. */
   get base(): number {
     return storedBase(this.#store)
   }
 
-  /** From which heights on all bodies, and all witnesses, of the best chain are held. */
+  /** Heights from which all bodies, and all witnesses, of the best chain are held. */
   get held(): HeldBodies {
     return storedHeld(this.#store)
   }
 
-  /** From which height on the indexes over blocks are complete. */
   get indexedFrom(): number {
     return storedIndexedFrom(this.#store)
   }
@@ -218,8 +216,8 @@ export class ChainDatabase implements StateView, PageReader {
   }
 
   /**
-   * At most `limit` records of a table in the order of their keys, as they are at the moment of the call: those whose ids
-   * begin with whole bytes in hex, and whose keys come after that of the last record that was read before.
+   * At most `limit` records of a table in key order, as at the moment of the call. `idPrefix` is whole bytes in hex;
+   * `after` is the key of the last record read before.
    */
   stateRange<Id, T>(
     table: StateTable<Id, T>,
@@ -230,7 +228,7 @@ export class ChainDatabase implements StateView, PageReader {
     return storedRange(this.#store, table, { idPrefix, limit, after })
   }
 
-  /** What is known of a block, on the best chain or off it. */
+  /** The entry of a block, on the best chain or off it. */
   entry(id: BlockId): BlockEntry | undefined {
     const cached = this.#entries.get(id)
     if (cached !== undefined) return cached
@@ -239,44 +237,38 @@ export class ChainDatabase implements StateView, PageReader {
     return entry
   }
 
-  /** Id of the best chain's block at a height. */
   idAt(height: number): BlockId | undefined {
     if (height < 0 || height > this.#head.header.height) return undefined
     const id = this.#store.get(KEYS.canonical(height))
     return id === undefined ? undefined : (toHex(id) as BlockId)
   }
 
-  /** Whether the block lies on the best chain. */
   isCanonical(entry: BlockEntry): boolean {
     return this.idAt(entry.header.height) === entry.id
   }
 
-  /** Transactions of a stored block. */
   transactions(id: BlockId): readonly Transaction[] | undefined {
     return storedTransactions(this.#store, id)
   }
 
-  /** Wire bytes of a stored block's transactions, or of those at some places: for other nodes. */
+  /** Wire bytes of a stored block's transactions, or of those at `indexes`, to send to other nodes. */
   encodedTransactions(id: BlockId, indexes?: readonly number[]): readonly Uint8Array[] | undefined {
     return storedEncodings(this.#store, id, indexes)
   }
 
-  /** One transaction of a stored block; the others are not decoded. */
   transactionAt(id: BlockId, index: number): Transaction | undefined {
     return storedTransactionAt(this.#store, id, index)
   }
 
-  /** Body of one transaction of a stored block; its witness is not needed. */
+  /** Body of one transaction of a stored block; works without its witness. */
   bodyAt(id: BlockId, index: number): TxBody | undefined {
     return storedBodyAt(this.#store, id, index)
   }
 
-  /** Ids of the transactions of a stored block. */
   transactionIds(id: BlockId): readonly TxId[] | undefined {
     return storedTransactionIds(this.#store, id)
   }
 
-  /** A stored block with its transactions. */
   block(id: BlockId): Block | undefined {
     const cached = this.#blocks.get(id)
     if (cached !== undefined) return cached
@@ -285,49 +277,46 @@ export class ChainDatabase implements StateView, PageReader {
     return entry && transactions && { header: entry.header, bytes: entry.bytes, id, transactions }
   }
 
-  /** Encoded receipts of a block that was on the best chain at some time. */
+  /** Encoded receipts of a block that is or was on the best chain. */
   receipts(id: BlockId): readonly Uint8Array[] | undefined {
     const bytes = this.#store.get(KEYS.receipts(id))
     return bytes === undefined ? undefined : decodeOwn(BYTES_LIST, bytes)
   }
 
-  /** Where the best chain holds a transaction. */
   location(txId: TxId): Location | undefined {
     const bytes = this.#store.get(KEYS.location(txId))
     return bytes === undefined ? undefined : decodeOwn(LOCATION, bytes)
   }
 
-  /** Encoded public keys behind an address, if a transaction ever brought them. */
+  /** Encoded public keys of an address, if known. */
   keysOf(address: Address): Uint8Array | undefined {
     return this.#store.get(KEYS.keys(address))
   }
 
-  /** Stores keys that no block here brought; their addresses commit to them. */
+  /** Stores keys that came without their block; the addresses commit to them. */
   async storeKeys(keys: readonly AddressKeys[]): Promise<void> {
     await this.#store.batch(keys.map(keysWrite), () => {})
   }
 
-  /** Entry of an index over the best chain. */
   indexed(index: ChainIndex, key: Uint8Array): Uint8Array | undefined {
     return this.#store.get(KEYS.index(index.prefix, key))
   }
 
-  /** Entries of an index, as they are at the moment of the call. */
+  /** Entries of an index, as at the moment of the call. */
   indexRange(index: ChainIndex, range: IndexRange): AsyncIterable<IndexEntry> {
     return mapListing(indexListing(this.#store, index, range), indexEntry)
   }
 
-  /** Entries of an index as {@link indexRange} gives them, all at once and decoded. */
+  /** Entries of {@link indexRange}, collected and decoded. */
   indexPage<T>(index: ChainIndex, range: IndexRange, decode: (entry: IndexEntry) => T): Promise<readonly T[]> {
     return collect(indexListing(this.#store, index, range), (entry) => decode(indexEntry(entry)))
   }
 
-  /** A perfect node of the best chain's history tree. */
   historyNode(level: number, index: number): HistoryNode {
     return storedHistoryNode(this.#store, level, index)
   }
 
-  /** Peaks of the history tree with the block as its last leaf: what the block's children commit to. */
+  /** Peaks of the history tree with this block as the last leaf. The block's children commit to them. */
   peaksThrough(entry: BlockEntry): readonly HistoryPeak[] {
     const cached = this.#peaks.get(entry.id)
     if (cached !== undefined) return cached
@@ -336,7 +325,7 @@ export class ChainDatabase implements StateView, PageReader {
     return peaks
   }
 
-  /** Changes that take the head's state back to its parent's. Undefined if the undo record is gone. */
+  /** Changes that lead from the head's state back to its parent's; undefined if the undo record is gone. */
   undoOf(entry: BlockEntry): readonly StateChange[] | undefined {
     const bytes = this.#store.get(KEYS.undo(entry.id))
     if (bytes === undefined) return undefined
@@ -347,14 +336,12 @@ export class ChainDatabase implements StateView, PageReader {
     })
   }
 
-  /** Whether the best chain can be unwound until the block at a height is its head. */
   canUnwindTo(height: number): boolean {
     if (height < this.base) return false
     const above = this.idAt(height + 1)
     return above === undefined || this.#store.get(KEYS.undo(above)) !== undefined
   }
 
-  /** Makes an executed block the head. */
   async connect(connection: Connection): Promise<void> {
     const { block, entry, executed, tree } = connection
     const { height } = block.header
@@ -372,7 +359,7 @@ export class ChainDatabase implements StateView, PageReader {
     })
   }
 
-  /** Takes the head back to its parent; the block stays stored off the best chain. */
+  /** Moves the head back to its parent. The block stays stored off the best chain. */
   async disconnect(changes: readonly StateChange[], tree: TreeUpdate): Promise<void> {
     const unwound = this.#head
     const parent = this.#mustEntry(unwound.header.parent)
@@ -388,7 +375,7 @@ export class ChainDatabase implements StateView, PageReader {
     })
   }
 
-  /** Makes the block of a snapshot the head: its state is proven in {@link staged}, its headers are kept from the head on. */
+  /** Makes the block of a snapshot the head. Its state must be proven in {@link staged}, its headers kept. */
   async adopt(height: number): Promise<void> {
     await this.staged.adopt(height, (head) => {
       for (const cache of [this.#cache, this.#peaks, this.#entries]) cache.clear()
@@ -397,7 +384,6 @@ export class ChainDatabase implements StateView, PageReader {
     })
   }
 
-  /** Stores a block off the best chain. */
   async storeSide(block: Block, entry: BlockEntry): Promise<void> {
     const writes = [...blockWrites(block, entry), { key: KEYS.side(block.id), value: new Uint8Array(0) }]
     await this.#store.batch(writes, () => {
@@ -406,12 +392,12 @@ export class ChainDatabase implements StateView, PageReader {
     })
   }
 
-  /** Remembers that blocks are invalid, so that they are never executed again. */
+  /** Marks blocks as invalid, so that they are never executed again. */
   markInvalid(entries: readonly BlockEntry[]): Promise<void> {
     return this.restate(entries.map((entry) => ({ ...entry, invalid: true })))
   }
 
-  /** Writes entries of stored blocks anew, together with other writes. */
+  /** Rewrites entries of stored blocks, together with other writes. */
   async restate(entries: readonly BlockEntry[], writes: readonly Write[] = []): Promise<void> {
     const restated = entries.map((entry) => ({ key: KEYS.entry(entry.id), value: encodeEntry(entry) }))
     await this.#store.batch([...restated, ...writes], () => {
@@ -422,10 +408,7 @@ export class ChainDatabase implements StateView, PageReader {
     })
   }
 
-  /**
-   * Drops stored blocks off the best chain, with everything known of them, together with other writes: whole branches, or what is left
-   * is no branch.
-   */
+  /** Drops stored side blocks, together with other writes. Only whole branches may go: a block needs its parent. */
   async dropSide(ids: readonly BlockId[], others: readonly Write[] = []): Promise<void> {
     if (ids.length === 0) return
     const keysOf = [KEYS.entry, KEYS.bodies, KEYS.witnesses, KEYS.receipts, KEYS.side]
@@ -446,7 +429,7 @@ export class ChainDatabase implements StateView, PageReader {
     return entry
   }
 
-  /** Walks back to a block whose peaks are known and appends forward; a branch may be long, so without recursion. */
+  /** Walks back to a block with known peaks, then appends forward. Without recursion, since a branch may be long. */
   #sidePeaks(entry: BlockEntry): readonly HistoryPeak[] {
     const branch: BlockEntry[] = []
     let at = entry

@@ -4,22 +4,22 @@ import type { StateChange, StateView } from '../state/view.ts'
 import type { BlockEntry } from './layout.ts'
 import type { Pacer } from './ports.ts'
 
-/** A block on the best chain with what it did. */
+/** A block on the best chain with its effects. */
 export interface ConnectedBlock {
   readonly block: Block
   readonly receipts: readonly Receipt[]
-  /** State records that it changed, with what they were and what they became, in the order of their keys. */
+  /** State records that it changed, before and after, in key order. */
   readonly changes: readonly StateChange[]
-  /** The state that it was executed on; empty for genesis. */
+  /** The state before the block; empty for genesis. */
   readonly parentState: StateView
 }
 
 /**
- * The best chain moved: blocks that left it, newest first, then blocks that joined it, oldest first. Named, not held: a deep
- * move is as small as a shallow one, and whoever needs a body reads it from the database.
+ * The best chain moved: blocks that left it, newest first, then blocks that joined it, oldest first. Only entries are
+ * held, so that a deep move takes little memory; listeners read bodies from the database.
  *
- * A move that was taken back, because a block of the new branch was invalid, is told as well, since passing states were shown
- * meanwhile: the head is then the one before, and the same blocks have left and joined again.
+ * A move that was undone because a block of the new branch was invalid is told too, since readers may have seen the
+ * states in between. The head is then the old one, and the same blocks have left and joined.
  */
 export interface HeadChange {
   readonly head: BlockEntry
@@ -27,11 +27,12 @@ export interface HeadChange {
   readonly connected: readonly BlockEntry[]
 }
 
-/** Called after a move is complete and durable, in order of subscription. A listener must not throw. */
+/** Called when a move is complete and durable, in order of subscription. A listener must not throw. */
 export type HeadListener = (change: HeadChange) => void
 
 /**
- * Makes ready for a move that left blocks behind, before any listener hears of it, in slices: a deep move leaves much to do.
- * Until it is ready the head counts as a passing one, so that nobody sees what is half made ready. An error stops the chain.
+ * Prepares for a move that unwinds blocks, before any listener hears of it. It works in slices, since a deep move
+ * leaves much to do. Until it is done the head counts as temporary, so that no reader sees half of it. An error stops the
+ * chain.
  */
 export type HeadFollower = (change: HeadChange, pacer: Pacer) => Promise<void>

@@ -18,22 +18,21 @@ import { rateOf, weightOf } from '../tx/weight.ts'
 import type { Rules } from './params.ts'
 import type { RuleBook } from './rule-book.ts'
 
-/** A consensus invariant broke at block level: a bug of ours. The node stops before it commits. */
+/** A consensus invariant broke at block level: a bug of ours. The node stops before it commits the block. */
 export class InvariantError extends Error {
   override name = 'InvariantError'
 }
 
-/** Records between two yields of the closing step. */
 const RECORDS_PER_STEP = 256
 
-/** The block that an execution is for, as far as its effects depend on it. */
+/** What the effects depend on beside the transactions. */
 export interface ExecutionFrame {
   readonly height: number
   readonly miner: Address
   readonly baseFee: bigint
 }
 
-/** What executing a block came to. */
+/** The results of executing a block. */
 export interface ExecutedBlock {
   readonly changes: readonly StateChange[]
   readonly receipts: readonly Receipt[]
@@ -51,8 +50,8 @@ interface PayloadOutcome {
 }
 
 /**
- * Executes one block over a view: automatic effects first, then transactions one by one, then the closing step. Pure:
- * the view is only read. Validation drives it with a block's transactions, a miner with candidates.
+ * Executes one block over a view: automatic effects first, then each transaction, then the closing step. The view is
+ * only read. Validation applies a block's transactions, a miner applies candidates.
  */
 export class BlockExecution {
   readonly #ruleBook: RuleBook
@@ -73,7 +72,7 @@ export class BlockExecution {
     this.#overlay = new Overlay(view)
   }
 
-  /** The automatic effects that come before any transaction. Yields now and then, like all steps here. */
+  /** Runs the automatic effects before the transactions. Yields, so that the caller can pause; so do all steps here. */
   *begin(): Generator<void, true> {
     for (const module of this.#ruleBook.modules) {
       if (module.beginBlock !== undefined) yield* module.beginBlock(this.#context())
@@ -81,19 +80,18 @@ export class BlockExecution {
     return true
   }
 
-  /** The state as it stands after what was executed so far. */
+  /** The state after what was executed so far. */
   get view(): StateView {
     return this.#overlay
   }
 
-  /** Keys of the records that were written so far. */
   writtenKeys(): ReadonlySet<StateKey> {
     return new Set(this.#overlay.changesSince(0).map(({ key }) => key))
   }
 
   /**
-   * Executes a transaction. A fault says that it cannot stand in a block here, and nothing has changed; a payload that
-   * fails is no fault: it consumes nonce and fee and leaves a receipt with its code.
+   * Executes a transaction. A fault means that the transaction cannot be in this block; nothing has changed then. A
+   * payload that fails is no fault: it uses up nonce and fee, and its receipt has the code.
    */
   apply(tx: Transaction): Fault | null {
     const weight = weightOf(tx, this.#rules.tx)
@@ -110,7 +108,7 @@ export class BlockExecution {
     return null
   }
 
-  /** The closing step and the results; the execution must not be used afterwards. */
+  /** Runs the closing step and gives the results. The execution cannot be used afterwards. */
   *close(): Generator<void, ExecutedBlock> {
     closeBlock(this.#context(), { miner: this.#frame.miner, burned: this.#burned, tips: this.#tips })
     yield* this.#checkConservation()
@@ -145,7 +143,7 @@ export class BlockExecution {
     if (balance.broken().length > 0) throw new InvariantError('the block creates or loses coins')
   }
 
-  /** The fee is taken first. Fees are held here until the closing step burns and pays them. */
+  /** The fee is taken first and held here. The closing step burns one part and pays out the other. */
   #chargeFee(tx: Transaction, weight: number): Result<Pick<ReceiptOf<'transaction'>, 'rate' | 'fee' | 'burned'>> {
     const { body } = tx
     const { baseFee, height } = this.#frame
@@ -223,8 +221,8 @@ export class BlockExecution {
 }
 
 /**
- * The transition: what a block does to a state, or why it is invalid. Roots of state are compared by the caller, who
- * owns the tree. Yields after each transaction; whoever drives it may pause there.
+ * The state transition: what a block does to a state, or why it is invalid. The caller owns the tree and compares the
+ * state roots. Yields after each transaction, so that the caller can pause.
  */
 export function* executeBlock(
   ruleBook: RuleBook,

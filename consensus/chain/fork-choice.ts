@@ -3,18 +3,17 @@ import { type Fault, fault } from '../primitives/fault.ts'
 import type { BlockId } from '../primitives/ids.ts'
 import type { BlockEntry } from './layout.ts'
 
-/** Blocks to take from the head (newest first) and to put on (oldest first) to get from one tip to another. */
+/** Blocks to unwind (newest first) and to connect (oldest first) to get from one tip to another. */
 export interface BranchPath {
   readonly disconnect: readonly BlockEntry[]
   readonly connect: readonly BlockEntry[]
 }
 
-/** Blocks by id. */
 interface Entries {
   entry(id: BlockId): BlockEntry | undefined
 }
 
-/** Path from one tip to another over their fork. */
+/** Path from one tip to another through their fork. */
 export function pathBetween(entries: Entries, from: BlockEntry, to: BlockEntry): BranchPath {
   const disconnect: BlockEntry[] = []
   const connect: BlockEntry[] = []
@@ -32,7 +31,7 @@ export function pathBetween(entries: Entries, from: BlockEntry, to: BlockEntry):
   return { disconnect, connect: connect.reverse() }
 }
 
-/** What the choice between branches needs to know of a block off the best chain. */
+/** What the choice between branches needs of a side block. */
 interface SideBlock {
   readonly id: BlockId
   readonly parent: BlockId
@@ -41,7 +40,7 @@ interface SideBlock {
   readonly invalid: boolean
 }
 
-/** What a branch must be to be taken: heavier than this, forking at this height or above, not refused before. */
+/** Conditions for a branch: heavier than `totalWork`, forking at `forkHeightMin` or above, and not refused before. */
 export interface BranchWish {
   readonly totalWork: bigint
   readonly forkHeightMin: number
@@ -49,12 +48,12 @@ export interface BranchWish {
 }
 
 /**
- * The stored blocks off the best chain, held in memory: every import of a heavier one looks through all of them. The parent
- * of one is either among them or on the best chain, so a branch is kept whole or not at all.
+ * The stored side blocks. They are held in memory, since every import of a heavier block searches all of them. The
+ * parent of each is a side block too or on the best chain: branches are kept or dropped as a whole.
  */
 export class SideBranches {
   readonly #blocks = new Map<BlockId, SideBlock>()
-  /** Where blocks' branches fork off, as far as it was asked for, so that a long branch is walked once. */
+  /** Fork heights found so far, so that a long branch is walked once. */
   readonly #forkHeights = new Map<BlockId, number>()
 
   get size(): number {
@@ -65,18 +64,18 @@ export class SideBranches {
     return this.#blocks.has(id)
   }
 
-  /** Takes in a block that nothing builds on yet, or what became of one that is here. */
+  /** Adds a block without children, or updates one. */
   add({ id, header, totalWork, invalid }: BlockEntry): void {
     this.#blocks.set(id, { id, parent: header.parent, height: header.height, totalWork, invalid })
   }
 
-  /** Takes in a block that has left the best chain. Branches that forked off above it now do so further down. */
+  /** Adds a block that was unwound. Branches that forked above it fork lower from here on. */
   addUnwound(entry: BlockEntry): void {
     this.#forkHeights.clear()
     this.add(entry)
   }
 
-  /** Lets go of a block: it has joined the best chain, or it was dropped with its branch. */
+  /** Removes a block that joined the best chain or was dropped with its branch. */
   delete(id: BlockId): void {
     if (this.#blocks.delete(id)) this.#forkHeights.clear()
   }
@@ -85,7 +84,7 @@ export class SideBranches {
     return this.#blocks.keys()
   }
 
-  /** The block with the most work at the end of a branch that is as wished, the first seen of several. */
+  /** The block with the most work that meets the conditions; the first seen on a tie. */
   heaviest({ totalWork, forkHeightMin, refused }: BranchWish): BlockId | undefined {
     let best: SideBlock | undefined
     for (const block of this.#blocks.values()) {
@@ -95,7 +94,7 @@ export class SideBranches {
     return best?.id
   }
 
-  /** Height of the best chain's block that the branch of a block here builds on. */
+  /** Height of the best chain's block from which a side block's branch forks. */
   forkHeight(tip: BlockId): number {
     const walked: BlockId[] = []
     let fork: number | undefined
@@ -108,7 +107,6 @@ export class SideBranches {
     return fork
   }
 
-  /** Blocks here that build on a block off the best chain. */
   descendantsOf(ancestor: BlockId): readonly BlockId[] {
     const family = new Set<BlockId>([ancestor])
     for (const { id, parent } of [...this.#blocks.values()].sort((a, b) => a.height - b.height)) {
@@ -117,7 +115,6 @@ export class SideBranches {
     return [...family].slice(1)
   }
 
-  /** All blocks of the branches that fork off below a height. */
   forkingBelow(height: number): readonly BlockId[] {
     return [...this.#blocks.keys()].filter((id) => this.forkHeight(id) < height)
   }
@@ -129,16 +126,15 @@ function parentOf(entries: Entries, { header }: BlockEntry): BlockEntry {
   return parent
 }
 
-/** A heavier branch that is not taken without the operator, and how many blocks of ours it would replace. */
+/** A heavier branch that only the operator may take, and how many blocks of ours it would replace. */
 export interface RefusedBranch {
   readonly tip: BlockEntry
   readonly depth: number
   readonly depthMax: number
-  /** Whether the operator can have it taken: the blocks above its fork can be unwound. */
+  /** Whether the operator can take it: the blocks above its fork can be unwound. */
   readonly isReachable: boolean
 }
 
-/** The stored blocks on the best chain and off it. */
 interface Branches extends Entries {
   readonly head: BlockEntry
   readonly side: SideBranches
@@ -147,7 +143,7 @@ interface Branches extends Entries {
 
 const NOTHING_REFUSED: ReadonlySet<BlockId> = new Set()
 
-/** The heaviest stored branch, if it is heavier than the head's and forks deeper than the chain unwinds by itself. */
+/** The heaviest stored branch, if it is heavier than the head's and forks too deep for the chain to take it alone. */
 export function refusedBranch(database: Branches, depthMax: number): RefusedBranch | null {
   const { side, head } = database
   const id = side.heaviest({ totalWork: head.totalWork, forkHeightMin: 0, refused: NOTHING_REFUSED })
@@ -159,12 +155,12 @@ export function refusedBranch(database: Branches, depthMax: number): RefusedBran
   return isReachable && depth <= depthMax ? null : { tip, depth, depthMax, isReachable }
 }
 
-/** How many blocks must be unwound to take a branch through a known, sound block. */
+/** Blocks to unwind for a branch through a known, sound block. */
 export function forkDepth({ side, head }: Pick<Branches, 'side' | 'head'>, { id, header }: BlockEntry): number {
   return head.header.height - (side.has(id) ? side.forkHeight(id) : header.height)
 }
 
-/** Why a branch through a known, sound block is not taken without the operator. */
+/** The fault of a known, sound block whose branch only the operator may take. */
 export function tooDeep(database: Branches, entry: BlockEntry, depthMax: number): Fault {
   return fault('chain/reorganisation-too-deep', { depth: forkDepth(database, entry), depthMax })
 }

@@ -18,14 +18,14 @@ import { type TreeUpdate, updateTreeNow } from '../state/tree.ts'
 import { MemoryState, type StateChange } from '../state/view.ts'
 import type { NetworkParams, Rules } from './params.ts'
 
-/** The first block, with the state it begins from. Nobody worked for it; it is never checked, only compared. */
+/** The first block and its state. It has no proof of work; it is compared, never checked. */
 export interface Genesis {
   readonly block: Block
   readonly changes: readonly StateChange[]
   readonly tree: TreeUpdate
 }
 
-/** Computes a network's genesis from its parameters and what its ledgers begin with. */
+/** Computes a network's genesis from its parameters and its ledgers. */
 export function computeGenesis({ genesis, steps }: NetworkParams, modules: readonly LedgerModule[]): Genesis {
   const { rules } = steps[0] as { rules: Rules }
   const { coin, block } = rules

@@ -3,19 +3,20 @@ import type { ChainDatabase } from './database.ts'
 import type { Write } from './key-value.ts'
 import { type BlockEntry, HELD_MARK, type HeldBodies, KEYS } from './layout.ts'
 
-/** A new range of what is held, with the writes that make it true. */
+/** A new range of held bodies, and the writes that go with it. */
 export interface HeldChange {
   readonly held: HeldBodies
   readonly writes: readonly Write[]
-  /** Entries of blocks of which more is known from then on. */
+  /** Block entries that gain information. */
   readonly entries?: readonly BlockEntry[]
 }
 
 const QUEUES = new WeakMap<ChainDatabase, Promise<unknown>>()
 
 /**
- * Changes what a store holds of its blocks, together with the mark that says so: one change after another, for each begins with
- * what the one before left. `change` may find that there is nothing to do; whether there was.
+ * Changes what a store holds of its blocks, together with the mark that says so. Changes run one after another, since
+ * each begins with the result of the one before. `change` gives undefined if there is nothing to do; the result is then
+ * false.
  */
 export function changeHeld(
   database: ChainDatabase,

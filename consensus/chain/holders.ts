@@ -10,7 +10,6 @@ import type { IndexRead, IndexWrite, StateIndex } from './chain-index.ts'
 import { keyAfter } from './key-value.ts'
 import type { DatabaseReader } from './reader.ts'
 
-/** Whose balance a record is, and of what. */
 interface HoldingTable {
   readonly prefix: number
   readonly amountOf: (record: Uint8Array) => bigint
@@ -18,7 +17,6 @@ interface HoldingTable {
   readonly assetOf: (key: StateKey) => Hash
 }
 
-/** Tables whose records are somebody's balance of an asset. */
 const HOLDING_TABLES: readonly HoldingTable[] = [
   holdings(
     ACCOUNTS,
@@ -50,19 +48,20 @@ const HOLDER_BYTES = ADDRESS_AT + 32
 const NOTHING = new Uint8Array(0)
 const WORD = 0xffff_ffff_ffff_ffffn
 
-/** A balance of an asset that is not zero. */
+/** A balance above zero. */
 export interface Holding {
   readonly address: Address
   readonly amount: Amount
 }
 
 /**
- * Balances that are not zero, the native coin's included: asset || 2^128 - 1 - amount (16 bytes, big-endian) || address ->
- * nothing, so that an asset's holders stand in the order of what they hold, the largest first; and asset -> their number.
+ * Balances above zero, the native coin included. Key: asset || 2^128 - 1 - amount (16 bytes, big-endian) || address, so
+ * that an asset's holders are sorted by amount, the largest first; the value is empty. A second key, the bare asset,
+ * holds their number.
  */
 export const HOLDERS: StateIndex = { name: 'holders', prefix: 0x02, changesOf }
 
-/** The largest holders of an asset; equal ones in the order of their addresses. `after` is the last one read before. */
+/** The largest holders of an asset; holders of equal amounts by address. `after` is the last one read before. */
 export function topHolders(
   database: DatabaseReader,
   asset: Hash,
@@ -70,12 +69,12 @@ export function topHolders(
   after?: Holding,
 ): Promise<readonly Holding[]> {
   const prefix = fromHex(asset)
-  // The number of holders stands under the bare asset.
+  // The number of holders is stored under the bare asset, so begin after that key.
   const from = keyAfter(after === undefined ? prefix : new HolderKeys(1).add(asset, after.address, after.amount))
   return database.indexPage(HOLDERS, { prefix, from, limit }, ({ key }) => holdingOf(key))
 }
 
-/** How many addresses hold more than nothing of an asset. */
+/** How many addresses hold an asset. */
 export function holderCount(database: DatabaseReader, asset: Hash): number {
   return readCount(database.indexed(HOLDERS, fromHex(asset)))
 }
@@ -114,7 +113,7 @@ function readCount(bytes: Uint8Array | undefined): number {
   return bytes === undefined ? 0 : decodeOwn(safeUint64, bytes)
 }
 
-/** Makes the keys of holders in one piece of memory: a block may change thousands. */
+/** Builds holder keys in one buffer: a block may change thousands. */
 class HolderKeys {
   readonly #bytes: Uint8Array
   readonly #view: DataView

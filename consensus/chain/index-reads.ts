@@ -2,21 +2,18 @@ import type { ChainIndex, IndexEntry } from './chain-index.ts'
 import { type KeyValueEntry, type KeyValueListing, type KeyValueStore, prefixRange } from './key-value.ts'
 import { INDEX_KEY_AT, KEYS } from './layout.ts'
 
-/** Which entries of an index are read, in the order of their keys. Keys are the index's own. */
+/** Which entries of an index to read, in key order. Keys are without the store's prefix. */
 export interface IndexRange {
-  /** What their keys begin with. */
   readonly prefix: Uint8Array
-  /** First key under the prefix; default the least. */
+  /** First key; default the first under the prefix. */
   readonly from?: Uint8Array | undefined
-  /** First key under the prefix that is not read any more; default none. */
+  /** First key that is not read; default the end of the prefix. */
   readonly to?: Uint8Array | undefined
-  /** From the last to the first. */
   readonly reverse?: boolean
-  /** Most entries. */
   readonly limit: number
 }
 
-/** Entries of an index in a store, as they are at the moment of the call; {@link indexEntry} reads them. */
+/** Entries of an index in a store, as at the moment of the call; {@link indexEntry} reads them. */
 export function indexListing(
   store: KeyValueStore,
   { prefix: index }: ChainIndex,
@@ -28,7 +25,7 @@ export function indexListing(
   return store.range({ gte, lt, reverse, limit })
 }
 
-/** An entry with the index's own key. */
+/** An entry with its key in the index, without the store's prefix. */
 export function indexEntry([key, value]: KeyValueEntry): IndexEntry {
   return { key: key.subarray(INDEX_KEY_AT), value }
 }

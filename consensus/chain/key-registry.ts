@@ -10,20 +10,19 @@ import type { Transaction } from '../tx/transaction.ts'
 
 const CACHED_KEYS = 4_096
 
-/** Signature work of one transaction of a block. */
+/** The signatures of one transaction of a block. */
 export interface BlockSignatureJob {
   readonly index: number
   readonly job: SignatureJob
 }
 
-/** Where encoded keys are stored. */
 interface KeySource {
   keysOf(address: Address): Uint8Array | undefined
 }
 
 /**
- * Public keys by address. The address commits to them, so this is a cache of facts: kept over reorganisations, and a
- * missing entry is a local stall, never a verdict on a transaction.
+ * Public keys by address. The address commits to its keys, so entries stay true over reorganisations. A missing entry
+ * is a local lack and never makes a transaction invalid.
  */
 export class KeyRegistry {
   readonly #source: KeySource
@@ -33,7 +32,6 @@ export class KeyRegistry {
     this.#source = source
   }
 
-  /** Keys of an address, undefined if no transaction brought them yet. */
   keysOf(address: Address): AccountKeys | undefined {
     const cached = this.#decoded.get(address)
     if (cached !== undefined) return cached
@@ -45,7 +43,6 @@ export class KeyRegistry {
     return keys.value
   }
 
-  /** Keys that a transaction is signed with: its own at nonce 0, else `pending` or the registry's. */
   keysFor(tx: Transaction, pending?: ReadonlyMap<Address, AccountKeys>): Result<AccountKeys> {
     const { sender, nonce } = tx.body
     if (nonce === 0n) return carriedKeys(sender, tx.witness.keys)
@@ -53,9 +50,7 @@ export class KeyRegistry {
     return keys === undefined ? fail(fault('tx/keys-missing')) : { ok: true, value: keys }
   }
 
-  /**
-   * Signature work of the transactions of a block that are not `known` to be good, in order, or the first fault.
-   */
+  /** Signatures of a block to check, in order, without those that `known` calls verified; or the first fault. */
   jobsFor(
     transactions: readonly Transaction[],
     network: SigningNetwork,

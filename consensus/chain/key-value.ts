@@ -1,6 +1,6 @@
 import { concat, fromHex, toHex } from '../primitives/bytes.ts'
 
-/** One write of an atomic batch; without a value the key is deleted. */
+/** One write of an atomic batch. Without a value the key is deleted. */
 export interface Write {
   readonly key: Uint8Array
   readonly value?: Uint8Array
@@ -9,7 +9,7 @@ export interface Write {
 /** A key with its value. */
 export type KeyValueEntry = readonly [Uint8Array, Uint8Array]
 
-/** Keys from `gte` up to but not with `lt`; from the last to the first with `reverse`; at most `limit` of them. */
+/** Keys from `gte` to before `lt`; last key first with `reverse`; at most `limit`. */
 export interface KeyRange {
   readonly gte: Uint8Array
   /** Absent: to the end of the store. */
@@ -18,23 +18,23 @@ export interface KeyRange {
   readonly limit?: number
 }
 
-/** Entries as a store lists them, in key order or in its reverse. */
+/** Entries of a store in key order, or reversed. */
 export type KeyValueListing = AsyncIterable<KeyValueEntry> | Iterable<KeyValueEntry>
 
 /**
- * What a chain needs from a disk: ordered byte keys, synchronous reads of one consistent state, atomic durable batches.
- * Reads show the state before a batch until `onDurable` is called, and the state after it from then on.
+ * What a chain needs of a disk: ordered byte keys, synchronous consistent reads, atomic durable batches. Reads show the
+ * state before a batch until its `onDurable` is called, and the state after it from then on.
  */
 export interface KeyValueStore {
   get(key: Uint8Array): Uint8Array | undefined
-  /** Entries with the prefix, in key order: a listing like that of {@link range}. */
+  /** Entries with the prefix, in key order, as {@link range} lists them. */
   entries(prefix: Uint8Array): KeyValueListing
   /**
-   * Entries of a range, as synchronous reads show them at the moment of the call, whenever they are fetched and whatever is
-   * written meanwhile. Whoever asks for a listing goes through it, or breaks it off: until then the store keeps that state.
+   * Entries of a range as at the moment of the call, whatever is written while they are fetched. The store keeps that
+   * state until the listing is read to the end or broken off, so the caller must do one or the other.
    */
   range(range: KeyRange): KeyValueListing
-  /** Writes all or nothing, flushed to the disk before `onDurable` runs. Rejects with a fault's details on failure. */
+  /** Writes all or nothing, flushed to disk before `onDurable` runs. On failure it rejects with a fault's details. */
   batch(writes: readonly Write[], onDurable: () => void): Promise<void>
 }
 
@@ -73,7 +73,7 @@ export function prefixRange(prefix: Uint8Array): KeyRange {
   return { gte: prefix, lt: successor(prefix) }
 }
 
-/** The first key after all that begin with the prefix, undefined if there is none. */
+/** The first key after all that begin with the prefix; undefined if there is none. */
 function successor(prefix: Uint8Array): Uint8Array | undefined {
   for (let length = prefix.length; length > 0; length--) {
     const last = prefix[length - 1] as number
@@ -82,19 +82,19 @@ function successor(prefix: Uint8Array): Uint8Array | undefined {
   return undefined
 }
 
-/** The least key that is greater. */
+/** The next key in order. */
 export function keyAfter(key: Uint8Array): Uint8Array {
   return concat(key, Uint8Array.of(0))
 }
 
-/** Everything that a listing has, turned into something else. */
+/** Reads a listing to its end and maps its entries. */
 export async function collect<T>(listing: KeyValueListing, map: (entry: KeyValueEntry) => T): Promise<readonly T[]> {
   const found: T[] = []
   for await (const entry of listing) found.push(map(entry))
   return found
 }
 
-/** Goes through a listing and turns its entries into something else; the listing's state stays the one of its call. */
+/** Maps the entries of a listing lazily; they stay as at the moment of its call. */
 export async function* mapListing<T>(listing: KeyValueListing, map: (entry: KeyValueEntry) => T): AsyncIterable<T> {
   for await (const entry of listing) yield map(entry)
 }

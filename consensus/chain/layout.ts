@@ -24,13 +24,10 @@ import { Page } from '../state/page.ts'
 import type { StateKey } from '../state/table.ts'
 import type { PageId } from '../state/tree.ts'
 
-/** Version of everything below; a folder of another version is refused, never guessed at. */
+/** Version of everything below. A folder of another version is refused. */
 export const SCHEMA_VERSION = 3
 
-/**
- * Every key prefix of the chain's store, with what lies under it. Retired prefixes would be listed here as never to
- * be reused.
- */
+/** Every key prefix of the chain's store. A prefix that goes out of use must never be used again. */
 const PREFIX = {
   /** Names -> small values. */
   meta: 0x00,
@@ -62,15 +59,15 @@ const PREFIX = {
   index: 0x0d,
   /** Block id -> entries of folded indexes as they were before the block. */
   indexUndo: 0x0e,
-  /** State key -> record of the state that a rebuild of the indexes has come to; empty otherwise. */
+  /** State key -> record, while a rebuild of the indexes executes the chain again. */
   replay: 0x0f,
   /** Height (big-endian) -> entry of a header that was proven for a snapshot; empty otherwise. */
   kept: 0x10,
 } as const
 
-/** What a head's state is made of: `state`, `page` and `index`. A store has room for it twice: see `SpacedStore`. */
+/** The parts of a head's state: `state`, `page` and `index`. A store has two rooms for them: see `SpacedStore`. */
 const SPACED: readonly number[] = [PREFIX.state, PREFIX.page, PREFIX.index]
-/** How far the second room's prefixes lie above the first one's: 0x1a, 0x1b and 0x1d are taken by it. */
+/** Added to a prefix in the second room, which so takes 0x1a, 0x1b and 0x1d. */
 const SPACE_STEP = 0x10
 
 /** One of the two rooms for a state. */
@@ -81,7 +78,7 @@ export function isSpaced(prefix: number | undefined): boolean {
   return prefix !== undefined && SPACED.includes(prefix)
 }
 
-/** A key of the first room as it stands in a room; other keys are the same in both. */
+/** Moves a key of the first room into a room. Keys outside the rooms stay as they are. */
 export function keyInSpace(key: Uint8Array, space: Space): Uint8Array {
   if (space === 0 || !isSpaced(key[0])) return key
   const moved = copy(key)
@@ -91,12 +88,11 @@ export function keyInSpace(key: Uint8Array, space: Space): Uint8Array {
 
 type Prefix = keyof typeof PREFIX
 
-/** All keys of a prefix. */
+/** The key range of a prefix. */
 export function prefixKey(prefix: Prefix): Uint8Array {
   return Uint8Array.of(PREFIX[prefix])
 }
 
-/** Key under a prefix. */
 function keyOf(prefix: Prefix, rest: Uint8Array): Uint8Array {
   const key = new Uint8Array(1 + rest.length)
   key[0] = PREFIX[prefix]
@@ -111,14 +107,14 @@ function idKey(prefix: Prefix, id: string): Uint8Array {
   return key
 }
 
-/** Bytes of a key of an index before the index's own. */
+/** Length of the store's prefix before an index's own key. */
 export const INDEX_KEY_AT = 2
 
 function indexKey(index: number, rest: Uint8Array): Uint8Array {
   return indexKeys(index, [{ key: rest }])[0] as Uint8Array
 }
 
-/** Keys in the store of many keys of one index, in one piece of memory. */
+/** Store keys for many keys of one index, in one buffer. */
 export function indexKeys(index: number, keys: readonly { readonly key: Uint8Array }[]): readonly Uint8Array[] {
   const bytes = new Uint8Array(keys.reduce((sum, { key }) => sum + INDEX_KEY_AT + key.length, 0))
   let at = 0
@@ -132,7 +128,7 @@ export function indexKeys(index: number, keys: readonly { readonly key: Uint8Arr
   })
 }
 
-/** The nibbles as characters. */
+/** The nibbles are stored as characters. */
 function pageKey(id: PageId): Uint8Array {
   const key = new Uint8Array(1 + id.length)
   key[0] = PREFIX.page
@@ -162,11 +158,17 @@ export const KEYS = {
 } as const
 
 /**
- * Names of the marks: `space` the room that the head's state is in, `base` where a store began from a snapshot, `kept` the end
- * of the headers kept for one, `keptBack` where that is taken back to if peers do not know it, `taking` how far one was taken,
- * `adopting` that one is complete and becomes the head's, `residue` that the other room is to be emptied, `held` which bodies
- * are there, `sized` from which height on, up to a snapshot's, entries are known to say how large their blocks are,
- * `indexedFrom` the height from which on indexes over blocks are complete if a rebuild has changed it.
+ * Names of the marks:
+ * - `space`: the room with the head's state.
+ * - `base`: the height of the snapshot that the store began from.
+ * - `kept`: the last header kept for a snapshot.
+ * - `keptBack`: where the kept headers are cut back to if peers do not know them.
+ * - `taking`: how far a snapshot was fetched.
+ * - `adopting`: a snapshot is complete and becomes the head's state.
+ * - `residue`: the other room is to be emptied.
+ * - `held`: which bodies are stored.
+ * - `sized`: from which height on, up to a snapshot's, entries are known to hold the size of their blocks.
+ * - `indexedFrom`: from which height on the indexes over blocks are complete, if a rebuild changed it.
  */
 type MetaName =
   | 'schema'
@@ -186,19 +188,19 @@ type MetaName =
   | 'sized'
   | 'indexedFrom'
 
-/** Id at the end of a key made by {@link KEYS}. */
+/** The id in a key of {@link KEYS}. */
 export function idOfKey(key: Uint8Array): string {
   return toHex(key.subarray(1))
 }
 
-/** What the node knows of a block: its header, the work up to and with it, the anchor for its children. */
+/** What the node knows of a block: its header, the work up to and including it, and the anchor for its children. */
 export interface BlockEntry extends SealedHeader {
   readonly totalWork: bigint
-  /** Transactions up to and with this block. */
+  /** Transactions up to and including this block. */
   readonly totalTransactions: number
-  /** Bytes of its transactions on the wire. */
+  /** Wire bytes of its transactions. */
   readonly bodyBytes: number
-  /** Null for genesis alone. */
+  /** Null only for genesis. */
   readonly anchor: Anchor | null
   readonly invalid: boolean
 }
@@ -241,13 +243,13 @@ export function decodeEntry(bytes: Uint8Array): BlockEntry {
   return { ...sealed.value, totalWork, totalTransactions, bodyBytes, anchor, invalid }
 }
 
-/** Lists of byte strings: bodies, witnesses, receipts of one block. */
+/** The bodies, witnesses or receipts of one block. */
 export const BYTES_LIST = list(byteList(2 ** 22), 2 ** 16)
 
-/** State records or entries of indexes as they were before a block. */
+/** State records or index entries as they were before a block. */
 export const UNDO = list(container('Undo', { key: byteList(256), existed: bool, value: byteList(2 ** 22) }), 2 ** 20)
 
-/** What a block replaced: a key, and its value before; undefined is absence. */
+/** A key that a block changed, and its value before; undefined is absence. */
 export interface Replaced {
   readonly key: Uint8Array
   readonly before: Uint8Array | undefined
@@ -261,23 +263,23 @@ export function encodeUndo(replaced: readonly Replaced[]): Uint8Array {
   )
 }
 
-/** Place of a transaction on the best chain. */
+/** Codec of {@link Location}. */
 export const LOCATION = container('Location', { height: uint32, index: uint32 })
 /** Where the best chain holds a transaction. */
 export type Location = ValueOf<typeof LOCATION>
 
-/** How far a rebuild of the indexes has come: the next height, and which indexes are rebuilt. */
+/** Progress of a rebuild of the indexes: the next height, and the indexes that are rebuilt. */
 export const REINDEX_MARK = container('ReindexMark', { next: uint32, indexes: byteList(4_096) })
 
-/** Height of the snapshot that a store began from: nothing up to it was executed here. */
+/** Height of the snapshot that a store began from. Blocks up to it were not executed here. */
 export const BASE_MARK = container('BaseMark', { height: uint32 })
 
-/** From which heights on bodies and witnesses are held. */
+/** Codec of {@link HeldBodies}. */
 export const HELD_MARK = container('HeldMark', { bodiesFrom: uint32, witnessesFrom: uint32 })
-/** From which heights on, up to the head, bodies and witnesses of all blocks are held. */
+/** Heights from which, up to the head, the bodies and the witnesses of all blocks are held. */
 export type HeldBodies = ValueOf<typeof HELD_MARK>
 
-/** Which network a store belongs to. */
+/** The network of a store. */
 export const NETWORK_MARK = container('NetworkMark', { name: text(64), genesis: byteVector(32) })
 
 const HISTORY_NODE = container('HistoryNode', { hash: byteVector(32), work: uint256 })
@@ -297,7 +299,7 @@ export function encodePage(page: Page): Uint8Array {
   return page.form()
 }
 
-/** Decodes a page of the state tree; the bytes are the page's from then on. */
+/** Decodes a page of the state tree; the bytes must not change afterwards. */
 export function decodePage(bytes: Uint8Array): Page {
   return Page.ofForm(bytes)
 }

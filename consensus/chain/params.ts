@@ -13,7 +13,7 @@ export interface Rules extends LedgerRules {
   readonly block: BlockRules
 }
 
-/** Rules that hold from a height on, until the next step. */
+/** Rules in force from a height until the next step. */
 export interface RuleStep {
   readonly fromHeight: number
   readonly rules: Rules
@@ -28,17 +28,15 @@ export interface Allocation {
 /** What makes a network: its genesis and its rules by height. */
 export interface NetworkParams {
   readonly name: string
-  /** Prefix of the network's addresses. */
   readonly addressPrefix: string
   /** Name of the native coin in text and documents. */
   readonly ticker: string
-  /** Decimals of the native coin. */
   readonly decimals: number
   readonly genesis: GenesisParams
   readonly steps: readonly RuleStep[]
-  /** Work that a chain must claim before its headers are hashed: that of the chain when the release was made. */
+  /** Least work that a chain must claim before its headers are hashed: the work of the chain at the release. */
   readonly minimumWork: bigint
-  /** Addresses of first peers; none exist before a network has operators. */
+  /** Addresses of first peers; empty until the network has operators. */
   readonly seeds: readonly string[]
 }
 
@@ -52,17 +50,14 @@ export interface GenesisParams {
   readonly ledgers: GenesisLedgers
 }
 
-/** Most refunds that consensus accepts to owe in one block; what the parameters must guarantee. */
+/** Most refunds due in one block. The parameters must guarantee it. */
 export const REFUNDS_PER_BLOCK_MAX = 2_000
 /** State records that one refund writes: escrow, caller, totals. */
 export const REFUND_WRITES = 3
-/** Bytes that every `agent_invoke` takes on the wire at least beside its signature: body and offsets come to 202. */
+/** Least wire bytes of an `agent_invoke` without its signature: body and offsets come to 202. */
 const INVOKE_BYTES_MIN = 200
 
-/**
- * Parameters that contradict what the code relies on are refused at start: a node must not discover at height 400,000
- * that a block's automatic effects have no bound.
- */
+/** Refuses unsupported parameters at start, so that a node does not meet an unbounded block at height 400,000. */
 export function assertParams({ steps, genesis, addressPrefix, ticker }: NetworkParams): void {
   assert(steps[0]?.fromHeight === 0, 'the first rule step begins at height 0')
   steps.forEach(({ fromHeight, rules }, i) => {
@@ -87,16 +82,16 @@ export function assertParams({ steps, genesis, addressPrefix, ticker }: NetworkP
   assert(addresses.size === genesis.allocations.length, 'no account is funded twice')
 }
 
-/** Decimals of the dollar that prices the native coin: prices count its base unit as a millionth. */
+/** Decimals of the dollar that prices the native coin: prices take its base unit as a millionth of a dollar. */
 const DOLLAR_DECIMALS = 6
 
-/** Whoever created a dollar of the market that genesis forgot could mint as much of it as a price takes. */
+/** The dollar must be a token of genesis. Otherwise its creator could mint any amount and set the price. */
 function assertDollar({ tokens }: GenesisLedgers, { pricedPool }: MarketRules): void {
   const dollar = tokens.find(({ symbol }) => symbol === pricedPool.dollar)
   assert(dollar?.decimals === DOLLAR_DECIMALS, 'the market dollar is a token of genesis with 6 decimals')
 }
 
-/** Exclusive bound of what is added to heights: records keep them in 4 bytes. */
+/** Exclusive bound of what is added to heights: records store heights in 4 bytes. */
 const DELAY_BOUND = 2 ** 31
 
 function assertRules({ block, tx, coin, market, token, staking, bridge }: Rules): void {
@@ -113,7 +108,7 @@ function assertRules({ block, tx, coin, market, token, staking, bridge }: Rules)
   )
   assert(new Set(tx.invokeTerms).size === tx.invokeTerms.length, 'no term is named twice')
   assert(refundsPerBlockMax({ block, tx }) <= REFUNDS_PER_BLOCK_MAX, 'refunds due in one block are bounded')
-  // What a refund writes is paid for when the invoke is mined.
+  // The weight of the invoke pays for what its refund writes later.
   assert(tx.weight.invokeRefund >= REFUND_WRITES * tx.weight.perStateWrite, 'an invoke prepays its refund')
   assert(token.createBurn >= 0n && token.createBurn < SUPPLY_BOUND, 'creating a token burns an amount')
   assertPricing(market, tx)
@@ -138,7 +133,6 @@ function assertBlockRules(block: Rules['block']): void {
   )
 }
 
-/** Basis points of the whole. */
 const BPS = 10_000
 
 function assertPricing({ epochBlocks, pricedPool, priceEpochsKept }: MarketRules, tx: Rules['tx']): void {
@@ -148,12 +142,13 @@ function assertPricing({ epochBlocks, pricedPool, priceEpochsKept }: MarketRules
     'pool fees are shares',
   )
   assert(tx.poolFeesBps.includes(pricedPool.feeBps), 'the priced pool has a fee that pools can have')
-  // A settle may ask for the price at the mining height of the longest term, and of the epoch before that.
+  // A settle may ask for the price at the mining height of an escrow with the longest term, or of the epoch before
+  // that.
   const longest = Math.max(...tx.invokeTerms)
   assert(priceEpochsKept * epochBlocks >= longest + 3 * epochBlocks, 'price entries outlive the longest escrow')
 }
 
-/** Highest rate of a tier, with which all products of the staking ledger stay below 2^256. */
+/** Highest yearly rate of a tier. It keeps all products of the staking ledger below 2^256. */
 const YEARLY_BPS_MAX = 1_000_000n
 
 function assertStaking({ tiers, blocksPerYear }: StakingRules, tx: Rules['tx']): void {
@@ -173,7 +168,7 @@ function assertStaking({ tiers, blocksPerYear }: StakingRules, tx: Rules['tx']):
   assert(tx.stakeAmountMin >= 1n, 'stakes have a least amount')
 }
 
-/** Records that a rotation writes when its delay is over, beside those of its networks: the committee. */
+/** Records that a rotation writes after its delay, beside one for each network: the committee. */
 const ROTATION_BASE_WRITES = 1
 
 function assertBridge({ networks, dayBlocks, rotationDelay }: BridgeRules, tx: Rules['tx']): void {
@@ -187,7 +182,7 @@ function assertBridge({ networks, dayBlocks, rotationDelay }: BridgeRules, tx: R
     networks.every(({ feeBps, minimum }) => feeBps >= 0n && feeBps < BigInt(BPS) && minimum >= 1n),
     'bridge fees are shares and amounts have a minimum',
   )
-  // A payment into a vault is minted whole, in one day, or never.
+  // A payment into a vault is minted as a whole, within one day, or never.
   assert(
     networks.every(({ minimum, dailyMintCap }) => minimum <= dailyMintCap),
     'a mint cap lets the least deposit in',
@@ -200,12 +195,12 @@ function assertBridge({ networks, dayBlocks, rotationDelay }: BridgeRules, tx: R
   assert(tx.weight.bridgeRotation >= writes * tx.weight.perStateWrite, 'a rotation prepays what it writes later')
 }
 
-/** Most escrows that can fall due in one block: those of one full block of invokes for each term. */
+/** Most escrows that can fall due in one block: one full block of invokes for each term. */
 export function refundsPerBlockMax(rules: Pick<Rules, 'block' | 'tx'>): number {
   return invokesPerBlockMax(rules) * rules.tx.invokeTerms.length
 }
 
-/** The same with escrows of every step: a term of old may bring those of blocks that were larger then. */
+/** Most over all steps: blocks may have been larger when an escrow of an old term was opened. */
 function refundsEver(steps: readonly RuleStep[]): number {
   const terms = new Set(steps.flatMap(({ rules }) => rules.tx.invokeTerms))
   return [...terms].reduce((sum, term) => {

@@ -3,21 +3,21 @@ export interface Clock {
   now(): number
 }
 
-/** Keeps work on the main thread in short slices. */
+/** Splits work on the main thread into short slices. */
 export interface Pacer {
   /** Whether the current slice is used up. */
   due(): boolean
-  /** Lets everything else run, then begins a new slice. */
+  /** Lets other work run, then begins a new slice. */
   pause(): Promise<void>
 }
 
-/** Runs things later. */
+/** Delayed calls. */
 export interface Timers {
-  /** Calls back once after a while, unless the returned function is called before. */
+  /** Calls back once after `ms`, unless the returned function is called first. */
   after(ms: number, callback: () => void): () => void
 }
 
-/** Runs a stepwise computation to its end, pausing whenever the slice is used up. */
+/** Runs a generator to its end; pauses whenever the slice is used up. */
 export async function runPaced<T>(steps: Generator<void, T>, pacer: Pacer): Promise<T> {
   for (;;) {
     const step = steps.next()

@@ -9,7 +9,7 @@ import type { SideBranches } from './fork-choice.ts'
 import type { BlockEntry } from './layout.ts'
 import type { RuleBook } from './rule-book.ts'
 
-/** The stored chain for readers: blocks, state, indexes. No method of it writes. */
+/** The stored chain for readers: blocks, state, indexes. It has no methods that write. */
 export interface DatabaseReader
   extends Pick<
     ChainDatabase,
@@ -44,9 +44,9 @@ export interface DatabaseReader
 
 /** The public keys that the chain has seen. */
 export interface KeyReader {
-  /** Keys of an address, undefined if no transaction brought them yet. */
+  /** Keys of an address; undefined if no transaction brought them yet. */
   keysOf(address: Address): AccountKeys | undefined
-  /** Keys that a transaction is signed with: its own at nonce 0, else `pending` or those seen before. */
+  /** Keys that sign a transaction: its own at nonce 0, else those in `pending` or seen before. */
   keysFor(tx: Transaction, pending?: ReadonlyMap<Address, AccountKeys>): Result<AccountKeys>
 }
 
@@ -57,16 +57,16 @@ export interface ChainReader {
   readonly network: SigningNetwork
   readonly keys: KeyReader
   readonly head: BlockEntry
-  /** Whether a reorganisation is under way, or one broke off for good: the head shown is then a passing one. */
+  /** Whether a reorganisation is under way, or one has failed for good. The head is then temporary. */
   readonly moving: boolean
-  /** Hears of every change of head from now on. */
+  /** Calls the listener at every change of head from here on. */
   onHeadChange(listener: HeadListener): void
-  /** Target and history root that a child of the entry gets. */
+  /** Target and history root for a child of the entry. */
   childOf(parent: BlockEntry): { readonly target: bigint; readonly historyRoot: string }
 }
 
-/** The best chain for what must be ready before a move that leaves blocks behind is told. */
+/** The best chain for code that must prepare for a move before listeners hear of it. */
 export interface ChainFollower extends ChainReader {
-  /** Takes part in every move that leaves blocks behind, before it is told: see {@link HeadFollower}. */
+  /** Lets the follower prepare every move that unwinds blocks: see {@link HeadFollower}. */
   onMove(follower: HeadFollower): void
 }

@@ -14,13 +14,13 @@ import type { ChainIndex } from './chain-index.ts'
 import { computeGenesis, type Genesis } from './genesis.ts'
 import { assertParams, type NetworkParams, type RuleStep, type Rules } from './params.ts'
 
-/** The list of ledgers, and a handler for every transaction kind. */
+/** The ledgers, and a handler for every transaction kind. */
 export interface Protocol {
   readonly modules: readonly LedgerModule[]
   readonly handlers: KindHandlers
-  /** Lookups kept beside the state; not consensus. */
+  /** Lookups beside the state, outside consensus. */
   readonly indexes: readonly ChainIndex[]
-  /** Checks the signatures that payloads carry; those of witnesses are checked beforehand, in threads. */
+  /** Checks signatures inside payloads. Those of witnesses are checked earlier, in threads. */
   readonly signatures: SignatureBackend
 }
 
@@ -28,19 +28,17 @@ export interface Protocol {
 export interface RuleBook extends Protocol {
   readonly params: NetworkParams
   readonly genesis: Genesis
-  /** What signatures of this network are bound to. */
+  /** What signatures of this network commit to. */
   readonly network: SigningNetwork
-  /** Rules in force at a height. */
   readonly at: (height: number) => Rules
-  /** Rules of the block before, where a rule step begins with this height; else null. */
+  /** If a rule step begins at this height, the rules of the block before; else null. */
   readonly endedAt: (height: number) => Rules | null
-  /** Hash of all rules at all heights: two nodes with different fingerprints are on different networks. */
+  /** Hash of all rules at all heights. Nodes with different fingerprints are on different networks. */
   readonly fingerprint: Hash
-  /** Hash of the rules in force up to a height: what two nodes must agree on while the chain is no longer. */
+  /** Hash of the rules up to a height. Two nodes must agree on it as long as the chain is no higher. */
   readonly fingerprintAt: (height: number) => Hash
-  /** Whether a payload's signatures verify. Remembers verdicts: miners and validators ask again and again. */
+  /** Whether the signatures of a payload verify. Verdicts are remembered: miners and validators ask repeatedly. */
   readonly verifies: (job: SignatureJob) => boolean
-  /** Table that a state key belongs to. */
   readonly tableOf: (key: StateKey) => AnyStateTable
 }
 
@@ -74,13 +72,13 @@ export function createRuleBook(params: NetworkParams, protocol: Protocol): RuleB
   }
 }
 
-/** Verdicts that are remembered; each is a hash and a boolean. */
+/** Remembered verdicts; each is a hash and a boolean. */
 const VERDICTS_KEPT = 1_024
 
 function rememberingVerifier(backend: SignatureBackend): RuleBook['verifies'] {
   const verdicts = new LruMap<string, boolean>(VERDICTS_KEPT)
   return (job) => {
-    // Every part has its scheme's fixed lengths here, or is refused by the verifier whatever it is joined to.
+    // Keys and signatures are hashed to a fixed length, so the joined bytes stand for only one job.
     const parts = job.parts.flatMap(({ key, signature }) => [
       Uint8Array.of(key.scheme),
       shortSha256(key.bytes),
@@ -114,7 +112,7 @@ function fingerprintOf(params: NetworkParams, tables: readonly AnyStateTable[]):
   )
 }
 
-/** JSON with sorted keys and bigints as decimal strings: one text per value. */
+/** JSON with sorted keys, and bigints as decimal strings: one text per value. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => {
     if (typeof part === 'bigint') return part.toString()

@@ -2,19 +2,19 @@ import { copy } from '../primitives/bytes.ts'
 import { type KeyRange, type KeyValueListing, type KeyValueStore, mapListing, type Write } from './key-value.ts'
 import { isSpaced, KEYS, keyInSpace, type Space } from './layout.ts'
 
-/** Room that the head's state of a store is in. */
+/** The room with the head's state. */
 export function spaceOf(store: Pick<KeyValueStore, 'get'>): Space {
   return store.get(KEYS.meta('space'))?.[0] === 1 ? 1 : 0
 }
 
-/** The room beside it. */
+/** The other of the two rooms. */
 export function otherSpace(space: Space): Space {
   return space === 0 ? 1 : 0
 }
 
 /**
- * A store seen through one of its two rooms for a state with its tree and indexes: keys are those of the first room, whichever it
- * is. So a snapshot is put together in the other room while nobody sees it, and becomes the state by one write.
+ * A store seen through one of its two rooms for a state, its tree and its indexes. Keys are always those of the first
+ * room. So a snapshot is built in the other room, unseen, and becomes the head's state by one write.
  */
 export class SpacedStore implements KeyValueStore {
   readonly #store: KeyValueStore
@@ -55,7 +55,7 @@ export class SpacedStore implements KeyValueStore {
   }
 }
 
-/** A range under one prefix as it stands in a room. */
+/** Moves a range under one prefix into a room. */
 export function rangeInSpace(range: KeyRange, space: Space): KeyRange {
   const { gte, lt } = range
   if (space === 0 || !isSpaced(gte[0])) return range

@@ -21,7 +21,7 @@ import { rulesWrites } from './writes.ts'
 const [STATE] = prefixKey('state')
 const [PAGE] = prefixKey('page')
 
-/** A room of a store that tells when anything that a state root commits to is about to change in it. */
+/** A room that calls `onChange` before a write to anything that a state root commits to. */
 class WatchedRoom extends SpacedStore {
   readonly #isRooted: (table: number) => boolean
   readonly #onChange: () => void
@@ -41,8 +41,8 @@ class WatchedRoom extends SpacedStore {
 }
 
 /**
- * The state that is put together in the other room of a store. It can become the head's only after all of it was read again from the
- * disk and found to be the one of its block, and only as long as nothing in it has changed since.
+ * The state of a snapshot, built up in the other room of a store. It becomes the head's only if all of it was read back
+ * from the disk and proven to be its block's, and nothing has changed since.
  */
 export class StagedState {
   readonly #raw: KeyValueStore
@@ -54,7 +54,7 @@ export class StagedState {
     this.#ruleBook = ruleBook
   }
 
-  /** The room with the keys of the first one; see {@link SpacedStore}. */
+  /** The other room, with keys as in the first: see {@link SpacedStore}. */
   store(): KeyValueStore {
     const tables = this.#ruleBook.modules.flatMap((module) => module.tables)
     const derived = new Set(tables.filter(({ rooted }) => !rooted).map(({ prefix }) => prefix))
@@ -66,10 +66,7 @@ export class StagedState {
     )
   }
 
-  /**
-   * Works the root of the state out from the disk, and holds it against the kept header at a height. Faults: `chain/state-unproven`,
-   * `chain/stopped`.
-   */
+  /** Computes the state root from the disk and compares it. Faults: `chain/state-unproven`, `chain/stopped`. */
   async prove(height: number, means: Omit<StateCheck, 'ruleBook'>): Promise<Result<void>> {
     const kept = keptAt(this.#raw, height)
     const store = this.store()
@@ -81,7 +78,7 @@ export class StagedState {
     return ok(undefined)
   }
 
-  /** Whether the state is known to be that of the kept header at a height. */
+  /** Whether the state is proven for the kept header at a height. */
   isProven(height: number): boolean {
     return this.#proven !== undefined && keptAt(this.#raw, height)?.id === this.#proven
   }
@@ -94,12 +91,11 @@ export class StagedState {
     this.forget()
   }
 
-  /** Whatever was proven is not known any more. */
   forget(): void {
     this.#proven = undefined
   }
 
-  /** Gives the state up: the room is to be emptied before the next one. */
+  /** Gives the state up. The room must be emptied before the next one. */
   async discard(): Promise<void> {
     this.forget()
     await this.#raw.batch(DISCARD_WRITES, () => {})
@@ -107,8 +103,8 @@ export class StagedState {
 }
 
 /**
- * Finishes the adoption that a process died in, once its state is proven: the mark may come from a release that did not prove it. A
- * state that is not the one of its block is given up.
+ * Finishes an adoption that the process died in. The state is proven again, since an older release may have set the
+ * mark without a proof. A state that is not its block's is given up.
  */
 export async function takeUpAdoption(store: KeyValueStore, ruleBook: RuleBook): Promise<void> {
   const height = adoptingHeight(store)
@@ -118,7 +114,7 @@ export async function takeUpAdoption(store: KeyValueStore, ruleBook: RuleBook): 
   else await abandonAdoption(store)
 }
 
-/** Says in the store by which rules it goes from now on; a take that other rules judged is given up. */
+/** Records this release's rules in the store. If they differ, a snapshot checked under the old ones is given up. */
 export async function takeUpRules(store: KeyValueStore, ruleBook: RuleBook): Promise<void> {
   const unsaid = rulesWrites(store, ruleBook)
   if (unsaid.length === 0) return

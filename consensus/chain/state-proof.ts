@@ -10,11 +10,10 @@ import { KEYS, prefixKey } from './layout.ts'
 import type { Pacer } from './ports.ts'
 import type { RuleBook } from './rule-book.ts'
 
-/** Pages hashed in one go. */
 const PAGES_PER_STEP = 128
-/** Leaves held in memory at most; one takes about 44 bytes. A larger tree is looked up on the disk. */
+/** Most leaves in memory, about 44 bytes each. A larger tree is searched on the disk. */
 const TABLE_LEAVES_MAX = 2_000_000
-/** Pages down to this depth are held, for every record's way goes through them: there are 4,369 of them at most. */
+/** Pages down to this depth are kept in memory: every record's path goes through them, and there are at most 4,369. */
 const KEPT_DEPTH = 3
 
 /** Whether a tree has a leaf with this path and value hash. */
@@ -24,14 +23,13 @@ export type LeafLookup = (path: Uint8Array, value: Uint8Array) => boolean
 export interface StateCheck {
   readonly ruleBook: Pick<RuleBook, 'modules'>
   readonly pacer: Pacer
-  /** Whether the node is about to stop. */
   readonly stopped: () => boolean
 }
 
 /**
- * Whether the records in a store are those of a state root, all of them, and its pages those of that root's tree and no others: worked
- * out from what lies on the disk alone. Tables outside the root are not looked at. In short slices, and in memory that does not
- * grow with the state. Undefined if it was stopped.
+ * Whether the store holds exactly the records and tree pages of a state root, computed from the disk alone. Tables
+ * outside the root are ignored. Works in short slices, in memory that does not grow with the state. Undefined if
+ * stopped.
  */
 export async function isStateOf(store: KeyValueStore, root: Hash, check: StateCheck): Promise<boolean | undefined> {
   const { ruleBook, pacer, stopped } = check
@@ -51,11 +49,11 @@ export async function isStateOf(store: KeyValueStore, root: Hash, check: StateCh
     if (rooted === undefined || !isLeaf(taggedHash('stateKey', key.subarray(1)), valueHash(value))) return false
     records += 1
   }
-  // No two keys have one path: as many records as leaves are all of them.
+  // Keys have different paths, so with as many records as leaves none is missing.
   return records === leaves
 }
 
-/** Stored pages in the order of their ids, behind one or from the first one on. */
+/** Stored pages in the order of their ids, from the first one or after one. */
 export function storedPages(
   store: KeyValueStore,
   after: PageId | undefined,
@@ -69,13 +67,13 @@ export function storedPages(
   }))
 }
 
-/** A tree that is proven: how many leaves it has, and a hash over it. */
+/** A proven tree: its number of leaves, and a seed for {@link LeafTable}. */
 export interface ProvenTree {
   readonly leaves: number
   readonly seed: Uint8Array
 }
 
-/** Looks leaves up in a stored tree. */
+/** A lookup of leaves in a stored tree. */
 export async function leafLookup(store: KeyValueStore, tree: ProvenTree, pacer: Pacer): Promise<LeafLookup> {
   const table = tree.leaves > TABLE_LEAVES_MAX ? undefined : await leafTable(store, tree, pacer)
   if (table !== undefined) return (path, value) => table.has(path, value)
@@ -88,7 +86,7 @@ export async function leafLookup(store: KeyValueStore, tree: ProvenTree, pacer: 
   return (path, value) => hasLeaf(formOf, path, value)
 }
 
-/** Undefined where there are more leaves than were counted. */
+/** Undefined if there are more leaves than were counted. */
 async function leafTable(
   store: KeyValueStore,
   { leaves, seed }: ProvenTree,
@@ -102,7 +100,7 @@ async function leafTable(
   return table
 }
 
-/** How many leaves the stored pages have, if they are the tree of a root and nothing else. */
+/** How many leaves the stored pages have, if they are exactly the tree of a root; else undefined. */
 async function provenLeaves(
   store: KeyValueStore,
   root: Hash,

@@ -4,7 +4,7 @@ import type { StateKey, StateTable } from '../state/table.ts'
 import { type KeyValueStore, keyAfter, mapListing, prefixRange } from './key-value.ts'
 import { idOfKey, KEYS } from './layout.ts'
 
-/** A record as it is stored. */
+/** An encoded record. */
 export interface StoredRecord {
   readonly key: StateKey
   readonly value: Uint8Array
@@ -18,14 +18,14 @@ export function storedRecords(store: KeyValueStore): AsyncIterable<StoredRecord>
   }))
 }
 
-/** Which records of a table are read: at most `limit`, those whose ids begin with whole bytes in hex, `after` one of them. */
+/** Records of a table to read: at most `limit`, with ids that begin with `idPrefix` (whole bytes), behind `after`. */
 export interface StateRange {
   readonly idPrefix: string
   readonly limit: number
   readonly after: StateKey | undefined
 }
 
-/** Records of a table in the order of their keys, as they are at the moment of the call. */
+/** Records of a table in key order, as at the moment of the call. */
 export function storedRange<Id, T>(
   store: KeyValueStore,
   table: StateTable<Id, T>,

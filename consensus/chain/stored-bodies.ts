@@ -14,16 +14,13 @@ import { BYTES_LIST, KEYS } from './layout.ts'
 
 type Reader = Pick<KeyValueStore, 'get'>
 
-/** Transactions of a block, if the store has it. */
+/** Transactions of a block, if the store has them. */
 export function storedTransactions(store: Reader, id: BlockId): readonly Transaction[] | undefined {
   const parts = partsOf(store, id)
   return parts?.bodies.map((body, i) => mustAssemble(body, parts.witnesses[i] as Uint8Array))
 }
 
-/**
- * Wire bytes of a block's transactions, or of those at some places, if the store has it; they are not decoded. Places that the
- * block does not have are left out.
- */
+/** Wire bytes of a block's transactions, or of those at `indexes` that it has. They are not decoded. */
 export function storedEncodings(
   store: Reader,
   id: BlockId,
@@ -44,17 +41,17 @@ export function storedTransactionAt(store: Reader, id: BlockId, index: number): 
   return body && mustAssemble(body, parts?.witnesses[index] as Uint8Array)
 }
 
-/** Ids of the transactions of a block, if the store has its bodies; witnesses are not needed. */
+/** Ids of a block's transactions; works without witnesses. */
 export function storedTransactionIds(store: Reader, id: BlockId): readonly TxId[] | undefined {
   return bodiesOf(store, id)?.map(transactionId)
 }
 
-/** Bodies of the transactions of a block, if the store has them; witnesses are not needed. */
+/** Bodies of a block's transactions; works without witnesses. */
 export function storedBodies(store: Reader, id: BlockId): readonly TxBody[] | undefined {
   return bodiesOf(store, id)?.map(mustDecode)
 }
 
-/** Body of one transaction of a block, if the store has it; witnesses are not needed. */
+/** Body of one transaction of a block; works without witnesses. */
 export function storedBodyAt(store: Reader, id: BlockId, index: number): TxBody | undefined {
   const bytes = bodiesOf(store, id)?.[index]
   return bytes && mustDecode(bytes)

@@ -27,19 +27,19 @@ export function storedPeaks(store: Reader, count: number): readonly HistoryPeak[
   return peakPositions(count).map(({ level, index }) => ({ ...storedHistoryNode(store, level, index), level }))
 }
 
-/** Height of the snapshot that a store began from, 0 without one. */
+/** Height of the snapshot that a store began from, else 0. */
 export function storedBase(store: Reader): number {
   const mark = store.get(KEYS.meta('base'))
   return mark === undefined ? 0 : decodeOwn(BASE_MARK, mark).height
 }
 
-/** What a store holds of its blocks; everything unless it says otherwise. */
+/** Which bodies a store holds; all without a mark. */
 export function storedHeld(store: Reader): HeldBodies {
   const mark = store.get(KEYS.meta('held'))
   return mark === undefined ? { bodiesFrom: 0, witnessesFrom: 0 } : decodeOwn(HELD_MARK, mark)
 }
 
-/** What a store knows of a block. */
+/** The entry of a block. */
 export function storedEntry(store: Reader, id: BlockId): BlockEntry | undefined {
   const bytes = store.get(KEYS.entry(id))
   return bytes && decodeEntry(bytes)

@@ -6,29 +6,30 @@ import { assert } from '../primitives/assert.ts'
 type Rules = LedgerRules & { readonly block: BlockRules }
 
 /**
- * Refuses a step that changes what it may not. The automatic effects look for what is due by the rules in force now, whatever was promised
- * before: a change must not take anything out of their sight.
+ * Refuses a rule step that changes what must stay. Automatic effects find what is due by the present rules, whatever
+ * the rules were when it was promised. So no step may put an open promise out of their reach.
  */
 export function assertSuccession(before: Rules, after: Rules): void {
-  // Dropping a term would strand the escrows that named it.
+  // Escrows of a dropped term would never be refunded.
   assert(
     before.tx.invokeTerms.every((term) => after.tx.invokeTerms.includes(term)),
     'a later step keeps every escrow term',
   )
-  // Block h matures the reward of h - maturity: a shorter one would skip those in between for ever; a longer one waits.
+  // Block h pays the reward of block h - maturity. A shorter maturity would skip rewards for ever; a longer one only
+  // delays them.
   assert(after.coin.rewardMaturity >= before.coin.rewardMaturity, 'a later step never shortens the maturity of rewards')
-  // Positions, networks and pools are records that name their place in these lists.
+  // Staking positions, bridge networks and pools are records that store an index into these lists.
   assert(after.staking.tiers.length >= before.staking.tiers.length, 'a later step keeps every staking tier')
-  // What is owed to stakers is counted in units of this.
+  // Debts to stakers are counted in units that depend on this.
   assert(after.staking.blocksPerYear === before.staking.blocksPerYear, 'a later step keeps the blocks of a year')
   assert(
     before.tx.poolFeesBps.every((fee) => after.tx.poolFeesBps.includes(fee)),
     'a later step keeps every pool fee',
   )
-  // What is signed names the chain id of the first step.
+  // Signatures commit to the chain id of the first step.
   assert(after.tx.chainId === before.tx.chainId, 'a later step keeps the chain id')
   assert(after.coin.symbol === before.coin.symbol, 'the native coin keeps its symbol')
-  // The cap is a record of the state since genesis; a step that says otherwise would not be heard.
+  // The cap is a state record since genesis, so a changed parameter would have no effect.
   assert(after.coin.supplyCap === before.coin.supplyCap, 'a later step keeps the supply cap')
   assertSamePrices(before.market, after.market)
   assertSameBridge(before.bridge, after.bridge)
@@ -53,19 +54,19 @@ function assertSameBridge(before: BridgeRules, after: BridgeRules): void {
     }),
     'a later step keeps every bridge network, its token and the format of its addresses',
   )
-  // A network's record says how much was minted on a day by its number: in days of another length that is another day.
+  // A network's record holds the amount minted on a numbered day. Days of another length would change its meaning.
   assert(after.dayBlocks === before.dayBlocks, 'a later step keeps the blocks of a day of the bridge')
 }
 
-/** What is left to change of the difficulty, the spacing and the half-life, begins at a new anchor: see `anchorAtStep`. */
+/** The rules of proof of work. Spacing and half-life may change: they begin at a new anchor, see `anchorAtStep`. */
 function assertSameWork(before: BlockRules, after: BlockRules): void {
-  // The work of a branch is a sum of hashes: all of them must cost the same.
+  // Work is counted in hashes, so all hashes must cost the same.
   assert(
     after.pow.memoryKiB === before.pow.memoryKiB &&
       after.pow.passes === before.pow.passes &&
       after.pow.lanes === before.pow.lanes,
     'a later step keeps the cost of a hash',
   )
-  // A chain at its easiest target would be asked for more at once than its miners can do, and could not adjust.
+  // A chain at its easiest target would suddenly need more work than its miners can do, and could not adjust.
   assert(after.powLimit >= before.powLimit, 'a later step never makes the easiest target harder')
 }

@@ -35,7 +35,7 @@ import {
 } from './layout.ts'
 import type { RuleBook } from './rule-book.ts'
 
-/** Everything an empty store receives. */
+/** All writes into an empty store. */
 export function genesisWrites(ruleBook: RuleBook, genesis: Genesis): readonly Write[] {
   const { params, indexes } = ruleBook
   const { block, changes, tree } = genesis
@@ -66,7 +66,7 @@ export function genesisWrites(ruleBook: RuleBook, genesis: Genesis): readonly Wr
   ]
 }
 
-/** Genesis as indexes see it. It never leaves the best chain, so that nothing takes it back. */
+/** Genesis as indexes see it. It is never unwound. */
 export function genesisConnected({ block, changes }: Genesis): ConnectedBlock {
   return { block, receipts: [], changes, parentState: new MemoryState() }
 }
@@ -79,10 +79,7 @@ export interface Connection {
   readonly tree: TreeUpdate
 }
 
-/**
- * Everything that a block writes that becomes the head. `expired` is the block that can no longer be unwound from then on,
- * undefined where the chain is not that long.
- */
+/** Writes for a block that becomes the head. `expired` is the block that can no longer be unwound, if any. */
 export function connectionWrites(
   { block, entry, executed, tree }: Connection,
   nodes: readonly HistoryNodeAt[],
@@ -111,7 +108,7 @@ export function connectionWrites(
   ]
 }
 
-/** Everything that takes the head back to its parent; the block stays stored off the best chain. */
+/** All writes that move the head back to its parent. The block stays stored off the best chain. */
 export function disconnectionWrites(
   { header, id, transactions }: Block,
   changes: readonly StateChange[],
@@ -131,7 +128,7 @@ export function disconnectionWrites(
   ]
 }
 
-/** A block with its entry, on the best chain or off it. */
+/** Writes of a block and its entry. */
 export function blockWrites(block: Block, entry: BlockEntry): readonly Write[] {
   return [{ key: KEYS.entry(block.id), value: encodeEntry(entry) }, ...bodyWrites(block)]
 }
@@ -162,50 +159,46 @@ export interface AddressKeys {
   readonly encoded: Uint8Array
 }
 
-/** Keys from elsewhere. Whatever the head is, they are facts about their address, and nothing else may be stored as such. */
+/** Keys that came without their block. They must be those of the address, whatever the head is. */
 export function keysWrite({ address, encoded }: AddressKeys): Write {
   assert(addressOfKeys(encoded) === address && decodeAccountKeys(encoded).ok, 'keys that are not those of the address')
   return { key: KEYS.keys(address), value: encoded }
 }
 
-/** One state record. */
 function stateWrite(key: StateKey, value: Uint8Array | undefined): Write {
   return value === undefined ? { key: KEYS.state(key) } : { key: KEYS.state(key), value }
 }
 
-/** Changed pages of the state tree. */
 function pageWrites({ pages }: TreeUpdate): readonly Write[] {
   return [...pages].map(([id, page]) =>
     page === null ? { key: KEYS.page(id) } : { key: KEYS.page(id), value: encodePage(page) },
   )
 }
 
-/** One perfect node of the history tree. */
 function historyWrite({ level, index, hash, work }: HistoryNodeAt): Write {
   return { key: KEYS.history(level, index), value: encodeHistoryNode({ hash, work }) }
 }
 
-/** What takes changes of state records back. */
 function encodeStateUndo(changes: readonly StateChange[]): Uint8Array {
   return encodeUndo(changes.map(({ key, before }) => ({ key: fromHex(key), before })))
 }
 
-/** By which rules the blocks of a store go, where it does not say so yet. */
+/** The write that records the rules, unless the store has them already. */
 export function rulesWrites(store: Pick<KeyValueStore, 'get'>, ruleBook: RuleBook): readonly Write[] {
   const mark = store.get(KEYS.meta('rules'))
   const write = rulesWrite(ruleBook)
   return mark !== undefined && equal(mark, write.value) ? [] : [write]
 }
 
-/** A store as it was found. */
+/** A store before its checks. */
 export interface FoundStore {
   readonly store: KeyValueStore
   readonly folder: string
-  /** Indexes that are unfinished or those of another release are no reason to refuse it: they are about to be rebuilt. */
+  /** Accepts unfinished indexes and those of another release: they are about to be rebuilt. */
   readonly staleIndexes: boolean
 }
 
-/** Whether a store is of this release's schema, of this network and its rules, and its indexes are complete. */
+/** Checks a store's schema, network, rules and indexes against this release. */
 export function checkMarks(
   { store, folder, staleIndexes }: FoundStore,
   mark: Uint8Array,
@@ -228,19 +221,20 @@ export function checkMarks(
   return checkRules({ store, folder }, ruleBook)
 }
 
-/** Most rule steps that a network can have: one a day of blocks for decades. */
+/** Most rule steps of a network: one a day for a decade. */
 const STEPS_MAX = 4_096
 
 const RULES_MARK = list(container('KnownStep', { fromHeight: safeUint64, fingerprint: byteVector(32) }), STEPS_MAX)
 
-/** By which rules the further blocks of a store go. */
+/** Records the rules that this release knows. */
 function rulesWrite(ruleBook: RuleBook): Write & { readonly value: Uint8Array } {
   return { key: KEYS.meta('rules'), value: encode(RULES_MARK, stepsOf(ruleBook)) }
 }
 
 /**
- * Whether a store's chain went by the rules of this release as far as it goes. A release that brings a rule step and is started
- * only after the height of the step finds blocks that went by the old rules: built on, they would be a chain of their own.
+ * Whether the store's chain followed the rules of this release up to its head. If a release brings a rule step and is
+ * first started after the step's height, the stored blocks followed the old rules. To build on them would be to leave
+ * the network.
  */
 function checkRules(
   { store, folder }: { readonly store: Pick<KeyValueStore, 'get'>; readonly folder: string },
@@ -249,7 +243,7 @@ function checkRules(
   const head = toHex(store.get(KEYS.meta('head')) as Uint8Array) as BlockId
   const { height } = decodeEntry(store.get(KEYS.entry(head)) as Uint8Array).header
   const mark = store.get(KEYS.meta('rules'))
-  // Releases before this mark knew the first step alone.
+  // Releases before this mark knew only the first step.
   const known = mark === undefined ? stepsOf(ruleBook).slice(0, 1) : decodeOwn(RULES_MARK, mark)
   const wentBy = known.findLast(({ fromHeight }) => fromHeight <= height)
   const same = wentBy !== undefined && toHex(wentBy.fingerprint) === ruleBook.fingerprintAt(height)
@@ -260,17 +254,16 @@ function stepsOf({ params, fingerprintAt }: RuleBook) {
   return params.steps.map(({ fromHeight }) => ({ fromHeight, fingerprint: fromHex(fingerprintAt(fromHeight)) }))
 }
 
-/** Reads a key of the store as it was before the writes that are being worked out. */
+/** Reads a key of the store as it was before the writes being computed. */
 type StoreRead = (key: Uint8Array) => Uint8Array | undefined
 
-/** What a block that joins the best chain does to the indexes. */
 interface IndexConnection {
   readonly writes: readonly Write[]
-  /** Record that takes back what the folded indexes wrote; null where there is none of those. */
+  /** The undo record of the folded indexes; null if there are none. */
   readonly undo: Uint8Array | null
 }
 
-/** Everything that the indexes write for a block that joins the best chain. */
+/** All index writes for a block that joins the best chain. */
 export function connectIndexes(
   indexes: readonly ChainIndex[],
   connected: ConnectedBlock,
@@ -295,7 +288,7 @@ function writesOf(index: ChainIndex, connected: ConnectedBlock, read: IndexRead)
   return 'changesOf' in index ? index.changesOf(connected.changes, read) : index.fold(connected, read)
 }
 
-/** What takes back all that {@link connectIndexes} wrote; `undo` is the record it gave. */
+/** The writes that undo {@link connectIndexes}; `undo` is its record. */
 export function disconnectIndexes(
   indexes: readonly ChainIndex[],
   connected: ConnectedBlock,
@@ -330,7 +323,7 @@ function hasFolded(indexes: readonly ChainIndex[]): boolean {
   return indexes.some((index) => 'fold' in index)
 }
 
-/** Says which indexes a store holds: where it differs from the program's they have to be rebuilt. */
+/** Names the indexes of a store. If they differ from the program's, they must be rebuilt. */
 export function indexesMark(indexes: readonly ChainIndex[]): Uint8Array {
   const prefixes = new Set(indexes.map(({ prefix }) => prefix))
   assert(prefixes.size === indexes.length, 'two indexes have the same prefix')

@@ -15,7 +15,7 @@ import {
   PUBLIC_KEY_BYTES_MAX,
 } from './schemes.ts'
 
-/** Everything behind an address: scheme, how many must sign, and the keys in order. */
+/** What an address stands for: scheme, how many keys must sign, and the keys in order. */
 export interface AccountKeys {
   readonly scheme: AccountScheme
   readonly threshold: number
@@ -29,8 +29,8 @@ const ACCOUNT_KEYS = container('AccountKeys', { scheme: uint8, threshold: uint8,
 export const ACCOUNT_KEYS_BYTES_MAX = ACCOUNT_KEYS.maxSize
 
 /**
- * The one encoding; it is what the address hashes, what a first witness carries and what the registry stores. Unsound
- * keys are a bug: their address could be paid, and never spent from.
+ * The only encoding: the address is its hash, the first witness carries it, the registry stores it. Unsound keys are a
+ * bug: coins could be sent to their address, but never spent.
  */
 export function encodeAccountKeys(keys: AccountKeys): Uint8Array {
   const reason = whyUnsound(keys)
@@ -38,7 +38,7 @@ export function encodeAccountKeys(keys: AccountKeys): Uint8Array {
   return encode(ACCOUNT_KEYS, keys)
 }
 
-/** Encodes what may be unsound, for {@link decodeAccountKeys} to judge. */
+/** Encodes keys that may be unsound, for {@link decodeAccountKeys} to check. */
 export function encodeRawAccountKeys(keys: RawKeys): Uint8Array {
   return encode(ACCOUNT_KEYS, keys)
 }

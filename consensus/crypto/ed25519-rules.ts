@@ -1,10 +1,9 @@
 import { compare, toHex } from '../primitives/bytes.ts'
 
 /**
- * What makes an Ed25519 signature acceptable before any curve arithmetic. Libraries disagree on exactly these cases
- * (small-order points, torsion, S >= L, trailing bytes), and one node's upgrade of its library must never split the
- * chain; behind this check every backend evaluates the same cofactorless equation [S]B = R + [k]A (RFC 8032, 5.1.7,
- * without the cofactor).
+ * Checks of an Ed25519 signature before any curve arithmetic. Libraries disagree on exactly these cases (small-order
+ * points, torsion, S >= L, trailing bytes), and a library upgrade must never split the chain. Behind this check every
+ * backend evaluates the same cofactorless equation [S]B = R + [k]A (RFC 8032, 5.1.7, without the cofactor).
  */
 
 /** Length of a public key. */
@@ -12,14 +11,13 @@ export const ED25519_PUBLIC_KEY_BYTES = 32
 /** Length of a signature. */
 export const ED25519_SIGNATURE_BYTES = 64
 
-/** Field prime 2^255 - 19, big-endian. */
 const FIELD_PRIME = bigEndian(2n ** 255n - 19n)
 /** Group order L = 2^252 + 27742317777372353535851937790883648493, big-endian. */
 const GROUP_ORDER = bigEndian(2n ** 252n + 27742317777372353535851937790883648493n)
 
 /**
- * y of every point of order 1, 2, 4 or 8, little-endian with the sign bit cleared, non-canonical spellings included:
- * with either sign they are the 14 encodings that RFC 8032 decoders may accept.
+ * y of every point of order 1, 2, 4 or 8: little-endian, sign bit cleared, non-canonical encodings included. With both
+ * signs these are the 14 encodings that RFC 8032 decoders may accept.
  */
 const SMALL_ORDER_Y: ReadonlySet<string> = new Set([
   `00${'00'.repeat(31)}`,
@@ -31,7 +29,7 @@ const SMALL_ORDER_Y: ReadonlySet<string> = new Set([
   `ee${'ff'.repeat(30)}7f`,
 ])
 
-/** Lengths exact, S < L, key and R canonical and not of small order. The equation itself is the backend's. */
+/** Lengths are exact, S < L, and key and R are canonical and not of small order. The backend checks the equation. */
 export function passesEd25519Rules(publicKey: Uint8Array, signature: Uint8Array): boolean {
   if (publicKey.length !== ED25519_PUBLIC_KEY_BYTES || signature.length !== ED25519_SIGNATURE_BYTES) return false
   return (
@@ -41,7 +39,7 @@ export function passesEd25519Rules(publicKey: Uint8Array, signature: Uint8Array)
   )
 }
 
-/** Whether 32 bytes spell a y below the field prime that is not of small order; says nothing about the curve. */
+/** Whether 32 bytes encode a y below the field prime, not of small order. The point may still be off the curve. */
 export function isAcceptablePoint(encoded: Uint8Array): boolean {
   const y = Uint8Array.prototype.slice.call(encoded, 0, 32)
   y[31] = (y[31] as number) & 0x7f

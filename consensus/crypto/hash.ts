@@ -2,10 +2,7 @@ import { digest, hashInto } from '@chainsafe/as-sha256'
 import { toHex } from '../primitives/bytes.ts'
 import type { Hash } from '../primitives/ids.ts'
 
-/**
- * SHA-256 with a domain tag per use: H(tag, data) = SHA-256(length of tag (1 byte) || tag || data). A hash made for
- * one purpose can never be shown as one made for another.
- */
+/** H(tag, data) = SHA-256(length of tag (1 byte) || tag || data). A hash made for one use never passes for another. */
 const TAG_NAMES = {
   transactionId: 'farthing/tx-id/1',
   witnessId: 'farthing/wtx-id/1',
@@ -54,12 +51,12 @@ const HASH_BYTES = 32
 /** A use of the hash function. */
 export type HashUse = keyof typeof TAG_NAMES
 
-/** Any implementation of SHA-256. */
+/** An implementation of SHA-256. */
 export type Sha256 = (data: Uint8Array) => Uint8Array
 
-/** SHA-256 in WebAssembly: the fastest for short data, and everywhere the same. */
+/** SHA-256 in WebAssembly: the fastest for short data, and it runs everywhere. */
 export const shortSha256: Sha256 = (data) => {
-  // The library's hashes are views of slabs of 64 KiB: one that is kept would keep its slab.
+  // The library returns a view on a 64 KiB slab; keeping the view would keep the slab.
   const hash = new Uint8Array(HASH_BYTES)
   hash.set(digest(data))
   return hash
@@ -67,7 +64,7 @@ export const shortSha256: Sha256 = (data) => {
 
 let sha256: Sha256 = shortSha256
 
-/** Replaces the WebAssembly SHA-256 by a faster one of the same function (a native one takes a sixth of the time over 1 KB). */
+/** Replaces the WebAssembly SHA-256 by another implementation. A native one takes a sixth of the time for 1 KB. */
 export function useSha256(implementation: Sha256): void {
   sha256 = implementation
 }
@@ -79,10 +76,10 @@ const PREFIXES = new Map<HashUse, Uint8Array>(
   }),
 )
 
-/** Where messages are put together: a block takes tens of thousands of hashes, and memory for each would be garbage. */
+/** Shared buffer for messages: a block takes tens of thousands of hashes, and a buffer for each would be garbage. */
 let scratch = new Uint8Array(8_192)
 
-/** H(tag of `use`, the parts joined). Every part but the last must have a fixed length in its use. */
+/** H(tag of `use`, joined parts). For each use, all parts but the last must have a fixed length. */
 export function taggedHash(use: HashUse, ...parts: readonly Uint8Array[]): Uint8Array {
   const prefix = PREFIXES.get(use) as Uint8Array
   let length = prefix.length
@@ -108,8 +105,8 @@ export function tagName(use: HashUse): string {
 }
 
 /**
- * Hashes many 64-byte messages at once: `output` receives 32 bytes for each. Four are hashed side by side, so a whole
- * level of a tree costs about a quarter of node-by-node calls.
+ * Hashes many 64-byte messages; `output` receives 32 bytes for each. The library hashes four side by side, so a level
+ * of a tree costs about a quarter of hashing node by node.
  */
 export function hashPairs(messages: Uint8Array, output: Uint8Array): void {
   if (messages.length > 0) hashInto(messages, output)

@@ -5,9 +5,9 @@ import { taggedHash } from './hash.ts'
 import { KEY_SCHEMES, type KeyScheme, type MlDsaLevel, type SchemeSizes } from './schemes.ts'
 
 /**
- * The two primitives under a hybrid signature. An implementation evaluates equations; lengths, ranges and point rules
- * are checked here, before it is called. To whatever passes them it answers true or false. If it throws it has failed
- * itself, for want of memory for instance, and has said nothing about the signature.
+ * The two signature schemes under a hybrid signature. An implementation only evaluates equations: lengths, ranges and
+ * point rules are checked here first. It answers true or false. If it throws, it has failed, for example for want of
+ * memory, and the signature may still be good.
  */
 export interface SignatureBackend {
   readonly name: string
@@ -27,18 +27,17 @@ export interface SignatureBackend {
   publicKeyMlDsa(level: MlDsaLevel, seed: Uint8Array): Uint8Array
 }
 
-/** Longest context that FIPS 204 knows. */
 const CONTEXT_BYTES_MAX = 255
 
-/** One hybrid public key with its scheme. */
+/** A public key and its scheme. */
 export interface HybridPublicKey {
   readonly scheme: KeyScheme
   readonly bytes: Uint8Array
 }
 
 /**
- * Whether both halves of the signature verify over the message under the context. Malformed input is simply invalid; an
- * error of the backend goes to the caller, since a block judged by it would be condemned for ever.
+ * Whether both halves of the signature verify over the message under the context. Malformed input is invalid. An error
+ * of the backend is thrown: a block must not be condemned for it.
  */
 export function verifyHybrid(
   backend: SignatureBackend,
@@ -64,7 +63,7 @@ export function verifyHybrid(
   )
 }
 
-/** Both signatures over the message with the keys of a wallet seed. */
+/** Both signatures over the message, with the keys of a wallet seed. */
 export function signHybrid(
   backend: SignatureBackend,
   { scheme, seed, message, context }: { scheme: KeyScheme; seed: Uint8Array; message: Uint8Array; context: Uint8Array },
@@ -89,7 +88,7 @@ export function hybridPublicKey(backend: SignatureBackend, scheme: KeyScheme, se
 /** Length of a wallet seed. */
 export const SEED_BYTES = 32
 
-/** The scheme is hashed in, so that one set of words gives unrelated keys under each scheme. */
+/** The scheme is hashed in, so that one wallet seed gives unrelated keys under each scheme. */
 function seedOf(use: 'seedEd25519' | 'seedMlDsa', scheme: KeyScheme, seed: Uint8Array): Uint8Array {
   assert(seed.length === SEED_BYTES, `a wallet seed has ${SEED_BYTES} bytes`)
   return taggedHash(use, Uint8Array.of(scheme), seed)

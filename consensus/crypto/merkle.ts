@@ -3,9 +3,9 @@ import { concat, equal, uint32LE, ZERO_32 } from '../primitives/bytes.ts'
 import { type HashUse, hashPairs, taggedHash } from './hash.ts'
 
 /**
- * Our binary tree over a list: tagged leaves; a node is SHA-256((left xor node tag) || right), so that it is one
- * 64-byte message and whole levels are hashed in one batch; an odd node is carried up, never duplicated; the root
- * mixes in the count. An empty list has the zero top.
+ * Binary tree over a list. Leaves are tagged. A node is SHA-256((left xor node tag) || right): one 64-byte message, so
+ * a level is hashed in one batch. The last node of an odd level moves up unchanged, never duplicated. The root hashes
+ * in the count. The top of an empty list is zero.
  */
 export interface MerkleTree {
   readonly leaf: HashUse
@@ -24,14 +24,14 @@ export const WITNESS_TREE: MerkleTree = { leaf: 'witnessLeaf', node: 'witnessNod
 /** Over encoded receipts. */
 export const RECEIPT_TREE: MerkleTree = { leaf: 'receiptLeaf', node: 'receiptNode', root: 'receiptRoot' }
 
-/** Where an item stands and the sibling hashes from its leaf up; a carried level has no sibling. */
+/** The place of an item, and the sibling hashes from its leaf up; none where the node moves up unchanged. */
 export interface MerkleProof {
   readonly index: number
   readonly count: number
   readonly siblings: readonly Uint8Array[]
 }
 
-/** Constant that separates the nodes of one tree from all others: H(node use, nothing). */
+/** Constant that separates the nodes of one tree from those of others: H(node use, nothing). */
 export function nodeTag(use: HashUse): Uint8Array {
   return taggedHash(use)
 }
@@ -75,7 +75,7 @@ export function verifyMerkleProof(tree: MerkleTree, root: Uint8Array, item: Uint
   return used === siblings.length && equal(taggedHash(tree.root, uint32LE(count), hash), root)
 }
 
-/** One inner node. */
+/** Hash of an inner node. */
 export function hashNode(left: Uint8Array, right: Uint8Array, tag: Uint8Array): Uint8Array {
   const message = concat(left, right)
   xorInto(message, 0, tag)
@@ -84,7 +84,7 @@ export function hashNode(left: Uint8Array, right: Uint8Array, tag: Uint8Array): 
   return hash
 }
 
-/** Folds a node tag into the 32 bytes at `offset`. */
+/** Mixes a node tag into the 32 bytes at `offset`. */
 function xorInto(message: Uint8Array, offset: number, tag: Uint8Array): void {
   for (let i = 0; i < 32; i++) message[offset + i] = (message[offset + i] as number) ^ (tag[i] as number)
 }

@@ -1,9 +1,9 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 
 /**
- * What this folder and the SSZ library take of `@chainsafe/as-sha256`, in plain JavaScript. The client's bundle has it in that
- * package's place: pages whose policy forbids WebAssembly can load it, and it is a tenth as long. A test holds the two
- * against each other.
+ * The functions of `@chainsafe/as-sha256` that this folder and the SSZ library use, in plain JavaScript. The client's
+ * bundle replaces the package by this file: it also loads in pages whose policy forbids WebAssembly, and is a tenth as
+ * long. A test compares the two.
  */
 export interface HashObject {
   h0: number
@@ -23,12 +23,12 @@ export function digest(data: Uint8Array): Uint8Array {
   return sha256(data)
 }
 
-/** SHA-256 of each 64 bytes of the input, one after another. */
+/** SHA-256 of each 64 bytes of the input. */
 export function hashInto(input: Uint8Array, output: Uint8Array): void {
   for (let i = 0; i * 64 < input.length; i++) output.set(sha256(input.subarray(i * 64, i * 64 + 64)), i * 32)
 }
 
-/** Memory for so many bytes. */
+/** A buffer. */
 export function allocUnsafe(length: number): Uint8Array {
   return new Uint8Array(length)
 }
@@ -56,7 +56,7 @@ export function hashObjectToByteArray(words: HashObject, bytes: Uint8Array, offs
   })
 }
 
-/** SHA-256 of two hashes behind each other. */
+/** SHA-256 of two concatenated hashes. */
 export function digest64HashObjects(left: HashObject, right: HashObject): HashObject {
   const input = new Uint8Array(64)
   hashObjectToByteArray(left, input, 0)

@@ -5,10 +5,7 @@ import { concat, equal } from '../primitives/bytes.ts'
 import type { SignatureBackend } from './hybrid.ts'
 import type { MlDsaLevel } from './schemes.ts'
 
-/**
- * Signatures in plain JavaScript: the browser's backend, and the reference that the native one is compared with. Ten
- * times slower than the native backend.
- */
+/** Signatures in plain JavaScript: for browsers, and to test the native backend, which is ten times faster. */
 export const REFERENCE_BACKEND: SignatureBackend = {
   name: 'noble',
   verifyEd25519: verifyCofactorless,
@@ -21,7 +18,7 @@ export const REFERENCE_BACKEND: SignatureBackend = {
   publicKeyMlDsa: (level, seed) => mlDsa(level).keygen(seed).publicKey,
 }
 
-/** R == [S]B - [k]A, compared as encodings: noble's own verify multiplies by the cofactor and accepts more. */
+/** R == [S]B - [k]A, compared as encodings. Noble's own verify multiplies by the cofactor and accepts more. */
 function verifyCofactorless(message: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): boolean {
   const { Point } = ed25519
   const { Fn } = Point
@@ -34,7 +31,7 @@ function verifyCofactorless(message: Uint8Array, signature: Uint8Array, publicKe
   return equal(expected.toBytes(), encodedR)
 }
 
-/** The point that a y below the field prime and a sign spell; undefined for the half of them that lie off the curve. */
+/** The point of a y below the field prime and a sign; undefined if it is not on the curve, as for half of all y. */
 function pointOf(encoded: Uint8Array): InstanceType<typeof ed25519.Point> | undefined {
   try {
     return ed25519.Point.fromBytes(encoded)

@@ -33,7 +33,7 @@ export const PUBLIC_KEY_BYTES_MAX = KEY_SCHEMES[2].publicKeyBytes
 /** Longest hybrid signature. */
 export const SIGNATURE_BYTES_MAX = KEY_SCHEMES[2].signatureBytes
 
-/** Narrows a byte to a key scheme. */
+/** Whether a byte is a key scheme. */
 export function isKeyScheme(value: number): value is KeyScheme {
   return value === 1 || value === 2
 }

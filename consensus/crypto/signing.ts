@@ -5,10 +5,7 @@ import { taggedHash } from './hash.ts'
 import type { HybridPublicKey } from './hybrid.ts'
 import type { AccountScheme } from './schemes.ts'
 
-/**
- * What a signature is made for. The label opens the message and is the ML-DSA context too, so a signature over text
- * can never pass as one over a transaction.
- */
+/** What is signed. Its label begins the message and is the ML-DSA context: no text passes for a transaction. */
 export type SigningDomain = 'transaction' | 'text' | 'attestation'
 
 const LABELS: Readonly<Record<SigningDomain, Uint8Array>> = {
@@ -17,7 +14,7 @@ const LABELS: Readonly<Record<SigningDomain, Uint8Array>> = {
   attestation: encodeText('farthing-attestation/1'),
 }
 
-/** Separates networks: the chain id is the same on all of them, the genesis block is not. */
+/** Separates networks: all have the same chain id, but not the same genesis block. */
 export interface SigningNetwork {
   readonly chainId: number
   readonly genesis: BlockId
@@ -48,7 +45,7 @@ export function textMessage(network: SigningNetwork, scheme: AccountScheme, text
   return signingMessage('text', network, scheme, taggedHash('textDigest', encodeText(text)))
 }
 
-/** Message of a committee's attestation: the scheme is that of a policy. */
+/** Message of a committee's attestation. Its scheme is that of a policy (3). */
 export function attestationMessage(network: SigningNetwork, digest: Uint8Array): Uint8Array {
   return signingMessage('attestation', network, 3, digest)
 }
@@ -59,7 +56,7 @@ export interface SignaturePart {
   readonly signature: Uint8Array
 }
 
-/** All signatures of one witness over one message; it is good when every part verifies. */
+/** All signatures of one witness over one message. It is valid if every part verifies. */
 export interface SignatureJob {
   readonly domain: SigningDomain
   readonly message: Uint8Array

@@ -1,12 +1,12 @@
 import { type SignatureBackend, verifyHybrid } from './hybrid.ts'
 import { type SignatureJob, signingContext } from './signing.ts'
 
-/** Checks many witnesses; the answer has one verdict per job, in order. */
+/** Checks many witnesses; gives one verdict per job, in order. */
 export interface SignatureVerifier {
   verify(jobs: readonly SignatureJob[]): Promise<readonly boolean[]>
 }
 
-/** The verifier failed by itself. Nothing is known of the block, and nothing of it was written. */
+/** The verifier itself failed. The block may be valid, and nothing of it was written. */
 export class VerifierFailure extends Error {
   override name = 'VerifierFailure'
 
@@ -15,7 +15,7 @@ export class VerifierFailure extends Error {
   }
 }
 
-/** Verdict on one job: every part verifies. A job without parts is invalid. */
+/** Whether every part verifies. A job without parts is invalid. */
 export function verifyJob(backend: SignatureBackend, job: SignatureJob): boolean {
   const context = signingContext(job.domain)
   return (
@@ -24,7 +24,7 @@ export function verifyJob(backend: SignatureBackend, job: SignatureJob): boolean
   )
 }
 
-/** A verifier that works on the calling thread: for tests, browsers and single transactions. */
+/** A verifier that runs on the calling thread: for tests, browsers and single transactions. */
 export function createInlineVerifier(backend: SignatureBackend): SignatureVerifier {
   return { verify: (jobs) => Promise.resolve(jobs.map((job) => verifyJob(backend, job))) }
 }

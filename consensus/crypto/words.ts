@@ -11,7 +11,7 @@ export function wordsOfSeed(seed: Uint8Array): string {
   return entropyToMnemonic(seed, wordlist)
 }
 
-/** The seed that 24 words spell; ASCII case and white space do not matter, any other count or a bad checksum is refused. */
+/** The seed of 24 words. ASCII case and white space do not matter; another count or a bad checksum is refused. */
 export function seedOfWords(words: string): Result<Uint8Array> {
   if (!/^[A-Za-z\t\n\r ]*$/.test(words)) return fail(fault('key/words-invalid', { reason: 'a character is no letter' }))
   const normalised = words

@@ -3,16 +3,16 @@ import { eip55 } from './eip55.ts'
 import { type Judgement, refuse } from './judgement.ts'
 import { BITCOIN, judgeScriptAddress, LITECOIN, type ScriptKind } from './script-address.ts'
 
-/** Address grammars of the bridge networks; all networks with Ethereum's virtual machine share one. */
+/** Address grammars of the bridge networks. All EVM networks share one. */
 export type ExternalFormat = 'evm' | 'solana' | 'bitcoin' | 'litecoin'
 
 /**
- * What an address is, as far as its text says. Nothing in an EVM address tells a key from a contract; 32 bytes of Solana
- * may be a key or an account that a program owns.
+ * Kind of an address, as far as its text tells. An EVM address may be a key's or a contract's. A Solana address may be
+ * a key's or that of an account that a program owns.
  */
 export type ExternalAddressKind = 'eoa-or-contract' | 'ed25519-key' | ScriptKind
 
-/** Longest text that is looked at, in characters (UTF-16 units); the longest address there is has 63. */
+/** Longest text that is checked, in UTF-16 units; the longest real address has 63. */
 export const EXTERNAL_ADDRESS_CHARS_MAX = 90
 
 const JUDGES: Readonly<Record<ExternalFormat, (text: string) => Judgement<ExternalAddressKind>>> = {
@@ -23,23 +23,25 @@ const JUDGES: Readonly<Record<ExternalFormat, (text: string) => Judgement<Extern
 }
 
 /**
- * Null if the text is THE text of a main-network address that value can be sent to, else a short English reason. One
- * address has one text, since two texts would be two values of consensus:
- * - evm: `0x` and 40 hex digits in the mixed case of EIP-55, all lower or all upper case only where EIP-55 gives just
- *   that; not the zero address.
- * - solana: base58 of 32 bytes that are not all zero (the system program is no recipient). They need not be on the curve:
- *   accounts of programs are not.
- * - bitcoin: base58check with version 0x00 or 0x05; `bc1` in lower case with witness version 0 of 20 or 32 bytes, or 1 of 32.
- * - litecoin: base58check with version 0x30 or 0x32; `ltc1` likewise. Not 0x05, the old form of 0x32, which Bitcoin shares.
+ * Null if the text is a main-network address that can receive value, else a short English reason. Each address has
+ * exactly one accepted text: two texts would be two values in consensus.
+ * - evm: `0x` and 40 hex digits in the mixed case of EIP-55; all lower or all upper case only where EIP-55 gives just
+ *   that. Not the zero address.
+ * - solana: base58 of 32 bytes, not all zero (the system program cannot receive). They may be off the curve, as
+ *   accounts of programs are.
+ * - bitcoin: base58check with version 0x00 or 0x05; or `bc1` in lower case with witness version 0 and 20 or 32 bytes,
+ *   or version 1 and 32 bytes.
+ * - litecoin: base58check with version 0x30 or 0x32; or `ltc1` like `bc1`. Not 0x05, the old form of 0x32: Bitcoin uses
+ *   it too.
  *
- * Total: never throws, whatever the text, and work is bounded by {@link EXTERNAL_ADDRESS_CHARS_MAX}.
+ * Never throws. {@link EXTERNAL_ADDRESS_CHARS_MAX} bounds the work.
  */
 export function checkExternalAddress(format: ExternalFormat, text: string): string | null {
   const judgement = judge(format, text)
   return 'reason' in judgement ? judgement.reason : null
 }
 
-/** Kind of an address that {@link checkExternalAddress} takes; undefined for every other text. */
+/** Kind of an address that {@link checkExternalAddress} accepts; undefined for every other text. */
 export function externalAddressKind(format: ExternalFormat, text: string): ExternalAddressKind | undefined {
   const judgement = judge(format, text)
   return 'kind' in judgement ? judgement.kind : undefined

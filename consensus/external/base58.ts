@@ -2,21 +2,21 @@ import { shortSha256 } from '../crypto/hash.ts'
 import { assert } from '../primitives/assert.ts'
 import { equal } from '../primitives/bytes.ts'
 
-/** Base58 with Bitcoin's alphabet. Our own, since whether a text is an address is a matter of consensus. */
+/** Base58 with Bitcoin's alphabet. The code is our own, since consensus decides which texts are addresses. */
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** Value of each character by its code; what is not of the alphabet is negative. */
+/** Value of each character by its code; -1 for characters outside the alphabet. */
 const VALUES = Int8Array.from({ length: 128 }, (_, code) => ALPHABET.indexOf(String.fromCharCode(code)))
 
 /** Longest text that is decoded, in characters: the work grows with the square of the length. */
 export const BASE58_CHARS_MAX = 90
 
-/** Most bytes that are encoded, for the same reason; their text has at most 88 characters. */
+/** Most bytes that are encoded, for the same reason. Their text has at most 88 characters. */
 export const BASE58_BYTES_MAX = 64
 
 /**
- * Bytes of a base58 text: as many zero bytes as leading `1`, then the rest as one big-endian number. Undefined for other
+ * Bytes of a base58 text: a zero byte for each leading `1`, then the rest as one big-endian number. Undefined for other
  * characters and above {@link BASE58_CHARS_MAX}. No two texts give the same bytes.
  */
 export function decodeBase58(text: string): Uint8Array | undefined {
@@ -32,7 +32,7 @@ export function decodeBase58(text: string): Uint8Array | undefined {
   return bytes
 }
 
-/** The one text that {@link decodeBase58} reads as these bytes; more than {@link BASE58_BYTES_MAX} are a bug. */
+/** The one text that {@link decodeBase58} reads as these bytes. More than {@link BASE58_BYTES_MAX} bytes are a bug. */
 export function encodeBase58(bytes: Uint8Array): string {
   assert(bytes.length <= BASE58_BYTES_MAX, `${bytes.length} bytes are too many for base58`)
   const littleEndian: number[] = []
@@ -44,17 +44,17 @@ export function encodeBase58(bytes: Uint8Array): string {
 
 const CHECKSUM_BYTES = 4
 
-/** The bytes before a sound checksum, which is the first four bytes of SHA-256(SHA-256(them)); else undefined. */
+/** The bytes before the checksum, which must be the first four bytes of SHA-256(SHA-256(content)); else undefined. */
 export function decodeBase58Check(text: string): Uint8Array | undefined {
   const bytes = decodeBase58(text)
   if (bytes === undefined) return undefined
   const content = bytes.subarray(0, -CHECKSUM_BYTES)
   const hash = shortSha256(shortSha256(content))
-  // Less than four bytes are no checksum and equal none.
+  // With fewer than four bytes in all, the lengths differ, so the comparison fails.
   return equal(hash.subarray(0, CHECKSUM_BYTES), bytes.subarray(-CHECKSUM_BYTES)) ? content : undefined
 }
 
-/** number = number x factor + summand, on little-endian digits of the base, the highest of them not zero. */
+/** number = number x factor + summand. The digits are little-endian in `base`, without leading zeros. */
 function multiplyAdd(digits: number[], factor: number, base: number, summand: number): void {
   let carry = summand
   for (let i = 0; i < digits.length; i++) {

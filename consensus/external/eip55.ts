@@ -2,8 +2,8 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { encodeText } from '../primitives/text.ts'
 
 /**
- * EIP-55: a letter among the 40 lower-case hex digits is written upper case where the hex digit at the same place of
- * Keccak-256 (of the lower-case digits as ASCII) is 8 or more. One address has exactly one such spelling.
+ * EIP-55 spelling of 40 lower-case hex digits. A letter becomes upper case if the hex digit at its place in Keccak-256
+ * (of the digits as ASCII) is 8 or more. So each address has exactly one spelling.
  */
 export function eip55(digits: string): string {
   const hash = keccak_256(encodeText(digits))

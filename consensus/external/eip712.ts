@@ -3,7 +3,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concat, fromHex, toHex, uintBE } from '../primitives/bytes.ts'
 import { encodeText } from '../primitives/text.ts'
 
-/** EIP-712 domain of a token contract; the contract in hex behind 0x, in any case. */
+/** EIP-712 domain of a token contract. `contract` is hex with 0x, in any case. */
 export interface TokenDomain {
   readonly name: string
   readonly version: string
@@ -11,7 +11,7 @@ export interface TokenDomain {
   readonly contract: string
 }
 
-/** What EIP-3009 signs: addresses and nonce in hex behind 0x, amounts in units of the token, times in seconds since 1970. */
+/** The message of EIP-3009. Addresses and nonce are hex with 0x, amounts token units, times seconds since 1970. */
 export interface TransferMessage {
   readonly from: string
   readonly to: string
@@ -24,14 +24,14 @@ export interface TransferMessage {
 const DOMAIN_TYPE = 'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)'
 const TRANSFER_TYPE =
   'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)'
-/** Bytes r, s and v of a key's own signature. */
+/** A key's signature: r, s and v. */
 const SIGNATURE_BYTES = 65
 const S_OFFSET = 32
 const V_OFFSET = 27
-/** Signatures whose s is above half of the order have a twin: tokens take the lower one alone. */
+/** A signature can be mirrored: s and order - s both verify. Tokens accept only the lower s. */
 const HALF_ORDER = secp256k1.Point.Fn.ORDER >> 1n
 
-/** Keccak-256 of a text, in hex behind 0x: topics of events are made so. */
+/** Keccak-256 of a text, in hex with 0x, as for event topics. */
 export function keccakText(text: string): string {
   return `0x${toHex(keccak_256(encodeText(text)))}`
 }
@@ -60,8 +60,8 @@ export function transferDigest(domain: TokenDomain, message: TransferMessage): U
 }
 
 /**
- * Address, in lower case, whose key made a signature over a digest, and whether it is the one of its two spellings that
- * tokens take. Null where it is no signature of a key: contracts have others.
+ * The lower-case address of the key that signed a digest, and whether the signature has the lower s, which tokens
+ * require. Null if a key did not make the signature: contracts have signatures of other forms.
  */
 export function recoverSigner(
   digest: Uint8Array,
@@ -78,24 +78,24 @@ export function recoverSigner(
   }
 }
 
-/** Whether a signature, if it is a key's, is the one of its two spellings that tokens do not take. */
+/** Whether a signature of a key's length has the higher s, which tokens refuse. */
 export function isMirrored(signature: string): boolean {
   const [from, to] = [2 + 2 * S_OFFSET, 2 + 2 * (SIGNATURE_BYTES - 1)]
   return signature.length === 2 + 2 * SIGNATURE_BYTES && BigInt(`0x${signature.slice(from, to)}`) > HALF_ORDER
 }
 
-/** Signature of a 32-byte key over a digest, in hex behind 0x; the same one every time. */
+/** Deterministic signature of a 32-byte key over a digest, in hex with 0x. */
 export function signDigest(key: Uint8Array, digest: Uint8Array): string {
   const signed = secp256k1.sign(digest, key, { prehash: false, lowS: true, format: 'recovered' })
   return `0x${toHex(signed.subarray(1))}${((signed[0] as number) + V_OFFSET).toString(16)}`
 }
 
-/** Address of a 32-byte key, in lower case; null where the bytes are no key. */
+/** Lower-case address of a 32-byte key; null if the bytes are not a valid key. */
 export function evmAddressOf(key: Uint8Array): string | null {
   return secp256k1.utils.isValidSecretKey(key) ? addressOf(secp256k1.getPublicKey(key, false)) : null
 }
 
-/** Hex of at most 32 bytes as a word of the ABI. */
+/** Hex of at most 32 bytes, as an ABI word. */
 function word(hex: string): Uint8Array {
   return fromHex(hex.slice(2).toLowerCase().padStart(64, '0'))
 }

@@ -1,7 +1,7 @@
-/** What kind of address a text is, or in a few English words why it is none. */
+/** The kind of an address, or a few English words why the text is not an address. */
 export type Judgement<Kind> = { readonly kind: Kind } | { readonly reason: string }
 
-/** The verdict that a text is no address. */
+/** Verdict: the text is not an address. */
 export function refuse(reason: string): { readonly reason: string } {
   return { reason }
 }

@@ -2,14 +2,14 @@ import { decodeBase58Check } from './base58.ts'
 import { bytesOfGroups, decodeBech32 } from './bech32.ts'
 import { type Judgement, refuse } from './judgement.ts'
 
-/** What an output of Bitcoin or Litecoin asks of its spender. */
+/** What an output of Bitcoin or Litecoin requires of its spender. */
 export type ScriptKind = 'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr'
 
-/** How a network writes its addresses: the bech32 prefix, and the kinds of script by version byte of base58check. */
+/** Address forms of a network: the bech32 prefix, and the script kind of each base58check version byte. */
 export interface ScriptNetwork {
   readonly prefix: string
   readonly kinds: ReadonlyMap<number, ScriptKind>
-  /** Version bytes that mean something and are still no address here. */
+  /** Known version bytes that are refused, with the reason. */
   readonly refused: ReadonlyMap<number, string>
 }
 
@@ -33,10 +33,9 @@ export const LITECOIN: ScriptNetwork = {
   refused: new Map([[0x05, 'a 3... address could be of Bitcoin, its M... form is the one taken here']]),
 }
 
-/** Hash of a public key or of a script. */
 const HASH_BYTES = 20
 
-/** Judges a text by the grammar of the network: bech32 behind its prefix in lower case, else base58check. */
+/** Checks a text by the network's grammar: bech32 if it begins with the lower-case prefix, else base58check. */
 export function judgeScriptAddress(network: ScriptNetwork, text: string): Judgement<ScriptKind> {
   return text.startsWith(`${network.prefix}1`) ? judgeSegwit(network, text) : judgeBase58Check(network, text)
 }
@@ -44,7 +43,7 @@ export function judgeScriptAddress(network: ScriptNetwork, text: string): Judgem
 function judgeBase58Check({ prefix, kinds, refused }: ScriptNetwork, text: string): Judgement<ScriptKind> {
   const content = decodeBase58Check(text)
   if (content === undefined) {
-    // Only here: `LTC1` is also how a base58check address of Litecoin may begin.
+    // Only after base58check failed: a valid base58check address of Litecoin may begin with `LTC1`.
     const upperCase = text.slice(0, prefix.length + 1).toLowerCase() === `${prefix}1`
     return refuse(upperCase ? 'bech32 is written in lower case' : `neither ${prefix}1... nor base58 with its checksum`)
   }
@@ -54,13 +53,13 @@ function judgeBase58Check({ prefix, kinds, refused }: ScriptNetwork, text: strin
   return kind === undefined ? refuse(refused.get(version) ?? 'a version byte of another network') : { kind }
 }
 
-/** Segregated witness (BIP-141, BIP-173, BIP-350): version 0 of 20 or 32 bytes in bech32, version 1 of 32 bytes in bech32m. */
+/** Segregated witness (BIP-141, 173, 350): version 0 is bech32 of 20 or 32 bytes, version 1 bech32m of 32 bytes. */
 function judgeSegwit({ prefix }: ScriptNetwork, text: string): Judgement<ScriptKind> {
   const decoded = decodeBech32(prefix, text)
   if (decoded === undefined) return refuse('bad bech32 characters or checksum')
   const [version, ...groups] = decoded.groups
   if (version === undefined) return refuse('no witness version')
-  // Anybody may take an output of a version without rules, until a fork gives it some.
+  // Until a fork gives a witness version rules, anyone may spend its outputs.
   if (version > 1) return refuse('a witness version that is not in use')
   if (decoded.checksum !== (version === 0 ? 'bech32' : 'bech32m')) {
     return refuse('witness version 0 takes bech32, version 1 bech32m')

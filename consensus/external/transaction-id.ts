@@ -3,7 +3,7 @@ import { fromHex, isHex, toHex } from '../primitives/bytes.ts'
 import type { ExternalFormat } from './address.ts'
 import { decodeBase58, encodeBase58 } from './base58.ts'
 
-/** How a network names its transactions: so many bytes, as base58 or as lower-case hex behind a prefix. */
+/** Form of a network's transaction ids: base58, or lower-case hex with a prefix. */
 interface TxIdForm {
   readonly bytes: 32 | 64
   readonly text: 'base58' | { readonly hexPrefix: string }
@@ -16,15 +16,15 @@ const FORMS: Readonly<Record<ExternalFormat, TxIdForm>> = {
   litecoin: { bytes: 32, text: { hexPrefix: '' } },
 }
 
-/** Length of a transaction id in bytes: a hash, or on Solana the transaction's first signature. */
+/** Bytes of a transaction id: a hash, or on Solana the transaction's first signature. */
 export function externalTxIdBytes(format: ExternalFormat): 32 | 64 {
   return FORMS[format].bytes
 }
 
 /**
- * Bytes of the one text that an id has, undefined for every other text: `0x` and lower-case hex (evm), base58 (solana),
- * lower-case hex (bitcoin, litecoin). The bytes stand as the text shows them; those of Bitcoin and Litecoin are not
- * turned into the order in which they are hashed. Never throws.
+ * Bytes of an id in its one text form, undefined for every other text: `0x` and lower-case hex (evm), base58 (solana),
+ * lower-case hex (bitcoin, litecoin). The bytes keep the order of the text: those of Bitcoin and Litecoin are not
+ * reversed into hashing order. Never throws.
  */
 export function parseExternalTxId(format: ExternalFormat, text: string): Uint8Array | undefined {
   const form = FORMS[format]
@@ -37,7 +37,7 @@ export function parseExternalTxId(format: ExternalFormat, text: string): Uint8Ar
   return text.startsWith(hexPrefix) && isHex(digits, form.bytes) ? fromHex(digits) : undefined
 }
 
-/** The text that {@link parseExternalTxId} reads as these bytes; another length than {@link externalTxIdBytes} is a bug. */
+/** The text that {@link parseExternalTxId} reads as these bytes. A wrong length is a bug. */
 export function formatExternalTxId(format: ExternalFormat, bytes: Uint8Array): string {
   const form = FORMS[format]
   assert(bytes.length === form.bytes, `a transaction id of ${format} has ${form.bytes} bytes`)

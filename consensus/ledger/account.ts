@@ -8,7 +8,7 @@ import { anyTable, NATIVE_ASSET, stateTable } from '../state/table.ts'
 import type { KindHandler, LedgerModule } from './module.ts'
 import { STAKING_POOL, SUPPLY } from './supply.ts'
 
-/** `auth` is reserved for a change of keys: zero means the keys behind the address. */
+/** `auth` is reserved for changing keys; zero means the keys behind the address. */
 const ACCOUNT_RECORD = container('Account', { version: uint8, nonce: uint64, balance: uint128, auth: hex32<Hash>() })
 
 /** An account. `nonce` is that of its next transaction. Records are never deleted, so a nonce never repeats. */
@@ -23,12 +23,12 @@ export const ACCOUNTS = stateTable<Address, Account>({
   holdings: ({ balance }) => [{ asset: NATIVE_ASSET, amount: balance }],
 })
 
-/** An account as it is opened. */
+/** A new account. */
 export function openedAccount(balance: Amount): Account {
   return { version: 1, nonce: 0n, balance, auth: ZERO_HEX_32 as Hash }
 }
 
-/** Adds to an existing account; false if there is none. */
+/** Adds to an account; false if it does not exist. */
 export function credit(overlay: Overlay, address: Address, value: Amount): boolean {
   const account = overlay.get(ACCOUNTS, address)
   if (account === undefined) return false
@@ -36,12 +36,12 @@ export function credit(overlay: Overlay, address: Address, value: Amount): boole
   return true
 }
 
-/** Adds to an account, opening it if need be: for automatic effects and for transactions that paid for it. */
+/** Adds to an account and opens it if need be: for automatic effects, and for transactions that paid for it. */
 export function creditOrOpen(overlay: Overlay, address: Address, value: Amount): void {
   if (!credit(overlay, address, value)) overlay.put(ACCOUNTS, address, openedAccount(value))
 }
 
-/** Takes from an account, or says that it holds too little. */
+/** Takes from an account; a fault if it holds too little. */
 export function debit(overlay: Overlay, address: Address, value: Amount): Fault | null {
   const account = overlay.get(ACCOUNTS, address)
   const balance = account?.balance ?? ZERO
@@ -53,7 +53,7 @@ export function debit(overlay: Overlay, address: Address, value: Amount): Fault 
   return null
 }
 
-/** `transfer`: an absent receiver needs the create bit. */
+/** `transfer`: needs the create bit if the receiver has no account. */
 const transfer: KindHandler<'transfer'> = {
   spends: ({ payload }) => payload.amount,
   apply: ({ overlay }, { body: { sender, payload } }) => {

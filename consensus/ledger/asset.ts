@@ -6,7 +6,7 @@ import type { CoinRules } from './rules.ts'
 
 const ASSET_HEX_CHARS = 64
 
-/** Asset id of a token: its symbol's bytes, filled up with zeros to 32. The native coin's is all zeros. */
+/** Asset id of a token: the bytes of its symbol, padded with zeros to 32. The native coin's id is all zeros. */
 export function tokenAsset(symbol: TokenSymbol): Hash {
   return toHex(encodeText(symbol)).padEnd(ASSET_HEX_CHARS, '0') as Hash
 }

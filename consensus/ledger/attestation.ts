@@ -6,15 +6,15 @@ import type { Attestation } from '../tx/bridge-payloads.ts'
 import type { Committee } from './bridge-records.ts'
 import type { TxContext } from './module.ts'
 
-/** Members that an action takes: the threshold; to halt, as many as can refuse every attestation. */
+/** Members that must sign: the threshold, or for a halt as many as could block every attestation by refusing. */
 export function membersWanted({ threshold, keys }: Pick<Committee, 'threshold' | 'keys'>, halts: boolean): number {
   return halts ? keys.length - threshold + 1 : threshold
 }
 
 /**
- * Null if the attestation holds for the action, else why not. Exactly so many signatures are checked as are wanted, by
- * ascending key index (malformed otherwise), so each counts for one member. They are checked on the calling thread: this is
- * the last thing that a payload does before it writes.
+ * Null if the attestation holds for the action, else why not. It must have exactly the wanted number of signatures.
+ * Their key indices ascend (malformed otherwise), so each counts for one member. They are checked last, since this runs
+ * on the calling thread.
  */
 export function whyUnattested(
   { network, verifies }: Pick<TxContext, 'network' | 'verifies'>,

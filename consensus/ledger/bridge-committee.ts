@@ -5,7 +5,7 @@ import { whyUnattested } from './attestation.ts'
 import { BRIDGE_NETWORKS, COMMITTEE, openNetwork, setVault, whyHalted } from './bridge-records.ts'
 import type { BlockContext, KindHandler } from './module.ts'
 
-/** `bridge_rotate`: another committee and other vaults, once the delay is over. */
+/** `bridge_rotate`: schedules another committee and other vaults, after the delay. */
 const bridgeRotate: KindHandler<'bridge_rotate'> = {
   spends: () => ZERO,
   apply: (context, { body: { payload } }) => {
@@ -38,7 +38,7 @@ const bridgeHalt: KindHandler<'bridge_halt'> = {
   },
 }
 
-/** At the start of the block in which its delay is over, a rotation takes effect. */
+/** Puts a rotation into effect, at the start of the block that ends its delay. */
 export function* activateRotation({ rules, height, overlay }: BlockContext): Iterable<void> {
   const committee = overlay.get(COMMITTEE, undefined)
   const rotation = committee?.rotation[0]
@@ -55,5 +55,5 @@ function endHalt(overlay: Overlay, network: number): void {
   if (record !== undefined) overlay.put(BRIDGE_NETWORKS, network, { ...record, halted: false })
 }
 
-/** Kinds by which the committee changes what it may do. */
+/** Transaction kinds by which the committee rotates or halts. */
 export const committeeHandlers = { bridge_rotate: bridgeRotate, bridge_halt: bridgeHalt }

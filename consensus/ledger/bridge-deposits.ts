@@ -18,17 +18,17 @@ import type { KindHandler, LedgerRules, TxContext } from './module.ts'
 import { mintAsset } from './supply.ts'
 import { creditOrCreate } from './token-balances.ts'
 
-/** Number of the day that a block lies in, for the mint caps: floor(height / dayBlocks). */
+/** Number of a block's day, for the mint caps: floor(height / dayBlocks). */
 export function mintDayOf({ bridge }: Pick<LedgerRules, 'bridge'>, height: number): number {
   return Math.floor(height / bridge.dayBlocks)
 }
 
-/** What a network minted in this day so far, base units. */
+/** What a network has minted on this day, in base units. */
 export function mintedIn(day: number, { mintDay, mintedToday }: NetworkRecord): bigint {
   return mintDay === day ? mintedToday : 0n
 }
 
-/** `bridge_deposit`: mints what arrived in a vault, once. */
+/** `bridge_deposit`: mints what arrived in a vault, only once. */
 export const bridgeDeposit: KindHandler<'bridge_deposit'> = {
   spends: () => ZERO,
   apply: (context, { body: { payload } }) => {
@@ -61,7 +61,7 @@ function whyUnmintable({ overlay, rules, height }: TxContext, open: OpenNetwork,
   if (overlay.get(DEPOSITS, depositRecordId(payload)) !== undefined) return fault('bridge/deposit-known')
   const minted = mintedIn(mintDayOf(rules, height), open.record)
   if (minted + payload.amount <= open.rules.dailyMintCap) return whyBeyondSupply(overlay, open, payload.amount)
-  // A later rule step may lower the cap below what this day has minted already.
+  // A later rule step may have set the cap below what was minted today.
   const left = minted < open.rules.dailyMintCap ? open.rules.dailyMintCap - minted : 0n
   const told = { symbol: open.rules.asset, left: left.toString() }
   return fault('bridge/mint-cap', { ...told, leftText: wrappedText(overlay, open.rules, left) })

@@ -22,19 +22,19 @@ import {
 import type { LedgerRules } from './module.ts'
 import type { BridgeNetwork } from './rules.ts'
 
-/** A key of the committee. `member` is the address that this key alone has: what its wallet shows. */
+/** A committee key. `member` is the address of this key alone, as its wallet shows it. */
 export interface MemberFacts {
   readonly key: HybridPublicKey
   readonly member: Address
 }
 
-/** A rotation that waits. */
+/** A pending rotation. */
 export interface RotationFacts extends Pick<Rotation, 'threshold' | 'vaults' | 'resume'> {
   readonly effectiveAt: number
   readonly keys: readonly MemberFacts[]
 }
 
-/** Who attests. `threshold` of the keys do everything but halt, `haltThreshold` halt. */
+/** The committee that attests. `haltThreshold` keys can halt; everything else takes `threshold`. */
 export interface CommitteeFacts {
   readonly epoch: number
   readonly threshold: number
@@ -43,7 +43,7 @@ export interface CommitteeFacts {
   readonly rotation: RotationFacts | null
 }
 
-/** What can be done with a network: everything, only what ends withdrawals that began, or nothing. */
+/** `open`: everything works. `halted`: only withdrawals that already began can end. `not configured`: nothing works. */
 export type NetworkStatus = 'open' | 'halted' | 'not configured'
 
 /** One network of the bridge; amounts in base units of its wrapped token. */
@@ -57,9 +57,9 @@ export interface NetworkFacts {
   readonly released: Amount
   readonly fees: Amount
   readonly pending: Amount
-  /** What the vault holds for withdrawals to come. */
+  /** What the vault holds for new withdrawals. */
   readonly float: Amount
-  /** What was minted in the day of the block to come. */
+  /** Minted on the day of the next block. */
   readonly mintedToday: Amount
   readonly deposits: number
   readonly withdrawals: number
@@ -71,7 +71,7 @@ export interface BridgeFacts {
   readonly networks: readonly NetworkFacts[]
 }
 
-/** A withdrawal with its network. */
+/** A withdrawal and its network. */
 export interface WithdrawalFacts {
   readonly id: TxId
   readonly network: number
@@ -79,18 +79,18 @@ export interface WithdrawalFacts {
   readonly sender: Address
   readonly amount: Amount
   readonly fee: Amount
-  /** What the recipient gets: amount - fee. */
+  /** Paid to the recipient: amount - fee. */
   readonly receives: Amount
   readonly recipient: string
   readonly state: WithdrawalState
   readonly createdAt: number
-  /** Transaction of its network that paid it, as that network writes it; null until the release. */
+  /** Transaction that paid it, in its network's text form; null until the release. */
   readonly externalTxId: string | null
 }
 
 const UNUSED = { deposited: ZERO, released: ZERO, fees: ZERO, pending: ZERO, deposits: 0, withdrawals: 0 } as const
 
-/** The bridge as a transaction in the block of this height would find it. */
+/** The bridge as a transaction in a block of this height finds it. */
 export function bridgeFacts(view: StateView, rules: Pick<LedgerRules, 'bridge'>, height: number): BridgeFacts {
   const committee = view.get(COMMITTEE, undefined)
   return {
@@ -106,7 +106,7 @@ export function bridgeFacts(view: StateView, rules: Pick<LedgerRules, 'bridge'>,
   }
 }
 
-/** A withdrawal by its id, undefined where there is none. */
+/** A withdrawal by its id; undefined if there is none. */
 export function withdrawalFacts(
   view: StateView,
   { bridge }: Pick<LedgerRules, 'bridge'>,
@@ -131,7 +131,7 @@ function committeeFacts(committee: Committee): CommitteeFacts {
 }
 
 function memberFacts(record: Committee['keys'][number]): MemberFacts {
-  // Keys in the state were sound when they got there.
+  // Keys are checked before they get into the state.
   const key = record as HybridPublicKey
   return { key, member: addressOfKeys(encodeAccountKeys(singleKey(key))) }
 }

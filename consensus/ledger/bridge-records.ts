@@ -33,10 +33,10 @@ const COMMITTEE_RECORD = container('Committee', {
   rotation: list(ROTATION_RECORD, 1),
 })
 
-/** Who attests what happened on other chains. `rotation` holds the one that is pending, if any. */
+/** The committee that attests what happened on other chains. `rotation` holds the pending rotation, if any. */
 export type Committee = ValueOf<typeof COMMITTEE_RECORD>
 
-/** The committee; absent until genesis names one. */
+/** The committee; absent if genesis named none. */
 export const COMMITTEE = stateTable<void, Committee>({
   name: 'committee',
   prefix: 0x40,
@@ -60,12 +60,12 @@ const NETWORK_RECORD = container('BridgeNetwork', {
 })
 
 /**
- * What crossed to and from one chain, in base units of its wrapped token. `released` is what recipients got, `fees` what
- * was kept; `pending` is burned here and not released yet. `mintedToday` counts in day `mintDay` alone.
+ * What crossed to and from one chain, in base units of its wrapped token. `released`: paid to recipients. `fees`: kept.
+ * `pending`: burned here, not released yet. `mintedToday`: valid only on day `mintDay`.
  */
 export type NetworkRecord = ValueOf<typeof NETWORK_RECORD>
 
-/** Networks of the bridge by number; absent until one has a vault. */
+/** Networks of the bridge by number; a network has no record before it has a vault. */
 export const BRIDGE_NETWORKS = stateTable<number, NetworkRecord>({
   name: 'bridge-networks',
   prefix: 0x41,
@@ -75,7 +75,7 @@ export const BRIDGE_NETWORKS = stateTable<number, NetworkRecord>({
 
 const DEPOSIT_RECORD = container('Deposit', { network: uint8, to: hex32<Address>(), amount: uint128, height: uint32 })
 
-/** Deposits that were minted, by record id, for ever: no deposit can be minted twice. */
+/** Minted deposits by record id. Kept for ever, so that no deposit is minted twice. */
 export const DEPOSITS = stateTable<Hash, ValueOf<typeof DEPOSIT_RECORD>>({
   name: 'bridge-deposits',
   prefix: 0x42,
@@ -94,10 +94,10 @@ const WITHDRAWAL_RECORD = container('Withdrawal', {
   externalTxId,
 })
 
-/** A withdrawal; the recipient gets amount - fee. `externalTxId` is empty until the release. */
+/** A withdrawal. Its recipient gets amount - fee. `externalTxId` is empty until the release. */
 export type Withdrawal = ValueOf<typeof WITHDRAWAL_RECORD>
 
-/** Withdrawals by the id of their transaction, for ever. */
+/** Withdrawals by the id of their transaction, kept for ever. */
 export const WITHDRAWALS = stateTable<TxId, Withdrawal>({
   name: 'withdrawals',
   prefix: 0x43,
@@ -105,7 +105,7 @@ export const WITHDRAWALS = stateTable<TxId, Withdrawal>({
   id: (txId) => txId,
 })
 
-/** Names of the states of a withdrawal, by number: pending, then signing and released, or cancelled. */
+/** States of a withdrawal; the index is the number in records. Pending, signing, released; or pending, cancelled. */
 export const WITHDRAWAL_STATES = ['pending', 'signing', 'released', 'cancelled'] as const
 
 /** State of a withdrawal. */
@@ -116,29 +116,29 @@ export function statusOf(state: WithdrawalState): number {
   return WITHDRAWAL_STATES.indexOf(state)
 }
 
-/** State behind the number in a withdrawal's record. */
+/** State of a withdrawal's number. */
 export function stateOf({ status }: Pick<Withdrawal, 'status'>): WithdrawalState {
   return WITHDRAWAL_STATES[status] as WithdrawalState
 }
 
-/** A network as its rules describe it; numbers in transactions and records are checked to be in the list. */
+/** The rules of a network. Its number is checked before it gets into transactions and records. */
 export function networkRules({ networks }: BridgeRules, network: number): BridgeNetwork {
   return networks[network] as BridgeNetwork
 }
 
-/** What the vault holds for withdrawals to come: deposited - released - fees - pending. Consensus keeps it from going below 0. */
+/** What the vault holds for new withdrawals: deposited - released - fees - pending. Never below 0. */
 export function floatOf({ deposited, released, fees, pending }: NetworkRecord): Amount {
   return amount(deposited - released - fees - pending)
 }
 
-/** A network that attestations can reach. */
+/** A network with a vault, and the committee that attests for it. */
 export interface OpenNetwork {
   readonly committee: Committee
   readonly record: NetworkRecord
   readonly rules: BridgeNetwork
 }
 
-/** The network with its committee, or why nothing can be attested for it. */
+/** The network with its committee, or the fault that it is closed. */
 export function openNetwork(view: StateView, bridge: BridgeRules, network: number): OpenNetwork | Fault {
   const committee = view.get(COMMITTEE, undefined)
   const record = view.get(BRIDGE_NETWORKS, network)
@@ -147,36 +147,36 @@ export function openNetwork(view: StateView, bridge: BridgeRules, network: numbe
   return { committee, record, rules }
 }
 
-/** Says that the network is halted, if it is. */
+/** The fault of a halted network, else null. */
 export function whyHalted({ record, rules }: OpenNetwork): Fault | null {
   return record.halted ? fault('bridge/halted', { network: rules.name }) : null
 }
 
-/** Says that the amount is below the least that may cross. */
+/** The fault of an amount below the network's minimum, else null. */
 export function whyBelowMinimum(view: StateView, { rules }: OpenNetwork, value: Amount): Fault | null {
   if (value >= rules.minimum) return null
   const told = { network: rules.name, symbol: rules.asset, minimum: rules.minimum.toString() }
   return fault('bridge/below-minimum', { ...told, minimumText: wrappedText(view, rules, rules.minimum) })
 }
 
-/** An amount of the token of a network as people write it. */
+/** An amount of a network's wrapped token, in decimal text. */
 export function wrappedText(view: StateView, rules: BridgeNetwork, value: bigint): string {
   return formatAmount(value, decimalsOf(view, rules))
 }
 
-/** For words alone: what a fault says must not be able to stop a node. */
+/** Only for messages, so it never throws: the text of a fault must not stop a node. */
 function decimalsOf(view: StateView, { asset }: BridgeNetwork): number {
   return view.get(TOKENS, tokenAsset(asset))?.decimals ?? 0
 }
 
-/** Says that the wrapped token can never be minted so often: burning frees nothing. */
+/** The fault if minting `value` would pass the wrapped token's maximum, else null. Burning does not make room. */
 export function whyBeyondSupply(view: StateView, { record, rules }: OpenNetwork, value: Amount): Fault | null {
   const headroom = headroomOf(supplyRecord(view, record.asset))
   if (value <= headroom) return null
   return beyondMaximum({ symbol: rules.asset, decimals: decimalsOf(view, rules) }, headroom)
 }
 
-/** Names the vault of a network; one without a record gets it now. */
+/** Sets the vault of a network; its first vault makes its record. */
 export function setVault(overlay: Overlay, bridge: BridgeRules, network: number, vault: string): void {
   const record = overlay.get(BRIDGE_NETWORKS, network) ?? {
     version: 1,

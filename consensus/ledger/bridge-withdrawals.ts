@@ -26,7 +26,7 @@ import { creditAsset, debitAsset } from './token-balances.ts'
 
 const BPS = 10_000n
 
-/** `bridge_withdraw`: burns wrapped tokens that the vault on the network can pay for. */
+/** `bridge_withdraw`: burns wrapped tokens, at most as many as the vault can pay out. */
 const bridgeWithdraw: KindHandler<'bridge_withdraw'> = {
   spends: () => ZERO,
   apply: ({ overlay, rules, height, reportAmounts }, { txId, body: { sender, payload } }) => {
@@ -60,7 +60,7 @@ function whyBeyondFloat(view: StateView, { record, rules }: OpenNetwork, value: 
   return fault('bridge/float', { ...told, floatText: wrappedText(view, rules, float) })
 }
 
-/** `bridge_sign`: the committee begins to pay, so the withdrawal can no longer be cancelled. */
+/** `bridge_sign`: the committee begins to pay, so the withdrawal cannot be cancelled. */
 const bridgeSign: KindHandler<'bridge_sign'> = {
   spends: () => ZERO,
   apply: (context, { body: { payload } }) => {
@@ -77,7 +77,7 @@ const bridgeSign: KindHandler<'bridge_sign'> = {
   },
 }
 
-/** `bridge_release`: the withdrawal was paid on its network. A halt does not stop it: what is paid is paid. */
+/** `bridge_release`: the withdrawal was paid on its network. Works in a halt too, since the payment is already made. */
 const bridgeRelease: KindHandler<'bridge_release'> = {
   spends: () => ZERO,
   apply: (context, { body: { payload } }) => {
@@ -104,7 +104,7 @@ const bridgeRelease: KindHandler<'bridge_release'> = {
   },
 }
 
-/** `bridge_cancel`: a pending withdrawal is given back in full. A halt does not stop it. */
+/** `bridge_cancel`: gives a pending withdrawal back in full. Works in a halt too. */
 const bridgeCancel: KindHandler<'bridge_cancel'> = {
   spends: () => ZERO,
   apply: (context, { body: { payload } }) => {
@@ -139,7 +139,7 @@ function openWithdrawal(
   return 'code' in open ? open : { withdrawal, open }
 }
 
-/** Kinds of what leaves the chain. */
+/** Transaction kinds of withdrawals. */
 export const withdrawalHandlers = {
   bridge_withdraw: bridgeWithdraw,
   bridge_sign: bridgeSign,

@@ -45,14 +45,14 @@ function openCommittee(
   { threshold, keys: named }: NonNullable<GenesisLedgers['bridge']['committee']>,
 ): void {
   const keys = named.map(({ scheme, hex }) => ({ scheme, bytes: fromHex(hex) }))
-  // Asserts that they are sound: a committee that cannot sign would close the bridge for ever.
+  // Asserts that the keys are sound: a committee that cannot sign would close the bridge for ever.
   encodeAccountKeys({ scheme: 3, threshold, keys })
   overlay.put(COMMITTEE, undefined, { epoch: 0, threshold, keys, rotation: [] })
 }
 
-/** Genesis alone could mint wrapped tokens that no vault holds; whoever opens a network must not begin with a gap. */
+/** Only genesis could mint wrapped tokens without a deposit, so it must not begin with a gap. */
 function assertBacked(overlay: Overlay, { networks }: BridgeRules, tokens: GenesisLedgers['tokens']): void {
-  // Also those that no network wraps yet: a later step may bring one.
+  // Tokens without a network count too: a later step may add the network.
   const wrapped = tokens.filter(({ kind }) => kind === 'bridged')
   const held = new Map<Hash, bigint>(wrapped.map(({ symbol }) => [tokenAsset(symbol), 0n]))
   for (const [number, { asset }] of networks.entries()) {
@@ -65,7 +65,7 @@ function assertBacked(overlay: Overlay, { networks }: BridgeRules, tokens: Genes
   }
 }
 
-/** Of every wrapped token, what the vaults hold for withdrawals to come moves as what exists of it here. */
+/** For each wrapped token, the float of the vaults must change by exactly as much as the supply. */
 function custodyInvariant(changes: readonly ValueChange[], { bridge }: Pick<LedgerRules, 'bridge'>): string | null {
   const gaps = new Map<Hash, bigint>()
   const count = (asset: Hash, value: bigint) => gaps.set(asset, (gaps.get(asset) ?? 0n) + value)
@@ -94,7 +94,7 @@ function existing(value: unknown): bigint {
   return supply === undefined ? 0n : supply.minted - supply.burned
 }
 
-/** Deposits, withdrawals and the committee that attests them. Genesis comes after that of every ledger that mints. */
+/** Deposits, withdrawals and the committee. Its genesis must run after those of all ledgers that mint. */
 export const bridgeModule = {
   name: 'bridge',
   tables: [anyTable(COMMITTEE), anyTable(BRIDGE_NETWORKS), anyTable(DEPOSITS), anyTable(WITHDRAWALS)],

@@ -2,22 +2,20 @@ import type { Hash } from '../primitives/ids.ts'
 import type { ValueChange } from '../state/overlay.ts'
 import type { AnyStateTable, StateKey } from '../state/table.ts'
 
-/** Running sums per asset; conservation holds where every sum is zero. */
+/** Sums per asset. Conservation holds if every sum is zero. */
 export class Balance {
   readonly #sums = new Map<Hash, bigint>()
 
-  /** Counts a record in (sign 1) or out (sign -1). */
+  /** Adds (sign 1) or subtracts (sign -1) what a record holds. */
   count(table: AnyStateTable, key: StateKey, value: unknown, sign: 1n | -1n): void {
     if (value === undefined || table.holdings === undefined) return
     for (const { asset, amount } of table.holdings(value, key)) this.add(asset, sign * amount)
   }
 
-  /** Adds to one asset's sum. */
   add(asset: Hash, amount: bigint): void {
     this.#sums.set(asset, (this.#sums.get(asset) ?? 0n) + amount)
   }
 
-  /** Assets whose sum is not zero. */
   broken(): readonly { readonly asset: Hash; readonly sum: bigint }[] {
     return [...this.#sums].filter(([, sum]) => sum !== 0n).map(([asset, sum]) => ({ asset, sum }))
   }

@@ -17,12 +17,12 @@ import {
 import type { Address, Hash, TxId } from '../primitives/ids.ts'
 import { RECEIPT_ENTRIES_MAX } from '../tx/payloads.ts'
 
-/** Most amounts that one receipt tells. */
+/** Most amounts in one receipt. */
 export const RECEIPT_AMOUNTS_MAX = 4
 
 /**
  * Outcome of a transaction: `code` 0 is success, else an outcome number. `entries` are those of an `agent_receipt`.
- * `amounts` is what the chain worked out: along the way of a swap (in, after each pool), liquidity and shares, a reward.
+ * `amounts` are computed by the chain: a swap's input and what each pool paid, liquidity and shares, or a reward.
  */
 const TRANSACTION = container('TransactionReceipt', {
   txId: hex32<TxId>(),
@@ -38,10 +38,10 @@ const TRANSACTION = container('TransactionReceipt', {
 /** Step 1: the reward of block `height` reached its miner. */
 const REWARD = container('RewardReceipt', { height: uint32, miner: hex32<Address>(), amount: uint128 })
 
-/** Step 2: an escrow that was open at its deadline went back to its caller. */
+/** Step 2: an escrow open at its deadline went back to its caller. */
 const REFUND = container('RefundReceipt', { txId: hex32<TxId>(), caller: hex32<Address>(), amount: uint128 })
 
-/** Step 4: base fees burned, coins minted and where they went. */
+/** Step 4: base fees burned, coins minted, and their receivers. */
 const CLOSE = container('CloseReceipt', {
   burned: uint128,
   subsidy: uint128,
@@ -50,7 +50,7 @@ const CLOSE = container('CloseReceipt', {
   reward: uint128,
 })
 
-/** The closed table of receipt types. The type byte comes first, then the SSZ of its fields. */
+/** The closed table of receipt types. A receipt is its type byte, then the SSZ of its fields. */
 const RECEIPT_TYPES = {
   transaction: { number: 1, codec: TRANSACTION },
   reward: { number: 2, codec: REWARD },
@@ -61,7 +61,7 @@ const RECEIPT_TYPES = {
 type ReceiptTypes = typeof RECEIPT_TYPES
 type ReceiptType = keyof ReceiptTypes
 
-/** What one transaction or one automatic effect came to. */
+/** The outcome of one transaction or one automatic effect. */
 export type Receipt = { [K in ReceiptType]: { readonly type: K } & ValueOf<ReceiptTypes[K]['codec']> }[ReceiptType]
 /** Receipt of one type. */
 export type ReceiptOf<K extends ReceiptType> = Extract<Receipt, { type: K }>
@@ -72,7 +72,7 @@ export function encodeReceipt(receipt: Receipt): Uint8Array {
   return concat(Uint8Array.of(number), encode(codec as never, receipt as never))
 }
 
-/** Reads a receipt that this node or a verified proof holds; damage throws. */
+/** Decodes a receipt that this node stored or a proof verified; throws if it is damaged. */
 export function decodeReceipt(bytes: Uint8Array): Receipt {
   const type = (Object.keys(RECEIPT_TYPES) as ReceiptType[]).find((name) => RECEIPT_TYPES[name].number === bytes[0])
   if (type === undefined) throw new RangeError(`unknown receipt type ${bytes[0]}`)
@@ -80,7 +80,7 @@ export function decodeReceipt(bytes: Uint8Array): Receipt {
   return { ...fields, type } as Receipt
 }
 
-/** Whether an encoded receipt is of the transaction with this id; nothing else of it is decoded. */
+/** Whether an encoded receipt is that of a transaction; the rest is not decoded. */
 export function isReceiptOf(bytes: Uint8Array, txId: Uint8Array): boolean {
   return bytes[0] === RECEIPT_TYPES.transaction.number && equal(bytes.subarray(1, 1 + txId.length), txId)
 }
@@ -90,7 +90,7 @@ export function receiptsRoot(receipts: readonly Uint8Array[]): Hash {
   return toHex(merkleRoot(RECEIPT_TREE, receipts)) as Hash
 }
 
-/** Hash of a service's result, as receipts on chain name it. */
+/** Hash of a service's result, as in receipts on chain. */
 export function resultHash(resultBytes: Uint8Array): Hash {
   return toHex(taggedHash('result', resultBytes)) as Hash
 }

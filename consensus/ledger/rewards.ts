@@ -9,7 +9,7 @@ import { accrueStaking, burnNative, mintNative, nativeSupply, type Supply } from
 
 const REWARD_RECORD = container('Reward', { miner: hex32<Address>(), amount: uint128 })
 
-/** What a block earned its miner and has not matured yet, by height. */
+/** Miners' rewards that have not matured, by block height. */
 export const REWARDS = stateTable<number, ValueOf<typeof REWARD_RECORD>>({
   name: 'rewards',
   prefix: 0x04,
@@ -20,7 +20,7 @@ export const REWARDS = stateTable<number, ValueOf<typeof REWARD_RECORD>>({
 
 const BPS = 10_000n
 
-/** Step 1: the reward of the block `rewardMaturity` blocks ago reaches its miner. */
+/** Step 1: pays the miner of the block `rewardMaturity` blocks ago. */
 function* matureReward({ rules, height, overlay, emit }: BlockContext): Iterable<void> {
   const mined = height - rules.coin.rewardMaturity
   const reward = mined < 1 ? undefined : overlay.get(REWARDS, mined)
@@ -31,14 +31,14 @@ function* matureReward({ rules, height, overlay, emit }: BlockContext): Iterable
   yield
 }
 
-/** What a block's transactions paid, and to whom the tips go. */
+/** What a block's transactions paid, and the miner who gets the tips. */
 export interface BlockFees {
   readonly miner: Address
   readonly burned: Amount
   readonly tips: Amount
 }
 
-/** What a block mints: (cap - minted) / divisor, of which a share is for stakers; both rounded down. */
+/** What a block mints: (cap - minted) / divisor, and the stakers' share of it; both rounded down. */
 export function blockSubsidy(
   { cap, minted }: Supply,
   { subsidyDivisor, stakingShareBps }: CoinRules,
@@ -47,7 +47,7 @@ export function blockSubsidy(
   return { subsidy, stakingShare: amount(mulDivDown(subsidy, stakingShareBps, BPS)) }
 }
 
-/** Step 4: burn the base fees, mint the subsidy, accrue the staking share, keep the rest for the miner. */
+/** Step 4: burns the base fees, mints the subsidy, gives stakers their share, keeps the rest for the miner. */
 export function closeBlock({ rules, height, overlay, emit }: BlockContext, { miner, burned, tips }: BlockFees): void {
   const { subsidy, stakingShare } = blockSubsidy(nativeSupply(overlay), rules.coin)
   const reward = amount(subtractProven(subsidy, stakingShare) + tips)
@@ -58,7 +58,7 @@ export function closeBlock({ rules, height, overlay, emit }: BlockContext, { min
   emit({ type: 'close', burned, subsidy, stakingShare, miner, reward })
 }
 
-/** Maturing rewards. */
+/** Rewards of miners. */
 export const rewardModule = {
   name: 'rewards',
   tables: [anyTable(REWARDS)],

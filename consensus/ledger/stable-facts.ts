@@ -6,7 +6,7 @@ import { supplyOf } from './supply.ts'
 
 const BPS = 10_000n
 
-/** How a stable token stands. Amounts are base units, which reserve and supply count alike. */
+/** The state of a stable token. Reserve and supply have the same base units. */
 export interface StableFacts {
   readonly symbol: TokenSymbol
   readonly reserveAsset: Hash
@@ -14,13 +14,13 @@ export interface StableFacts {
   readonly supply: Amount
   /** reserve / supply in basis points, rounded down; null while there is no supply. */
   readonly backingBps: bigint | null
-  /** What all holders together could redeem now: the lower of reserve and supply. */
+  /** What all holders together can redeem: the lower of reserve and supply. */
   readonly redeemable: Amount
-  /** What the issuer may withdraw: the reserve above the supply. */
+  /** What the issuer can withdraw: the reserve above the supply. */
   readonly surplus: Amount
 }
 
-/** The facts of a stable token, undefined if there is none of that symbol. */
+/** The facts of a stable token; undefined if there is none with that symbol. */
 export function stableFacts(view: StateView, symbol: TokenSymbol): StableFacts | undefined {
   const stable = stableOf(view, symbol)
   if ('code' in stable) return undefined

@@ -26,10 +26,10 @@ import { kindOfToken, type NamedToken, type Token, tokenOf } from './token-recor
 
 const RESERVE_RECORD = container('StableReserve', { reserveAsset: hex32<Hash>(), reserve: uint128 })
 
-/** What backs a stable token. One unit of the reserve asset backs one unit of the token. */
+/** The reserve of a stable token. One unit of the reserve asset backs one unit of the token. */
 export type StableReserve = ValueOf<typeof RESERVE_RECORD>
 
-/** Reserves by the asset that they back. */
+/** Reserves by the token's asset. */
 export const STABLE_RESERVES = stateTable<Hash, StableReserve>({
   name: 'stable-reserves',
   prefix: 0x13,
@@ -38,12 +38,12 @@ export const STABLE_RESERVES = stateTable<Hash, StableReserve>({
   holdings: ({ reserveAsset, reserve }) => [{ asset: reserveAsset, amount: reserve }],
 })
 
-/** A stable token with what backs it. */
+/** A stable token and its reserve. */
 export interface NamedStable extends NamedToken {
   readonly backing: StableReserve
 }
 
-/** The stable token of a symbol, or `token/unknown`, or `token/wrong-kind`. */
+/** The stable token of a symbol, or `token/unknown` or `token/wrong-kind`. */
 export function stableOf(view: StateView, symbol: TokenSymbol): NamedStable | Fault {
   const named = tokenOf(view, symbol)
   if ('code' in named) return named
@@ -92,7 +92,7 @@ function checkBacking(view: StateView, { symbol, asset, backing, token }: NamedS
   return fault('stable/under-backed', { symbol, ...told(token, { reserve, supply }) })
 }
 
-/** Amounts of a stable token or of its reserve, which count in one unit: in base units, and as people write them. */
+/** Amounts of a stable token or its reserve, which have the same unit: in base units, and as decimal text. */
 function told({ decimals }: Token, amounts: Readonly<Record<string, Amount>>): Readonly<Record<string, string>> {
   const texts = Object.entries(amounts).map(([name, value]) => [`${name}Text`, formatAmount(value, decimals)])
   const units = Object.entries(amounts).map(([name, value]) => [name, value.toString()])
@@ -100,8 +100,8 @@ function told({ decimals }: Token, amounts: Readonly<Record<string, Amount>>): R
 }
 
 /**
- * What redeeming pays: one for one while the reserve covers the supply, else the redeemer's part of the reserve, rounded
- * down. The part of those who stay never falls through it.
+ * What redeeming pays: one for one while the reserve covers the supply, else a proportional part of the reserve,
+ * rounded down. So redeeming never lowers the part of the remaining holders.
  */
 export function redemptionOf(redeemed: Amount, reserve: Amount, supply: Amount): Amount {
   return reserve >= supply ? redeemed : amount(mulDivDown(redeemed, reserve, supply))
@@ -140,24 +140,24 @@ function checkSurplus(view: StateView, { symbol, asset, backing, token }: NamedS
   return wanted <= surplus ? null : fault('stable/no-surplus', { symbol, ...told(token, { surplus }) })
 }
 
-/** What the reserve holds above the supply. */
+/** The reserve above the supply. */
 export function surplusOf(reserve: Amount, supply: Amount): Amount {
   return subtract(reserve, supply) ?? ZERO
 }
 
-/** Pays from the reserve what the caller has proved to be in it. */
+/** Pays from the reserve; the caller has proved that it holds enough. */
 function payOut(overlay: Overlay, stable: NamedStable, { to, paid }: { to: Address; paid: Amount }): Fault | null {
   const { reserveAsset, reserve } = stable.backing
   setReserve(overlay, stable, subtractProven(reserve, paid))
   return creditOrCreate(overlay, { address: to, asset: reserveAsset }, paid, false)
 }
 
-/** Reserves that a network begins with, minted in bridged dollars. Every stable token has one, if only an empty one. */
+/** Mints a network's first reserves in bridged dollars. Every stable token needs one, even if it is empty. */
 function fillReserves(overlay: Overlay, _: LedgerRules, { tokens, stables }: GenesisLedgers): void {
   for (const { symbol, reserveSymbol, reserve } of stables) {
     const [named, backer] = [tokenOf(overlay, symbol), tokenOf(overlay, reserveSymbol)]
     assert(!('code' in named) && kindOfToken(named.token) === 'stable', `${symbol} is a stable token`)
-    // A reserve that could be frozen would be a way to freeze what must always be redeemable.
+    // If the reserve could be frozen, so could a token that must always be redeemable.
     assert(
       !('code' in backer) && kindOfToken(backer.token) === 'bridged' && !backer.token.freezable,
       `${reserveSymbol} is a bridged token that cannot be frozen`,

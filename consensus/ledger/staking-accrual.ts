@@ -2,23 +2,19 @@ import { type Amount, amount, mulDivDown, mulDivUp, SUPPLY_BOUND, subtractProven
 import { assert } from '../primitives/assert.ts'
 import type { StakingRules } from './rules.ts'
 
-/** Basis points of the whole. */
 const BPS = 10_000n
 
-/**
- * Parts of a block in which rewards count. Where the pool is short, what is left over is less than the reward of one
- * part, and waits.
- */
+/** Rewards are counted in parts of a block. A short pool keeps less than the reward of one part. */
 export const BLOCK_PARTS = 1n << 64n
 
-/** What all stakes of a tier come to. */
+/** Sums over all stakes of a tier. */
 export interface TierBooks {
   readonly staked: Amount
-  /** Sum over all paid parts of blocks of the tier's yearly basis points: reward units per base unit staked. */
+  /** Sum of the tier's yearly basis points over all paid parts of blocks: reward units per base unit staked. */
   readonly index: bigint
 }
 
-/** What staking owes. `owed` counts reward units, see {@link rewardUnits}; `reserved` is what covers it, rounded up. */
+/** What staking owes. `owed` is in reward units ({@link rewardUnits}); `reserved` is the coins that cover it. */
 export interface StakingBooks {
   readonly updatedAt: number
   readonly reserved: Amount
@@ -26,44 +22,44 @@ export interface StakingBooks {
   readonly tiers: readonly TierBooks[]
 }
 
-/** The books, and the pool that rewards come from. */
+/** The books, and the pool that pays rewards. */
 export interface StakingFunds {
   readonly books: StakingBooks
   readonly pool: Amount
 }
 
 /**
- * Reward units of one base unit: one base unit at one basis point a year earns one unit in one part of a block. All
- * rewards are whole numbers of them, so nothing is rounded before a claim.
+ * Reward units in one base unit. A stake of one base unit at one basis point a year earns one reward unit in one part
+ * of a block. All rewards are whole reward units, so nothing is rounded before a claim.
  */
 export function rewardUnits({ blocksPerYear }: StakingRules): bigint {
   return BPS * blocksPerYear * BLOCK_PARTS
 }
 
-/** Books of a chain on which nobody has staked yet. */
+/** Books before the first stake. */
 export function emptyBooks(height: number): StakingBooks {
   return { updatedAt: height, reserved: ZERO, owed: 0n, tiers: [] }
 }
 
-/** What the stakes earn in one part of a block at the full rates, in reward units. */
+/** What all stakes earn in one part of a block at full rates, in reward units. */
 export function demandPerPart({ tiers }: StakingBooks, rules: StakingRules): bigint {
   return tiers.reduce((sum, { staked }, i) => sum + staked * yearlyBpsOf(rules, i), 0n)
 }
 
-/** Reward units that nobody is owed. */
+/** Reward units not owed to any stake. */
 export function freeUnits({ books, pool }: StakingFunds, rules: StakingRules): bigint {
   return (pool + books.reserved) * rewardUnits(rules) - books.owed
 }
 
-/** Parts of `blocks` blocks that `free` units pay for: all, or else as many whole ones as they suffice for. */
+/** Parts of `blocks` blocks that `free` units can pay: all, or as many whole parts as possible. */
 export function paidParts(free: bigint, demand: bigint, blocks: bigint): bigint {
   const parts = blocks * BLOCK_PARTS
   return demand * parts <= free ? parts : mulDivDown(free, 1n, demand)
 }
 
 /**
- * Grants the rewards of the blocks since the last accrual, up to the start of block `height`: all tiers for the same time,
- * so that a short pool is shared in proportion to the full rewards. What is not paid for is not owed later.
+ * Grants the rewards since the last accrual, up to the start of block `height`. All tiers are paid for the same parts
+ * of blocks, so a short pool is shared in proportion to the full rewards. Unpaid parts are never paid later.
  */
 export function accrueRewards({ books, pool }: StakingFunds, rules: StakingRules, height: number): StakingFunds {
   assert(height >= books.updatedAt, 'rewards accrue forward')
@@ -75,19 +71,19 @@ export function accrueRewards({ books, pool }: StakingFunds, rules: StakingRules
   return owing({ books: { ...known, updatedAt: height, tiers }, pool }, books.owed + demand * parts, rules)
 }
 
-/** The funds with `owed` units owed: coins move so that the reserve is the least that covers them. */
+/** The funds with `owed` units owed. Coins move between pool and reserve, so that the reserve just covers them. */
 export function owing({ books, pool }: StakingFunds, owed: bigint, rules: StakingRules): StakingFunds {
   const reserved = amount(mulDivUp(owed, 1n, rewardUnits(rules)))
   return { books: { ...books, owed, reserved }, pool: subtractProven(amount(pool + books.reserved), reserved) }
 }
 
-/** A stake as far as its reward depends on it. */
+/** The fields of a stake that its reward depends on. */
 export interface EarningStake {
   readonly amount: Amount
   readonly startIndex: bigint
 }
 
-/** What a stake has earned up to an index of its tier: whole base units, and the reward units beyond them. */
+/** What a stake has earned up to its tier's index: whole base units, and the reward units beyond them. */
 export function earned(
   { amount: staked, startIndex }: EarningStake,
   index: bigint,
@@ -98,7 +94,7 @@ export function earned(
   return { whole: amount(whole), rest: staked * (index - startIndex) - whole * units }
 }
 
-/** Yearly, monthly and daily reward of a stake at one rate, each rounded down for itself. */
+/** Yearly, monthly and daily reward of a stake at one rate, each rounded down. */
 export function rewardAtRate(
   staked: bigint,
   yearlyBps: bigint,

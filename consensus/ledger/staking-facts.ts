@@ -8,16 +8,16 @@ import { accruedFunds, dueOf, type Stake, type StakeName } from './staking.ts'
 import { BLOCK_PARTS, demandPerPart, freeUnits, rewardAtRate, rewardUnits } from './staking-accrual.ts'
 import { nativeSupply } from './supply.ts'
 
-/** Millionths of a basis point's whole: a rate of 1 bps is 100 ppm. */
+/** Parts per million in a basis point. */
 const PPM_PER_BPS = 100n
 
-/** One lock of the staking ledger, as it stands. */
+/** The state of one tier. */
 export interface TierFacts {
   readonly lockBlocks: number
-  /** Reward of a year in basis points, where the pool can pay it. */
+  /** Yearly reward in basis points, if the pool can pay it. */
   readonly yearlyBps: bigint
   readonly staked: Amount
-  /** Reward of a year in millionths at what the pool can pay for the next block, rounded down. */
+  /** Yearly reward in parts per million at what the pool can pay for the next block, rounded down. */
   readonly effectiveYearlyPpm: bigint
 }
 
@@ -25,27 +25,19 @@ export interface TierFacts {
 export interface StakingFacts {
   readonly tiers: readonly TierFacts[]
   readonly totalStaked: Amount
-  /** What future rewards can come from. */
   readonly accrued: Amount
-  /** What is owed already, rounded up. */
+  /** What is already owed, rounded up. */
   readonly reserved: Amount
-  /** What joins the pool with the next block. It falls very slowly, and never grows but by a rule step. */
+  /** What the next block adds to the pool. It falls very slowly; only a rule step can raise it. */
   readonly inflowPerBlock: Amount
-  /** What the present stakes earn in one block at the full rates, rounded up. */
+  /** What the present stakes earn in one block at full rates, rounded up. */
   readonly demandPerBlock: Amount
-  /** Whether the next block is paid at the full rates. */
   readonly paysFullRates: boolean
-  /**
-   * Blocks that the pool pays at the full rates and the present stakes, whatever flows in: a lower bound. Null where
-   * nothing earns.
-   */
+  /** Blocks for which the pool pays full rates without any inflow: a lower bound. Null if no stake earns. */
   readonly fullRateBlocks: bigint | null
 }
 
-/**
- * What staking comes to at the start of block `height`, by the state after the block before and the rules that hold
- * there.
- */
+/** The staking ledger at the start of block `height`, from the state before it and the rules at that height. */
 export function stakingFacts(
   view: StateView,
   { staking, coin }: Pick<LedgerRules, 'staking' | 'coin'>,
@@ -74,10 +66,7 @@ export function stakingFacts(
   }
 }
 
-/**
- * What a claim would pay that is mined in block `height`, by the state after the block before it and the rules that hold
- * there. Further ahead it is what the pool can pay without what flows in until then.
- */
+/** What a claim mined in block `height` would pay. Further ahead it ignores what flows into the pool until then. */
 export function pendingReward(
   view: StateView,
   { staking }: Pick<LedgerRules, 'staking'>,
@@ -87,14 +76,14 @@ export function pendingReward(
   return dueOf(stake, accruedFunds(view, staking, height).books, staking)
 }
 
-/** A stake with its name. */
+/** A stake and its name. */
 export interface StakePosition extends StakeName {
   readonly stake: Stake
 }
 
 const ID_CHARS = 64
 
-/** A stake with the name that its key spells: table prefix, owner, transaction. */
+/** A stake, with its name read from its key: table prefix, owner, transaction. */
 export function stakePosition(key: StateKey, stake: Stake): StakePosition {
   const id = key.slice(2)
   return { address: id.slice(0, ID_CHARS) as Address, stakeId: id.slice(ID_CHARS) as TxId, stake }
@@ -111,8 +100,8 @@ export interface TierEstimate {
 }
 
 /**
- * What each tier pays for an amount below 2^112 at its full rate, by consensus constants alone: base units of a year, a
- * twelfth and a 365th of it, each rounded down, nothing compounded.
+ * What each tier pays for an amount below 2^112 at its full rate, from consensus constants alone: base units in a year,
+ * a twelfth and a 365th of it, each rounded down, without compounding.
  */
 export function rewardEstimate({ staking }: Pick<LedgerRules, 'staking'>, staked: bigint): readonly TierEstimate[] {
   return staking.tiers.map(({ lockBlocks, yearlyBps }, tier) => ({

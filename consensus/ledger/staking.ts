@@ -21,12 +21,12 @@ import {
 } from './staking-accrual.ts'
 import { STAKING_POOL } from './supply.ts'
 
-/** Most tiers that there can ever be. */
+/** Most tiers; bounds the encoding. */
 const TIERS_MAX = 16
 
 const TIER_RECORD = container('StakingTier', { staked: uint128, index: uint256 })
 
-/** The books of staking; absent until somebody stakes. What is reserved belongs to stakes that have not claimed it. */
+/** The books of staking; absent until the first stake. The reserve belongs to stakes that have not claimed it. */
 export const STAKING = stateTable<void, StakingBooks>({
   name: 'staking',
   prefix: 0x30,
@@ -50,16 +50,16 @@ const STAKE_RECORD = container('Stake', {
   unlocksAt: uint32,
 })
 
-/** A stake. With `amount` 0 it has been unstaked, and `owed` is what is still to be claimed. */
+/** A stake. Once unstaked, `amount` is 0 and `owed` is what can still be claimed. */
 export type Stake = ValueOf<typeof STAKE_RECORD>
 
-/** Name of a stake: who staked, and the transaction that did. */
+/** Name of a stake: its owner, and the transaction that made it. */
 export interface StakeName {
   readonly address: Address
   readonly stakeId: TxId
 }
 
-/** Stakes by owner, so that one key range lists what an address has staked. */
+/** Stakes by owner, so that one key range lists an address's stakes. */
 export const STAKES = stateTable<StakeName, Stake>({
   name: 'stakes',
   prefix: 0x31,
@@ -68,14 +68,14 @@ export const STAKES = stateTable<StakeName, Stake>({
   holdings: (stake) => [{ asset: NATIVE_ASSET, amount: stake.amount }],
 })
 
-/** Books and pool as they are at the start of block `height`; `rules` are those of the block before. */
+/** Books and pool at the start of block `height`; `rules` are those of the block before. */
 export function accruedFunds(view: StateView, rules: StakingRules, height: number): StakingFunds {
   const books = view.get(STAKING, undefined) ?? emptyBooks(height)
   const pool = view.get(STAKING_POOL, undefined)?.accrued ?? ZERO
   return accrueRewards({ books, pool }, rules, height)
 }
 
-/** What a stake can claim, by books that are up to date: rounded down, so that all dues together are covered. */
+/** What a stake can claim, by accrued books. It is rounded down, so that the reserve covers all claims together. */
 export function dueOf(stake: Stake, books: StakingBooks, rules: StakingRules): Amount {
   if (stake.amount === 0n) return stake.owed
   return subtractProven(earned(stake, tierOf(books, stake.tier).index, rules).whole, stake.claimed)
@@ -106,7 +106,7 @@ const stake: KindHandler<'stake'> = {
   },
 }
 
-/** The coins go back; whole base units of reward stay owed, the fraction returns to the pool. */
+/** Gives the coins back. Whole base units of reward stay owed; the fraction returns to the pool. */
 const unstake: KindHandler<'unstake'> = {
   spends: () => ZERO,
   apply: ({ overlay, rules, height, reportAmounts }, { body: { sender, payload } }) => {
@@ -177,17 +177,14 @@ function lockOf({ staking }: LedgerRules, tier: number): number {
   return rule.lockBlocks
 }
 
-/**
- * Where a rule step begins, the blocks before it are accrued by the rules that held in them: an accrual never spans two
- * rules, whoever causes it.
- */
+/** At a rule step, accrues the blocks before it by their own rules. So no accrual ever spans two sets of rules. */
 function* accrueBeforeStep({ endedRules, height, overlay }: BlockContext): Iterable<void> {
   if (endedRules === null || overlay.get(STAKING, undefined) === undefined) return
   save(overlay, accruedFunds(overlay, endedRules.staking, height))
   yield
 }
 
-/** The sums per tier must move with the stakes, and the reserve must cover what is owed. */
+/** The sums per tier must match the stakes, and the reserve must cover what is owed. */
 function stakingInvariant(changes: readonly ValueChange[], { staking }: LedgerRules): string | null {
   const sums = Array.from({ length: TIERS_MAX }, () => 0n)
   const count = (tier: number, value: bigint): void => {
@@ -206,7 +203,7 @@ function stakingInvariant(changes: readonly ValueChange[], { staking }: LedgerRu
   return sums.every((sum) => sum === 0n) ? null : 'stake-sum'
 }
 
-/** Stakes, their rewards and the reserve that rewards are claimed from. */
+/** Stakes, their rewards, and the reserve that pays claims. */
 export const stakingModule = {
   name: 'staking',
   tables: [anyTable(STAKING), anyTable(STAKES)],

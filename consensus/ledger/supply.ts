@@ -22,7 +22,7 @@ export const SUPPLY = stateTable<Hash, Supply>({
 
 const POOL_RECORD = container('StakingPool', { accrued: uint128 })
 
-/** Native coins that accrued for stakers and that no stake has earned yet. */
+/** Native coins for future staking rewards. */
 export const STAKING_POOL = stateTable<void, ValueOf<typeof POOL_RECORD>>({
   name: 'staking-pool',
   prefix: 0x03,
@@ -31,55 +31,55 @@ export const STAKING_POOL = stateTable<void, ValueOf<typeof POOL_RECORD>>({
   holdings: ({ accrued }) => [{ asset: NATIVE_ASSET, amount: accrued }],
 })
 
-/** Supply record of an asset that exists. */
+/** Supply record of an existing asset. */
 export function supplyRecord(view: StateView, asset: Hash): Supply {
   const supply = view.get(SUPPLY, asset)
   assert(supply !== undefined, `the supply record of ${asset} is missing`)
   return supply
 }
 
-/** Supply of the native coin; every network's genesis writes it. */
+/** Supply of the native coin. Every genesis writes it. */
 export function nativeSupply(view: StateView): Supply {
   return supplyRecord(view, NATIVE_ASSET)
 }
 
-/** What exists of an asset: minted - burned, 0 for an asset without a record. */
+/** Units that exist of an asset: minted - burned; 0 without a record. */
 export function supplyOf(view: StateView, asset: Hash): Amount {
   const supply = view.get(SUPPLY, asset)
   return supply === undefined ? ZERO : subtractProven(supply.minted, supply.burned)
 }
 
-/** What may still be minted of an asset: up to its cap, or to 2^112 - 1 in all without one. Burning frees nothing. */
+/** Units that may still be minted, up to the cap or, without one, to 2^112 - 1 in all. Burning makes no room. */
 export function headroomOf({ minted, cap }: Supply): Amount {
   return subtractProven(cap === 0n ? amount(SUPPLY_BOUND - 1n) : cap, minted)
 }
 
-/** Opens the books of an asset that did not exist before; `cap` 0 for none. */
+/** Opens the supply record of a new asset; `cap` 0 means none. */
 export function openSupply(overlay: Overlay, asset: Hash, cap: Amount): void {
   assert(overlay.get(SUPPLY, asset) === undefined, 'the asset has a supply record')
   overlay.put(SUPPLY, asset, { minted: ZERO, burned: ZERO, cap })
 }
 
-/** Books new units of an asset; the caller has checked the headroom and puts them wherever they go. */
+/** Records new units. The caller has checked the headroom and credits them. */
 export function mintAsset(overlay: Overlay, asset: Hash, minted: Amount): void {
   const supply = supplyRecord(overlay, asset)
   assert(minted <= headroomOf(supply), 'minting beyond the cap')
   overlay.put(SUPPLY, asset, { ...supply, minted: add(supply.minted, minted) })
 }
 
-/** Books units of an asset as destroyed; the caller has taken them from wherever they were. */
+/** Records destroyed units. The caller has already debited them. */
 export function burnAsset(overlay: Overlay, asset: Hash, burned: Amount): void {
   if (burned === 0n) return
   const supply = supplyRecord(overlay, asset)
   overlay.put(SUPPLY, asset, { ...supply, burned: add(supply.burned, burned) })
 }
 
-/** Books native coins as destroyed; the caller has taken them from wherever they were. */
+/** Records destroyed native coins. The caller has already debited them. */
 export function burnNative(overlay: Overlay, burned: Amount): void {
   burnAsset(overlay, NATIVE_ASSET, burned)
 }
 
-/** Books new native coins; the caller puts them wherever they go. */
+/** Records new native coins. The caller credits them. */
 export function mintNative(overlay: Overlay, minted: Amount): void {
   mintAsset(overlay, NATIVE_ASSET, minted)
 }

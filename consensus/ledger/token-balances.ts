@@ -7,7 +7,7 @@ import { NATIVE_ASSET, type StateKey, stateTable } from '../state/table.ts'
 import type { StateView } from '../state/view.ts'
 import { ACCOUNTS, credit, debit, openedAccount } from './account.ts'
 
-/** Who holds what. */
+/** An address and an asset that it may hold. */
 export interface Holder {
   readonly address: Address
   readonly asset: Hash
@@ -15,7 +15,7 @@ export interface Holder {
 
 const BALANCE_RECORD = container('TokenBalance', { amount: uint128 })
 
-/** Tokens by holder; the native coin is in its account. Nothing held is absence. */
+/** Token balances; native coins are in accounts. A zero balance has no record. */
 export const TOKEN_BALANCES = stateTable<Holder, ValueOf<typeof BALANCE_RECORD>>({
   name: 'token-balances',
   prefix: 0x12,
@@ -42,7 +42,7 @@ export function balanceOf(view: StateView, { address, asset }: Holder): Amount {
   return view.get(TOKEN_BALANCES, { address, asset })?.amount ?? ZERO
 }
 
-/** Takes units of any asset from an address, or says that it holds too little. */
+/** Takes units of any asset from an address; a fault if it holds too little. */
 export function debitAsset(overlay: Overlay, holder: Holder, value: Amount): Fault | null {
   if (holder.asset === NATIVE_ASSET) return debit(overlay, holder.address, value)
   const balance = balanceOf(overlay, holder)
@@ -54,7 +54,7 @@ export function debitAsset(overlay: Overlay, holder: Holder, value: Amount): Fau
   return null
 }
 
-/** Gives units of any asset to an address whose account exists; false if there is none. */
+/** Gives units of any asset to an address; false if it has no account. */
 export function creditAsset(overlay: Overlay, holder: Holder, value: Amount): boolean {
   if (holder.asset === NATIVE_ASSET) return credit(overlay, holder.address, value)
   if (overlay.get(ACCOUNTS, holder.address) === undefined) return false
@@ -62,7 +62,7 @@ export function creditAsset(overlay: Overlay, holder: Holder, value: Amount): bo
   return true
 }
 
-/** Gives units of any asset to an address; an absent account is opened if the transaction paid for it (`create`). */
+/** Gives units of any asset to an address. `create`, paid for by the transaction, opens a missing account. */
 export function creditOrCreate(overlay: Overlay, holder: Holder, value: Amount, create: boolean): Fault | null {
   if (create && overlay.get(ACCOUNTS, holder.address) === undefined) {
     overlay.put(ACCOUNTS, holder.address, openedAccount(ZERO))

@@ -22,13 +22,13 @@ export function checkUnfrozen({ symbol, token }: NamedToken): Fault | null {
   return token.frozen ? fault('token/frozen', { symbol }) : null
 }
 
-/** `token/max-supply` if minting so much passes the most that may ever be minted. */
+/** `token/max-supply` if minting would pass the most that may ever be minted. */
 export function checkHeadroom(view: StateView, { symbol, asset, token }: NamedToken, minted: Amount): Fault | null {
   const headroom = headroomOf(supplyRecord(view, asset))
   return minted <= headroom ? null : beyondMaximum({ symbol, decimals: token.decimals }, headroom)
 }
 
-/** That no more than so much may ever be minted. */
+/** The fault of minting beyond the maximum; `headroom` is what is left. */
 export function beyondMaximum(
   { symbol, decimals }: { readonly symbol: TokenSymbol; readonly decimals: number },
   headroom: Amount,

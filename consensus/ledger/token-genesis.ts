@@ -10,7 +10,7 @@ import { creditOrCreate } from './token-balances.ts'
 import { checkLaunch } from './token-launch.ts'
 import { NOBODY, SYMBOLS, skeletonOf, TOKEN_KINDS, TOKENS } from './token-records.ts'
 
-/** Writes what a token consists of: its record, its books and its skeleton. The caller has checked that it may exist. */
+/** Writes a token's record, supply and skeleton. The caller has checked that it may exist. */
 export function openToken(overlay: Overlay, token: GenesisToken, createdAt: number): void {
   const { symbol, name, decimals, kind, maxSupply, issuer, freezable } = token
   const asset = tokenAsset(symbol)
@@ -22,10 +22,7 @@ export function openToken(overlay: Overlay, token: GenesisToken, createdAt: numb
   overlay.put(SYMBOLS, skeletonOf(symbol), { asset })
 }
 
-/**
- * What a network's tokens begin with: the native coin's skeleton, the tokens by the rules for new ones, and the opening
- * balances, minted into accounts that are opened for them.
- */
+/** Writes a network's first tokens (by the rules for new ones) and opening balances, which open their accounts. */
 export function launchTokens(overlay: Overlay, rules: LedgerRules, ledgers: GenesisLedgers): void {
   overlay.put(SYMBOLS, skeletonOf(rules.coin.symbol), { asset: NATIVE_ASSET })
   for (const token of ledgers.tokens) {

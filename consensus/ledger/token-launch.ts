@@ -9,7 +9,7 @@ import { symbolOf } from './asset.ts'
 import type { LedgerRules } from './module.ts'
 import { SYMBOLS, skeletonOf } from './token-records.ts'
 
-/** A token as somebody means to launch it; nothing of it is checked yet. */
+/** A token that may be launched; unchecked. */
 export interface TokenLaunch {
   readonly symbol: string
   readonly name: string
@@ -18,13 +18,12 @@ export interface TokenLaunch {
   readonly maxSupply: bigint
 }
 
-/** What one rule says of a launch. */
+/** The verdict of one rule on a launch. */
 export interface LaunchFinding {
   readonly rule: 'symbol-form' | 'symbol-free' | 'no-look-alike' | 'name' | 'decimals' | 'max-supply'
   readonly pass: boolean
-  /** One English sentence for people. */
+  /** One English sentence to show. */
   readonly detail: string
-  /** Why not; null where the rule passes. */
   readonly fault: Fault | null
 }
 
@@ -40,8 +39,8 @@ const PASSES: Readonly<Record<Rule, string>> = {
 }
 
 /**
- * What every rule for new tokens says of a launch, in the order in which `token_create` asks. All pass if and only if a
- * `token_create` that pays its fee and its burn succeeds in this state: the handler runs the same rules.
+ * The verdict of every rule for new tokens, in the order of `token_create`. All pass if and only if a `token_create`
+ * that pays fee and burn succeeds in this state: its handler runs the same rules.
  */
 export function checkLaunch(
   view: StateView,
@@ -60,7 +59,7 @@ export function checkLaunch(
   ]
 }
 
-/** Why a `token_create` of this launch fails, or null: the first rule that does not pass. */
+/** The fault of the first rule that fails, or null: what `token_create` fails with. */
 export function launchFault(findings: readonly LaunchFinding[]): Fault | null {
   return findings.find(({ pass }) => !pass)?.fault ?? null
 }
@@ -75,7 +74,7 @@ function symbolForm(symbol: string): Fault | null {
   return fault('tx/field', { field: 'symbol', reason: 'must be 2 to 10 capital letters and digits, a letter first' })
 }
 
-/** A launch that is sound in all that needs no state: what is put into it is what a check says something about. */
+/** A sound launch, so that {@link checkToken} judges only the field that replaces one here. */
 const SOUND: Omit<TokenCreate, 'symbol' | 'freezable'> = { name: 'x', decimals: 0, maxSupply: amount(0n) }
 
 function nameForm(name: string): Fault | null {
@@ -94,7 +93,7 @@ function maxSupplyRange(maxSupply: bigint): Fault | null {
   return checkToken({ ...SOUND, maxSupply: maxSupply as Amount })
 }
 
-/** The symbol that this one could be mistaken for, itself if it is taken. */
+/** The existing symbol that this one looks like, or is. */
 function rivalOf(view: StateView, symbol: TokenSymbol, coin: LedgerRules['coin']): TokenSymbol | undefined {
   const known = view.get(SYMBOLS, skeletonOf(symbol))
   return known === undefined ? undefined : symbolOf(known.asset, coin)

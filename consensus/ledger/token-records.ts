@@ -9,10 +9,10 @@ import { TOKEN_NAME_BYTES_MAX } from '../tx/asset-payloads.ts'
 import { assetOf, tokenAsset } from './asset.ts'
 import type { CoinRules, TokenKind } from './rules.ts'
 
-/** Kinds of tokens; a kind's number in records is its place here. */
+/** Kinds of tokens. The place in the list is the number in records. */
 export const TOKEN_KINDS = ['plain', 'stable', 'bridged'] as const satisfies readonly TokenKind[]
 
-/** Issuer of a token that nobody may mint or change, now or ever. */
+/** Issuer of a token that can never be minted or changed. */
 export const NOBODY = ZERO_HEX_32 as Address
 
 const TOKEN_RECORD = container('Token', {
@@ -27,10 +27,10 @@ const TOKEN_RECORD = container('Token', {
   createdAt: uint32,
 })
 
-/** A token. Its symbol is its key; what exists of it is in its supply record. */
+/** A token. Its key has the symbol, its supply record the supply. */
 export type Token = ValueOf<typeof TOKEN_RECORD>
 
-/** Tokens by asset. Never deleted, so a symbol never means something else later. */
+/** Tokens by asset. Never deleted, so that a symbol never changes its meaning. */
 export const TOKENS = stateTable<Hash, Token>({
   name: 'tokens',
   prefix: 0x10,
@@ -40,7 +40,7 @@ export const TOKENS = stateTable<Hash, Token>({
 
 const SKELETON_RECORD = container('SymbolSkeleton', { asset: hex32<Hash>() })
 
-/** What people tell apart when they read a symbol: see {@link skeletonOf}. */
+/** A symbol with look-alike characters made equal: see {@link skeletonOf}. */
 export type SymbolSkeleton = string & { readonly __symbolSkeleton: unique symbol }
 
 /** The one asset of each skeleton, the native coin's included. */
@@ -51,10 +51,10 @@ export const SYMBOLS = stateTable<SymbolSkeleton, ValueOf<typeof SKELETON_RECORD
   id: (skeleton) => toHex(encodeText(skeleton)),
 })
 
-/** Digits that pass for letters. */
+/** Digits that look like letters. */
 const LOOK_ALIKES: Readonly<Record<string, string>> = { '0': 'O', '1': 'I', '2': 'Z', '5': 'S', '8': 'B' }
 
-/** A symbol with the digits that pass for letters written as these letters: two symbols of one skeleton look alike. */
+/** Replaces digits by the letters they look like. Two symbols with one skeleton look alike. */
 export function skeletonOf(symbol: TokenSymbol): SymbolSkeleton {
   return symbol.replace(/[01258]/g, (digit) => LOOK_ALIKES[digit] as string) as SymbolSkeleton
 }
@@ -64,14 +64,14 @@ export function kindOfToken({ kind }: Pick<Token, 'kind'>): TokenKind {
   return TOKEN_KINDS[kind] as TokenKind
 }
 
-/** A token with the name that others refer to it by. */
+/** A token and the names that refer to it. */
 export interface NamedToken {
   readonly symbol: TokenSymbol
   readonly asset: Hash
   readonly token: Token
 }
 
-/** The token of a symbol, or `token/unknown`. The native coin is no token. */
+/** The token of a symbol, or `token/unknown`. The native coin is not a token. */
 export function tokenOf(view: StateView, symbol: TokenSymbol): NamedToken | Fault {
   const asset = tokenAsset(symbol)
   const token = view.get(TOKENS, asset)
@@ -91,7 +91,7 @@ export function knownAsset(view: StateView, symbol: TokenSymbol, coin: Pick<Coin
   return 'code' in named ? named : { asset }
 }
 
-/** The asset of a symbol if it may be traded: {@link knownAsset}, and `token/frozen` for a token that is frozen. */
+/** The asset of a symbol if it can be traded: {@link knownAsset}, or `token/frozen`. */
 export function usableAsset(view: StateView, symbol: TokenSymbol, coin: Pick<CoinRules, 'symbol'>): KnownAsset | Fault {
   const known = knownAsset(view, symbol, coin)
   if ('code' in known || known.asset === NATIVE_ASSET) return known

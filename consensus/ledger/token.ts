@@ -36,7 +36,7 @@ const tokenMint: KindHandler<'token_mint'> = {
   },
 }
 
-/** Mints units of a token to somebody, up to the most that may be minted. */
+/** Mints units of a token to an address, up to its maximum supply. */
 export function issue(
   overlay: Overlay,
   named: NamedToken,
@@ -53,7 +53,8 @@ const tokenBurn: KindHandler<'token_burn'> = {
   apply: ({ overlay }, { body: { sender, payload } }) => {
     const named = tokenOf(overlay, payload.symbol)
     if ('code' in named) return named
-    // What is burned of a bridged token would lie in its vault for ever, and the books of both sides would part.
+    // Burning a bridged token would leave its backing in the vault for ever, and the records of the two chains would
+    // differ.
     const { asset } = named
     const refused =
       checkKind(named, 'plain', 'stable') ?? debitAsset(overlay, { address: sender, asset }, payload.amount)
@@ -96,20 +97,22 @@ const tokenIssuer: KindHandler<'token_issuer'> = {
   apply: ({ overlay }, { body: { sender, payload } }) => {
     const named = tokenOf(overlay, payload.symbol)
     if ('code' in named) return named
-    const refused = checkIssuer(named, sender) ?? checkHeir(overlay, named, payload.issuer)
+    const refused = checkIssuer(named, sender) ?? checkNewIssuer(overlay, named, payload.issuer)
     if (refused !== null) return refused
     overlay.put(TOKENS, named.asset, { ...named.token, issuer: payload.issuer })
     return null
   },
 }
 
-/** A frozen token must keep somebody who can lift it; a token handed to no account could be lost by a slip. */
-function checkHeir(overlay: Overlay, named: NamedToken, issuer: Address): Fault | null {
+/**
+ * A frozen token needs an issuer to unfreeze it. A new issuer needs an account, so that no mistyped address gets it.
+ */
+function checkNewIssuer(overlay: Overlay, named: NamedToken, issuer: Address): Fault | null {
   if (issuer === NOBODY) return checkUnfrozen(named)
   return overlay.get(ACCOUNTS, issuer) === undefined ? fault('ledger/no-account') : null
 }
 
-/** Tokens: what they are, and who holds them. */
+/** Tokens and their balances. */
 export const tokenModule = {
   name: 'tokens',
   tables: [anyTable(TOKENS), anyTable(SYMBOLS), anyTable(TOKEN_BALANCES)],

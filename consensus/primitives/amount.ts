@@ -2,20 +2,19 @@ import { assert } from './assert.ts'
 import { fault } from './fault.ts'
 import { fail, ok, type Result } from './result.ts'
 
-/** Unsigned base units of one asset, at most {@link AMOUNT_MAX}. Made by {@link amount} or a parser alone. */
+/** Unsigned base units of one asset, at most {@link AMOUNT_MAX}. Only {@link amount} and the parsers make one. */
 export type Amount = bigint & { readonly __amount: unique symbol }
 
 /** Largest amount on the wire: uint128. */
 export const AMOUNT_MAX = (1n << 128n) - 1n
-/** Exclusive bound of any asset's supply and of any amount in a transaction. */
+/** Exclusive bound of an asset's supply and of an amount in a transaction. */
 export const SUPPLY_BOUND = 1n << 112n
-/** Exclusive bound of an intermediate product. */
 const PRODUCT_BOUND = 1n << 256n
 
-/** Longest text that is read as an amount at all. */
+/** Longer text is refused before it is parsed. */
 const TEXT_CHARS_MAX = 200
 
-/** Nothing. */
+/** Zero units. */
 export const ZERO = 0n as Amount
 
 /** Marks a number that our own arithmetic proved to be in range; out of range is a bug. */
@@ -34,7 +33,7 @@ export function subtract(a: Amount, b: Amount): Amount | undefined {
   return b > a ? undefined : ((a - b) as Amount)
 }
 
-/** Difference that the caller has already proved not to be negative. */
+/** Difference; the caller has proved that `a` is at least `b`. */
 export function subtractProven(a: Amount, b: Amount): Amount {
   assert(a >= b, `amount below zero: ${a} - ${b}`)
   return (a - b) as Amount
@@ -54,9 +53,7 @@ export function mulDivUp(a: bigint, b: bigint, divisor: bigint): bigint {
   return down * divisor === a * b ? down : down + 1n
 }
 
-/**
- * Decimal text of an amount without trailing zeros: 150000000 at 8 decimals is `1.5`.
- */
+/** Decimal text of an amount without trailing zeros: 150000000 at 8 decimals is `1.5`. */
 export function formatAmount(value: bigint, decimals: number): string {
   assert(value >= 0n, 'amounts are unsigned')
   const digits = value.toString().padStart(decimals + 1, '0')
@@ -65,10 +62,7 @@ export function formatAmount(value: bigint, decimals: number): string {
   return fraction === '' ? whole : `${whole}.${fraction}`
 }
 
-/**
- * Exact base units of decimal text. Digits beyond `decimals` are refused, never rounded, and so are signs,
- * exponents, blanks and superfluous leading zeros.
- */
+/** Exact base units of decimal text. Too many decimals, signs, exponents, blanks and leading zeros are refused. */
 export function parseAmount(text: string, decimals: number): Result<Amount> {
   const match = text.length > TEXT_CHARS_MAX ? null : /^(0|[1-9][0-9]*)(?:\.([0-9]+))?$/.exec(text)
   if (match === null) return fail(fault('amount/not-decimal', { text: text.slice(0, 64) }))

@@ -1,10 +1,10 @@
-/** What may be used: so much at once, refilled at so much a second. */
+/** A rate limit: at most `burst` at once, refilled by `perSecond`. */
 export interface Allowance {
   readonly burst: number
   readonly perSecond: number
 }
 
-/** A token bucket: an allowance and what is left of it. What is not used does not add up beyond the burst. */
+/** A token bucket. It never holds more than the burst. */
 export class Bucket {
   readonly #allowance: Allowance
   #left: number
@@ -16,34 +16,34 @@ export class Bucket {
     this.#atMs = nowMs
   }
 
-  /** What may be used now; below 0 where more was used than there was. */
+  /** What may be used now; negative after an overdraft. */
   left(nowMs: number): number {
     const { burst, perSecond } = this.#allowance
     const passedMs = Math.max(0, nowMs - this.#atMs)
     this.#left = Math.min(burst, this.#left + (passedMs * perSecond) / 1_000)
-    // A clock that was set back refills from there at once; waiting until it is where it was would refill nothing meanwhile.
+    // When the clock is set back, the bucket refills from the new time; waiting for the old time would stop the refill.
     this.#atMs = nowMs
     return this.#left
   }
 
-  /** How long to wait until so much may be used, in milliseconds; 0 is now. */
+  /** Milliseconds until `amount` may be used; 0 is now. */
   waitMs(amount: number, nowMs: number): number {
     const missing = amount - this.left(nowMs)
     return missing <= 0 ? 0 : Math.ceil((missing * 1_000) / this.#allowance.perSecond)
   }
 
-  /** Takes an amount that was already used; false once more is used than there was. */
+  /** Takes an amount that was already used, even if it is more than what is left; false after an overdraft. */
   spend(amount: number, nowMs: number): boolean {
     this.#left = this.left(nowMs) - amount
     return this.#left >= 0
   }
 
-  /** Takes an amount, or nothing and false where so much is not left. */
+  /** Takes an amount if there is enough; otherwise takes nothing and gives false. */
   take(amount: number, nowMs: number): boolean {
     return this.left(nowMs) >= amount && this.spend(amount, nowMs)
   }
 
-  /** Gives back an amount that turned out not to count. */
+  /** Gives back an amount that need not have been taken. */
   giveBack(amount: number, nowMs: number): void {
     this.#left = Math.min(this.#allowance.burst, this.left(nowMs) + amount)
   }

@@ -1,7 +1,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { assert } from './assert.ts'
 
-/** 32 zero bytes: "absent" wherever consensus holds a fixed 32-byte field. */
+/** 32 zero bytes. In a fixed 32-byte field they mean "absent". */
 export const ZERO_32 = new Uint8Array(32)
 /** {@link ZERO_32} in hex. */
 export const ZERO_HEX_32 = '0'.repeat(64)
@@ -11,10 +11,10 @@ export function toHex(bytes: Uint8Array): string {
   return bytesToHex(bytes)
 }
 
-/** Value of each lower-case hex digit by its character code; everything else is negative. */
+/** Value of each lower-case hex digit by its character code; -1 for every other character. */
 const DIGITS = Int8Array.from({ length: 128 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code)))
 
-/** Bytes of lower-case hex; throws on anything else, so untrusted text goes through {@link isHex} first. */
+/** Bytes of lower-case hex; throws on anything else, so check untrusted text with {@link isHex} first. */
 export function fromHex(hex: string): Uint8Array {
   const bytes = new Uint8Array(hex.length >> 1)
   writeHex(bytes, 0, hex)
@@ -31,12 +31,12 @@ export function writeHex(target: Uint8Array, offset: number, hex: string): void 
   }
 }
 
-/** Whether the text is exactly `byteLength` bytes of lower-case hex. */
+/** Whether the text is lower-case hex of exactly `byteLength` bytes. */
 export function isHex(text: string, byteLength: number): boolean {
   return text.length === byteLength * 2 && /^[0-9a-f]*$/.test(text)
 }
 
-/** Whether the text is lower-case hex of any number of whole bytes. */
+/** Whether the text is lower-case hex of whole bytes. */
 export function isHexBytes(text: string): boolean {
   return text.length % 2 === 0 && /^[0-9a-f]*$/.test(text)
 }
@@ -54,14 +54,14 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   return joined
 }
 
-/** Whether both hold the same bytes. Not constant-time: for public data only. */
+/** Whether both hold the same bytes. Not constant-time, so only for public data. */
 export function equal(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
   return true
 }
 
-/** Order of two byte strings of one length, as unsigned big-endian numbers: negative, zero or positive. */
+/** Compares two byte strings of equal length as unsigned big-endian numbers: negative, zero or positive. */
 export function compare(a: Uint8Array, b: Uint8Array): number {
   for (let i = 0; i < a.length; i++) {
     const difference = (a[i] as number) - (b[i] ?? 0)
@@ -70,18 +70,18 @@ export function compare(a: Uint8Array, b: Uint8Array): number {
   return a.length - b.length
 }
 
-/** A copy with its own memory, so that a view does not keep a large network buffer alive. */
+/** A copy with its own memory: a view would keep the whole network buffer alive. */
 export function copy(bytes: Uint8Array): Uint8Array {
   return Uint8Array.prototype.slice.call(bytes)
 }
 
-/** Little-endian bytes of an unsigned 32-bit number; out of range is a bug. */
+/** Little-endian bytes of a uint32; out of range is a bug. */
 export function uint32LE(value: number): Uint8Array {
   assert(Number.isInteger(value) && value >= 0 && value <= 0xffffffff, `${value} is not a uint32`)
   return Uint8Array.of(value, value >>> 8, value >>> 16, value >>> 24)
 }
 
-/** Eight bytes of a number at a time: byte by byte, a chain of headers would spend more on this than on its hashes. */
+/** Writes eight bytes at a time: checking headers byte by byte would spend more time here than on hashing. */
 const WORD = new DataView(new ArrayBuffer(8))
 const WORD_BYTES = new Uint8Array(WORD.buffer)
 
@@ -95,7 +95,7 @@ export function uintLE(value: bigint, length: number): Uint8Array {
     for (let i = 0; i < end; i++) bytes[at + i] = WORD_BYTES[i] as number
     rest >>= BigInt(8 * end)
   }
-  // The sentence is made only when it is needed: digits of a large number take longer than all the rest.
+  // The text is made only on failure: printing a large number takes longer than the rest of the function.
   if (rest !== 0n) assert(false, `${value} does not fit ${length} bytes`)
   return bytes
 }
@@ -105,7 +105,7 @@ export function uintBE(value: bigint, length: number): Uint8Array {
   return uintLE(value, length).reverse()
 }
 
-/** The unsigned integer that the bytes spell, most significant first. */
+/** Reads an unsigned big-endian integer. */
 export function readUintBE(bytes: Uint8Array): bigint {
   return bytes.length === 0 ? 0n : BigInt(`0x${toHex(bytes)}`)
 }

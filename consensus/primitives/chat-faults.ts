@@ -1,6 +1,6 @@
 import { type FaultRow, later, sender, unblamed } from './fault-row.ts'
 
-/** What goes wrong with chats and their keys. `param` names the field of the request that is to blame, null where none is. */
+/** Faults of chats and their API keys. `param` names the request field at fault, or is null. */
 export const CHAT_FAULTS = {
   'chat/off': sender('this node has no chat platform'),
   'chat/invalid-key': sender('the API key is not valid here: {reason}'),
@@ -12,7 +12,7 @@ export const CHAT_FAULTS = {
   'chat/context-length': sender(
     'the conversation has about {tokens} tokens; {model} takes {window}, {bound}, with room for the answer',
   ),
-  'chat/window-full': unblamed('there is no room for it in the window of the models'),
+  'chat/window-full': unblamed('the text does not fit the context window of the models'),
   'chat/unjudged': unblamed('not evaluated: the verdict cannot be read'),
   'chat/schema': unblamed('no answer followed the schema of response_format: {reason}'),
   'chat/rate-limited': later('{what} is used up; try again in {seconds} seconds'),

@@ -17,16 +17,16 @@ import { fail, ok, type Result } from './result.ts'
 import { decodeText, encodeText } from './text.ts'
 
 /**
- * SSZ as consensus uses it: containers, lists, byte strings and unsigned integers, serialisation only. The library
- * encodes; what is valid is decided by the strict decoding below, the limits in each type, and our own checks.
+ * SSZ serialisation as consensus uses it: containers, lists, byte strings and unsigned integers. The library only
+ * encodes. Validity is decided here: by the strict decoding below, the limits of each type and our own checks.
  */
 export type Codec<V> = Type<V>
-/** A codec of a value that is not a plain number or boolean. */
+/** A codec of anything but a plain number or boolean. */
 export type CompositeCodec<V> = CompositeType<V, unknown, unknown>
 /** The value that a codec reads and writes. */
 export type ValueOf<C> = C extends Type<infer V> ? V : never
 
-// The library would wrap numbers and cut byte strings silently; everything here refuses to be written out of range.
+// The library wraps numbers and cuts byte strings without an error. The types below throw instead.
 class CheckedUint extends UintNumberType {
   override value_serializeToBytes(
     output: Parameters<UintNumberType['value_serializeToBytes']>[0],
@@ -45,7 +45,7 @@ class CheckedUint extends UintNumberType {
     end: number,
   ): number {
     const value = super.value_deserializeFromBytes(data, start, end)
-    // Above 2^53 two encodings would read as one number.
+    // Above 2^53 two different encodings would give the same number.
     if (value > Number.MAX_SAFE_INTEGER) throw new RangeError('integer above 2^53 - 1')
     return value
   }
@@ -69,7 +69,7 @@ export const uint8: Codec<number> = new CheckedUint(1)
 export const uint16: Codec<number> = new CheckedUint(2)
 /** Unsigned 32-bit integer. */
 export const uint32: Codec<number> = new CheckedUint(4)
-/** Unsigned 64-bit integer that must stay below 2^53: times, counters. */
+/** Unsigned 64-bit integer below 2^53: times and counters. */
 export const safeUint64: Codec<number> = new CheckedUint(8)
 /** Unsigned 64-bit integer. */
 export const uint64: Codec<bigint> = new CheckedBigUint(8)
@@ -77,7 +77,7 @@ export const uint64: Codec<bigint> = new CheckedBigUint(8)
 export const uint128 = new CheckedBigUint(16) as unknown as Codec<Amount>
 /** Unsigned 256-bit integer: targets, work sums. */
 export const uint256: Codec<bigint> = new CheckedBigUint(32)
-/** One byte, 0 or 1; other bytes are malformed. */
+/** One byte; only 0 and 1 are well formed. */
 export const bool: Codec<boolean> = new BooleanType()
 
 /** A fixed number of bytes. The value is a view on the decoded buffer. */
@@ -90,12 +90,12 @@ export function byteList(limit: number): CompositeCodec<Uint8Array> {
   return mapped(new ByteListType(limit), unchanged, unchanged)
 }
 
-/** 32 bytes whose value is a branded hex string. */
+/** 32 bytes, read as a branded hex string. */
 export function hex32<Id extends string>(): CompositeCodec<Id> {
   return mapped(new ByteVectorType(32), fromHex, (bytes) => toHex(bytes) as Id)
 }
 
-/** At most `limit` bytes of printable UTF-8 whose value is a string that passes `accepts`. */
+/** At most `limit` bytes of printable UTF-8, read as a string that `accepts` allows. */
 export function text<T extends string = string>(
   limit: number,
   accepts: (value: string) => boolean = () => true,
@@ -107,7 +107,7 @@ export function text<T extends string = string>(
   }
   const write = (value: T): Uint8Array => {
     const bytes = encodeText(value)
-    // A lone surrogate is written as another character, so what is read back must be what was given.
+    // The encoder replaces a lone surrogate. Reading back reveals that.
     if (read(bytes) !== value) throw new RangeError('text outside its grammar')
     return bytes
   }
@@ -118,7 +118,7 @@ function unchanged(bytes: Uint8Array): Uint8Array {
   return bytes
 }
 
-/** A record of named fields in the order given. */
+/** A record of named fields in the given order. */
 export function container<Fields extends Record<string, Codec<unknown>>>(
   name: string,
   fields: Fields,
@@ -135,7 +135,7 @@ export function list<V>(element: Codec<V>, limit: number): CompositeCodec<readon
     : new ListCompositeType(element as never, limit)
   const size = type.value_serializedSize.bind(type)
   return Object.assign(type, {
-    // Called once for every encoding, before anything is written.
+    // The library calls this once for every encoding, before it writes anything.
     value_serializedSize: (value: readonly V[]) => {
       if (value.length > limit) throw new RangeError(`${value.length} elements exceed ${limit}`)
       return size(value as never)
@@ -143,15 +143,12 @@ export function list<V>(element: Codec<V>, limit: number): CompositeCodec<readon
   }) as unknown as CompositeCodec<readonly V[]>
 }
 
-/** Encodes a value that our own code made; a value out of range is a bug and throws. */
+/** Encodes a value that our own code made; throws on a value out of range. */
 export function encode<V>(codec: Codec<V>, value: V): Uint8Array {
   return codec.serialize(value)
 }
 
-/**
- * Decodes untrusted bytes: exact length, canonical offsets, limits, ranges and grammars, or the fault
- * `codec/malformed`. Byte fields of the value are views on `bytes`.
- */
+/** Decodes untrusted bytes strictly, or gives `codec/malformed`. Byte fields of the value are views on `bytes`. */
 export function decode<V>(codec: Codec<V>, bytes: Uint8Array): Result<V> {
   try {
     return ok(codec.deserialize(bytes, { reuseBytes: true }))
@@ -160,20 +157,20 @@ export function decode<V>(codec: Codec<V>, bytes: Uint8Array): Result<V> {
   }
 }
 
-/** Decodes bytes that this node wrote itself; damage throws, since no caller could mend it. Byte fields are views. */
+/** Decodes bytes that this node wrote; throws if they are damaged. Byte fields are views. */
 export function decodeOwn<V>(codec: Codec<V>, bytes: Uint8Array): V {
   return codec.deserialize(bytes, { reuseBytes: true })
 }
 
 function reasonOf(error: unknown): string {
   const said = error instanceof Error ? error.message : 'unreadable'
-  // What the engine says where the library reads past the end.
+  // The engine's message when the library reads past the end.
   return said.includes('DataView') ? 'it is cut off' : said.slice(0, 120)
 }
 
 type ByteArrayCodec = ByteVectorType | ByteListType
 
-/** A byte-string type with checked length whose value may be something else; the library has no such hook. */
+/** A byte-string type that checks lengths and maps its bytes to another value. The library has no hook for this. */
 function mapped<V>(
   type: ByteArrayCodec,
   toBytes: (value: V) => Uint8Array,

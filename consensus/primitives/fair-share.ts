@@ -1,16 +1,17 @@
-/** A network of many addresses may do as much as so many of them: of IPv6 a client may have all addresses of one. */
+/** How many clients' worth of limits one network gets. One customer may hold every address of an IPv6 network. */
 export const NETWORK_CLIENTS = 8
 
-/** Who holds a place: an address, and the network that it is in. A client with one address of a network may have many. */
+/** Who holds a place: a client address and its network. One client may use many addresses of its network. */
 export interface Holder {
   readonly network: string
   readonly address: string
 }
 
 /**
- * The items of which one makes room for a newcomer, where all places are taken: those of the network that has most of them, else of the
- * address of his own network that has. Empty where each has at most one more than he: then nothing is unfair. So however many places one
- * takes, who comes next gets as many.
+ * The items of which one must give way to a newcomer when all places are taken. They belong to the network with the
+ * most items, or else to the address with the most items in the newcomer's network. Empty if no other group holds at
+ * least two more than the newcomer's: the places are shared fairly. So one client that takes all places cannot keep
+ * others out.
  */
 export function heldTooMany<T extends { readonly holder: Holder }>(
   items: Iterable<T>,

@@ -1,6 +1,6 @@
 /**
- * One thing that can be refused. `blame` says whether the sender of the bytes must have known better (peers are scored by it),
- * `retry` whether the same bytes may be accepted later. `says` names the facts of the case in braces.
+ * One kind of refusal. `blame`: whether the sender could have known better; peers are scored by it. `retry`: whether
+ * the same bytes may be accepted later. `says` is the message, with the details of the fault in braces.
  */
 export interface FaultRow {
   readonly blame: 'sender' | 'none'
@@ -8,17 +8,17 @@ export interface FaultRow {
   readonly says: string
 }
 
-/** Refuses what its sender must have known better. */
+/** The sender should have known better. */
 export function sender(says: string): FaultRow {
   return { blame: 'sender', retry: false, says }
 }
 
-/** Refuses what its sender could not have known. */
+/** The sender could not have known. */
 export function unblamed(says: string): FaultRow {
   return { blame: 'none', retry: false, says }
 }
 
-/** Refuses what may be accepted later as it is. */
+/** The same bytes may be accepted later. */
 export function later(says: string): FaultRow {
   return { blame: 'none', retry: true, says }
 }

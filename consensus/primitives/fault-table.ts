@@ -6,7 +6,7 @@ import { MINING_FAULTS } from './mining-faults.ts'
 import { NETWORK_FAULTS } from './network-faults.ts'
 import { OUTSIDE_FAULTS } from './outside-faults.ts'
 
-/** The one table of everything that can be refused, by code: see {@link FaultRow}. */
+/** Everything that can be refused, by code: see {@link FaultRow}. */
 export const FAULT_TABLE = {
   'amount/not-decimal': sender('"{text}" is not a plain decimal number'),
   'amount/too-many-decimals': sender('"{text}" has more than {decimals} decimals'),
@@ -84,10 +84,10 @@ export const FAULT_TABLE = {
     'the block is off the best chain and its branch has far less work; it is taken when the work of the whole branch is shown',
   ),
   'chain/snapshot-too-light': later(
-    'the block at height {height} whose state is offered has no more work than the best chain; it is not followed',
+    'the snapshot at height {height} has no more work than the best chain, so it is not used',
   ),
   'chain/state-unproven': later(
-    'what lies on the disk was not found to be the state of the block at height {height}; it is given up and fetched again',
+    'the state on the disk is not proven to be that of the block at height {height}; it is dropped and fetched again',
   ),
   'chain/unverified': later('the signatures of the block could not be checked just now: {reason}'),
   'chain/stopped': later('the node is stopping'),
@@ -97,7 +97,7 @@ export const FAULT_TABLE = {
   'mempool/full': later('the mempool is full; a fee rate above {minFeeRate} would be accepted'),
   'mempool/account-limit': later('the account has {count} transactions waiting; {countMax} are allowed'),
   'mempool/account-unpaid': later(
-    'the account has had {countMax} transactions taken in that are not mined; {perBlock} more are with every block',
+    'this node has accepted {countMax} transactions of the account that are not mined; it accepts {perBlock} more with every block',
   ),
   'mempool/fee-too-low': sender(
     'the fee of {feeText} is too low; at least {leastText} is accepted for this transaction',
@@ -154,7 +154,7 @@ export const FAULT_TABLE = {
   'rpc/withdrawal-not-found': sender('there is no withdrawal {id} here'),
   'rpc/no-market': unblamed('this node sells no services'),
 
-  'config/unknown-key': sender('{key} in the {source} is nothing that this command knows; did you mean {suggestion}?'),
+  'config/unknown-key': sender('this command does not know {key} in the {source}; did you mean {suggestion}?'),
   'config/value': sender('{key} is "{value}"; allowed: {allowed}'),
   'config/file': sender('the file {path} cannot be used: {reason}'),
   'cli/usage': sender('{reason}'),
@@ -217,7 +217,7 @@ export const FAULT_TABLE = {
     'the data folder {folder} has schema {found}, this release reads {expected}; use the release that wrote it, or choose another with --data-dir',
   ),
   'storage/other-rules': unblamed(
-    'the chain in the data folder {folder} stands at height {height}, past a height from which this release has other rules than the one that wrote it; move chain and network.json in it away, and the chain is fetched anew',
+    'the chain in the data folder {folder} was written under other rules than those of this release up to its height {height}; move chain and network.json in the folder away, and the chain is fetched again',
   ),
   'storage/stale-indexes': unblamed(
     'the indexes of the data folder {folder} are unfinished or those of another release; rebuild them with: npx --no farthing reindex{flags}',
@@ -226,7 +226,7 @@ export const FAULT_TABLE = {
     'this node does not hold what was in block {height}: it has bodies from height {bodiesFrom} on and witnesses from {witnessesFrom} on; ask a node that keeps more',
   ),
   'storage/past-unknown': unblamed(
-    'this node knows what came of blocks from height {from} on, since it began from a snapshot or made its indexes anew; ask a node that executed all of them',
+    'this node knows the outcome of blocks only from height {from} on, since it began from a snapshot or rebuilt its indexes; ask a node that executed all blocks',
   ),
   'storage/not-initialised': unblamed(
     'the data folder {folder} holds no chain; make one with: npx --no farthing init{flags}',
@@ -237,5 +237,5 @@ export const FAULT_TABLE = {
   'storage/full': unblamed('the disk of {folder} is full or failing: {reason}; free some space and start again'),
 } as const satisfies Record<string, FaultRow>
 
-/** Every internal fault code, `area/what-is-wrong`. */
+/** Every internal fault code, in the form `area/what-is-wrong`. */
 export type FaultCode = keyof typeof FAULT_TABLE

@@ -1,10 +1,10 @@
 import type { FaultRow } from './fault-row.ts'
 import { FAULT_TABLE, type FaultCode } from './fault-table.ts'
 
-/** What a fault can say about itself: plain values that survive JSON. */
+/** The details of a fault: plain values that survive JSON. */
 export type FaultDetail = Readonly<Record<string, string | number | boolean | readonly string[] | null>>
 
-/** A refusal as a value: a stable code and the facts of this case. Frozen, cheap to make, never thrown. */
+/** A refusal as a value: a stable code and the details of this case. It is frozen, cheap to make, and never thrown. */
 export interface Fault {
   readonly code: FaultCode
   readonly detail: FaultDetail
@@ -17,12 +17,12 @@ export function fault(code: FaultCode, detail: FaultDetail = NO_DETAIL): Fault {
   return Object.freeze({ code, detail })
 }
 
-/** What the table says of this code: blame, retry, sentence. */
+/** Blame, retry and message of a code. */
 export function faultRow(code: FaultCode): FaultRow {
   return FAULT_TABLE[code]
 }
 
-/** The fault as one English sentence, its details filled in. */
+/** The fault as one English sentence with its details filled in. */
 export function faultMessage({ code, detail }: Fault): string {
   return FAULT_TABLE[code].says.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = detail[name]

@@ -1,6 +1,6 @@
 /**
- * Identifiers are lower-case hex strings inside the program: immutable, comparable with ===, usable as map keys.
- * Bytes exist at the encoding and hashing edges alone. Each brand is made by its decoder.
+ * Inside the program, identifiers are lower-case hex strings: immutable, comparable with ===, usable as map keys. Bytes
+ * appear only where they are encoded or hashed. The decoder of each identifier makes its brand.
  */
 declare const brand: unique symbol
 

@@ -1,6 +1,6 @@
 import { unblamed } from './fault-row.ts'
 
-/** What transactions fail with on chain, once they are paid for: the part of the table that ledgers use. */
+/** Why a transaction fails on chain. Its fee is still paid. */
 export const LEDGER_FAULTS = {
   'ledger/no-account': unblamed('the receiving account does not exist and the create bit is not set'),
   'ledger/insufficient-balance': unblamed('the account holds too little for this'),

@@ -1,4 +1,3 @@
-/** An entry between the one used before it and the one used after it. */
 interface Entry<K, V> {
   readonly key: K
   value: V
@@ -7,9 +6,9 @@ interface Entry<K, V> {
 }
 
 /**
- * A map that keeps its `limit` most recently used entries. The order of use is a list of its own: kept as the order of a `Map`,
- * each read would leave a gap in it, and an iterator that stands still to spare the walk over gaps keeps every table that the
- * `Map` has outgrown.
+ * A map that keeps its `limit` most recently used entries. A linked list holds the order of use. The order of the `Map`
+ * itself would not do: moving an entry to its end leaves a gap at each read, and an iterator kept open to skip the gaps
+ * keeps every table that the `Map` has outgrown.
  */
 export class LruMap<K, V> {
   readonly #entries = new Map<K, Entry<K, V>>()

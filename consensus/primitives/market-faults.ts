@@ -1,6 +1,6 @@
 import { type FaultRow, later, sender, unblamed } from './fault-row.ts'
 
-/** What the market refuses: services, payments on both rails, facilitators. */
+/** Faults of services, payments on both rails, and facilitators. */
 export const MARKET_FAULTS = {
   'service/not-found': sender('there is no service {serviceId} here'),
   'service/invalid-request': sender('unusable request: {reason}'),
@@ -40,7 +40,7 @@ export const MARKET_FAULTS = {
     'nothing is sold before the payout address {address} has coins: send it some, or mine to it; a node that still catches up may not have seen them yet',
   ),
   'market/shared-keys': unblamed(
-    'another node of this devnet sells by the keys that every devnet has, so this one sells nothing: a new --data-dir with --dev-key 3 (to 6) has its own',
+    'another node of this devnet sells with the same development key, so this node sells nothing: a new --data-dir with --dev-key 3 (to 6) has its own key',
   ),
   'market/registration-failed': unblamed(
     'the registration of {part} was mined and failed with {outcome}; it is tried again in an hour',

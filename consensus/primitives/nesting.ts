@@ -1,4 +1,4 @@
-/** Whether a value of JSON is nested deeper than so many levels. It does not call itself: a small body can be nested deeper than calls can. */
+/** Whether JSON is nested deeper than `levels`. A loop: even a small body can be nested deeper than the call stack. */
 export function isDeeperThan(levels: number, value: unknown): boolean {
   const left: { readonly value: unknown; readonly level: number }[] = [{ value, level: 0 }]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {

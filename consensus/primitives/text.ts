@@ -1,6 +1,4 @@
-/**
- * Text in consensus: printable UTF-8. Validity is ours, so that no runtime's decoder can split the chain.
- */
+/** Text in consensus is printable UTF-8. The check is our own: differing decoders would split the chain. */
 
 /** Whether every byte is printable ASCII, 0x20 to 0x7e. */
 export function isPrintableAscii(bytes: Uint8Array): boolean {
@@ -8,8 +6,8 @@ export function isPrintableAscii(bytes: Uint8Array): boolean {
 }
 
 /**
- * Decodes well-formed UTF-8 (Unicode 16, table 3-7: no overlong forms, no surrogates, at most U+10FFFF) without
- * characters that cannot be seen: they could make one registry entry look like another. Undefined for anything else.
+ * Decodes well-formed UTF-8 (Unicode 16, table 3-7: no overlong forms, no surrogates, at most U+10FFFF). Invisible
+ * characters are refused: they could make one registry entry look like another. Undefined if refused.
  */
 export function decodeText(bytes: Uint8Array): string | undefined {
   let text = ''
@@ -30,7 +28,7 @@ export function encodeText(text: string): Uint8Array {
   return new TextEncoder().encode(text)
 }
 
-/** Whether consensus takes the text in a field of at most so many bytes. */
+/** Whether consensus accepts the text in a field of at most `bytesMax` bytes. */
 export function fitsText(text: string, bytesMax: number): boolean {
   const bytes = encodeText(text)
   return bytes.length <= bytesMax && decodeText(bytes) === text
@@ -58,10 +56,7 @@ function readSequence(bytes: Uint8Array, start: number, length: number): number 
   return codePoint < (LEAST_CODE_POINT[length] as number) || codePoint > 0x10ffff || surrogate ? undefined : codePoint
 }
 
-/**
- * Code points that no text may hold, as ranges: controls, soft hyphen, every space but U+0020, joiners, directional marks,
- * fillers, separators, annotations, tags.
- */
+/** Code points that no text may hold: controls, all spaces but U+0020, joiners, directional marks, fillers, tags. */
 const INVISIBLE: readonly (readonly [number, number])[] = [
   [0x00, 0x1f],
   [0x7f, 0xa0],

@@ -3,13 +3,13 @@ import { makeLeaf, PAGE_SLOTS } from './page.ts'
 import { HASH_BYTES, leavesIn, slotAt } from './page-form.ts'
 
 /**
- * The leaves of a proven tree, for lookups in any order: records come in that of their keys, which is none in the tree. A leaf is
- * held as its whole hash, which commits to path and value hash: of a part of either, an attacker who mines both a true and a false
- * record would find two that are alike.
+ * The leaves of a proven tree, to look records up in any order: the order of keys is not that of the tree. The whole
+ * leaf hash is kept; it commits to path and value hash. With only a part of it, an attacker could search for a true and
+ * a false record that are alike in that part.
  */
 export class LeafTable {
   readonly #hashes: Uint8Array
-  /** Number of a leaf, counted from 1, by its hash and the seed; the next free place where that is taken. */
+  /** Hash table with linear probing, seeded by the constructor. It holds the numbers of leaves, counted from 1. */
   readonly #places: Uint32Array
   readonly #mask: number
   readonly #shift: number
@@ -18,8 +18,9 @@ export class LeafTable {
   #count = 0
 
   /**
-   * For so many leaves at most. `seed`: 8 bytes or more which those who made the leaves could not know, as the root over them: else
-   * accounts whose leaves lie side by side, found by trying keys, would make each look-up as long as they are many.
+   * For at most `most` leaves. `seed` has 8 bytes or more that the makers of the leaves could not know, such as the
+   * root over them. Otherwise an attacker could try keys until many leaves share one place, and each look-up would walk
+   * through all of them.
    */
   constructor(most: number, seed: Uint8Array) {
     const bits = Math.ceil(Math.log2(2 * most + 2))
@@ -28,12 +29,12 @@ export class LeafTable {
     this.#places = new Uint32Array(places)
     this.#mask = places - 1
     this.#shift = 32 - bits
-    // Odd, so that no bit of a hash is lost.
+    // Odd factors, so that no bit of a hash is lost.
     this.#factors = [wordAt(seed, 0) | 1, wordAt(seed, 4) | 1]
     this.#most = most
   }
 
-  /** Takes in the leaves of a page; false where there is no room for them. */
+  /** Adds the leaves of a page; false if there is no room for them. */
   add(form: Uint8Array): boolean {
     const leaves = leavesIn(form)
     for (let slot = 0; slot < PAGE_SLOTS; slot++) {
@@ -51,7 +52,7 @@ export class LeafTable {
     return true
   }
 
-  /** Whether a leaf with this path and value hash was taken in. */
+  /** Whether a leaf with this path and value hash was added. */
   has(path: Uint8Array, value: Uint8Array): boolean {
     const { hash } = makeLeaf({ path, value })
     for (let place = this.#placeOf(hash); this.#places[place] !== 0; place = (place + 1) & this.#mask) {
@@ -60,7 +61,7 @@ export class LeafTable {
     return false
   }
 
-  /** Without views: a large state has millions of leaves. */
+  /** Compares without views: a large state has millions of leaves. */
   #is(at: number, hash: Uint8Array): boolean {
     for (let i = 0; i < HASH_BYTES; i++) if (this.#hashes[at + i] !== hash[i]) return false
     return true
@@ -72,7 +73,7 @@ export class LeafTable {
   }
 }
 
-/** Four bytes as a number; without views or lists, for a large state has millions of leaves. */
+/** Four bytes as a number, without views or arrays: a large state has millions of leaves. */
 function wordAt(bytes: Uint8Array, at: number): number {
   const low = (bytes[at] as number) | ((bytes[at + 1] as number) << 8)
   return low | ((bytes[at + 2] as number) << 16) | ((bytes[at + 3] as number) << 24)

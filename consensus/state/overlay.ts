@@ -9,10 +9,10 @@ interface Entry {
   readonly value: unknown
 }
 
-/** Records between two yields of {@link Overlay.diff}: few, for one may be a list of tens of kilobytes. */
+/** Records between two yields of {@link Overlay.diff}. Few, since one record may be a list of tens of kilobytes. */
 const RECORDS_PER_STEP = 32
 
-/** A record's value before and after a stretch of work. */
+/** A record's value at a mark and at the present. */
 export interface ValueChange {
   readonly table: AnyStateTable
   readonly key: StateKey
@@ -21,8 +21,8 @@ export interface ValueChange {
 }
 
 /**
- * Copy-on-write journal over a view: a block is executed on it, a failed transaction is reverted to its mark, and what
- * is left at the end is the block's diff. The base view is never touched.
+ * Copy-on-write journal over a view. A block is executed on it, a failed transaction is reverted to its mark, and the
+ * rest is the block's diff. The base view is never changed.
  */
 export class Overlay implements StateView {
   readonly #base: StateView
@@ -50,7 +50,7 @@ export class Overlay implements StateView {
     return this.#journal.length
   }
 
-  /** Takes back everything written since the mark. */
+  /** Undoes everything written since the mark. */
   revert(mark: number): void {
     while (this.#journal.length > mark) {
       const { key, previous } = this.#journal.pop() as { key: StateKey; previous: Entry }
@@ -58,7 +58,7 @@ export class Overlay implements StateView {
     }
   }
 
-  /** Each record written since the mark, once, with its value then and now. */
+  /** Each record written since the mark, once, with its value then and at the present. */
   changesSince(mark: number): readonly ValueChange[] {
     const first = new Map<StateKey, Entry>()
     for (let i = mark; i < this.#journal.length; i++) {
@@ -73,7 +73,7 @@ export class Overlay implements StateView {
     }))
   }
 
-  /** The diff against the base view, in key order; records that ended as they began are left out. Yields now and then. */
+  /** The diff against the base view, in key order, without records that ended as they began. */
   *diff(): Generator<void, readonly StateChange[]> {
     const changes: StateChange[] = []
     let seen = 0

@@ -3,21 +3,22 @@ import { INNER, makeLeaf, PAGE_ROOT, PAGE_SLOTS, Page } from './page.ts'
 import { FORM_HEAD_BYTES, formBytes, HASH_BYTES, innerIn, leavesIn, slotAt } from './page-form.ts'
 import { nibbleOf, type PageId, pageBelow, ROOT_PAGE } from './tree.ts'
 
-/** A page of the tree as somebody else gave it. */
+/** A page of the tree from an untrusted source. */
 export interface GivenPage {
   readonly id: PageId
   readonly form: Uint8Array
 }
 
-/** A page below another, and what it must hash to. */
+/** A page that must come, with its hash. */
 export interface ExpectedPage {
   readonly id: PageId
   readonly hash: Uint8Array
 }
 
 /**
- * What given pages hash to, in order: worked out from their leaves and from the hashes of the pages below, for nothing else in
- * a form is to be trusted. Undefined for a form that no page has, and for one with a leaf that belongs elsewhere.
+ * What given pages hash to, in their order. The hashes are computed from the leaves and the hashes of the pages below;
+ * nothing else in a form can be trusted. Undefined for a form that no page can have, and for a page with a leaf that
+ * belongs elsewhere.
  */
 export function hashesOfGiven(given: readonly GivenPage[]): readonly (Uint8Array | undefined)[] {
   const pages = given.map(rebuilt)
@@ -25,7 +26,7 @@ export function hashesOfGiven(given: readonly GivenPage[]): readonly (Uint8Array
   return pages.map((page, i) => {
     const { id, form } = given[i] as GivenPage
     if (page === undefined || !equal(page.form(), form)) return undefined
-    // A page with a single leaf would be that leaf, a level up.
+    // A page with a single leaf does not exist: the leaf stands in the page above.
     return id === ROOT_PAGE || page.kind(PAGE_ROOT) === INNER ? page.hash(PAGE_ROOT) : undefined
   })
 }
@@ -43,23 +44,23 @@ function pagesBelow({ id, form }: GivenPage): readonly ExpectedPage[] {
 }
 
 /**
- * Goes through a tree from the root on, in the order of page ids: the pages above say which page comes next and what it hashes to,
- * so that nothing is taken that the root does not prove.
+ * Walks through a tree from its root, in the order of page ids. The proven pages above say which page comes next and
+ * what it must hash to, so nothing is taken that the root does not prove.
  */
 export class PageWalk {
-  /** What comes, the next one last. */
+  /** Pages to come, the next one last. */
   readonly #expected: ExpectedPage[]
 
   private constructor(expected: readonly ExpectedPage[]) {
     this.#expected = [...expected]
   }
 
-  /** From the root page on. */
+  /** A walk that begins at the root page. */
   static from(root: Uint8Array): PageWalk {
     return new PageWalk([{ id: ROOT_PAGE, hash: root }])
   }
 
-  /** Behind a page: what is below it, then what is right of the way to it. The pages of that way must be proven. */
+  /** A walk that goes on after a page. The pages on the path to it must be proven. */
   static behind(after: PageId, formOf: (id: PageId) => Uint8Array | undefined): PageWalk {
     const expected: ExpectedPage[] = []
     for (let depth = 0; depth <= after.length; depth++) {
@@ -72,17 +73,17 @@ export class PageWalk {
     return new PageWalk(expected)
   }
 
-  /** What comes next; undefined at the end. */
+  /** The page that comes next; undefined at the end. */
   get next(): ExpectedPage | undefined {
     return this.#expected.at(-1)
   }
 
-  /** Whether the tree has no page with this id, which comes behind all that were taken. */
+  /** Whether the tree has no page with this id. The id must come after all pages taken so far. */
   skips(id: PageId): boolean {
     return this.next === undefined || id < this.next.id
   }
 
-  /** Takes the next page, with what {@link hashesOfGiven} says of it; false, and nothing is taken, if that is not the next one. */
+  /** Takes the next page, with its hash from {@link hashesOfGiven}. If it is another page, takes nothing: false. */
   take(page: GivenPage, hash: Uint8Array | undefined): boolean {
     const { next } = this
     if (next?.id !== page.id || hash === undefined || !equal(hash, next.hash)) return false
@@ -92,7 +93,6 @@ export class PageWalk {
     return true
   }
 
-  /** A walk that stands where this one does. */
   copy(): PageWalk {
     return new PageWalk(this.#expected)
   }
@@ -105,9 +105,7 @@ export function leafCount(form: Uint8Array): number {
   return count
 }
 
-/**
- * Whether the tree has a leaf with this path and value hash. `formOf` gives the forms of its pages, which must be proven.
- */
+/** Whether the tree has a leaf with this path and value hash. `formOf` gives its pages, which must be proven. */
 export function hasLeaf(
   formOf: (id: PageId) => Uint8Array | undefined,
   path: Uint8Array,
@@ -125,7 +123,7 @@ export function hasLeaf(
   return false
 }
 
-/** Without views: a large state has millions of leaves. */
+/** Compares without views: a large state has millions of leaves. */
 function isLeaf(form: Uint8Array, at: number, path: Uint8Array, valueHash: Uint8Array): boolean {
   for (let i = 0; i < HASH_BYTES; i++) {
     if (form[at + i] !== path[i] || form[at + HASH_BYTES + i] !== valueHash[i]) return false
@@ -133,7 +131,7 @@ function isLeaf(form: Uint8Array, at: number, path: Uint8Array, valueHash: Uint8
   return true
 }
 
-/** The page made anew of its leaves and the hashes of the pages below. */
+/** The page, built from its leaves and the hashes of the pages below; undefined if the form is not sound. */
 function rebuilt({ id, form }: GivenPage): Page | undefined {
   if (form.length < FORM_HEAD_BYTES) return undefined
   const [leaves, inner] = [leavesIn(form), innerIn(form)]

@@ -4,29 +4,29 @@ import { assert } from '../primitives/assert.ts'
 import { copy, equal } from '../primitives/bytes.ts'
 import { FORM_HEAD_BYTES, formBytes, HASH_BYTES, innerIn, leavesIn, pairAt, pairHasLeaf, slotAt } from './page-form.ts'
 
-/** A record in the tree: the path of its key and the hash of its value, and what the two hash to. */
+/** A record in the tree: the path of its key, the hash of its value, and the hash of both. */
 export interface Leaf {
   readonly path: Uint8Array
   readonly value: Uint8Array
   readonly hash: Uint8Array
 }
 
-/** What a node of a page is: nothing, the only leaf below it, or a node above at least two. */
+/** Kinds of a node: nothing below it. */
 export const EMPTY = 0
-/** The only leaf below it. */
+/** A single leaf below it. */
 export const SINGLE = 1
-/** A node above at least two leaves. */
+/** At least two leaves below it. */
 export const INNER = 2
 
 /** Slots of a page. */
 export const PAGE_SLOTS = 16
-/** Levels of the tree in a page. */
+/** Levels of the tree in one page. */
 export const PAGE_LEVELS = 4
-/** The nodes of a page are numbered as in a heap: 1 is the root, 2n and 2n + 1 are below n, the slots are 16 to 31. */
+/** Nodes are numbered as in a heap: 1 is the root, 2n and 2n + 1 are below n, and 16 to 31 are the slots. */
 export const PAGE_ROOT = 1
 
 const NODES = 2 * PAGE_SLOTS
-/** Pairs of slots side by side, and the node above the first of them. */
+/** Pairs of neighbouring slots. It is also the number of the node above the first pair. */
 const PAIRS = PAGE_SLOTS / 2
 const WORD_BYTES = 4
 const HASH_WORDS = HASH_BYTES / WORD_BYTES
@@ -34,7 +34,7 @@ const NODE_TAG = nodeTag('stateNode')
 const NODE_TAG_WORDS = new Uint32Array(Uint8Array.from(NODE_TAG).buffer)
 const NOTHING = new Uint8Array(FORM_HEAD_BYTES)
 
-/** Slots below each node, a bit each. */
+/** Slots below each node, one bit each. */
 const SLOTS_BELOW = Uint16Array.from({ length: NODES }, (_, node) => {
   const first = 1 << levelOf(node)
   const width = PAGE_SLOTS / first
@@ -45,31 +45,32 @@ function levelOf(node: number): number {
   return 31 - Math.clz32(node)
 }
 
-/** What a page under change has beside the form that it began with. */
+/** What a changed page has beside its stored form. */
 interface Draft {
-  /** Hashes of the page's nodes, from this word on; those of a node that is not known say nothing. */
+  /** Hashes of the page's nodes, from word `at` on. Only those of known nodes are valid. */
   readonly words: Uint32Array
   readonly at: number
-  /** Nodes whose hashes are up to date, a bit each. */
+  /** Nodes whose hashes are up to date, one bit each. */
   known: number
-  /** Leaves set since, by slot. */
+  /** Leaves set since the draft began, by slot. */
   readonly leaves: (Leaf | undefined)[]
 }
 
 /**
- * A page holds four levels of the state tree: sixteen slots, each empty, a leaf, or the root of the page below, and the
- * nodes above them. A subtree with a single leaf IS that leaf; a missing side is hashed as zeros. Pages are how this node
- * keeps the tree; consensus knows the tree alone. A page is changed only by whoever made it, before it is shared.
+ * A page holds four levels of the state tree: sixteen slots and the nodes above them. A slot is empty, a leaf, or the
+ * root of the page below. A subtree with a single leaf IS that leaf; an empty side is hashed as zeros. Pages are how
+ * this node stores the tree; consensus knows only the tree. Only the maker of a page may change it, and only before it
+ * is shared.
  *
- * A full block goes through thousands of pages and needs one way of each. So a page at rest is nothing but its stored form,
- * and one that changes begins with the hashes in there: no leaf is hashed for being read.
+ * A full block reads thousands of pages, and only one path in each. So an unchanged page is just its stored form, and a
+ * change begins with the hashes stored there: a read hashes no leaf.
  */
 export class Page {
   #form: Uint8Array
-  /** Slots with leaves and slots with pages below, a bit each. */
+  /** Slots with leaves, and slots with pages below, one bit each. */
   #leaves: number
   #inner: number
-  /** Undefined while the form says everything. */
+  /** Undefined while the page is unchanged. */
   #draft: Draft | undefined = undefined
 
   private constructor(form: Uint8Array) {
@@ -82,9 +83,9 @@ export class Page {
     return new Page(NOTHING)
   }
 
-  /** The page of a stored form, which must not change from then on. */
+  /** The page of a stored form. The form must not change afterwards. */
   static ofForm(form: Uint8Array): Page {
-    // Hashes are copied as words.
+    // Hashes are copied as words, so the form must be aligned to words.
     const page = new Page(form.byteOffset % WORD_BYTES === 0 ? form : copy(form))
     const sound = (page.#leaves & page.#inner) === 0 && form.length === formBytes(page.#leaves, page.#inner)
     assert(sound, 'a stored page does not decode')
@@ -105,7 +106,6 @@ export class Page {
     return new Page(this.form())
   }
 
-  /** What stands in a slot. */
   slotKind(slot: number): number {
     return this.kind(PAGE_SLOTS + slot)
   }
@@ -120,7 +120,6 @@ export class Page {
     return true
   }
 
-  /** The leaf in a slot, if that is what it holds. */
   leafAt(slot: number): Leaf | undefined {
     if (!this.#isLeaf(slot)) return undefined
     return this.#draft?.leaves[slot] ?? makeLeaf(this.#leafOfForm(slot))
@@ -140,7 +139,6 @@ export class Page {
     this.#set(slot, EMPTY)
   }
 
-  /** Kind of a node. */
   kind(node: number): number {
     const below = SLOTS_BELOW[node] as number
     if ((this.#inner & below) !== 0) return INNER
@@ -149,7 +147,7 @@ export class Page {
     return (leaves & (leaves - 1)) === 0 ? SINGLE : INNER
   }
 
-  /** Hash of a node, zeros for an empty one: a copy. */
+  /** A copy of a node's hash; zeros for an empty node. */
   hash(node: number): Uint8Array {
     const kind = this.kind(node)
     if (kind === EMPTY) return new Uint8Array(HASH_BYTES)
@@ -164,11 +162,11 @@ export class Page {
     return this.leafAt(levelOf(this.#leaves & (SLOTS_BELOW[node] as number))) as Leaf
   }
 
-  /** Brings the nodes of several pages up to date, level by level together. */
+  /** Computes the missing hashes of several pages, one level of all pages at a time. */
   static rehash(pages: readonly Page[]): void {
     const stale = pages.filter((page) => page.#draft !== undefined && !isKnown(page.#draft, PAGE_ROOT))
     for (let level = PAGE_LEVELS - 1; level >= 0; level--) {
-      // One entry a node: the place of its page in the list, and its number.
+      // One entry a node: `page index * NODES + node`.
       const pending: number[] = []
       for (let i = 0; i < stale.length; i++) (stale[i] as Page).#settle(level, i * NODES, pending)
       const { messages, results } = scratchFor(pending.length)
@@ -194,7 +192,7 @@ export class Page {
     return ((this.#leaves >>> slot) & 1) === 1
   }
 
-  /** Makes the nodes of a level that are not known what they come to without hashing; the others are added to a list. */
+  /** Settles a level: a node with one leaf takes its child's hash; one that must be hashed goes to `unsettled`. */
   #settle(level: number, base: number, unsettled: number[]): void {
     const draft = this.#draft as Draft
     const first = 1 << level
@@ -217,14 +215,14 @@ export class Page {
     }
   }
 
-  /** Makes a node with one leaf below it what its child is. */
+  /** Gives a node with one leaf below it the hash of that child. */
   #become(draft: Draft, node: number): void {
     const child = this.kind(2 * node) === EMPTY ? 2 * node + 1 : 2 * node
     copyWords(draft.words, wordOf(draft, child), draft.words, wordOf(draft, node), HASH_WORDS)
     know(draft, node)
   }
 
-  /** Writes the 64-byte message of a node at a word of a buffer. */
+  /** Writes the 64 bytes that a node hashes, from word `at` on. */
   #writeMessage(node: number, target: Uint32Array, at: number): void {
     const draft = this.#draft as Draft
     const left = wordOf(draft, 2 * node)
@@ -235,7 +233,7 @@ export class Page {
     }
   }
 
-  /** Makes a slot what it is from now on, without its content; what is above it has to be hashed anew. */
+  /** Sets the kind of a slot. The caller writes its content. All hashes above it become stale. */
   #set(slot: number, kind: number): Draft {
     this.#draft ??= this.#begin()
     const draft = this.#draft
@@ -247,7 +245,7 @@ export class Page {
     return draft
   }
 
-  /** A draft with all hashes that the form has. */
+  /** A draft with all hashes that the form holds. */
   #begin(): Draft {
     const draft: Draft = { ...takeWords(), known: 0, leaves: [] }
     const words = wordsOf(this.#form)
@@ -260,7 +258,7 @@ export class Page {
     return draft
   }
 
-  /** Where the form that the page began with has the hash of a node, negative if nowhere; it holds until the first change. */
+  /** Offset of a node's hash in the form, negative if it is not stored. Valid only before the first change. */
   #atInForm(node: number): number {
     if (node >= PAGE_SLOTS)
       return this.slotKind(node - PAGE_SLOTS) === INNER ? slotAt(this.#form, node - PAGE_SLOTS) : -1
@@ -274,7 +272,6 @@ export class Page {
     return at < 0 ? undefined : this.#form.subarray(at, at + HASH_BYTES)
   }
 
-  /** Path and value hash of a leaf that the page began with. */
   #leafOfForm(slot: number): Pick<Leaf, 'path' | 'value'> {
     const at = slotAt(this.#form, slot)
     return {
@@ -283,7 +280,7 @@ export class Page {
     }
   }
 
-  /** The form of a page whose nodes are all known. */
+  /** The stored form of a page whose hashes are all known. */
   #formOf(draft: Draft): Uint8Array {
     const form = new Uint8Array(formBytes(this.#leaves, this.#inner))
     form.set([this.#leaves & 0xff, this.#leaves >> 8, this.#inner & 0xff, this.#inner >> 8])
@@ -314,7 +311,6 @@ function know(draft: Draft, node: number): void {
   draft.known |= 1 << node
 }
 
-/** Word of a node's hash. */
 function wordOf({ at }: Draft, node: number): number {
   return at + node * HASH_WORDS
 }
@@ -337,18 +333,18 @@ function wordsOf(form: Uint8Array): Uint32Array {
   return new Uint32Array(form.buffer, form.byteOffset, form.length / WORD_BYTES)
 }
 
-/** Without views: making those costs more than the words. */
+/** Copies without views: making a view costs more than copying the words. */
 function copyWords(source: Uint32Array, from: number, target: Uint32Array, to: number, count: number): void {
   for (let i = 0; i < count; i++) target[to + i] = source[from + i] as number
 }
 
-/** Drafts that share one piece of memory. */
+/** Drafts that share one block of memory. */
 const DRAFTS_PER_CHUNK = 64
 const DRAFT_WORDS = NODES * HASH_WORDS
 let chunk = new Uint32Array(0)
 let chunkUsed = 0
 
-/** Memory for the hashes of a draft. It is never used again: it goes with the last of the drafts around it. */
+/** Memory for the hashes of a draft. It is not reused: it is freed when the last draft of its block is. */
 function takeWords(): Pick<Draft, 'words' | 'at'> {
   if (chunkUsed === chunk.length) {
     chunk = new Uint32Array(DRAFTS_PER_CHUNK * DRAFT_WORDS)
@@ -365,7 +361,7 @@ interface Scratch {
 
 let scratch: Scratch = { messages: new Uint32Array(0), results: new Uint32Array(0) }
 
-/** Buffers for so many nodes, kept between calls: hashing must not leave garbage behind for every page. */
+/** Buffers for `nodes` hashes. They are kept between calls, so that hashing makes no garbage for every page. */
 function scratchFor(nodes: number): Scratch {
   if (scratch.results.length < nodes * HASH_WORDS) {
     scratch = { messages: new Uint32Array(nodes * 2 * HASH_WORDS), results: new Uint32Array(nodes * HASH_WORDS) }
@@ -374,14 +370,14 @@ function scratchFor(nodes: number): Scratch {
 }
 
 /**
- * Leaf of a record: H(leaf tag, path || value hash). In a proof of absence both are bytes that the prover chooses freely,
- * so this message must never be one of a node: it is 86 bytes long, a node's is 64.
+ * Leaf of a record: H(leaf tag, path || value hash). In a proof of absence the prover chooses both freely. A leaf's
+ * message is 86 bytes long and a node's 64, so neither can be shown as the other.
  */
 export function makeLeaf({ path, value }: Pick<Leaf, 'path' | 'value'>): Leaf {
   return { path, value, hash: taggedHash('stateLeaf', path, value) }
 }
 
-/** One node of the tree. */
+/** Hash of a node of the tree. */
 export function hashStateNode(left: Uint8Array, right: Uint8Array): Uint8Array {
   return hashNode(left, right, NODE_TAG)
 }

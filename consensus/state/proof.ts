@@ -5,8 +5,8 @@ import type { StateKey } from './table.ts'
 import { nibbleOf, type PageReader, pageBelow, pathOf, ROOT_PAGE, valueHash } from './tree.ts'
 
 /**
- * Proof of what the state holds under a key: the sibling hashes from the top down, and the leaf where the walk ends
- * (the record's own: presence; another's or none: absence).
+ * Proof of what the state holds under a key: the sibling hashes from the top down, and the leaf where the walk ends.
+ * The key's own leaf proves presence; another leaf, or null, proves absence.
  */
 export interface StateProof {
   readonly siblings: readonly Uint8Array[]
@@ -38,7 +38,7 @@ export function proveState(reader: PageReader, key: StateKey): StateProof {
   }
 }
 
-/** Whether the proof shows that `key` holds `value` (undefined: nothing) under the root. */
+/** Whether the proof shows that `key` holds `value` under the root; undefined is absence. */
 export function verifyStateProof(root: Hash, key: StateKey, value: Uint8Array | undefined, proof: StateProof): boolean {
   if (!isHexBytes(key)) return false
   const path = pathOf(key)

@@ -10,25 +10,22 @@ export type StateKey = string & { readonly __stateKey: unique symbol }
 export const NATIVE_ASSET = '0'.repeat(64) as Hash
 
 /**
- * Units of an asset that a record accounts for. Places that hold coins count positive, net issuance counts negative, so
- * that over all records of a state every asset sums to zero: conservation.
+ * Units of an asset that a record accounts for. Coins held count positive, net issuance counts negative. Conservation:
+ * for every asset the sum over all records of a state is zero.
  */
 export interface Holding {
   readonly asset: Hash
   readonly amount: bigint
 }
 
-/**
- * One kind of state record. Rooted tables are committed to by the state root; the others are derived from them, yet
- * written and unwound with the block like everything else.
- */
+/** One kind of state record. The state root commits to rooted tables; the others follow from them. */
 export interface StateTable<Id, T> {
   readonly name: string
   readonly prefix: number
   readonly codec: Codec<T>
   readonly rooted: boolean
   readonly key: (id: Id) => StateKey
-  /** What the record accounts for; absent for tables that never hold coins. */
+  /** What the record accounts for; absent if the table never holds coins. */
   readonly holdings?: (value: T, key: StateKey) => readonly Holding[]
 }
 
@@ -50,13 +47,13 @@ interface TableOptions<Id, T> {
   readonly holdings?: (value: T, key: StateKey) => readonly Holding[]
 }
 
-/** Declares a table. Prefixes are unique over the program, which the list of modules asserts. */
+/** Declares a table. The list of ledger modules asserts that each prefix is used once. */
 export function stateTable<Id, T>({ id, rooted = true, ...rest }: TableOptions<Id, T>): StateTable<Id, T> {
   const prefixHex = rest.prefix.toString(16).padStart(2, '0')
   return { ...rest, rooted, key: (value) => (prefixHex + id(value)) as StateKey }
 }
 
-/** Hex of a text id, for keys. */
+/** Hex of a text id, for a key. */
 export function textKey(value: string): string {
   return toHex(encodeText(value))
 }
@@ -66,7 +63,7 @@ export function heightKey(height: number): string {
   return height.toString(16).padStart(8, '0')
 }
 
-/** Id of the single record of a table. */
+/** Key of a table with a single record. */
 export function noKey(): string {
   return ''
 }

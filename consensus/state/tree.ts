@@ -7,18 +7,20 @@ import type { StateKey } from './table.ts'
 import type { StateChange } from './view.ts'
 
 /**
- * The state commitment: a compact sparse Merkle tree. A record lives at the path H(state-key tag, key), most
- * significant bit first, as the leaf of the smallest subtree that it has to itself; an empty tree has the zero root.
+ * The state commitment is a compact sparse Merkle tree. A record's path is H(state-key tag, key), most significant bit
+ * first. Its leaf is the root of the smallest subtree without another record. An empty tree has the zero root.
+ *
+ * A page is named by its path from the root, one hex digit for each page.
  */
 export type PageId = string & { readonly __pageId: unique symbol }
 
 /** Where pages are read from. */
 export interface PageReader {
-  /** The page at a path of nibbles (hex digits), undefined if there is none. Pages are never modified in place. */
+  /** The page with this id, or undefined. The caller must not change it. */
   page(id: PageId): Page | undefined
 }
 
-/** New root and every page that changed; null is a page that is gone. */
+/** New root and every page that changed; null is a page that was removed. */
 export interface TreeUpdate {
   readonly root: Hash
   readonly pages: ReadonlyMap<PageId, Page | null>
@@ -27,7 +29,7 @@ export interface TreeUpdate {
 /** The page at the top of the tree. */
 export const ROOT_PAGE = '' as PageId
 
-/** Records between two yields of {@link updateTree}, so that its driver can keep its slices short. */
+/** Records between two yields of {@link updateTree}, so that the caller can pause often. */
 const RECORDS_PER_STEP = 32
 /** Pages hashed between two yields. */
 const PAGES_PER_STEP = 64
@@ -37,12 +39,12 @@ export function pathOf(key: StateKey): Uint8Array {
   return taggedHash('stateKey', fromHex(key))
 }
 
-/** Hash of a record's value, as its leaf holds it. */
+/** Hash of a record's value, as in its leaf. */
 export function valueHash(value: Uint8Array): Uint8Array {
   return taggedHash('stateValue', value)
 }
 
-/** Applies the changes of rooted tables. Yields now and then; whoever drives it may pause there. */
+/** Applies the changes of rooted tables. Yields, so that the caller can pause. */
 export function* updateTree(
   reader: PageReader,
   changes: readonly StateChange[],
@@ -57,7 +59,7 @@ export function* updateTree(
     }
     return page
   }
-  // A page that the tree did not have begins empty, whatever the store holds under its id.
+  // A new page begins empty, whatever the store holds under its id.
   const begin = (id: PageId): Page => {
     const page = Page.empty()
     dirty.set(id, page)
@@ -92,7 +94,7 @@ function leafChange({ key, before, after }: StateChange, unwind: boolean): LeafC
 
 const NIBBLES = '0123456789abcdef'
 
-/** Four bits of a path: the slot it takes in the page at this depth. */
+/** Four bits of a path: its slot in the page at this depth. */
 export function nibbleOf(path: Uint8Array, depth: number): number {
   const byte = path[depth >> 1] as number
   return depth % 2 === 0 ? byte >> 4 : byte & 0xf
@@ -104,13 +106,13 @@ export function pageBelow(id: PageId, slot: number): PageId {
 }
 
 interface Pages {
-  /** A page of the tree. */
+  /** An existing page of the tree, or an empty one. */
   readonly open: (id: PageId) => Page
-  /** A page that the tree gets now. */
+  /** A page that is new to the tree. */
   readonly begin: (id: PageId) => Page
 }
 
-/** Walks to the record's place and sets or clears its leaf; a leaf in the way is moved a page down. */
+/** Walks to the record's place and sets or clears its leaf. Another leaf at that place moves one page down. */
 function place({ open, begin }: Pages, { path, leaf }: LeafChange): void {
   let id = ROOT_PAGE
   for (let depth = 0; ; depth++) {
@@ -132,7 +134,7 @@ function place({ open, begin }: Pages, { path, leaf }: LeafChange): void {
   }
 }
 
-/** Hashes the changed pages from the bottom up, folding pages that are left with a single leaf into their parents. */
+/** Hashes the changed pages from the bottom up. A page left with a single leaf is folded into the page above. */
 function* foldPages(dirty: ReadonlyMap<PageId, Page>): Generator<void, TreeUpdate> {
   const pages = new Map<PageId, Page | null>()
   const levels: PageId[][] = []
@@ -152,7 +154,7 @@ function* foldPages(dirty: ReadonlyMap<PageId, Page>): Generator<void, TreeUpdat
   return { root: toHex((dirty.get(ROOT_PAGE) as Page).hash(PAGE_ROOT)) as Hash, pages }
 }
 
-/** Tells the page above what this one has become; null if it is needed no more. */
+/** Writes the result of a page into the page above; null if the page is not needed. */
 function fold(dirty: ReadonlyMap<PageId, Page>, id: PageId): Page | null {
   const page = dirty.get(id) as Page
   if (id === ROOT_PAGE) return page

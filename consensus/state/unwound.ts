@@ -2,7 +2,7 @@ import { decodeOwn } from '../primitives/codec.ts'
 import type { StateKey, StateTable } from './table.ts'
 import type { StateChange, StateView } from './view.ts'
 
-/** The state before some changes, as seen from the state after them. */
+/** The state before some changes, read from the state after them. */
 export class UnwoundState implements StateView {
   readonly #after: StateView
   readonly #changes: ReadonlyMap<StateKey, StateChange>

@@ -22,7 +22,7 @@ export class MemoryState implements StateView {
     return this.#records.get(table.key(id))?.value as T | undefined
   }
 
-  /** Applies a block's changes, or takes them back with `unwind`. */
+  /** Applies a block's changes, or undoes them with `unwind`. */
   apply(changes: readonly StateChange[], unwind = false): void {
     for (const { table, key, before, after } of changes) {
       const bytes = unwind ? before : after
@@ -31,7 +31,6 @@ export class MemoryState implements StateView {
     }
   }
 
-  /** Every record, encoded. */
   *records(): Iterable<{ readonly table: AnyStateTable; readonly key: StateKey; readonly value: Uint8Array }> {
     for (const [key, { table, value }] of this.#records) yield { table, key, value: encode(table.codec, value) }
   }

@@ -5,14 +5,14 @@ import { type Address, TOKEN_SYMBOL, type TokenSymbol, type TxId } from '../prim
 export const SYMBOL_CHARS_MAX = 10
 /** Longest name of a token, bytes of UTF-8. */
 export const TOKEN_NAME_BYTES_MAX = 64
-/** Most pools that one swap goes through. */
+/** Most pools in one swap. */
 export const HOPS_MAX = 3
 
 const address = hex32<Address>()
 /** Codec of an asset's symbol. */
 export const symbolCodec = text<TokenSymbol>(SYMBOL_CHARS_MAX, (value) => TOKEN_SYMBOL.test(value))
 
-/** `token_create`: the sender becomes the issuer. `maxSupply` 0 means none; `freezable` is fixed for ever. */
+/** `token_create`: the sender becomes the issuer. `maxSupply` 0 means no limit. `freezable` can never change. */
 export const TOKEN_CREATE = container('TokenCreate', {
   symbol: symbolCodec,
   name: text(TOKEN_NAME_BYTES_MAX),
@@ -21,10 +21,10 @@ export const TOKEN_CREATE = container('TokenCreate', {
   freezable: bool,
 })
 
-/** `token_mint`: by the issuer alone. */
+/** `token_mint`: only by the issuer. */
 export const TOKEN_MINT = container('TokenMint', { symbol: symbolCodec, to: address, amount: uint128, create: bool })
 
-/** `token_burn`: destroys what the sender holds. */
+/** `token_burn`: destroys tokens of the sender. */
 export const TOKEN_BURN = container('TokenBurn', { symbol: symbolCodec, amount: uint128 })
 
 /** `token_transfer`: `create` allows (and pays for) opening the receiving account. */
@@ -38,28 +38,28 @@ export const TOKEN_TRANSFER = container('TokenTransfer', {
 /** `token_flags`: sets both flags. */
 export const TOKEN_FLAGS = container('TokenFlags', { symbol: symbolCodec, frozen: bool, hidden: bool })
 
-/** `token_issuer`: hands the token over; zero bytes renounce it for ever. */
+/** `token_issuer`: gives the issuer's rights to another account. Zero bytes give them up for ever. */
 export const TOKEN_ISSUER = container('TokenIssuer', { symbol: symbolCodec, issuer: address })
 
-/** `stable_deposit`: the sender's bridged dollars become reserve of the stable token. */
+/** `stable_deposit`: adds the sender's bridged dollars to the reserve. */
 export const STABLE_DEPOSIT = container('StableDeposit', { symbol: symbolCodec, amount: uint128 })
 
-/** `stable_mint`: by the issuer, while the reserve covers the supply after it. */
+/** `stable_mint`: by the issuer, as long as the reserve covers the supply afterwards. */
 export const STABLE_MINT = container('StableMint', { symbol: symbolCodec, to: address, amount: uint128, create: bool })
 
 /** `stable_redeem`: burns the sender's tokens for reserve; fails if that pays less than `minPaid`. */
 export const STABLE_REDEEM = container('StableRedeem', { symbol: symbolCodec, amount: uint128, minPaid: uint128 })
 
-/** `stable_withdraw`: the issuer takes reserve above the supply. */
+/** `stable_withdraw`: pays the issuer reserve above the supply. */
 export const STABLE_WITHDRAW = container('StableWithdraw', { symbol: symbolCodec, amount: uint128 })
 
-/** The pool of two assets at a fee, in either order; amounts of a payload stand in the payload's order. */
+/** A pool: its two assets, in either order, and its fee. Amounts in a payload follow the payload's order. */
 const POOL_NAME = { assetA: symbolCodec, assetB: symbolCodec, feeBps: uint16 }
 
-/** `pool_create`: the first liquidity sets the price. */
+/** `pool_create`: its amounts set the first price. */
 export const POOL_CREATE = container('PoolCreate', { ...POOL_NAME, amountA: uint128, amountB: uint128 })
 
-/** `liquidity_add`: at most these amounts, in the pool's ratio, for at least `minShares`. */
+/** `liquidity_add`: adds at most these amounts, in the pool's ratio, for at least `minShares`. */
 export const LIQUIDITY_ADD = container('LiquidityAdd', {
   ...POOL_NAME,
   amountA: uint128,
@@ -67,7 +67,7 @@ export const LIQUIDITY_ADD = container('LiquidityAdd', {
   minShares: uint128,
 })
 
-/** `liquidity_remove`: gives shares back for at least these amounts. */
+/** `liquidity_remove`: returns shares for at least these amounts. */
 export const LIQUIDITY_REMOVE = container('LiquidityRemove', {
   ...POOL_NAME,
   shares: uint128,
@@ -75,12 +75,12 @@ export const LIQUIDITY_REMOVE = container('LiquidityRemove', {
   minB: uint128,
 })
 
-/** One pool of a swap's way: what it pays out, and the fee tier that tells it from others of the pair. */
+/** One pool of a swap's route: the asset it pays out, and its fee, which tells it from other pools of the pair. */
 export const SWAP_HOP = container('SwapHop', { asset: symbolCodec, feeBps: uint16 })
 
 /**
- * `swap`: `amount` in for at least `limit` out over up to three pools; or with `exactOut` over one pool, `amount` out for
- * at most `limit` in.
+ * `swap`: `amount` in for at least `limit` out, through up to three pools. With `exactOut`: `amount` out for at most
+ * `limit` in, through one pool.
  */
 export const SWAP = container('Swap', {
   assetIn: symbolCodec,
@@ -90,18 +90,18 @@ export const SWAP = container('Swap', {
   hops: list(SWAP_HOP, HOPS_MAX),
 })
 
-/** `stake`: locks native coins in a tier; the transaction's id names the stake. */
+/** `stake`: locks native coins in a tier. The transaction's id is the stake's id. */
 export const STAKE = container('Stake', { tier: uint8, amount: uint128 })
 
-/** `unstake`: gives the coins back once the lock is over; rewards wait for `claim`. */
+/** `unstake`: returns the coins after the lock. Rewards wait for `claim`. */
 export const UNSTAKE = container('Unstake', { stakeId: hex32<TxId>() })
 
-/** `claim`: pays what the stake has earned and not claimed yet. */
+/** `claim`: pays what the stake has earned and not yet claimed. */
 export const CLAIM = container('Claim', { stakeId: hex32<TxId>() })
 
 /** Payload of `token_create`. */
 export type TokenCreate = ValueOf<typeof TOKEN_CREATE>
 /** Payload of `swap`. */
 export type Swap = ValueOf<typeof SWAP>
-/** One pool of a swap's way. */
+/** One pool of a swap's route. */
 export type SwapHop = ValueOf<typeof SWAP_HOP>

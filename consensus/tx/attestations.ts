@@ -4,7 +4,7 @@ import { container, encode, uint8, type ValueOf } from '../primitives/codec.ts'
 import type { Hash, TxId } from '../primitives/ids.ts'
 import { type BridgeDeposit, COMMITTEE_KEYS, NETWORK_NUMBERS, NETWORK_VAULTS } from './bridge-payloads.ts'
 
-/** What a rotation changes, as its record id hashes it: the payload of `bridge_rotate` without its attestation. */
+/** What a rotation changes: the payload of `bridge_rotate` without its attestation. The record id hashes this. */
 const ROTATION = container('Rotation', {
   threshold: uint8,
   keys: COMMITTEE_KEYS,
@@ -12,13 +12,13 @@ const ROTATION = container('Rotation', {
   resume: NETWORK_NUMBERS,
 })
 
-/** Another committee, other vaults, and networks whose halt ends. */
+/** Another committee, other vaults, and networks that resume after a halt. */
 export type Rotation = ValueOf<typeof ROTATION>
 
-/** What names a payment into a vault: its network, its transaction there and its place in that transaction. */
+/** Identifies a payment into a vault: its network, its transaction there, and its place in that transaction. */
 export type DepositName = Pick<BridgeDeposit, 'network' | 'externalTxId' | 'outputIndex'>
 
-/** What committee members can attest. `network` of a withdrawal's actions is the withdrawal's. */
+/** Actions that committee members can attest. */
 export type AttestedAction =
   | ({ readonly action: 'deposit' } & DepositName & Pick<BridgeDeposit, 'to' | 'amount'>)
   | { readonly action: 'sign' | 'cancel'; readonly network: number; readonly withdrawalId: TxId }
@@ -44,7 +44,7 @@ const ACTION_NUMBERS: Readonly<Record<AttestedActionName, number>> = {
   halt: 6,
 }
 
-/** Stands for the network in a rotation, which concerns all of them. */
+/** The network byte of a rotation, which concerns all networks. */
 const EVERY_NETWORK = 255
 const AMOUNT_BYTES = 16
 const NO_CONTENT = new Uint8Array(0)
@@ -55,8 +55,8 @@ export function depositRecordId({ network, outputIndex, externalTxId }: DepositN
 }
 
 /**
- * What members sign for an action in an epoch of the committee: H(attestation, action: u8 || network: u8 || epoch: u32 ||
- * record: 32 bytes || content). The message around it is `attestationMessage`.
+ * What members sign for an action in a committee's epoch: H(attestation, action: u8 || network: u8 || epoch: u32 ||
+ * record: 32 bytes || content). `attestationMessage` wraps it.
  */
 export function attestationDigest(action: AttestedAction, epoch: number): Uint8Array {
   return taggedHash(

@@ -12,10 +12,10 @@ import { TX_KINDS, type TxKind } from './kinds.ts'
 import type { TxRules } from './rules.ts'
 import type { TxBody } from './transaction.ts'
 
-/** What carries an attested action to the chain. */
+/** Kind and payload that bring an attested action on chain. */
 export type AttestedPayload = Pick<TxBody, 'kind' | 'payload'>
 
-/** The payload of an action with its attestation; `create` is for deposits, and nobody attests it. */
+/** The payload of an action with its attestation. `create` is for deposits only and is not attested. */
 export function attestedPayload(action: AttestedAction, attestation: Attestation, create = false): AttestedPayload {
   switch (action.action) {
     case 'deposit': {
@@ -41,10 +41,10 @@ export function attestedPayload(action: AttestedAction, attestation: Attestation
   }
 }
 
-/** Stands for the signatures while an action is judged by itself. */
+/** Placeholder attestation, to check an action alone. */
 const UNSIGNED: Attestation = { epoch: 0, signatures: [{ keyIndex: 0, bytes: new Uint8Array(0) }] }
 
-/** What can be said against an action from itself and the rules: nobody should sign what no block could hold. */
+/** Checks an action by itself and the rules, so that members do not sign what no block could hold. */
 export function whyUnsoundAction(action: AttestedAction, rules: TxRules): Fault | null {
   const { kind, payload } = attestedPayload(action, UNSIGNED)
   const refusal = whyUnencodable(kind, payload) ?? checkPayload({ kind, payload } as TxBody, rules)
@@ -60,7 +60,7 @@ function whyUnencodable(kind: TxKind, payload: object): Fault | null {
   }
 }
 
-/** The network of a withdrawal is state; here it stands in the action. */
+/** In a payload the network of a withdrawal is known only from the state; an action names it. */
 function whyUnknownNetwork(action: Exclude<AttestedAction, { action: 'rotate' }>, rules: TxRules): Fault | null {
   const format = rules.bridgeFormats[action.network]
   if (format === undefined) return fault('tx/field', { field: 'network', reason: `${action.network} is unknown` })
@@ -71,7 +71,7 @@ function whyUnknownNetwork(action: Exclude<AttestedAction, { action: 'rotate' }>
 
 const WITHDRAWAL: FieldForms = { action: 'text', network: 'integer', withdrawalId: 'hash' }
 
-/** JSON forms of actions: those of the payloads, with the network where a payload leaves it to the state. */
+/** JSON forms of actions: those of the payloads, plus the network where a payload leaves it out. */
 const ACTION_FORMS: Readonly<Record<AttestedActionName, FieldForms>> = {
   deposit: { action: 'text', ...without(PAYLOAD_FORMS.bridge_deposit, ['create', 'attestation']) },
   sign: WITHDRAWAL,
@@ -86,7 +86,7 @@ export function actionToJson(prefix: string, action: AttestedAction): JsonObject
   return recordToJson(prefix, ACTION_FORMS[action.action], action)
 }
 
-/** Reads the JSON of an action that a block could hold; {@link actionToJson} writes it. */
+/** Reads an action from JSON and checks that a block could hold it; {@link actionToJson} writes it. */
 export function actionFromJson(prefix: string, rules: TxRules, json: unknown): Result<AttestedAction> {
   const name = (json as { readonly action?: unknown } | null)?.action
   const known = typeof name === 'string' && Object.hasOwn(ACTION_FORMS, name)

@@ -13,7 +13,7 @@ import {
 } from '../primitives/codec.ts'
 import type { Address, TxId } from '../primitives/ids.ts'
 
-/** Most networks that a bridge can name. */
+/** Most networks of the bridge. */
 export const BRIDGE_NETWORKS_MAX = 16
 /** Longest address on another chain. */
 export const EXTERNAL_ADDRESS_CHARS_MAX = 90
@@ -25,7 +25,7 @@ export const externalAddress = text(EXTERNAL_ADDRESS_CHARS_MAX)
 /** Bytes of a transaction id on another chain. */
 export const externalTxId = byteList(EXTERNAL_TX_ID_BYTES_MAX)
 
-/** What committee members signed: the committee's epoch and the signatures by ascending key index. */
+/** An attestation: the committee's epoch, and its members' signatures by ascending key index. */
 export const ATTESTATION = container('Attestation', {
   epoch: uint32,
   signatures: list(
@@ -34,7 +34,7 @@ export const ATTESTATION = container('Attestation', {
   ),
 })
 
-/** Keys of a committee, in the order of their indices. */
+/** Keys of a committee; the place in the list is the key index. */
 export const COMMITTEE_KEYS = list(
   container('CommitteeKey', { scheme: uint8, bytes: byteList(PUBLIC_KEY_BYTES_MAX) }),
   POLICY_KEYS_MAX,
@@ -58,14 +58,14 @@ export const BRIDGE_DEPOSIT = container('BridgeDeposit', {
   attestation: ATTESTATION,
 })
 
-/** `bridge_withdraw`: burns wrapped tokens to be paid out on their network; the transaction's id names the withdrawal. */
+/** `bridge_withdraw`: burns wrapped tokens, to be paid out on their network. Its txid is the withdrawal's id. */
 export const BRIDGE_WITHDRAW = container('BridgeWithdraw', {
   network: uint8,
   amount: uint128,
   recipient: externalAddress,
 })
 
-/** `bridge_sign`: the committee begins to pay; from here on the withdrawal can only be released. */
+/** `bridge_sign`: the committee begins to pay. From then on the withdrawal can only be released. */
 export const BRIDGE_SIGN = container('BridgeSign', { withdrawalId: hex32<TxId>(), attestation: ATTESTATION })
 
 /** `bridge_release`: the withdrawal was paid by this transaction of its network. */
@@ -75,12 +75,12 @@ export const BRIDGE_RELEASE = container('BridgeRelease', {
   attestation: ATTESTATION,
 })
 
-/** `bridge_cancel`: a pending withdrawal is given back. */
+/** `bridge_cancel`: gives a pending withdrawal back. */
 export const BRIDGE_CANCEL = container('BridgeCancel', { withdrawalId: hex32<TxId>(), attestation: ATTESTATION })
 
 /**
- * `bridge_rotate`: another committee, other vaults, and networks whose halt ends, all after the delay. Networks ascend;
- * those without a vault here keep theirs.
+ * `bridge_rotate`: another committee, other vaults, and networks that resume after a halt; all after the delay.
+ * Networks are in ascending order. A network without an entry keeps its vault.
  */
 export const BRIDGE_ROTATE = container('BridgeRotate', {
   threshold: uint8,
@@ -90,10 +90,10 @@ export const BRIDGE_ROTATE = container('BridgeRotate', {
   attestation: ATTESTATION,
 })
 
-/** `bridge_halt`: nothing enters or leaves over this network until a rotation resumes it. */
+/** `bridge_halt`: blocks deposits and withdrawals over this network until a rotation resumes it. */
 export const BRIDGE_HALT = container('BridgeHalt', { network: uint8, attestation: ATTESTATION })
 
-/** Signatures of a committee, as a payload carries them. */
+/** Signatures of a committee in a payload. */
 export type Attestation = ValueOf<typeof ATTESTATION>
 /** Payload of `bridge_deposit`. */
 export type BridgeDeposit = ValueOf<typeof BRIDGE_DEPOSIT>

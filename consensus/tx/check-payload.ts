@@ -11,16 +11,15 @@ import { type AgentInvoke, type AgentReceipt, OUTCOME_FAILED, type ServicePublis
 import type { TxRules } from './rules.ts'
 import type { TxBody } from './transaction.ts'
 
-/** Number of capabilities in the closed table; a capability byte lies below it. */
+/** Number of capabilities in the closed table. */
 export const CAPABILITY_COUNT = 16
 /** Highest price of a service: a million dollars, in millionths. */
 export const PRICE_USD_MICROS_MAX = 1_000_000_000_000n
 /** Most decimals of a token. */
 export const TOKEN_DECIMALS_MAX = 18
-/** Scheme of a committee: an m-of-n policy. */
 const COMMITTEE_SCHEME = 3
 
-/** What can be said of a payload from its bytes and the rules alone. */
+/** Checks a payload by its bytes and the rules alone. */
 export function checkPayload(body: TxBody, rules: TxRules): Fault | null {
   switch (body.kind) {
     case 'agent_register':
@@ -102,7 +101,7 @@ function checkBridge(body: BridgeBody, rules: TxRules): Fault | null {
   }
 }
 
-/** Amounts in transactions lie below every possible supply. */
+/** Every amount is below the bound of any supply. */
 function checkAmount(field: string, value: bigint, least: bigint): Fault | null {
   if (value >= least && value < SUPPLY_BOUND) return null
   return fault('tx/amount', { field, value: value.toString(), least: least.toString() })
@@ -145,7 +144,7 @@ function checkEntries({ entries }: AgentReceipt): Fault | null {
   return unknown === undefined ? null : fault('tx/field', { field: 'outcome', reason: `${unknown.outcome} is unknown` })
 }
 
-/** The part of a token's launch that needs no state; the launch check runs it before anybody pays. */
+/** The checks of a token's launch that need no state. */
 export function checkToken({ name, decimals, maxSupply }: Omit<TokenCreate, 'symbol' | 'freezable'>): Fault | null {
   return (
     checkName(name) ??
@@ -217,7 +216,7 @@ function checkRecipient(field: string, network: number, address: string, { bridg
   return reason === null ? null : fault('tx/field', { field, reason })
 }
 
-/** Which of the two lengths it must have depends on the withdrawal's network, which is state. */
+/** The id has one of two lengths. Which one depends on the withdrawal's network, known only from the state. */
 function checkExternalTxId({ externalTxId }: Pick<BridgeRelease, 'externalTxId'>): Fault | null {
   if (externalTxId.length === 32 || externalTxId.length === 64) return null
   return fault('tx/field', { field: 'externalTxId', reason: 'must have 32 or 64 bytes' })

@@ -8,10 +8,7 @@ import { checkPayload } from './check-payload.ts'
 import type { TxRules } from './rules.ts'
 import { type Transaction, TX_VERSION, type TxBody } from './transaction.ts'
 
-/**
- * Everything that can be decided from the bytes and the rules alone. A transaction that fails here makes a block that
- * holds it invalid.
- */
+/** All checks that need only the bytes and the rules. A transaction that fails here makes its block invalid. */
 export function checkTransaction(tx: Transaction, rules: TxRules): Fault | null {
   return checkEnvelope(tx.body, rules) ?? checkPayload(tx.body, rules) ?? checkWitnessForm(tx)
 }
@@ -22,7 +19,7 @@ function checkEnvelope(body: TxBody, rules: TxRules): Fault | null {
   return null
 }
 
-/** Keys present exactly at nonce 0 and of the sender; signatures in order. Needs no state. */
+/** Checks without state: keys are present exactly at nonce 0 and are the sender's; signatures are in order. */
 function checkWitnessForm({ body, witness }: Transaction): Fault | null {
   if ((body.nonce === 0n) !== witness.keys.length > 0) return fault('tx/keys-misplaced')
   const { signatures } = witness
@@ -34,7 +31,7 @@ function checkWitnessForm({ body, witness }: Transaction): Fault | null {
   return keys.ok ? checkWitnessAgainst(keys.value, signatures) : keys.fault
 }
 
-/** The keys that a first witness carries, proved to be the sender's. */
+/** The keys in a first witness, if they are the sender's. */
 export function carriedKeys(sender: Address, encoded: Uint8Array): Result<AccountKeys> {
   if (addressOfKeys(encoded) !== sender) return fail(fault('tx/keys-not-of-sender'))
   return decodeAccountKeys(encoded)
@@ -42,7 +39,7 @@ export function carriedKeys(sender: Address, encoded: Uint8Array): Result<Accoun
 
 type Signatures = Transaction['witness']['signatures']
 
-/** Exactly as many signatures as the policy wants, by keys it has, each of its scheme's length. */
+/** Exactly as many signatures as the policy wants, by existing keys, each of its scheme's length. */
 export function checkWitnessAgainst(keys: AccountKeys, signatures: Signatures): Fault | null {
   if (signatures.length !== keys.threshold) {
     return fault('tx/signature-count', { count: signatures.length, expected: keys.threshold })
@@ -58,7 +55,7 @@ export function checkWitnessAgainst(keys: AccountKeys, signatures: Signatures): 
   return null
 }
 
-/** The signature work of a transaction under its account's keys, or why the witness cannot fit them. */
+/** The signatures of a transaction to check under its account's keys, or why they cannot fit. */
 export function signatureJob(tx: Transaction, keys: AccountKeys, network: SigningNetwork): Result<SignatureJob> {
   const misfit = checkWitnessAgainst(keys, tx.witness.signatures)
   if (misfit !== null) return fail(misfit)

@@ -1,6 +1,6 @@
 import type { TxKind } from './kinds.ts'
 
-/** How a field of a payload stands in JSON: a plain form, a record, or a list of records. */
+/** JSON form of a payload field: a plain form, a record, or a list of records. */
 export type FieldForm =
   | 'text'
   | 'integer'
@@ -14,7 +14,7 @@ export type FieldForm =
   | { readonly record: FieldForms }
   | { readonly list: FieldForms }
 
-/** Forms by field name, in the order of the encoding. */
+/** Forms by field name, in encoding order. */
 export type FieldForms = { readonly [field: string]: FieldForm }
 
 const AGENT: FieldForms = {

@@ -8,8 +8,8 @@ import { TX_KIND_NAMES, type TxKind } from './kinds.ts'
 import { assembleTransaction, encodeBody, encodeWitness, type Transaction, type TxBody } from './transaction.ts'
 
 /**
- * The JSON form of a transaction: addresses as text, amounts and 64-bit integers as decimal strings, bytes and hashes as
- * lower-case hex, everything else as JSON has it. The one place that knows both forms.
+ * The JSON form of a transaction: addresses as text, amounts and 64-bit integers as decimal strings, bytes and hashes
+ * as lower-case hex, everything else as its JSON type. Only this file converts between JSON and the binary form.
  */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
@@ -21,7 +21,7 @@ export function payloadToJson(prefix: string, { kind, payload }: Pick<TxBody, 'k
   return writeFields(prefix, PAYLOAD_FORMS[kind], payload)
 }
 
-/** JSON of a transaction with its ids; {@link transactionFromJson} reads it back and ignores the ids. */
+/** JSON of a transaction, with its ids; {@link transactionFromJson} reads it and ignores the ids. */
 export function transactionToJson(prefix: string, tx: Transaction): JsonObject {
   const { body, witness, txId, wtxId, size } = tx
   return {
@@ -50,12 +50,12 @@ export function recordToJson(prefix: string, forms: FieldForms, record: object):
   return writeFields(prefix, forms, record)
 }
 
-/** Reads a record of these fields and no others. Types are checked here, ranges and grammars by its encoding. */
+/** Reads a record with exactly these fields. Types are checked here; the encoding checks ranges and grammars. */
 export function recordFromJson(prefix: string, forms: FieldForms, json: unknown): Result<object> {
   return reading(() => ok(new Reader(prefix, json, '').fields(forms)))
 }
 
-/** Reads the JSON form. Field types are checked here; ranges and grammars by the decoding that follows. */
+/** Reads a transaction. Field types are checked here; the decoding at the end checks ranges and grammars. */
 export function transactionFromJson(prefix: string, json: unknown): Result<Transaction> {
   return reading(() => readTransaction(new Reader(prefix, json, '')))
 }
@@ -117,7 +117,7 @@ function writeField(prefix: string, form: FieldForm, value: unknown): Json {
   }
 }
 
-/** Carries a fault out of the nested readers of one call; never leaves this file. */
+/** Carries a fault out of nested readers; never leaves this file. */
 class JsonRefusal extends Error {
   readonly fault: Fault
 
@@ -129,7 +129,6 @@ class JsonRefusal extends Error {
 
 const UINT_DECIMAL = /^(0|[1-9][0-9]{0,38})$/
 
-/** Typed access to the fields of one JSON object. */
 class Reader {
   readonly #prefix: string
   readonly #path: string
@@ -189,7 +188,7 @@ class Reader {
     return this.#array(name).map((item, i) => new Reader(this.#prefix, item, `${this.#pathOf(name)}[${i}]`))
   }
 
-  /** Exactly the fields named, each in its form; unknown ones are refused. */
+  /** Reads exactly these fields; unknown ones are refused. */
   fields(forms: FieldForms): object {
     const unknown = Object.keys(this.#fields).find((name) => !Object.hasOwn(forms, name))
     if (unknown !== undefined) this.#refuse(unknown, 'is not a field of this kind')

@@ -37,10 +37,7 @@ import {
   TRANSFER,
 } from './payloads.ts'
 
-/**
- * The closed table of transaction kinds: number on the wire and payload type. A number outside it is invalid. Numbers
- * are never reused; those below are promised to kinds that a later release brings.
- */
+/** The closed table of transaction kinds. Other numbers are invalid. A number is never reused. */
 export const TX_KINDS = {
   transfer: { number: 0x01, payload: TRANSFER },
   token_create: { number: 0x10, payload: TOKEN_CREATE },
@@ -83,12 +80,12 @@ export type PayloadOf<K extends TxKind> = ValueOf<(typeof TX_KINDS)[K]['payload'
 /** All kinds, in the order of their numbers. */
 export const TX_KIND_NAMES = Object.keys(TX_KINDS) as readonly TxKind[]
 
-/** Numbers that are taken although this release does not know their kinds: invalid until a rule step activates them. */
+/** Numbers promised to kinds of a later release. They are invalid until a rule step activates them. */
 export const RESERVED_KINDS: Readonly<Record<string, number>> = { account_rekey: 0x02 }
 
 const BY_NUMBER = new Map<number, TxKind>(TX_KIND_NAMES.map((kind) => [TX_KINDS[kind].number, kind]))
 
-/** The kind of a wire number, undefined if the table has none. */
+/** The kind of a wire number; undefined if there is none. */
 export function kindOfNumber(number: number): TxKind | undefined {
   return BY_NUMBER.get(number)
 }

@@ -41,7 +41,7 @@ export const agentIdCodec = text<AgentId>(32, (value) => AGENT_ID.test(value))
 /** Codec of a service id. */
 export const serviceIdCodec = text<ServiceId>(48, (value) => SERVICE_ID.test(value))
 
-/** Whether the text is an http(s) URL of printable ASCII without blanks, or nothing. */
+/** Whether the text is empty, or an http(s) URL of printable ASCII without blanks. */
 export function isEndpoint(value: string): boolean {
   return value === '' || /^https?:\/\/[!-~]{1,192}$/.test(value)
 }
@@ -49,7 +49,7 @@ export function isEndpoint(value: string): boolean {
 /** `transfer`: native coins to `to`. `create` allows (and pays for) opening the receiving account. */
 export const TRANSFER = container('Transfer', { to: address, amount: uint128, create: bool })
 
-/** `agent_register`: the sender becomes the owner. `capabilities` is a bit set over the capability table. */
+/** `agent_register`: the sender becomes the owner. `capabilities` has one bit per entry of the capability table. */
 export const AGENT_REGISTER = container('AgentRegister', {
   agentId: agentIdCodec,
   name: text(NAME_BYTES_MAX),
@@ -59,7 +59,7 @@ export const AGENT_REGISTER = container('AgentRegister', {
   settlers: list(address, SETTLERS_MAX),
 })
 
-/** `agent_update`: replaces the whole record; `owner` may hand it over. */
+/** `agent_update`: replaces the whole record. A new `owner` takes the agent over. */
 export const AGENT_UPDATE = container('AgentUpdate', {
   agentId: agentIdCodec,
   name: text(NAME_BYTES_MAX),
@@ -81,12 +81,12 @@ export const SERVICE_PUBLISH = container('ServicePublish', {
   description: text(DESCRIPTION_BYTES_MAX),
 })
 
-/** `service_retire`: the service takes no further invokes. */
+/** `service_retire`: the service takes no more invokes. */
 export const SERVICE_RETIRE = container('ServiceRetire', { agentId: agentIdCodec, serviceId: serviceIdCodec })
 
 /**
- * `agent_invoke`: pays one call into escrow for `term` blocks. Commitment and lock are made by the client and bind the
- * payment to a request and to a secret; zero bytes mean absent.
+ * `agent_invoke`: puts the payment for one call into escrow for `term` blocks. The client makes commitment and lock:
+ * they bind the payment to a request and to a secret. Zero bytes mean absent.
  */
 export const AGENT_INVOKE = container('AgentInvoke', {
   agentId: agentIdCodec,
@@ -98,7 +98,7 @@ export const AGENT_INVOKE = container('AgentInvoke', {
   redeemLock: hash,
 })
 
-/** One line of an `agent_receipt`. `outcome`: 0 delivered, 1 failed. `durationMs` is the operator's own claim. */
+/** One entry of an `agent_receipt`. `outcome`: 0 delivered, 1 failed. `durationMs` is only the operator's claim. */
 export const RECEIPT_ENTRY = container('ReceiptEntry', {
   txId: hex32<TxId>(),
   outcome: uint8,
@@ -107,14 +107,14 @@ export const RECEIPT_ENTRY = container('ReceiptEntry', {
   durationMs: uint32,
 })
 
-/** `agent_receipt`: closes escrows, each entry on its own. */
+/** `agent_receipt`: closes escrows; each entry succeeds or fails by itself. */
 export const AGENT_RECEIPT = container('AgentReceipt', { entries: list(RECEIPT_ENTRY, RECEIPT_ENTRIES_MAX) })
 
 /** Payload of `service_publish`. */
 export type ServicePublish = ValueOf<typeof SERVICE_PUBLISH>
 /** Payload of `agent_invoke`. */
 export type AgentInvoke = ValueOf<typeof AGENT_INVOKE>
-/** One line of an `agent_receipt`. */
+/** One entry of an `agent_receipt`. */
 export type ReceiptEntry = ValueOf<typeof RECEIPT_ENTRY>
 /** Payload of `agent_receipt`. */
 export type AgentReceipt = ValueOf<typeof AGENT_RECEIPT>

@@ -1,24 +1,23 @@
 import type { ExternalFormat } from '../external/address.ts'
 
-/** What the rules in force at a height say about a transaction by itself. */
+/** The rules about a single transaction, at one height. */
 export interface TxRules {
   readonly chainId: number
   readonly weight: WeightRules
-  /** Smallest amount of an `agent_invoke`, base units. */
+  /** Least amount of an `agent_invoke`, in base units. */
   readonly invokeAmountMin: bigint
-  /** Escrow terms that an `agent_invoke` may name, in blocks, ascending. */
+  /** Terms of escrows that an `agent_invoke` may name, in blocks, ascending. */
   readonly invokeTerms: readonly number[]
-  /** Fees that a pool may take, in basis points, ascending. */
+  /** Allowed fees of pools, in basis points, ascending. */
   readonly poolFeesBps: readonly number[]
-  /** Number of staking tiers. */
   readonly stakeTiers: number
-  /** Smallest amount of a `stake`, base units. */
+  /** Least amount of a `stake`, in base units. */
   readonly stakeAmountMin: bigint
-  /** Grammar of addresses and transaction ids on each network of the bridge. */
+  /** Grammar of addresses and transaction ids, by bridge network. */
   readonly bridgeFormats: readonly ExternalFormat[]
 }
 
-/** Prices in weight. One unit is one byte on the wire; the rest is set against it. */
+/** Weights. One unit is one byte on the wire; the others are relative to that. */
 export interface WeightRules {
   readonly perSignature: number
   readonly perStateWrite: number
@@ -28,12 +27,12 @@ export interface WeightRules {
   readonly registerAgent: number
   /** Surcharge of `service_publish`. */
   readonly publishService: number
-  /** Surcharge of `agent_invoke`: the refund that consensus may owe it, and the marker of a first payer. */
+  /** Surcharge of `agent_invoke`: for a refund that consensus may have to write, and for the record of a new payer. */
   readonly invokeRefund: number
   /** Surcharge of `token_create` and `pool_create`: the record stays for ever. */
   readonly createMarket: number
   /** Surcharge of `bridge_deposit` and `bridge_withdraw`: their records stay for ever. */
   readonly bridgeRecord: number
-  /** Surcharge of `bridge_rotate`: what consensus writes when the delay is over. */
+  /** Surcharge of `bridge_rotate`: for what consensus writes after the delay. */
   readonly bridgeRotation: number
 }

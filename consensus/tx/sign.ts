@@ -14,17 +14,17 @@ import {
   transactionId,
 } from './transaction.ts'
 
-/** Something that can sign for one account: a wallet in memory, a keystore, a device. */
+/** Signs for one account: a wallet in memory, a keystore, a device. */
 export interface AccountSigner {
   readonly keys: AccountKeys
-  /** Signatures of at least the policy's threshold, by ascending key index. */
+  /** At least as many signatures as the policy's threshold, by ascending key index. */
   sign(
     message: Uint8Array,
     context: Uint8Array,
   ): Promise<readonly { readonly keyIndex: number; readonly bytes: Uint8Array }[]>
 }
 
-/** Address that a signer signs for. */
+/** Address of a signer. */
 export function addressOfSigner(signer: Pick<AccountSigner, 'keys'>): Address {
   return addressOfKeys(encodeAccountKeys(signer.keys))
 }
@@ -45,7 +45,7 @@ export async function signTransaction(
   return assembled.value
 }
 
-/** Signs a text for a network. It can never pass as a transaction: the domain opens the message. */
+/** Signs a text for a network. It can never pass for a transaction: the signed message begins with its domain. */
 export async function signText(
   text: string,
   signer: AccountSigner,

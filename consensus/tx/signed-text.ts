@@ -6,13 +6,13 @@ import { fault } from '../primitives/fault.ts'
 import { fail, ok, type Result } from '../primitives/result.ts'
 import { checkWitnessAgainst } from './check.ts'
 
-/** One signature of a signed text, its bytes in hex. */
+/** One signature of a signed text, in hex. */
 export interface TextSignature {
   readonly keyIndex: number
   readonly bytes: string
 }
 
-/** A text that an account has signed, as JSON has it. `keys` is the encoding of its keys in hex; null where it is left out. */
+/** A text signed by an account, as JSON. `keys` is the hex encoding of its keys; null if left out. */
 export interface SignedText {
   readonly address: string
   readonly text: string
@@ -20,12 +20,12 @@ export interface SignedText {
   readonly keys: string | null
 }
 
-/** Longest text that is signed, in UTF-16 units, and longest address text. */
+/** Longest text, in UTF-16 units. */
 export const SIGNED_TEXT_CHARS_MAX = 10_000
 const ADDRESS_CHARS_MAX = 200
 const FIELDS = ['address', 'text', 'signature', 'keys']
 
-/** Signature work of a signed text under its account's keys, or why the signatures cannot fit them. */
+/** The signatures of a text to check under its account's keys, or why they cannot fit. */
 export function textJob(
   { text, signature }: SignedText,
   keys: AccountKeys,
@@ -43,7 +43,7 @@ export function textJob(
   return ok({ domain: 'text', message: textMessage(network, keys.scheme, text), parts })
 }
 
-/** Reads the JSON of a signed text. Its form is checked here; the address by whoever knows the network. */
+/** Reads the JSON of a signed text. Its form is checked here; the caller, who knows the network, checks the address. */
 export function readSignedText(json: string): Result<SignedText> {
   const fields = objectOf(json)
   if (fields === undefined) return refused('signed text', 'must be a JSON object')
@@ -72,7 +72,7 @@ function objectOf(json: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** Hex alone is the signature of the only key. */
+/** Hex alone is the signature of the first key. */
 function signaturesOf(value: unknown): readonly TextSignature[] | undefined {
   if (isBytes(value, SIGNATURE_BYTES_MAX)) return [{ keyIndex: 0, bytes: value }]
   if (!Array.isArray(value) || value.length === 0 || value.length > POLICY_KEYS_MAX) return undefined

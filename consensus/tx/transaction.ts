@@ -24,7 +24,7 @@ import { kindOfNumber, PAYLOAD_BYTES_MAX, type PayloadOf, TX_KINDS, type TxKind 
 export const TX_VERSION = 1
 /** Longest memo. */
 export const MEMO_BYTES_MAX = 128
-/** Longest witness: eight keys and eight signatures of scheme 2 fit. */
+/** Longest witness: room for eight keys and eight signatures of scheme 2. */
 export const WITNESS_BYTES_MAX = 48 * 1024
 
 const BODY = container('TransactionBody', {
@@ -53,14 +53,14 @@ export const TX_BYTES_MAX = TRANSACTION.maxSize
 
 type RawBody = ValueOf<typeof BODY>
 
-/** The signed part of a transaction. `payload` is what the kind says. */
+/** The signed part of a transaction. `kind` determines the type of `payload`. */
 export type TxBody<K extends TxKind = TxKind> = Omit<RawBody, 'kind' | 'payload'> &
   { [P in K]: { readonly kind: P; readonly payload: PayloadOf<P> } }[K]
 
-/** Signatures, and the account's keys if and only if the nonce is 0 (otherwise `keys` is empty). */
+/** Signatures, and the account's keys. `keys` is empty unless the nonce is 0. */
 export type Witness = ValueOf<typeof WITNESS>
 
-/** A decoded transaction with the slices it came from; nothing is re-encoded to be hashed. */
+/** A decoded transaction with its encoded parts, so that hashing need not encode again. */
 export interface Transaction<K extends TxKind = TxKind> {
   readonly body: TxBody<K>
   readonly witness: Witness
@@ -68,16 +68,15 @@ export interface Transaction<K extends TxKind = TxKind> {
   readonly witnessBytes: Uint8Array
   readonly txId: TxId
   readonly wtxId: WtxId
-  /** Length on the wire. */
   readonly size: number
 }
 
-/** H(tag, body bytes): what is signed, and the payment's name. */
+/** H(tag, body bytes): signatures cover it, and it names the payment. */
 export function transactionId(bodyBytes: Uint8Array): TxId {
   return taggedHashHex<TxId>('transactionId', bodyBytes)
 }
 
-/** H(tag, txid, witness bytes): names these very bytes, for relay and caches. */
+/** H(tag, txid, witness bytes): identifies the exact bytes, for relay and caches. */
 export function witnessTransactionId(txId: TxId, witnessBytes: Uint8Array): WtxId {
   return taggedHashHex<WtxId>('witnessId', fromHex(txId), witnessBytes)
 }
@@ -101,25 +100,25 @@ export function encodeTransaction({
   return encode(TRANSACTION, { body: bodyBytes, witness: witnessBytes })
 }
 
-/** Decodes wire bytes completely, payload included. The transaction keeps its own copy of the bytes. */
+/** Decodes wire bytes completely, payload included. The transaction has its own copy of the bytes. */
 export function decodeTransaction(bytes: Uint8Array): Result<Transaction> {
   return decodeTransactionView(copy(bytes))
 }
 
-/** {@link decodeTransaction} without the copy: the transaction is a view on the bytes and keeps all of them alive. */
+/** {@link decodeTransaction} without the copy: the transaction is a view that keeps all the bytes alive. */
 export function decodeTransactionView(bytes: Uint8Array): Result<Transaction> {
   const split = decode(TRANSACTION, bytes)
   return split.ok ? assembleTransaction(split.value.body, split.value.witness) : split
 }
 
-/** The transaction with memory of its own: one that outlives the block it was decoded from must not keep that alive. */
+/** A copy with its own memory: a transaction that is kept must not keep its whole block alive. */
 export function detached(tx: Transaction): Transaction {
   const own = decodeTransaction(encodeTransaction(tx))
   assert(own.ok, 'a decoded transaction does not decode again')
   return own.value
 }
 
-/** Decodes a transaction whose two parts are known apart, as blocks and stores hold them. */
+/** Decodes a transaction from its two parts, as blocks and stores hold them. */
 export function assembleTransaction(bodyBytes: Uint8Array, witnessBytes: Uint8Array): Result<Transaction> {
   const body = decodeBody(bodyBytes)
   if (!body.ok) return body
@@ -131,10 +130,10 @@ export function assembleTransaction(bodyBytes: Uint8Array, witnessBytes: Uint8Ar
   return ok({ body: body.value, witness: witness.value, bodyBytes, witnessBytes, txId, wtxId, size })
 }
 
-/** The two offsets in front of body and witness. */
+/** The two SSZ offsets before body and witness. */
 const TRANSACTION_OFFSETS_BYTES = 8
 
-/** Decodes a body and the payload that its kind names. */
+/** Decodes a body and its payload. */
 export function decodeBody(bytes: Uint8Array): Result<TxBody> {
   const raw = decode(BODY, bytes)
   if (!raw.ok) return raw

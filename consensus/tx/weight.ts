@@ -4,10 +4,10 @@ import type { Transaction, TxBody } from './transaction.ts'
 
 /** Writes of an `agent_receipt` beside its entries: sender, escrow totals, native supply. */
 const RECEIPT_BASE_WRITES = 3
-/** Writes of one receipt entry: escrow, receiving account, service and agent statistics, payer marker. */
+/** Writes of one receipt entry: escrow, receiving account, service and agent statistics, payer record. */
 export const RECEIPT_ENTRY_WRITES = 5
 
-/** Writes of a kind whose number does not depend on the payload. */
+/** Writes of kinds that always write the same number of records. */
 const DECLARED_WRITES: Readonly<Record<Exclude<TxKind, 'agent_receipt' | 'swap'>, number>> = {
   transfer: 2,
   token_create: 5,
@@ -39,12 +39,11 @@ const DECLARED_WRITES: Readonly<Record<Exclude<TxKind, 'agent_receipt' | 'swap'>
   service_retire: 2,
   agent_invoke: 4,
 }
-/** Writes of a swap beside its pools: sender, what goes in, what comes out. */
+/** Writes of a swap beside its pools: sender, asset in, asset out. */
 const SWAP_BASE_WRITES = 3
 
 /**
- * The most state records that the transaction can write, as its kind declares it. Blocks are limited by the sum of
- * these, never by what is observed, so that a limit never depends on state.
+ * The most records that the transaction can write. The block limit counts these, so it does not depend on the state.
  */
 export function declaredWrites(body: TxBody): number {
   switch (body.kind) {
@@ -57,7 +56,7 @@ export function declaredWrites(body: TxBody): number {
   }
 }
 
-/** Weight of the transaction: a pure function of its encoding. It is charged in full and never refunded. */
+/** Weight of the transaction: depends only on its encoding. It is charged in full, never refunded. */
 export function weightOf(
   { body, witness, size }: Pick<Transaction, 'body' | 'witness' | 'size'>,
   rules: Pick<TxRules, 'weight'>,
@@ -71,7 +70,7 @@ export function weightOf(
   )
 }
 
-/** Signatures that the payload carries and consensus checks. */
+/** Signatures inside the payload that consensus checks. */
 export function attestationSignatures({ payload }: Pick<TxBody, 'payload'>): number {
   return 'attestation' in payload ? payload.attestation.signatures.length : 0
 }
@@ -98,7 +97,7 @@ function surchargeOf({ kind, payload }: TxBody, weight: WeightRules): number {
   }
 }
 
-/** Rate that a transaction pays at this base fee: min(maxFeeRate, baseFee + tip). */
+/** Fee rate of a transaction at this base fee: min(maxFeeRate, baseFee + tip). */
 export function rateOf(body: Pick<TxBody, 'maxFeeRate' | 'tip'>, baseFee: bigint): bigint {
   const wanted = baseFee + body.tip
   return wanted < body.maxFeeRate ? wanted : body.maxFeeRate

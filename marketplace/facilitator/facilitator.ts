@@ -24,38 +24,37 @@ import type { TransactionSink } from '../till/shop.ts'
 import type { SettlementRecord, SettlementRecords } from './records.ts'
 import { checkSignature, type Settlement } from './settlement.ts'
 
-/** A payment that a seller's server was offered, and what that server asked for. */
+/** A payment that a seller's server received, and the price that it asked for. */
 export interface FacilitatedPayment {
   readonly txId: TxId
   readonly secret: Uint8Array | null
   readonly agentId: AgentId
   readonly serviceId: ServiceId
-  /** Base units that were asked for. */
   readonly amount: bigint
-  /** Text of the request and its hash, either may be null: a commitment can be opened with the text alone. */
+  /** Text of the request and its hash; either may be null. Only the text can open a commitment. */
   readonly request: string | null
   readonly requestHash: Hash | null
-  /** Time that the server needs from now to its settlement. */
+  /** Time from now that the server needs until it settles. */
   readonly timeoutMs: number
 }
 
-/** What was found of a payment that may be taken. */
+/** Facts of a payment that may be accepted. */
 export interface VerifiedPayment {
   readonly escrow: Escrow
   readonly confirmations: number
-  /** Whether the request is the one that was paid for; `unchecked` where only its hash was given. */
+  /** Whether the payment commits to this request; `unchecked` if only the request's hash was given. */
   readonly commitment: 'opened' | 'none' | 'unchecked'
 }
 
-/** A settlement that is on record, now or from before. */
+/** A recorded settlement, new or from before. */
 export interface RecordedSettlement {
   readonly record: SettlementRecord
-  /** Keys of the asking server. */
+  /** Keys of the server that settles. */
   readonly keys: AccountKeys
   readonly replayed: boolean
 }
 
-/** What a facilitator works with. */
+/** The parts that a facilitator works with. */
 export interface FacilitatorDependencies {
   readonly chain: Chain
   readonly sink: Pick<TransactionSink, 'get'>
@@ -67,8 +66,9 @@ export interface FacilitatorDependencies {
 }
 
 /**
- * Judges payments to any agent of the chain for servers that have no chain of their own, and keeps what their settlers say of
- * them. It moves no money and takes no payment: a seller that does not claim before its work can be made to work twice.
+ * Checks payments to any agent of the chain, for servers without a node, and records how their settlers say that calls
+ * ended. It moves no money and claims no payment: a seller that makes no claim of its own before the work may do it
+ * twice.
  */
 export class Facilitator {
   readonly #deps: FacilitatorDependencies
@@ -81,7 +81,7 @@ export class Facilitator {
     this.#risk = new ValueAtRisk(dependencies.chain, dependencies.price)
   }
 
-  /** Whether a payment may be taken: it is what was asked for, deep enough, opens, and leaves time. Nothing is consumed. */
+  /** Whether a payment can be accepted: asked price, depth, lock and time left are right. Nothing is used up. */
   verify(payment: FacilitatedPayment): Result<VerifiedPayment> {
     const { agentId, txId } = payment
     const call = this.#callOf(payment)
@@ -92,12 +92,12 @@ export class Facilitator {
     const good = resultOf(txId, judgePayment({ ...this.#deps, mined: this.#mined, atRisk }, call.value))
     if (!good.ok) return good
     const verified = this.#checked(payment, good.value)
-    // The next one of this block is judged with this one at risk, as where the market takes payments itself.
+    // Later payments in the same block count this one as at risk, as on the node's own till.
     if (verified.ok) this.#risk.take(txId, good.value.minedAt, good.value.amount, agentId)
     return verified
   }
 
-  /** Puts on record how a paid call ended. The first record of a payment stays, and the same request gets it again. */
+  /** Records how a paid call ended. The first record of a payment stays; the same request gets it again. */
   async settle(payment: FacilitatedPayment, settlement: Settlement): Promise<Result<RecordedSettlement>> {
     const { txId } = payment
     const keys = await this.#settlerKeys(payment, settlement)
@@ -113,12 +113,12 @@ export class Facilitator {
     return ok({ record, keys: keys.value, replayed: false })
   }
 
-  /** Forgets what no reorganisation brings back to life any more. */
+  /** Forgets settlements that no reorganisation can reopen. */
   expire(): Promise<number> {
     return this.#deps.records.expire(this.#deps.chain.head.header.height - FINAL_DEPTH)
   }
 
-  /** The call as the judge of payments knows calls. */
+  /** The call in the form that {@link judgePayment} takes. */
   #callOf(payment: FacilitatedPayment) {
     const { agentId, serviceId } = payment
     const service = this.#deps.chain.database.get(SERVICES, { agentId, serviceId })
@@ -127,7 +127,7 @@ export class Facilitator {
     return misnamed === null ? ok({ ...payment, service }) : fail(misnamed)
   }
 
-  /** What the judge of payments does not know: the amount that was asked for, and a request that is told by its hash alone. */
+  /** Checks that {@link judgePayment} does not make: the asked amount, and a request given only by its hash. */
   #checked({ txId, amount, request, requestHash: hash }: FacilitatedPayment, escrow: Escrow): Result<VerifiedPayment> {
     if (escrow.amount !== amount) return fail(wrongAmount(this.#deps.chain, txId, escrow, [amount]))
     const committed = escrow.requestCommitment !== ZERO_HEX_32
@@ -146,8 +146,8 @@ export class Facilitator {
   }
 
   /**
-   * The escrow that a settlement is about. Money goes back whatever was wrong with the payment; it is earned only where it is
-   * what was asked for and opens. Depth and price were for the work, and both are older now.
+   * The escrow of a settlement. A failed call is refunded whatever is wrong with the payment. A delivered one must have
+   * paid for this request and open the lock. Depth and price are not checked again: they mattered before the work.
    */
   #settleable(payment: FacilitatedPayment, { outcome, requestHash: hash }: Settlement): Result<Escrow> {
     const { txId, requestHash: asked } = payment
@@ -164,7 +164,7 @@ export class Facilitator {
     return checked.ok ? open : checked
   }
 
-  /** A receipt counts in blocks below the deadline. */
+  /** A receipt must be mined below the deadline. */
   #inTime(txId: TxId, escrow: Result<Escrow>): Result<Escrow> {
     if (!escrow.ok || escrow.value.deadline > this.#deps.chain.head.header.height + 1) return escrow
     return fail(fault('pay/too-late', { txId, deadline: escrow.value.deadline }))
@@ -189,20 +189,20 @@ function maySettle({ owner, settlers }: Agent, { settler }: Settlement): boolean
   return settler === owner || settlers.includes(settler)
 }
 
-/** Where both text and hash of a request are given, they must belong together. */
+/** If both text and hash of a request are given, they must match. */
 function checkHash({ serviceId, request, requestHash: hash }: FacilitatedPayment): Fault | null {
   if (request === null || hash === null || requestHash(serviceId, request) === hash) return null
   return fault('facilitator/requirements', { field: 'requestHash', reason: 'is not that of the request' })
 }
 
-/** A settlement whose signature is good. */
+/** A settlement with a valid signature. */
 interface Offered {
   readonly payment: FacilitatedPayment
   readonly settlement: Settlement
   readonly keys: AccountKeys
 }
 
-/** A payment that is on record: for the same agent and request the record is told again. */
+/** A recorded payment: the same agent and request get the record again. */
 function joined(record: SettlementRecord, { payment, settlement, keys }: Offered): Result<RecordedSettlement> {
   if (record.requestHash === settlement.requestHash && record.agentId === payment.agentId)
     return ok({ record, keys, replayed: true })

@@ -1,6 +1,6 @@
 import type { Address, AgentId, Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 
-/** What a seller said of a paid call, and the payment that it is about. Never a claim: the seller has its own, made before the work. */
+/** How a seller says that a paid call ended. It is not a claim: the seller must make its own claim before the work. */
 export interface SettlementRecord {
   readonly txId: TxId
   readonly agentId: AgentId
@@ -9,31 +9,31 @@ export interface SettlementRecord {
   readonly settler: Address
   readonly requestHash: Hash
   readonly outcome: 'delivered' | 'failed'
-  /** Zeros where it failed. */
+  /** Zeros if it failed. */
   readonly resultHash: Hash
   readonly durationMs: number
-  /** Opens the escrow's lock; zeros where there is none to open. */
+  /** Opens the escrow's lock; zeros without a lock. */
   readonly opener: Hash
   readonly payer: Address
   /** Base units, as decimal text. */
   readonly amount: string
-  /** Height at which the escrow returns to its payer by itself. */
+  /** Height at which the escrow goes back to its payer by itself. */
   readonly deadline: number
   readonly recordedAtMs: number
 }
 
-/** What became of a record that was put. */
+/** Result of putting a record. */
 export type Put =
   | { readonly is: 'new' }
-  /** There was one for this payment already; nothing was written. */
+  /** The payment already has a record; nothing was written. */
   | { readonly is: 'known'; readonly record: SettlementRecord }
-  /** As many are kept as there may be. */
+  /** The store is full. */
   | { readonly is: 'full'; readonly count: number }
 
-/** Where settlements are kept: the first of each payment. Every write is durable before its promise resolves. */
+/** The store of settlements: the first of each payment. Every write is durable before its promise resolves. */
 export interface SettlementRecords {
   get(txId: TxId): Promise<SettlementRecord | undefined>
   put(record: SettlementRecord): Promise<Put>
-  /** Forgets records whose deadline lies below a height, a bounded number at once; how many. */
+  /** Forgets records with a deadline below a height, a bounded number at once; gives how many. */
   expire(belowHeight: number): Promise<number>
 }

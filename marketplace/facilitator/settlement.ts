@@ -10,18 +10,18 @@ import { readSignedText, type SignedText, textJob } from '../../consensus/tx/sig
 import { DURATION_MS_MAX } from '../till/rails/native/settler.ts'
 import { settlementText } from './settlement-text.ts'
 
-/** A seller's word on a paid call, read but not checked: how it ended, signed by whom. */
+/** How a seller says that a paid call ended, with its signature; unchecked. */
 export interface Settlement {
   readonly settler: Address
   readonly outcome: 'delivered' | 'failed'
   readonly requestHash: Hash
-  /** Zeros where it failed. */
+  /** Zeros if it failed. */
   readonly resultHash: Hash
   readonly durationMs: number
   readonly signed: SignedText
 }
 
-/** Reads the settlement that comes with a call of `/facilitator/settle`. Faults: `facilitator/settlement`. */
+/** Reads the settlement of a call to `/facilitator/settle`. Faults: `facilitator/settlement`. */
 export function readSettlement(value: unknown, txId: TxId, addressPrefix: string): Result<Settlement> {
   if (value === null || typeof value !== 'object') return unusable('settlement', 'is missing')
   const { settler, outcome, requestHash, resultHash, durationMs = 0, signature, keys } = value as Fields
@@ -47,12 +47,12 @@ export function readSettlement(value: unknown, txId: TxId, addressPrefix: string
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The settler is the address of the signed text. */
+/** The field `address` of the signed text is called `settler` here. */
 function fieldOf({ detail }: Fault): string {
   return detail.field === 'address' ? 'settler' : String(detail.field)
 }
 
-/** The settler's keys, if it signed with both halves of every signature. Without keys the chain must have seen them. */
+/** The settler's keys, if all its signatures verify. If it sent no keys, the chain must know them. */
 export async function checkSignature(
   { chain, verifier }: { readonly chain: Pick<ChainReader, 'keys' | 'network'>; readonly verifier: SignatureVerifier },
   { settler, signed }: Pick<Settlement, 'settler' | 'signed'>,

@@ -59,14 +59,12 @@ function decodeClosure(bytes: Uint8Array): Closure {
   }
 }
 
-/**
- * Payments whose escrows a block closed. The block must have been on the best chain once; it may have left it since.
- */
+/** Payments whose escrows a block closed. The block must be or have been on the best chain. */
 export function closedBy(database: DatabaseReader, id: BlockId): readonly TxId[] {
   return closuresIn(database, id).map(({ txId }) => txId)
 }
 
-/** The escrows that a block closed, and how, in the order of its receipts. The block is as in {@link closedBy}. */
+/** The escrows that a block closed, and how, in the order of its receipts. For the block see {@link closedBy}. */
 export function closuresIn(database: DatabaseReader, id: BlockId): readonly (Closure & { readonly txId: TxId })[] {
   const block = database.block(id)
   const receipts = database.receipts(id)

@@ -40,7 +40,7 @@ export class EscrowParties {
   }
 
   /**
-   * Parties of an escrow that is closed by the last processed transaction, or by the block itself before its
+   * Parties of an escrow that the last processed transaction closes, or that the block itself closes before its
    * transactions.
    */
   of(txId: TxId): Parties {

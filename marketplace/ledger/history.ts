@@ -37,7 +37,6 @@ export interface HistoryEntry extends HistoryCursor {
   readonly roles: readonly HistoryRole[]
 }
 
-/** Offset of the roles byte in a record. */
 const ROLES_AT = 1
 const RECORD = container('HistoryRecord', { event: uint8, roles: uint8, code: uint16, txId: hex32<TxId>() })
 

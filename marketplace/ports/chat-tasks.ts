@@ -1,20 +1,20 @@
-/** What is known of one block of code within a text. */
+/** Findings about one code block in a text. */
 export interface CodeFinding {
-  /** As its fence names it, lower case; empty where it names none. */
+  /** Language as its fence names it, in lower case; empty if it names none. */
   readonly language: string
-  /** Line of the text on which its fence stands, from 1. */
+  /** Line of its fence in the text, from 1. */
   readonly line: number
-  /** `parses` and `broken` where a parser of its language read it; `not checked` where there is none, and it was only counted through. */
+  /** `parses` and `broken`: a parser of its language read it. `not checked`: there is no parser for it. */
   readonly verdict: 'parses' | 'broken' | 'not checked'
-  /** What is wrong, in a sentence; null where nothing was found. */
+  /** One sentence on what is wrong; null if nothing was found. */
   readonly problem: string | null
 }
 
-/** What is known of the code in a text. Nothing of it was run. */
+/** Findings about the code in a text. None of the code was run. */
 export interface CodeFindings {
   /** In the order of the text. */
   readonly blocks: readonly CodeFinding[]
-  /** Blocks in all, those beyond the bound counted. */
+  /** Number of all blocks, also of those beyond the limit. */
   readonly total: number
 }
 
@@ -23,19 +23,19 @@ export interface SchemaCheck {
   readonly passes: boolean
   /** The text without a fence around it. */
   readonly text: string
-  /** What is wrong with it, in a sentence; empty where nothing is. */
+  /** One sentence on what is wrong; empty if nothing is. */
   readonly reason: string
 }
 
-/** Work on what models wrote. */
+/** Tasks on the output of models. */
 export interface ChatTasks {
   /** Parses the fenced blocks of code of a Markdown text. */
   readonly 'chat/check-code': { readonly input: { readonly text: string }; readonly output: CodeFindings }
-  /** A Markdown text as it is read out, without its marks. A longer one than 32,768 characters is refused. */
+  /** The text of a Markdown text without its marks, to be read aloud. More than 32,768 characters are refused. */
   readonly 'chat/plain-text': { readonly input: { readonly text: string }; readonly output: { readonly text: string } }
   /**
-   * Checks a text against a JSON schema of a caller, below the bounds of `schemaTrouble`; with null only whether the schema can be used,
-   * which is refused where it cannot.
+   * Checks a text against a caller's JSON schema, which must be within the limits of `schemaTrouble`. With `text` null
+   * it only checks the schema; an unusable schema is refused.
    */
   readonly 'chat/check-schema': {
     readonly input: { readonly schema: Readonly<Record<string, unknown>>; readonly text: string | null }

@@ -2,37 +2,37 @@ import type { Result } from '../../consensus/primitives/result.ts'
 import type { Readiness } from './readiness.ts'
 import type { Sourced } from './sourced.ts'
 
-/** Assets whose dollar prices are followed. */
+/** Assets with dollar prices. */
 export const MAJORS = ['BTC', 'ETH', 'SOL', 'BNB', 'LTC'] as const
 
-/** Symbol of one of them. */
+/** One of {@link MAJORS}. */
 export type Major = (typeof MAJORS)[number]
 
 /** Price of an asset in dollars. */
 export interface MajorPrice {
   readonly usd: number
-  /** Per cent; null where no provider tells. */
+  /** Per cent; null if no provider gives it. */
   readonly change24hPct: number | null
-  /** When the price was made (ISO 8601). */
+  /** Time of the price (ISO 8601). */
   readonly asOf: string
 }
 
-/** Prices of the majors at one moment. */
+/** Prices of the majors at one time. */
 export interface MajorPrices {
-  /** Null where no provider has a price, or where they are too far apart for any of them to be believed. */
+  /** Null if no provider has a price, or if the providers differ too much to trust any of them. */
   readonly majors: Readonly<Record<Major, MajorPrice | null>>
-  /** Null where no provider tells. */
+  /** Null if no provider gives it. */
   readonly globalMarketCapUsd: number | null
-  /** Names of the providers whose prices count. */
+  /** Providers whose prices were used. */
   readonly sources: readonly string[]
-  /** Widest distance between two providers in per cent; null with only one. */
+  /** Largest difference between two providers in per cent; null with only one. */
   readonly disagreementPct: number | null
 }
 
-/** Follows dollar prices of the majors. */
+/** Follows the dollar prices of the majors. */
 export interface CryptoPrices {
   readonly readiness: () => Readiness
   readonly majors: (signal: AbortSignal) => Promise<Result<Sourced<MajorPrices>>>
-  /** What was told last, if not too old to be told again: for documents, without asking anybody. */
+  /** The last prices, unless they are too old. For documents; makes no request. */
   readonly latest: () => Sourced<MajorPrices> | null
 }

@@ -1,33 +1,33 @@
-/** A name beside a value, both as they shall appear. */
+/** A label and a value, as printed. */
 export interface LabelledText {
   readonly label: string
   readonly value: string
 }
 
-/** Somebody that a document names. */
+/** A person or company in a document. */
 export interface SheetParty {
-  /** What stands above the name. */
+  /** Printed above the name. */
   readonly label: string
   readonly name: string
   readonly lines: readonly string[]
 }
 
-/** One position of a document. */
+/** One line item of a document. */
 export interface SheetRow {
   readonly description: string
   readonly qty: string
   readonly unitPrice: string
-  /** The rate, where those of the rows differ: then in all of them, and in the heads. */
+  /** The rate. If the rows have different rates, it is in all rows and in the column heads; otherwise in none. */
   readonly vat?: string
   readonly amount: string
 }
 
-/** A document, ready to be set: every figure worked out and written as it shall appear. */
+/** A document ready to be laid out: every figure is computed and formatted. */
 export interface DocumentSheet {
-  /** What it is, in large letters. */
+  /** Name of the document, in large letters. */
   readonly heading: string
   readonly number: string
-  /** YYYY-MM-DD; also the day of making that the file tells, so that the same sheet is the same file. */
+  /** YYYY-MM-DD. It is also the creation date in the file, so that the same sheet gives the same file. */
   readonly issueDate: string
   readonly seller: SheetParty | null
   readonly buyer: SheetParty
@@ -35,24 +35,24 @@ export interface DocumentSheet {
   readonly facts: readonly LabelledText[]
   readonly columns: SheetRow
   readonly rows: readonly SheetRow[]
-  /** Sums below the rows; the last is the one that counts. */
+  /** Sums below the rows; the last is the final one. */
   readonly totals: readonly LabelledText[]
-  /** What the one that counts contains, to be said below it. */
+  /** Amounts contained in the final sum, printed below it. */
   readonly contained?: readonly LabelledText[]
-  /** What follows the sums: how it was or shall be paid. */
+  /** Printed below the sums: how the document was or must be paid. */
   readonly sections: readonly { readonly heading: string; readonly facts: readonly LabelledText[] }[]
   readonly notes: string | null
-  /** How the figures were worked out. */
+  /** How the figures were computed. */
   readonly rule: string
 }
 
-/** A font file of the operator, with the code points that are set with it: ranges in hexadecimal, `20-7e a0-ff`. */
+/** A font file of the operator, and the code points that it prints: ranges in hexadecimal, `20-7e a0-ff`. */
 export interface OperatorFont {
   readonly path: string
   readonly ranges: string
 }
 
-/** What is set, and with which fonts beside the built-in ones. */
+/** A sheet, and the fonts to use beside the built-in ones. */
 export interface DocumentJob {
   readonly sheet: DocumentSheet
   readonly fonts: readonly OperatorFont[]
@@ -69,6 +69,6 @@ export interface DocumentFile {
 /** Work on documents. */
 export interface DocumentTasks {
   readonly 'document/pdf': { readonly input: DocumentJob; readonly output: DocumentFile }
-  /** Looks into a font file for what can be set with it. */
+  /** Finds out which code points a font file can print. */
   readonly 'document/font': { readonly input: { readonly path: string }; readonly output: OperatorFont }
 }

@@ -5,16 +5,16 @@ import type { ImageTasks } from './image-tasks.ts'
 import type { LanguageTasks } from './language-tasks.ts'
 import type { PageTasks } from './page-tasks.ts'
 
-/** Every piece of work for the engines, by name: what goes in and what comes out, plain values both. */
+/** Every engine task by name, with its input and output, which are plain values. */
 export type EngineTasks = PageTasks & DocumentTasks & LanguageTasks & ImageTasks & ChatTasks
 
-/** Name of a piece of work. */
+/** Name of an engine task. */
 export type EngineTask = keyof EngineTasks
 
 /**
- * Processes for work on content of strangers, and for work that would hold up the event loop. Each piece of work has limits of
- * time and memory of its own; what exceeds them is ended with its process, and is a fault (`engine/killed`, `engine/failed`,
- * `engine/refused` where the input is to blame). Those who ask for free work, each with a name in `who`, take turns.
+ * Processes for work on untrusted content, and for work that would block the event loop. Each task has its own limits
+ * of time and memory. A task beyond them is killed with its process. Faults: `engine/killed`, `engine/failed`, and
+ * `engine/refused` if the input is to blame. Callers of free work, named in `who`, take turns.
  */
 export interface Engines {
   run<Name extends EngineTask>(
@@ -25,7 +25,7 @@ export interface Engines {
   ): Promise<Result<EngineTasks[Name]['output']>>
 }
 
-/** The engines, asked for one who pays for none of it. */
+/** The engines for the free work of one caller. */
 export function enginesFor(engines: Engines, who: string): Engines {
   return { run: (task, input, signal) => engines.run(task, input, signal, who) }
 }

@@ -2,13 +2,13 @@ import type { Result } from '../../consensus/primitives/result.ts'
 import type { Readiness } from './readiness.ts'
 import type { Sourced } from './sourced.ts'
 
-/** An EVM network that services know. */
+/** EVM networks that services can read. */
 export const EVM_NETWORKS = ['ethereum', 'base'] as const
 
-/** Name of one of them. */
+/** One of {@link EVM_NETWORKS}. */
 export type EvmNetworkName = (typeof EVM_NETWORKS)[number]
 
-/** What a transfer costs at a block; amounts in wei, null where the node does not tell. */
+/** Cost of a transfer at a block. Amounts in wei; null if the node does not give them. */
 export interface GasFacts {
   readonly chainId: number
   readonly gasPrice: bigint
@@ -17,7 +17,7 @@ export interface GasFacts {
   readonly blockNumber: number
 }
 
-/** What an address has at a block, in base units. */
+/** Balances of an address at a block, in base units. */
 export interface EvmBalance {
   readonly chainId: number
   readonly native: bigint
@@ -30,30 +30,30 @@ export interface EvmBalance {
   readonly blockNumber: number
 }
 
-/** What the Ethereum Name Service says; null is not set. */
+/** A record of the Ethereum Name Service; null is not set. */
 export interface EnsFacts {
   readonly name: string | null
   /** In the spelling of EIP-55. */
   readonly address: string | null
-  /** As the record has it: an address of a picture, or of a token. Nobody has looked there. */
+  /** The record's text: the address of a picture or of a token. It was not checked. */
   readonly avatar: string | null
   readonly resolver: string | null
-  /** Whether the name leads to the address: a reverse record alone proves nothing. */
+  /** Whether the name resolves to the address. A reverse record alone proves nothing. */
   readonly forwardVerified: boolean
 }
 
-/** What is looked up: a normalised name, or an address. */
+/** A normalised name, or an address. */
 export type EnsQuery = { readonly name: string } | { readonly address: string }
 
-/** Reads public EVM networks through nodes that the operator named. Faults: `provider/*`. */
+/** Reads public EVM networks through nodes of the operator's choice. Faults: `provider/*`. */
 export interface EvmReader {
   readonly readiness: (network: EvmNetworkName) => Readiness
   readonly gas: (network: EvmNetworkName, signal: AbortSignal) => Promise<Result<Sourced<GasFacts>>>
-  /** Of an address on the layer-2 network. */
+  /** Balances on the layer-2 network. */
   readonly balance: (address: string, signal: AbortSignal) => Promise<Result<Sourced<EvmBalance>>>
   readonly ensReadiness: () => Readiness
-  /** A name as ENSIP-15 writes it, null where it is none. Only while `ensReadiness` says that names can be looked up. */
+  /** A name normalised by ENSIP-15, null if it is invalid. Call only while `ensReadiness` is available. */
   readonly ensName: (name: string) => string | null
-  /** On Ethereum. A name that is answered off chain is `provider/not-found`: no gateway is asked. */
+  /** Looks up on Ethereum. A name that resolves off chain is `provider/not-found`: no gateway is asked. */
   readonly ens: (query: EnsQuery, signal: AbortSignal) => Promise<Result<Sourced<EnsFacts>>>
 }

@@ -3,20 +3,20 @@ import { LruMap } from '../../consensus/primitives/lru.ts'
 import { turnAmong, type Waiter } from './turn.ts'
 
 /**
- * Of so many places that free work and paid work share, how many free work may hold: one in four, and at least one, is kept for what
- * is paid. Where there is a single place, what is paid is next.
+ * How many of `places` free work may hold at once. One in four, and at least one, is kept for paid work. A single place
+ * is open to both, and paid work gets it next.
  */
 export function freeOf(places: number): number {
   return Math.max(1, places - Math.max(1, Math.ceil(places / 4)))
 }
 
-/** Callers of whom it is known how long they had places. */
+/** Callers whose used time is remembered. */
 const SERVED_MAX = 1_024
 
-/** How much free work is under way at once. */
+/** Limits of free work in progress. */
 export interface FreeBounds {
   readonly atOnce: number
-  /** Of one who asks, and of one thing that is asked for. */
+  /** Of one caller, and of one target. */
   readonly perWho: number
   readonly perWhat: number
 }
@@ -25,19 +25,20 @@ export interface FreeBounds {
 export interface FreeWish {
   readonly who: string
   readonly what: string
-  /** Ends the wait for a place; work that was begun keeps its place until it is over. */
+  /** Ends the wait for a place. Work in progress keeps its place until it ends. */
   readonly signal: AbortSignal
 }
 
 type WaitingWish = FreeWish & Waiter
 
 /**
- * Where free work waits before it comes to what paid work needs as well: however much of it comes, only so much gets through at once,
- * and the rest of the places is left to what is paid. A free place goes to the caller who has the fewest, and among equals to the one
- * who had places for the shortest time. So callers take turns, however much work each has waiting. How many wait is bounded by who asks.
+ * The queue of free work for places that paid work needs too. Only a bounded number of free tasks runs at once; the
+ * other places are left to paid work. A free place goes to the caller with the fewest places, and among equals to the
+ * one with the least time used. So callers take turns, however much work each has waiting. The callers of this class
+ * bound the number of waiting tasks.
  *
- * Time is counted as in start-time fair queueing (Goyal, Vin and Cheng, 1996): work begins at the time that its caller has had, or
- * at which the last work began where that is later, so that a caller who was away saves up nothing.
+ * Time is counted as in start-time fair queueing (Goyal, Vin and Cheng, 1996): a task starts at its caller's used time,
+ * or at the start time of the last task if that is later. So a caller saves up no time while away.
  */
 export class FreePlaces {
   readonly #bounds: FreeBounds
@@ -45,19 +46,19 @@ export class FreePlaces {
   readonly #waiting = new Set<WaitingWish>()
   readonly #byWho = new Map<string, number>()
   readonly #byWhat = new Map<string, number>()
-  /** Up to which time each has had places, ms. */
+  /** Time that each caller has used, in ms. */
   readonly #hadMs = new LruMap<string, number>(SERVED_MAX)
-  /** At which time the last work began, ms. */
+  /** Start time of the last task, in ms. */
   #beganMs = 0
   #inside = 0
 
-  /** `now` is a clock that never goes back, ms. */
+  /** `now` is a monotonic clock in ms. */
   constructor(bounds: FreeBounds, now: () => number = () => performance.now()) {
     this.#bounds = bounds
     this.#now = now
   }
 
-  /** Does work in its turn; null where the signal came before its turn. */
+  /** Runs the work in its turn; null if the signal aborts before. */
   async run<T>(wish: FreeWish, work: () => Promise<T>): Promise<T | null> {
     if (wish.signal.aborted) return null
     if (this.#isFree(wish)) this.#count(wish, 1)
@@ -75,7 +76,7 @@ export class FreePlaces {
     }
   }
 
-  /** An end can make room for two: one who waits for a place of its own, and one for a place by what is asked for. */
+  /** Several waiters may start: the end of one task may free both a place of its caller and one of its target. */
   #startNext(): void {
     for (let next = this.#next(); next !== null; next = this.#next()) {
       this.#count(next, 1)
@@ -101,7 +102,7 @@ export class FreePlaces {
     return more < 0 || (more === 0 && this.#beginOf(one) < this.#beginOf(other))
   }
 
-  /** At which time work of a caller begins. */
+  /** Start time of a caller's next task. */
   #beginOf({ who }: FreeWish): number {
     return Math.max(this.#beganMs, this.#hadMs.get(who) ?? 0)
   }

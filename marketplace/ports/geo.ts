@@ -1,6 +1,6 @@
 import type { Readiness } from './readiness.ts'
 
-/** What is known of where an address is used; null is not known. */
+/** Where an IP address is used; null is unknown. */
 export interface GeoFacts {
   /** ISO 3166-1 alpha-2. */
   readonly country: string | null
@@ -18,7 +18,7 @@ export interface GeoFacts {
   readonly eu: boolean | null
 }
 
-/** Facts of an address of which nothing is known. */
+/** Facts of an unknown address. */
 export const NO_GEO_FACTS: GeoFacts = {
   country: null,
   region: null,
@@ -32,20 +32,20 @@ export const NO_GEO_FACTS: GeoFacts = {
   eu: null,
 }
 
-/** A database that answers come from. */
+/** A database behind the answers. */
 export interface GeoDatabase {
-  /** Type as the database calls itself. */
+  /** Type as the database names it. */
   readonly type: string
   /** ISO 8601. */
   readonly buildDate: string
 }
 
-/** Where addresses are used, by databases on this machine, which may be exchanged while it runs. */
+/** Locations of IP addresses, from databases on this machine. The files may be replaced while the node runs. */
 export interface GeoDatabases {
   readonly readiness: () => Readiness
   readonly databases: readonly GeoDatabase[]
-  /** Words that the databases' licences want. */
+  /** Text that the licences of the databases require. */
   readonly attribution: string
-  /** What the databases hold of a public address, IPv4 or IPv6 as text; null where none of them knows it. */
+  /** Facts of a public address, IPv4 or IPv6 as text; null if it is in no database. */
   readonly lookUp: (ip: string) => GeoFacts | null
 }

@@ -1,28 +1,28 @@
-/** Pixels of a picture that is sold, across and down. */
+/** Width and height in pixels of a picture that is sold. */
 export const PICTURE_SIDE = 1_024
-/** Most bytes of one: what as many pixels of noise have, and a little. */
+/** Most bytes of such a picture: a little more than noise of this size takes. */
 export const PICTURE_BYTES_MAX = 3_400_000
 
-/** A picture as PNG of that size, without metadata. */
+/** A square PNG of that size, without metadata. */
 export interface SquarePng {
   readonly bytes: Uint8Array
-  /** Of the bytes, hex. */
+  /** Of the bytes, in hex. */
   readonly sha256: string
 }
 
-/** Most pixels across and down of a picture that a model is shown. */
+/** Most pixels in width and height of a picture shown to a model. */
 export const VISION_SIDE_MAX = 2_048
-/** Most bytes of one. */
+/** Most bytes of such a picture. */
 export const VISION_BYTES_MAX = 4_000_000
 
-/** A picture to be written anew for a model, and what it may have at most: bytes, and pixels across and down. */
+/** A picture to re-encode for a model, with its limits in bytes and in pixels of width and height. */
 export interface VisionWish {
   readonly bytes: Uint8Array
   readonly bytesMax: number
   readonly sideMax: number
 }
 
-/** A picture for a model to look at, without metadata. */
+/** A re-encoded picture for a model, without metadata. */
 export interface VisionImage {
   readonly bytes: Uint8Array
   readonly mediaType: 'image/png' | 'image/jpeg'
@@ -30,7 +30,7 @@ export interface VisionImage {
   readonly height: number
 }
 
-/** Work on pictures. Bytes that are no picture are `engine/refused`. */
+/** Tasks on pictures. Bytes that are not a picture are `engine/refused`. */
 export interface ImageTasks {
   readonly 'image/square-png': { readonly input: { readonly bytes: Uint8Array }; readonly output: SquarePng }
   readonly 'image/vision': { readonly input: VisionWish; readonly output: VisionImage }

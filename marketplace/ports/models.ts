@@ -1,7 +1,7 @@
 import type { Result } from '../../consensus/primitives/result.ts'
 import type { Readiness } from './readiness.ts'
 
-/** What a model is for; an operator gives each model its roles. */
+/** What a model is used for. The operator gives each model its roles. */
 export const MODEL_ROLES = [
   'fast',
   'general',
@@ -14,7 +14,7 @@ export const MODEL_ROLES = [
   'speech',
 ] as const
 
-/** One of them. */
+/** One of {@link MODEL_ROLES}. */
 export type ModelRole = (typeof MODEL_ROLES)[number]
 
 /** A message of a conversation. */
@@ -23,26 +23,26 @@ export interface ModelMessage {
   readonly content: string
 }
 
-/** A single piece of work for a model. */
+/** One request to a model. */
 export interface ModelRequest {
   readonly role: ModelRole
   readonly messages: readonly ModelMessage[]
   readonly maxTokens: number
   readonly temperature?: number
-  /** JSON schema that the answer must follow, where one is wanted. */
+  /** JSON schema that the answer must follow. */
   readonly jsonSchema?: { readonly name: string; readonly schema: Readonly<Record<string, unknown>> }
 }
 
-/** Tokens of a call. */
+/** Tokens used by a request. */
 export interface ModelUsage {
   readonly promptTokens: number
   readonly completionTokens: number
   readonly totalTokens: number
-  /** Whether the backend did not tell, and the figures are estimates. */
+  /** Whether the figures are estimates, because the backend did not report them. */
   readonly estimated: boolean
 }
 
-/** What a model answered. */
+/** Answer of a model. */
 export interface ModelAnswer {
   readonly text: string
   /** As the backend reports it. */
@@ -52,7 +52,7 @@ export interface ModelAnswer {
   readonly usage: ModelUsage
 }
 
-/** A picture that a model made: bytes as they came, of any format. */
+/** A picture by a model. The bytes are unchecked and of any format. */
 export interface ModelPicture {
   readonly bytes: Uint8Array
   readonly model: string
@@ -68,7 +68,7 @@ export interface Models {
 
 /** A text in another language. */
 export interface Translation {
-  /** ISO 639-1, null where it is not told. */
+  /** ISO 639-1; null if the translator does not tell. */
   readonly sourceLanguage: string | null
   readonly text: string
   readonly engine: string

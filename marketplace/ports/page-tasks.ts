@@ -1,36 +1,36 @@
-/** A body as it came from the web, for the engines. */
+/** A body from the web, for the engines. */
 export interface PageBody {
   readonly bytes: Uint8Array
   /** Media type without parameters, lower case. */
   readonly mediaType: string
-  /** Charset that the header names, if any. */
+  /** Charset in the header, if any. */
   readonly charset: string | null
-  /** Where it was read, after redirects: relative addresses are relative to this. */
+  /** Final address after redirects. Relative links start from it. */
   readonly url: string
 }
 
-/** A page as clean text. */
+/** The main text of a page. */
 export interface Article {
   readonly title: string | null
   readonly lang: string | null
   readonly byline: string | null
   readonly excerpt: string | null
-  /** ISO 8601, where the page tells. */
+  /** ISO 8601; null if the page does not tell. */
   readonly publishedAt: string | null
   readonly text: string
   readonly markdown: string
   readonly charset: string
-  /** What named the charset; `guess` where nothing did, or what was named is unknown. */
+  /** Where the charset comes from. `guess`: it was not named, or the name is unknown. */
   readonly charsetFrom: 'bom' | 'header' | 'markup' | 'guess'
-  /** Of the whole text, however much of it is handed on. */
+  /** Words of the whole text, before any cut. */
   readonly wordCount: number
-  /** Whether text or markdown were cut at their bounds. */
+  /** Whether text or Markdown were cut at their limits. */
   readonly truncated: boolean
-  /** Whether the main content was found; else it is the text of the whole page. */
+  /** Whether the main content was found. Otherwise this is the text of the whole page. */
   readonly readability: boolean
 }
 
-/** What the head of a page says about it. */
+/** Metadata in the head of a page. */
 export interface PageMeta {
   readonly title: string | null
   readonly description: string | null
@@ -44,7 +44,7 @@ export interface PageMeta {
   readonly feeds: readonly { readonly title: string | null; readonly url: string; readonly type: string }[]
 }
 
-/** A feed of any of the formats. */
+/** A feed in any supported format. */
 export interface FeedContent {
   readonly format: 'rss' | 'atom' | 'rdf' | 'json'
   readonly title: string | null
@@ -52,11 +52,11 @@ export interface FeedContent {
   readonly language: string | null
   readonly updated: string | null
   readonly items: readonly FeedItem[]
-  /** Items of the feed in all. */
+  /** Number of all items in the feed. */
   readonly total: number
 }
 
-/** An entry of a feed, as plain text. */
+/** An item of a feed, as plain text. */
 export interface FeedItem {
   readonly title: string | null
   readonly link: string | null
@@ -66,7 +66,7 @@ export interface FeedItem {
   readonly summary: string | null
 }
 
-/** Work on pages. A body that is not what the task reads is `engine/refused`. */
+/** Tasks on pages. A body of the wrong type is `engine/refused`. */
 export interface PageTasks {
   readonly 'page/article': { readonly input: PageBody; readonly output: Article }
   readonly 'page/meta': { readonly input: PageBody; readonly output: PageMeta }

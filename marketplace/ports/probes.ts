@@ -1,9 +1,9 @@
 import type { Readiness } from './readiness.ts'
 
-/** What one GET of an endpoint came to. */
+/** Result of one GET of an endpoint. */
 export interface Probe {
   readonly path: string
-  /** Null where no answer came. */
+  /** Null without an answer. */
   readonly status: number | null
   readonly latencyMs: number
   readonly requestId: string | null
@@ -12,11 +12,11 @@ export interface Probe {
   readonly error: string | null
 }
 
-/** Looks at the endpoint that the operator named, and at no other. */
+/** Checks the endpoint that the operator named, and no other. */
 export interface EndpointProbe {
   readonly readiness: () => Readiness
-  /** Base address that is looked at; empty where there is none. */
+  /** Base address of the endpoint; empty if none is set. */
   readonly target: string
-  /** One GET without redirects and repetitions, within `timeoutMs`. */
+  /** One GET, without redirects and retries, within `timeoutMs`. */
   readonly probe: (path: string, timeoutMs: number, signal: AbortSignal) => Promise<Probe>
 }

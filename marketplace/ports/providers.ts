@@ -2,22 +2,22 @@ import type { Result } from '../../consensus/primitives/result.ts'
 import type { Readiness } from './readiness.ts'
 import type { Sourced } from './sourced.ts'
 
-/** Asks the providers that the operator chose; a question that `isFree` leaves room for paid ones. Faults: `provider/*`. */
+/** Asks the operator's providers. A query with `isFree` leaves room for paid ones. Faults: `provider/*`. */
 export interface Asked<Query, Value> {
   readonly readiness: () => Readiness
   readonly ask: (query: Query, signal: AbortSignal, isFree?: boolean) => Promise<Result<Sourced<Value>>>
 }
 
-/** A page that a search found. */
+/** One result of a search. */
 export interface SearchHit {
   readonly title: string
   readonly url: string
   readonly snippet: string
-  /** ISO 8601 date or time, where the provider tells. */
+  /** ISO 8601 date or time; null if the provider does not tell. */
   readonly date: string | null
 }
 
-/** Registration of a domain, as its registry tells (RFC 9083); null is not told. */
+/** Registration of a domain, as its registry reports it (RFC 9083); null is not reported. */
 export interface DomainFacts {
   readonly registered: boolean
   readonly registrar: {
@@ -34,16 +34,16 @@ export interface DomainFacts {
   readonly rdapServer: string
 }
 
-/** Registrations of domains, asked by registrable domain in ASCII. */
+/** Registrations of domains. The query is the registrable domain in ASCII. */
 export interface Domains extends Asked<string, DomainFacts> {
-  /** Whether a registry with RDAP is known for the domain; null while the list of registries is not. */
+  /** Whether a registry with RDAP is known for the domain; null while the list of registries is not loaded. */
   readonly covers: (domain: string) => boolean | null
 }
 
-/** A place on earth: by name, to be found, or by its coordinates in degrees. */
+/** A place to look up by name, or coordinates in degrees. */
 export type PlaceQuery = { readonly name: string } | { readonly lat: number; readonly lon: number }
 
-/** Weather of one moment; null is not told. */
+/** Present weather; null is not reported. */
 export interface CurrentWeather {
   readonly tempC: number
   readonly feelsLikeC: number | null
@@ -51,13 +51,13 @@ export interface CurrentWeather {
   readonly windKph: number | null
   readonly windDeg: number | null
   readonly precipMm: number | null
-  /** WMO code 4677 where the provider has it, else its own word. */
+  /** WMO code 4677 if the provider has it, else the provider's own code. */
   readonly code: string | null
   readonly summary: string
   readonly observedAt: string
 }
 
-/** Weather of one day; null is not told. */
+/** Weather of a day; null is not reported. */
 export interface DailyWeather {
   readonly date: string
   readonly minC: number
@@ -67,11 +67,11 @@ export interface DailyWeather {
   readonly windMaxKph: number | null
   readonly code: string | null
   readonly summary: string
-  /** False where it is about what is left of the day only. */
+  /** False if it covers only the rest of the day. */
   readonly wholeDay: boolean
 }
 
-/** A place, as far as it is known. */
+/** A place; null is unknown. */
 export interface Place {
   readonly name: string | null
   readonly country: string | null
@@ -81,25 +81,25 @@ export interface Place {
   readonly timezone: string | null
 }
 
-/** Weather of a place now and on three days. */
+/** Present weather of a place, and that of three days. */
 export interface WeatherReport {
   readonly place: Place
   readonly current: CurrentWeather
   readonly daily: readonly DailyWeather[]
-  /** Timezone whose days those are. */
+  /** Timezone in which the days are counted. */
   readonly daysIn: string
 }
 
-/** The weather, by place. */
+/** Weather by place. */
 export interface Weather extends Asked<PlaceQuery, WeatherReport> {
-  /** Whether places can be named; coordinates are understood anyhow. */
+  /** Whether places can be looked up by name. Coordinates always work. */
   readonly names: () => Readiness
 }
 
-/** Reference rates of one day against the euro, as decimal texts. */
+/** Reference rates of one day against the euro, as decimal text. */
 export interface ReferenceRates {
   readonly base: 'EUR'
-  /** Units of each currency (ISO 4217) for one euro; without the euro itself. */
+  /** Units of each currency (ISO 4217) for one euro. The euro is not listed. */
   readonly rates: Readonly<Record<string, string>>
   /** Day of the rates (YYYY-MM-DD). */
   readonly rateDate: string
@@ -107,6 +107,6 @@ export interface ReferenceRates {
 
 /** All reference rates of the newest day. */
 export interface CurrencyRates extends Asked<null, ReferenceRates> {
-  /** Those that are known already, if not too old to be given; nobody is asked. */
+  /** The last rates, unless they are too old. Makes no request. */
   readonly known: () => ReferenceRates | null
 }

@@ -1,20 +1,20 @@
-/** Whether something can be delivered right now, by what, or why not and which settings would change that. */
+/** Whether something can be delivered at present: by which engine, or why not and which settings are missing. */
 export type Readiness =
   | { readonly available: true; readonly engine: string }
   | { readonly available: false; readonly reason: string; readonly requires: readonly string[] }
 
-/** What is not there because the operator did not set it up. */
+/** Not available, because the operator has not configured it. */
 export function notConfigured(what: string, ...requires: readonly string[]): Readiness {
   return { available: false, reason: `${what} is not configured`, requires }
 }
 
-/** A provider, backend or the like with its trouble, whose text mostly begins with the name already. */
+/** A name and its trouble as text. Many troubles already begin with the name. */
 export function troubleOf(name: string, trouble: string | null): string {
   if (trouble === null) return `${name}: not checked yet`
   return trouble.startsWith(`${name} `) ? trouble : `${name}: ${trouble}`
 }
 
-/** What is set up, and cannot be used at the moment. */
+/** Configured, but not available at the moment. */
 export function notNow(reason: string): Readiness {
   return { available: false, reason, requires: [] }
 }

@@ -1,34 +1,34 @@
 import { LruMap } from '../../consensus/primitives/lru.ts'
 
-/** Late owners that are remembered. */
+/** Owners remembered as late. */
 const LATE_MAX = 8_192
 /** How long an owner stays late. */
 const LATE_MS = 3_600_000
 
-/** How much room there is. */
+/** Limits of the room. */
 export interface RoomBounds {
   readonly max: number
-  /** Of one owner. */
+  /** Most for one owner. */
   readonly ownMax: number
-  /** How long what may be ended is left alone, ms. */
+  /** A share that may be ended is left alone for this long, in ms. */
   readonly patienceMs: number
 }
 
-/** What an owner has of a room. */
+/** A part of the room, held by an owner. */
 export interface Share {
-  /** The share is over. Its owner is late from now on where it `isUnfinished`: broken off by the owner. */
+  /** Ends the share. With `isUnfinished` (the owner broke it off) the owner counts as late. */
   readonly leave: (isUnfinished?: boolean) => void
-  /** The share needs no more than `size` from now on. */
+  /** Lowers the share to `size`. */
   readonly shrink: (size: number) => void
   /** Whether another share was refused for lack of room since this one was taken. */
   readonly isInTheWay: () => boolean
-  /** Whether its owner was late when it was taken. Then it gets no time in which it may be behind its pace. */
+  /** Whether its owner was late when it was taken. If so, it gets no time to fall behind its pace. */
   readonly wasLate: boolean
-  /** From now on `end` is called where another owner needs the room, and the share is over; null takes that back. */
+  /** From here on the room may end the share for another owner, and then calls `end`. Null stops that. */
   readonly yields: (end: (() => void) | null) => void
   /**
-   * From now on `end` is called where any owner needs the room while `isBehind` is true, however little this owner has. The share is
-   * over then, and its owner is late.
+   * From here on the room may end the share for any owner while `isBehind` gives true, however little its owner holds.
+   * It then calls `end`, and the owner counts as late.
    */
   readonly yieldsIf: (isBehind: () => boolean, end: () => void) => void
 }
@@ -42,7 +42,7 @@ interface Held {
   behind: { readonly is: () => boolean; readonly end: () => void } | null
 }
 
-/** A share that makes room for another, and what tells its owner. */
+/** A share to be ended, and how its owner is told. */
 interface Ended {
   readonly held: Held
   readonly end: () => void
@@ -50,32 +50,33 @@ interface Ended {
 }
 
 /**
- * Room that owners share, and that a slow one would hold for long. If there is none left for a newcomer, shares that may be ended are
- * ended until there is: first those that are behind their pace, then the oldest one of the owner who has most. That owner must still
- * have as much as the newcomer afterwards, so that a share that keeps its pace is never ended only to give another owner the same.
+ * Room that several owners share, protected against slow owners. If a newcomer finds no room, shares are ended until
+ * there is: first those that are behind their pace, then the oldest of the owner with most. That owner must still hold
+ * at least as much as the newcomer afterwards. So a share that keeps its pace is never ended only to give another owner
+ * the same.
  */
 export class SharedRoom {
   readonly #bounds: RoomBounds
   readonly #now: () => number
   readonly #held = new Set<Held>()
-  /** When owners became late. Without that, an owner would have the time of a new share again with each that it takes. */
+  /** When each owner became late. Otherwise an owner could be slow again with every new share. */
   readonly #late = new LruMap<string, number>(LATE_MAX)
   #refusedMs = Number.NEGATIVE_INFINITY
 
-  /** `now` is a clock that never goes back, ms. */
+  /** `now` is a monotonic clock in ms. */
   constructor(bounds: RoomBounds, now: () => number = () => performance.now()) {
     this.#bounds = bounds
     this.#now = now
   }
 
-  /** A share of so much room; null where there is none, and then no other is ended. `leave` may be called more than once. */
+  /** Takes a share; null if there is no room, and then no share is ended. `leave` may be called more than once. */
   enter(owner: string, size: number): Share | null {
     const nowMs = this.#now()
     const ended = this.#roomFor(owner, size)
     if (ended === null) return null
     for (const { held, end, isBehind } of ended) {
       this.#held.delete(held)
-      // It was given no time to catch up, so that being behind makes it no later.
+      // An owner that was already late got no time to catch up, so this does not count again.
       if (isBehind && !held.wasLate) this.#late.set(held.owner, nowMs)
       end()
     }
@@ -94,7 +95,7 @@ export class SharedRoom {
     }
   }
 
-  /** The shares to end so that there is room for one more; null where even that is not enough. */
+  /** The shares to end to make room; null if that would not be enough. */
   #roomFor(owner: string, size: number): readonly Ended[] | null {
     const { max, ownMax } = this.#bounds
     const left = new Set(this.#held)
@@ -119,7 +120,7 @@ export class SharedRoom {
     return ended
   }
 
-  /** What makes room for an owner who has so much then. */
+  /** The next share to end for an owner who would then hold `own`. */
   #inTurn(left: ReadonlySet<Held>, sizes: ReadonlyMap<string, number>, own: number): Ended | undefined {
     const endMs = this.#now() - this.#bounds.patienceMs
     const sizeOf = ({ owner }: Held): number => sizes.get(owner) as number

@@ -1,17 +1,17 @@
 /** Where a fact from outside the chain comes from, and how fresh it is. */
 export interface Source {
-  /** Name of the provider, as documents and settings call it. */
+  /** Name of the provider, as in documents and settings. */
   readonly name: string
   readonly url?: string
-  /** When it was asked (ISO 8601, UTC). */
+  /** Time of the request (ISO 8601, UTC). */
   readonly fetchedAt: string
-  /** Whether it is older than the provider would give it now, as that could not be asked. */
+  /** Whether the value is older than usual, because the provider could not be reached. */
   readonly stale: boolean
-  /** Words that the provider wants beside what it gives. */
+  /** Text that the provider requires beside its data. */
   readonly attribution?: string
 }
 
-/** A fact with where it comes from. */
+/** A fact and its source. */
 export interface Sourced<T> {
   readonly value: T
   readonly source: Source

@@ -3,34 +3,34 @@ import type { Readiness } from './readiness.ts'
 
 /** A text to be spoken. */
 export interface SpeechRequest {
-  /** What can be spoken at once. */
+  /** At most what one request can speak. */
   readonly text: string
-  /** One of {@link Speech.voices}; null is the first of whoever speaks. */
+  /** One of {@link Speech.voices}; null is the speaker's first voice. */
   readonly voice: string | null
-  /** 1 is as usual, 2 twice as fast. */
+  /** 1 is normal, 2 twice as fast. */
   readonly speed: number
-  /** Who is to speak, as {@link SpokenText.by} told of another part of the same text; null is whoever can. */
+  /** The speaker of another part of the same text, from {@link SpokenText.by}; null is any. */
   readonly by: string | null
 }
 
-/** A spoken text, as it came: bytes that should be a WAV file. */
+/** Spoken text. The bytes should be a WAV file, but are unchecked. */
 export interface SpokenText {
   readonly bytes: Uint8Array
-  /** As it is asked for again. */
+  /** The speaker, to be asked for again. */
   readonly by: string
   readonly model: string
 }
 
-/** How fast somebody can speak. */
+/** Speeds that the speakers support. */
 export interface SpeedRange {
   readonly min: number
   readonly max: number
 }
 
-/** Who speaks for this node. Faults: `model/*`. */
+/** The speakers of this node. Faults: `model/*`. */
 export interface Speech {
   readonly readiness: () => Readiness
-  /** Names of voices that can be asked for now; the first is taken where none is asked for. */
+  /** Names of available voices. The first is the default. */
   readonly voices: () => readonly string[]
   readonly speeds: () => SpeedRange
   readonly speak: (request: SpeechRequest, signal: AbortSignal) => Promise<Result<SpokenText>>

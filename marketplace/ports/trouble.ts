@@ -4,21 +4,21 @@ const LOCKED = 'it does not let this node in'
 const ENOUGH = 'it takes no more questions now'
 const QUESTION = 'it does not take the question'
 const BROKEN = 'it answered with an error'
-/** Kinds of faults whose reasons are the words of others. */
+/** Texts for faults whose reason is the provider's text. */
 const KINDS: Readonly<Record<string, string>> = {
   'model/unreachable': 'the connection failed',
   'model/refused': 'it does not say more',
   'model/answer': 'it is not what was asked for',
 }
-/** What is said of troubles without words of others. */
+/** Texts for faults without a provider's text. */
 const SILENT: Readonly<Record<string, string>> = {
   'model/timeout': 'it did not answer in time',
   'model/cut': 'its answer ended in the middle',
 }
 
 /**
- * A fault of a model's backend with the kind of its reason in place of the reason, which may name accounts, owners and balances: what
- * strangers may be told. Adapters say in `inShort` what of their reason is no word of the provider's, where it has some.
+ * Replaces the reason of a backend's fault by its kind, for texts that callers see: the reason may name accounts,
+ * owners and balances. An adapter can set `inShort` to the part of the reason that is not the provider's text.
  */
 export function withoutWords(cause: Fault): Fault {
   const { code, detail } = cause
@@ -29,15 +29,12 @@ export function withoutWords(cause: Fault): Fault {
   return fault(code, { ...detail, reason: kindOf(cause), ...(isOfForm(cause) && { ofForm: true }) })
 }
 
-/** Whether a server refuses the form of the answer, and not the question: some take one kind of it, or some schemas. */
+/** Whether a server refuses the form of the answer, not the question: some support only some forms or schemas. */
 export function isOfForm({ detail: { status, reason, ofForm } }: Fault): boolean {
   return ofForm === true || (status === 400 && /response_format|json|schema/i.test(String(reason)))
 }
 
-/**
- * What a check says of what it failed with, for the operator. An answer that it is asked too often comes of something that works, and
- * that a node beside this check may be asking.
- */
+/** The result of a failed check. With status 429 the backend works; the node may be using up its limit itself. */
 export function checkedIll(cause: Fault): { readonly ok: boolean; readonly doubtful?: true; readonly detail: string } {
   const detail = faultMessage(cause)
   return statusOf(cause) === 429
@@ -50,7 +47,7 @@ function statusOf({ detail }: Fault): number {
   return Number(detail.status ?? said ?? 0)
 }
 
-/** What kind of trouble a fault is. */
+/** The kind of a fault, as text. */
 export function kindOf(cause: Fault): string {
   const { code, detail } = cause
   const status = statusOf(cause)

@@ -1,10 +1,10 @@
 /** Work that waits for its turn. */
 export interface Waiter {
-  /** Ends the wait: the turn has come. */
+  /** Called when the turn has come. */
   readonly start: () => void
 }
 
-/** Waits among others until `start` of its waiter is called: true then. False where the signal came before; it waits no more. */
+/** Waits until `start` of its waiter is called, then gives true. Gives false if the signal aborts first. */
 export function turnAmong<T extends object>(
   waiting: Set<T & Waiter>,
   wish: T,

@@ -1,30 +1,30 @@
 import type { Fault } from '../../consensus/primitives/fault.ts'
 
-/** Failures in a row, or share of the newest calls, from which on an upstream is left alone. */
+/** Failures in a row, or share of the newest calls, that open the breaker. */
 const IN_A_ROW_MAX = 5
 const NEWEST = 20
 const SHARE_MAX = 0.5
 const PAUSE_MS_MIN = 30_000
 const PAUSE_MS_MAX = 600_000
-/** Longest pause that an upstream may ask for itself. */
+/** Longest pause that an upstream can ask for. */
 const ASKED_MS_MAX = 3_600_000
-/** Of questions that are forbidden within this time one counts. */
+/** Forbidden questions within this time count only once. */
 const FORBIDDEN_MS = 15_000
 
 /**
- * Leaves an upstream alone that fails: after five failures in a row, or when more than half of its last twenty calls failed. After
- * a pause one call is let through; while that fails the pause doubles, up to ten minutes. A pause that the upstream asks for
- * begins at once, and is kept up to an hour.
+ * Stops calls to an upstream that fails: after five failures in a row, or if more than half of its last twenty calls
+ * failed. After a pause one trial call is let through; each time it fails the pause doubles, up to ten minutes. A pause
+ * that the upstream asks for begins at once and lasts up to an hour.
  */
 export class UpstreamBreaker {
   #newest: boolean[] = []
   #inARow = 0
-  /** Pauses since it last went well; 0 while calls are made. */
+  /** Pauses since the last success; 0 while the breaker is closed. */
   #pauses = 0
   #openUntilMs = 0
   #trying = false
 
-  /** Whether a call may be made now. Whoever is let through after a pause is alone until it says how it went. */
+  /** Whether a call may be made. After a pause only one trial call is let through until its result is reported. */
   admit(nowMs: number): boolean {
     if (this.#pauses === 0) return true
     if (this.isOpen(nowMs)) return false
@@ -32,17 +32,17 @@ export class UpstreamBreaker {
     return true
   }
 
-  /** Whether calls are refused now, without asking for one. */
+  /** Whether calls are refused; makes no claim to the trial call. */
   isOpen(nowMs: number): boolean {
     return this.#pauses > 0 && (this.#trying || this.#isPausing(nowMs))
   }
 
-  /** Time until calls are made again, milliseconds; 0 also while one is under way that shows whether they are. */
+  /** Milliseconds until calls are allowed; also 0 during the trial call. */
   restMs(nowMs: number): number {
     return this.#isPausing(nowMs) ? this.#openUntilMs - nowMs : 0
   }
 
-  /** A call went well. One that began before the pause does not end it. */
+  /** A call succeeded. One that began before the pause does not end it. */
   succeeded(): void {
     if (this.#pauses > 0 && !this.#trying) return
     if (this.#trying) this.#newest = []
@@ -52,11 +52,11 @@ export class UpstreamBreaker {
     this.#note(true)
   }
 
-  /** A call failed; `askedMs` is the pause that the upstream asked for itself, if it did. */
+  /** A call failed. `askedMs` is the pause that the upstream asked for, else 0. */
   failed(nowMs: number, askedMs = 0): void {
     const asked = nowMs + Math.min(ASKED_MS_MAX, askedMs)
     if (!this.#trying && this.#isPausing(nowMs)) {
-      // Calls that were under way together fail together: that is one reason for a pause, not many.
+      // Calls in progress at the same time fail together. They count as one failure.
       this.#openUntilMs = Math.max(this.#openUntilMs, asked)
       return
     }
@@ -69,7 +69,7 @@ export class UpstreamBreaker {
     this.#openUntilMs = Math.max(nowMs + own, asked)
   }
 
-  /** A call ended without telling anything about the upstream: whoever asked gave up. */
+  /** A call ended without a result: the caller gave up. */
   abandoned(): void {
     this.#trying = false
   }
@@ -79,7 +79,7 @@ export class UpstreamBreaker {
     return this.#inARow >= IN_A_ROW_MAX || (this.#newest.length === NEWEST && failures > NEWEST * SHARE_MAX)
   }
 
-  /** A pause that is longer than any was made by a clock that has been set back since. */
+  /** A longer pause than the longest one can only come from a clock that was set back. */
   #isPausing(nowMs: number): boolean {
     const leftMs = this.#openUntilMs - nowMs
     return this.#pauses > 0 && leftMs > 0 && leftMs <= ASKED_MS_MAX
@@ -90,27 +90,28 @@ export class UpstreamBreaker {
   }
 }
 
-/** A failure as breakers count it. */
+/** A failed call, for the breakers. */
 export interface UpstreamFailure {
-  /** The pause that the upstream asked for itself; 0 where it did not. */
+  /** The pause that the upstream asked for, else 0. */
   readonly askedMs: number
   /** Whether the request was free. */
   readonly isFree: boolean
   readonly cause: FailureCause
 }
 
-/** What a failure comes of: no question can have caused it, or one may have, or most likely has. */
+/** What caused a failure: the upstream and no question, perhaps the question, or most likely the question. */
 export type FailureCause = 'upstream' | 'unclear' | 'question'
 
-/** What a fault of an upstream comes of. One that forbids (403) judges the question, or has closed our account. */
+/** The cause of an upstream's fault. Status 403 judges the question, or our account is closed. */
 export function causeOf({ code, detail: { status } }: Fault): FailureCause {
   if (code === 'model/unreachable' || code === 'provider/unreachable' || status === 401) return 'upstream'
   return status === 403 ? 'question' : 'unclear'
 }
 
 /**
- * The breaker of an upstream for paid work, and another for free work. What free requests fail at may be their own doing, and costs
- * their senders nothing: that keeps no paid work away. What paid work meets counts for both, and each has tries of its own.
+ * One breaker of an upstream for paid work and one for free work. Free requests may cause failures on purpose at no
+ * cost, so their failures do not close it to paid work. Failures of paid work count for both. Each breaker has its own
+ * trial calls.
  */
 export class UpstreamBreakers {
   readonly #paid = new UpstreamBreaker()
@@ -138,7 +139,7 @@ export class UpstreamBreakers {
     this.#free.succeeded()
   }
 
-  /** A call failed. Of paid questions that are forbidden one counts once in a while: one payer with a few of them closes it to no other. */
+  /** A call failed. Forbidden paid questions count only once in a while: one payer must not close it to others. */
   failed(nowMs: number, { askedMs, isFree, cause }: UpstreamFailure): void {
     if (!isFree && cause === 'question' && !this.#isFirstForbidden(nowMs)) {
       this.abandoned(isFree)

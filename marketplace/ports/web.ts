@@ -1,58 +1,55 @@
 import type { Result } from '../../consensus/primitives/result.ts'
 import type { Readiness } from './readiness.ts'
 
-/** How a page is read. */
+/** How to read a page. */
 export interface WebRequest {
-  /** Media types that the caller can use, as of the Accept header. */
+  /** Media types that the caller can use, for the Accept header. */
   readonly accept: string
-  /** Most bytes of the body, counted after decompression. */
+  /** Most bytes of the body after decompression. */
   readonly bytesMax: number
-  /** What happens to a longer body: it is cut there, or the reading fails (`web/too-large`). */
+  /** What happens to a longer body: it is cut there, or reading fails (`web/too-large`). */
   readonly tooLong: 'cut' | 'fail'
-  /** Reading ends here early, without being too long: the body up to and with this text, any case (`</head>`). */
+  /** Ends reading early: the body goes up to and including this text, in any case (`</head>`). */
   readonly until?: string
-  /** Validators of a copy that the caller has: the answer may then be 304 with an empty body. */
+  /** Validators of a copy that the caller has. The answer may be 304 with an empty body. */
   readonly etag?: string
   readonly lastModified?: string
-  /** Where that copy was read in the end, if not at the address itself: its validators mean nothing anywhere else. */
+  /** Final address of that copy, if a redirect led there. Its validators are valid only there. */
   readonly copyUrl?: string
-  /** How old a kept copy may be, in milliseconds, where the site allows one; without it none is looked for. */
+  /** Most age of a cached copy in ms, if the site allows caching. Without it no cache is used. */
   readonly freshMs?: number
-  /** Whether robots.txt of the site is obeyed, where the operator has that on. */
+  /** Whether to obey the site's robots.txt, if the operator has turned that on. */
   readonly robots?: boolean
 }
 
-/** A page as it was read. */
+/** A page that was read. */
 export interface WebPage {
   readonly url: string
-  /** Where it was read in the end. */
+  /** Address after redirects. */
   readonly finalUrl: string
   readonly redirects: readonly { readonly status: number; readonly url: string }[]
   readonly status: number
-  /** As the header has it; empty where there is none. */
+  /** The header's text; empty without a header. */
   readonly contentType: string
-  /** Parts of the content type: lower case, without parameters; and its charset. */
+  /** Media type in lower case, without parameters. */
   readonly mediaType: string
   readonly charset: string | null
   readonly body: Uint8Array
-  /** Whether the body was cut at a bound. */
+  /** Whether the body was cut at a limit. */
   readonly truncated: boolean
   readonly etag: string | null
   readonly lastModified: string | null
-  /** Whether the answer may be kept for another call. */
+  /** Whether the answer may be cached. */
   readonly storable: boolean
-  /** For how long, milliseconds; absent where the site does not say. */
+  /** How long, in ms; absent if the site does not say. */
   readonly maxAgeMs?: number
   readonly fetchedAtMs: number
 }
 
-/**
- * Reads addresses of strangers on the public web, and nothing else: no address of this machine or of a private network is ever
- * connected to, whatever the URL, the resolver or a redirect says.
- */
+/** Reads the public web. It never connects to this machine or a private network, whatever URL, DNS or redirects say. */
 export interface WebReader {
   readonly readiness: () => Readiness
-  /** Reads the text of an absolute http(s) URL and holds it against what may be read; the fault is `web/refused`. */
+  /** Parses an absolute http(s) URL and checks that it may be read; the fault is `web/refused`. */
   readonly check: (text: string) => Result<URL>
   /** Reads a page. Faults: `web/refused`, `web/unreachable`, `web/timeout`, `web/too-large`, `web/answer`, `web/busy`. */
   readonly read: (url: URL, request: WebRequest, signal: AbortSignal) => Promise<Result<WebPage>>

@@ -35,7 +35,7 @@ export async function poolValues(chain: ChainReader, row: PoolRow): Promise<Pool
   const book = PriceBook.of(chain)
   const { assetX, assetY, reserveX, reserveY, feeBps } = row.pool
   const day = await poolDay(chain, row.poolId)
-  // Each trade could move at most what the pools hold, and leave at most its fee of that.
+  // Limits of the day: each trade moves at most the depth behind the price, and pays at most its fee on that.
   const trades = BigInt(day.trades)
   const [held, traded, kept] = await Promise.all([
     sidesOf(book, [assetX, reserveX], [assetY, reserveY]),

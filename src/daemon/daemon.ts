@@ -31,23 +31,23 @@ import { VERSION } from './version.ts'
 export interface Daemon {
   readonly node: NodeApi
   readonly url: string
-  /** Multiaddrs that peers reach this node at, empty where the network is off. */
+  /** Multiaddresses at which peers reach this node; empty without the network. */
   readonly peerAddresses: readonly string[]
-  /** Stops everything in reverse order; nothing is lost. */
+  /** Stops everything in reverse order, without losing anything. */
   readonly stop: () => Promise<void>
 }
 
 /**
- * How long a stopping node waits for calls under way. The rest of the five seconds that a stop may take belongs to the disk and
- * to what is being verified: on a busy machine that is more than half of them.
+ * How long a stopping node waits for calls in progress. A stop may take five seconds. The rest is for the disk and for
+ * running verification, which take more than half of it on a busy machine.
  */
 const CALLS_GRACE_MS = 800
 const PRUNE_MS = 600_000
 const MARK_BYTES = 8
-/** A node that has run for less may meet a heavier branch without anything being odd. */
+/** A node that started later than this may find a heavier branch without cause for alarm. */
 const SETTLED_MS = 60_000
 
-/** Starts a daemon, or says in one fault why it cannot start; then nothing is left running. */
+/** Starts a daemon, or gives the fault that prevents it; then nothing is left running. */
 export async function startDaemon(options: DaemonOptions): Promise<Result<Daemon>> {
   const stops: Stop[] = []
   const stopAll = async (): Promise<void> => {
@@ -123,7 +123,7 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
   return ok({ node, url: url.value, peerAddresses: network.value?.addresses() ?? [] })
 }
 
-/** Logs that the node is ready, and from then on a line a minute. */
+/** Logs that the node is ready, then one line a minute. */
 function sayReady(
   { logger, params }: DaemonOptions,
   node: NodeApi,
@@ -135,7 +135,7 @@ function sayReady(
   return startPulse({ logger, timers: systemTimers, node, mined, behind: () => standing.behind })
 }
 
-/** The token of the data folder that lets its operator in. */
+/** The operator's token in the data folder. */
 async function operatorTokenOf({ config: { dataDir } }: DaemonOptions): Promise<Result<string>> {
   try {
     return ok(await makeOperatorToken(folderPaths(dataDir).operatorToken))
@@ -144,7 +144,7 @@ async function operatorTokenOf({ config: { dataDir } }: DaemonOptions): Promise<
   }
 }
 
-/** Opens the node's part of the peer-to-peer network; null where it is off. */
+/** Opens the peer-to-peer network; null if it is turned off. */
 async function openNetwork(
   { config, params, logger, onFatal, transactionMode = 'gossip' }: DaemonOptions,
   { chain, store, mempool, verifier }: Core,
@@ -166,7 +166,7 @@ async function openNetwork(
   return opened
 }
 
-/** How this node stands in the network: what it may rely on, and what it can be relied on for. */
+/** The node's state in the network: its peers, whether it is synced, and whether it can serve. */
 class Standing {
   stopping = false
   readonly #network: PeerNetwork | null
@@ -180,18 +180,18 @@ class Standing {
     return this.#network?.node.peers.list().length ?? 0
   }
 
-  /** IP addresses of the peers; one that is reached by a name has none here. */
+  /** IP addresses of the peers, without those that are reached by name. */
   get peerAddresses(): readonly string[] {
     const peers = this.#network?.api.peers() ?? []
     return peers.flatMap(({ address }) => /^\/ip[46]\/([^/]+)\//.exec(address)?.[1] ?? [])
   }
 
-  /** Whether others are known to be ahead. */
+  /** Whether peers are known to be ahead. */
   get behind(): boolean {
     return this.#network?.node.synchroniser.progress().behind ?? false
   }
 
-  /** Whether a deep reorganisation would be odd: the node is synced, has peers, and did not just start. */
+  /** Whether a deep reorganisation would be suspicious: the node is synced, has peers, and did not just start. */
   get settled(): boolean {
     return this.peerCount > 0 && !this.behind && systemClock.now() - this.#startedMs >= SETTLED_MS
   }
@@ -203,18 +203,18 @@ class Standing {
   }
 }
 
-/** Tells one data folder from others, and nothing of its token. */
+/** Identifies a data folder without giving its token away. */
 function folderMark(token: string): Uint8Array {
   return createHash('sha256').update(`mark of a folder: ${token}`).digest().subarray(0, MARK_BYTES)
 }
 
-/** A node whose claims cannot be reached sells nothing: a balancer should send its callers to another. */
+/** A node that cannot reach its claims sells nothing, so a load balancer should use another one. */
 function storeReasons(market: Market | null): readonly string[] {
   const away = market?.store.shared?.awayBecause ?? null
   return away === null ? [] : [away]
 }
 
-/** Tells of what the chain should not do, and closes the market meanwhile. */
+/** Warns of suspicious events on the chain. The market is closed meanwhile. */
 function watchChain({ config, logger }: DaemonOptions, { chain, metrics }: Core, standing: Standing): ChainWatch {
   const onAlert = ({ kind, facts, message }: ChainAlert): void => {
     if (kind === 'reorganised') metrics.reorganisedDeeply()
@@ -230,12 +230,12 @@ function watchChain({ config, logger }: DaemonOptions, { chain, metrics }: Core,
   })
 }
 
-/** The market with the stablecoin rail, where that is on. */
+/** The market, and the stablecoin rail if it is on. */
 interface SellingMarket extends Market {
   readonly rail: RunningRail | null
 }
 
-/** What services and chats reach beside the chain; null where the node has neither. */
+/** What services and chats use outside the chain; null if the node has neither. */
 async function openReach(
   { config, wallet, logger, internet, fixtureModels, onFatal }: DaemonOptions,
   { metrics, standing }: Core & { readonly standing: Standing },
@@ -263,7 +263,7 @@ async function openReach(
   return outside
 }
 
-/** What the market is opened with beside the options. */
+/** What the market needs beside the options. */
 interface MarketNeeds extends Core {
   readonly standing: Standing
   readonly watch: ChainWatch
@@ -315,7 +315,7 @@ async function openMarket(
   return rail.ok ? ok({ ...market.value, stable: rail.value?.dollar ?? null, rail: rail.value }) : rail
 }
 
-/** Sells nothing more, and gives calls under way a moment; what takes longer is taken up at the next start. */
+/** Stops selling and gives calls in progress a moment. Those that take longer are taken up at the next start. */
 async function closeMarket(market: SellingMarket | null): Promise<void> {
   if (market === null) return
   market.shop.close('the node is stopping')
@@ -325,7 +325,7 @@ async function closeMarket(market: SellingMarket | null): Promise<void> {
   market.rail?.dollar.till.abandon()
 }
 
-/** What a stop or a crash left: a branch half taken, waiting transactions, paid calls, unpublished services. */
+/** Continues after a stop or crash: half a branch, waiting transactions, paid calls, unpublished services. */
 async function resumeWork({
   options,
   core: { chain, mempool },
@@ -338,14 +338,14 @@ async function resumeWork({
   await chain.resume()
   for (const tx of await loadMempool(folderPaths(options.config.dataDir).mempool)) await mempool.submit(tx)
   if (market === null) return
-  // A store that is away just now has its claims taken up when it is back.
+  // If the claim store cannot be reached, its claims are taken up when it is back.
   await unlessAway(async () => ok(await market.till.resume()))
   market.takeover?.start()
   await market.rail?.start()
   market.registrar.check()
 }
 
-/** Tells of a fault that comes again with every block only when it changes. */
+/** Reports a fault only when its code changes; the same fault may come again with every block. */
 function onceInARow(tell: (area: string, cause: Fault) => void): (area: string, cause: Fault) => void {
   const last = new Map<string, string>()
   return (area, cause) => {

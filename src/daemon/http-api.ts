@@ -13,10 +13,10 @@ import { isStorageFailure } from '../storage/folder.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { DaemonOptions, Stop } from './open-core.ts'
 
-/** How long a stopping node waits for answers on their way out. */
+/** How long a stopping node waits for answers in progress. */
 const ANSWERS_GRACE_MS = 300
 
-/** Opens the HTTP API and says where. Faults: `rpc/port-taken`, `rpc/address-unusable`. */
+/** Opens the HTTP API and gives its address. Faults: `rpc/port-taken`, `rpc/address-unusable`. */
 export async function listen(
   { config, logger, onFatal }: DaemonOptions,
   node: NodeApi,
@@ -59,7 +59,7 @@ async function bind(app: FastifyInstance, host: string, port: number): Promise<R
   }
 }
 
-/** `localhost` may be an address of both generations, of which a server listens on one. */
+/** `localhost` may have an IPv4 and an IPv6 address; a server listens on only one of them. */
 async function listenOnOthers(server: Server): Promise<void> {
   const { address: taken, port } = server.address() as AddressInfo
   const addresses = await lookup('localhost', { all: true })

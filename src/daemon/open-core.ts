@@ -22,7 +22,7 @@ import { Metrics } from '../telemetry/metrics.ts'
 import { VerifyPool } from '../workers/verify-pool.ts'
 import { eventLoopPacer, systemClock, systemTimers } from './runtime.ts'
 
-/** Opens the store of a kind of claims at a path of the data folder; the daemon closes it. */
+/** Opens the store of one kind of claims at a path in the data folder. The daemon closes it. */
 export type OpenClaims = <C extends StoredClaim>(
   path: string,
   kind: ClaimKind<C>,
@@ -35,28 +35,28 @@ export interface DaemonOptions {
   readonly services: readonly ServiceDefinition[]
   /** Opens the claim stores of the market. */
   readonly openClaims: OpenClaims
-  /** Wallet of the market; null where there is none, then nothing is sold. */
+  /** Wallet of the market; null for a node without one, which sells nothing. */
   readonly wallet: WalletKey | null
-  /** Whether every node of the network may hold the key of that wallet, as on a devnet: then at most one sells by it. */
+  /** Whether other nodes may have the same wallet key, as on a devnet. Then at most one of them sells with it. */
   readonly sharesKey?: boolean | undefined
   readonly logger: Logger
-  /** How this node tells others of transactions, by gossip unless said: not a setting, for measuring. */
+  /** How this node announces transactions; default gossip. Not a setting, for measuring. */
   readonly transactionMode?: TransactionMode
-  /** Stands in for the internet that services read, the real one unless said: not a setting, for tests. */
+  /** Replaces the internet that services read. Not a setting, for tests. */
   readonly internet?: Internet | undefined
-  /** Whether models with random weights may answer: not a setting, for tests. */
+  /** Whether models with random weights may answer. Not a setting, for tests. */
   readonly fixtureModels?: boolean | undefined
-  /** Called with errors after which the process must not go on: bugs in consensus, a failing disk. */
+  /** Called with errors after which the process must stop: bugs in consensus, a failing disk. */
   readonly onFatal: (error: unknown) => void
 }
 
-/** Ends something; what was begun last ends first. */
+/** Stops a part of the daemon. The part started last is stopped first. */
 export type Stop = () => Promise<unknown> | unknown
 
 const MIB = 1_048_576
 const SAVE_MEMPOOL_MS = 60_000
 
-/** What every part of a daemon works on. */
+/** The parts that all others build on. */
 export interface Core {
   readonly chain: Chain
   readonly mempool: Mempool
@@ -65,7 +65,7 @@ export interface Core {
   readonly store: LevelStore
 }
 
-/** Opens chain, mempool and verification threads; `stops` takes what ends them. */
+/** Opens chain, mempool and verification threads, and adds their ends to `stops`. */
 export async function openCore({ config, params, onFatal }: DaemonOptions, stops: Stop[]): Promise<Result<Core>> {
   const ruleBook = createRuleBook(params, PROTOCOL)
   const { genesis } = ruleBook
@@ -98,7 +98,7 @@ export async function openCore({ config, params, onFatal }: DaemonOptions, stops
   return ok({ chain, mempool, verifier, metrics: new Metrics(), store: opened.value.store })
 }
 
-/** Runs work now and then; a failure is fatal, since only a failing disk can cause it. */
+/** Repeats work at an interval. A failure is fatal, since only a failing disk can cause it. */
 export function repeat(ms: number, work: () => Promise<unknown>, onFatal: (error: unknown) => void): Stop {
   const timer = setInterval(() => void work().catch(onFatal), ms).unref()
   return () => clearInterval(timer)

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Clock, Pacer, Timers } from '../../consensus/chain/ports.ts'
 
-/** Longest stretch of chain work on the main thread before everything else gets a turn. */
+/** Longest time of chain work on the main thread before other work gets a turn. */
 const SLICE_MS = 4
 
-/** The machine's clock. */
+/** The system clock. */
 export const systemClock: Clock = { now: () => Date.now() }
 
-/** The process's timers; none of them keeps the process alive. */
+/** System timers. They do not keep the process alive. */
 export const systemTimers: Timers = {
   after: (ms, callback) => {
     const timer = setTimeout(callback, ms).unref()
@@ -15,7 +15,7 @@ export const systemTimers: Timers = {
   },
 }
 
-/** A pacer over the event loop, one for each stream of work. */
+/** A pacer on the event loop. Each stream of work has its own. */
 export function eventLoopPacer(): Pacer {
   let startedMs = performance.now()
   return {

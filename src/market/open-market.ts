@@ -29,27 +29,27 @@ import type { WalletKey } from '../crypto/wallet-key.ts'
 import { callersUrl } from '../daemon/own-url.ts'
 import { systemClock, systemTimers } from '../daemon/runtime.ts'
 
-/** What the market is built from. */
+/** The parts that the market is built from. */
 export interface MarketParts {
   readonly config: Config
   readonly chain: Chain
   readonly mempool: Mempool
   readonly store: NativeClaimStore
   readonly wallet: WalletKey
-  /** Marks this folder's registration where other nodes hold the key of the wallet too; else null. */
+  /** Marks the registration of this data folder if other nodes may have the same wallet key; else null. */
   readonly sharedKeyMark: Uint8Array | null
   readonly services: readonly ServiceDefinition[]
   readonly peerCount: () => number
   readonly outside: Outside
   readonly onFault: (area: string, fault: Fault) => void
-  /** Hears of errors that only a failing disk can cause. */
+  /** Called with errors that only a failing disk can cause. */
   readonly onError: (error: unknown) => void
 }
 
-/** The market with the loops that the daemon starts and stops. */
+/** The market, with the loops that the daemon starts and stops. */
 export interface Market extends MarketApi {
   readonly registrar: Registrar
-  /** Sees to claims that other replicas leave; null where nobody shares them. */
+  /** Takes up claims that other replicas left; null if the claims are not shared. */
   readonly takeover: Takeover | null
 }
 
@@ -68,7 +68,7 @@ export function createMarket(parts: MarketParts): Result<Market> {
       priceUsdMicros: config.market.prices[definition.serviceId] ?? definition.priceUsdMicros,
     }),
   )
-  // Receipts earn the operator's money: strangers' transactions must not push them out of the operator's own blocks.
+  // Receipts earn the operator money. Other transactions must not push them out of the operator's own blocks.
   mempool.protect(operator.value.settler.address)
   const shop = new Shop(operator.value, offers, serviceContext(parts))
   const sender = new Sender(chain, mempool, operator.value.settler)
@@ -139,7 +139,7 @@ function allOk<T>(results: readonly Result<T>[]): Result<readonly T[]> {
   return ok(values)
 }
 
-/** What the registrar will publish must be what consensus takes, or the node would start and never sell. */
+/** Checks what consensus checks later: else the node would start, fail to register, and never sell. */
 function checkSettings({ market, rpc: { publicUrl } }: Config, services: readonly ServiceDefinition[]): Fault | null {
   const { agentName, prices, nativeUsdMinMicros, nativeUsdMaxMicros } = market
   if (!fitsText(agentName, NAME_BYTES_MAX)) {
@@ -166,7 +166,7 @@ function defaultAgentId(owner: Address): string {
   return `farthing-${owner.slice(0, 12)}`
 }
 
-/** What the operator set about the market. */
+/** The operator's settings of the market. */
 export function settingsOf({ market }: Pick<Config, 'market'>): MarketSettings {
   return {
     ...DEFAULT_MARKET_SETTINGS,
@@ -179,7 +179,7 @@ export function settingsOf({ market }: Pick<Config, 'market'>): MarketSettings {
   }
 }
 
-/** The world as services see it on this node. */
+/** The context of services on this node. */
 export function serviceContext({
   chain,
   mempool,
@@ -199,7 +199,7 @@ export function serviceContext({
   }
 }
 
-/** What services may know of a mempool, as it is whenever they look. */
+/** What services see of the mempool; each read gives the present value. */
 export function mempoolFacts(mempool: Mempool): ServiceContext['mempool'] {
   return {
     get count() {

@@ -5,7 +5,7 @@ import { withOwnAddresses } from '../../marketplace/services/sample-address.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 
-/** The services as this operator sells them on a network: some say something else of themselves by what was chosen for them. */
+/** This operator's services on a network: examples get its addresses, and a setting chooses one definition. */
 export function offeredServices(
   { outside }: Pick<Config, 'outside'>,
   { addressPrefix }: Pick<NetworkParams, 'addressPrefix'>,

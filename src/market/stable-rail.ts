@@ -23,18 +23,18 @@ import { watchProviders } from '../telemetry/provider-log.ts'
 import type { Market } from './open-market.ts'
 import { facilitatorAuth, refundWallet, stableTerms } from './stable-terms.ts'
 
-/** The stablecoin rail with what the daemon starts and stops. */
+/** The stablecoin rail, with what the daemon starts. */
 export interface RunningRail {
   readonly dollar: DollarRail
-  /** Takes up what the last run left, and begins to ask facilitators. */
+  /** Takes up claims of the last run, and begins to ask facilitators. */
   readonly start: () => Promise<void>
-  /** How each facilitator stands, in its own words. */
+  /** State of each facilitator. */
   readonly providers: Pick<Checkable, 'facts'>
-  /** What the operator should know of. */
+  /** Texts for the operator. */
   readonly warnings: () => readonly string[]
 }
 
-/** What the rail is built on. */
+/** The parts that the rail is built on. */
 export interface RailParts {
   readonly options: DaemonOptions
   readonly chain: Chain
@@ -44,10 +44,10 @@ export interface RailParts {
 
 const PRUNE_MS = 600_000
 const WHAT = 'stablecoin payments'
-/** What queue and settlement take of an offer's time, beside the service. */
+/** Time of an offer that queue and settlement need beside the service. */
 const MARGIN_SECONDS = 10
 
-/** Opens the stablecoin rail by the settings, null where it is off. Faults: `config/value`, `config/file`, those of storage. */
+/** Opens the stablecoin rail; null if it is off. Faults: `config/value`, `config/file`, those of storage. */
 export async function openStableRail(parts: RailParts, stops: Stop[]): Promise<Result<RunningRail | null>> {
   const { options, market } = parts
   const { config, onFatal } = options
@@ -132,20 +132,20 @@ async function build(
     resourceUrl(config.rpc.publicUrl ?? localUrl(config.rpc), serviceId, 'stable')
   const offerOf = (serviceId: string): OwnOffer => ownOffer(shop.offer(serviceId)?.definition, urlOf(serviceId))
   const seller = { terms, offerOf }
-  // Each is money that did not come: one line for every one of them.
+  // Each is money that did not arrive, so each gets its own line in the log.
   const onMissing = (cause: Fault): void =>
     logger.warn({ area: 'stablecoin payments', code: cause.code, ...cause.detail }, faultMessage(cause))
   const sale = { chain, shop, workshop, settings, seller, refunder, onFault: onMissing }
   return ok({ dollar: new DollarRail({ ...shared, ...sale }), pool })
 }
 
-/** What a service is offered as; of one that is not sold any more its address alone. */
+/** The offer of a service. If the service is not sold, only its address. */
 function ownOffer(definition: ServiceDefinition | undefined, url: string): OwnOffer {
   if (definition === undefined) return { resource: { url }, extensions: {} }
   return { resource: offerResource(definition, url), extensions: offerExtensions(definition) }
 }
 
-/** An offer that runs out before the slowest service is through could never be paid. */
+/** An offer must last longer than the slowest service, or it could never be paid. */
 function tooShort({ maxTimeoutSeconds }: StableTerms, services: readonly ServiceDefinition[]): Fault | null {
   const slowest = Math.max(0, ...services.map(({ timeoutMs }) => Math.ceil(timeoutMs / 1_000)))
   const least = slowest + MARGIN_SECONDS

@@ -13,7 +13,7 @@ import type { FacilitatorAuth } from '../adapters/facilitator-http.ts'
 
 type Settings = Config['stable']
 
-/** Networks with the dollar token that clients of x402 know on them. */
+/** Networks that x402 clients know, with the dollar token that they use there. */
 const KNOWN: Readonly<
   Record<'base' | 'base-sepolia', { readonly network: StableNetwork; readonly asset: StableAsset }>
 > = {
@@ -37,7 +37,7 @@ const KNOWN: Readonly<
   },
 }
 
-/** What the rail takes, by the settings; fault `config/value` where something is missing or wrong. */
+/** The terms of the rail from the settings; fault `config/value` if one is missing or wrong. */
 export function stableTerms(settings: Settings): Result<StableTerms> {
   const { payTo, facilitators, maxTimeoutSeconds } = settings
   if (payTo === null) return missing('stable.pay-to', 'the address that calls pay, as stable.enabled is true')
@@ -75,7 +75,7 @@ function assetOf(settings: Settings): Result<StableAsset> {
   return ok({ symbol, contract: checked.value, decimals: assetDecimals ?? 6, domain: { name, version } })
 }
 
-/** An address in the spelling of EIP-55; one in mixed case must have it already. */
+/** An address in the spelling of EIP-55. In mixed case it must already have it. */
 function checksummed(key: string, address: string): Result<string> {
   const digits = address.slice(2)
   const spelt = eip55(digits.toLowerCase())
@@ -93,8 +93,8 @@ const AUTH_SHAPE = '{"<url>": {"<supported, verify, settle or *>": {"<header>": 
 const AUTH_PATHS: ReadonlySet<string> = new Set(['supported', 'verify', 'settle', '*'])
 
 /**
- * Headers for facilitators, by their addresses as the settings have them. An entry that would never be used is refused: whoever
- * wrote it would look for the fault at the facilitator. Faults: `config/file`.
+ * Headers for facilitators, by their address in the settings. An entry for any other address is refused: its author
+ * would look for the error at the facilitator. Faults: `config/file`.
  */
 export async function facilitatorAuth({
   facilitatorAuthFile: path,
@@ -105,7 +105,7 @@ export async function facilitatorAuth({
   const content = await readFile(path, 'utf8').catch(() => null)
   if (content === null) return fail(fault('config/file', { path, reason: 'it cannot be read' }))
   const auth = readAuth(content)
-  // No part of a file with secrets is shown.
+  // The file holds secrets, so no part of it is shown.
   if (auth === null) return fail(fault('config/file', { path, reason: `it is not JSON of ${AUTH_SHAPE}` }))
   for (const [named, headers] of auth) {
     const url = facilitators.find((one) => withoutSlash(one) === withoutSlash(named))
@@ -127,7 +127,7 @@ function readAuth(content: string): readonly (readonly [string, FacilitatorAuth]
   }
 }
 
-/** Throws where the headers are none that can be sent. */
+/** Whether a path and its headers are valid; throws on headers that cannot be sent. */
 function isAuth(path: string, headers: unknown): boolean {
   const said = entriesOf(headers)
   return (
@@ -135,7 +135,7 @@ function isAuth(path: string, headers: unknown): boolean {
   )
 }
 
-/** Throws at what is no object. */
+/** The entries of an object; throws on anything else. */
 function entriesOf(value: unknown): readonly [string, unknown][] {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new TypeError('not an object')
   return Object.entries(value)
@@ -145,7 +145,7 @@ function withoutSlash(url: string): string {
   return url.replace(/\/+$/, '')
 }
 
-/** The wallet that pays refunds back, null without a key. Faults: `config/file`. */
+/** The wallet that pays refunds; null without a key. Faults: `config/file`. */
 export async function refundWallet(path: string | null, terms: StableTerms): Promise<Result<RefundWallet | null>> {
   if (path === null) return ok(null)
   const content = await readFile(path, 'utf8').catch(() => null)

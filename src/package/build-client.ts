@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path'
 import { build } from 'esbuild'
 import { bundleOptions, ENTRIES, type EntryName, ROOT } from './client-bundle.ts'
 
-/** Writes the package `farthing` with the client into a folder: bundles, types, manifest. Whatever was in the folder goes. */
+/** Writes the client as the package `farthing`: bundles, types, manifest. Empties the folder first. */
 export async function buildClient(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -22,14 +22,14 @@ export async function buildClient(folder: string): Promise<void> {
   copyFileSync(join(ROOT, 'docs/client.md'), join(folder, 'README.md'))
 }
 
-/** Names behind `farthing/`. */
+/** Import paths behind `farthing`. */
 const PATHS: Readonly<Record<EntryName, string>> = {
   client: './client',
   'client-wallet': './client/wallet',
   'client-x402': './client/x402',
 }
 
-/** The published package is the client alone: nothing to install beside it, while the node is run from its sources. */
+/** The published package holds only the client, without dependencies. The node runs from its sources. */
 function manifest(): object {
   const { name, version, license } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const exports = Object.entries(PATHS).map(([entry, path]) => [
@@ -46,7 +46,7 @@ function manifest(): object {
   }
 }
 
-/** Declarations of the entries and of what they name, and of nothing else: none of them may need another package. */
+/** Writes the declarations of the entries and of all that they import. None may need another package. */
 function writeTypes(folder: string): void {
   const emitted = mkdtempSync(join(tmpdir(), 'farthing-types-'))
   try {

@@ -6,21 +6,21 @@ import type { OnLoadResult, Plugin } from 'esbuild'
 /** Root of the repository. */
 const ROOT = join(import.meta.dirname, '../..')
 
-/** Programs of threads and of other processes. The main program starts them by the address of their file. */
+/** Programs of threads and child processes. The main program starts them by the URL of their file. */
 const WORKERS: readonly string[] = ['verify-worker', 'mine-worker', 'engine-process', 'orphan-watch'].map((name) =>
   join(ROOT, `src/workers/${name}.ts`),
 )
 
-/** Packages that look for files beside their own: native code, fonts, programs of threads. They stay where npm put them. */
+/** Packages that read files next to their own: native code, fonts, thread programs. They stay in node_modules. */
 const LEFT_OUT = ['@achingbrain/ssdp', 'classic-level', 'node-llama-cpp', 'pdfkit', 'pg-native', 'piscina', 'sharp']
 
-/** CommonJS packages call `require`, which a module does not have by itself. */
+/** CommonJS packages call `require`, which an ES module does not have. */
 const REQUIRE = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`
 
-/** The address of a file, made from that of the module. */
+/** A file's URL, relative to the module. */
 const ADDRESS = /new URL\('(\.[^']+)', import\.meta\.url\)/g
 
-/** What shapes a bundle beside the sources in it: the lock, what npm really installed, and how the bundle is made. */
+/** Files that change a bundle beside its sources: the lock, what npm installed, and this script. */
 const SHAPING = [
   'package.json',
   'package-lock.json',
@@ -29,18 +29,18 @@ const SHAPING = [
   'src/package/build-node.ts',
 ]
 
-/** A source as it was read: path below the root, size, time of the last change to its record (ctime), hash. The launcher reads these. */
+/** A source in the bundle: path below the root, size, ctime, hash. The launcher checks them. */
 type SourceStamp = readonly [path: string, size: number, ctimeMs: number, sha256: string]
 
 /**
- * Bundles a program and its workers into a folder below `node_modules`, where packages are found that stay outside. The file
- * of the program is named as its source is. `sources.json` tells what it was made of.
+ * Bundles a program and its workers into a folder below `node_modules`, so that packages outside the bundle are found.
+ * The program's file is named like its source. `sources.json` lists the sources.
  */
 export async function bundleProgram(entry: string, folder: string): Promise<void> {
   const { build } = await import('esbuild')
   const shaping = SHAPING.map((path) => join(ROOT, path)).filter((path) => existsSync(path))
   const stamps: SourceStamp[] = shaping.map((path) => readSource(path).stamp)
-  // Written elsewhere first: what runs from the folder meanwhile must not find half of a bundle.
+  // Built in a draft folder first: a program that starts meanwhile must not find half a bundle.
   const draft = `${folder}.${process.pid}`
   mkdirSync(draft, { recursive: true })
   try {
@@ -58,7 +58,7 @@ export async function bundleProgram(entry: string, folder: string): Promise<void
       external: LEFT_OUT,
       plugins: [ownSources(folder, stamps)],
       banner: { js: REQUIRE },
-      // Identifiers stay as they are: stack traces name functions.
+      // Names are not minified, so that stack traces show them.
       minifyWhitespace: true,
       minifySyntax: true,
       legalComments: 'none',
@@ -72,7 +72,7 @@ export async function bundleProgram(entry: string, folder: string): Promise<void
   }
 }
 
-/** Reads our own modules for the bundler, and notes each as it was read. */
+/** Reads our own modules for the bundler and records their stamps. */
 function ownSources(folder: string, stamps: SourceStamp[]): Plugin {
   return {
     name: 'own-sources',
@@ -96,7 +96,7 @@ function readSource(path: string): { readonly text: string; readonly stamp: Sour
   return { text: bytes.toString(), stamp: [relative(ROOT, path).replaceAll('\\', '/'), size, ctimeMs, sha256] }
 }
 
-/** Addresses of workers become those in the bundle; other files are still where they were. */
+/** URLs of workers become those in the bundle. URLs of other files lead to their old place. */
 function withAddresses(path: string, text: string, folder: string): string {
   return text.replace(ADDRESS, (_, address: string) => {
     const target = resolve(dirname(path), address)
@@ -105,9 +105,9 @@ function withAddresses(path: string, text: string, folder: string): string {
   })
 }
 
-/** V8 keeps a file in two bytes a letter where one of its letters needs them: several MB for a few regular expressions. */
+/** Escapes letters beyond ASCII: for such a file V8 takes two bytes per letter, which costs several MB. */
 function inAscii(path: string, text: string): string {
-  // There an escape would be six letters.
+  // In a raw template an escape would stand for its own six characters.
   if (/String\.raw`[^`]*[^\0-\x7f]/.test(text)) throw new Error(`${path}: letters beyond ASCII in a raw template`)
   return text.replace(/[^\0-\x7f]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
@@ -116,7 +116,7 @@ if (import.meta.main) {
   try {
     await bundleProgram('src/main.ts', join(ROOT, 'node_modules/.farthing'))
   } catch (error) {
-    // It is a tool of development: an installation without such tools lacks it.
+    // esbuild is a development tool; an installation without those lacks it.
     if ((error as { code?: string }).code !== 'ERR_MODULE_NOT_FOUND') throw error
     console.warn('esbuild is not installed: farthing starts from its sources')
   }

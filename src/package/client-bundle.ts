@@ -5,7 +5,7 @@ import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 /** Root of the repository. */
 export const ROOT = join(import.meta.dirname, '../..')
 
-/** What is published, by the name it is imported as behind `farthing/`. */
+/** The published modules, by file name. */
 export const ENTRIES = {
   client: 'rpc/client/client.ts',
   'client-wallet': 'rpc/client/wallet.ts',
@@ -15,12 +15,12 @@ export const ENTRIES = {
 /** An entry of the package. */
 export type EntryName = keyof typeof ENTRIES
 
-/** Modules that only define: our own, and the SSZ library's. What of them is not used is left out. */
+/** Modules without side effects: our own and the SSZ library's. Unused parts are left out. */
 const DEFINITIONS = /\/(consensus|amm|marketplace|rpc)\/[\w/-]+\.ts$|@chainsafe\/(ssz|persistent-merkle-tree)\//
 
 /**
- * The SSZ library brings SHA-256 as WebAssembly and a second copy of noble. Consensus encodings are made by the very same SSZ
- * code; only the hash function under it is another one of the same function.
+ * Replaces the hashes of the SSZ library: it brings SHA-256 as WebAssembly and a second copy of noble. The SSZ code
+ * itself stays the same, so encodings are those of consensus.
  */
 const portableHashes: Plugin = {
   name: 'portable-hashes',
@@ -40,7 +40,7 @@ const portableHashes: Plugin = {
   },
 }
 
-/** How every entry is bundled: for any runtime with the web's interfaces, nothing of Node imported, nothing left to install. */
+/** Options of every bundle: for any runtime with web APIs, without Node modules or dependencies. */
 export function bundleOptions(options: BuildOptions): BuildOptions {
   return {
     absWorkingDir: ROOT,
@@ -57,16 +57,16 @@ export function bundleOptions(options: BuildOptions): BuildOptions {
   }
 }
 
-/** Size of one entry with all that it loads, minified. */
+/** Minified size of an entry, with all that it loads. */
 export interface EntrySize {
   readonly entry: EntryName
   readonly minified: number
   readonly gzip: number
-  /** Largest parts, bytes of minified code by package or folder. */
+  /** Largest parts: bytes of minified code by package or folder. */
   readonly parts: readonly (readonly [name: string, bytes: number])[]
 }
 
-/** Bundles each entry for itself, minified, and measures it. */
+/** Bundles each entry alone, minified, and measures it. */
 export async function measureEntries(): Promise<readonly EntrySize[]> {
   return Promise.all(
     (Object.keys(ENTRIES) as EntryName[]).map(async (entry) => {

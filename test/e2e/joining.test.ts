@@ -82,7 +82,9 @@ describe('a node of the devnet that finds another by itself', () => {
   const sells = async (url: string): Promise<boolean> =>
     (await ask<Registry>(url, '/services.json')).body.services.some(({ available }) => available)
   const told = (node: RunningDaemon): readonly string[] =>
-    node.program.stderr.split('\n').filter((line) => line.includes('another node of this devnet sells by the keys'))
+    node.program.stderr
+      .split('\n')
+      .filter((line) => line.includes('another node of this devnet sells with the same development key'))
 
   it('leaves the selling to it, and says so in one line; the other goes on, also after a restart', async () => {
     const folders = [workshop.folder(), workshop.folder()] as const

@@ -18,7 +18,7 @@ interface Step {
   readonly chars: number
 }
 
-/** Most citations whose positions are recorded: an answer that consists of marks needs no longer list. */
+/** Most citations whose positions are recorded. Only an answer that is almost all marks has more. */
 const CITATIONS_MAX = 500
 /** Most characters of a mark. A longer text is no mark and is not held back. */
 const MARK_CHARS_MAX = 40

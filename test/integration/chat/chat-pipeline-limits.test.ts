@@ -107,7 +107,7 @@ describe('the window of the models', () => {
   const small = (context = CONTEXT) => ChatWorld.open({ backends: [{ models: [{ context }] }] })
   const words = (count: number): string => 'lorem ipsum '.repeat(count / 2).trim()
   const prompts = () => world.fake.questions.map((question) => estimatedPrompt(messagesOf(question)))
-  const NO_ROOM = 'there is no room for it in the window of the models'
+  const NO_ROOM = 'the text does not fit the context window of the models'
 
   it.for([10, 300, 600, 900, 1_100, 1_500])(
     'holds every prompt, whatever the conversation: %i words',

@@ -25,7 +25,7 @@ export interface Order<Call extends TillCall, I extends Identity> {
   readonly call: Call
   readonly identity: I
   readonly offer: Offer
-  /** The request as the service reads it, or what is wrong with it. */
+  /** The request as the service reads it, or what is wrong with it. It is read when it is first asked for: a repeat needs no reading. */
   readonly input: Result<unknown>
 }
 
@@ -41,8 +41,8 @@ export type Ended<C> = Result<C> | null
 
 /** How a payment stands that a call offers. */
 export type Verdict<C, A extends C = C> =
-  /** Good: this claim is written and carried out. */
-  | { readonly is: 'take'; readonly claim: C }
+  /** Good: this claim is written and carried out. Where there is a `cause`, nothing runs: the payment is given back at once. */
+  | { readonly is: 'take'; readonly claim: C; readonly cause?: Fault | null }
   /** It may become good: it is judged again at each head for a while. `why` is what the caller is told if it does not. */
   | { readonly is: 'wait'; readonly why: Fault }
   /** Its claim is worked on by another replica or in the background: it is looked at again until it has moved. */
@@ -58,12 +58,13 @@ export type Verdict<C, A extends C = C> =
   | { readonly is: 'moved' }
 
 /** Whether the work of a claim may begin now that it has a place. */
-export type Gate =
-  | { readonly is: 'open' }
+export type Gate<C> =
+  /** It may: `begun` is the claim as its work begins, for the first time or again. */
+  | { readonly is: 'open'; readonly begun: C }
   /** The payment does not hold any more: it is given back. */
   | { readonly is: 'refused'; readonly cause: Fault }
-  /** Work begins at a later head, or after `ms`. The caller is told `why`. */
-  | { readonly is: 'later'; readonly ms: number | null; readonly why: Fault }
+  /** Work begins at a later head, or after `ms`. The caller is told {@link Rail.goesOn}. */
+  | { readonly is: 'later'; readonly ms: number | null }
 
 /** What a claim is worked on with. */
 export interface Task {
@@ -83,10 +84,7 @@ export interface Held<C, I> {
 export interface Steps<C> {
   /** Writes the claim; false where another call or replica has the payment. */
   readonly claim: () => Promise<boolean>
-  /**
-   * Waits for a place, asks {@link Rail.mayBegin}, writes `executing`, runs the service and writes {@link Rail.done}, or has the
-   * payment given back.
-   */
+  /** Waits for a place, asks {@link Rail.mayBegin}, writes `executing`, runs the service, and has its end written by {@link Rail.end}. */
   readonly work: () => Promise<Ended<C>>
 }
 
@@ -94,9 +92,9 @@ export interface Steps<C> {
  * A way to pay: what differs between the native coin, a dollar token and whatever comes next. The till owns the states that all of
  * them share, and the rail says what they mean for its money:
  *
- *     call ──judge──> claimed ──mayBegin──> executing ──run──> done ──settle──> over
+ *     call ──judge──> claimed ──mayBegin──> executing ──run, end──> done ──settle──> over
  *                        │                      │
- *                        └────── giveBack ──────┘
+ *                        └───── end (fault) ────┘
  *
  * - `claimed`: the payment is bound to this one request. Whether that write must be on disk before anything else is said by
  *   {@link ClaimKind.isTentative}.
@@ -104,10 +102,10 @@ export interface Steps<C> {
  * - done: the result is on disk. Its state is the rail's own: `delivered`, or `settling` where the money still has to move.
  * - over: the money is ours (a receipt is owed, a transfer was seen), or it was given back.
  *
- * {@link carry} puts the steps in order, and so says what is durable before what. A prepaid rail can skip the wait in {@link judge},
- * and settle without a transaction: the till asks for neither.
+ * The claim is written before its work. A rail with more to do in between, or afterwards, says so in {@link carry}. A prepaid rail can
+ * skip the wait in {@link judge}, and settle without a transaction: the till asks for neither.
  *
- * `judge` must not wait: what it counts holds until `carry`, which begins in the same step.
+ * `judge` must not wait: what it counts holds until the claim is written, which begins in the same step.
  */
 export interface Rail<Call extends TillCall, C extends StoredClaim, I extends Identity, A extends C = C> {
   /** How claims of this rail are stored. */
@@ -127,25 +125,24 @@ export interface Rail<Call extends TillCall, C extends StoredClaim, I extends Id
   mayJoin(held: Held<C, I>, order: Order<Call, I>): Fault | null
   /** What a call is told whose work takes longer than it may wait. */
   underWay(order: Order<Call, I>): Fault
+  /** What the call is told whose own work ends later, or elsewhere. */
+  goesOn(claim: C): Fault
   /** What a call is told of ended work; `replayed` where it was done for an earlier call. */
   answer(order: Order<Call, I>, ended: Result<C>, replayed: boolean): Result<Settled<A>>
 
-  /** Carries a claim from its first write to its end. Without an order it was taken up: its work begins again. */
-  carry(claim: C, steps: Steps<C>, order: Order<Call, I> | null): Promise<Ended<C>>
+  /**
+   * Carries a claim from its first write to its end. Without an order it was taken up: its work begins again. Absent: the claim is
+   * written, and then its work is done.
+   */
+  carry?(claim: C, steps: Steps<C>, order: Order<Call, I> | null): Promise<Ended<C>>
   /** Whether work may begin: it may have waited for its turn, or for this node to start again. */
-  mayBegin(claim: C, task: Task): Gate
-  /** The claim as its work begins, for the first time or again. */
-  begun(claim: C, nowMs: number): C
-  /** The claim with its result, as JSON text. */
-  done(claim: C, json: string, nowMs: number): C
-  /** Hears that a result was written. */
-  earned?(claim: C): void
+  mayBegin(claim: C, task: Task): Gate<C>
   /** What became of work whose claim another replica moved meanwhile; absent: the payment is judged anew. */
   lost?(claim: C): Promise<Ended<C>>
   /** Hears how a service ended, for the limits of callers whose calls fail. */
   worked(task: Task, caller: Caller, outcome: Result<string>): void
-  /** Gives a payment back of which nothing is earned, and writes that down. */
-  giveBack(claim: C, cause: Fault): Promise<Ended<C>>
+  /** Writes how the work ended: with its result as JSON text, or with a fault, for which the payment is given back. */
+  end(claim: C, outcome: Result<string>): Promise<Ended<C>>
 
   /** Takes note of a claim that is not over; whether its work is to be taken up. `isInHand`: the till is at it already. */
   takeUp(claim: C, isInHand: boolean): boolean

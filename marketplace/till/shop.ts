@@ -1,6 +1,7 @@
 import { baseFeeAfter } from '../../consensus/block/base-fee.ts'
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { ACCOUNTS } from '../../consensus/ledger/account.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { Address, AgentId, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import type { AccountSigner } from '../../consensus/tx/sign.ts'
@@ -8,7 +9,7 @@ import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { AGENTS, type Agent, SERVICES, type Service } from '../ledger/agents.ts'
 import { capabilityNumber } from '../ledger/capabilities.ts'
 import type { ServiceContext, Shelf } from '../services/context.ts'
-import type { ServiceDefinition } from '../services/service.ts'
+import { inputFault, type ServiceDefinition } from '../services/service.ts'
 import { FEE_ROOM } from './settings.ts'
 
 /** What the market needs of a mempool. */
@@ -158,6 +159,19 @@ export class Shop {
     const readiness = definition.ready(this.#context)
     if (!readiness.available) return { ...readiness, service, agent }
     return { available: true, agent: agent as Agent, service: service as Service, engine: readiness.engine }
+  }
+
+  /**
+   * Why a call is not served that can be read and is paid in coins, or null. Where the code is `service/unavailable`, nothing is wrong
+   * with the request: the payment is good, and goes back.
+   */
+  whyNotServed(offer: Offer, input: unknown): Fault | null {
+    const { definition } = offer
+    const unfit = inputFault(definition, input, this.#context)
+    if (unfit !== null && unfit.code !== 'service/unavailable') return unfit
+    const availability = this.availability(offer)
+    if (availability.available) return unfit
+    return fault('service/unavailable', { serviceId: definition.serviceId, reason: availability.reason })
   }
 
   #agentReason(agent: Agent | undefined): string | null {

@@ -7,7 +7,7 @@ import { type ClaimStore, ClaimsAway, type StoredClaim, unlessAway } from './cla
 import { NO_CLIENT } from './failing-callers.ts'
 import type { Ended, Held, Identity, Order, Rail, Settled, Steps, Task, TillCall, Verdict } from './rail.ts'
 import type { MarketSettings } from './settings.ts'
-import type { Shop } from './shop.ts'
+import type { Offer, Shop } from './shop.ts'
 import { type Stay, WaitingRoom } from './waiting-room.ts'
 import type { Workshop } from './workshop.ts'
 
@@ -173,10 +173,10 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     const { serviceId, request } = call
     const offer = this.#deps.shop.offer(serviceId)
     if (offer === undefined) return fail(fault('service/not-found', { serviceId }))
-    const input = readRequest(offer.definition, request)
     // Half a surrogate pair has no bytes to hash. Any other wrong request may still repeat a call that is known.
-    if (!input.ok && !request.isWellFormed()) return input
-    const order = { call, offer, input, identity: this.#rail.identify(call) }
+    const unread = request.isWellFormed() ? null : readRequest(offer.definition, request)
+    if (unread?.ok === false) return unread
+    const order = orderOf(call, offer, this.#rail.identify(call))
     // The store may be closed once the till is abandoned.
     for (let turn = 0; turn < TURNS_MAX && !this.#abandoned; turn++) {
       const outcome = (await this.#rail.named?.(order, turn)) ?? (await this.#turn(order))
@@ -195,7 +195,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     const verdict = now.is === 'wait' ? await this.#awaitPayment(order, now) : now
     switch (verdict.is) {
       case 'take':
-        return this.#take(order, verdict.claim, known)
+        return this.#take(order, verdict, known)
       case 'elsewhere':
         return this.#awaitElsewhere(order, verdict)
       case 'wait':
@@ -261,7 +261,11 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
   }
 
   /** Claims a payment and does the work; the call that claims it first does it. */
-  async #take(order: Order<Call, I>, claim: C, known: C | undefined): Promise<Result<Settled<A>> | null> {
+  async #take(
+    order: Order<Call, I>,
+    { claim, cause = null }: Extract<Verdict<C, A>, { is: 'take' }>,
+    known: C | undefined,
+  ): Promise<Result<Settled<A>> | null> {
     const { store } = this.#deps
     const { identity, offer, input, call } = order
     const { definition } = offer
@@ -271,9 +275,27 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     const task = { definition, input: input.ok ? input.value : undefined, client: call.from ?? NO_CLIENT }
     const write = async (): Promise<boolean> =>
       known === undefined ? (await store.claim(claim)) === null : store.advance(known.state, claim)
-    const steps = { claim: write, work: () => this.#inPlace(claim, task) }
-    const ended = await this.#track({ claim, identity }, () => this.#rail.carry(claim, steps, order))
-    return ended === null ? null : this.#rail.answer(order, ended, false)
+    const work = (): Promise<Ended<C>> =>
+      cause === null ? this.#inPlace(claim, task) : this.#rail.end(claim, fail(cause))
+    const ended = await this.#track({ claim, identity }, () => this.#carry(claim, { claim: write, work }, order))
+    if (ended?.ok !== true) return ended
+    // Another replica may have ended it so long ago that its result is gone already: the rail says what is told then.
+    const isKept = ended.value.result !== null
+    return isKept ? ok({ claim: ended.value as A, replayed: false }) : this.#rail.answer(order, ended, false)
+  }
+
+  /** Writes a claim, and then does its work. */
+  async #carry(claim: C, steps: Steps<C>, order: Order<Call, I> | null): Promise<Ended<C>> {
+    if (this.#rail.carry !== undefined) return this.#rail.carry(claim, steps, order)
+    let isClaimed = false
+    try {
+      isClaimed = await steps.claim()
+      return isClaimed ? await steps.work() : null
+    } catch (error) {
+      if (!(error instanceof ClaimsAway)) throw error
+      // A claim that was written is open in the store, and is taken up when the store is back.
+      return fail(isClaimed ? this.#rail.goesOn(claim) : error.fault)
+    }
   }
 
   #track(held: Held<C, I>, work: () => Promise<Ended<C>>): Promise<Ended<C>> {
@@ -301,27 +323,22 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     // A head that is passed through on the way to another one says nothing of a payment.
     while (chain.moving && !this.#stopped) await this.#room.pause(POLL_MS)
     const gate = this.#rail.mayBegin(claim, task)
-    if (gate.is === 'refused') return this.#rail.giveBack(claim, gate.cause)
-    if (gate.is === 'open') return this.#execute(claim, task)
+    if (gate.is === 'refused') return this.#rail.end(claim, fail(gate.cause))
+    if (gate.is === 'open') return this.#execute(claim, gate.begun, task)
     if (!this.#stopped) this.#park(claim, task, gate.ms)
-    return fail(gate.why)
+    return fail(this.#rail.goesOn(claim))
   }
 
-  async #execute(claim: C, task: Task): Promise<Ended<C>> {
-    const { shop, store, workshop, clock } = this.#deps
+  async #execute(claim: C, begun: C, task: Task): Promise<Ended<C>> {
+    const { shop, store, workshop } = this.#deps
     const rail = this.#rail
     // Work that got its place only now is left to the next start.
     if (this.#abandoned) return null
-    const begun = rail.begun(claim, clock.now())
     const isOurs = rail.beginsPatiently ? this.advance(claim.state, begun) : store.advance(claim.state, begun)
     if (!(await isOurs)) return rail.lost?.(claim) ?? null
     const outcome = await workshop.run(task.definition, task.input, shop.context)
     rail.worked(task, { payer: rail.kind.paidFor(claim).payer ?? '', client: task.client }, outcome)
-    if (!outcome.ok) return rail.giveBack(begun, outcome.fault)
-    const done = rail.done(begun, outcome.value, clock.now())
-    if (!(await this.advance(begun.state, done))) return rail.lost?.(claim) ?? null
-    rail.earned?.(done)
-    return ok(done)
+    return rail.end(begun, outcome)
   }
 
   /** Begins the work of a claim at the next head, or after a time where one is given. */
@@ -341,7 +358,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
   /** Begins the work of a claim that is in the store. */
   #begin(claim: C, task: Task): void {
     const steps: Steps<C> = { claim: async () => true, work: () => this.#inPlace(claim, task) }
-    this.#background(claim, () => this.#rail.carry(claim, steps, null))
+    this.#background(claim, () => this.#carry(claim, steps, null))
   }
 
   /** Work that a crash interrupted is done again where that does no harm; otherwise the payment is given back. */
@@ -352,6 +369,19 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     const isReadable = definition !== undefined && input?.ok === true
     const cause = isReadable ? this.#rail.whyNotResumed(claim, definition) : fault('service/interrupted', { serviceId })
     if (cause === null && isReadable) this.#begin(claim, { definition, input: input.value, client: NO_CLIENT })
-    else if (cause !== null) this.#background(claim, () => this.#rail.giveBack(claim, cause))
+    else if (cause !== null) this.#background(claim, () => this.#rail.end(claim, fail(cause)))
+  }
+}
+
+function orderOf<Call extends TillCall, I extends Identity>(call: Call, offer: Offer, identity: I): Order<Call, I> {
+  let input: Result<unknown> | undefined
+  return {
+    call,
+    offer,
+    identity,
+    get input() {
+      input ??= readRequest(offer.definition, call.request)
+      return input
+    },
   }
 }

@@ -6,7 +6,6 @@ import { httpFault } from '../contract/http-faults.ts'
 import { moment } from '../json/chain-json.ts'
 import { shortened } from '../json/shortened.ts'
 import type { MarketApi } from '../node/node-api.ts'
-import { wantsAnother } from './cashier.ts'
 import { offerExtensions, offerResource } from './extensions.ts'
 import { offerState } from './offer-state.ts'
 import { paymentOptions, type Rail, resourceUrl, shortReason, shownOptions } from './options.ts'
@@ -192,4 +191,25 @@ function inHeader(error: string): string {
 
 function base64(text: string): string {
   return Buffer.from(text).toString('base64')
+}
+
+/**
+ * Whether another payment would help. Only then are terms given: a client that pays by itself would pay twice for a payment that
+ * waits for its block, or that serves once the call is corrected: in how it is written, in its secret, or in its request.
+ */
+export function wantsAnother({ code, detail }: Fault): boolean {
+  const { status, retry } = httpFault(code)
+  return status === 402 && !retry && code !== 'pay/unreadable' && detail.correctable !== true
+}
+
+const QUOTE_BOOKS = new WeakMap<MarketApi, QuoteBook>()
+
+/** The one book of quotes of a market: every door quotes the same. */
+export function quoteBook(chain: Chain, market: MarketApi): QuoteBook {
+  let book = QUOTE_BOOKS.get(market)
+  if (book === undefined) {
+    book = new QuoteBook(chain, market)
+    QUOTE_BOOKS.set(market, book)
+  }
+  return book
 }

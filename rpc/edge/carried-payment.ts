@@ -3,7 +3,7 @@ import type { StablePayment } from '../../marketplace/till/rails/dollar/claim.ts
 import { identify, isOfPayer } from '../../marketplace/till/rails/dollar/identity.ts'
 import { offerIn } from '../a2a/offer-in.ts'
 import { readMessage } from '../a2a/wire.ts'
-import { type OfferedPayment, paymentInHeaders, readNativePayload, readPayment } from '../cashier/payments.ts'
+import { type OfferedPayment, paymentInHeaders, readNativePayload, readPayment } from '../cashier/cashier.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
 
 type Fields = Readonly<Record<string, unknown>>

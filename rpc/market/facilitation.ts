@@ -7,8 +7,8 @@ import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import type { FacilitatedPayment } from '../../marketplace/facilitator/facilitator.ts'
 import { AGENTS } from '../../marketplace/ledger/agents.ts'
+import { readNativePayload } from '../cashier/cashier.ts'
 import { NATIVE_NETWORK_WORD, NATIVE_SCHEME, nativeNetwork } from '../cashier/options.ts'
-import { readNativePayload } from '../cashier/payments.ts'
 
 /** A call of the facilitator, read: a payment, and what the seller says of it. */
 export interface FacilitatorCall {

@@ -174,6 +174,10 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     return UNDER_WAY
   }
 
+  goesOn(): Fault {
+    return UNDER_WAY
+  }
+
   answer(_: DollarOrder, ended: Result<StableClaim>, replayed: boolean): Result<StableSettled> {
     return ended.ok ? ok({ claim: ended.value as StableIn<'settled'>, replayed }) : ended
   }
@@ -189,10 +193,11 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     return ended
   }
 
-  mayBegin(claim: StableClaim, { definition, client }: Task): Gate {
-    // Work that is done once more was looked at when it was taken up.
-    if (claim.state === 'executing') return { is: 'open' }
+  mayBegin(claim: StableClaim, { definition, client }: Task): Gate<StableClaim> {
     const { shop, clock } = this.#deps
+    const begun = executing(claim as StableIn<'claimed' | 'executing'>, clock.now())
+    // Work that is done once more was looked at when it was taken up.
+    if (claim.state === 'executing') return { is: 'open', begun }
     const { serviceId, timeoutMs } = definition
     const reason = this.till.isStopped ? 'the node is stopping' : shop.closedBecause
     if (reason !== null) return { is: 'refused', cause: fault('service/unavailable', { serviceId, reason }) }
@@ -201,22 +206,20 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
       return { is: 'refused', cause: fault('stable/refused', { reason: late }) }
     }
     const cause = this.#payers.refusal({ payer: claim.payer, client }, definition)
-    return cause === null ? { is: 'open' } : { is: 'refused', cause }
-  }
-
-  begun(claim: StableClaim, nowMs: number): StableClaim {
-    return executing(claim as StableIn<'claimed' | 'executing'>, nowMs)
-  }
-
-  done(claim: StableClaim, json: string, nowMs: number): StableClaim {
-    return settling(claim as StableIn<'executing'>, json, nowMs)
+    return cause === null ? { is: 'open', begun } : { is: 'refused', cause }
   }
 
   worked({ definition }: Task, caller: Caller, outcome: Result<string>): void {
     if (!outcome.ok) this.#payers.failed(caller, definition, outcome.fault)
   }
 
-  async giveBack(claim: StableClaim, cause: Fault): Promise<Ended<StableClaim>> {
+  async end(claim: StableClaim, outcome: Result<string>): Promise<Ended<StableClaim>> {
+    if (!outcome.ok) return this.#giveBack(claim, outcome.fault)
+    const done = settling(claim as StableIn<'executing'>, outcome.value, this.#deps.clock.now())
+    return (await this.till.advance('executing', done)) ? ok(done) : null
+  }
+
+  async #giveBack(claim: StableClaim, cause: Fault): Promise<Ended<StableClaim>> {
     if (claim.state === 'claimed') {
       const refused = await this.#turnAway(claim, cause)
       // A crash left it before any work: a call that waits for it is judged anew.

@@ -1,7 +1,7 @@
 import type { Clock, Timers } from '../../../../consensus/chain/ports.ts'
 import { RecentCounts } from '../../client-counts.ts'
 import { WaitingRoom } from '../../waiting-room.ts'
-import { WorkSlots } from '../../work-slots.ts'
+import { WorkSlots } from '../../workshop.ts'
 import { Allowance, type Sharer } from './allowance.ts'
 import {
   type Facilitator,

@@ -1,6 +1,13 @@
 import type { FaultCode } from '../../../../consensus/primitives/fault-table.ts'
 import type { Hash, ServiceId, TxId } from '../../../../consensus/primitives/ids.ts'
 import type { ClaimKind, ClaimStore, Executing } from '../../claim-store.ts'
+import type { TillCall } from '../../rail.ts'
+
+/** A call that is paid with an escrow in the native coin. */
+export interface PaidCall extends TillCall {
+  readonly txId: TxId
+  readonly secret: Uint8Array | null
+}
 
 /** What every claim knows: which payment was taken for which call. */
 interface ClaimBase {

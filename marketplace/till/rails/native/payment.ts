@@ -1,22 +1,27 @@
 import type { Chain } from '../../../../consensus/chain/chain.ts'
+import type { HeadChange } from '../../../../consensus/chain/events.ts'
+import { type Clock, runPaced } from '../../../../consensus/chain/ports.ts'
+import { epochOf } from '../../../../consensus/ledger/epoch.ts'
 import { OUTCOME_OK, outcomeCode } from '../../../../consensus/ledger/outcome.ts'
 import { decodeReceipt } from '../../../../consensus/ledger/receipt.ts'
-import { formatAmount } from '../../../../consensus/primitives/amount.ts'
+import { type Amount, formatAmount } from '../../../../consensus/primitives/amount.ts'
 import { ZERO_HEX_32 } from '../../../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import type { AgentId, BlockId, ServiceId, TxId } from '../../../../consensus/primitives/ids.ts'
 import { LruMap } from '../../../../consensus/primitives/lru.ts'
+import { fail, type Result } from '../../../../consensus/primitives/result.ts'
 import type { Transaction, TxBody } from '../../../../consensus/tx/transaction.ts'
-import type { Service } from '../../../ledger/agents.ts'
-import { closureOf, endText } from '../../../ledger/closures.ts'
+import { priceInEpoch, type Service } from '../../../ledger/agents.ts'
+import { endText } from '../../../ledger/closures.ts'
 import { ESCROWS, type Escrow, lockOf, openerOf } from '../../../ledger/escrow.ts'
 import { transactionGap } from '../../../queries/known-past.ts'
-import { requestCommitment } from '../../request-hash.ts'
-import { confirmationsFor, type MarketSettings, RECEIPT_MARGIN_BLOCKS } from '../../settings.ts'
-import type { TransactionSink } from '../../shop.ts'
-import { type NativePriceSource, pricesHonouredAt } from './price.ts'
+import type { Identity, Order, Verdict } from '../../rail.ts'
+import { requestCommitment, requestHash } from '../../request-hash.ts'
+import { confirmationsFor, type MarketSettings, type PriceBounds, RECEIPT_MARGIN_BLOCKS } from '../../settings.ts'
+import type { Shop, TransactionSink } from '../../shop.ts'
+import type { Claim, FinishedClaim, PaidCall } from './claim.ts'
+import { type NativePriceSource, notQuoted, priceIn } from './price.ts'
 import { workBlocks } from './quote.ts'
-import type { ValueAtRisk } from './value-at-risk.ts'
 
 /** A call that a payment is offered for. */
 export interface OfferedPayment {
@@ -58,6 +63,74 @@ export interface PaymentContext {
 /** The same for the facilitator's sellers: it only asks what is at risk. */
 interface JudgingContext extends Omit<PaymentContext, 'atRisk'> {
   readonly atRisk: Pick<ValueAtRisk, 'withOneMore'>
+}
+
+/** What calls are judged by whose payments are taken here. */
+export interface CallContext extends PaymentContext {
+  readonly shop: Shop
+  readonly clock: Clock
+}
+
+/** A call of this rail. */
+export type NativeOrder = Order<PaidCall, Identity>
+
+/** How the payment of a call stands that is in no claim yet; one that is good counts as at risk from then on. */
+export function judgeCall(context: CallContext, order: NativeOrder, hasWaited: boolean): Verdict<Claim, FinishedClaim> {
+  const { shop, atRisk } = context
+  const { input, call, offer } = order
+  if (!input.ok) return told(input.fault)
+  const early = hasWaited ? null : shop.whyNotServed(offer, input.value)
+  if (early !== null && early.code !== 'service/unavailable') return told(early)
+  const { serviceId, timeoutMs } = offer.definition
+  const service = shop.record(serviceId)
+  if (service === undefined) return told(fault('service/unavailable', { serviceId, reason: 'not published yet' }))
+  const offered = { ...call, serviceId, agentId: shop.operator.agentId, service, timeoutMs }
+  const verdict = judgePayment(context, offered)
+  if (verdict.state === 'waiting') return { is: 'wait', why: unconfirmed(call.txId, verdict) }
+  if (verdict.state === 'refused') return told(verdict.fault)
+  const { escrow } = verdict
+  if (shop.closedBecause !== null) return { is: 'wait', why: heldFault(call, shop.closedBecause, shop.hasEnded) }
+  // Counted in the same step: every other call that waited for this block is judged right after.
+  atRisk.take(call.txId, escrow.minedAt, escrow.amount)
+  // The chain has gone on while the payment was waited for.
+  const cause = hasWaited ? shop.whyNotServed(offer, input.value) : early
+  if (cause !== null && cause.code !== 'service/unavailable') return told(cause)
+  return { is: 'take', claim: newClaim(context, order, { escrow, service }), cause }
+}
+
+function told(cause: Fault): { readonly is: 'told'; readonly outcome: Result<never> } {
+  return { is: 'told', outcome: fail(cause) }
+}
+
+/** A payment that is not deep enough, with the confirmations that it has and needs. */
+export function unconfirmed(
+  txId: TxId,
+  { confirmations, needed }: { readonly confirmations: number; readonly needed: number },
+): Fault {
+  return fault('pay/unconfirmed', { txId, confirmations, needed })
+}
+
+function newClaim(
+  { chain, clock }: CallContext,
+  { call, offer }: NativeOrder,
+  { escrow, service }: { readonly escrow: Escrow; readonly service: Service },
+): Claim {
+  const { txId, request, secret } = call
+  const { serviceId } = offer.definition
+  const epoch = epochOf(escrow.minedAt, chain.ruleBook.at(escrow.minedAt).market)
+  return {
+    state: 'claimed',
+    txId,
+    serviceId,
+    requestHash: requestHash(serviceId, request),
+    request,
+    caller: escrow.caller,
+    amount: escrow.amount.toString(),
+    priceUsdMicros: priceInEpoch(service, epoch).toString(),
+    opener: secret === null || !isBound(escrow) ? null : openerOf(secret),
+    minedAt: escrow.minedAt,
+    claimedAtMs: clock.now(),
+  }
 }
 
 /** Judges an offered payment by this node's own chain. Nothing is consumed. */
@@ -160,7 +233,8 @@ function checkInvoke(
   return mismatch(txId, 'the service', { got: serviceId, expected: offered.serviceId, refund })
 }
 
-function checkOutcome(txId: TxId, { outcome }: MinedCall): Fault | null {
+/** The fault of a call that was mined and failed, or null. */
+export function checkOutcome(txId: TxId, { outcome }: MinedCall): Fault | null {
   if (outcome === OUTCOME_OK) return null
   return fault('pay/failed', { txId, outcome: outcomeCode(outcome) ?? `code ${outcome}` })
 }
@@ -173,6 +247,22 @@ function checkAmount(
   const prices = pricesHonouredAt(context, service, escrow.minedAt)
   if (prices.includes(escrow.amount)) return null
   return wrongAmount(context.chain, txId, escrow, [...new Set(prices)])
+}
+
+/**
+ * Prices that an `agent_invoke` mined at a height may have paid: of its own epoch, or of the one before. An epoch in which
+ * the operator quotes nothing has none: a payer that moves the pool out of the bounds could otherwise pay a price that was never offered. Entries
+ * and bounds of an epoch stay, so what was quoted once is honoured for as long as the settings are the same.
+ */
+export function pricesHonouredAt(
+  { chain, price, settings }: { chain: Chain; price: NativePriceSource; settings: PriceBounds },
+  service: Service,
+  minedAt: number,
+): readonly Amount[] {
+  const epoch = epochOf(minedAt, chain.ruleBook.at(minedAt).market)
+  return (epoch > 0 ? [epoch, epoch - 1] : [epoch]).flatMap((each) =>
+    notQuoted(price, settings, each) === null ? (priceIn(price, service, each) ?? []) : [],
+  )
 }
 
 /** An escrow of another amount than those that would do, none where nothing was quoted; in coins, and in base units beside them. */
@@ -237,62 +327,29 @@ function checkDepth(
   return missing > 0 ? waiting(confirmations, needed) : open
 }
 
-type DepthContext = Pick<JudgingContext, 'chain' | 'settings' | 'atRisk'>
-
 /** Confirmations that a payment has, and that what is at risk with it in its block wants. */
-function depthOf({ chain, settings, atRisk }: DepthContext, txId: TxId, { minedAt, amount }: Escrow) {
+export function depthOf(
+  { chain, settings, atRisk }: Pick<JudgingContext, 'chain' | 'settings' | 'atRisk'>,
+  txId: TxId,
+  { minedAt, amount }: Escrow,
+): { readonly confirmations: number; readonly needed: number } {
   const needed = confirmationsFor(atRisk.withOneMore(txId, minedAt, amount), settings)
   return { confirmations: chain.head.header.height - minedAt + 1, needed }
 }
 
 /** Blocks that may pass before the work must begin; negative where it is too late. */
-function blocksToSpare(chain: Chain, { deadline }: Escrow, timeoutMs: number): number {
+export function blocksToSpare(chain: Chain, { deadline }: Escrow, timeoutMs: number): number {
   return deadline - chain.head.header.height - workBlocks(chain, timeoutMs) - RECEIPT_MARGIN_BLOCKS
 }
 
-/** Blocks after which a payment that left the chain is not waited for any more. */
-const ADRIFT_BLOCKS_MAX = 12_000
-
-/**
- * How the payment of a claim stands: open with time for the work and its receipt, too late for that, or adrift: neither
- * open nor closed, or no longer as deep as it must be, since a reorganisation took it and it may be mined again.
- */
-export function standingOf(
-  context: DepthContext,
-  { txId, minedAt }: { readonly txId: TxId; readonly minedAt: number },
-  timeoutMs: number,
-): 'open' | 'late' | 'adrift' {
-  const { chain } = context
-  const escrow = chain.database.get(ESCROWS, txId)
-  if (escrow !== undefined) {
-    if (blocksToSpare(chain, escrow, timeoutMs) < 0) return 'late'
-    const { confirmations, needed } = depthOf(context, txId, escrow)
-    return confirmations >= needed ? 'open' : 'adrift'
-  }
-  const gone = chain.head.header.height - minedAt > ADRIFT_BLOCKS_MAX
-  return gone || closureOf(chain.database, txId) !== undefined ? 'late' : 'adrift'
-}
-
-/** What to tell of a payment that was taken and whose work is not done, where a reorganisation is why; else null. */
-export function whyAdrift({ chain, sink, mined }: PaymentContext, txId: TxId): Fault | null {
-  if (chain.moving || chain.database.get(ESCROWS, txId) !== undefined) return null
-  const call = mined.find(txId)
-  if (call !== undefined) return checkOutcome(txId, call)
-  return sink.get(txId) === undefined ? fault('pay/not-found', { txId }) : null
-}
-
 /** Why a good payment is not taken: waiting is worth while where the market opens again, and not where the node stops. */
-export function heldFault(
-  call: { readonly txId: TxId; readonly serviceId: string },
-  reason: string,
-  ended: boolean,
-): Fault {
+function heldFault(call: { readonly txId: TxId; readonly serviceId: string }, reason: string, ended: boolean): Fault {
   const { txId, serviceId } = call
   return ended ? fault('service/unavailable', { serviceId, reason }) : fault('pay/held', { txId, reason })
 }
 
 /** Whether only the payer's secret redeems a payment. */
-export function isBound({ redeemLock, requestCommitment }: Escrow): boolean {
+function isBound({ redeemLock, requestCommitment }: Escrow): boolean {
   return redeemLock !== ZERO_HEX_32 || requestCommitment !== ZERO_HEX_32
 }
 
@@ -337,5 +394,92 @@ export class MinedCalls {
     }
     this.#blocks.set(blockId, calls)
     return calls
+  }
+}
+
+/** Blocks after which no number of confirmations is asked for any more. */
+const FORGET_BLOCKS = 1_000
+
+/** A payment that was taken for work: base units, and what they are worth in the epoch of its block. */
+interface Taken {
+  readonly amount: bigint
+  readonly usdMicros: bigint
+  readonly seller: string
+}
+
+/**
+ * What a reorganisation of one block would take from this operator: the payments mined in it that were taken for work.
+ * Payments that were not redeemed do not count: they go back to their payers, and a stranger's payment could otherwise make
+ * all calls of its block wait. After a reorganisation a payment counts in the block that holds it now, and in none while
+ * none does.
+ */
+export class ValueAtRisk {
+  readonly #chain: Chain
+  readonly #price: NativePriceSource
+  readonly #taken = new Map<number, Map<TxId, Taken>>()
+  /** Payments that no block holds at the moment, with the height that they were taken at. */
+  readonly #adrift = new Map<TxId, { readonly minedAt: number; readonly amount: bigint; readonly seller: string }>()
+
+  constructor(chain: Chain, price: NativePriceSource) {
+    this.#chain = chain
+    this.#price = price
+    chain.onMove((change, pacer) => runPaced(this.#move(change), pacer))
+    chain.onHeadChange((change) => this.#pickUp(change))
+  }
+
+  /** Counts a payment that was taken; where there are several sellers, what one takes is not at risk for another. */
+  take(txId: TxId, minedAt: number, amount: bigint, seller = ''): void {
+    this.#place(txId, minedAt, { amount, seller })
+    const oldest = this.#chain.head.header.height - FORGET_BLOCKS
+    for (const height of this.#taken.keys()) if (height < oldest) this.#taken.delete(height)
+    for (const [adrift, { minedAt: height }] of this.#adrift) if (height < oldest) this.#adrift.delete(adrift)
+  }
+
+  /** Millionths of a dollar at risk for a seller in a block if one more payment of it is taken. */
+  withOneMore(txId: TxId, minedAt: number, amount: bigint, seller = ''): bigint {
+    let sum = this.#usdMicros(minedAt, amount)
+    for (const [other, taken] of this.#taken.get(minedAt) ?? [])
+      if (other !== txId && taken.seller === seller) sum += taken.usdMicros
+    return sum
+  }
+
+  #place(txId: TxId, minedAt: number, { amount, seller }: Pick<Taken, 'amount' | 'seller'>): void {
+    this.#adrift.delete(txId)
+    const block = this.#taken.get(minedAt) ?? new Map<TxId, Taken>()
+    block.set(txId, { amount, seller, usdMicros: this.#usdMicros(minedAt, amount) })
+    this.#taken.set(minedAt, block)
+  }
+
+  /** Puts what the unwound blocks held, and what was adrift before, where the new branch has it. */
+  *#move({ disconnected }: HeadChange): Generator<void, void> {
+    const lowest = disconnected.at(-1)?.header.height ?? Number.POSITIVE_INFINITY
+    for (const [minedAt, block] of [...this.#taken].filter(([height]) => height >= lowest)) {
+      this.#taken.delete(minedAt)
+      for (const [txId, { amount, seller }] of block) this.#adrift.set(txId, { minedAt, amount, seller })
+      yield
+    }
+    for (const [txId, adrift] of [...this.#adrift]) {
+      const location = this.#chain.database.location(txId)
+      if (location !== undefined) this.#place(txId, location.height, adrift)
+      yield
+    }
+  }
+
+  /** A payment that was adrift counts again in the block that mines it. */
+  #pickUp({ connected, disconnected }: HeadChange): void {
+    // What a move brings was looked up when it was made.
+    if (this.#adrift.size === 0 || disconnected.length > 0) return
+    for (const { id, header } of connected) {
+      for (const { txId } of this.#chain.database.block(id)?.transactions ?? []) {
+        const adrift = this.#adrift.get(txId)
+        if (adrift !== undefined) this.#place(txId, header.height, adrift)
+      }
+    }
+  }
+
+  #usdMicros(minedAt: number, amount: bigint): bigint {
+    const epoch = epochOf(minedAt, this.#chain.ruleBook.at(minedAt).market)
+    // Without a price nothing is quoted; what was taken so long ago that its price is forgotten is deep enough.
+    return this.#price.microsOfAmount(amount, epoch) ?? 0n
   }
 }

@@ -10,7 +10,6 @@ import {
 import { POOLS } from '../../../../amm/pool.ts'
 import { pricedPoolId } from '../../../../amm/price-entries.ts'
 import type { Chain } from '../../../../consensus/chain/chain.ts'
-import { epochOf } from '../../../../consensus/ledger/epoch.ts'
 import { type Amount, formatAmount } from '../../../../consensus/primitives/amount.ts'
 import { priceInEpoch, type Service } from '../../../ledger/agents.ts'
 import type { PriceBounds } from '../../settings.ts'
@@ -123,20 +122,4 @@ function dollars(micros: bigint): string {
 /** Exact price of a service in base units in an epoch, rounded up: the payer pays the fraction. */
 export function priceIn(source: NativePriceSource, service: Service, epoch: number): Amount | undefined {
   return source.priceOfMicros(priceInEpoch(service, epoch), epoch)
-}
-
-/**
- * Prices that an `agent_invoke` mined at a height may have paid: of its own epoch, or of the one before. An epoch in which
- * the operator quotes nothing has none: a payer that moves the pool out of the bounds could otherwise pay a price that was never offered. Entries
- * and bounds of an epoch stay, so what was quoted once is honoured for as long as the settings are the same.
- */
-export function pricesHonouredAt(
-  { chain, price, settings }: { chain: Chain; price: NativePriceSource; settings: PriceBounds },
-  service: Service,
-  minedAt: number,
-): readonly Amount[] {
-  const epoch = epochOf(minedAt, chain.ruleBook.at(minedAt).market)
-  return (epoch > 0 ? [epoch, epoch - 1] : [epoch]).flatMap((each) =>
-    notQuoted(price, settings, each) === null ? (priceIn(price, service, each) ?? []) : [],
-  )
 }

@@ -1,4 +1,21 @@
-import { effectiveRate, type MempoolEntry } from './entry.ts'
+import type { Transaction } from '../consensus/tx/transaction.ts'
+import { rateOf } from '../consensus/tx/weight.ts'
+
+/** A transaction as the mempool holds it. */
+export interface MempoolEntry {
+  readonly tx: Transaction
+  readonly weight: number
+  readonly bytes: number
+  /** The most that leaves the sender: its payload's amount and its fee at the highest rate it allows. */
+  readonly needs: bigint
+  /** Order of arrival. */
+  readonly sequence: number
+}
+
+/** Rate that the entry pays at a base fee, if a block can take it. */
+export function effectiveRate({ tx }: Pick<MempoolEntry, 'tx'>, baseFee: bigint): bigint {
+  return rateOf(tx.body, baseFee)
+}
 
 /** What decides whether an account's transactions can be mined: the nonce that is its turn, and the base fee. */
 export interface Turn {

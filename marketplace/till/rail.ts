@@ -1,7 +1,7 @@
 import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
-import type { ServiceDefinition } from '../services/service.ts'
+import type { RequestText, ServiceDefinition } from '../services/service.ts'
 import type { ClaimKind, StoredClaim } from './claim-store.ts'
 import type { Caller } from './failing-callers.ts'
 import type { Offer } from './shop.ts'
@@ -25,8 +25,8 @@ export interface Order<Call extends TillCall, I extends Identity> {
   readonly call: Call
   readonly identity: I
   readonly offer: Offer
-  /** The request as the service reads it, or what is wrong with it. It is read when it is first asked for: a repeat needs no reading. */
-  readonly input: Result<unknown>
+  /** The request of the call; a repeat is answered without parsing it. */
+  readonly asked: RequestText
 }
 
 /** A call that was answered, now or before. `A` is what a rail's claims are in the states that answer a call. */

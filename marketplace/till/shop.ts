@@ -9,7 +9,7 @@ import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { AGENTS, type Agent, SERVICES, type Service } from '../ledger/agents.ts'
 import { capabilityNumber } from '../ledger/capabilities.ts'
 import type { ServiceContext, Shelf } from '../services/context.ts'
-import { inputFault, type ServiceDefinition } from '../services/service.ts'
+import type { RequestText, ServiceDefinition } from '../services/service.ts'
 import { FEE_ROOM } from './settings.ts'
 
 /** What the market needs of a mempool. */
@@ -162,16 +162,14 @@ export class Shop {
   }
 
   /**
-   * Why a call is not served that can be read and is paid in coins, or null. Where the code is `service/unavailable`, nothing is wrong
-   * with the request: the payment is good, and goes back.
+   * Why a call that is paid in coins is not served now, or null. Where the code is `service/unavailable`, nothing is wrong with the
+   * request: a good payment for it is taken and given back.
    */
-  whyNotServed(offer: Offer, input: unknown): Fault | null {
-    const { definition } = offer
-    const unfit = inputFault(definition, input, this.#context)
-    if (unfit !== null && unfit.code !== 'service/unavailable') return unfit
+  whyNotServed(offer: Offer, asked: RequestText): Fault | null {
     const availability = this.availability(offer)
-    if (availability.available) return unfit
-    return fault('service/unavailable', { serviceId: definition.serviceId, reason: availability.reason })
+    const unfit = asked.faultNow(this.#context)
+    if (availability.available || (unfit !== null && unfit.code !== 'service/unavailable')) return unfit
+    return fault('service/unavailable', { serviceId: offer.definition.serviceId, reason: availability.reason })
   }
 
   #agentReason(agent: Agent | undefined): string | null {

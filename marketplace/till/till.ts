@@ -2,12 +2,12 @@ import type { Chain } from '../../consensus/chain/chain.ts'
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import { readRequest } from '../services/service.ts'
+import { RequestText, readRequest } from '../services/service.ts'
 import { type ClaimStore, ClaimsAway, type StoredClaim, unlessAway } from './claim-store.ts'
 import { NO_CLIENT } from './failing-callers.ts'
 import type { Ended, Held, Identity, Order, Rail, Settled, Steps, Task, TillCall, Verdict } from './rail.ts'
 import type { MarketSettings } from './settings.ts'
-import type { Offer, Shop } from './shop.ts'
+import type { Shop } from './shop.ts'
 import { type Stay, WaitingRoom } from './waiting-room.ts'
 import type { Workshop } from './workshop.ts'
 
@@ -174,9 +174,9 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     const offer = this.#deps.shop.offer(serviceId)
     if (offer === undefined) return fail(fault('service/not-found', { serviceId }))
     // Half a surrogate pair has no bytes to hash. Any other wrong request may still repeat a call that is known.
-    const unread = request.isWellFormed() ? null : readRequest(offer.definition, request)
-    if (unread?.ok === false) return unread
-    const order = orderOf(call, offer, this.#rail.identify(call))
+    const asked = new RequestText(offer.definition, request)
+    if (!request.isWellFormed() && !asked.input.ok) return asked.input
+    const order = { call, offer, asked, identity: this.#rail.identify(call) }
     // The store may be closed once the till is abandoned.
     for (let turn = 0; turn < TURNS_MAX && !this.#abandoned; turn++) {
       const outcome = (await this.#rail.named?.(order, turn)) ?? (await this.#turn(order))
@@ -267,8 +267,9 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     known: C | undefined,
   ): Promise<Result<Settled<A>> | null> {
     const { store } = this.#deps
-    const { identity, offer, input, call } = order
+    const { identity, offer, asked, call } = order
     const { definition } = offer
+    const { input } = asked
     const reason = 'the node is stopping'
     if (this.#stopped) return fail(fault('service/unavailable', { serviceId: call.serviceId, reason }))
     if (this.#running.has(identity.id)) return null
@@ -370,18 +371,5 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     const cause = isReadable ? this.#rail.whyNotResumed(claim, definition) : fault('service/interrupted', { serviceId })
     if (cause === null && isReadable) this.#begin(claim, { definition, input: input.value, client: NO_CLIENT })
     else if (cause !== null) this.#background(claim, () => this.#rail.end(claim, fail(cause)))
-  }
-}
-
-function orderOf<Call extends TillCall, I extends Identity>(call: Call, offer: Offer, identity: I): Order<Call, I> {
-  let input: Result<unknown> | undefined
-  return {
-    call,
-    offer,
-    identity,
-    get input() {
-      input ??= readRequest(offer.definition, call.request)
-      return input
-    },
   }
 }

@@ -70,10 +70,10 @@ export class PurseRail implements Rail<PurseCall, PurseClaim, Identity> {
   underWay = (): Fault => fault('stable/under-way')
   goesOn = this.underWay
 
-  judge({ call, offer, input }: Order<PurseCall, Identity>, known: PurseClaim | undefined): Verdict<PurseClaim> {
+  judge({ call, offer, asked }: Order<PurseCall, Identity>, known: PurseClaim | undefined): Verdict<PurseClaim> {
     const { serviceId } = offer.definition
     if (known !== undefined) return this.#known(known, call)
-    if (!input.ok) return told(input)
+    if (!asked.input.ok) return told(asked.input)
     if (this.#purse.entries.get(call.entry) !== 'open') return told(fail(fault('pay/not-found', { txId: call.entry })))
     const bound = { serviceId, requestHash: requestHash(serviceId, call.request), request: call.request }
     return { is: 'take', claim: { ...bound, id: call.entry, state: 'claimed', claimedAtMs: this.#deps.clock.now() } }

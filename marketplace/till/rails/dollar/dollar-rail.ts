@@ -302,7 +302,8 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
   }
 
   #judgeNew(order: DollarOrder, previous: StableIn<'unpaid'> | null): Standing {
-    if (!order.input.ok) return { is: 'told', outcome: order.input }
+    const { input } = order.asked
+    if (!input.ok) return refused(input.fault)
     const refusal = this.#refusal(order)
     if (refusal !== null) return refused(refusal)
     return this.#take(order, previous === null ? this.#intake.newClaim(order) : claimedAgain(previous))

@@ -3,7 +3,6 @@ import type { Clock } from '../../../../consensus/chain/ports.ts'
 import { epochOf } from '../../../../consensus/ledger/epoch.ts'
 import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import { priceInEpoch, type Service } from '../../../ledger/agents.ts'
-import { inputFault } from '../../../services/service.ts'
 import type { Order } from '../../rail.ts'
 import type { Shop } from '../../shop.ts'
 import { checkPayment } from './checks.ts'
@@ -31,13 +30,14 @@ export class Intake {
   }
 
   /** Why a payment is not taken now, or null; nothing of it is used. */
-  refusal({ call, offer, input }: DollarOrder): Fault | null {
+  refusal({ call, offer, asked }: DollarOrder): Fault | null {
     const { shop, clock, seller } = this.#deps
     const { definition } = offer
     const { serviceId, timeoutMs } = definition
     const standing = shop.readiness(offer)
     if (!standing.available) return fault('service/unavailable', { serviceId, reason: standing.reason })
-    const unfit = input.ok ? inputFault(definition, input.value, shop.context) : null
+    // Of a work that is finished only the money is asked for: its request need not be readable any more.
+    const unfit = asked.input.ok ? asked.faultNow(shop.context) : null
     if (unfit !== null) return unfit
     const nowMs = clock.now()
     const prices = this.#prices(standing.service, nowMs)

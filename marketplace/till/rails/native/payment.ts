@@ -77,9 +77,8 @@ export type NativeOrder = Order<PaidCall, Identity>
 /** How the payment of a call stands that is in no claim yet; one that is good counts as at risk from then on. */
 export function judgeCall(context: CallContext, order: NativeOrder, hasWaited: boolean): Verdict<Claim, FinishedClaim> {
   const { shop, atRisk } = context
-  const { input, call, offer } = order
-  if (!input.ok) return told(input.fault)
-  const early = hasWaited ? null : shop.whyNotServed(offer, input.value)
+  const { asked, call, offer } = order
+  const early = hasWaited ? null : shop.whyNotServed(offer, asked)
   if (early !== null && early.code !== 'service/unavailable') return told(early)
   const { serviceId, timeoutMs } = offer.definition
   const service = shop.record(serviceId)
@@ -93,7 +92,7 @@ export function judgeCall(context: CallContext, order: NativeOrder, hasWaited: b
   // Counted in the same step: every other call that waited for this block is judged right after.
   atRisk.take(call.txId, escrow.minedAt, escrow.amount)
   // The chain has gone on while the payment was waited for.
-  const cause = hasWaited ? shop.whyNotServed(offer, input.value) : early
+  const cause = hasWaited ? shop.whyNotServed(offer, asked) : early
   if (cause !== null && cause.code !== 'service/unavailable') return told(cause)
   return { is: 'take', claim: newClaim(context, order, { escrow, service }), cause }
 }

@@ -1,9 +1,8 @@
 import { fault } from '../../../../consensus/primitives/fault.ts'
+import { type Fields, fieldsOf, objectOf } from '../../../../consensus/primitives/fields.ts'
 import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
 import type { Authorization, StablePayment } from './claim.ts'
 import type { StableTerms } from './terms.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** An unsigned 256-bit integer in plain decimal text. Facilitators take other spellings too; each would be another payment. */
 const UINT = /^(0|[1-9][0-9]{0,77})$/
@@ -77,12 +76,13 @@ function echoOf({ scheme, network, amount, asset, payTo, maxTimeoutSeconds, extr
 /** Our extensions as the client repeats them, or what is wrong with them. */
 function readExtensions(sent: unknown): { readonly extensions?: Fields } | string {
   if (sent === undefined || sent === null) return {}
-  if (!isObject(sent)) return 'extensions must be an object'
-  const named = EXTENSIONS.filter((name) => sent[name] !== undefined)
-  const ill = named.find((name) => !isObject(sent[name]))
+  const fields = objectOf(sent)
+  if (fields === null) return 'extensions must be an object'
+  const named = EXTENSIONS.filter((name) => fields[name] !== undefined)
+  const ill = named.find((name) => objectOf(fields[name]) === null)
   if (ill !== undefined) return `the extension ${ill} must be an object`
   if (named.length === 0) return {}
-  const extensions = Object.fromEntries(named.map((name) => [name, sent[name]]))
+  const extensions = Object.fromEntries(named.map((name) => [name, fields[name]]))
   return depthOf(extensions) <= EXTENSIONS_DEPTH_MAX && JSON.stringify(extensions).length <= EXTENSIONS_CHARS_MAX
     ? { extensions }
     : `its extensions are longer than ${EXTENSIONS_CHARS_MAX} characters of JSON, or deeper than ${EXTENSIONS_DEPTH_MAX}`
@@ -91,13 +91,14 @@ function readExtensions(sent: unknown): { readonly extensions?: Fields } | strin
 /** What a client repeats of the resource that it buys, or what is wrong with it. */
 function readResource(sent: unknown): { readonly resource?: Fields } | string {
   if (sent === undefined || sent === null) return {}
-  if (!isObject(sent) || typeof sent.url !== 'string') return 'resource must be an object with its url'
-  const { tags } = sent
-  const texts = Object.entries(RESOURCE_TEXTS).filter(([name]) => sent[name] !== undefined && sent[name] !== null)
-  const ill = texts.find(([name, most]) => !isText(sent[name], most))
+  const fields = objectOf(sent)
+  if (fields === null || typeof fields.url !== 'string') return 'resource must be an object with its url'
+  const { tags } = fields
+  const texts = Object.entries(RESOURCE_TEXTS).filter(([name]) => fields[name] !== undefined && fields[name] !== null)
+  const ill = texts.find(([name, most]) => !isText(fields[name], most))
   if (ill !== undefined) return `resource.${ill[0]} must be text of at most ${ill[1]} characters`
-  if (!URL.canParse(sent.url)) return 'resource.url must be absolute'
-  const resource: Record<string, unknown> = Object.fromEntries(texts.map(([name]) => [name, sent[name]]))
+  if (!URL.canParse(fields.url)) return 'resource.url must be absolute'
+  const resource: Record<string, unknown> = Object.fromEntries(texts.map(([name]) => [name, fields[name]]))
   if (tags === undefined || tags === null) return { resource }
   const areTags = Array.isArray(tags) && tags.length <= TAGS_MAX && tags.every((tag) => isText(tag, TAG_CHARS_MAX))
   if (!areTags) return `resource.tags must be at most ${TAGS_MAX} texts of at most ${TAG_CHARS_MAX} characters`
@@ -152,12 +153,4 @@ function shown(value: unknown): string {
 
 function isText(value: unknown, charsMax: number): value is string {
   return typeof value === 'string' && value.length <= charsMax
-}
-
-function isObject(value: unknown): value is Fields {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
-}
-
-function fieldsOf(value: unknown): Fields {
-  return isObject(value) ? value : {}
 }

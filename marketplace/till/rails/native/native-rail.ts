@@ -39,15 +39,15 @@ export interface NativeRailDependencies extends TillDependencies<Claim> {
 
 /** Blocks after which a payment that left the chain is not waited for any more. */
 const ADRIFT_BLOCKS_MAX = 12_000
-/** How often work that a closed market holds back is looked at. */
+/** Pause before work that a closed market holds back is looked at again. */
 const CLOSED_MS = 1_000
 
 type Executed = Extract<Claim, { state: 'executing' }>
 type Standing = Verdict<Claim, FinishedClaim>
 
 /**
- * The native rail: the payment is an escrow that the chain judges. It is claimed on disk before any work. The receipt that earns it, or
- * gives it back, is sent by the {@link Settler} once the end is on disk.
+ * The native rail: the payment is an escrow on the chain. The claim is on disk before any work. Once the end is on disk, the
+ * {@link Settler} sends the receipt that earns the payment or gives it back.
  */
 export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim> {
   readonly kind = NATIVE_CLAIMS
@@ -73,7 +73,7 @@ export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim
     return known === undefined ? judgeCall(this.#judge, order, hasWaited) : this.#taken(known, order)
   }
 
-  /** A payment that is taken: the same call waits for or repeats the answer, another one is refused. */
+  /** Judges a payment that has a claim: the same call gets its answer, another call is refused. */
   #taken(claim: Claim, order: NativeOrder): Standing {
     const refusal = this.mayJoin({ claim }, order)
     if (refusal !== null) return told(fail(refusal))
@@ -111,14 +111,14 @@ export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim
     const standing = this.#standingOf(claim, timeoutMs)
     if (standing === 'adrift') return { is: 'later', ms: null }
     const { shop, clock } = this.#deps
-    // What closes a market need not end with a head.
+    // A market can open again without a new head.
     if (shop.closedBecause !== null) return { is: 'later', ms: CLOSED_MS }
     if (standing === 'late') return { is: 'refused', cause: fault('service/too-late', { serviceId }) }
     const open = claim as OpenClaim
     return { is: 'open', begun: { ...open, state: 'executing', startedAtMs: clock.now(), runs: runsOf(claim) } }
   }
 
-  /** Another replica may have ended it. Only what was written here is owed here. */
+  /** Another replica may have ended it: then that replica owes the receipt. */
   async lost(claim: Claim): Promise<Ended<Claim>> {
     const { txId } = claim
     const now = this.till.isAbandoned ? undefined : await this.#deps.store.get(txId)
@@ -158,7 +158,7 @@ export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim
 
   async starting(): Promise<void> {
     const { chain, settler } = this.#deps
-    // The process may have ended between a move of the chain and what it left to be owed again.
+    // The process may have ended after a reorganisation, before its receipts were noted as owed again.
     await settler.takeUp([...chain.database.side.ids()])
   }
 
@@ -173,8 +173,8 @@ export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim
   }
 
   /**
-   * How the payment of a claim stands: open with time for the work and its receipt, too late for that, or adrift: neither
-   * open nor closed, or no longer as deep as it must be, since a reorganisation took it and it may be mined again.
+   * How the payment of a claim stands. `open`: there is time for the work and its receipt. `late`: there is not. `adrift`: a
+   * reorganisation took the payment, and it is not mined again, or not deep enough.
    */
   #standingOf({ txId, minedAt }: Claim, timeoutMs: number): 'open' | 'late' | 'adrift' {
     const { chain } = this.#deps
@@ -188,7 +188,7 @@ export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim
     return gone || closureOf(chain.database, txId) !== undefined ? 'late' : 'adrift'
   }
 
-  /** What to tell of a payment that was taken and whose work is not done, where a reorganisation is why; else null. */
+  /** If a reorganisation holds the work of a payment up, what its caller is told; else null. */
   #whyAdrift(txId: TxId): Fault | null {
     const { chain, sink } = this.#deps
     if (chain.moving || chain.database.get(ESCROWS, txId) !== undefined) return null
@@ -202,7 +202,7 @@ function told(outcome: Result<never> | Result<Settled<FinishedClaim>>): Standing
   return { is: 'told', outcome }
 }
 
-/** A claim whose work is done, with its result as JSON text; the time is in milliseconds since 1970. */
+/** A claim with its work done; `json` is the result. */
 function delivered(claim: Executed, json: string, nowMs: number): FinishedClaim {
   return {
     ...finishedBase(claim),
@@ -215,7 +215,7 @@ function delivered(claim: Executed, json: string, nowMs: number): FinishedClaim 
   }
 }
 
-/** A claim whose payment is owed back, and why. */
+/** A claim whose payment goes back, and why. */
 function failed(claim: OpenClaim, cause: Fault, nowMs: number): FinishedClaim {
   return {
     ...finishedBase(claim),
@@ -228,14 +228,14 @@ function failed(claim: OpenClaim, cause: Fault, nowMs: number): FinishedClaim {
   }
 }
 
-/** What a call is answered whose claim is over. */
+/** The answer of a call whose claim is over. */
 function answer(claim: FinishedClaim, replayed: boolean): Result<Settled<FinishedClaim>> {
   if (claim.state === 'delivered' && claim.result === null)
     return fail(fault('pay/result-expired', { txId: claim.txId }))
   return ok({ claim, replayed })
 }
 
-/** Why a payment that is taken does not buy another request. */
+/** The fault of a payment that was taken for another request. */
 function takenFault({ database }: Pick<Chain, 'database'>, claim: Claim): Fault {
   const { txId, serviceId, claimedAtMs } = claim
   const facts = { txId, serviceId, redeemedAt: new Date(claimedAtMs).toISOString() }
@@ -244,7 +244,7 @@ function takenFault({ database }: Pick<Chain, 'database'>, claim: Claim): Fault 
   return fault('pay/refunded', { ...facts, end: isClosed ? endText(database, txId) : 'its refund is on the way' })
 }
 
-/** What a claim keeps when its work is over. */
+/** The members that a claim keeps when its work is over. */
 function finishedBase({
   txId,
   serviceId,
@@ -259,7 +259,7 @@ function finishedBase({
   return { txId, serviceId, requestHash, caller, amount, priceUsdMicros, opener, minedAt, claimedAtMs }
 }
 
-/** The clock of a machine can be set back. */
+/** Never negative: the clock of a machine can be set back. */
 function elapsed(sinceMs: number, nowMs: number): number {
   return Math.max(0, nowMs - sinceMs)
 }

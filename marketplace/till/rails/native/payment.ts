@@ -29,13 +29,13 @@ export interface OfferedPayment {
   readonly secret: Uint8Array | null
   readonly agentId: AgentId
   readonly serviceId: ServiceId
-  /** Null if the asker checks the commitment to the request itself. */
+  /** Null if the caller of this code checks the commitment to the request itself. */
   readonly request: string | null
   readonly service: Service
   readonly timeoutMs: number
 }
 
-/** A payment that is not to be taken, yet or ever. */
+/** A payment that is not taken: not yet, or never. */
 type Unfit =
   | { readonly state: 'waiting'; readonly confirmations: number; readonly needed: number }
   | { readonly state: 'refused'; readonly fault: Fault }
@@ -60,12 +60,12 @@ export interface PaymentContext {
   readonly atRisk: ValueAtRisk
 }
 
-/** The same for the facilitator's sellers: it only asks what is at risk. */
+/** The same for the facilitator, which only reads what is at risk. */
 interface JudgingContext extends Omit<PaymentContext, 'atRisk'> {
   readonly atRisk: Pick<ValueAtRisk, 'withOneMore'>
 }
 
-/** What calls are judged by whose payments are taken here. */
+/** What the native rail judges its calls by. */
 export interface CallContext extends PaymentContext {
   readonly shop: Shop
   readonly clock: Clock
@@ -74,7 +74,7 @@ export interface CallContext extends PaymentContext {
 /** A call of this rail. */
 export type NativeOrder = Order<PaidCall, Identity>
 
-/** How the payment of a call stands that is in no claim yet; one that is good counts as at risk from then on. */
+/** How a payment without a claim stands. A good one counts as at risk from then on. */
 export function judgeCall(context: CallContext, order: NativeOrder, hasWaited: boolean): Verdict<Claim, FinishedClaim> {
   const { shop, atRisk } = context
   const { asked, call, offer } = order
@@ -89,9 +89,9 @@ export function judgeCall(context: CallContext, order: NativeOrder, hasWaited: b
   if (verdict.state === 'refused') return told(verdict.fault)
   const { escrow } = verdict
   if (shop.closedBecause !== null) return { is: 'wait', why: heldFault(call, shop.closedBecause, shop.hasEnded) }
-  // Counted in the same step: every other call that waited for this block is judged right after.
+  // Counted in this step, since the other calls that waited for this block are judged right after.
   atRisk.take(call.txId, escrow.minedAt, escrow.amount)
-  // The chain has gone on while the payment was waited for.
+  // During the wait the chain has moved.
   const cause = hasWaited ? shop.whyNotServed(offer, asked) : early
   if (cause !== null && cause.code !== 'service/unavailable') return told(cause)
   return { is: 'take', claim: newClaim(context, order, { escrow, service }), cause }
@@ -132,7 +132,7 @@ function newClaim(
   }
 }
 
-/** Judges an offered payment by this node's own chain. Nothing is consumed. */
+/** Judges a payment by this node's chain. Nothing is consumed. */
 export function judgePayment(context: JudgingContext, offered: OfferedPayment): PaymentVerdict {
   const open = openPayment(context, offered)
   if (open.state !== 'good') return open
@@ -140,19 +140,19 @@ export function judgePayment(context: JudgingContext, offered: OfferedPayment): 
   return wrong === null ? checkDepth(context, open, offered) : refused(wrong)
 }
 
-/** Finds the open escrow of a payment for an agent's service, whatever was paid. */
+/** Finds the open escrow of a payment for an agent's service. The amount is not checked. */
 export function openPayment(
   { chain, sink, mined }: Pick<PaymentContext, 'chain' | 'sink' | 'mined'>,
   offered: PaidParties,
 ): PaymentVerdict {
   const { txId } = offered
-  // A head that is passed through on the way to another is not one to work on.
+  // No work begins during a reorganisation.
   if (chain.moving) return waiting(0, 1)
   const call = mined.find(txId)
   if (call === undefined) {
     const pending = sink.get(txId)
     if (pending === undefined) return refused(unseen(chain, txId))
-    // What will never fit is not waited for.
+    // A payment that will never fit is refused at once.
     const misfit = checkKind(pending) ?? checkInvoke(pending, offered, null)
     return misfit === null ? waiting(0, 1) : refused(misfit)
   }
@@ -164,10 +164,10 @@ export function openPayment(
   return misfit === null ? { state: 'good', escrow, blockId: call.blockId } : refused(misfit)
 }
 
-/** Which payment is offered, and whom and what it is for. */
+/** A payment, with the agent and the service that it must be for. */
 type PaidParties = Pick<OfferedPayment, 'txId' | 'agentId' | 'serviceId'>
 
-/** After a start from a snapshot the escrow is known and its block is not: then the payer must not pay again. */
+/** After a start from a snapshot the escrow is known, but not its block. Then the payer must not pay again. */
 function unseen(chain: Chain, txId: TxId): Fault {
   const gap = chain.database.get(ESCROWS, txId) === undefined ? null : transactionGap(chain, txId)
   return gap ?? fault('pay/not-found', { txId })
@@ -181,17 +181,17 @@ function refused(cause: Fault): Unfit {
   return { state: 'refused', fault: cause }
 }
 
-/** What becomes of an escrow that this call does not take. */
+/** Tells when an escrow goes back that this call does not take. */
 function refundText({ deadline }: Pick<Escrow, 'deadline'>): string {
   return `The escrow returns to the caller by itself at height ${deadline}.`
 }
 
-/** What becomes of an escrow that the right call can still take. */
+/** Tells how to use an escrow that the right call can still take. */
 function repeatText(escrow: Pick<Escrow, 'deadline'>): string {
   return `Do not pay again: repeat the call with the one that was paid for. ${refundText(escrow)}`
 }
 
-/** What becomes of a payment for another service: at which height it returns is known once it is mined. */
+/** Tells what becomes of a payment for another service. Its return height is known once it is mined. */
 function elsewhereText({ agentId, serviceId, term }: Invoke, escrow: Pick<Escrow, 'deadline'> | null): string {
   const unused =
     escrow === null ? `It returns to the caller by itself ${term} blocks after its own.` : refundText(escrow)
@@ -249,9 +249,9 @@ function checkAmount(
 }
 
 /**
- * Prices that an `agent_invoke` mined at a height may have paid: of its own epoch, or of the one before. An epoch in which
- * the operator quotes nothing has none: a payer that moves the pool out of the bounds could otherwise pay a price that was never offered. Entries
- * and bounds of an epoch stay, so what was quoted once is honoured for as long as the settings are the same.
+ * Prices that an `agent_invoke` mined at `minedAt` may have paid: of its own epoch, or of the one before. An epoch in which the operator
+ * quotes nothing has no price. Otherwise a payer that moves the pool out of the bounds could pay a price that was never offered. The
+ * price entries of an epoch stay, so a quoted price is honoured as long as the settings stay the same.
  */
 export function pricesHonouredAt(
   { chain, price, settings }: { chain: Chain; price: NativePriceSource; settings: PriceBounds },
@@ -264,7 +264,7 @@ export function pricesHonouredAt(
   )
 }
 
-/** An escrow of another amount than those that would do, none where nothing was quoted; in coins, and in base units beside them. */
+/** The fault of an escrow with another amount than the wanted ones (none if nothing was quoted), in coins and in base units. */
 export function wrongAmount(
   { ruleBook: { params } }: Pick<Chain, 'ruleBook'>,
   txId: TxId,
@@ -278,13 +278,13 @@ export function wrongAmount(
   return fault(code, { ...detail, gotBaseUnits: escrow.amount.toString(), expectedBaseUnits: wanted.map(String) })
 }
 
-/** A payment that serves this call once `field` is corrected: another one would be paid in vain. */
+/** A mismatch that the caller can correct: the payment then serves the call, and must not be made again. */
 function correctable(txId: TxId, field: string, facts: Parameters<typeof mismatch>[2]): Fault {
   const { code, detail } = mismatch(txId, field, facts)
   return fault(code, { ...detail, correctable: true })
 }
 
-/** A secret that is not the one of a payment, which is taken where nothing else is said of it. */
+/** The fault of a wrong secret. Unless `refund` says otherwise, the payment is taken. */
 export function wrongSecret(
   txId: TxId,
   refund = 'Do not pay again: the payment was taken for this call, whose answer comes with the secret that was paid with.',
@@ -292,7 +292,7 @@ export function wrongSecret(
   return correctable(txId, 'payment.secret', { got: 'another secret', expected: 'the secret of this payment', refund })
 }
 
-/** A lock opens to the secret alone, a commitment to the very call: a reader of the chain has neither. */
+/** A lock opens with the secret alone, a commitment with secret and request. Readers of the chain know neither. */
 export function checkLock(
   escrow: Escrow,
   { txId, secret, agentId, serviceId, request }: Omit<OfferedPayment, 'service' | 'timeoutMs'>,
@@ -326,7 +326,7 @@ function checkDepth(
   return missing > 0 ? waiting(confirmations, needed) : open
 }
 
-/** Confirmations that a payment has, and that what is at risk with it in its block wants. */
+/** Confirmations that a payment has, and that it needs by the value at risk in its block. */
 export function depthOf(
   { chain, settings, atRisk }: Pick<JudgingContext, 'chain' | 'settings' | 'atRisk'>,
   txId: TxId,
@@ -341,7 +341,7 @@ export function blocksToSpare(chain: Chain, { deadline }: Escrow, timeoutMs: num
   return deadline - chain.head.header.height - workBlocks(chain, timeoutMs) - RECEIPT_MARGIN_BLOCKS
 }
 
-/** Why a good payment is not taken: waiting is worth while where the market opens again, and not where the node stops. */
+/** Why a good payment is not taken. To wait makes sense if the market opens again, and not if the node stops. */
 function heldFault(call: { readonly txId: TxId; readonly serviceId: string }, reason: string, ended: boolean): Fault {
   const { txId, serviceId } = call
   return ended ? fault('service/unavailable', { serviceId, reason }) : fault('pay/held', { txId, reason })
@@ -362,7 +362,7 @@ export interface MinedCall {
 
 const BLOCKS_KEPT = 8
 
-/** Mined transactions by block, read once a block: many calls ask for the payments of the newest one at the same time. */
+/** Mined transactions by block. A block is read once, since many calls ask for payments of the newest block at the same time. */
 export class MinedCalls {
   readonly #chain: Chain
   readonly #blocks = new LruMap<BlockId, ReadonlyMap<TxId, MinedCall>>(BLOCKS_KEPT)
@@ -396,10 +396,10 @@ export class MinedCalls {
   }
 }
 
-/** Blocks after which no number of confirmations is asked for any more. */
+/** A payment below this many blocks is deep enough for any value, and is forgotten. */
 const FORGET_BLOCKS = 1_000
 
-/** A payment that was taken for work: base units, and what they are worth in the epoch of its block. */
+/** A payment that was taken for work: its base units, and their value in the epoch of its block. */
 interface Taken {
   readonly amount: bigint
   readonly usdMicros: bigint
@@ -407,16 +407,15 @@ interface Taken {
 }
 
 /**
- * What a reorganisation of one block would take from this operator: the payments mined in it that were taken for work.
- * Payments that were not redeemed do not count: they go back to their payers, and a stranger's payment could otherwise make
- * all calls of its block wait. After a reorganisation a payment counts in the block that holds it now, and in none while
- * none does.
+ * What a reorganisation of one block would take from a seller: the payments in the block that were taken for work. Other payments do
+ * not count: they go back to their payers, and a stranger could otherwise make all calls of a block wait. After a reorganisation a
+ * payment counts in the block that holds it then.
  */
 export class ValueAtRisk {
   readonly #chain: Chain
   readonly #price: NativePriceSource
   readonly #taken = new Map<number, Map<TxId, Taken>>()
-  /** Payments that no block holds at the moment, with the height that they were taken at. */
+  /** Payments that a reorganisation took and no block holds, with the height that they had. */
   readonly #adrift = new Map<TxId, { readonly minedAt: number; readonly amount: bigint; readonly seller: string }>()
 
   constructor(chain: Chain, price: NativePriceSource) {
@@ -426,7 +425,7 @@ export class ValueAtRisk {
     chain.onHeadChange((change) => this.#pickUp(change))
   }
 
-  /** Counts a payment that was taken; where there are several sellers, what one takes is not at risk for another. */
+  /** Counts a payment that was taken. Each of several sellers has a risk of its own. */
   take(txId: TxId, minedAt: number, amount: bigint, seller = ''): void {
     this.#place(txId, minedAt, { amount, seller })
     const oldest = this.#chain.head.header.height - FORGET_BLOCKS
@@ -434,7 +433,7 @@ export class ValueAtRisk {
     for (const [adrift, { minedAt: height }] of this.#adrift) if (height < oldest) this.#adrift.delete(adrift)
   }
 
-  /** Millionths of a dollar at risk for a seller in a block if one more payment of it is taken. */
+  /** Millionths of a dollar at risk for a seller in a block if this payment is taken too. */
   withOneMore(txId: TxId, minedAt: number, amount: bigint, seller = ''): bigint {
     let sum = this.#usdMicros(minedAt, amount)
     for (const [other, taken] of this.#taken.get(minedAt) ?? [])
@@ -449,7 +448,7 @@ export class ValueAtRisk {
     this.#taken.set(minedAt, block)
   }
 
-  /** Puts what the unwound blocks held, and what was adrift before, where the new branch has it. */
+  /** Moves the payments of unwound blocks, and those adrift, to the blocks of the new branch that hold them. */
   *#move({ disconnected }: HeadChange): Generator<void, void> {
     const lowest = disconnected.at(-1)?.header.height ?? Number.POSITIVE_INFINITY
     for (const [minedAt, block] of [...this.#taken].filter(([height]) => height >= lowest)) {
@@ -464,9 +463,9 @@ export class ValueAtRisk {
     }
   }
 
-  /** A payment that was adrift counts again in the block that mines it. */
+  /** Counts payments that were adrift in the blocks that mine them. */
   #pickUp({ connected, disconnected }: HeadChange): void {
-    // What a move brings was looked up when it was made.
+    // In a reorganisation `#move` has done this.
     if (this.#adrift.size === 0 || disconnected.length > 0) return
     for (const { id, header } of connected) {
       for (const { txId } of this.#chain.database.block(id)?.transactions ?? []) {
@@ -478,7 +477,7 @@ export class ValueAtRisk {
 
   #usdMicros(minedAt: number, amount: bigint): bigint {
     const epoch = epochOf(minedAt, this.#chain.ruleBook.at(minedAt).market)
-    // Without a price nothing is quoted; what was taken so long ago that its price is forgotten is deep enough.
+    // Without a price nothing is quoted. If the price is forgotten, the payment is deep enough.
     return this.#price.microsOfAmount(amount, epoch) ?? 0n
   }
 }

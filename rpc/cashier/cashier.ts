@@ -29,39 +29,39 @@ export type OfferedPayment =
   | { readonly rail: 'native'; readonly txId: TxId; readonly secret: Uint8Array | null }
   | { readonly rail: 'stable'; readonly payment: StablePayment }
 
-/** A paid call, however it came: over HTTP, MCP or A2A. */
+/** A paid call from any door: HTTP, MCP or A2A. */
 export interface PaidCallRequest {
   readonly offer: Offer
   readonly request: string
   readonly payment: OfferedPayment
-  /** What makes a repeat the caller's own; null without. */
+  /** Shows that a repeat comes from the same caller; null without one. */
   readonly idempotencyKey: string | null
-  /** Who sent it, as limits by address count it. */
+  /** The client that sent it, for limits by address. */
   readonly client: Holder
 }
 
-/** How a payment went: what the settlement headers of both generations and of MCP say. */
+/** Outcome of a payment, for the settlement headers of both generations and for MCP. */
 export interface Settlement {
   readonly success: boolean
   readonly transaction: string
-  /** In the words of the payment's generation. */
+  /** As the payment's generation of x402 spells it. */
   readonly network: string
   readonly payer: string
 }
 
-/** What came of a paid call. */
+/** The outcome of a paid call. */
 export type CallOutcome =
-  /** Done: result as JSON text, exactly as stored, hashed and named by the receipt. */
+  /** Done. The result is JSON text, exactly as stored and as hashed for the receipt. */
   | {
       readonly is: 'paid'
       readonly result: string
       readonly receipt: object
       readonly settlement: Settlement
       readonly replayed: boolean
-      /** To be called when the answer was handed over to the end. */
+      /** Must be called when the answer was handed over to the end. */
       readonly sent: () => void
     }
-  /** The service failed after the money was in escrow: it goes back on chain. */
+  /** The service failed. The money is in escrow and goes back on chain. */
   | {
       readonly is: 'failed'
       readonly code: FaultCode
@@ -69,7 +69,7 @@ export type CallOutcome =
       readonly refund: object
       readonly replayed: boolean
     }
-  /** Refused. Nothing of the payment was used where `charged` is false; null: not known yet, or what it was used for is told. */
+  /** Refused. `charged` is false if nothing of the payment was used; null if that is not known yet, or the fault tells its use. */
   | {
       readonly is: 'refused'
       readonly fault: Fault
@@ -99,8 +99,8 @@ const NO_STORE = { 'cache-control': 'no-store' }
 const RETRY_SECONDS = '1'
 
 /**
- * Answers a plain call over HTTP: the result with its receipt where a payment came with it and is good, else the terms, in a 402. One
- * payment runs one service once, whichever door it came through.
+ * Answers a plain call over HTTP: the result and its receipt if it came with a good payment. Without a payment, or with one that does not
+ * do, the answer is a 402 with the terms.
  */
 export async function answerCall(place: CallPlace): Promise<PlainAnswer | Fault> {
   const { node, market, offer, request } = place
@@ -136,7 +136,7 @@ export function paymentInHeaders(headers: Headers, market: MarketApi): Result<Of
   return decoded.ok ? readPayment(decoded.value, name, market) : decoded
 }
 
-/** Reads a decoded payment of either rail and generation; `where` says where it was. */
+/** Reads a decoded payment of either rail and generation; `where` names its place in the request. */
 export function readPayment(payment: unknown, where: string, { stable }: MarketApi): Result<OfferedPayment> {
   const { scheme, accepted, payload } = fieldsOf(payment)
   const named = scheme ?? fieldsOf(accepted).scheme
@@ -148,7 +148,7 @@ export function readPayment(payment: unknown, where: string, { stable }: MarketA
   return read.ok ? ok({ rail: 'stable', payment: read.value }) : read
 }
 
-/** Reads the payload of a native payment; `where` says where it was. Faults: `pay/unreadable`. */
+/** Reads the payload of a native payment; `where` names its place in the request. Faults: `pay/unreadable`. */
 export function readNativePayload(
   { txId, secret }: Readonly<Record<string, unknown>>,
   where: string,
@@ -174,7 +174,7 @@ function unreadable(where: string, reason: string): Result<never> {
   return fail(fault('pay/unreadable', { where, reason }))
 }
 
-/** Carries a paid call out, or says why not. One payment runs one service once, whichever door it came through. */
+/** Carries a paid call out, or says why not. One payment runs one service once, through whichever doors it comes. */
 export async function carryOut(node: NodeApi, market: MarketApi, call: PaidCallRequest): Promise<CallOutcome> {
   const { payment, offer } = call
   const outcome = await (payment.rail === 'native'
@@ -291,14 +291,14 @@ function stableReceipt({ asset, network }: StableTerms, claim: StableIn<'settled
   }
 }
 
-/** Where the payment was mined, and the proof of it; left out while a reorganisation has taken it off the chain. */
+/** The block of the payment, and the proof that it is in there. Empty while a reorganisation has taken it off the chain. */
 function paymentProof({ database }: ChainReader, txId: TxId): object {
   const location = database.location(txId)
   const blockId = location === undefined ? undefined : database.idAt(location.height)
   const entry = blockId === undefined ? undefined : database.entry(blockId)
   if (location === undefined || entry === undefined) return {}
   const ids = database.transactionIds(entry.id)?.map(fromHex)
-  // The block was pruned: where it was mined is known still.
+  // The block was pruned, but its place is still known.
   if (ids === undefined) return { blockHeight: location.height, blockHash: entry.id }
   const proof = merkleProofToJson(merkleProof(TRANSACTION_TREE, ids, location.index))
   return { blockHeight: location.height, blockHash: entry.id, proof: { header: toHex(entry.bytes), ...proof } }
@@ -308,7 +308,7 @@ function told(place: CallPlace, outcome: CallOutcome): PlainAnswer | Fault {
   const { requestId } = place.request
   switch (outcome.is) {
     case 'paid': {
-      // The result is spliced in as stored, so that its bytes are those that the receipt's hash names.
+      // The stored text is spliced in unchanged: the receipt's hash is of these bytes.
       const content = `{"paid":true,"result":${outcome.result},"receipt":${JSON.stringify(outcome.receipt)}}`
       const headers = {
         'cache-control': 'private, no-store',
@@ -332,7 +332,7 @@ function replayHeader({ replayed }: { readonly replayed: boolean }): Readonly<Re
   return replayed ? { 'idempotent-replay': 'true' } : {}
 }
 
-/** A refusal that no fresh quote would mend; what is known of the money is told. */
+/** A refusal that a new quote would not mend, with what is known of the money. */
 function withheld(
   { request: { requestId } }: CallPlace,
   { fault: cause, charged, settlement }: Extract<CallOutcome, { is: 'refused' }>,
@@ -343,7 +343,7 @@ function withheld(
   return { status: httpFault(cause.code).status, json: { ...body, ...(charged === false && { charged }) }, headers }
 }
 
-/** Both generations read the settlement, each in a header of its own. */
+/** Each generation reads the settlement in another header. */
 function settlementHeaders(settlement: Settlement): Readonly<Record<string, string>> {
   const value = Buffer.from(JSON.stringify(settlement)).toString('base64')
   return { 'x-payment-response': value, 'payment-response': value }
@@ -363,35 +363,35 @@ function factsOf({ requestId, baseUrl, query }: CallRequest) {
   return { requestId, baseUrl, rail: query.rail }
 }
 
-/** What a payment was sent for. */
+/** The agent and the service of a call. */
 interface Meant {
   readonly agentId: string
   readonly serviceId: string
 }
 
 interface Retried extends Meant {
-  /** What it can be sent again with. */
+  /** The request that the payment can be sent again with. */
   readonly again: string
 }
 
-/** What becomes of a payment: in words, and the height or moment of its end where there is one. */
+/** What becomes of a payment, in words. `deadline` is the height or the moment of its end, where it is known. */
 interface Prospect {
   readonly refund: string
   readonly deadline?: number | string
 }
 
-/** What a payment that was not used can be sent again with, by what was refused. */
+/** The request that an unused payment can be sent again with, by the code of the refusal. */
 const AGAIN: Readonly<Partial<Record<FaultCode, string>>> = {
   'service/invalid-request': 'a corrected request',
   'service/unavailable': 'the same request later',
 }
 
-/** Last second that has a date. */
+/** The last second that a date can express. */
 const DATED_MAX = 253_402_300_799n
 
 /**
- * The refusal of a call that came with a payment, as its request is no good or its service is closed: that nothing of the payment was
- * used, and what becomes of it. Any other refusal stays as it is.
+ * Completes the refusal of a paid call whose request is wrong or whose service is closed: nothing of the payment was used, and what
+ * becomes of it. Other refusals stay as they are.
  */
 function tellPayment(node: NodeApi, cause: Fault, offered: OfferedPayment, meant: Meant): Fault {
   const again = AGAIN[cause.code]
@@ -433,7 +433,7 @@ function ofEscrow({ head: { header }, ruleBook }: ChainReader, escrow: Escrow, m
   return { refund: `${use(escrow, meant)} at height ${deadline} (about ${moment(dueMs)}).`, deadline }
 }
 
-/** What a payment can still be used for, up to where it goes back. */
+/** Tells what a payment can still be used for; the text ends before the height or time of its return. */
 function use(
   { agentId, serviceId, requestCommitment }: Pick<Escrow, 'agentId' | 'serviceId' | 'requestCommitment'>,
   meant: Retried,

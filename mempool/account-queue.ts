@@ -1,4 +1,21 @@
-import { effectiveRate, type MempoolEntry } from './entry.ts'
+import type { Transaction } from '../consensus/tx/transaction.ts'
+import { rateOf } from '../consensus/tx/weight.ts'
+
+/** A transaction in the mempool. */
+export interface MempoolEntry {
+  readonly tx: Transaction
+  readonly weight: number
+  readonly bytes: number
+  /** The most that can leave the sender: what the payload spends, and the fee at its highest rate. */
+  readonly needs: bigint
+  /** Order of arrival; lower came earlier. */
+  readonly sequence: number
+}
+
+/** Rate that the entry pays at a base fee that it can pay. */
+export function effectiveRate({ tx }: Pick<MempoolEntry, 'tx'>, baseFee: bigint): bigint {
+  return rateOf(tx.body, baseFee)
+}
 
 /** What decides whether an account's transactions can be mined: its next nonce, and the base fee. */
 export interface Turn {

@@ -1,15 +1,22 @@
 import { baseFeeAfter } from '../consensus/block/base-fee.ts'
+import { sizeInBlock } from '../consensus/block/block.ts'
 import type { ChainReader } from '../consensus/chain/reader.ts'
+import type { RuleBook } from '../consensus/chain/rule-book.ts'
 import { ACCOUNTS } from '../consensus/ledger/account.ts'
+import type { KindHandler } from '../consensus/ledger/module.ts'
 import { formatAmount } from '../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../consensus/primitives/fault.ts'
+import type { Address, TxId } from '../consensus/primitives/ids.ts'
+import { LruMap } from '../consensus/primitives/lru.ts'
+import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import { checkTransaction } from '../consensus/tx/check.ts'
-import { declaredWrites } from '../consensus/tx/weight.ts'
-import { effectiveRate, type MempoolEntry } from './entry.ts'
+import type { TxKind } from '../consensus/tx/kinds.ts'
+import type { Transaction } from '../consensus/tx/transaction.ts'
+import { declaredWrites, weightOf } from '../consensus/tx/weight.ts'
+import { effectiveRate, type MempoolEntry } from './account-queue.ts'
 import type { MempoolPolicy } from './policy.ts'
 import type { Pool } from './pool.ts'
 import type { Ranking } from './ranking.ts'
-import type { Unpaid } from './unpaid.ts'
 
 /** What admission reads. Values are read at each check, so that a moved head is seen. */
 export interface AdmissionDependencies {
@@ -32,8 +39,25 @@ export function nextBaseFee(chain: ChainReader): bigint {
   return baseFeeAfter(chain.head.header, chain.ruleBook.at(nextHeight(chain)).block)
 }
 
+/** The mempool entry of a transaction. */
+export function mempoolEntry(tx: Transaction, ruleBook: RuleBook, height: number, sequence: number): MempoolEntry {
+  const rules = ruleBook.at(height)
+  const weight = weightOf(tx, rules.tx)
+  const handler = ruleBook.handlers[tx.body.kind] as unknown as KindHandler<TxKind>
+  const needs = handler.spends(tx.body, rules) + BigInt(weight) * tx.body.maxFeeRate
+  return { tx, weight, bytes: sizeInBlock(tx), needs, sequence }
+}
+
+/** Measures a transaction and makes every check but the signature: the entry, or why it is refused. */
+export function admit(tx: Transaction, sequence: number, context: AdmissionDependencies): Result<MempoolEntry> {
+  const { chain } = context
+  const entry = mempoolEntry(tx, chain.ruleBook, nextHeight(chain), sequence)
+  const refusal = checkAdmission(entry, context)
+  return refusal === null ? ok(entry) : fail(refusal)
+}
+
 /** All checks but the signature, cheapest first. */
-export function checkAdmission(entry: MempoolEntry, context: AdmissionDependencies): Fault | null {
+function checkAdmission(entry: MempoolEntry, context: AdmissionDependencies): Fault | null {
   return (
     checkHeadSettled(context) ??
     checkKnown(entry, context) ??
@@ -169,4 +193,59 @@ function checkRoom({ tx, bytes }: MempoolEntry, context: AdmissionDependencies):
   const bar = worst !== undefined && worst.rank > gone ? worst.rank : gone
   const room = !full || worst !== undefined
   return room && ranking.rankOf(tx) > bar ? null : fault('mempool/full', { minFeeRate: bar.toString() })
+}
+
+/** Remembered accounts. A forgotten one has its full allowance again; opening many accounts costs fees. */
+const ACCOUNTS_KEPT = 65_536
+
+interface Account {
+  readonly left: number
+  readonly height: number
+}
+
+/**
+ * Limits how many transactions of an account are admitted, checked and relayed before some are mined. A waiting
+ * transaction may never pay: its nonce never comes, it expires, it is replaced again and again, or better paying ones
+ * pass it for ever.
+ *
+ * So each admission takes one place of its account. A mined nonce gives back only one place, even if it was replaced
+ * many times: the replaced transactions paid nothing, and the higher fee of a replacement may go to its own sender, if
+ * that is the miner. Other places come back with every block.
+ */
+export class Unpaid {
+  readonly #policy: MempoolPolicy
+  readonly #accounts = new LruMap<Address, Account>(ACCOUNTS_KEPT)
+  /** Waiting transactions that took a place. */
+  readonly #taken = new Set<TxId>()
+
+  constructor(policy: MempoolPolicy) {
+    this.#policy = policy
+  }
+
+  leftOf(address: Address, height: number): number {
+    const { unpaidPerAccount, unpaidPerBlock } = this.#policy
+    const known = this.#accounts.get(address)
+    if (known === undefined) return unpaidPerAccount
+    return Math.min(unpaidPerAccount, known.left + Math.max(0, height - known.height) * unpaidPerBlock)
+  }
+
+  /** Counts an admission, replacements included. */
+  took({ txId, body }: Transaction, height: number): void {
+    this.#taken.add(txId)
+    this.#set(body.sender, this.leftOf(body.sender, height) - 1, height)
+  }
+
+  /** A block paid for the nonce of a waiting transaction. */
+  paid({ txId, body }: Transaction, height: number): void {
+    if (this.#taken.delete(txId)) this.#set(body.sender, this.leftOf(body.sender, height) + 1, height)
+  }
+
+  /** Forgets transactions that left unmined. Their places come back only with new blocks. */
+  forget(waits: (txId: TxId) => boolean): void {
+    for (const txId of this.#taken) if (!waits(txId)) this.#taken.delete(txId)
+  }
+
+  #set(address: Address, left: number, height: number): void {
+    this.#accounts.set(address, { left: Math.min(this.#policy.unpaidPerAccount, left), height })
+  }
 }

@@ -11,13 +11,11 @@ import type { Address, BlockId, TxId, WtxId } from '../consensus/primitives/ids.
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import { carriedKeys, signatureJob } from '../consensus/tx/check.ts'
 import { detached, type Transaction } from '../consensus/tx/transaction.ts'
-import type { Turn } from './account-queue.ts'
-import { checkAdmission, checkStanding, nextBaseFee, nextHeight } from './admission.ts'
-import { type MempoolEntry, mempoolEntry } from './entry.ts'
+import type { MempoolEntry, Turn } from './account-queue.ts'
+import { admit, checkStanding, mempoolEntry, nextBaseFee, nextHeight, Unpaid } from './admission.ts'
 import type { MempoolPolicy } from './policy.ts'
 import { Pool } from './pool.ts'
 import { Ranking, type Standing } from './ranking.ts'
-import { Unpaid } from './unpaid.ts'
 
 /** The parts that a mempool works with. */
 export interface MempoolDependencies {
@@ -155,16 +153,15 @@ export class Mempool {
 
   async submit(tx: Transaction): Promise<Result<Transaction>> {
     const sequence = this.#sequence++
-    const refusal = this.#refusalOf(this.#measured(tx, sequence))
-    if (refusal !== null) return fail(refusal)
+    const early = this.#admit(tx, sequence)
+    if (!early.ok) return early
     const badSignature = await this.#checkSignature(tx)
     if (badSignature !== null) return fail(badSignature)
     // While the signature was checked, the head, its rules or this account may have changed.
-    const entry = this.#measured(tx, sequence)
-    const late = this.#refusalOf(entry)
-    if (late !== null) return fail(late)
+    const late = this.#admit(tx, sequence)
+    if (!late.ok) return late
     this.#unpaid.took(tx, nextHeight(this.#chain))
-    this.#insert(entry)
+    this.#insert(late.value)
     if (this.#pool.get(tx.txId) !== undefined) return ok(tx)
     return fail(fault('mempool/full', { minFeeRate: this.minFeeRate.toString() }))
   }
@@ -183,8 +180,8 @@ export class Mempool {
     return mempoolEntry(tx, this.#chain.ruleBook, nextHeight(this.#chain), sequence)
   }
 
-  #refusalOf(entry: MempoolEntry): Fault | null {
-    return checkAdmission(entry, {
+  #admit(tx: Transaction, sequence: number): Result<MempoolEntry> {
+    return admit(tx, sequence, {
       chain: this.#chain,
       pool: this.#pool,
       policy: this.#policy,

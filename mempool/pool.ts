@@ -1,6 +1,5 @@
 import type { Address, TxId, WtxId } from '../consensus/primitives/ids.ts'
-import { AccountQueue } from './account-queue.ts'
-import { effectiveRate, type MempoolEntry } from './entry.ts'
+import { AccountQueue, effectiveRate, type MempoolEntry } from './account-queue.ts'
 import { Heap } from './heap.ts'
 
 /** The mempool's indexes, by id and by account and nonce, with count and bytes. It makes no decisions. */

@@ -1,7 +1,6 @@
 import type { Address } from '../consensus/primitives/ids.ts'
 import type { Transaction } from '../consensus/tx/transaction.ts'
-import { AccountQueue, type Turn } from './account-queue.ts'
-import type { MempoolEntry } from './entry.ts'
+import { AccountQueue, type MempoolEntry, type Turn } from './account-queue.ts'
 import { Heap } from './heap.ts'
 import type { Pool } from './pool.ts'
 

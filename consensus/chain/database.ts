@@ -49,7 +49,6 @@ import {
   blockWrites,
   type Connection,
   checkMarks,
-  connectIndexes,
   connectionWrites,
   disconnectIndexes,
   disconnectionWrites,
@@ -346,11 +345,10 @@ export class ChainDatabase implements StateView, PageReader {
     const { block, entry, executed, tree } = connection
     const { height } = block.header
     const { nodes, peaks } = appendLeaf(this.peaksThrough(this.#head), historyLeaf(block), height)
-    const { receipts, changes } = executed
-    const indexes = connectIndexes(this.#ruleBook.indexes, { block, receipts, changes, parentState: this }, this.#read)
-    const writes = connectionWrites(connection, nodes, indexes, this.idAt(height - UNDO_BLOCKS))
+    const place = { indexes: this.#ruleBook.indexes, parentState: this, read: this.#read }
+    const writes = connectionWrites(connection, nodes, place, this.idAt(height - UNDO_BLOCKS))
     await this.#store.batch(writes, () => {
-      this.#cache.remember(changes, tree, false)
+      this.#cache.remember(executed.changes, tree, false)
       this.#peaks.set(block.id, peaks)
       this.#entries.set(block.id, entry)
       this.side.delete(block.id)

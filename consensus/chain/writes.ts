@@ -79,14 +79,22 @@ export interface Connection {
   readonly tree: TreeUpdate
 }
 
+/** The indexes that a block is written into, with the state that it stands on. */
+interface IndexedPlace extends Pick<ConnectedBlock, 'parentState'> {
+  readonly indexes: readonly ChainIndex[]
+  readonly read: StoreRead
+}
+
 /** Writes for a block that becomes the head. `expired` is the block that can no longer be unwound, if any. */
 export function connectionWrites(
   { block, entry, executed, tree }: Connection,
   nodes: readonly HistoryNodeAt[],
-  indexes: IndexConnection,
+  { indexes, parentState, read }: IndexedPlace,
   expired: BlockId | undefined,
 ): readonly Write[] {
   const { height } = block.header
+  const { receipts, changes } = executed
+  const indexed = connectIndexes(indexes, { block, receipts, changes, parentState }, read)
   return [
     ...blockWrites(block, entry),
     ...executed.changes.map(({ key, after }) => stateWrite(key, after)),
@@ -97,8 +105,8 @@ export function connectionWrites(
       value: encode(LOCATION, { height, index }),
     })),
     ...[...executed.keys].map(([address, keys]) => ({ key: KEYS.keys(address), value: keys })),
-    ...indexes.writes,
-    ...(indexes.undo === null ? [] : [{ key: KEYS.indexUndo(block.id), value: indexes.undo }]),
+    ...indexed.writes,
+    ...(indexed.undo === null ? [] : [{ key: KEYS.indexUndo(block.id), value: indexed.undo }]),
     { key: KEYS.receipts(block.id), value: encode(BYTES_LIST, executed.encodedReceipts) },
     { key: KEYS.undo(block.id), value: encodeStateUndo(executed.changes) },
     { key: KEYS.canonical(height), value: fromHex(block.id) },

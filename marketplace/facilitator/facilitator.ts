@@ -14,10 +14,10 @@ import {
   MinedCalls,
   openPayment,
   type PaymentVerdict,
+  ValueAtRisk,
   wrongAmount,
 } from '../till/rails/native/payment.ts'
 import type { NativePriceSource } from '../till/rails/native/price.ts'
-import { ValueAtRisk } from '../till/rails/native/value-at-risk.ts'
 import { requestHash } from '../till/request-hash.ts'
 import { FINAL_DEPTH, type MarketSettings } from '../till/settings.ts'
 import type { TransactionSink } from '../till/shop.ts'

@@ -1,6 +1,11 @@
 import type { Result } from '../../consensus/primitives/result.ts'
 import type { Readiness } from './readiness.ts'
 
+/** Maximum length of an address, as the services' interface promises. */
+export const URL_CHARS_MAX = 2_048
+/** No public host name is this long, in any spelling; converting one to ASCII takes time quadratic in its length. */
+export const LONG_HOST = /^https?:\/\/[^/?#\\]{1024}/i
+
 /** How to read a page. */
 export interface WebRequest {
   /** Media types that the caller can use, for the Accept header. */

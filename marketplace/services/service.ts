@@ -84,6 +84,30 @@ export function readRequest(definition: ServiceDefinition, request: string): Res
   return input.ok ? input : fail(withExample(definition, input.fault))
 }
 
+/** The request text of a call. It is parsed once, when that is first asked for. */
+export class RequestText {
+  readonly #definition: ServiceDefinition
+  readonly #text: string
+  #input: Result<unknown> | undefined
+
+  constructor(definition: ServiceDefinition, text: string) {
+    this.#definition = definition
+    this.#text = text
+  }
+
+  /** The request as the service reads it, or what is wrong with it. */
+  get input(): Result<unknown> {
+    this.#input ??= readRequest(this.#definition, this.#text)
+    return this.#input
+  }
+
+  /** What is wrong with it, also by the chain as it stands now, or null. */
+  faultNow(context: ServiceContext): Fault | null {
+    const { input } = this
+    return input.ok ? inputFault(this.#definition, input.value, context) : input.fault
+  }
+}
+
 /** Whether a call without a request is refused. */
 export function needsRequest({ parse }: ServiceDefinition): boolean {
   return !parse('').ok
@@ -102,7 +126,7 @@ export function checkRequest(definition: ServiceDefinition, request: string, con
 }
 
 /** The chain's objection to a parsed input, or null. */
-export function inputFault(definition: ServiceDefinition, input: unknown, context: ServiceContext): Fault | null {
+function inputFault(definition: ServiceDefinition, input: unknown, context: ServiceContext): Fault | null {
   const refused = definition.check === undefined || context.chain.moving ? null : definition.check(input, context)
   return refused === null ? null : withExample(definition, refused)
 }

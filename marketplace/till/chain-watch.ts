@@ -2,7 +2,7 @@ import type { Chain } from '../../consensus/chain/chain.ts'
 import type { HeadChange } from '../../consensus/chain/events.ts'
 import { FINAL_DEPTH } from './settings.ts'
 
-/** What is told to the operator: facts for the log, and the same for people. */
+/** A message to the operator: facts for the log, and a text. */
 export interface ChainAlert {
   readonly kind: 'reorganised' | 'branch-refused'
   readonly facts: Readonly<Record<string, string | number>>
@@ -12,16 +12,16 @@ export interface ChainAlert {
 /** What a watch works with. */
 export interface ChainWatchDependencies {
   readonly chain: Chain
-  /** Blocks that a reorganisation must leave behind to be told and to pause the market. */
+  /** Depth from which a reorganisation is reported and pauses the market. */
   readonly pauseDepth: number
-  /** Whether this node is synced, has peers, and did not just start: only then is a deep reorganisation anything odd. */
+  /** Whether this node is synced, has peers, and did not just start. Only then is a deep reorganisation unusual. */
   readonly settled: () => boolean
   /** Whether the chain of this node is known to be behind that of others. */
   readonly behind: () => boolean
   readonly onAlert: (alert: ChainAlert) => void
 }
 
-/** Blocks for which a reorganisation is still named among the warnings: about an hour. */
+/** Blocks for which a reorganisation stays among the warnings: about an hour. */
 const REMEMBER_BLOCKS = 1_200
 /** Blocks between two alerts about the same refused branch. */
 const REPEAT_BLOCKS = 100
@@ -29,7 +29,7 @@ const REPEAT_BLOCKS = 100
 interface Reorganisation {
   readonly depth: number
   readonly height: number
-  /** Height from which on the market sells again. */
+  /** Height at which the market sells again. */
   readonly pausedUntil: number
 }
 
@@ -42,8 +42,8 @@ interface Standoff {
 }
 
 /**
- * Looks after what is sold while the chain is not to be relied on: the node is behind, the chain reorganised deeply, or a
- * heavier branch waits for the operator. Tells of the latter two.
+ * Closes the market while the chain is not reliable: the node is behind, the chain reorganised deeply, or a heavier branch waits for the
+ * operator. Reports the last two.
  */
 export class ChainWatch {
   readonly #deps: ChainWatchDependencies
@@ -60,7 +60,7 @@ export class ChainWatch {
     chain.onBranchRefused(() => this.check())
   }
 
-  /** Looks for a heavier branch that waits for the operator; call once after a start, the rest comes by itself. */
+  /** Looks for a heavier branch that waits for the operator. Call once after a start; later looks happen by themselves. */
   check(): void {
     const { chain } = this.#deps
     const branch = chain.refusedBranch
@@ -95,7 +95,7 @@ export class ChainWatch {
     return `the chain reorganised (${last.depth} blocks); sales go on from height ${last.pausedUntil}`
   }
 
-  /** What the operator should know of the chain, for people; empty if nothing. */
+  /** Warnings about the chain for the operator. */
   get warnings(): readonly string[] {
     const { height } = this.#deps.chain.head.header
     const last = this.#last
@@ -110,7 +110,7 @@ export class ChainWatch {
     const { pauseDepth, settled, onAlert } = this.#deps
     const [before] = disconnected
     const depth = disconnected.length
-    // A move that was taken back names the old head as left, and is there again.
+    // A reorganisation that was undone ends at the old head.
     if (before === undefined || before.id === head.id || depth < pauseDepth || !settled()) return
     const { height } = head.header
     const pausedUntil = height + Math.max(pauseDepth, Math.min(depth, FINAL_DEPTH))

@@ -1,7 +1,7 @@
 import type { Clock } from '../../consensus/chain/ports.ts'
 import { type Holder, NETWORK_CLIENTS } from '../../consensus/primitives/fair-share.ts'
 
-/** Counts what happened to clients lately, and to the networks that they are in, where one client may have many addresses. */
+/** Counts recent events of clients and of their networks: one client may have many addresses in a network. */
 export class ClientCounts {
   readonly #addresses: RecentCounts
   readonly #networks: RecentCounts
@@ -17,7 +17,7 @@ export class ClientCounts {
     if (network !== address) this.#networks.add(network)
   }
 
-  /** How often it has happened to a client lately, or to its network for each of the clients that it counts as, where that is more. */
+  /** Recent events of a client, or its network's divided by {@link NETWORK_CLIENTS}, whichever is more. */
   count({ address, network }: Holder): number {
     const ofAddress = this.#addresses.count(address)
     return network === address
@@ -26,8 +26,8 @@ export class ClientCounts {
   }
 
   /**
-   * Milliseconds until it has happened to a client less often than is borne, beside as often as `good` has, and to its network less
-   * often than is borne of a few clients; 0 where that is so.
+   * Milliseconds until a client has fewer recent events than `borne` plus its events in `good`, and its network fewer than
+   * {@link NETWORK_CLIENTS} times `borne` plus its own in `good`. 0 where that holds already.
    */
   waitMs({ address, network }: Holder, borne: number, good: ClientCounts | null = null): number {
     const addressMs = this.#addresses.waitMs(address, borne + (good === null ? 0 : good.#addresses.count(address)))
@@ -36,7 +36,7 @@ export class ClientCounts {
     return Math.max(addressMs, this.#networks.waitMs(network, ofNetwork))
   }
 
-  /** How many more may happen to a client and to its network before {@link waitMs} is more than 0. */
+  /** How many more events a client and its network may have before {@link waitMs} is more than 0. */
   room({ address, network }: Holder, borne: number, good: ClientCounts): ClientRoom {
     return {
       ofAddress: borne + good.#addresses.count(address) - this.#addresses.count(address),
@@ -51,7 +51,7 @@ export interface ClientRoom {
   readonly ofNetwork: number
 }
 
-/** What clients and their networks have at the moment. */
+/** Counts what clients and their networks hold at the moment. */
 export class ClientTally {
   readonly #addresses = new Map<string, number>()
   readonly #networks = new Map<string, number>()
@@ -62,20 +62,20 @@ export class ClientTally {
     if (network !== address) addTo(this.#networks, network, more)
   }
 
-  /** How many a client has, or its network for each of the few clients that a network counts as, where that is more. */
+  /** What a client holds, or what its network holds divided by {@link NETWORK_CLIENTS}, whichever is more. */
   shareOf({ address, network }: Holder): number {
     const ofNetwork = network === address ? 0 : (this.#networks.get(network) ?? 0)
     return Math.max(this.#addresses.get(address) ?? 0, Math.floor(ofNetwork / NETWORK_CLIENTS))
   }
 
-  /** Whether a client or its network has more than it may. */
+  /** Whether a client or its network holds more than it may. */
   exceeds({ address, network }: Holder, { ofAddress, ofNetwork }: ClientRoom): boolean {
     if ((this.#addresses.get(address) ?? 0) > ofAddress) return true
     return network !== address && (this.#networks.get(network) ?? 0) > ofNetwork
   }
 }
 
-/** Counts one more of a name, or one less; names without any are forgotten. */
+/** Counts one more of a name, or one less; a name at 0 is forgotten. */
 export function addTo(counts: Map<string, number>, name: string, more: 1 | -1): void {
   const count = (counts.get(name) ?? 0) + more
   if (count > 0) counts.set(name, count)
@@ -90,7 +90,7 @@ export interface CountBounds {
   readonly namesMax: number
 }
 
-/** Counts what happened to whom lately, in bounded memory. */
+/** Counts recent events by name, in bounded memory. */
 export class RecentCounts {
   readonly #clock: Clock
   readonly #bounds: CountBounds
@@ -111,12 +111,12 @@ export class RecentCounts {
     this.#timesMs.delete(oldest as string)
   }
 
-  /** How often it has happened to a name lately; `most` and more are the same. */
+  /** Recent events of a name, at most `most`. */
   count(name: string): number {
     return this.#recent(name).length
   }
 
-  /** Milliseconds until it has happened to a name less often than is borne; 0 where that is so. `most` is no more than what is counted. */
+  /** Milliseconds until a name has fewer than `most` recent events; 0 where it has. `most` must not exceed the bound of the counts. */
   waitMs(name: string, most = this.#bounds.most): number {
     const recent = this.#recent(name)
     if (recent.length < most) return 0

@@ -9,15 +9,15 @@ export interface Caller {
   readonly client: Holder
 }
 
-/** The client of calls whose client is not known, or not any more: those that a start takes up. */
+/** The client of calls whose client is not known, for example of those that a start takes up. */
 export const NO_CLIENT: Holder = { address: '', network: '' }
 
 /**
- * Failed works in ten minutes that reached an address of the payer's choice, or used a model. A failed work costs the payer nothing, or a
- * fee: without this bound it could use our network access and our models for free. Honest callers meet broken pages, too.
+ * Failed calls in ten minutes that reached an address of the payer's choice, or used a model. A failed call costs the payer nothing, or a
+ * fee: without this bound it could use the node's network access and models for free. Honest callers meet broken pages, too.
  */
 export const FAILED_OUTSIDE = { ofPayer: 10, ofClient: 30 } as const
-/** Failures that the address that was reached can cause. A result of the wrong shape, or an interruption, is our own fault. */
+/** Faults that the address, or the model, can cause. A result of the wrong shape, or an interruption, is the node's own fault. */
 const CAUSED_OUTSIDE: ReadonlySet<string> = new Set(['service/failed', 'service/timeout'])
 
 const SPAN = { withinMs: 10 * 60_000, namesMax: 10_000 }
@@ -25,13 +25,13 @@ const SPAN = { withinMs: 10 * 60_000, namesMax: 10_000 }
 const GOOD_OF_PAYER_MAX = 64
 const GOOD_OF_CLIENT_MAX = 200
 
-/** Whether the address that was reached, or the model, can be the cause of a failure. */
+/** Whether the address that was reached, or the model, can have caused a fault. */
 export function isCausedOutside({ reachesOut }: { readonly reachesOut?: true }, { code }: Fault): boolean {
   return reachesOut === true && CAUSED_OUTSIDE.has(code)
 }
 
 /**
- * Remembers whose calls mostly fail at what they were to reach. Each good call allows one more failure. Clients are bounded as well as
+ * Remembers callers whose calls mostly fail at the address or the model. Each good call allows one more failure. Clients are bounded like
  * payers, because an attacker can make any number of payers.
  */
 export class FailingCallers {
@@ -53,13 +53,13 @@ export class FailingCallers {
     if (isKnown(client)) this.#goodOfClient.add(client)
   }
 
-  /** Notes a call that failed at what it was to reach. */
+  /** Notes a call that failed at its address, or at the model. */
   failed({ payer, client }: Caller): void {
     this.#failedOfPayer.add(payer)
     if (isKnown(client)) this.#failedOfClient.add(client)
   }
 
-  /** Tells of callers at this moment whether they have too many failures. */
+  /** Tells which callers have too many failures now. */
   judge(): (caller: Caller) => boolean {
     const clients = new Map<string, boolean>()
     return ({ payer, client }) => {

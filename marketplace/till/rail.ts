@@ -1,7 +1,7 @@
 import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
-import type { ServiceDefinition } from '../services/service.ts'
+import type { RequestText, ServiceDefinition } from '../services/service.ts'
 import type { ClaimKind, StoredClaim } from './claim-store.ts'
 import type { Caller } from './failing-callers.ts'
 import type { Offer } from './shop.ts'
@@ -10,62 +10,63 @@ import type { Offer } from './shop.ts'
 export interface TillCall {
   readonly serviceId: string
   readonly request: string
-  /** Client that sent it, and its network, by which limits are counted. */
+  /** The client that sent it, for limits by client and network. */
   readonly from?: Holder
 }
 
-/** What a call is compared with a claim by; a rail adds to it. */
+/** What is compared between a call and a claim. Each rail adds to it. */
 export interface Identity {
   /** Id of the payment: 64 lower-case hex digits. Claims are stored under it. */
   readonly id: string
 }
 
-/** A call with everything that it is carried out by. */
+/** A call with its offer and its request. */
 export interface Order<Call extends TillCall, I extends Identity> {
   readonly call: Call
   readonly identity: I
   readonly offer: Offer
-  /** The request as the service reads it, or what is wrong with it. */
-  readonly input: Result<unknown>
+  /** The request, not parsed yet: a repeat is answered without that. */
+  readonly asked: RequestText
 }
 
-/** A call that was answered, now or before. `A` is what a rail's claims are in the states that answer a call. */
+/** The answer of a call. `A` are the rail's claims in the states that answer a call. */
 export interface Settled<A> {
   readonly claim: A
-  /** Whether the work had been done for an earlier call. */
+  /** Whether the work was done for an earlier call. */
   readonly replayed: boolean
 }
 
-/** How the work of a claim ended; null where the claim was moved elsewhere: then the payment is judged anew. */
+/** How the work of a claim ended. Null where another call or replica moved the claim: then the payment is judged again. */
 export type Ended<C> = Result<C> | null
 
-/** How a payment stands that a call offers. */
+/** How the payment of a call stands. */
 export type Verdict<C, A extends C = C> =
-  /** Good: this claim is written and carried out. */
-  | { readonly is: 'take'; readonly claim: C }
-  /** It may become good: it is judged again at each head for a while. `why` is what the caller is told if it does not. */
+  /** Good: this claim is written and worked on. With a `cause`, no work is done, and the payment goes back at once. */
+  | { readonly is: 'take'; readonly claim: C; readonly cause?: Fault | null }
+  /** It may become good: it is judged again at each head for a while. If it does not, the caller is told `why`. */
   | { readonly is: 'wait'; readonly why: Fault }
-  /** Its claim is worked on by another replica or in the background: it is looked at again until it has moved. */
+  /** Another replica or the background works on its claim: the till looks again until `hasMoved`, for at most `waitMs`. */
   | {
       readonly is: 'elsewhere'
       readonly waitMs: number
       readonly hasMoved: (now: C | undefined) => boolean
       readonly why: () => Fault
     }
-  /** Nothing is left to do: this is the answer. */
+  /** Decided: this is the answer. */
   | { readonly is: 'told'; readonly outcome: Result<Settled<A>> }
-  /** It changed while it was judged: the till begins anew. */
+  /** It changed while it was judged: the till looks again. */
   | { readonly is: 'moved' }
 
 /** Whether the work of a claim may begin now that it has a place. */
-export type Gate =
-  | { readonly is: 'open' }
-  /** The payment does not hold any more: it is given back. */
+export type Gate<C> =
+  /** Yes: `begun` is the claim with its work begun, for the first time or again. */
+  | { readonly is: 'open'; readonly begun: C }
+  /** No, because of `cause`: the payment is given back. */
   | { readonly is: 'refused'; readonly cause: Fault }
-  /** Work begins at a later head, or after `ms`. The caller is told `why`. */
-  | { readonly is: 'later'; readonly ms: number | null; readonly why: Fault }
+  /** Later: at the next head, or after `ms` if that is sooner. The caller is told {@link Rail.goesOn}. */
+  | { readonly is: 'later'; readonly ms: number | null }
 
-/** What a claim is worked on with. */
+/** The work of a claim. */
 export interface Task {
   readonly definition: ServiceDefinition
   readonly input: unknown
@@ -73,95 +74,89 @@ export interface Task {
   readonly client: Holder
 }
 
-/** Work under way in this process: the claim, and the call that it is done for; null where a start took it up. */
+/** Work under way in this process. `identity` is that of the call; null where a start took the work up. */
 export interface Held<C, I> {
   readonly claim: C
   readonly identity: I | null
 }
 
-/** The steps of the till that a rail puts in order. */
+/** Two steps of the till, for rails with more to do in between. */
 export interface Steps<C> {
   /** Writes the claim; false where another call or replica has the payment. */
   readonly claim: () => Promise<boolean>
-  /**
-   * Waits for a place, asks {@link Rail.mayBegin}, writes `executing`, runs the service and writes {@link Rail.done}, or has the
-   * payment given back.
-   */
+  /** Waits for a place, asks {@link Rail.mayBegin}, writes `executing`, runs the service and calls {@link Rail.end}. */
   readonly work: () => Promise<Ended<C>>
 }
 
 /**
- * A way to pay: what differs between the native coin, a dollar token and whatever comes next. The till owns the states that all of
- * them share, and the rail says what they mean for its money:
+ * A way to pay: the native coin, a dollar token, or another. The till owns the states that all rails share. The rail says what they
+ * mean for its money:
  *
- *     call ──judge──> claimed ──mayBegin──> executing ──run──> done ──settle──> over
+ *     call ──judge──> claimed ──mayBegin──> executing ──run, end──> done ──settle──> over
  *                        │                      │
- *                        └────── giveBack ──────┘
+ *                        └───── end (fault) ────┘
  *
- * - `claimed`: the payment is bound to this one request. Whether that write must be on disk before anything else is said by
- *   {@link ClaimKind.isTentative}.
- * - `executing`: on disk before the service runs, so that a crash is known to have interrupted it.
- * - done: the result is on disk. Its state is the rail's own: `delivered`, or `settling` where the money still has to move.
- * - over: the money is ours (a receipt is owed, a transfer was seen), or it was given back.
+ * - `claimed`: the payment is bound to this one request. {@link ClaimKind.isTentative} says whether this must be on disk at once.
+ * - `executing`: on disk before the service runs, so that the next start knows of the interruption.
+ * - done: the result is on disk. The rail names the state: `delivered`, or `settling` where the money still has to move.
+ * - over: the money is the operator's (a receipt is owed, or a transfer was seen), or it was given back.
  *
- * {@link carry} puts the steps in order, and so says what is durable before what. A prepaid rail can skip the wait in {@link judge},
- * and settle without a transaction: the till asks for neither.
+ * The till writes the claim and then does the work. A rail with more to do implements {@link carry}.
  *
- * `judge` must not wait: what it counts holds until `carry`, which begins in the same step.
+ * `judge` is synchronous, and the claim's write begins in the same step: so no other call is judged in between.
  */
 export interface Rail<Call extends TillCall, C extends StoredClaim, I extends Identity, A extends C = C> {
   /** How claims of this rail are stored. */
   readonly kind: ClaimKind<C>
-  /** How long a repeated call waits for work under way here; null: as long as the work takes. */
+  /** How long a repeated call waits for work under way here; null: until the work ends. */
   readonly joinMs: number | null
-  /** Whether writing `executing` is tried again while the store is away; false where the payment could run out meanwhile. */
+  /** Whether writing `executing` is tried again while the store is away; false where the payment could expire meanwhile. */
   readonly beginsPatiently: boolean
 
-  /** Which payment a call offers, and what it is compared by. */
+  /** The payment of a call, and what else is compared with claims. */
   identify(call: Call): I
-  /** A name that the payer gave the call may belong to another payment: its answer, or null. Absent: there are no names. */
+  /** If the name that the payer gave the call belongs to another payment: the answer. Else null. Absent: the rail has no names. */
   named?(order: Order<Call, I>, turn: number): Promise<Result<Settled<A>> | null>
-  /** How the payment stands, given its claim if there is one; `hasWaited` after a wait for it. */
+  /** How the payment stands, given its claim if there is one. `hasWaited`: it is judged again after a wait. */
   judge(order: Order<Call, I>, known: C | undefined, hasWaited: boolean): Verdict<C, A>
-  /** Why a call may not wait for work under way with its payment, or null. */
+  /** Why a call may not wait for the work that is under way for its payment, or null. */
   mayJoin(held: Held<C, I>, order: Order<Call, I>): Fault | null
-  /** What a call is told whose work takes longer than it may wait. */
+  /** What a waiting call is told when its time is over. */
   underWay(order: Order<Call, I>): Fault
-  /** What a call is told of ended work; `replayed` where it was done for an earlier call. */
+  /** What the first call is told whose work ends later, or elsewhere. */
+  goesOn(claim: C): Fault
+  /** What a call is told of ended work. `replayed`: it was done for an earlier call. */
   answer(order: Order<Call, I>, ended: Result<C>, replayed: boolean): Result<Settled<A>>
 
-  /** Carries a claim from its first write to its end. Without an order it was taken up: its work begins again. */
-  carry(claim: C, steps: Steps<C>, order: Order<Call, I> | null): Promise<Ended<C>>
-  /** Whether work may begin: it may have waited for its turn, or for this node to start again. */
-  mayBegin(claim: C, task: Task): Gate
-  /** The claim as its work begins, for the first time or again. */
-  begun(claim: C, nowMs: number): C
-  /** The claim with its result, as JSON text. */
-  done(claim: C, json: string, nowMs: number): C
-  /** Hears that a result was written. */
-  earned?(claim: C): void
-  /** What became of work whose claim another replica moved meanwhile; absent: the payment is judged anew. */
+  /**
+   * Takes a claim from its first write to its end. A null `order` means that a start took the claim up, and its work begins again.
+   * Absent: the till writes the claim and does the work.
+   */
+  carry?(claim: C, steps: Steps<C>, order: Order<Call, I> | null): Promise<Ended<C>>
+  /** Whether work may begin. It may have waited for a place, or for a start of the node. */
+  mayBegin(claim: C, task: Task): Gate<C>
+  /** How work ended whose claim another replica has moved. Absent: the payment is judged again. */
   lost?(claim: C): Promise<Ended<C>>
   /** Hears how a service ended, for the limits of callers whose calls fail. */
   worked(task: Task, caller: Caller, outcome: Result<string>): void
-  /** Gives a payment back of which nothing is earned, and writes that down. */
-  giveBack(claim: C, cause: Fault): Promise<Ended<C>>
+  /** Writes the end of the work: a result as JSON text, or a fault, for which the payment is given back. */
+  end(claim: C, outcome: Result<string>): Promise<Ended<C>>
 
-  /** Takes note of a claim that is not over; whether its work is to be taken up. `isInHand`: the till is at it already. */
+  /** Notes an open claim; true if its work is to be taken up. `isInHand`: the till works on it already. */
   takeUp(claim: C, isInHand: boolean): boolean
-  /** Why interrupted work is not done again, or null. */
+  /** Why interrupted work is not done again; null if it is. */
   whyNotResumed(claim: C, definition: ServiceDefinition): Fault | null
-  /** What a start does before claims are taken up. */
+  /** Called at a start, before claims are taken up. */
   starting?(): Promise<void>
-  /** What a start does afterwards. */
+  /** Called at a start, after claims are taken up. */
   started?(): Promise<void>
-  /** Leaves to other replicas what they have taken over. */
+  /** Lets go of claims that other replicas have taken over. */
   forget(): void
-  /** Begins nothing more; resolves when what is under way is over. */
+  /** Begins no more work; resolves when all work has ended. */
   stop(): Promise<unknown>
 
   /** Hears that an answer was handed over to the end. */
   delivered(claim: A): Promise<void>
-  /** Hears what each call came to. */
+  /** Hears the outcome of each call. */
   counted?(outcome: Result<Settled<A>>): void
 }

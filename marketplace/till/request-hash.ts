@@ -3,7 +3,7 @@ import { concat } from '../../consensus/primitives/bytes.ts'
 import type { AgentId, Hash, ServiceId } from '../../consensus/primitives/ids.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
 
-/** Binds a payment to a call on this side: service and request text. */
+/** Hash of service and request text: it binds a payment to a call in the seller's claim. */
 export function requestHash(serviceId: ServiceId, request: string): Hash {
   return taggedHashHex('request', shortText(serviceId), encodeText(request))
 }
@@ -17,7 +17,7 @@ export function requestCommitment(
   return taggedHashHex('requestCommitment', secret, shortText(agentId), shortText(serviceId), encodeText(request))
 }
 
-/** A text below 256 bytes behind its length. */
+/** A text of less than 256 bytes, after a byte with its length. */
 function shortText(value: string): Uint8Array {
   const bytes = encodeText(value)
   return concat(Uint8Array.of(bytes.length), bytes)

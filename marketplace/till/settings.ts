@@ -1,4 +1,4 @@
-/** Confirmations that a sum of calls in one block wants. */
+/** Confirmations that the calls of one block need, by their sum. */
 export interface ConfirmationStep {
   /** Exclusive bound of the sum, in millionths of a dollar. */
   readonly belowUsdMicros: bigint
@@ -16,7 +16,7 @@ export interface PriceBounds {
 /** What an operator sets about the market. */
 export interface MarketSettings extends PriceBounds {
   readonly confirmationSteps: readonly ConfirmationStep[]
-  /** Confirmations from the last step's bound on. */
+  /** Confirmations for sums at or above the last step's bound. */
   readonly confirmationsMax: number
   /** Longest wait for confirmations within one call. */
   readonly settleWaitMs: number
@@ -41,16 +41,16 @@ export const DEFAULT_MARKET_SETTINGS: MarketSettings = {
   nativeUsdMaxMicros: null,
 }
 
-/** Blocks between the end of the work and the deadline that are kept for the receipt. */
+/** Blocks before the deadline that are kept free for the receipt. */
 export const RECEIPT_MARGIN_BLOCKS = 40
 /** How far the base fee may rise while a transaction of the operator waits. */
 export const FEE_ROOM = 4n
-/** Times that the work of a payment is begun at most: what ends the node each time must not do so at every start. */
+/** Most times that the work of a payment is begun: work that kills the node must not do so at every start. */
 export const RUNS_MAX = 3
 /** Depth at which a receipt counts as final. */
 export const FINAL_DEPTH = 40
 
-/** Confirmations that a sum wants before it is trusted. */
+/** Confirmations that the calls of one block need for their sum. */
 export function confirmationsFor(sumUsdMicros: bigint, settings: MarketSettings): number {
   const step = settings.confirmationSteps.find(({ belowUsdMicros }) => sumUsdMicros < belowUsdMicros)
   return step?.confirmations ?? settings.confirmationsMax

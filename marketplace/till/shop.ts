@@ -1,6 +1,7 @@
 import { baseFeeAfter } from '../../consensus/block/base-fee.ts'
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { ACCOUNTS } from '../../consensus/ledger/account.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { Address, AgentId, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import type { AccountSigner } from '../../consensus/tx/sign.ts'
@@ -8,7 +9,7 @@ import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { AGENTS, type Agent, SERVICES, type Service } from '../ledger/agents.ts'
 import { capabilityNumber } from '../ledger/capabilities.ts'
 import type { ServiceContext, Shelf } from '../services/context.ts'
-import type { ServiceDefinition } from '../services/service.ts'
+import type { RequestText, ServiceDefinition } from '../services/service.ts'
 import { FEE_ROOM } from './settings.ts'
 
 /** What the market needs of a mempool. */
@@ -29,9 +30,9 @@ export interface Operator {
   readonly url: string | null
   readonly owner: Address
   readonly payout: Address
-  /** Signs receipts, and registrations where it is the owner too. */
+  /** Signs receipts; also registrations, if it is the owner. */
   readonly settler: AccountSigner & { readonly address: Address }
-  /** Settlers of other replicas, which the owner's node lists on chain beside its own; none unless given. */
+  /** Settlers of other replicas; the owner's node lists them on chain beside its own. */
   readonly otherSettlers?: readonly Address[]
 }
 
@@ -48,18 +49,18 @@ export type Availability =
   | {
       readonly available: false
       readonly reason: string
-      /** Settings that would change that; empty where none would. */
+      /** Settings that would make it available; empty where none would. */
       readonly requires: readonly string[]
       readonly service: Service | undefined
       readonly agent: Agent | undefined
     }
 
-/** Weight that one receipt entry can take at most: a transaction of its own. */
+/** Most weight that one receipt entry can take: that of a transaction with this entry alone. */
 const RECEIPT_WEIGHT = 5_000n
 /** Receipts that the settler must be able to pay for. */
 const RECEIPTS_AHEAD = 200n
 
-/** Judges whether offers can be sold: never quote what cannot be delivered. */
+/** Judges whether offers can be sold. What cannot be delivered must not be quoted. */
 export class Shop {
   readonly operator: Operator
   readonly #chain: Chain
@@ -93,12 +94,12 @@ export class Shop {
     return [...this.#offers.values()]
   }
 
-  /** Sells nothing as long as one of the given functions names a reason. A payment offered meanwhile is neither taken nor lost. */
+  /** Sells nothing while `reason` returns one. A payment that is offered meanwhile is neither taken nor lost. */
   closeWhile(reason: () => string | null): void {
     this.#closings.push(reason)
   }
 
-  /** Sells nothing any more. Callers come again after the restart. */
+  /** Closes for good. Callers come again after the restart. */
   close(reason: string): void {
     this.#ended = true
     this.#closings.unshift(() => reason)
@@ -160,6 +161,17 @@ export class Shop {
     return { available: true, agent: agent as Agent, service: service as Service, engine: readiness.engine }
   }
 
+  /**
+   * Why a call that is paid in coins is not served now, or null. The code `service/unavailable` means that the request is right: then
+   * a good payment is taken, and given back.
+   */
+  whyNotServed(offer: Offer, asked: RequestText): Fault | null {
+    const availability = this.availability(offer)
+    const unfit = asked.faultNow(this.#context)
+    if (availability.available || (unfit !== null && unfit.code !== 'service/unavailable')) return unfit
+    return fault('service/unavailable', { serviceId: offer.definition.serviceId, reason: availability.reason })
+  }
+
   #agentReason(agent: Agent | undefined): string | null {
     const { owner, payout, settler, agentId } = this.operator
     if (agent === undefined) return 'not published yet'
@@ -169,7 +181,7 @@ export class Shop {
     return null
   }
 
-  /** A market that could not post its receipts would take money it cannot earn. */
+  /** Without coins for receipts, the market would take money that it cannot earn. */
   #fundsReason(): string | null {
     const { head, ruleBook, database } = this.#chain
     const baseFee = baseFeeAfter(head.header, ruleBook.at(head.header.height + 1).block)

@@ -1,20 +1,20 @@
 import type { Timers } from '../../consensus/chain/ports.ts'
 import { ClaimsAway, type SharedClaims } from './claim-store.ts'
 
-/** How often it is looked whether there is something to take up. */
+/** Pause between two looks for claims to take up. */
 const LOOK_MS = 1_000
 
 /** A till over a shared store. */
 export interface ClaimWorker {
-  /** Takes up every claim of `open` that it does not have in hand. */
+  /** Takes up every open claim that it does not work on yet. */
   takeUp(): Promise<void>
-  /** Forgets what it thought its own: others have it now. */
+  /** Lets go of its claims: other replicas have taken them over. */
   forget(): void
 }
 
 /**
- * Sees to the claims of a store that replicas share: takes up what a dead replica left, and lets go of what others took
- * while this one was taken for dead. Until both are done nothing is sold or settled here.
+ * For tills over a store that replicas share: takes up the claims of a dead replica, and lets go of claims that others took while this
+ * replica was taken for dead. Until both are done, nothing is sold or settled here.
  */
 export class Takeover {
   readonly #shared: SharedClaims
@@ -28,7 +28,7 @@ export class Takeover {
   #looking: Promise<void> = Promise.resolve()
   #stopped = false
 
-  /** `onAway` hears when the store is found away, once until it is back. */
+  /** `onAway` is called once each time that the store goes away. */
   constructor(shared: SharedClaims, timers: Timers, onAway: (reason: string) => void = () => {}) {
     this.#onAway = onAway
     this.#shared = shared
@@ -45,12 +45,12 @@ export class Takeover {
       : 'this replica was taken for dead and finds out what is still its own'
   }
 
-  /** Adds a till whose claims are seen to. */
+  /** Adds a till. */
   join(worker: ClaimWorker): void {
     this.#workers.push(worker)
   }
 
-  /** Begins to look, again and again. */
+  /** Begins to look regularly. */
   start(): void {
     if (this.#stopped) return
     this.#cancel = this.#timers.after(LOOK_MS, () => {
@@ -58,7 +58,7 @@ export class Takeover {
     })
   }
 
-  /** Looks once, and takes up what there is; what cannot be read now is there at the next look. */
+  /** Looks once, and takes up what there is. If the store goes away meanwhile, the next look does it. */
   async look(): Promise<void> {
     const { awayBecause, arrivals, lapses } = this.#shared
     if (awayBecause !== null && !this.#isAway) this.#onAway(awayBecause)
@@ -75,7 +75,7 @@ export class Takeover {
     this.#lapses = lapses
   }
 
-  /** Looks no more, and waits for the look under way. */
+  /** Stops looking, and waits for the look under way. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancel?.()

@@ -2,7 +2,7 @@ import type { Chain } from '../../consensus/chain/chain.ts'
 import type { Clock, Timers } from '../../consensus/chain/ports.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import { readRequest } from '../services/service.ts'
+import { RequestText, readRequest } from '../services/service.ts'
 import { type ClaimStore, ClaimsAway, type StoredClaim, unlessAway } from './claim-store.ts'
 import { NO_CLIENT } from './failing-callers.ts'
 import type { Ended, Held, Identity, Order, Rail, Settled, Steps, Task, TillCall, Verdict } from './rail.ts'
@@ -24,34 +24,34 @@ export interface TillDependencies<C extends StoredClaim> {
   readonly onError: (error: unknown) => void
 }
 
-/** Work under way, and how it ends. */
+/** Work under way here, and its end. */
 interface Running<C, I> extends Held<C, I> {
   readonly ended: Promise<Ended<C>>
 }
 
-/** Work that begins later: how it is begun, and how its timer is ended where it has one. */
+/** Work that begins later. `cancel` ends its timer; null where it waits for a head. */
 interface Parked {
   readonly begin: () => void
   readonly cancel: (() => void) | null
 }
 
-/** How often work elsewhere, and a head that is passed through, are looked at. */
+/** Pause between two looks at work elsewhere, or at a reorganisation under way. */
 const POLL_MS = 100
-/** Looks at one payment within one call. A claim moves on at most this often before the call is told to come again. */
+/** Looks at one payment within one call. If its claim has moved each time, the call is told to come again. */
 const TURNS_MAX = 5
-/** How long a write is tried while the store is away, and how often. */
+/** How long a write is tried again while the store is away, and the pause between two tries. */
 const TRY_MS = 30_000
 const RETRY_MS = 250
 
 /**
- * The one state machine of a paid call, whatever it is paid with. A payment is judged by its rail and bound to the request by a
- * stored claim; the work is done once; every repeat of the call gets the same answer. See {@link Rail} for the states.
+ * The one state machine of a paid call, whatever it is paid with. The rail judges the payment. A stored claim binds it to the request.
+ * The work is done once, and every repeat of the call gets the same answer. See {@link Rail} for the states.
  */
 export class Till<Call extends TillCall, C extends StoredClaim, I extends Identity, A extends C = C> {
   readonly #deps: TillDependencies<C>
   readonly #rail: Rail<Call, C, I, A>
   readonly #running = new Map<string, Running<C, I>>()
-  /** Claims whose work begins at a later head, and how it is begun. */
+  /** Work that begins at a later head or time, by the id of its payment. */
   readonly #parked = new Map<string, Parked>()
   readonly #room: WaitingRoom
   #stopped = false
@@ -72,12 +72,12 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return this.#running.size
   }
 
-  /** Whether nothing new begins any more. */
+  /** Whether no new work begins. */
   get isStopped(): boolean {
     return this.#stopped
   }
 
-  /** Whether the store may be closed: nothing is written any more. */
+  /** Whether the till writes no more, so that the store may be closed. */
   get isAbandoned(): boolean {
     return this.#abandoned
   }
@@ -87,7 +87,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return this.#running.has(id)
   }
 
-  /** Answers a paid call. What of the payment a fault has used is said by the rail that returns it. */
+  /** Answers a paid call. Each rail says which of its faults leave the payment unused. */
   async settle(call: Call): Promise<Result<Settled<A>>> {
     const outcome = await unlessAway(() => this.#settle(call))
     this.#rail.counted?.(outcome)
@@ -120,7 +120,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     }
   }
 
-  /** Lets go of everything that is not running: other replicas have it. What runs finds out when it is written. */
+  /** Lets go of all claims that are not running: other replicas have them. Work that runs finds out at its next write. */
   forget(): void {
     for (const { cancel } of this.#parked.values()) cancel?.()
     this.#parked.clear()
@@ -135,19 +135,19 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     await Promise.allSettled([stopped, ...[...this.#running.values()].map(({ ended }) => ended)])
   }
 
-  /** Work that is still under way writes nothing any more; the next start takes it up. Call before the store closes. */
+  /** Ends all writing. The next start takes up what is still under way. Call before the store closes. */
   abandon(): void {
     this.#abandoned = true
   }
 
-  /** Has calls that wait look again. */
+  /** Wakes the calls that wait, to look again. */
   wake(): void {
     this.#room.wake()
   }
 
   /**
-   * Moves a claim on if it still is in the state given, and keeps at it while the store is away: finished work must not be lost. A
-   * write whose answer was lost counts if the store holds exactly what was written. False where the claim moved otherwise.
+   * Moves a claim on if it is still in the given state. Tries again while the store is away, since finished work must not be lost. If
+   * the answer to a write is lost, the write counts when the store holds exactly that claim. False where the claim moved otherwise.
    */
   async advance(from: C['state'], next: C): Promise<boolean> {
     const { store, clock } = this.#deps
@@ -164,7 +164,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return false
   }
 
-  /** Tells of an error that no caller hears. A store that is away will be back, and its open claims are taken up then. */
+  /** Reports an error that no caller hears, except that the store is away: its open claims are taken up when it is back. */
   tellError(error: unknown): void {
     if (!this.#abandoned && !(error instanceof ClaimsAway)) this.#deps.onError(error)
   }
@@ -173,11 +173,11 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     const { serviceId, request } = call
     const offer = this.#deps.shop.offer(serviceId)
     if (offer === undefined) return fail(fault('service/not-found', { serviceId }))
-    const input = readRequest(offer.definition, request)
-    // Half a surrogate pair has no bytes to hash. Any other wrong request may still repeat a call that is known.
-    if (!input.ok && !request.isWellFormed()) return input
-    const order = { call, offer, input, identity: this.#rail.identify(call) }
-    // The store may be closed once the till is abandoned.
+    // A lone surrogate has no bytes to hash. Any other wrong request may still repeat a known call.
+    const asked = new RequestText(offer.definition, request)
+    if (!request.isWellFormed() && !asked.input.ok) return asked.input
+    const order = { call, offer, asked, identity: this.#rail.identify(call) }
+    // Once the till is abandoned, the store may be closed.
     for (let turn = 0; turn < TURNS_MAX && !this.#abandoned; turn++) {
       const outcome = (await this.#rail.named?.(order, turn)) ?? (await this.#turn(order))
       if (outcome !== null) return outcome
@@ -185,7 +185,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return fail(this.#rail.underWay(order))
   }
 
-  /** One look at how the payment stands, and what follows; null where it has moved on meanwhile. */
+  /** Looks once at how the payment stands, and acts on it. Null where it has changed meanwhile. */
   async #turn(order: Order<Call, I>): Promise<Result<Settled<A>> | null> {
     const { id } = order.identity
     const running = this.#running.get(id)
@@ -195,7 +195,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     const verdict = now.is === 'wait' ? await this.#awaitPayment(order, now) : now
     switch (verdict.is) {
       case 'take':
-        return this.#take(order, verdict.claim, known)
+        return this.#take(order, verdict, known)
       case 'elsewhere':
         return this.#awaitElsewhere(order, verdict)
       case 'wait':
@@ -214,7 +214,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     const { clock } = this.#deps
     const { joinMs } = this.#rail
     const untilMs = clock.now() + (joinMs ?? 0)
-    // The room is woken by heads and by other calls that end: no reason to give up on this one.
+    // New heads and other calls that end wake the room too: then this call waits on.
     const late = async (stay: Stay): Promise<'late'> => {
       while (clock.now() < untilMs && !this.#stopped && (await stay(untilMs - clock.now())));
       return 'late'
@@ -226,7 +226,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return waited.is === null ? null : this.#rail.answer(order, waited.is, true)
   }
 
-  /** Judges a payment again at each head, as long as that can help and there is room to wait. */
+  /** Judges a payment again at each head, while it may become good, time is left, and there is room to wait. */
   async #awaitPayment(order: Order<Call, I>, now: Verdict<C, A>): Promise<Verdict<C, A>> {
     const { settings, clock } = this.#deps
     const untilMs = clock.now() + settings.settleWaitMs
@@ -239,7 +239,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return later ?? now
   }
 
-  /** Waits until a claim has moved that is worked on elsewhere, or until its work comes here. */
+  /** Waits until a claim that is worked on elsewhere has moved, or until its work comes here. */
   async #awaitElsewhere(
     order: Order<Call, I>,
     { waitMs, hasMoved, why }: Extract<Verdict<C, A>, { is: 'elsewhere' }>,
@@ -255,25 +255,48 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return moved === true ? null : fail(why())
   }
 
-  /** Runs something that waits for a payment; null if there is no room for it, or none any more. */
+  /** Runs `work`, which waits for a payment. Null if there is no place for it, or if it loses its place. */
   #waiting<T>({ identity: { id }, call }: Order<Call, I>, work: (stay: Stay) => Promise<T>): Promise<T | null> {
     return this.#room.run({ paymentId: id, from: call.from }, work)
   }
 
   /** Claims a payment and does the work; the call that claims it first does it. */
-  async #take(order: Order<Call, I>, claim: C, known: C | undefined): Promise<Result<Settled<A>> | null> {
+  async #take(
+    order: Order<Call, I>,
+    { claim, cause = null }: Extract<Verdict<C, A>, { is: 'take' }>,
+    known: C | undefined,
+  ): Promise<Result<Settled<A>> | null> {
     const { store } = this.#deps
-    const { identity, offer, input, call } = order
+    const { identity, offer, asked, call } = order
     const { definition } = offer
+    const { input } = asked
     const reason = 'the node is stopping'
     if (this.#stopped) return fail(fault('service/unavailable', { serviceId: call.serviceId, reason }))
     if (this.#running.has(identity.id)) return null
     const task = { definition, input: input.ok ? input.value : undefined, client: call.from ?? NO_CLIENT }
     const write = async (): Promise<boolean> =>
       known === undefined ? (await store.claim(claim)) === null : store.advance(known.state, claim)
-    const steps = { claim: write, work: () => this.#inPlace(claim, task) }
-    const ended = await this.#track({ claim, identity }, () => this.#rail.carry(claim, steps, order))
-    return ended === null ? null : this.#rail.answer(order, ended, false)
+    const work = (): Promise<Ended<C>> =>
+      cause === null ? this.#inPlace(claim, task) : this.#rail.end(claim, fail(cause))
+    const ended = await this.#track({ claim, identity }, () => this.#carry(claim, { claim: write, work }, order))
+    if (ended?.ok !== true) return ended
+    // If another replica ended it, its result may be deleted already: then the rail says what the caller hears.
+    const isKept = ended.value.result !== null
+    return isKept ? ok({ claim: ended.value as A, replayed: false }) : this.#rail.answer(order, ended, false)
+  }
+
+  /** Writes a claim, and then does its work. */
+  async #carry(claim: C, steps: Steps<C>, order: Order<Call, I> | null): Promise<Ended<C>> {
+    if (this.#rail.carry !== undefined) return this.#rail.carry(claim, steps, order)
+    let isClaimed = false
+    try {
+      isClaimed = await steps.claim()
+      return isClaimed ? await steps.work() : null
+    } catch (error) {
+      if (!(error instanceof ClaimsAway)) throw error
+      // A written claim stays open in the store, and is taken up when the store is back.
+      return fail(isClaimed ? this.#rail.goesOn(claim) : error.fault)
+    }
   }
 
   #track(held: Held<C, I>, work: () => Promise<Ended<C>>): Promise<Ended<C>> {
@@ -298,30 +321,25 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
 
   async #work(claim: C, task: Task): Promise<Ended<C>> {
     const { chain } = this.#deps
-    // A head that is passed through on the way to another one says nothing of a payment.
+    // During a reorganisation the state of a payment is not known.
     while (chain.moving && !this.#stopped) await this.#room.pause(POLL_MS)
     const gate = this.#rail.mayBegin(claim, task)
-    if (gate.is === 'refused') return this.#rail.giveBack(claim, gate.cause)
-    if (gate.is === 'open') return this.#execute(claim, task)
+    if (gate.is === 'refused') return this.#rail.end(claim, fail(gate.cause))
+    if (gate.is === 'open') return this.#execute(claim, gate.begun, task)
     if (!this.#stopped) this.#park(claim, task, gate.ms)
-    return fail(gate.why)
+    return fail(this.#rail.goesOn(claim))
   }
 
-  async #execute(claim: C, task: Task): Promise<Ended<C>> {
-    const { shop, store, workshop, clock } = this.#deps
+  async #execute(claim: C, begun: C, task: Task): Promise<Ended<C>> {
+    const { shop, store, workshop } = this.#deps
     const rail = this.#rail
-    // Work that got its place only now is left to the next start.
+    // The next start does it.
     if (this.#abandoned) return null
-    const begun = rail.begun(claim, clock.now())
     const isOurs = rail.beginsPatiently ? this.advance(claim.state, begun) : store.advance(claim.state, begun)
     if (!(await isOurs)) return rail.lost?.(claim) ?? null
     const outcome = await workshop.run(task.definition, task.input, shop.context)
     rail.worked(task, { payer: rail.kind.paidFor(claim).payer ?? '', client: task.client }, outcome)
-    if (!outcome.ok) return rail.giveBack(begun, outcome.fault)
-    const done = rail.done(begun, outcome.value, clock.now())
-    if (!(await this.advance(begun.state, done))) return rail.lost?.(claim) ?? null
-    rail.earned?.(done)
-    return ok(done)
+    return rail.end(begun, outcome)
   }
 
   /** Begins the work of a claim at the next head, or after a time where one is given. */
@@ -341,7 +359,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
   /** Begins the work of a claim that is in the store. */
   #begin(claim: C, task: Task): void {
     const steps: Steps<C> = { claim: async () => true, work: () => this.#inPlace(claim, task) }
-    this.#background(claim, () => this.#rail.carry(claim, steps, null))
+    this.#background(claim, () => this.#carry(claim, steps, null))
   }
 
   /** Work that a crash interrupted is done again where that does no harm; otherwise the payment is given back. */
@@ -352,6 +370,6 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     const isReadable = definition !== undefined && input?.ok === true
     const cause = isReadable ? this.#rail.whyNotResumed(claim, definition) : fault('service/interrupted', { serviceId })
     if (cause === null && isReadable) this.#begin(claim, { definition, input: input.value, client: NO_CLIENT })
-    else if (cause !== null) this.#background(claim, () => this.#rail.giveBack(claim, cause))
+    else if (cause !== null) this.#background(claim, () => this.#rail.end(claim, fail(cause)))
   }
 }

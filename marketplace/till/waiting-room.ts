@@ -2,13 +2,13 @@ import type { Timers } from '../../consensus/chain/ports.ts'
 import { type Holder, heldTooMany } from '../../consensus/primitives/fair-share.ts'
 
 /**
- * Calls that may wait at once. Waiting costs a caller nothing and holds a request open. Beyond this number, the caller with the most
- * waiting calls is answered at once, and told when to ask again.
+ * Calls that may wait at once. Waiting costs a caller nothing and holds a request open. If more come, a call of the client with the most
+ * waiting calls is answered at once, and told to come again.
  */
 export const WAITING_MAX = 256
 /** Of these, for one payment. */
 export const WAITING_PER_PAYMENT_MAX = 64
-/** Callers whose address is not known count as one. */
+/** Clients whose address is not known count as one. */
 const UNTOLD: Holder = { network: '', address: '' }
 
 /** What a call waits for, and the client that sent it. */
@@ -17,7 +17,7 @@ export interface Waiting {
   readonly from: Holder | undefined
 }
 
-/** Waits as {@link WaitingRoom.pause} does; whether the call still has its place. */
+/** Waits like {@link WaitingRoom.pause}. Resolves with whether the call still has its place. */
 export type Stay = (ms: number) => Promise<boolean>
 
 interface Guest {
@@ -26,7 +26,7 @@ interface Guest {
   readonly leave: () => void
 }
 
-/** Calls that wait for the chain or for another call's work. If all places are taken, the client with the most calls loses its last one. */
+/** Calls that wait for the chain or for another call's work. If all places are taken, the client with the most calls loses its last place. */
 export class WaitingRoom {
   readonly #timers: Timers
   readonly #guests = new Set<Guest>()
@@ -36,7 +36,7 @@ export class WaitingRoom {
     this.#timers = timers
   }
 
-  /** Runs work that waits for a payment; null if there is no room for it, or none any more. */
+  /** Runs `work`, which waits for a payment. Null if there is no place for it, or if it loses its place. */
   async run<T>({ paymentId, from = UNTOLD }: Waiting, work: (stay: Stay) => Promise<T>): Promise<T | null> {
     if (!this.#makesRoom(paymentId, from)) return null
     const lost = Promise.withResolvers<null>()

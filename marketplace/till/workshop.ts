@@ -7,22 +7,21 @@ import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
 import type { ServiceContext } from '../services/context.ts'
 import { checkRequest, type ServiceDefinition } from '../services/service.ts'
+import { addTo, ClientTally } from './client-counts.ts'
 import { type Caller, FailingCallers, isCausedOutside } from './failing-callers.ts'
-import { WorkSlots } from './work-slots.ts'
 
-/** How long a service may take, and whether an address of the caller's choice decides that. */
+/** How long a service may take, and whether it depends on an address of the caller's choice. */
 type ServicePace = Pick<ServiceDefinition, 'timeoutMs' | 'reachesOut'>
 
-/** Time limits up to which a service takes a moment, and up to which it takes a while; models take longer. */
+/** Bounds of the time limit for the first two groups of places. Models are in the third. */
 const MOMENT_MS_MAX = 5_000
 const WHILE_MS_MAX = 30_000
 /** The caller of work that is not paid for. */
 const OPERATOR: Caller = { payer: 'operator', client: { address: 'operator', network: 'operator' } }
 
 /**
- * Where services run, whichever way they were paid: so many at once, and what a head alone decides only once for each head.
- * Services have places by how long they may take: a minute with a model, or a stranger's page that never ends, must not hold up
- * what takes a moment.
+ * Where services run, for all rails. Places are grouped by how long a service may take: a minute with a model, or a stranger's page that
+ * never ends, must not delay a service that takes a moment. A result that depends on the head alone is computed once for each head.
  */
 export class Workshop {
   readonly #moment: WorkSlots
@@ -42,14 +41,14 @@ export class Workshop {
     this.#long = slots()
   }
 
-  /** Does something for a service in one of its places for work, as soon as the caller gets one; without a caller, the operator. */
+  /** Does work for a service as soon as the caller gets one of its places. Without a caller it is the operator's work. */
   inPlace<T>(definition: ServicePace, work: () => Promise<T>, caller: Caller = OPERATOR): Promise<T> {
     return this.#slotsOf(definition).run(work, caller)
   }
 
   /**
-   * Notes what came of a call that was paid before its work. A caller whose calls fail at what they were to reach goes behind all others
-   * for a while: it gets its money back each time, and has held a place up.
+   * Notes how a call ended that was paid before its work. A caller whose calls fail at the address that they name goes behind all others
+   * for a while: it gets its money back each time, and has held a place.
    */
   ended(definition: ServiceDefinition, caller: Caller, outcome: Result<string>): void {
     if (outcome.ok) this.#failing.good(caller)
@@ -62,7 +61,7 @@ export class Workshop {
     return reachesOut === true ? this.#strangers : this.#while
   }
 
-  /** Runs a service on an input; the result is JSON text, and a fault means that nothing was earned. Call in a place. */
+  /** Runs a service on an input. The result is JSON text; a fault means that nothing was earned. Call it inside {@link inPlace}. */
   run(definition: ServiceDefinition, input: unknown, context: ServiceContext): Promise<Result<string>> {
     return this.#results.run(definition, input, () => runService(definition, input, context))
   }
@@ -72,8 +71,8 @@ type Checker = { Check(value: unknown): boolean }
 const CHECKERS = new WeakMap<object, Checker>()
 
 /**
- * Runs a service under its deadline and checks what comes back against its schema and size. The result is JSON text, as
- * it will be stored, hashed and sent. Whatever goes wrong is a fault that means: refund.
+ * Runs a service under its deadline and checks the result against its schema and size. The result is JSON text, as it will be
+ * stored, hashed and sent. Every fault means a refund.
  */
 export async function runService(
   definition: ServiceDefinition,
@@ -135,7 +134,7 @@ export async function tryOut(
   return runService(definition, input.value, context)
 }
 
-/** Maximum kept results; each has at most some hundred kilobytes. */
+/** Maximum number of kept results; each has at most some hundred kilobytes. */
 export const RESULTS_KEPT_MAX = 128
 
 /**
@@ -156,7 +155,7 @@ export class ResultCache {
     const known = this.#results.get(key)
     if (known !== undefined) return known
     const running = work().then((result) => {
-      // Another head may have begun another piece of work under the same key.
+      // After a new head another run may be kept under this key.
       if (!result.ok && this.#results.get(key) === running) this.#results.delete(key)
       return result
     })
@@ -167,4 +166,125 @@ export class ResultCache {
 
 function keyOf({ serviceId }: ServiceDefinition, input: unknown): string {
   return `${serviceId} ${JSON.stringify(input, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))}`
+}
+
+/** Services of one group that run at once. More would make each other late, and a late service is a refund. */
+const WORK_AT_ONCE = 16
+
+interface Waiter {
+  readonly caller: Caller
+  readonly start: () => void
+  readonly refuse: () => void
+}
+
+/** Settings of places for work. */
+export interface WorkSlotsParts {
+  /** Number of places. */
+  readonly atOnce?: number
+  /** Called each time that a place is free; tells which callers go behind all others. */
+  readonly goesLast?: () => (caller: Caller) => boolean
+}
+
+/**
+ * Places for work. A free place goes to the client that holds the fewest places, then to the payer with the fewest, then to the first
+ * call. So a client with a hundred calls delays only itself. Clients count before payers, because a client can make any number of payers.
+ */
+export class WorkSlots {
+  #free: number
+  readonly #queue: Waiter[] = []
+  readonly #ofClients = new ClientTally()
+  readonly #ofPayers = new Map<string, number>()
+  readonly #goesLast: () => (caller: Caller) => boolean
+
+  constructor({ atOnce = WORK_AT_ONCE, goesLast = () => () => false }: WorkSlotsParts = {}) {
+    this.#free = atOnce
+    this.#goesLast = goesLast
+  }
+
+  /** Runs work as soon as the caller gets a place. */
+  run<T>(work: () => Promise<T>, caller: Caller | string = ''): Promise<T> {
+    return this.runUnlessFull(work, caller, Number.POSITIVE_INFINITY) as Promise<T>
+  }
+
+  /** Like {@link run}, but at most `waitingMax` calls wait. Null if it is refused: the client with the most waiting calls makes room. */
+  async runUnlessFull<T>(work: () => Promise<T>, who: Caller | string, waitingMax: number): Promise<T | null> {
+    const caller = typeof who === 'string' ? named(who) : who
+    if (this.#free > 0) {
+      this.#free -= 1
+      this.#count(caller, 1)
+    } else if (!(await this.#turn(caller, waitingMax))) return null
+    try {
+      return await work()
+    } finally {
+      this.#count(caller, -1)
+      this.#pass()
+    }
+  }
+
+  /** Waits for a place; false if it is refused. */
+  async #turn(caller: Caller, waitingMax: number): Promise<boolean> {
+    if (this.#queue.length >= waitingMax && !this.#makeRoom(caller)) return false
+    return new Promise((resolve) => {
+      this.#queue.push({ caller, start: () => resolve(true), refuse: () => resolve(false) })
+    })
+  }
+
+  /** Refuses the last call of the client with the most waiting calls, if these are more than the new call's client would have. */
+  #makeRoom({ client }: Caller): boolean {
+    const groups = Map.groupBy(this.#queue, ({ caller }) => caller.client.address)
+    const own = groups.get(client.address)?.length ?? 0
+    const most = [...groups.values()].reduce((one, other) => (other.length > one.length ? other : one), [])
+    if (most.length <= own + 1) return false
+    const last = most.at(-1) as Waiter
+    this.#queue.splice(this.#queue.indexOf(last), 1)
+    last.refuse()
+    return true
+  }
+
+  #count({ payer, client }: Caller, more: 1 | -1): void {
+    addTo(this.#ofPayers, payer, more)
+    this.#ofClients.add(client, more)
+  }
+
+  #pass(): void {
+    const next = this.#next()
+    if (next === undefined) {
+      this.#free += 1
+      return
+    }
+    this.#queue.splice(this.#queue.indexOf(next), 1)
+    this.#count(next.caller, 1)
+    next.start()
+  }
+
+  #next(): Waiter | undefined {
+    const goesLast = this.#goesLast()
+    let next: Waiter | undefined
+    let least: Rank = []
+    for (const waiter of this.#queue) {
+      const { caller } = waiter
+      const rank = [
+        goesLast(caller) ? 1 : 0,
+        this.#ofClients.shareOf(caller.client),
+        this.#ofPayers.get(caller.payer) ?? 0,
+      ]
+      if (next !== undefined && !isBefore(rank, least)) continue
+      next = waiter
+      least = rank
+    }
+    return next
+  }
+}
+
+/** Compared figure by figure: the first that differs decides, and the smaller one comes first. */
+type Rank = readonly number[]
+
+function isBefore(one: Rank, other: Rank): boolean {
+  const at = one.findIndex((figure, index) => figure !== other[index])
+  return at >= 0 && (one[at] as number) < (other[at] as number)
+}
+
+/** A caller of whom only one name is known. */
+function named(name: string): Caller {
+  return { payer: name, client: { address: name, network: name } }
 }

@@ -1,4 +1,5 @@
 import { fault } from '../../consensus/primitives/fault.ts'
+import { fieldsOf } from '../../consensus/primitives/fields.ts'
 import { nativeNetwork } from '../cashier/options.ts'
 import type { REQUEST_STATUS } from '../contract/market.ts'
 import type { Static } from '../contract/schema.ts'
@@ -10,7 +11,7 @@ import { A2aRefusal, invalidParams, refusalOf } from './errors.ts'
 import { answerQuestion } from './questions.ts'
 import type { A2aPlace } from './sayings.ts'
 import { type AgentTask, type TaskState, tasksOf } from './tasks.ts'
-import { type A2aVersion, fieldsOf, messageJson, readMessage, type ShownTask, taskJson } from './wire.ts'
+import { type A2aVersion, messageJson, readMessage, type ShownTask, taskJson } from './wire.ts'
 
 /** A result, and what is to be called once it was handed over. */
 interface Done {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { fieldsOf } from '../../consensus/primitives/fields.ts'
 import { moment } from '../json/chain-json.ts'
 import type { AgentTask, Said, TaskState } from './tasks.ts'
 
@@ -22,8 +23,6 @@ export interface AgentMessage {
 export type ShownTask = Pick<AgentTask, 'id' | 'contextId' | 'state' | 'says' | 'changedMs' | 'paymentId'> & {
   readonly artifact: { readonly text: string } | null
 }
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** Parts of a message. */
 export const PARTS_MAX = 20
@@ -51,11 +50,6 @@ export function readMessage(params: unknown): AgentMessage | string {
     metadata: fieldsOf(metadata),
     isHasty: returnImmediately === true || blocking === false,
   }
-}
-
-/** Members of an object; none of anything else. */
-export function fieldsOf(value: unknown): Fields {
-  return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Fields) : {}
 }
 
 function textOf(value: unknown): string | null {

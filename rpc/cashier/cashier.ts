@@ -1,48 +1,67 @@
+import type { ChainReader } from '../../consensus/chain/reader.ts'
+import { merkleProof, TRANSACTION_TREE } from '../../consensus/crypto/merkle.ts'
+import { fromHex, isHex, toHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import type { Holder } from '../../consensus/primitives/fair-share.ts'
-import type { Fault } from '../../consensus/primitives/fault.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
+import { fieldsOf } from '../../consensus/primitives/fields.ts'
+import type { TxId } from '../../consensus/primitives/ids.ts'
+import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { closureOf, endText } from '../../marketplace/ledger/closures.ts'
+import { ESCROWS, type Escrow } from '../../marketplace/ledger/escrow.ts'
+import type { StableIn, StablePayment } from '../../marketplace/till/rails/dollar/claim.ts'
+import { readStablePayment } from '../../marketplace/till/rails/dollar/payment.ts'
+import { type StableTerms, stableDollars } from '../../marketplace/till/rails/dollar/terms.ts'
+import type { Claim } from '../../marketplace/till/rails/native/claim.ts'
 import type { Offer } from '../../marketplace/till/shop.ts'
 import { httpFault } from '../contract/http-faults.ts'
+import { addressKey, holderOf } from '../edge/client-key.ts'
+import { addressText, coinNumber, merkleProofToJson, moment } from '../json/chain-json.ts'
 import { refundOf } from '../market/requests.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
-import { nativeNetwork } from './options.ts'
-import type { OfferedPayment } from './payments.ts'
-import { nativeReceipt, stableReceipt } from './receipts.ts'
-import { tellPayment } from './unused.ts'
+import type { PlainAnswer, RequestOf } from '../server/answer.ts'
+import { errorBody, errorHeaders } from '../server/faults.ts'
+import { NATIVE_SCHEME, nativeNetwork, STABLE_SCHEME } from './options.ts'
+import { type QuoteAnswer, quoteBook } from './quotes.ts'
 
-/** A paid call, however it came: over HTTP, MCP or A2A. */
+/** A payment that came with a call, on one of the rails. */
+export type OfferedPayment =
+  | { readonly rail: 'native'; readonly txId: TxId; readonly secret: Uint8Array | null }
+  | { readonly rail: 'stable'; readonly payment: StablePayment }
+
+/** A paid call from any door: HTTP, MCP or A2A. */
 export interface PaidCallRequest {
   readonly offer: Offer
   readonly request: string
   readonly payment: OfferedPayment
-  /** What makes a repeat the caller's own; null without. */
+  /** Shows that a repeat comes from the same caller; null without one. */
   readonly idempotencyKey: string | null
-  /** Who sent it, as limits by address count it. */
+  /** The client that sent it, for limits by address. */
   readonly client: Holder
 }
 
-/** How a payment went: what the settlement headers of both generations and of MCP say. */
+/** Outcome of a payment, for the settlement headers of both generations and for MCP. */
 export interface Settlement {
   readonly success: boolean
   readonly transaction: string
-  /** In the words of the payment's generation. */
+  /** As the payment's generation of x402 spells it. */
   readonly network: string
   readonly payer: string
 }
 
-/** What came of a paid call. */
+/** The outcome of a paid call. */
 export type CallOutcome =
-  /** Done: result as JSON text, exactly as stored, hashed and named by the receipt. */
+  /** Done. The result is JSON text, exactly as stored and as hashed for the receipt. */
   | {
       readonly is: 'paid'
       readonly result: string
       readonly receipt: object
       readonly settlement: Settlement
       readonly replayed: boolean
-      /** To be called when the answer was handed over to the end. */
+      /** Must be called when the answer was handed over to the end. */
       readonly sent: () => void
     }
-  /** The service failed after the money was in escrow: it goes back on chain. */
+  /** The service failed. The money is in escrow and goes back on chain. */
   | {
       readonly is: 'failed'
       readonly code: FaultCode
@@ -50,7 +69,7 @@ export type CallOutcome =
       readonly refund: object
       readonly replayed: boolean
     }
-  /** Refused. Nothing of the payment was used where `charged` is false; null: not known yet, or what it was used for is told. */
+  /** Refused. `charged` is false if nothing of the payment was used; null if that is not known yet, or the fault tells its use. */
   | {
       readonly is: 'refused'
       readonly fault: Fault
@@ -58,7 +77,104 @@ export type CallOutcome =
       readonly settlement: Settlement | null
     }
 
-/** Carries a paid call out, or says why not. One payment runs one service once, whichever door it came through. */
+/** A plain call of a service over HTTP. */
+export interface CallPlace {
+  readonly node: NodeApi
+  readonly market: MarketApi
+  readonly offer: Offer
+  readonly request: CallRequest
+}
+
+/** A request of either route that calls services. */
+export type CallRequest = RequestOf<'call'> | RequestOf<'callService'>
+
+/** Carriers of a payment in HTTP, the newer generation first. */
+const PAYMENT_HEADERS = ['payment-signature', 'x-payment'] as const
+/** Standard base64 with padding, as the official clients write it. */
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const HEADER_CHARS_MAX = 16_384
+const IDEMPOTENCY_KEY_CHARS_MAX = 255
+const JSON_TYPE = 'application/json; charset=utf-8'
+const NO_STORE = { 'cache-control': 'no-store' }
+const RETRY_SECONDS = '1'
+
+/**
+ * Answers a plain call over HTTP: the result and its receipt if it came with a good payment. Without a payment, or with one that does not
+ * do, the answer is a 402 with the terms.
+ */
+export async function answerCall(place: CallPlace): Promise<PlainAnswer | Fault> {
+  const { node, market, offer, request } = place
+  const offered = paymentOf(place)
+  if (!offered.ok) return refused(place, offered.fault)
+  const { request: text } = request.body
+  if (offered.value === null) return quoted(quoteBook(node.chain, market).unpaid(offer, text, factsOf(request)))
+  const { 'idempotency-key': key = null } = request.headers
+  if (key !== null && (key === '' || key.length > IDEMPOTENCY_KEY_CHARS_MAX))
+    return fault('rpc/invalid-request', {
+      fields: [`the header idempotency-key must have 1 to ${IDEMPOTENCY_KEY_CHARS_MAX} characters`],
+    })
+  const client = holderOf(addressKey(request.address))
+  const paid = { offer, request: text ?? '', payment: offered.value, idempotencyKey: key, client }
+  return told(place, await carryOut(node, market, paid))
+}
+
+/** The payment of a plain call, in its body or its headers; null without one. */
+function paymentOf({ market, request }: CallPlace): Result<OfferedPayment | null> {
+  const { payment } = request.body
+  if (payment === undefined) return paymentInHeaders(request.headers, market)
+  const { txId, secret } = payment
+  return ok({ rail: 'native', txId: txId as TxId, secret: secret === undefined ? null : fromHex(secret) })
+}
+
+type Headers = Readonly<Record<string, string | undefined>>
+
+/** The payment in the headers of a call, null without one. Faults: `pay/unreadable`, `pay/no-offer`. */
+export function paymentInHeaders(headers: Headers, market: MarketApi): Result<OfferedPayment | null> {
+  const name = PAYMENT_HEADERS.find((header) => headers[header] !== undefined)
+  if (name === undefined) return ok(null)
+  const decoded = decodeHeader(name, headers[name] as string)
+  return decoded.ok ? readPayment(decoded.value, name, market) : decoded
+}
+
+/** Reads a decoded payment of either rail and generation; `where` names its place in the request. */
+export function readPayment(payment: unknown, where: string, { stable }: MarketApi): Result<OfferedPayment> {
+  const { scheme, accepted, payload } = fieldsOf(payment)
+  const named = scheme ?? fieldsOf(accepted).scheme
+  if (named === NATIVE_SCHEME) return readNativePayload(fieldsOf(payload), where)
+  if (named !== STABLE_SCHEME) return unreadable(where, `its scheme is neither ${NATIVE_SCHEME} nor ${STABLE_SCHEME}`)
+  if (stable === null)
+    return fail(fault('pay/no-offer', { field: 'scheme', got: STABLE_SCHEME, expected: NATIVE_SCHEME }))
+  const read = readStablePayment(payment, where, stable.terms)
+  return read.ok ? ok({ rail: 'stable', payment: read.value }) : read
+}
+
+/** Reads the payload of a native payment; `where` names its place in the request. Faults: `pay/unreadable`. */
+export function readNativePayload(
+  { txId, secret }: Readonly<Record<string, unknown>>,
+  where: string,
+): Result<Extract<OfferedPayment, { rail: 'native' }>> {
+  if (typeof txId !== 'string' || !isHex(txId, 32))
+    return unreadable(where, 'payload.txId must be 64 lower-case hex digits')
+  if (secret === undefined || secret === null) return ok({ rail: 'native', txId: txId as TxId, secret: null })
+  if (typeof secret !== 'string' || !isHex(secret, 32))
+    return unreadable(where, 'payload.secret must be 64 lower-case hex digits')
+  return ok({ rail: 'native', txId: txId as TxId, secret: fromHex(secret) })
+}
+
+function decodeHeader(name: string, value: string): Result<unknown> {
+  if (value.length > HEADER_CHARS_MAX || !BASE64.test(value)) return unreadable(name, 'it is not standard base64')
+  try {
+    return ok(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(value, 'base64'))))
+  } catch {
+    return unreadable(name, 'it is not base64 of JSON')
+  }
+}
+
+function unreadable(where: string, reason: string): Result<never> {
+  return fail(fault('pay/unreadable', { where, reason }))
+}
+
+/** Carries a paid call out, or says why not. One payment runs one service once, through whichever doors it comes. */
 export async function carryOut(node: NodeApi, market: MarketApi, call: PaidCallRequest): Promise<CallOutcome> {
   const { payment, offer } = call
   const outcome = await (payment.rail === 'native'
@@ -135,11 +251,196 @@ function isUncharged({ code }: Fault): boolean {
   return !MAYBE_CHARGED.has(code)
 }
 
+/** The receipt of a call paid in the native coin, with the proof that the payment is in its block. */
+function nativeReceipt(
+  chain: ChainReader,
+  claim: Claim & { state: 'delivered' },
+): { readonly caller: string } & Readonly<Record<string, unknown>> {
+  const { params } = chain.ruleBook
+  return {
+    serviceId: claim.serviceId,
+    caller: addressText(params.addressPrefix, claim.caller),
+    amount: coinNumber(BigInt(claim.amount), params.decimals),
+    txId: claim.txId,
+    rail: 'native',
+    asset: params.ticker,
+    amountBaseUnits: claim.amount,
+    resultHash: claim.resultHash,
+    requestHash: claim.requestHash,
+    durationMs: claim.durationMs,
+    completedAt: moment(claim.finishedAtMs),
+    ...paymentProof(chain, claim.txId),
+  }
+}
+
+/** The receipt of a call paid with an authorization: `txId` is the transaction of the other chain. */
+function stableReceipt({ asset, network }: StableTerms, claim: StableIn<'settled'>): object {
+  return {
+    serviceId: claim.serviceId,
+    caller: claim.payer,
+    amount: stableDollars(asset, BigInt(claim.amount)),
+    txId: claim.transaction,
+    rail: 'stable',
+    asset: asset.symbol,
+    amountBaseUnits: claim.amount,
+    network: network.word,
+    resultHash: claim.resultHash,
+    requestHash: claim.requestHash,
+    durationMs: claim.durationMs,
+    completedAt: moment(claim.settledAtMs),
+  }
+}
+
+/** The block of the payment, and the proof that it is in there. Empty while a reorganisation has taken it off the chain. */
+function paymentProof({ database }: ChainReader, txId: TxId): object {
+  const location = database.location(txId)
+  const blockId = location === undefined ? undefined : database.idAt(location.height)
+  const entry = blockId === undefined ? undefined : database.entry(blockId)
+  if (location === undefined || entry === undefined) return {}
+  const ids = database.transactionIds(entry.id)?.map(fromHex)
+  // The block was pruned, but its place is still known.
+  if (ids === undefined) return { blockHeight: location.height, blockHash: entry.id }
+  const proof = merkleProofToJson(merkleProof(TRANSACTION_TREE, ids, location.index))
+  return { blockHeight: location.height, blockHash: entry.id, proof: { header: toHex(entry.bytes), ...proof } }
+}
+
+function told(place: CallPlace, outcome: CallOutcome): PlainAnswer | Fault {
+  const { requestId } = place.request
+  switch (outcome.is) {
+    case 'paid': {
+      // The stored text is spliced in unchanged: the receipt's hash is of these bytes.
+      const content = `{"paid":true,"result":${outcome.result},"receipt":${JSON.stringify(outcome.receipt)}}`
+      const headers = {
+        'cache-control': 'private, no-store',
+        ...settlementHeaders(outcome.settlement),
+        ...replayHeader(outcome),
+      }
+      return { status: 200, content, contentType: JSON_TYPE, headers, sent: outcome.sent }
+    }
+    case 'failed': {
+      const { api, status } = httpFault(outcome.code)
+      const { message, refund } = outcome
+      const headers = { ...NO_STORE, ...replayHeader(outcome) }
+      return { status, json: { error: message, code: api, requestId, refund }, headers }
+    }
+    default:
+      return httpFault(outcome.fault.code).status === 402 ? refused(place, outcome.fault) : withheld(place, outcome)
+  }
+}
+
+function replayHeader({ replayed }: { readonly replayed: boolean }): Readonly<Record<string, string>> {
+  return replayed ? { 'idempotent-replay': 'true' } : {}
+}
+
+/** A refusal that a new quote would not mend, with what is known of the money. */
+function withheld(
+  { request: { requestId } }: CallPlace,
+  { fault: cause, charged, settlement }: Extract<CallOutcome, { is: 'refused' }>,
+): PlainAnswer | Fault {
+  if (charged === null && settlement === null) return cause
+  const headers = { ...NO_STORE, ...errorHeaders(cause), ...(settlement === null ? {} : settlementHeaders(settlement)) }
+  const body = errorBody(cause, { requestId, accept: '', path: '' })
+  return { status: httpFault(cause.code).status, json: { ...body, ...(charged === false && { charged }) }, headers }
+}
+
+/** Each generation reads the settlement in another header. */
+function settlementHeaders(settlement: Settlement): Readonly<Record<string, string>> {
+  const value = Buffer.from(JSON.stringify(settlement)).toString('base64')
+  return { 'x-payment-response': value, 'payment-response': value }
+}
+
+function refused({ node, market, offer, request }: CallPlace, cause: Fault): PlainAnswer {
+  const retry = httpFault(cause.code).retry ? { 'retry-after': RETRY_SECONDS } : {}
+  return quoted(quoteBook(node.chain, market).refused(offer, cause, factsOf(request)), retry)
+}
+
+function quoted({ body, header }: QuoteAnswer, headers: Readonly<Record<string, string>> = {}): PlainAnswer {
+  const all = { ...NO_STORE, 'payment-required': header, ...headers }
+  return { status: 402, content: body, contentType: JSON_TYPE, headers: all }
+}
+
+function factsOf({ requestId, baseUrl, query }: CallRequest) {
+  return { requestId, baseUrl, rail: query.rail }
+}
+
+/** The agent and the service of a call. */
+interface Meant {
+  readonly agentId: string
+  readonly serviceId: string
+}
+
+interface Retried extends Meant {
+  /** The request that the payment can be sent again with. */
+  readonly again: string
+}
+
+/** What becomes of a payment, in words. `deadline` is the height or the moment of its end, where it is known. */
+interface Prospect {
+  readonly refund: string
+  readonly deadline?: number | string
+}
+
+/** The request that an unused payment can be sent again with, by the code of the refusal. */
+const AGAIN: Readonly<Partial<Record<FaultCode, string>>> = {
+  'service/invalid-request': 'a corrected request',
+  'service/unavailable': 'the same request later',
+}
+
+/** The last second that a date can express. */
+const DATED_MAX = 253_402_300_799n
+
 /**
- * Whether another payment would help. Only then are terms given: a client that pays by itself would pay twice for a payment that
- * waits for its block, or that serves once the call is corrected: in how it is written, in its secret, or in its request.
+ * Completes the refusal of a paid call whose request is wrong or whose service is closed: nothing of the payment was used, and what
+ * becomes of it. Other refusals stay as they are.
  */
-export function wantsAnother({ code, detail }: Fault): boolean {
-  const { status, retry } = httpFault(code)
-  return status === 402 && !retry && code !== 'pay/unreadable' && detail.correctable !== true
+function tellPayment(node: NodeApi, cause: Fault, offered: OfferedPayment, meant: Meant): Fault {
+  const again = AGAIN[cause.code]
+  if (again === undefined) return cause
+  const isNative = offered.rail === 'native'
+  const payment = isNative ? offered.txId : offered.payment.authorization.nonce
+  const prospect = isNative
+    ? ofInvoke(node, offered.txId, { ...meant, again })
+    : ofAuthorization(offered.payment.authorization.validBefore, again, Date.now())
+  if (cause.code === 'service/invalid-request') return fault('pay/unused', { ...cause.detail, payment, ...prospect })
+  const reason = `${String(cause.detail.reason).replace(/\.$/, '')}. The payment ${payment} was not used. ${prospect.refund}`
+  return fault(cause.code, { ...cause.detail, ...prospect, reason, payment })
+}
+
+function ofAuthorization(validBefore: bigint, again: string, nowMs: number): Prospect {
+  const usable = `Nothing was charged. Where the authorization itself is good, it pays for ${again}`
+  if (validBefore > DATED_MAX) return { refund: `${usable}.` }
+  const endMs = Number(validBefore) * 1_000
+  if (endMs <= nowMs) return { refund: 'Nothing was charged, and the time of the authorization is over.' }
+  const deadline = moment(endMs)
+  return { refund: `${usable} until ${deadline}.`, deadline }
+}
+
+function ofInvoke({ chain, mempool }: NodeApi, txId: TxId, meant: Retried): Prospect {
+  const escrow = chain.database.get(ESCROWS, txId)
+  if (escrow !== undefined) return ofEscrow(chain, escrow, meant)
+  if (closureOf(chain.database, txId) !== undefined)
+    return { refund: `Its escrow is closed: ${endText(chain.database, txId)}.` }
+  const waiting = mempool.get(txId)?.body
+  if (waiting?.kind !== 'agent_invoke')
+    return { refund: 'This node knows no escrow of it; once it is mined, the chain refunds it at its deadline.' }
+  const { term } = waiting.payload
+  return { refund: `${use(waiting.payload, meant)} ${term} blocks after its own, which it waits for.` }
+}
+
+function ofEscrow({ head: { header }, ruleBook }: ChainReader, escrow: Escrow, meant: Retried): Prospect {
+  const { deadline } = escrow
+  const dueMs = header.timeMs + (deadline - header.height) * ruleBook.at(header.height).block.spacingMs
+  return { refund: `${use(escrow, meant)} at height ${deadline} (about ${moment(dueMs)}).`, deadline }
+}
+
+/** Tells what a payment can still be used for; the text ends before the height or time of its return. */
+function use(
+  { agentId, serviceId, requestCommitment }: Pick<Escrow, 'agentId' | 'serviceId' | 'requestCommitment'>,
+  meant: Retried,
+): string {
+  const isMeant = agentId === meant.agentId && serviceId === meant.serviceId
+  if (!isMeant) return `It pays for ${serviceId} of ${agentId} alone; unused, it is refunded on chain`
+  return requestCommitment === ZERO_HEX_32 || meant.again === AGAIN['service/unavailable']
+    ? `Send it again with ${meant.again}; unused, it is refunded on chain`
+    : 'It commits to one request: send it again with that one; unused, it is refunded on chain'
 }

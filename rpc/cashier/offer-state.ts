@@ -7,19 +7,19 @@ import { computeQuote, type NativeQuote } from '../../marketplace/till/rails/nat
 import type { Offer } from '../../marketplace/till/shop.ts'
 import type { MarketApi } from '../node/node-api.ts'
 
-/** How an offer stands on the native rail: its quote, which one that is not on chain yet has too, and why it cannot be sold, or null. */
+/** State of an offer on the native rail: its quote, also before it is on chain, and why it cannot be sold, or null. */
 export interface NativeState {
   readonly quote: NativeQuote | null
   readonly reason: string | null
 }
 
-/** How an offer stands on the stablecoin rail: units of the asset, and why it cannot be sold, or null. */
+/** State of an offer on the stablecoin rail: units of the asset, and why it cannot be sold, or null. */
 export interface StableState {
   readonly amount: bigint
   readonly reason: string | null
 }
 
-/** How an offer stands. It can be bought where it can be bought over one of the rails. */
+/** State of an offer. It can be bought if it can be bought over one of the rails. */
 export interface OfferState {
   readonly priceUsdMicros: bigint
   readonly native: NativeState
@@ -29,10 +29,10 @@ export interface OfferState {
   readonly reason: string | null
 }
 
-/** A head that is only passed through prices what no block on the way on need honour. */
+/** During a reorganisation the price of the head need not hold in the next block. */
 const PASSING = 'the node is moving to another branch of the chain; ask again in a moment'
 
-/** How an offer stands at the head. */
+/** The state of an offer at the head. */
 export function offerState(chain: Chain, market: MarketApi, offer: Offer): OfferState {
   const { shop, stable: rail } = market
   const { height } = chain.head.header

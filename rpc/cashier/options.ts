@@ -10,14 +10,14 @@ import { shortened } from '../json/shortened.ts'
 import type { MarketApi } from '../node/node-api.ts'
 import type { OfferState, StableState } from './offer-state.ts'
 
-/** Scheme of the native rail, as every document names it. */
+/** Scheme of the native rail. */
 export const NATIVE_SCHEME = 'native-x402'
 /** Scheme of the stablecoin rail. */
 export const STABLE_SCHEME = 'exact'
-/** Network of the native rail in generation 1, as the interface has it on every chain. */
+/** Network of the native rail in generation 1, the same on every chain. */
 export const NATIVE_NETWORK_WORD = 'mainnet'
 
-/** A way to pay; `stable` and `native` leave only the option of that rail, where there is one. */
+/** A rail, as the filter `rail` of a quote names it. */
 export type Rail = 'native' | 'stable'
 
 /** CAIP-2 name of the native rail's network. The genesis in `extra` tells the networks apart. */
@@ -25,7 +25,7 @@ export function nativeNetwork({ network }: Pick<ChainReader, 'network'>): string
   return `farthing:${network.chainId}`
 }
 
-/** A payment option in the form of both generations: of generation 1 for the body, of generation 2 for the header. */
+/** A payment option in the forms of both generations: generation 1 for the body, generation 2 for the header. */
 export interface PaymentOption {
   /** Whether it can be paid now. */
   readonly isPayable: boolean
@@ -41,12 +41,12 @@ export interface OptionBasis {
   readonly baseUrl: string
 }
 
-/** URL that a service is called at; on the stablecoin rail with the filter that generation 1 needs. */
+/** URL of a service; on the stablecoin rail with the filter that generation 1 needs. */
 export function resourceUrl(baseUrl: string, serviceId: string, rail?: Rail): string {
   return `${baseUrl}/api/x402/${serviceId}${rail === undefined ? '' : `?rail=${rail}`}`
 }
 
-/** The ways to pay for an offer, the stablecoin first; a filter for a rail that is off filters nothing. */
+/** The ways to pay for an offer, the stablecoin first. Without a stablecoin rail the filter does nothing. */
 export function paymentOptions(basis: OptionBasis, state: OfferState, rail?: Rail): readonly PaymentOption[] {
   const { terms } = basis.market.stable ?? {}
   const { native, stable } = state
@@ -62,7 +62,7 @@ export function paymentOptions(basis: OptionBasis, state: OfferState, rail?: Rai
   return options
 }
 
-/** Options in one form, as answers have them: a stock client pays whatever stands in `accepts`, so what cannot be paid now stands beside it. */
+/** Options in one form for an answer. A stock client pays anything in `accepts`, so options that cannot be paid now are in `offers`. */
 export function shownOptions(options: readonly PaymentOption[], form: 'v1' | 'v2', isWithheld = false): Shown {
   const isMeant = ({ isPayable }: PaymentOption): boolean => isPayable && !isWithheld
   const offers = options.filter((option) => !isMeant(option)).map((option) => option[form])
@@ -75,15 +75,15 @@ interface Shown {
   readonly offers?: readonly Readonly<Record<string, unknown>>[]
 }
 
-/** Letters of a reason where it is said again: all of it is in the body, and headers must stay small enough for everybody. */
+/** Maximum letters of a shortened reason. The body has all of it, and headers must stay small. */
 const REASON_CHARS_MAX = 60
 
-/** A reason as it is said again beside the whole one. */
+/** A reason, shortened for places beside the whole one. */
 export function shortReason(reason: string): string {
   return shortened(reason, REASON_CHARS_MAX)
 }
 
-/** Whether an option can be paid now, in its `extra`. */
+/** The part of `extra` that says whether an option can be paid now. */
 function availability(reason: string | null): object {
   return reason === null ? { available: true } : { available: false, unavailableReason: shortReason(reason) }
 }
@@ -123,7 +123,7 @@ function stableOption(
   }
 }
 
-/** What a native offer is for. */
+/** Terms of a native offer. */
 export interface NativeTerms {
   readonly quote: NativeQuote
   readonly description: string

@@ -6,20 +6,19 @@ import { httpFault } from '../contract/http-faults.ts'
 import { moment } from '../json/chain-json.ts'
 import { shortened } from '../json/shortened.ts'
 import type { MarketApi } from '../node/node-api.ts'
-import { wantsAnother } from './cashier.ts'
 import { offerExtensions, offerResource } from './extensions.ts'
 import { offerState } from './offer-state.ts'
 import { paymentOptions, type Rail, resourceUrl, shortReason, shownOptions } from './options.ts'
 
-/** The parts of a 402 answer that stay the same for all callers while the head does; texts of JSON. */
+/** The parts of a 402 answer that are the same for all callers until the head changes, as JSON texts. */
 interface QuoteText {
   readonly stamp: string
   readonly error: string
-  /** Everything of the body after the fields that differ by request. */
+  /** The body after the fields that differ by request. */
   readonly tail: string
   /** The header `PAYMENT-REQUIRED` of an unpaid call, in base64. */
   readonly header: string
-  /** Generation-2 terms after their error. */
+  /** The generation-2 terms without their error. */
   readonly terms: string
 }
 
@@ -37,22 +36,22 @@ export interface RequestFacts {
   readonly rail?: Rail | undefined
 }
 
-/** What the text of a quote rests on. */
+/** What the text of a quote depends on. */
 interface TextFacts extends Omit<RequestFacts, 'requestId'> {
-  /** Whether the options are only shown, as the request cannot be used. */
+  /** Whether the options cannot be paid, because the request cannot be used. */
   readonly isWithheld?: boolean | undefined
-  /** Whether there are none, as the payment that came will do or has to be sent in another form. */
+  /** Whether there are no options, because the payment that came will do or must be sent in another form. */
   readonly isPaid?: boolean | undefined
 }
 
-/** Texts kept: one per service, base address, rail, and what is to be done with the options. */
+/** Texts kept: one for each service, base address, rail, and state of the options. */
 const TEXTS_MAX = 4_000
 /** Longest refusal in a header. */
 const ERROR_CHARS_MAX = 90
 
 /**
- * 402 answers in the forms of both generations of x402: body and header say the same. The offer is a function of the head, so
- * its text is made once per head, service and rail, and a quote costs little more than a constant.
+ * 402 answers in the forms of both generations of x402: body and header say the same. An offer depends on the head alone, so its text is
+ * made once for each head, service and rail, and a quote costs little.
  */
 export class QuoteBook {
   readonly #chain: Chain
@@ -73,7 +72,7 @@ export class QuoteBook {
     return { body: quoteBody({ error, code: 'payment_required', requestId: facts.requestId, extra, tail }), header }
   }
 
-  /** Answer to a call whose payment does not do: the fault, and options where another payment would help. */
+  /** Answer to a call whose payment does not do: the fault, and options if another payment would help. */
   refused(offer: Offer, fault: Fault, facts: RequestFacts): QuoteAnswer {
     const { tail, terms } = this.#text(offer, { ...facts, isPaid: !wantsAnother(fault) })
     const error = JSON.stringify(faultMessage(fault))
@@ -82,7 +81,7 @@ export class QuoteBook {
     return { body, header: base64(termsText(inHeader(faultMessage(fault)), terms)) }
   }
 
-  /** Generation-2 terms of an offer as an object, as MCP and A2A carry them; `resource` in place of the URL. */
+  /** Generation-2 terms of an offer as an object, for MCP and A2A. `resource` replaces the URL. */
   terms(
     offer: Offer,
     facts: RequestFacts & TextFacts & { readonly resource: string; readonly cause?: Fault | undefined },
@@ -157,14 +156,14 @@ export class QuoteBook {
 }
 
 /**
- * Whether the options of a quote are only shown. A stock client pays for whatever it sent, so an unusable request has none that can
- * be paid; an empty request only asks what a call costs and takes.
+ * Whether the options of a quote must not be payable. A stock client pays whatever it has sent, so for an unusable request nothing can be
+ * paid. An empty request only asks for price and format.
  */
 export function isWithheld(request: string, isUsable: boolean): boolean {
   return !isUsable && request.trim() !== ''
 }
 
-/** A typo is not paid for: the quote says where the request text would not do. */
+/** Says whether the request can be used, so that no caller pays for a typo. */
 function requestFields({ definition: { example, requestFormat } }: Offer, reason: string | null): string {
   if (reason === null) return '"requestValid":true,'
   return `"requestValid":false,"requestError":${JSON.stringify({ reason, example, requestFormat })},`
@@ -192,4 +191,25 @@ function inHeader(error: string): string {
 
 function base64(text: string): string {
   return Buffer.from(text).toString('base64')
+}
+
+/**
+ * Whether another payment would help. Only then are terms given, since an automatic client pays them. It must not pay again if its payment
+ * waits for its block, or will do once the call is corrected: its form, its secret, or its request.
+ */
+export function wantsAnother({ code, detail }: Fault): boolean {
+  const { status, retry } = httpFault(code)
+  return status === 402 && !retry && code !== 'pay/unreadable' && detail.correctable !== true
+}
+
+const QUOTE_BOOKS = new WeakMap<MarketApi, QuoteBook>()
+
+/** The one book of quotes of a market, so that all doors quote the same. */
+export function quoteBook(chain: Chain, market: MarketApi): QuoteBook {
+  let book = QUOTE_BOOKS.get(market)
+  if (book === undefined) {
+    book = new QuoteBook(chain, market)
+    QUOTE_BOOKS.set(market, book)
+  }
+  return book
 }

@@ -1,4 +1,5 @@
 import { Compile } from 'typebox/compile'
+import { fieldsOf } from '../../consensus/primitives/fields.ts'
 import type { Schema } from './schema.ts'
 import * as Type from './schema.ts'
 import { sentences } from './sentences.ts'
@@ -42,8 +43,6 @@ const PARAMETERS: Readonly<Record<string, Schema>> = {
 const META_CHECK = Compile(META)
 const CHECKS = new Map(Object.entries(PARAMETERS).map(([method, schema]) => [method, Compile(schema)]))
 
-type Fields = Readonly<Record<string, unknown>>
-
 /**
  * What is wrong with a message, empty where nothing is that the SDK would not tell. Its validator goes over each member more than
  * once and writes a report of every one that does not fit: it may see little of what strangers send.
@@ -53,7 +52,9 @@ export function messageMisfits(message: unknown): readonly string[] {
   const { arguments: given, _meta: meta } = fieldsOf(params)
   if (valuesIn(message, [method === 'tools/call' ? given : null, fieldsOf(meta)['x402/payment']]) > MESSAGE_VALUES_MAX)
     return [`a message may have ${MESSAGE_VALUES_MAX} values, beside arguments of a tool and payment`]
-  if (Object.keys(fieldsOf(given)).length > ARGUMENTS_MAX) return [`there may be ${ARGUMENTS_MAX} arguments`]
+  // A list counts too: the validator that refuses it may not see a long one.
+  if (typeof given === 'object' && Object.keys(given ?? {}).length > ARGUMENTS_MAX)
+    return [`there may be ${ARGUMENTS_MAX} arguments`]
   const check = typeof method === 'string' ? CHECKS.get(method) : undefined
   return [...misfitsOf(check, params, 'params'), ...misfitsOf(META_CHECK, meta, 'params._meta')]
 }
@@ -76,8 +77,4 @@ function valuesIn(value: unknown, without: readonly unknown[]): number {
     left.push(...inside)
   }
   return count
-}
-
-function fieldsOf(value: unknown): Fields {
-  return value !== null && typeof value === 'object' ? (value as Fields) : {}
 }

@@ -1,12 +1,11 @@
+import { type Fields, fieldsOf } from '../../consensus/primitives/fields.ts'
 import { ESCROWS, lockOf, openerOf } from '../../marketplace/ledger/escrow.ts'
 import type { StablePayment } from '../../marketplace/till/rails/dollar/claim.ts'
 import { identify, isOfPayer } from '../../marketplace/till/rails/dollar/identity.ts'
 import { offerIn } from '../a2a/offer-in.ts'
 import { readMessage } from '../a2a/wire.ts'
-import { type OfferedPayment, paymentInHeaders, readNativePayload, readPayment } from '../cashier/payments.ts'
+import { type OfferedPayment, paymentInHeaders, readNativePayload, readPayment } from '../cashier/cashier.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** What of a request says whether it brings a payment. */
 export interface Carrier {
@@ -84,8 +83,4 @@ function inAgentMessage(market: MarketApi, params: unknown): OfferedPayment | nu
   if (message.taskId === null && offerIn(message, market) === undefined) return null
   const read = readPayment(message.metadata['x402.payment.payload'], 'metadata', market)
   return read.ok ? read.value : null
-}
-
-function fieldsOf(value: unknown): Fields {
-  return value !== null && typeof value === 'object' ? (value as Fields) : {}
 }

@@ -1,3 +1,4 @@
+import { quoteBook } from '../cashier/quotes.ts'
 import { agentCard } from '../discovery/agent-card.ts'
 import { bazaarItems, type Generation, type ResourceFilter } from '../discovery/bazaar.ts'
 import { robotsText, sitemap } from '../discovery/crawlers.ts'
@@ -7,7 +8,7 @@ import type { ApiRequest, Handler, PlainAnswer } from '../server/answer.ts'
 import { cataloguePage } from '../web/catalogue-page.ts'
 import { pageAnswer } from '../web/layout.ts'
 import { noServicePage, servicePage } from '../web/service-page.ts'
-import { quoteBook, suggestions } from './market.ts'
+import { suggestions } from './market.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 const PLAIN_TYPE = 'text/plain; charset=utf-8'

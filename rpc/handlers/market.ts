@@ -1,53 +1,27 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
-import { fromHex } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
 import { meantName } from '../../consensus/primitives/likeness.ts'
-import { ok, type Result } from '../../consensus/primitives/result.ts'
 import { callGap } from '../../marketplace/queries/known-past.ts'
 import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
-import type { Offer } from '../../marketplace/till/shop.ts'
-import { type CallOutcome, carryOut, type Settlement } from '../cashier/cashier.ts'
-import { type OfferedPayment, paymentInHeaders } from '../cashier/payments.ts'
-import { type QuoteAnswer, QuoteBook } from '../cashier/quotes.ts'
-import { httpFault } from '../contract/http-faults.ts'
+import { answerCall, type CallRequest } from '../cashier/cashier.ts'
 import type { REQUEST_STATUS } from '../contract/market.ts'
 import type { Static } from '../contract/schema.ts'
 import { matching } from '../discovery/listings.ts'
-import { addressKey, holderOf } from '../edge/client-key.ts'
 import { moment } from '../json/chain-json.ts'
 import { nativeUsd, protocolDocument, registryEntries } from '../market/registry.ts'
 import { requestStatus, unredeemedStatus } from '../market/requests.ts'
 import { type AnyClaim, isNative, recentOfBoth, stableStatus } from '../market/stable-requests.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
-import { answer, type Handler, type PlainAnswer, type RequestOf } from '../server/answer.ts'
+import { answer, type Handler, type PlainAnswer } from '../server/answer.ts'
 import { badCursor } from '../server/at-head.ts'
-import { errorBody, errorHeaders } from '../server/faults.ts'
 
-const JSON_TYPE = 'application/json; charset=utf-8'
-const NO_STORE = { 'cache-control': 'no-store' }
 const PAGE_DEFAULT = 50
 const SUGGESTIONS_MAX = 3
 /** What ids of services begin with. */
 const ID_START = /^node-/
 /** What of a mistyped id is looked at. */
 const ASKED_CHARS_MAX = 64
-const RETRY_SECONDS = '1'
-const IDEMPOTENCY_KEY_CHARS_MAX = 255
-
-type CallRequest = RequestOf<'call'> | RequestOf<'callService'>
-
-const QUOTE_BOOKS = new WeakMap<MarketApi, QuoteBook>()
-
-/** The one book of quotes of a market: every door quotes the same. */
-export function quoteBook(chain: Chain, market: MarketApi): QuoteBook {
-  let book = QUOTE_BOOKS.get(market)
-  if (book === undefined) {
-    book = new QuoteBook(chain, market)
-    QUOTE_BOOKS.set(market, book)
-  }
-  return book
-}
 
 /** `POST /api/x402`: the service is named in the body. */
 export const call: Handler<'call'> = (node, request) => callNamed(node, request, request.body.serviceId)
@@ -74,104 +48,12 @@ function callNamed(
   if (market === null) return fault('rpc/no-market')
   const offer = market.shop.offer(serviceId)
   if (offer === undefined) return noService(market, serviceId)
-  const place = { node, market, offer, request }
-  const offered = paymentOf(place)
-  if (!offered.ok) return refused(place, offered.fault)
-  if (offered.value !== null) return pay(place, offered.value)
-  const text = request.body.request
-  return quoted(quoteBook(node.chain, market).unpaid(offer, text, factsOf(request)))
+  return answerCall({ node, market, offer, request })
 }
 
 /** A service that is not sold here, with those that may have been meant. */
 export function noService(market: MarketApi, serviceId: string): Fault {
   return fault('service/not-found', { serviceId: serviceId.slice(0, 64), suggestions: suggestions(market, serviceId) })
-}
-
-interface CallPlace {
-  readonly node: NodeApi
-  readonly market: MarketApi
-  readonly offer: Offer
-  readonly request: CallRequest
-}
-
-function factsOf({ requestId, baseUrl, query }: CallRequest) {
-  return { requestId, baseUrl, rail: query.rail }
-}
-
-/** The payment of a call, in its body or its headers; null without one. */
-function paymentOf({ market, request }: CallPlace): Result<OfferedPayment | null> {
-  const { payment } = request.body
-  if (payment === undefined) return paymentInHeaders(request.headers, market)
-  const { txId, secret } = payment
-  return ok({ rail: 'native', txId: txId as TxId, secret: secret === undefined ? null : fromHex(secret) })
-}
-
-async function pay(place: CallPlace, payment: OfferedPayment): Promise<PlainAnswer | Fault> {
-  const { node, market, offer, request } = place
-  const key = request.headers['idempotency-key']
-  if (key !== undefined && (key === '' || key.length > IDEMPOTENCY_KEY_CHARS_MAX))
-    return fault('rpc/invalid-request', {
-      fields: [`the header idempotency-key must have 1 to ${IDEMPOTENCY_KEY_CHARS_MAX} characters`],
-    })
-  const text = request.body.request ?? ''
-  const client = holderOf(addressKey(request.address))
-  const outcome = await carryOut(node, market, { offer, request: text, payment, idempotencyKey: key ?? null, client })
-  return told(place, outcome)
-}
-
-function told(place: CallPlace, outcome: CallOutcome): PlainAnswer | Fault {
-  const { requestId } = place.request
-  switch (outcome.is) {
-    case 'paid': {
-      // The result is spliced in as stored, so that its bytes are those that the receipt's hash names.
-      const content = `{"paid":true,"result":${outcome.result},"receipt":${JSON.stringify(outcome.receipt)}}`
-      const headers = {
-        'cache-control': 'private, no-store',
-        ...settlementHeaders(outcome.settlement),
-        ...replayHeader(outcome),
-      }
-      return { status: 200, content, contentType: JSON_TYPE, headers, sent: outcome.sent }
-    }
-    case 'failed': {
-      const { api, status } = httpFault(outcome.code)
-      const { message, refund } = outcome
-      const headers = { ...NO_STORE, ...replayHeader(outcome) }
-      return { status, json: { error: message, code: api, requestId, refund }, headers }
-    }
-    default:
-      return httpFault(outcome.fault.code).status === 402 ? refused(place, outcome.fault) : withheld(place, outcome)
-  }
-}
-
-function replayHeader({ replayed }: { readonly replayed: boolean }): Readonly<Record<string, string>> {
-  return replayed ? { 'idempotent-replay': 'true' } : {}
-}
-
-/** A refusal that no fresh quote would mend; what is known of the money is told. */
-function withheld(
-  { request: { requestId } }: CallPlace,
-  { fault: cause, charged, settlement }: Extract<CallOutcome, { is: 'refused' }>,
-): PlainAnswer | Fault {
-  if (charged === null && settlement === null) return cause
-  const headers = { ...NO_STORE, ...errorHeaders(cause), ...(settlement === null ? {} : settlementHeaders(settlement)) }
-  const body = errorBody(cause, { requestId, accept: '', path: '' })
-  return { status: httpFault(cause.code).status, json: { ...body, ...(charged === false && { charged }) }, headers }
-}
-
-/** Both generations read the settlement, each in a header of its own. */
-function settlementHeaders(settlement: Settlement): Readonly<Record<string, string>> {
-  const value = Buffer.from(JSON.stringify(settlement)).toString('base64')
-  return { 'x-payment-response': value, 'payment-response': value }
-}
-
-function refused({ node, market, offer, request }: CallPlace, cause: Fault): PlainAnswer {
-  const retry = httpFault(cause.code).retry ? { 'retry-after': RETRY_SECONDS } : {}
-  return quoted(quoteBook(node.chain, market).refused(offer, cause, factsOf(request)), retry)
-}
-
-function quoted({ body, header }: QuoteAnswer, headers: Readonly<Record<string, string>> = {}): PlainAnswer {
-  const all = { ...NO_STORE, 'payment-required': header, ...headers }
-  return { status: 402, content: body, contentType: JSON_TYPE, headers: all }
 }
 
 /** The free sample of a service. */

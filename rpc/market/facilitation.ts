@@ -2,13 +2,14 @@ import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import { isHex } from '../../consensus/primitives/bytes.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
+import { type Fields, fieldsOf } from '../../consensus/primitives/fields.ts'
 import { AGENT_ID, type AgentId, type Hash, SERVICE_ID, type ServiceId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import type { FacilitatedPayment } from '../../marketplace/facilitator/facilitator.ts'
 import { AGENTS } from '../../marketplace/ledger/agents.ts'
+import { readNativePayload } from '../cashier/cashier.ts'
 import { NATIVE_NETWORK_WORD, NATIVE_SCHEME, nativeNetwork } from '../cashier/options.ts'
-import { readNativePayload } from '../cashier/payments.ts'
 
 /** A call of the facilitator, read: a payment, and what the seller says of it. */
 export interface FacilitatorCall {
@@ -23,8 +24,6 @@ export interface FacilitatorBody {
   readonly paymentPayload: Fields
   readonly paymentRequirements: Fields
 }
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** Longest request text, as everywhere. */
 const REQUEST_CHARS_MAX = 131_072
@@ -142,8 +141,4 @@ function unusable(field: string, reason: string): Result<never> {
 /** Something of a stranger's, as it may stand in a message. */
 function text(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, 100) : typeof value
-}
-
-function fieldsOf(value: unknown): Fields {
-  return value !== null && typeof value === 'object' ? (value as Fields) : {}
 }

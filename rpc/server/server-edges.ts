@@ -7,20 +7,16 @@ import { httpFault } from '../contract/http-faults.ts'
 import type { Route } from '../contract/route.ts'
 import { type Checked, sentences } from '../contract/sentences.ts'
 import { addressKey, holderOf } from '../edge/client-key.ts'
-import type { Documents } from '../edge/documents.ts'
 import { FORM_TYPE, readForm } from '../edge/form.ts'
 import { meantPath, methodsAt } from '../edge/near-path.ts'
 import type { WorkKind } from '../edge/overload.ts'
 import type { TrustedProxies } from '../edge/proxies.ts'
-import { withHost } from '../edge/stand-in-host.ts'
-import type { Answer, Feed, StreamBegin } from './answer.ts'
+import type { Feed, StreamBegin } from './answer.ts'
 import { errorBody, errorHeaders, errorType } from './faults.ts'
 import { writeFeed } from './feeds.ts'
 import { failure, faultToJsonRpc, type JsonRpcId } from './json-rpc.ts'
 import { type HttpLimits, MESSAGE_BODY, PLAIN_BODY } from './limits.ts'
 import type { StreamLimits, Streams } from './streams.ts'
-
-const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** What a server is made with. */
 export interface ServerOptions {
@@ -52,51 +48,6 @@ export class Refusal extends Error {
     super(cause.code)
     this.fault = cause
   }
-}
-
-/** An answer that is all there. */
-type WholeAnswer = Exclude<Answer, { readonly stream: unknown } | { readonly feed: unknown }>
-
-/** Sends a handler's answer, if it is all there. */
-export function send(reply: FastifyReply, result: WholeAnswer): FastifyReply {
-  if ('response' in result) return reply.send(result.response)
-  reply.code(result.status)
-  if (result.headers !== undefined) reply.headers(result.headers)
-  if ('json' in result) return reply.type('application/json; charset=utf-8').send(JSON.stringify(result.json))
-  const { content, contentType, sent } = result
-  if (sent !== undefined) reply.raw.once('finish', sent)
-  return reply.type(contentType).send(typeof content === 'string' ? content : Buffer.from(content))
-}
-
-/** Where public documents are sent from. */
-export interface DocumentRoom {
-  readonly documents: Documents
-  /** Headers that a document rests on, beside the host; caches keep one for each of their values. */
-  readonly restsOn: readonly string[]
-}
-
-/** Sends a public document; an answer that is none, a refusal for instance, goes out as it is, uncompressed. */
-export async function sendDocument(
-  { request, reply }: Exchange,
-  result: WholeAnswer,
-  { documents, restsOn }: DocumentRoom,
-): Promise<FastifyReply> {
-  if ('response' in result) return send(reply, result)
-  const isJson = 'json' in result
-  const made = isJson ? JSON.stringify(result.json) : result.content
-  if (typeof made !== 'string') return send(reply, result)
-  const text = withHost(made, request.headers.host ?? '')
-  const contentType = isJson ? JSON_TYPE : result.contentType
-  const { status, headers } = result
-  if (status !== 200) return send(reply, { status, content: text, contentType, ...(headers && { headers }) })
-  const { 'accept-encoding': acceptEncoding, 'if-none-match': ifNoneMatch } = request.headers
-  const form = await documents.answer(text, { acceptEncoding: acceptEncoding?.toString(), ifNoneMatch })
-  reply.code(form.status)
-  if (result.headers !== undefined) reply.headers(result.headers)
-  const varied = [reply.getHeader('vary') ?? [], 'accept-encoding', ...restsOn]
-  reply.headers({ ...form.headers, vary: varied.flat().join(', ') })
-  if (form.status === 304) return reply.send()
-  return reply.type(contentType).send(form.body)
 }
 
 /** Sends a fault in the error envelope, or as an error of the protocol that the route speaks. */

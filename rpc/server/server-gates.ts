@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
-import type { OfferedPayment } from '../cashier/payments.ts'
+import type { OfferedPayment } from '../cashier/cashier.ts'
 import type { RateBucket } from '../contract/route.ts'
 import { Burdens } from '../edge/burdens.ts'
 import { carriedPayment, knownPaymentOf } from '../edge/carried-payment.ts'

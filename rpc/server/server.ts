@@ -10,16 +10,16 @@ import { Documents } from '../edge/documents.ts'
 import { isForm } from '../edge/form.ts'
 import { createHttpServer } from '../edge/http-server.ts'
 import { believedHops, proxiesOf } from '../edge/proxies.ts'
-import { STAND_IN_HOST } from '../edge/stand-in-host.ts'
+import { STAND_IN_HOST, withHost } from '../edge/stand-in-host.ts'
 import { answerUnreadable } from '../edge/unreadable.ts'
 import { HANDLERS } from '../handlers/table.ts'
 import type { NodeApi } from '../node/node-api.ts'
 import { isOperator } from '../node/operator.ts'
-import { type ApiRequest, type HandlerOf, isFault } from './answer.ts'
+import { type Answer, type ApiRequest, type HandlerOf, isFault } from './answer.ts'
 import { HOST_CHARS_MAX } from './limits.ts'
 import {
   bodyParsers,
-  type DocumentRoom,
+  type Exchange,
   failures,
   mediaTypeFault,
   openFeed,
@@ -28,8 +28,6 @@ import {
   refuseUnroutable,
   type ServerOptions,
   type StreamRoom,
-  send,
-  sendDocument,
   sendFault,
 } from './server-edges.ts'
 import { Gates } from './server-gates.ts'
@@ -167,6 +165,52 @@ function addRoute({ app, node, gates, room, library, door }: Wiring, operation: 
   })
 }
 
+/** An answer that is all there. */
+type WholeAnswer = Exclude<Answer, { readonly stream: unknown } | { readonly feed: unknown }>
+
+/** Sends a handler's answer, if it is all there. */
+function send(reply: FastifyReply, result: WholeAnswer): FastifyReply {
+  if ('response' in result) return reply.send(result.response)
+  reply.code(result.status)
+  if (result.headers !== undefined) reply.headers(result.headers)
+  if ('json' in result) return reply.type(JSON_TYPE).send(JSON.stringify(result.json))
+  const { content, contentType, sent } = result
+  if (sent !== undefined) reply.raw.once('finish', sent)
+  return reply.type(contentType).send(typeof content === 'string' ? content : Buffer.from(content))
+}
+
+/** Where public documents are sent from. */
+interface DocumentRoom {
+  readonly documents: Documents
+  /** Headers that a document rests on, beside the host; caches keep one for each of their values. */
+  readonly restsOn: readonly string[]
+}
+
+/** Sends a public document; an answer that is none, a refusal for instance, goes out as it is, uncompressed. */
+async function sendDocument(
+  { request, reply }: Exchange,
+  result: WholeAnswer,
+  { documents, restsOn }: DocumentRoom,
+): Promise<FastifyReply> {
+  if ('response' in result) return send(reply, result)
+  const isJson = 'json' in result
+  const made = isJson ? JSON.stringify(result.json) : result.content
+  if (typeof made !== 'string') return send(reply, result)
+  const text = withHost(made, request.headers.host ?? '')
+  const contentType = isJson ? JSON_TYPE : result.contentType
+  const { status, headers } = result
+  if (status !== 200) return send(reply, { status, content: text, contentType, ...(headers && { headers }) })
+  const { 'accept-encoding': acceptEncoding, 'if-none-match': ifNoneMatch } = request.headers
+  const form = await documents.answer(text, { acceptEncoding: acceptEncoding?.toString(), ifNoneMatch })
+  reply.code(form.status)
+  if (result.headers !== undefined) reply.headers(result.headers)
+  const varied = [reply.getHeader('vary') ?? [], 'accept-encoding', ...restsOn]
+  reply.headers({ ...form.headers, vary: varied.flat().join(', ') })
+  if (form.status === 304) return reply.send()
+  return reply.type(contentType).send(form.body)
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8'
 const NO_QUERY = { type: 'object', properties: {}, additionalProperties: false }
 
 /** Whether a route refuses query words that it does not know. Pages, probes and protocols of others are sent words for others. */

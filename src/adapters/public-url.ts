@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { LONG_HOST, URL_CHARS_MAX } from '../../marketplace/ports/web.ts'
 import type { AddressGuard } from './address-guard.ts'
 
 /** Rules that a caller's address must pass before anything is fetched. */
@@ -11,11 +12,7 @@ export interface UrlRules {
   readonly ownHosts: ReadonlySet<string>
 }
 
-/** Maximum length of an address. */
-export const URL_CHARS_MAX = 2_048
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
-/** No public host name is this long, in any spelling; converting one to ASCII takes time quadratic in its length. */
-const LONG_HOST = /^https?:\/\/[^/?#\\]{1024}/i
 const HAS_SPACES = /[\s\p{Cc}]/u
 /** Names for this machine, for its network, or for hosts outside the public internet. */
 const INNER_NAME = /(^|\.)(localhost|localdomain|local|internal|onion|home\.arpa)$/

@@ -1,12 +1,13 @@
 import { Level } from 'level'
 import {
+  beyondBytes,
   type ClaimKind,
   type ClaimPage,
   type ClaimStore,
+  type KeptResult,
   PASSED_OVER_MAX,
   type StoredClaim,
 } from '../../marketplace/till/claim-store.ts'
-import { beyondBytes, type KeptResult } from '../../marketplace/till/kept-results.ts'
 import { KeyedLock } from './keyed-lock.ts'
 
 type Database = Level<string, string>

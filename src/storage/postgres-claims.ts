@@ -1,15 +1,16 @@
 import type { Timers } from '../../consensus/chain/ports.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import {
+  beyondBytes,
   type ClaimKind,
   type ClaimPage,
   type ClaimStore,
   ClaimsAway,
+  type KeptResult,
   PASSED_OVER_MAX,
   type SharedClaims,
   type StoredClaim,
 } from '../../marketplace/till/claim-store.ts'
-import { beyondBytes, type KeptResult } from '../../marketplace/till/kept-results.ts'
 import { PostgresDatabase } from './postgres-database.ts'
 import type { PostgresPlace } from './postgres-place.ts'
 import { Presence } from './postgres-presence.ts'

@@ -36,8 +36,7 @@ import { SEARCHED_SERVICES_MAX } from '../../marketplace/services/market/service
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import { COVERED_HOLDERS_MAX } from '../../marketplace/services/tokens/holder-stats.ts'
 import { AUDITED_TOKENS_MAX } from '../../marketplace/services/tokens/supply-audit.ts'
-import { PASSED_OVER_MAX } from '../../marketplace/till/claim-store.ts'
-import { PAYER_PART } from '../../marketplace/till/kept-results.ts'
+import { PASSED_OVER_MAX, PAYER_PART } from '../../marketplace/till/claim-store.ts'
 import { PUBLISHED_AT_ONCE } from '../../marketplace/till/rails/native/registrar.ts'
 import { DEFAULT_MARKET_SETTINGS, FINAL_DEPTH, RECEIPT_MARGIN_BLOCKS } from '../../marketplace/till/settings.ts'
 import { WAITING_MAX, WAITING_PER_PAYMENT_MAX } from '../../marketplace/till/waiting-room.ts'
@@ -354,7 +353,7 @@ const MARKET: readonly Row[] = [
     'part of these bytes beyond which a payer loses such results before others do',
     `1/${PAYER_PART}`,
     '',
-    'marketplace/till/kept-results.ts',
+    'marketplace/till/claim-store.ts',
   ],
 ]
 

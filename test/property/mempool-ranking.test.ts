@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Address } from '../../consensus/primitives/ids.ts'
-import type { MempoolEntry } from '../../mempool/entry.ts'
+import type { MempoolEntry } from '../../mempool/account-queue.ts'
 import { Pool } from '../../mempool/pool.ts'
 import { Ranking } from '../../mempool/ranking.ts'
 import { entryOf, nameOf } from '../support/mempool.ts'

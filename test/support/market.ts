@@ -20,8 +20,13 @@ import type { Outside } from '../../marketplace/ports/outside.ts'
 import type { ServiceContext } from '../../marketplace/services/context.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 import type { Settled } from '../../marketplace/till/rail.ts'
-import { type FinishedClaim, NATIVE_CLAIMS, type NativeClaimStore } from '../../marketplace/till/rails/native/claim.ts'
-import { NativeRail, type PaidCall } from '../../marketplace/till/rails/native/native-rail.ts'
+import {
+  type FinishedClaim,
+  NATIVE_CLAIMS,
+  type NativeClaimStore,
+  type PaidCall,
+} from '../../marketplace/till/rails/native/claim.ts'
+import { NativeRail } from '../../marketplace/till/rails/native/native-rail.ts'
 import { chainPrice, type NativePriceSource, priceIn } from '../../marketplace/till/rails/native/price.ts'
 import { Sender } from '../../marketplace/till/rails/native/sender.ts'
 import { Settler } from '../../marketplace/till/rails/native/settler.ts'

@@ -68,11 +68,12 @@ export class PurseRail implements Rail<PurseCall, PurseClaim, Identity> {
 
   identify = ({ entry }: PurseCall): Identity => ({ id: entry })
   underWay = (): Fault => fault('stable/under-way')
+  goesOn = this.underWay
 
-  judge({ call, offer, input }: Order<PurseCall, Identity>, known: PurseClaim | undefined): Verdict<PurseClaim> {
+  judge({ call, offer, asked }: Order<PurseCall, Identity>, known: PurseClaim | undefined): Verdict<PurseClaim> {
     const { serviceId } = offer.definition
     if (known !== undefined) return this.#known(known, call)
-    if (!input.ok) return told(input)
+    if (!asked.input.ok) return told(asked.input)
     if (this.#purse.entries.get(call.entry) !== 'open') return told(fail(fault('pay/not-found', { txId: call.entry })))
     const bound = { serviceId, requestHash: requestHash(serviceId, call.request), request: call.request }
     return { is: 'take', claim: { ...bound, id: call.entry, state: 'claimed', claimedAtMs: this.#deps.clock.now() } }
@@ -104,20 +105,19 @@ export class PurseRail implements Rail<PurseCall, PurseClaim, Identity> {
     return worked?.ok === true ? this.#end(worked.value) : worked
   }
 
-  mayBegin(): Gate {
-    return this.till.isStopped ? { is: 'later', ms: null, why: this.underWay() } : { is: 'open' }
-  }
-
-  begun(claim: PurseClaim): PurseClaim {
-    return { ...claim, state: 'executing', runs: runsOf(claim) }
-  }
-
-  done(claim: PurseClaim, json: string, nowMs: number): PurseClaim {
-    return { ...claim, state: 'worked', result: json, finishedAtMs: nowMs }
+  mayBegin(claim: PurseClaim): Gate<PurseClaim> {
+    if (this.till.isStopped) return { is: 'later', ms: null }
+    return { is: 'open', begun: { ...claim, state: 'executing', runs: runsOf(claim) } }
   }
 
   worked(): void {}
-  async giveBack(claim: PurseClaim, { code, detail }: Fault): Promise<Ended<PurseClaim>> {
+  async end(claim: PurseClaim, outcome: Result<string>): Promise<Ended<PurseClaim>> {
+    if (outcome.ok) {
+      const nowMs = this.#deps.clock.now()
+      const worked = { ...claim, state: 'worked', result: outcome.value, finishedAtMs: nowMs } as const
+      return (await this.till.advance(claim.state, worked)) ? ok(worked) : null
+    }
+    const { code, detail } = outcome.fault
     const refused = { ...claim, state: 'refused', cause: { code, detail } } as const
     return (await this.till.advance(claim.state, refused)) ? this.#end(refused) : null
   }

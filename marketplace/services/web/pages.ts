@@ -2,14 +2,12 @@ import { Type } from 'typebox'
 import type { Fault } from '../../../consensus/primitives/fault.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { PageBody } from '../../ports/page-tasks.ts'
-import type { WebPage, WebRequest } from '../../ports/web.ts'
+import { LONG_HOST, URL_CHARS_MAX, type WebPage, type WebRequest } from '../../ports/web.ts'
 import { orNull } from '../amounts.ts'
 import type { ServiceContext } from '../context.ts'
 import { delivered, SOURCE_ENVELOPE, sourceEnvelope } from '../envelope.ts'
 import { type RequestForm, refusal, unusable } from '../requests.ts'
 
-/** Maximum length of a URL, as the services' interface promises. */
-export const URL_CHARS_MAX = 2_048
 /** Time limit of a service that reads a page, for reading and processing. */
 export const PAGE_TIMEOUT_MS = 10_000
 
@@ -32,9 +30,6 @@ export const PAGE_FIELDS = {
   status: Type.Integer({ minimum: 100, maximum: 599 }),
   fetchedAt: INSTANT,
 }
-
-/** No public host name is this long, in any spelling; converting one to ASCII takes time quadratic in its length. */
-const LONG_HOST = /^https?:\/\/[^/?#\\]{1024}/i
 
 /** Parses a request that is a URL. Whether the URL may be read is checked later. */
 export function parseUrl(request: string, form: RequestForm): Result<string> {

@@ -11,8 +11,7 @@ import { NATIVE_ASSET } from '../../../consensus/state/table.ts'
 import type { StateChange, StateView } from '../../../consensus/state/view.ts'
 import { checkWitnessAgainst } from '../../../consensus/tx/check.ts'
 import type { Transaction } from '../../../consensus/tx/transaction.ts'
-import { checkStanding, nextBaseFee, nextHeight } from '../../../mempool/admission.ts'
-import { mempoolEntry } from '../../../mempool/entry.ts'
+import { checkStanding, mempoolEntry, nextBaseFee, nextHeight } from '../../../mempool/admission.ts'
 
 /** What a transaction would do in the next block, alone. */
 export interface Simulation {

@@ -1,11 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { type KeyValueStore, MemoryKeyValueStore } from '../../../consensus/chain/key-value.ts'
 import { prefixKey } from '../../../consensus/chain/layout.ts'
-import type { Fault } from '../../../consensus/primitives/fault.ts'
+import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import type { Result } from '../../../consensus/primitives/result.ts'
+import { ClaimsAway } from '../../../marketplace/till/claim-store.ts'
 import type { Settled } from '../../../marketplace/till/rail.ts'
 import type { FinishedClaim } from '../../../marketplace/till/rails/native/claim.ts'
 import { TestChain, wallet } from '../../support/chain.ts'
+import { FragileClaims } from '../../support/fragile-claims.ts'
 import { AGAIN, closeMarkets, ONCE, TestMarket, type TestPayment } from '../../support/market.ts'
 import { units } from '../../support/unsigned.ts'
 
@@ -242,5 +244,26 @@ describe('many calls with one payment when its block comes', () => {
     expect(claims).toEqual(claims.map(() => claims[0]))
     expect(answers.all.filter((answer) => answer?.ok === true && !answer.value.replayed).length).toBe(1)
     expect(market.workbench.begun).toEqual([`${ONCE} ok`])
+  })
+})
+
+describe('calls that join one whose claim cannot be written', () => {
+  it('are told to come again: only the call itself hears that the store is away', async () => {
+    const away = fault('market/claims-away', { reason: 'a test has taken it away' })
+    const written = Promise.withResolvers<null>()
+    const market = await TestMarket.open({
+      wrapNativeStore: (store) => {
+        const claims = new FragileClaims(store)
+        claims.claim = () => written.promise
+        return claims
+      },
+    })
+    const payment = await market.pay('ok', { serviceId: ONCE })
+    const [first, repeat] = [market.settle(payment), market.settle(payment)]
+    await market.quiet()
+    written.reject(new ClaimsAway(away))
+    expect(await first).toEqual({ ok: false, fault: away })
+    expect(await repeat).toEqual({ ok: false, fault: unconfirmed(payment, 1, 1) })
+    expect(market.till.runningCount).toBe(0)
   })
 })

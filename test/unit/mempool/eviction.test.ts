@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { MempoolEntry } from '../../../mempool/entry.ts'
+import type { MempoolEntry } from '../../../mempool/account-queue.ts'
 import { evict } from '../../../mempool/mempool.ts'
 import { DEFAULT_MEMPOOL_POLICY, type MempoolPolicy } from '../../../mempool/policy.ts'
 import { Pool } from '../../../mempool/pool.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Address } from '../../../consensus/primitives/ids.ts'
+import type { MempoolEntry } from '../../../mempool/account-queue.ts'
 import { AccountQueue } from '../../../mempool/account-queue.ts'
-import type { MempoolEntry } from '../../../mempool/entry.ts'
 import { Pool } from '../../../mempool/pool.ts'
 import { Ranking } from '../../../mempool/ranking.ts'
 import { type EntryOptions, entryOf, nameOf } from '../../support/mempool.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { MempoolEntry } from '../../../mempool/entry.ts'
+import type { MempoolEntry } from '../../../mempool/account-queue.ts'
 import { RateHeap } from '../../../mempool/pool.ts'
 import { entryOf, nameOf } from '../../support/mempool.ts'
 

@@ -1,7 +1,7 @@
 import type { Clock, Timers } from '../../../../consensus/chain/ports.ts'
 import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import { ClaimsAway } from '../../claim-store.ts'
-import { WorkSlots } from '../../work-slots.ts'
+import { WorkSlots } from '../../workshop.ts'
 import type { StableClaim, StableClaimStore, StableIn } from './claim.ts'
 import type { AuthorizationState, StableLedger } from './facilitator.ts'
 

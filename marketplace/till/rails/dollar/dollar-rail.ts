@@ -38,25 +38,25 @@ export interface DollarRailDependencies extends TillDependencies<StableClaim> {
   readonly onFault: (fault: Fault) => void
 }
 
-/** What the rail has come to since the process started, and what it is at. */
+/** Counts of the rail since the process started. */
 export interface StableFigures {
-  /** Calls by what they came to: `settled`, `replayed`, `refused`, `failed`, `unsettled`, `unavailable`. */
+  /** Calls by outcome: `settled`, `replayed`, `refused`, `failed`, `unsettled`, `unavailable`. */
   readonly outcomes: ReadonlyMap<string, number>
   /** Settlements whose outcome is not known yet. */
   readonly unknown: number
   readonly refundsOwed: number
-  /** Null without a node of the token's chain: facilitators are believed. */
+  /** Null without a node of the token's chain: then facilitators are believed. */
   readonly arrivals: StableArrivals | null
 }
 
-/** A settlement that is not known after this long takes longer: the caller comes again. */
+/** Longest wait of a repeated call for a settlement that is not known yet; then it is told to come again. */
 const SETTLING_WAIT_MS = 5_000
-/** Failed works for one authorization, however often it is offered again. */
+/** Most failed works for one authorization. */
 const FAILED_RUNS_MAX = 10
-/** Names that are known again at once after a start: a caller that lost its answer then may come back with a new authorization. */
+/** Newest names that are read at a start: a caller that lost its answer may come back with the same name and a new authorization. */
 const NAMES_AT_ONCE = 1_000
 const UNDER_WAY = fault('stable/under-way')
-/** Nothing is known of the money yet; the same call tells later. */
+/** It is not known yet whether the money moved. A repeat of the call tells later. */
 const UNSETTLED: Fault = fault('stable/unsettled')
 
 type DollarOrder = Order<StableCall, CallIdentity>
@@ -64,8 +64,8 @@ type Standing = Verdict<StableClaim, StableIn<'settled'>>
 
 /**
  * The dollar rail: verify, work, settle, in this order and each once for an authorization. The claim is written while a facilitator
- * verifies, and is on disk before the work; the result is on disk before the money moves. What is not known of the money is found
- * out in the background.
+ * verifies, and is on disk before the work. The result is on disk before the money moves. If the outcome of a settlement is not known,
+ * it is found out in the background.
  */
 export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, StableIn<'settled'>> {
   readonly kind = STABLE_CLAIMS
@@ -82,7 +82,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
   readonly #settlement: Settlement
   readonly #resolver: Resolver
   readonly #verification: Verification
-  /** Null where facilitators have to be believed. */
+  /** Null without a node of the token's chain: then facilitators are believed. */
   readonly #arrivals: Arrivals | null
 
   constructor(dependencies: DollarRailDependencies) {
@@ -134,7 +134,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     return identify(this.terms, call)
   }
 
-  /** A name that was given to another payment: its answer, or that the name is taken; null where it is free. */
+  /** If the name of a call belongs to another payment: that payment's answer, or that the name is taken. Null if it is free. */
   async named({ call, identity }: DollarOrder, turn: number): Promise<Result<StableSettled> | null> {
     if (turn > 0) await this.#learnName(identity)
     const named = this.#keys.get(identity)
@@ -143,7 +143,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     const claim = await this.store.get(named.id)
     if (claim === undefined && this.till.isRunning(named.id)) return fail(UNDER_WAY)
     if (claim === undefined || claim.state === 'unpaid' || claim.state === 'owed') return null
-    // Without the payer's own signature the name proves nothing: no second charge under it, and no answer.
+    // Without the payer's own signature the name proves nothing: neither a second charge nor the answer is given for it.
     if (!isOwnKey(call.payment, this.terms)) return fail(fault('stable/key-used'))
     if (claim.state === 'settled') return this.#replay(claim, identity)
     return fail(claim.state === 'settling' ? UNSETTLED : UNDER_WAY)
@@ -166,11 +166,15 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
   mayJoin({ identity, claim }: Held<StableClaim, CallIdentity>, order: DollarOrder): Fault | null {
     const taken = identity ?? claim
     if (!isSameCall(taken, order.identity)) return fault('stable/used')
-    // While it is being settled others can see its authorization already.
+    // While it is being settled, others can see its authorization already: only the name shows the buyer.
     return taken.repeatKey !== null && taken.repeatKey !== order.identity.repeatKey ? UNDER_WAY : null
   }
 
   underWay(): Fault {
+    return UNDER_WAY
+  }
+
+  goesOn(): Fault {
     return UNDER_WAY
   }
 
@@ -189,10 +193,11 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     return ended
   }
 
-  mayBegin(claim: StableClaim, { definition, client }: Task): Gate {
-    // Work that is done once more was looked at when it was taken up.
-    if (claim.state === 'executing') return { is: 'open' }
+  mayBegin(claim: StableClaim, { definition, client }: Task): Gate<StableClaim> {
     const { shop, clock } = this.#deps
+    const begun = executing(claim as StableIn<'claimed' | 'executing'>, clock.now())
+    // Interrupted work was judged when it was taken up.
+    if (claim.state === 'executing') return { is: 'open', begun }
     const { serviceId, timeoutMs } = definition
     const reason = this.till.isStopped ? 'the node is stopping' : shop.closedBecause
     if (reason !== null) return { is: 'refused', cause: fault('service/unavailable', { serviceId, reason }) }
@@ -201,25 +206,23 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
       return { is: 'refused', cause: fault('stable/refused', { reason: late }) }
     }
     const cause = this.#payers.refusal({ payer: claim.payer, client }, definition)
-    return cause === null ? { is: 'open' } : { is: 'refused', cause }
-  }
-
-  begun(claim: StableClaim, nowMs: number): StableClaim {
-    return executing(claim as StableIn<'claimed' | 'executing'>, nowMs)
-  }
-
-  done(claim: StableClaim, json: string, nowMs: number): StableClaim {
-    return settling(claim as StableIn<'executing'>, json, nowMs)
+    return cause === null ? { is: 'open', begun } : { is: 'refused', cause }
   }
 
   worked({ definition }: Task, caller: Caller, outcome: Result<string>): void {
     if (!outcome.ok) this.#payers.failed(caller, definition, outcome.fault)
   }
 
-  async giveBack(claim: StableClaim, cause: Fault): Promise<Ended<StableClaim>> {
+  async end(claim: StableClaim, outcome: Result<string>): Promise<Ended<StableClaim>> {
+    if (!outcome.ok) return this.#giveBack(claim, outcome.fault)
+    const done = settling(claim as StableIn<'executing'>, outcome.value, this.#deps.clock.now())
+    return (await this.till.advance('executing', done)) ? ok(done) : null
+  }
+
+  async #giveBack(claim: StableClaim, cause: Fault): Promise<Ended<StableClaim>> {
     if (claim.state === 'claimed') {
       const refused = await this.#turnAway(claim, cause)
-      // A crash left it before any work: a call that waits for it is judged anew.
+      // A crash left it before any work: calls that wait for it are judged again.
       return cause.code === 'service/interrupted' ? null : refused
     }
     const begun = claim as StableIn<'executing'>
@@ -240,14 +243,14 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
 
   whyNotResumed(claim: StableClaim, { serviceId, timeoutMs, repeatable }: ServiceDefinition): Fault | null {
     const interrupted = fault('service/interrupted', { serviceId })
-    // Nothing came of a claim but a question to a facilitator, which does no harm twice: the caller offers it again.
+    // For a claim only a facilitator was asked. That does no harm twice, so the caller offers the payment again.
     if (claim.state === 'claimed' || !repeatable) return interrupted
     const { clock, shop } = this.#deps
     if (!holdsLongEnough(claim.validBefore, clock.now(), timeoutMs)) return fault('service/too-late', { serviceId })
     return shop.closedBecause !== null || runsOf(claim) > RUNS_MAX ? interrupted : null
   }
 
-  /** Remembers what was sold before; counting is not waited for, the names given last are. */
+  /** Reads what was sold before. The newest names are waited for, the counts are not. */
   async started(): Promise<void> {
     for (const claim of (await this.store.recent(NAMES_AT_ONCE, null)).claims) {
       this.#keys.recall(claim)
@@ -268,7 +271,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
   }
 
   async delivered(claim: StableIn<'settled'>): Promise<void> {
-    // What is not written is delivered once more at worst, to the caller that holds the signature.
+    // If this is not written, the worst is a second delivery to the caller that holds the signature.
     if (claim.deliveredAtMs === null) await this.#deliveries.add(claim)
   }
 
@@ -276,7 +279,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     this.#outcomes.add(outcome)
   }
 
-  /** Another replica may have given the name to a payment that this one has not heard of. */
+  /** Asks the shared store for the name: another replica may have taken a payment under it. */
   async #learnName({ repeatKey }: CallIdentity): Promise<void> {
     const holder = repeatKey === null ? undefined : await this.store.named?.(repeatKey)
     if (holder !== undefined) this.#keys.put(holder)
@@ -288,8 +291,8 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
   }
 
   /**
-   * The answer once more. An authorization is public once it is settled: a caller that repeats it shows that it is the buyer by the
-   * name that it gave at first, which no chain shows. Without one the first delivery is the last.
+   * Repeats the answer. A settled authorization is public, so it does not show the buyer. The name that the buyer gave at first does: no
+   * chain shows it. Without a name the answer is delivered once.
    */
   #replay(claim: StableIn<'settled'>, { repeatKey }: CallIdentity): Result<StableSettled> {
     const { transaction } = claim
@@ -299,13 +302,14 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
   }
 
   #judgeNew(order: DollarOrder, previous: StableIn<'unpaid'> | null): Standing {
-    if (!order.input.ok) return { is: 'told', outcome: order.input }
+    const { input } = order.asked
+    if (!input.ok) return refused(input.fault)
     const refusal = this.#refusal(order)
     if (refusal !== null) return refused(refusal)
     return this.#take(order, previous === null ? this.#intake.newClaim(order) : claimedAgain(previous))
   }
 
-  /** A payment is offered once more that came to nothing. What failed for good is told again; nothing runs twice unless it may. */
+  /** Judges an unpaid payment that is offered again. A final failure is told again. Work runs again only if the service may run twice. */
   #judgeAgain(order: DollarOrder, claim: StableIn<'unpaid'>): Standing {
     const cause = causeOf(claim)
     if (claim.over) return refused(cause)
@@ -322,7 +326,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     return this.#isNameTaken(identity) ? { is: 'moved' } : { is: 'take', claim }
   }
 
-  /** Why a payment is not taken now, or null; nothing of it is used. Where it `isFinished` nothing runs that could fail. */
+  /** Why a payment is not taken now, or null; nothing of it is used. `isFinished`: its work is done and only the money is missing. */
   #refusal(order: DollarOrder, isFinished = false): Fault | null {
     const { call, offer } = order
     const { serviceId } = offer.definition
@@ -336,7 +340,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     return crowding ?? this.#payers[isFinished ? 'unsettled' : 'refusal'](caller, offer.definition)
   }
 
-  /** Verifies and claims a payment side by side, and does everything that it pays for. */
+  /** Verifies and claims a payment at the same time, then works and settles. */
   async #begin(claim: StableClaim, steps: Steps<StableClaim>, { call }: DollarOrder): Promise<Ended<StableClaim>> {
     const { payment } = call
     const client = clientOf(call)
@@ -369,7 +373,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     return ended
   }
 
-  /** Has the money of work that is done moved once more, after a facilitator has refused it. */
+  /** Settles finished work again, after a facilitator has refused to. */
   async #settleAgain(
     claim: StableIn<'settling'>,
     steps: Steps<StableClaim>,
@@ -380,7 +384,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     return this.#collect(claim, { first: null, isFirst: true, isRepeat: true, ...askerOf(clientOf(call)) })
   }
 
-  /** Has the money of a finished claim moved; what cannot be known now is found out in the background. */
+  /** Settles a finished claim. If the outcome is not known now, the resolver finds it out in the background. */
   async #collect(claim: StableIn<'settling'>, attempt: Attempt): Promise<Ended<StableClaim>> {
     const step = await this.#settlement.attempt(claim, attempt)
     if (this.till.isAbandoned) return fail(UNSETTLED)
@@ -397,15 +401,15 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
   }
 
   /**
-   * Gives a payment back that was not used, so that it can be offered again. One that had come to nothing before is so again, and
-   * to be watched: its authorization may have been used meanwhile.
+   * Lets go of a payment that was not used, so that it can be offered again. One that was unpaid before becomes unpaid again and is
+   * watched, since its authorization may have been used meanwhile.
    */
   async #turnAway(claim: StableIn<'claimed'>, cause: Fault): Promise<Result<never>> {
     const before = asBefore(claim)
     if (this.till.isAbandoned) return fail(cause)
     if (before === null) await this.store.release('claimed', claim.id)
     else if (await this.store.advance('claimed', before)) {
-      // One that a crash left was not watched for a while.
+      // After a crash it was not watched for a while.
       if (cause.code === 'service/interrupted') this.#resolver.takeUp(before)
       else this.#resolver.suspect(before)
     }
@@ -414,7 +418,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
 
   #onStep(claim: StableIn<'settled' | 'unpaid' | 'owed'>): void {
     if (claim.state === 'settled') {
-      // It may have been refused at first: no second charge under its name.
+      // If it was refused at first, its name was dropped: with it there is no second charge.
       this.#keys.recall(claim)
       this.#sales.add(claim)
       this.#arrivals?.take(claim)
@@ -434,12 +438,12 @@ function refused(cause: Fault): Standing {
   return { is: 'told', outcome: fail(cause) }
 }
 
-/** Client that sent a call; those without a name here count as one. */
+/** The client that sent a call. Unknown clients count as one. */
 function clientOf({ from = NO_CLIENT }: StableCall): Holder {
   return from
 }
 
-/** Whether a call came to nothing by what the payer has signed or holds. */
+/** Whether the payment was refused for what the payer has signed or holds. */
 function isRefusedOfPayer({ code, detail }: Fault): boolean {
   return code === 'stable/refused' && isOfPayer(String(detail.reason))
 }

@@ -1,7 +1,7 @@
 import type { Clock, Timers } from '../../../../consensus/chain/ports.ts'
 import { RecentCounts } from '../../client-counts.ts'
 import { WaitingRoom } from '../../waiting-room.ts'
-import { WorkSlots } from '../../work-slots.ts'
+import { WorkSlots } from '../../workshop.ts'
 import { Allowance, type Sharer } from './allowance.ts'
 import {
   type Facilitator,
@@ -26,9 +26,9 @@ export interface FacilitatorPoolDependencies {
 export interface FacilitatorFacts {
   readonly url: string
   readonly healthy: boolean
-  /** What was found out last, for everyone. */
+  /** Its last known state, as callers may be told it. */
   readonly detail: string
-  /** What went wrong last, in words of the facilitator, for the operator alone; null while all is well. */
+  /** The last trouble in words of the facilitator, for the operator alone; null while all is well. */
   readonly trouble: string | null
 }
 
@@ -40,16 +40,16 @@ export interface PoolVerdict {
 }
 
 const VERIFY_MS = 5_000
-/** How long a payment waits for facilitators that want to be asked later. A settlement waits longer: its work is done. */
+/** How long a payment waits for facilitators that want to be asked later. A settlement waits longer, since its work is done. */
 const PATIENCE_MS = { verify: 20_000, settle: 30_000 }
-/** Pause of a facilitator that names none, and the longest that is kept. */
+/** Pause of a facilitator that names none, and the longest pause that is kept. */
 const REST_MS = 1_000
 const REST_MS_MAX = 30_000
-/** Checks asked for at once: a burst of calls must not keep a facilitator so busy that it looks dead. */
+/** Checks at once: a burst of calls must not keep a facilitator so busy that it looks dead. */
 const VERIFY_AT_ONCE = 64
 /**
- * Checks that wait for their turn at most: each holds a request open, and costs its sender nothing. Those at once and those that wait
- * together are a quarter of the requests that a node answers at once.
+ * Most checks that wait for their turn. Each holds a request open, and costs its sender nothing. With those at once they are a quarter of
+ * the requests that a node answers at once.
  */
 export const CHECKS_WAITING_MAX = 192
 const CROWDED: PoolVerdict = {
@@ -58,24 +58,24 @@ const CROWDED: PoolVerdict = {
 }
 const SETTLE_MS = 30_000
 const CHECK_MS = 5_000
-/** How often a facilitator is asked what it takes: while it answers well, and while it does not. */
+/** Pause between two questions for what a facilitator takes: while all can be used, and while one cannot. */
 const WELL_MS = 30_000
 const ILL_MS = 2_000
 
-/** Checks that wait for a facilitator that wants to be asked later, at most; those of payers that have paid lately come on top. */
+/** Most checks that wait for a facilitator that wants to be asked later. Those of payers that have paid lately come on top. */
 const RESTING_MAX = 64
-/** Of these, those of payments of which it is not proven that their payer has signed. */
+/** Of these, most checks of payments whose payer is not proven to have signed. */
 const RESTING_UNPROVEN_MAX = 16
-/** How much later each rank asks once a facilitator's pause is over: what is left of its allowance goes to the first. */
+/** How much later each rank asks after a facilitator's pause: so what it allows goes to the first ranks. */
 const RANK_MS = 100
 /**
- * Order of questions where a facilitator takes few; `repeat` is a settlement that was tried before, and newcomers with refused
- * payments come after all others.
+ * Order of questions if a facilitator takes few. `repeat` is a settlement that was tried before. Newcomers with refused payments come
+ * last.
  */
 export const RANKS = { settlement: 0, payer: 1, repeat: 1.5, newcomer: 2 } as const
-/** How often a facilitator's error at payments of one client, or of its network, counts: any client can send what it fails at. */
+/** How often an error at payments of one client's network counts against a facilitator: any client can send payments that make it fail. */
 const FAILED_AT = { most: 1, withinMs: 10 * 60_000, namesMax: 1_000 }
-/** What callers are told of a facilitator that gave neither yes nor no. */
+/** Texts for callers about a facilitator that said neither yes nor no. */
 const KINDS = {
   busy: 'it takes no more questions now',
   unreachable: 'it cannot be reached',
@@ -87,16 +87,16 @@ interface Member {
   readonly facilitator: Facilitator
   /** One for each kind of work: a facilitator that checks well may be unable to settle. */
   readonly breakers: { readonly checks: Breaker; readonly settlements: Breaker }
-  /** What it said last of what it takes; null before it was asked. */
+  /** Its last answer to what it takes; null before the first. */
   support: SupportVerdict | null
   /** Its state in words, as callers may be told it. */
   detail: string
-  /** What went wrong last with payments and with checks, as the operator is told it; null while all is well. */
+  /** The last trouble with payments and with the question for what it takes, for the operator; null while all is well. */
   readonly troubles: { ofPayments: string | null; ofChecks: string | null }
-  /** When it wants to be asked again; until then it counts as well. */
+  /** When it wants to be asked again. Until then it counts as usable. */
   restUntilMs: number
   readonly allowance: Allowance
-  /** Networks of clients at whose payments it failed lately. */
+  /** Networks of clients at whose payments it has failed lately. */
   readonly failedAt: RecentCounts
 }
 
@@ -104,15 +104,15 @@ interface Member {
 export interface Asker {
   /** Whether the payer's own key is known to have signed. */
   readonly isProven?: boolean
-  /** Client that sent it, or the payer where that is not known. */
+  /** Client that sent it, or the payer if the client is not known. */
   readonly client?: string | undefined
-  /** The network that it is in, where one may have many addresses of it. */
+  /** Network of the client, in which one client may have many addresses. */
   readonly network?: string
-  /** Whether it was asked about this payment before: what it fails at once it fails at again. */
+  /** Whether a facilitator was asked about this payment before: it would fail at it again. */
   readonly isRepeat?: boolean
-  /** Whether a caller waits for the answer: what is asked again by itself does not wait for facilitators that want to be asked later. */
+  /** Whether to wait for facilitators that want to be asked later. Repeats in the background do not. */
   readonly isPatient?: boolean
-  /** Place in the order where a facilitator takes few questions, of {@link RANKS}. */
+  /** One of {@link RANKS}: its place in the order if a facilitator takes few questions. */
   readonly rank?: number
 }
 
@@ -124,8 +124,7 @@ interface Question {
 }
 
 /**
- * Several facilitators as one. An authorization is bound to none of them and can be used once, so a second facilitator cannot charge
- * for it again.
+ * Several facilitators as one. An authorization is bound to no facilitator and can be used once, so a second one cannot charge again.
  */
 export class FacilitatorPool {
   readonly #deps: FacilitatorPoolDependencies
@@ -151,7 +150,7 @@ export class FacilitatorPool {
     }))
   }
 
-  /** How each of them stands. */
+  /** The state of each facilitator. */
   get facts(): readonly FacilitatorFacts[] {
     return this.#members.map((member) => ({
       url: member.facilitator.url,
@@ -161,7 +160,7 @@ export class FacilitatorPool {
     }))
   }
 
-  /** Whether one of them said that it takes our scheme on our network. */
+  /** Whether one of them takes the scheme on the node's network. */
   get verified(): { readonly ok: boolean; readonly detail: string } {
     const good = this.#members.find(({ support }) => support?.ok)
     return { ok: good !== undefined, detail: good?.detail ?? this.#members.map(({ detail }) => detail).join('; ') }
@@ -174,13 +173,13 @@ export class FacilitatorPool {
       : 'no facilitator of the stablecoin rail can be used now'
   }
 
-  /** Whether one of them wanted to be asked later within the last minutes. */
+  /** Whether one of them wanted to be asked later in the last minutes. */
   get isScarce(): boolean {
     const nowMs = this.#deps.clock.now()
     return this.#members.some(({ allowance }) => allowance.isKnown(nowMs))
   }
 
-  /** Asks all of them what they take, now and from then on; resolves after the first round. */
+  /** Asks all of them what they take, now and regularly. Resolves after the first round. */
   async start(): Promise<void> {
     await Promise.all(this.#members.map((member) => this.#check(member)))
     this.#schedule()
@@ -194,9 +193,9 @@ export class FacilitatorPool {
   }
 
   /**
-   * Has a payment checked by the first that says yes or no. Where it is not proven that the payer signed it, a facilitator that fails
-   * at it is not taken for broken: any caller can send what it fails at. Signatures of one's own cost nothing either, so that a free place
-   * goes to the client with the fewest; where too many wait, the client with the most waiting is refused one.
+   * Has a payment checked by the first that says yes or no. If the payer is not proven to have signed, a facilitator that fails is not
+   * taken for broken: any caller can send payments that make it fail. Signatures cost nothing, so a free place goes to the client with the
+   * fewest checks. If too many wait, the client with the most waiting checks loses one.
    */
   async verify(request: FacilitatorRequest, asker: Asker = {}): Promise<PoolVerdict> {
     const ask = (one: Facilitator): Promise<FacilitatorVerdict> => one.verify(request, VERIFY_MS)
@@ -208,9 +207,9 @@ export class FacilitatorPool {
   }
 
   /**
-   * Has a payment settled, by `first` if it can. The next is asked where it was not reached, or where it could not for a reason of its
-   * own: what may have happened is not known better by asking another at once. Where a facilitator takes few questions, settlements that
-   * were tried before have a share of their own: a payer can leave any number of them open, and newcomers must not leave works unpaid.
+   * Has a payment settled, by `first` if it can. The next one is asked only if the one before was not reached, or refused for a reason
+   * that is not the payer's. If the money may have moved, asking another one at once tells nothing. If a facilitator takes few questions,
+   * repeated settlements have their own share: a payer can leave any number open, and newcomers must not take their place.
    */
   settle(request: FacilitatorRequest, first: string | null, asker: Asker = {}): Promise<PoolVerdict> {
     const ask = (one: Facilitator): Promise<FacilitatorVerdict> => one.settle(request, SETTLE_MS)
@@ -220,13 +219,13 @@ export class FacilitatorPool {
     return this.#patiently(asker.isPatient === false ? 0 : PATIENCE_MS.settle, round, ranked)
   }
 
-  /** Url of the next in turn after one: each repeat asks another facilitator. */
+  /** Url of the facilitator after `url`, in a circle: each repeat asks another one. */
   after(url: string | null): string | null {
     const i = this.#members.findIndex(({ facilitator }) => facilitator.url === url)
     return this.#members[(i + 1) % this.#members.length]?.facilitator.url ?? null
   }
 
-  /** Goes round again while no facilitator gives an answer and at least one wants to be asked later, the first ranks first. */
+  /** Repeats the round while no facilitator answers and one wants to be asked later. Lower ranks repeat first. */
   async #patiently(
     patienceMs: number,
     round: () => Promise<PoolVerdict>,
@@ -277,7 +276,7 @@ export class FacilitatorPool {
     if (verdict.is !== 'busy' && verdict.is !== 'unreachable') member.allowance.answered(nowMs)
     const isRefused = verdict.is === 'refused' && isFinal(verdict, question)
     if (verdict.is === 'good' || isRefused) {
-      // Whether it can settle shows in a settlement alone: a payment that is wrong says nothing of it.
+      // Only a settlement shows that it can settle. The refusal of a wrong payment does not.
       if (verdict.is === 'good' || !question.isSettlement) breaker.succeeded()
       member.troubles.ofPayments = null
       return
@@ -286,20 +285,20 @@ export class FacilitatorPool {
     if (verdict.is !== 'refused') member.detail = KINDS[verdict.is]
     if (verdict.is === 'busy') {
       const waitMs = verdict.waitMs === 0 ? REST_MS : verdict.waitMs
-      // Of questions that were open together the first tells as much as all.
+      // Questions that were open together count once.
       if (member.restUntilMs <= nowMs) member.allowance.spent(nowMs, waitMs)
       member.restUntilMs = nowMs + Math.min(REST_MS_MAX, waitMs)
-      // What was open together when it was closed tells no more than what closed it.
+      // Failures of questions that were open when the breaker opened do not count again.
     } else if (!breaker.isOpen(nowMs) && isOwnFailure(member, verdict, question)) breaker.failed(nowMs)
   }
 
-  /** What is known of a facilitator that wants to be asked later, without asking it; null for any other. */
+  /** The verdict for a facilitator that wants to be asked later, without asking it; null for any other. */
   #restOf({ restUntilMs }: Member): FacilitatorVerdict | null {
     const waitMs = Math.min(REST_MS_MAX, restUntilMs - this.#deps.clock.now())
     return waitMs > 0 ? { is: 'busy', detail: KINDS.busy, waitMs } : null
   }
 
-  /** Why a newcomer may not ask a facilitator yet: a part of the allowance is kept for payers that have paid. Null where it may. */
+  /** Why a newcomer may not ask yet, or null: a part of the allowance is kept for payers that have paid. */
   #shareOf(
     { allowance }: Member,
     { asker: { rank = RANKS.settlement, isProven = true } }: Question,
@@ -314,7 +313,7 @@ export class FacilitatorPool {
     return null
   }
 
-  /** Those that can be asked, the one named first. */
+  /** The usable facilitators, `first` at the front. */
   #inOrder(first: string | null): readonly Member[] {
     const usable = this.#members.filter((member) => this.#isUsable(member))
     const leads = ({ facilitator }: Member): number => (facilitator.url === first ? 0 : 1)
@@ -330,7 +329,7 @@ export class FacilitatorPool {
     const said = await member.facilitator.supports(this.#deps.network, CHECK_MS)
     member.detail = said.answered ? said.detail : KINDS[said.isBusy === true ? 'busy' : 'unreachable']
     member.troubles.ofChecks = said.ok ? null : said.detail
-    // What it says that it takes is no sign that it works: only work closes its breakers.
+    // An answer here does not show that it works: only work closes its breakers.
     if (said.answered || member.support === null) member.support = said
     else if (said.isBusy !== true) member.breakers.checks.failed(this.#deps.clock.now())
   }
@@ -345,8 +344,8 @@ export class FacilitatorPool {
 }
 
 /**
- * Whether a verdict ends the asking. A no to a settlement does where the payment is wrong; what may have happened is not known better by
- * asking another at once.
+ * Whether a verdict ends the asking. A refused settlement ends it if the payment is wrong. If the money may have moved, asking another
+ * facilitator at once tells nothing.
  */
 function isFinal(verdict: FacilitatorVerdict, { isSettlement }: Question): boolean {
   if (verdict.is === 'refused') return !isSettlement || isOfPayer(verdict.reason)
@@ -354,9 +353,9 @@ function isFinal(verdict: FacilitatorVerdict, { isSettlement }: Question): boole
 }
 
 /**
- * Whether a failure counts against the facilitator. One that was not reached always does. An answer with a status for what it was sent
- * does not, nor a settlement whose transaction it names: it was sent. Any other failure may be caused by the payment, also by one of a
- * payer that has paid before, so it counts once in a while for the network of its client.
+ * Whether a failure counts against the facilitator. It always does if no answer came. It does not if the status blames the payment, nor if
+ * the answer to a settlement names its transaction, which was sent then. Any other failure may be caused by the payment, also by one of a
+ * payer that has paid before: so it counts once in a while for each network of clients.
  */
 function isOwnFailure(
   { failedAt }: Member,
@@ -375,7 +374,7 @@ function isOwnFailure(
   return true
 }
 
-/** A verdict without words of the facilitator, as callers may be told it. */
+/** A verdict without the facilitator's own words, for callers. */
 function inShort(verdict: FacilitatorVerdict): FacilitatorVerdict {
   return 'detail' in verdict ? { ...verdict, detail: KINDS[verdict.is] } : verdict
 }
@@ -388,10 +387,10 @@ function waitOf(verdict: FacilitatorVerdict | undefined): number {
 const FAILURES_MAX = 3
 const PAUSE_MS_MIN = 1_000
 const PAUSE_MS_MAX = 30_000
-/** A failure this long after the one before starts a new row, so that a few failures over hours do not close a partner that is seldom asked. */
+/** A failure this long after the last one starts a new row: a few failures over hours must not close a partner that is seldom asked. */
 const FORGOTTEN_MS = 120_000
 
-/** Says whether a partner that failed several times in a row may be asked. After each pause it may be asked once, to see if it is back. */
+/** Tells whether a partner may be asked. After failures in a row it is left alone for a pause, and the next failure doubles the pause. */
 export class Breaker {
   #failures = 0
   #openUntilMs = 0

@@ -3,7 +3,6 @@ import type { Clock } from '../../../../consensus/chain/ports.ts'
 import { epochOf } from '../../../../consensus/ledger/epoch.ts'
 import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import { priceInEpoch, type Service } from '../../../ledger/agents.ts'
-import { inputFault } from '../../../services/service.ts'
 import type { Order } from '../../rail.ts'
 import type { Shop } from '../../shop.ts'
 import { checkPayment } from './checks.ts'
@@ -14,7 +13,7 @@ import { stableAmount } from './terms.ts'
 
 type DollarOrder = Order<StableCall, CallIdentity>
 
-/** What payments are judged by before anybody is asked. */
+/** What payments are judged by before a facilitator is asked. */
 export interface IntakeDependencies {
   readonly chain: Chain
   readonly shop: Shop
@@ -22,7 +21,7 @@ export interface IntakeDependencies {
   readonly clock: Clock
 }
 
-/** Judges payments before anything of them is used, and makes claims of those that do. */
+/** Judges payments before they are used, and makes their claims. */
 export class Intake {
   readonly #deps: IntakeDependencies
 
@@ -31,20 +30,21 @@ export class Intake {
   }
 
   /** Why a payment is not taken now, or null; nothing of it is used. */
-  refusal({ call, offer, input }: DollarOrder): Fault | null {
+  refusal({ call, offer, asked }: DollarOrder): Fault | null {
     const { shop, clock, seller } = this.#deps
     const { definition } = offer
     const { serviceId, timeoutMs } = definition
     const standing = shop.readiness(offer)
     if (!standing.available) return fault('service/unavailable', { serviceId, reason: standing.reason })
-    const unfit = input.ok ? inputFault(definition, input.value, shop.context) : null
+    // For finished work only the money is missing: its request need not be readable.
+    const unfit = asked.input.ok ? asked.faultNow(shop.context) : null
     if (unfit !== null) return unfit
     const nowMs = clock.now()
     const prices = this.#prices(standing.service, nowMs)
     return checkPayment(call.payment, { terms: seller.terms, prices, nowMs, timeoutMs })
   }
 
-  /** The first state of a payment that fits an offer of ours. */
+  /** The claim of a payment that fits an offer. */
   newClaim({ call, offer, identity }: DollarOrder): StableIn<'claimed'> {
     const { shop, clock, seller } = this.#deps
     const { network, asset } = seller.terms
@@ -78,9 +78,8 @@ export class Intake {
 }
 
 /**
- * Prices in millionths of a dollar that are honoured now, the current one first: those quoted within the last seconds too,
- * since a payer that signed one could not know of the next. A function of the chain and the time alone: replicas agree, and a
- * restart forgets none.
+ * Prices in millionths of a dollar that are honoured now, the current one first. The one before counts too if it was quoted within the
+ * last `seconds`: a payer that signed it could not know the next. Chain and time alone decide, so replicas agree and a restart forgets none.
  */
 export function honouredPrices(
   { head, ruleBook, database }: Chain,

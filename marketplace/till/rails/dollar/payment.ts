@@ -1,22 +1,21 @@
 import { fault } from '../../../../consensus/primitives/fault.ts'
+import { type Fields, fieldsOf, objectOf } from '../../../../consensus/primitives/fields.ts'
 import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
 import type { Authorization, StablePayment } from './claim.ts'
 import type { StableTerms } from './terms.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-
-/** An unsigned 256-bit integer in plain decimal text. Facilitators take other spellings too; each would be another payment. */
+/** An unsigned 256-bit integer in plain decimal text. Facilitators take other spellings too, and each would be another payment here. */
 const UINT = /^(0|[1-9][0-9]{0,77})$/
 const UINT_BOUND = 1n << 256n
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const NONCE = /^0x[0-9a-fA-F]{64}$/
-/** Signatures of contracts have any length; this one is more than any known wallet makes. */
+/** Signatures of contracts have any length. No known wallet makes one longer than this. */
 const SIGNATURE = /^0x([0-9a-fA-F]{2}){65,4096}$/
-/** The whole payment as JSON: as much as a header holds, whichever way it came. */
+/** Longest payment as JSON: as much as a header holds, for all doors. */
 const CHARS_MAX = 12_288
-/** Extensions of our offers, which clients repeat; no others are kept. */
+/** Extensions of the node's offers, which clients repeat. Others are dropped. */
 const EXTENSIONS = ['bazaar', 'payment-identifier'] as const
-/** What they may take as JSON, and how deep they may be nested: our own take a third of it, and are 8 deep. */
+/** Longest extensions as JSON, and their deepest nesting. The node's own take a third of it, and are 8 deep. */
 const EXTENSIONS_CHARS_MAX = 4_096
 const EXTENSIONS_DEPTH_MAX = 16
 /** Text members of a generation-2 `resource`, and their longest values. */
@@ -26,9 +25,9 @@ const TAG_CHARS_MAX = 32
 const IDENTIFIER = /^[a-zA-Z0-9_-]{16,128}$/
 
 /**
- * Reads a decoded payment of scheme `exact`, of either generation, strictly: what facilitators would take for the same number or
- * address in another spelling is refused. What facilitators get is built from the values that were read: any key signs at no cost, and
- * what else came with its signature could make them fail. Says nothing of whether it pays an offer of ours. Fault: `pay/unreadable`.
+ * Reads a decoded payment of scheme `exact`, of either generation. It is strict: another spelling of a number or an address is refused,
+ * also where facilitators take it. Facilitators get a payment that is built from the values read here, since other members could make them
+ * fail, and signatures cost an attacker nothing. Whether it pays an offer is checked later. Fault: `pay/unreadable`.
  */
 export function readStablePayment(payment: unknown, where: string, { network }: StableTerms): Result<StablePayment> {
   const fields = fieldsOf(payment)
@@ -43,7 +42,7 @@ export function readStablePayment(payment: unknown, where: string, { network }: 
   if (named.network !== expected)
     return fail(fault('pay/no-offer', { field: 'network', got: shown(named.network), expected }))
   const { signature, authorization, ...more } = fieldsOf(fields.payload)
-  // A facilitator could take it for a payment of another kind, which is not the one that is claimed here.
+  // With other members a facilitator could take it for a payment of another kind than the claimed one.
   if (Object.keys(more).length > 0) return unreadable('its payload may hold a signature and an authorization only')
   const read = readAuthorization(fieldsOf(authorization), signature)
   if (typeof read === 'string') return unreadable(read)
@@ -68,43 +67,45 @@ function payloadOf({ signature, from, to, value, validAfter, validBefore, nonce 
   return { signature, authorization: { from, to, value: value.toString(), ...times, nonce } }
 }
 
-/** The members of an echoed offer that are held against ours before it is passed on. */
+/** The members of an echoed offer that are compared with the node's offer before it is passed on. */
 function echoOf({ scheme, network, amount, asset, payTo, maxTimeoutSeconds, extra }: Fields): object {
   const { name, version } = fieldsOf(extra)
   return { scheme, network, amount, asset, payTo, maxTimeoutSeconds, extra: { name, version } }
 }
 
-/** Our extensions as the client repeats them, or what is wrong with them. */
+/** The node's extensions as the client repeats them, or what is wrong with them. */
 function readExtensions(sent: unknown): { readonly extensions?: Fields } | string {
   if (sent === undefined || sent === null) return {}
-  if (!isObject(sent)) return 'extensions must be an object'
-  const named = EXTENSIONS.filter((name) => sent[name] !== undefined)
-  const ill = named.find((name) => !isObject(sent[name]))
+  const fields = objectOf(sent)
+  if (fields === null) return 'extensions must be an object'
+  const named = EXTENSIONS.filter((name) => fields[name] !== undefined)
+  const ill = named.find((name) => objectOf(fields[name]) === null)
   if (ill !== undefined) return `the extension ${ill} must be an object`
   if (named.length === 0) return {}
-  const extensions = Object.fromEntries(named.map((name) => [name, sent[name]]))
+  const extensions = Object.fromEntries(named.map((name) => [name, fields[name]]))
   return depthOf(extensions) <= EXTENSIONS_DEPTH_MAX && JSON.stringify(extensions).length <= EXTENSIONS_CHARS_MAX
     ? { extensions }
     : `its extensions are longer than ${EXTENSIONS_CHARS_MAX} characters of JSON, or deeper than ${EXTENSIONS_DEPTH_MAX}`
 }
 
-/** What a client repeats of the resource that it buys, or what is wrong with it. */
+/** The resource as the client repeats it, or what is wrong with it. */
 function readResource(sent: unknown): { readonly resource?: Fields } | string {
   if (sent === undefined || sent === null) return {}
-  if (!isObject(sent) || typeof sent.url !== 'string') return 'resource must be an object with its url'
-  const { tags } = sent
-  const texts = Object.entries(RESOURCE_TEXTS).filter(([name]) => sent[name] !== undefined && sent[name] !== null)
-  const ill = texts.find(([name, most]) => !isText(sent[name], most))
+  const fields = objectOf(sent)
+  if (fields === null || typeof fields.url !== 'string') return 'resource must be an object with its url'
+  const { tags } = fields
+  const texts = Object.entries(RESOURCE_TEXTS).filter(([name]) => fields[name] !== undefined && fields[name] !== null)
+  const ill = texts.find(([name, most]) => !isText(fields[name], most))
   if (ill !== undefined) return `resource.${ill[0]} must be text of at most ${ill[1]} characters`
-  if (!URL.canParse(sent.url)) return 'resource.url must be absolute'
-  const resource: Record<string, unknown> = Object.fromEntries(texts.map(([name]) => [name, sent[name]]))
+  if (!URL.canParse(fields.url)) return 'resource.url must be absolute'
+  const resource: Record<string, unknown> = Object.fromEntries(texts.map(([name]) => [name, fields[name]]))
   if (tags === undefined || tags === null) return { resource }
   const areTags = Array.isArray(tags) && tags.length <= TAGS_MAX && tags.every((tag) => isText(tag, TAG_CHARS_MAX))
   if (!areTags) return `resource.tags must be at most ${TAGS_MAX} texts of at most ${TAG_CHARS_MAX} characters`
   return { resource: { ...resource, tags } }
 }
 
-/** How deep a value is nested; what is deeper than anything taken here is not looked at. */
+/** How deep a value is nested. It stops counting below the depth that is allowed. */
 function depthOf(value: unknown, left = EXTENSIONS_DEPTH_MAX): number {
   if (value === null || typeof value !== 'object') return 0
   if (left === 0) return 1
@@ -137,7 +138,7 @@ function isShort(fields: Fields): boolean {
   try {
     return JSON.stringify(fields).length <= CHARS_MAX
   } catch {
-    // What is nested too deep can be read, and not be written.
+    // Deeply nested JSON can be parsed, but not always be written.
     return false
   }
 }
@@ -152,12 +153,4 @@ function shown(value: unknown): string {
 
 function isText(value: unknown, charsMax: number): value is string {
   return typeof value === 'string' && value.length <= charsMax
-}
-
-function isObject(value: unknown): value is Fields {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
-}
-
-function fieldsOf(value: unknown): Fields {
-  return isObject(value) ? value : {}
 }

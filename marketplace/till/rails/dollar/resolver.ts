@@ -1,6 +1,6 @@
 import type { Timers } from '../../../../consensus/chain/ports.ts'
 import { ClaimsAway } from '../../claim-store.ts'
-import { WorkSlots } from '../../work-slots.ts'
+import { WorkSlots } from '../../workshop.ts'
 import type { StableClaimStore, StableIn } from './claim.ts'
 import type { FacilitatorPool } from './facilitators.ts'
 import type { Settlement, WatchStep } from './settlement.ts'

@@ -19,46 +19,47 @@ export interface SettlementDependencies {
 
 /** How a settlement is tried. */
 export interface Attempt {
-  /** Whom to ask first. */
+  /** Url of the facilitator to ask first; null for any. */
   readonly first: string | null
-  /** Whether no facilitator can have been asked to settle it before: only then does a clear no end it. */
+  /** Whether no facilitator can have settled it before. Only then a refusal ends it. */
   readonly isFirst: boolean
-  /** Whether a facilitator was asked to settle it before, where that is not clear from `isFirst`. */
+  /** Set for another first attempt, after a facilitator has refused the settlement. */
   readonly isRepeat?: boolean
-  /** The client that sent the payment, and its network, where that is still known. */
+  /** The client that sent the payment, and its network, if they are still known. */
   readonly client?: string
   readonly network?: string
 }
 
-/** Where a claim goes that was looked at: its next state, or `open` while that is not known. */
+/** The next state of a claim, or `open` while that is not known. */
 export type SettlementStep = StableIn<'settled' | 'unpaid' | 'owed'> | 'open'
 
-/** Where an unpaid claim goes that was looked at; `gone` where nothing of it can matter any more. */
+/** The next state of an unpaid claim; `gone` if no money can come of it, so that its record can be deleted. */
 export type WatchStep = SettlementStep | 'gone'
 
-/** After an authorization has run out, how long a block that used it may take to be seen. */
+/** Seconds after its end for which a block that used an authorization may still appear. */
 const LATE_SECONDS = 60
-/** How long before the claim its authorization can have been used. */
+/** Seconds before the claim from which uses of its authorization are looked for. */
 const BEFORE_SECONDS = 600
-/** Refusals that do not tell whether we were paid: a facilitator that is asked again after a lost answer says this. */
+/** Refusals that do not tell whether the money moved: a facilitator answers so if it is asked again after a lost answer. */
 const USED_REASON = /nonce|already|(^|[^a-z])used|duplicate|pending/i
 
-/** How far the chain has to go on showing an authorization as unused that a facilitator has called used, and of how many it is known. */
+/** Seconds of the chain for which an authorization must stay unused that a facilitator has called used. */
 const DOUBT_SECONDS = 20
+/** Doubts that are kept. */
 const DOUBTED_MAX = 10_000
-/** Asked about, it leaves no block out: the chain tells the time of its newest. */
+/** Any newest block is late enough, and its time is told. */
 const ANY_TIME = 0
 
-/** What a facilitator said of an authorization that it called used, and from which time on the chain's word counts against it. */
+/** A facilitator called an authorization used, for `reason`. If the chain shows it unused at `untilSeconds`, the chain is believed. */
 interface Doubt {
   readonly reason: string
   readonly untilSeconds: number
 }
 
-/** Moves money and finds out whether it moved; writes nothing. */
+/** Settles payments and finds out whether their money moved. It writes no claims. */
 export class Settlement {
   readonly #deps: SettlementDependencies
-  /** Doubts by claim id. Without one a claim stays open until its authorization has run out. */
+  /** Doubts by claim id. A claim without one stays open until its authorization has run out. */
   readonly #doubts = new LruMap<string, Doubt>(DOUBTED_MAX)
 
   constructor(dependencies: SettlementDependencies) {
@@ -68,17 +69,17 @@ export class Settlement {
   /** Tries to settle a claim, or finds out how it ended. */
   async attempt(claim: StableIn<'settling'>, { first, isFirst, ...asker }: Attempt): Promise<SettlementStep> {
     const isOver = this.#isOver(claim)
-    // A doubt holds for an attempt and its repeats, and says nothing of one that begins anew.
+    // A doubt holds for one attempt and its repeats, and not for a new first attempt.
     if (isFirst) this.#doubts.delete(claim.id)
     const doubt = this.#doubts.get(claim.id)
     const untilSeconds = isOver ? claim.validBefore : doubt?.untilSeconds
-    // Others have seen one that is over, also where this node has never had it settled.
+    // Before a first attempt no other party has seen the authorization, unless it is over.
     const seen = isFirst && !isOver ? null : await this.#look(claim, untilSeconds)
     if (seen?.is === 'transferred') return this.#settled(claim, seen.transaction, null)
     if (seen?.is === 'cancelled') return this.#unpaid(claim, refused('authorization_used_elsewhere'), true)
     if (isOver) return this.#unlessUnknown(seen, this.#unpaid(claim, EXPIRED, true))
     if (doubt !== undefined && seen?.is === 'unused') return this.#unpaid(claim, refused(doubt.reason), false)
-    // Nothing is taken for what cannot be delivered any more.
+    // Without its result the call cannot be delivered: then no money is taken.
     if (claim.result === null) return this.#unpaid(claim, gone(claim), false)
     const { facilitators, seller } = this.#deps
     const request = facilitatorRequest(seller, claim)
@@ -88,21 +89,20 @@ export class Settlement {
       ...asker,
     })
     if (verdict.is === 'good') return this.#settled(claim, verdict.transaction as string, by)
-    // It may have been carried out by now.
+    // The money may have moved by now.
     if (verdict.is === 'unknown') this.#doubts.delete(claim.id)
     if (verdict.is !== 'refused' || !isFirst) return 'open'
     return this.#refused(claim, verdict.reason)
   }
 
-  /** How long the authorization of a claim can still be seen to be used, in milliseconds; 0 once it cannot. */
+  /** Milliseconds for which a use of the claim's authorization can still appear on the chain. */
   leftMs({ validBefore }: StableClaim): number {
     return Math.max(0, (validBefore + LATE_SECONDS) * 1_000 + 1 - this.#now())
   }
 
   /**
-   * Looks whether the authorization of an unpaid claim was used after all; `open` while it still can be. One that was never sent to be
-   * settled and has run out unused is gone: it is refused wherever it comes from, and no money can come of it. Of what is not known a
-   * record stays.
+   * Looks whether the authorization of an unpaid claim was used after all; `open` while it still can be. If it was never sent to be
+   * settled and has run out unused, the claim is gone: no money can come of it. If its use is not known, the record stays.
    */
   async watch(claim: StableIn<'unpaid'>): Promise<WatchStep> {
     const isOver = this.#isOver(claim)
@@ -116,32 +116,32 @@ export class Settlement {
     return seen?.is === 'cancelled' ? unpaidForGood(claim) : step
   }
 
-  /** A clear no to the first attempt: nothing was charged, unless another party has used the authorization. */
+  /** After a refused first attempt: nothing was charged, unless another party has used the authorization. */
   async #refused(claim: StableIn<'settling'>, reason: string): Promise<SettlementStep> {
     const isUsed = USED_REASON.test(reason)
     const seen = await this.#look(claim, isUsed ? ANY_TIME : undefined)
     if (seen?.is === 'transferred') return this.#settled(claim, seen.transaction, null)
     if (seen?.is === 'cancelled') return this.#unpaid(claim, refused(reason), true)
     if (!isUsed) return this.#unpaid(claim, refused(reason), false)
-    // "Used already" may be a payment, which our node of the chain hears of a little later: never a reason to have the payer sign another.
-    // How far a chain has come that does not answer is not known: then the claim stays open.
+    // "Used already" may be a payment that the chain's node sees a little later, so the payer must not sign another. If the node does not
+    // answer, the claim stays open.
     if (seen?.is === 'unused') this.#doubt(claim, reason, seen.atSeconds)
     return 'open'
   }
 
-  /** Counted from the chain's own time: a clock of ours that is behind would let the chain have shown enough at once. */
+  /** Counted from the later of clock and chain time: with a slow clock the doubt would end at once. */
   #doubt({ id }: StableClaim, reason: string, atSeconds = 0): void {
     const sinceSeconds = Math.max(Math.floor(this.#now() / 1_000), atSeconds)
     this.#doubts.set(id, { reason, untilSeconds: sinceSeconds + DOUBT_SECONDS })
   }
 
-  /** What is not known at the end is looked at again, for a while. */
+  /** If the chain does not answer at the end, it is asked again for a while. */
   #unlessUnknown(seen: AuthorizationState | null, step: StableIn<'unpaid'>): SettlementStep {
     const graceMs = (step.validBefore + LATE_SECONDS) * 1_000 + GIVE_UP_MS
     return seen?.is === 'unknown' && this.#now() < graceMs ? 'open' : step
   }
 
-  /** How the chain shows an authorization. Where that ends something, it is unused only for a node that has come so far: another may stand still. */
+  /** The state of an authorization on the chain. With `untilSeconds`, only a node that has reached this time can show it unused. */
   #look(claim: StableIn<'settling' | 'unpaid'>, untilSeconds?: number): Promise<AuthorizationState> | null {
     const { ledger } = this.#deps
     const { asset, payer, amount, nonce, claimedAtMs } = claim
@@ -171,7 +171,7 @@ export class Settlement {
   }
 }
 
-/** How long a chain that cannot be asked is tried after an authorization has run out. */
+/** How long a chain that does not answer is asked after an authorization has run out. */
 const GIVE_UP_MS = 86_400_000
 
 const EXPIRED = refused(EXPIRED_UNSETTLED)
@@ -180,12 +180,12 @@ function refused(reason: string): Fault {
   return fault('stable/refused', { reason: reasonInShort(reason) })
 }
 
-/** A settlement can take longer than its result is kept. */
+/** The fault of a claim whose result was deleted before the settlement. */
 function gone({ serviceId }: StableClaim): Fault {
   return fault('service/interrupted', { serviceId })
 }
 
-/** Whom the authorization pays, in lower case: the operator may have named another address since. */
+/** The address that the authorization pays, in lower case. The operator may use another one by now. */
 function payeeOf({ payload }: StableIn<'settling' | 'unpaid'>): string {
   const { authorization } = (payload as { readonly payload: { readonly authorization: { readonly to: string } } })
     .payload

@@ -17,7 +17,7 @@ export function settling(claim: StableIn<'executing'>, json: string, nowMs: numb
   }
 }
 
-/** A claim whose money has come, as a facilitator reports or the chain shows; what only a settlement needs is no longer kept. */
+/** A claim whose money has come, as a facilitator reports or the chain shows. Members that only a settlement needs are dropped. */
 export function settled(
   claim: StableIn<'settling'> | (StableIn<'unpaid'> & Pick<StableIn<'settling'>, 'result' | 'resultHash'>),
   transfer: StableTransfer,
@@ -30,7 +30,7 @@ export function settled(
 
 const SPENT = { request: '', payload: {} }
 
-/** A claim that is over without money, and why; a result stays, for the money may come yet. */
+/** A claim without money, and why. A result is kept, since the money may still come. */
 export function unpaid(
   claim: StableIn<'claimed' | 'executing' | 'settling' | 'unpaid'>,
   cause: Fault,
@@ -50,24 +50,24 @@ export function unpaid(
   return { ...baseOf(claim), ...open, ...worked, ...end, state: 'unpaid' }
 }
 
-/** An unpaid claim whose authorization can be used no more: what only another try needs is no longer kept. */
+/** An unpaid claim whose authorization can no longer be used. Members that only another try needs are dropped. */
 export function unpaidForGood(claim: StableIn<'unpaid'>): StableIn<'unpaid'> {
   return { ...claim, ...SPENT, over: true }
 }
 
-/** A claim whose money has come without anything to deliver for it. */
+/** A claim whose money has come, but which has no result to deliver. */
 export function owed(claim: StableIn<'unpaid'>, transfer: StableTransfer): StableIn<'owed'> {
   const refund = { status: 'owed', nonce: null, validBefore: null, transaction: null } as const
   return { ...baseOf(claim), ...transfer, state: 'owed', reason: claim.reason, refund }
 }
 
-/** An unpaid claim that is worked on once more. It keeps how it ended: others have seen its authorization since. */
+/** An unpaid claim that is worked on again. It keeps its former end, since others have seen its authorization. */
 export function claimedAgain(claim: StableIn<'unpaid'>): StableIn<'claimed'> {
   const { endedAtMs, reason, detail } = claim
   return { ...baseOf(claim), ...openOf(claim), state: 'claimed', before: { endedAtMs, reason, detail } }
 }
 
-/** A claim as it was before it was taken once more; null for one that is new. */
+/** A claim as it was before it was taken again; null for a new one. */
 export function asBefore(claim: StableIn<'claimed'>): StableIn<'unpaid'> | null {
   const { before } = claim
   return before === undefined ? null : { ...baseOf(claim), ...openOf(claim), ...before, over: false, state: 'unpaid' }
@@ -78,7 +78,7 @@ export function executing(claim: StableIn<'claimed' | 'executing'>, nowMs: numbe
   return { ...baseOf(claim), ...openOf(claim), state: 'executing', startedAtMs: nowMs, runs: runsOf(claim) }
 }
 
-/** An unpaid claim with a result, whose settlement is tried once more. */
+/** An unpaid claim with a result, to be settled again; null without a result. */
 export function settlingAgain(claim: StableIn<'unpaid'>): StableIn<'settling'> | null {
   if (!('result' in claim) || claim.result === null) return null
   const { request, payload, finishedAtMs, durationMs, resultHash: hash, result } = claim
@@ -94,12 +94,12 @@ export function causeOf({ reason, detail }: StableIn<'unpaid'>): Fault {
   return fault(reason, detail)
 }
 
-/** What a claim knows that is not over. */
+/** The members of an open claim. */
 function openOf({ request, payload, unsent, failedRuns }: StableIn<'claimed' | 'executing' | 'settling' | 'unpaid'>) {
   return { request, payload, ...(unsent && { unsent }), ...(failedRuns !== undefined && { failedRuns }) }
 }
 
-/** What every claim knows. */
+/** The members of every claim. */
 function baseOf(claim: StableClaim) {
   const { id, serviceId, requestHash, signatureHash, repeatKey, network, asset, payer, nonce } = claim
   const { amount, priceUsdMicros, validBefore, version, claimedAtMs } = claim

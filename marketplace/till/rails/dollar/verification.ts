@@ -20,18 +20,18 @@ export interface VerificationDependencies {
   readonly paidOf: (payer: string) => number
 }
 
-/** A question that facilitators were asked; in an object, so that its answer is not waited for with it. */
+/** A question to facilitators. The answer is in an object, so that `await` on the question does not wait for it. */
 export interface Asked {
   readonly verdict: Promise<PoolVerdict>
-  /** Hears that the payment was good and could not be used by its own fault. */
+  /** Must be called if the payment was good, but could not be used through the payer's fault. */
   readonly wasted: () => void
 }
 
-/** Asks facilitators about payments, within what each client may have asked. */
+/** Asks facilitators about payments, within the limits of each client. */
 export class Verification {
   readonly #deps: VerificationDependencies
   readonly #contracts: ContractPayers
-  /** Of payments that the payer's own key has signed, and of any other: what is made up takes no leave from what is signed. */
+  /** Limits for payments that the payer's own key has signed; others have their own, so that made-up ones take no room from these. */
   readonly #newcomers: Newcomers
   readonly #foreign: Newcomers
 
@@ -47,8 +47,8 @@ export class Verification {
   }
 
   /**
-   * Has a payment checked as soon as its client may have one checked; `foreign` is its signature where it is not of the payer's own
-   * key, and may be a contract's.
+   * Has a payment checked as soon as the limits of its client allow. `foreign` is its signature if it is not by the payer's own key: it
+   * may be a contract's.
    */
   async ask(claim: StableIn<'claimed'>, client: Holder, foreign: string | null): Promise<Result<Asked>> {
     const { payer, amount } = claim
@@ -75,7 +75,7 @@ export class Verification {
 
   #ask(claim: StableIn<'claimed'>, { rank, done, wasted }: Leave, asker: Asker): Asked {
     const { facilitators, seller } = this.#deps
-    // A question uses nothing of a payment, also where another call turns out to have claimed it: nothing is waited for to ask it.
+    // A question uses nothing of a payment, even if another call has claimed it. So it need not wait for the claim.
     const verdict = facilitators.verify(facilitatorRequest(seller, claim), { ...asker, rank }).then((said) => {
       done(said.verdict)
       return said
@@ -84,12 +84,12 @@ export class Verification {
   }
 }
 
-/** A client, as facilitators' failures are counted by. */
+/** A client in the form that the pool takes. */
 export function askerOf({ address, network }: Holder): { readonly client: string; readonly network: string } {
   return { client: address, network }
 }
 
-/** What the caller is told of a payment that facilitators did not find good. */
+/** The fault for a payment that facilitators did not find good. */
 export function turnedAwayBy(verdict: Exclude<FacilitatorVerdict, { is: 'good' }>): Fault {
   if (verdict.is === 'unknown' && verdict.status !== undefined && isOfPayment(verdict.status))
     return fault('stable/refused', { reason: 'invalid_payload' })

@@ -1,33 +1,40 @@
 import type { FaultCode } from '../../../../consensus/primitives/fault-table.ts'
 import type { Hash, ServiceId, TxId } from '../../../../consensus/primitives/ids.ts'
 import type { ClaimKind, ClaimStore, Executing } from '../../claim-store.ts'
+import type { TillCall } from '../../rail.ts'
 
-/** What every claim knows: which payment was taken for which call. */
+/** A call that is paid with an escrow in the native coin. */
+export interface PaidCall extends TillCall {
+  readonly txId: TxId
+  readonly secret: Uint8Array | null
+}
+
+/** The members of every claim: which payment was taken for which call. */
 interface ClaimBase {
   readonly txId: TxId
   readonly serviceId: ServiceId
-  /** The request's hash: another request under this payment is refused. */
+  /** Hash of the request. Another request with this payment is refused. */
   readonly requestHash: Hash
   /** Caller's address in hex, exact amount in base units, and the price in millionths of a dollar. */
   readonly caller: string
   readonly amount: string
   readonly priceUsdMicros: string
-  /** H(opener tag, secret) of a payment with a lock or a commitment: repeats must know the secret; null without either. */
+  /** H(opener tag, secret) of a payment with a lock or a commitment, whose repeats must show the secret; null without either. */
   readonly opener: Hash | null
   /** Height of the block that held the payment when it was taken. */
   readonly minedAt: number
   readonly claimedAtMs: number
 }
 
-/** How a finished claim stands on chain: its receipt entry is owed, or the escrow is closed for good. */
+/** State of a finished claim on chain: its receipt is owed, or the escrow is closed for good. */
 export type Settlement = 'owed' | 'final'
 
-/** The request text is kept until the work is done, so that a crash can be resumed, and no longer. */
+/** The request text is kept until the work is done, so that a start can do interrupted work. */
 interface OpenBase extends ClaimBase {
   readonly request: string
 }
 
-/** A payment's way through the market. Each state holds what only it has. */
+/** The claim of a payment, by state. */
 export type Claim =
   | (OpenBase & { readonly state: 'claimed' })
   | (OpenBase & Executing & { readonly state: 'executing' })
@@ -36,7 +43,7 @@ export type Claim =
       readonly finishedAtMs: number
       readonly durationMs: number
       readonly resultHash: Hash
-      /** The result as JSON text; null once its keeping time is over, and in listings. */
+      /** The result as JSON text. Null after its keeping time, and in listings. */
       readonly result: string | null
       readonly settlement: Settlement
     })

@@ -1,35 +1,34 @@
 import type { Chain } from '../../../../consensus/chain/chain.ts'
-import { epochOf } from '../../../../consensus/ledger/epoch.ts'
 import { resultHash } from '../../../../consensus/ledger/receipt.ts'
 import { type Fault, fault, faultMessage } from '../../../../consensus/primitives/fault.ts'
 import type { TxId } from '../../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
 import { encodeText } from '../../../../consensus/primitives/text.ts'
-import { priceInEpoch } from '../../../ledger/agents.ts'
 import { closureOf, endText } from '../../../ledger/closures.ts'
-import { type Escrow, openerOf } from '../../../ledger/escrow.ts'
-import { inputFault, type ServiceDefinition } from '../../../services/service.ts'
-import { ClaimsAway, runsOf } from '../../claim-store.ts'
+import { ESCROWS, openerOf } from '../../../ledger/escrow.ts'
+import type { ServiceDefinition } from '../../../services/service.ts'
+import { runsOf } from '../../claim-store.ts'
 import type { Caller } from '../../failing-callers.ts'
-import type { Ended, Gate, Held, Identity, Order, Rail, Settled, Steps, Task, TillCall, Verdict } from '../../rail.ts'
+import type { Ended, Gate, Held, Identity, Rail, Settled, Task, Verdict } from '../../rail.ts'
 import { requestHash } from '../../request-hash.ts'
 import { RUNS_MAX } from '../../settings.ts'
 import type { TransactionSink } from '../../shop.ts'
 import { Till, type TillDependencies } from '../../till.ts'
-import { type Claim, type FinishedClaim, isFinished, NATIVE_CLAIMS, type OpenClaim } from './claim.ts'
+import { type Claim, type FinishedClaim, isFinished, NATIVE_CLAIMS, type OpenClaim, type PaidCall } from './claim.ts'
 import {
-  heldFault,
-  isBound,
-  judgePayment,
+  blocksToSpare,
+  type CallContext,
+  checkOutcome,
+  depthOf,
+  judgeCall,
   MinedCalls,
-  type PaymentContext,
-  standingOf,
-  whyAdrift,
+  type NativeOrder,
+  unconfirmed,
+  ValueAtRisk,
   wrongSecret,
 } from './payment.ts'
 import type { NativePriceSource } from './price.ts'
 import type { Settler } from './settler.ts'
-import { ValueAtRisk } from './value-at-risk.ts'
 
 /** What the native rail works with. */
 export interface NativeRailDependencies extends TillDependencies<Claim> {
@@ -38,21 +37,17 @@ export interface NativeRailDependencies extends TillDependencies<Claim> {
   readonly settler: Settler
 }
 
-/** A call that is paid with an escrow in the native coin. */
-export interface PaidCall extends TillCall {
-  readonly txId: TxId
-  readonly secret: Uint8Array | null
-}
-
-/** How often work that a closed market holds back is looked at. */
+/** Blocks after which a payment that left the chain is not waited for any more. */
+const ADRIFT_BLOCKS_MAX = 12_000
+/** Pause before work that a closed market holds back is looked at again. */
 const CLOSED_MS = 1_000
 
-type NativeOrder = Order<PaidCall, Identity>
+type Executed = Extract<Claim, { state: 'executing' }>
 type Standing = Verdict<Claim, FinishedClaim>
 
 /**
- * The native rail: the payment is an escrow that the chain judges. It is claimed on disk before any work. The receipt that earns it, or
- * gives it back, is sent by the {@link Settler} once the end is on disk.
+ * The native rail: the payment is an escrow on the chain. The claim is on disk before any work. Once the end is on disk, the
+ * {@link Settler} sends the receipt that earns the payment or gives it back.
  */
 export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim> {
   readonly kind = NATIVE_CLAIMS
@@ -61,7 +56,7 @@ export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim
   /** The till that this rail is plugged into. */
   readonly till: Till<PaidCall, Claim, Identity, FinishedClaim>
   readonly #deps: NativeRailDependencies
-  readonly #judge: PaymentContext
+  readonly #judge: CallContext
 
   constructor(dependencies: NativeRailDependencies) {
     this.#deps = dependencies
@@ -75,30 +70,10 @@ export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim
   }
 
   judge(order: NativeOrder, known: Claim | undefined, hasWaited: boolean): Standing {
-    if (known !== undefined) return this.#taken(known, order)
-    const { input, call } = order
-    if (!input.ok) return told(input)
-    const unfit = (): Fault | null => this.#unfit(order, input.value)
-    const early = hasWaited ? null : unfit()
-    if (early !== null) return told(fail(early))
-    const { shop } = this.#deps
-    const { serviceId, timeoutMs } = order.offer.definition
-    const service = shop.record(serviceId)
-    if (service === undefined)
-      return told(fail(fault('service/unavailable', { serviceId, reason: 'not published yet' })))
-    const offered = { ...call, serviceId, agentId: shop.operator.agentId, service, timeoutMs }
-    const verdict = judgePayment(this.#judge, offered)
-    if (verdict.state === 'waiting') return { is: 'wait', why: unconfirmed(call.txId, verdict) }
-    if (verdict.state === 'refused') return told(fail(verdict.fault))
-    if (shop.closedBecause !== null) return { is: 'wait', why: heldFault(call, shop.closedBecause, shop.hasEnded) }
-    // Counted in the same step: every other call that waited for this block is judged right after.
-    this.#judge.atRisk.take(call.txId, verdict.escrow.minedAt, verdict.escrow.amount)
-    // The chain has gone on while the payment was waited for.
-    const late = hasWaited ? unfit() : null
-    return late === null ? { is: 'take', claim: this.#newClaim(order, verdict.escrow) } : told(fail(late))
+    return known === undefined ? judgeCall(this.#judge, order, hasWaited) : this.#taken(known, order)
   }
 
-  /** A payment that is taken: the same call waits for or repeats the answer, another one is refused. */
+  /** Judges a payment that has a claim: the same call gets its answer, another call is refused. */
   #taken(claim: Claim, order: NativeOrder): Standing {
     const refusal = this.mayJoin({ claim }, order)
     if (refusal !== null) return told(fail(refusal))
@@ -119,7 +94,7 @@ export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim
   }
 
   underWay({ call: { txId } }: NativeOrder): Fault {
-    return whyAdrift(this.#judge, txId) ?? goesOn(txId)
+    return this.#whyAdrift(txId) ?? unconfirmed(txId, { confirmations: 1, needed: 1 })
   }
 
   answer(order: NativeOrder, ended: Result<Claim>, replayed: boolean): Result<Settled<FinishedClaim>> {
@@ -127,55 +102,42 @@ export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim
     return replayed ? fail(this.underWay(order)) : ended
   }
 
-  async carry(claim: Claim, steps: Steps<Claim>, order: NativeOrder | null): Promise<Ended<Claim>> {
-    const cause = order === null ? null : this.#whyNotServed(order)
-    if (!(await steps.claim())) return null
-    try {
-      // Where the payment is good but the work cannot be done, nothing runs, and the escrow goes back at once.
-      return await (cause === null ? steps.work() : this.giveBack(claim, cause))
-    } catch (error) {
-      // The claim is open in the store, and is taken up when the store is back.
-      if (error instanceof ClaimsAway) return fail(goesOn(claim.txId))
-      throw error
-    }
+  goesOn({ txId }: Claim): Fault {
+    return unconfirmed(txId, { confirmations: 1, needed: 1 })
   }
 
-  mayBegin(claim: Claim, { definition: { serviceId, timeoutMs } }: Task): Gate {
-    const why = goesOn(claim.txId)
-    if (this.till.isStopped) return { is: 'later', ms: null, why }
-    const standing = standingOf(this.#judge, claim, timeoutMs)
-    if (standing === 'adrift') return { is: 'later', ms: null, why }
-    // What closes a market need not end with a head.
-    if (this.#deps.shop.closedBecause !== null) return { is: 'later', ms: CLOSED_MS, why }
-    return standing === 'late' ? { is: 'refused', cause: fault('service/too-late', { serviceId }) } : { is: 'open' }
+  mayBegin(claim: Claim, { definition: { serviceId, timeoutMs } }: Task): Gate<Claim> {
+    if (this.till.isStopped) return { is: 'later', ms: null }
+    const standing = this.#standingOf(claim, timeoutMs)
+    if (standing === 'adrift') return { is: 'later', ms: null }
+    const { shop, clock } = this.#deps
+    // A market can open again without a new head.
+    if (shop.closedBecause !== null) return { is: 'later', ms: CLOSED_MS }
+    if (standing === 'late') return { is: 'refused', cause: fault('service/too-late', { serviceId }) }
+    const open = claim as OpenClaim
+    return { is: 'open', begun: { ...open, state: 'executing', startedAtMs: clock.now(), runs: runsOf(claim) } }
   }
 
-  begun(claim: Claim, nowMs: number): Claim {
-    return { ...(claim as OpenClaim), state: 'executing', startedAtMs: nowMs, runs: runsOf(claim) }
-  }
-
-  done(claim: Claim, json: string, nowMs: number): Claim {
-    return delivered(claim as Claim & { state: 'executing' }, json, nowMs)
-  }
-
-  earned(claim: Claim): void {
-    this.#deps.settler.owe(claim as FinishedClaim)
-  }
-
-  /** Another replica may have ended it. Only what was written here is owed here. */
-  async lost({ txId }: Claim): Promise<Ended<Claim>> {
+  /** Another replica may have ended it: then that replica owes the receipt. */
+  async lost(claim: Claim): Promise<Ended<Claim>> {
+    const { txId } = claim
     const now = this.till.isAbandoned ? undefined : await this.#deps.store.get(txId)
-    return now !== undefined && isFinished(now) ? ok(now) : fail(goesOn(txId))
+    return now !== undefined && isFinished(now) ? ok(now) : fail(this.goesOn(claim))
   }
 
   worked({ definition }: Task, caller: Caller, outcome: Result<string>): void {
     this.#deps.workshop.ended(definition, caller, outcome)
   }
 
-  async giveBack(claim: Claim, cause: Fault): Promise<Ended<Claim>> {
-    const finished = failed(claim as OpenClaim, cause, this.#deps.clock.now())
+  /** The receipt that earns the payment, or gives it back, is owed once the end is on disk. */
+  async end(claim: Claim, outcome: Result<string>): Promise<Ended<Claim>> {
+    const { settler, clock } = this.#deps
+    const nowMs = clock.now()
+    const finished = outcome.ok
+      ? delivered(claim as Executed, outcome.value, nowMs)
+      : failed(claim as OpenClaim, outcome.fault, nowMs)
     if (!(await this.till.advance(claim.state, finished))) return this.lost(claim)
-    this.#deps.settler.owe(finished)
+    settler.owe(finished)
     return ok(finished)
   }
 
@@ -196,7 +158,7 @@ export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim
 
   async starting(): Promise<void> {
     const { chain, settler } = this.#deps
-    // The process may have ended between a move of the chain and what it left to be owed again.
+    // The process may have ended after a reorganisation, before its receipts were noted as owed again.
     await settler.takeUp([...chain.database.side.ids()])
   }
 
@@ -210,40 +172,29 @@ export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim
     await this.#deps.store.handedOver(txId)
   }
 
-  /** What is wrong with a request. Where the service only cannot serve it now, the payment is taken, and given back at once. */
-  #unfit({ offer: { definition } }: NativeOrder, input: unknown): Fault | null {
-    const unfit = inputFault(definition, input, this.#deps.shop.context)
-    return unfit?.code === 'service/unavailable' ? null : unfit
-  }
-
-  /** Why a service cannot serve a request that is paid for, or null. */
-  #whyNotServed({ offer, input }: NativeOrder): Fault | null {
-    const { shop } = this.#deps
-    const { definition } = offer
-    const availability = shop.availability(offer)
-    if (availability.available) return input.ok ? inputFault(definition, input.value, shop.context) : null
-    return fault('service/unavailable', { serviceId: definition.serviceId, reason: availability.reason })
-  }
-
-  #newClaim({ call, offer: { definition } }: NativeOrder, escrow: Escrow): Claim {
-    const { chain, shop, clock } = this.#deps
-    const { txId, request, secret } = call
-    const { serviceId } = definition
-    const service = shop.record(serviceId)
-    const epoch = epochOf(escrow.minedAt, chain.ruleBook.at(escrow.minedAt).market)
-    return {
-      state: 'claimed',
-      txId,
-      serviceId,
-      requestHash: requestHash(serviceId, request),
-      request,
-      caller: escrow.caller,
-      amount: escrow.amount.toString(),
-      priceUsdMicros: (service === undefined ? 0n : priceInEpoch(service, epoch)).toString(),
-      opener: secret === null || !isBound(escrow) ? null : openerOf(secret),
-      minedAt: escrow.minedAt,
-      claimedAtMs: clock.now(),
+  /**
+   * How the payment of a claim stands. `open`: there is time for the work and its receipt. `late`: there is not. `adrift`: a
+   * reorganisation took the payment, and it is not mined again, or not deep enough.
+   */
+  #standingOf({ txId, minedAt }: Claim, timeoutMs: number): 'open' | 'late' | 'adrift' {
+    const { chain } = this.#deps
+    const escrow = chain.database.get(ESCROWS, txId)
+    if (escrow !== undefined) {
+      if (blocksToSpare(chain, escrow, timeoutMs) < 0) return 'late'
+      const { confirmations, needed } = depthOf(this.#judge, txId, escrow)
+      return confirmations >= needed ? 'open' : 'adrift'
     }
+    const gone = chain.head.header.height - minedAt > ADRIFT_BLOCKS_MAX
+    return gone || closureOf(chain.database, txId) !== undefined ? 'late' : 'adrift'
+  }
+
+  /** If a reorganisation holds the work of a payment up, what its caller is told; else null. */
+  #whyAdrift(txId: TxId): Fault | null {
+    const { chain, sink } = this.#deps
+    if (chain.moving || chain.database.get(ESCROWS, txId) !== undefined) return null
+    const call = this.#judge.mined.find(txId)
+    if (call !== undefined) return checkOutcome(txId, call)
+    return sink.get(txId) === undefined ? fault('pay/not-found', { txId }) : null
   }
 }
 
@@ -251,20 +202,8 @@ function told(outcome: Result<never> | Result<Settled<FinishedClaim>>): Standing
   return { is: 'told', outcome }
 }
 
-function unconfirmed(
-  txId: TxId,
-  { confirmations, needed }: { readonly confirmations: number; readonly needed: number },
-): Fault {
-  return fault('pay/unconfirmed', { txId, confirmations, needed })
-}
-
-/** The work of this payment goes on, elsewhere or after a start. */
-function goesOn(txId: TxId): Fault {
-  return unconfirmed(txId, { confirmations: 1, needed: 1 })
-}
-
-/** A claim whose work is done, with its result as JSON text; the time is in milliseconds since 1970. */
-function delivered(claim: OpenClaim & { readonly startedAtMs: number }, json: string, nowMs: number): FinishedClaim {
+/** A claim with its work done; `json` is the result. */
+function delivered(claim: Executed, json: string, nowMs: number): FinishedClaim {
   return {
     ...finishedBase(claim),
     state: 'delivered',
@@ -276,7 +215,7 @@ function delivered(claim: OpenClaim & { readonly startedAtMs: number }, json: st
   }
 }
 
-/** A claim whose payment is owed back, and why. */
+/** A claim whose payment goes back, and why. */
 function failed(claim: OpenClaim, cause: Fault, nowMs: number): FinishedClaim {
   return {
     ...finishedBase(claim),
@@ -289,14 +228,14 @@ function failed(claim: OpenClaim, cause: Fault, nowMs: number): FinishedClaim {
   }
 }
 
-/** What a call is answered whose claim is over. */
+/** The answer of a call whose claim is over. */
 function answer(claim: FinishedClaim, replayed: boolean): Result<Settled<FinishedClaim>> {
   if (claim.state === 'delivered' && claim.result === null)
     return fail(fault('pay/result-expired', { txId: claim.txId }))
   return ok({ claim, replayed })
 }
 
-/** Why a payment that is taken does not buy another request. */
+/** The fault of a payment that was taken for another request. */
 function takenFault({ database }: Pick<Chain, 'database'>, claim: Claim): Fault {
   const { txId, serviceId, claimedAtMs } = claim
   const facts = { txId, serviceId, redeemedAt: new Date(claimedAtMs).toISOString() }
@@ -305,7 +244,7 @@ function takenFault({ database }: Pick<Chain, 'database'>, claim: Claim): Fault 
   return fault('pay/refunded', { ...facts, end: isClosed ? endText(database, txId) : 'its refund is on the way' })
 }
 
-/** What a claim keeps when its work is over. */
+/** The members that a claim keeps when its work is over. */
 function finishedBase({
   txId,
   serviceId,
@@ -320,7 +259,7 @@ function finishedBase({
   return { txId, serviceId, requestHash, caller, amount, priceUsdMicros, opener, minedAt, claimedAtMs }
 }
 
-/** The clock of a machine can be set back. */
+/** Never negative: the clock of a machine can be set back. */
 function elapsed(sinceMs: number, nowMs: number): number {
   return Math.max(0, nowMs - sinceMs)
 }

@@ -1,22 +1,27 @@
 import type { Chain } from '../../../../consensus/chain/chain.ts'
+import type { HeadChange } from '../../../../consensus/chain/events.ts'
+import { type Clock, runPaced } from '../../../../consensus/chain/ports.ts'
+import { epochOf } from '../../../../consensus/ledger/epoch.ts'
 import { OUTCOME_OK, outcomeCode } from '../../../../consensus/ledger/outcome.ts'
 import { decodeReceipt } from '../../../../consensus/ledger/receipt.ts'
-import { formatAmount } from '../../../../consensus/primitives/amount.ts'
+import { type Amount, formatAmount } from '../../../../consensus/primitives/amount.ts'
 import { ZERO_HEX_32 } from '../../../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import type { AgentId, BlockId, ServiceId, TxId } from '../../../../consensus/primitives/ids.ts'
 import { LruMap } from '../../../../consensus/primitives/lru.ts'
+import { fail, type Result } from '../../../../consensus/primitives/result.ts'
 import type { Transaction, TxBody } from '../../../../consensus/tx/transaction.ts'
-import type { Service } from '../../../ledger/agents.ts'
-import { closureOf, endText } from '../../../ledger/closures.ts'
+import { priceInEpoch, type Service } from '../../../ledger/agents.ts'
+import { endText } from '../../../ledger/closures.ts'
 import { ESCROWS, type Escrow, lockOf, openerOf } from '../../../ledger/escrow.ts'
 import { transactionGap } from '../../../queries/known-past.ts'
-import { requestCommitment } from '../../request-hash.ts'
-import { confirmationsFor, type MarketSettings, RECEIPT_MARGIN_BLOCKS } from '../../settings.ts'
-import type { TransactionSink } from '../../shop.ts'
-import { type NativePriceSource, pricesHonouredAt } from './price.ts'
+import type { Identity, Order, Verdict } from '../../rail.ts'
+import { requestCommitment, requestHash } from '../../request-hash.ts'
+import { confirmationsFor, type MarketSettings, type PriceBounds, RECEIPT_MARGIN_BLOCKS } from '../../settings.ts'
+import type { Shop, TransactionSink } from '../../shop.ts'
+import type { Claim, FinishedClaim, PaidCall } from './claim.ts'
+import { type NativePriceSource, notQuoted, priceIn } from './price.ts'
 import { workBlocks } from './quote.ts'
-import type { ValueAtRisk } from './value-at-risk.ts'
 
 /** A call that a payment is offered for. */
 export interface OfferedPayment {
@@ -24,13 +29,13 @@ export interface OfferedPayment {
   readonly secret: Uint8Array | null
   readonly agentId: AgentId
   readonly serviceId: ServiceId
-  /** Null if the asker checks the commitment to the request itself. */
+  /** Null if the caller of this code checks the commitment to the request itself. */
   readonly request: string | null
   readonly service: Service
   readonly timeoutMs: number
 }
 
-/** A payment that is not to be taken, yet or ever. */
+/** A payment that is not taken: not yet, or never. */
 type Unfit =
   | { readonly state: 'waiting'; readonly confirmations: number; readonly needed: number }
   | { readonly state: 'refused'; readonly fault: Fault }
@@ -55,12 +60,79 @@ export interface PaymentContext {
   readonly atRisk: ValueAtRisk
 }
 
-/** The same for the facilitator's sellers: it only asks what is at risk. */
+/** The same for the facilitator, which only reads what is at risk. */
 interface JudgingContext extends Omit<PaymentContext, 'atRisk'> {
   readonly atRisk: Pick<ValueAtRisk, 'withOneMore'>
 }
 
-/** Judges an offered payment by this node's own chain. Nothing is consumed. */
+/** What the native rail judges its calls by. */
+export interface CallContext extends PaymentContext {
+  readonly shop: Shop
+  readonly clock: Clock
+}
+
+/** A call of this rail. */
+export type NativeOrder = Order<PaidCall, Identity>
+
+/** How a payment without a claim stands. A good one counts as at risk from then on. */
+export function judgeCall(context: CallContext, order: NativeOrder, hasWaited: boolean): Verdict<Claim, FinishedClaim> {
+  const { shop, atRisk } = context
+  const { asked, call, offer } = order
+  const early = hasWaited ? null : shop.whyNotServed(offer, asked)
+  if (early !== null && early.code !== 'service/unavailable') return told(early)
+  const { serviceId, timeoutMs } = offer.definition
+  const service = shop.record(serviceId)
+  if (service === undefined) return told(fault('service/unavailable', { serviceId, reason: 'not published yet' }))
+  const offered = { ...call, serviceId, agentId: shop.operator.agentId, service, timeoutMs }
+  const verdict = judgePayment(context, offered)
+  if (verdict.state === 'waiting') return { is: 'wait', why: unconfirmed(call.txId, verdict) }
+  if (verdict.state === 'refused') return told(verdict.fault)
+  const { escrow } = verdict
+  if (shop.closedBecause !== null) return { is: 'wait', why: heldFault(call, shop.closedBecause, shop.hasEnded) }
+  // Counted in this step, since the other calls that waited for this block are judged right after.
+  atRisk.take(call.txId, escrow.minedAt, escrow.amount)
+  // During the wait the chain has moved.
+  const cause = hasWaited ? shop.whyNotServed(offer, asked) : early
+  if (cause !== null && cause.code !== 'service/unavailable') return told(cause)
+  return { is: 'take', claim: newClaim(context, order, { escrow, service }), cause }
+}
+
+function told(cause: Fault): { readonly is: 'told'; readonly outcome: Result<never> } {
+  return { is: 'told', outcome: fail(cause) }
+}
+
+/** A payment that is not deep enough, with the confirmations that it has and needs. */
+export function unconfirmed(
+  txId: TxId,
+  { confirmations, needed }: { readonly confirmations: number; readonly needed: number },
+): Fault {
+  return fault('pay/unconfirmed', { txId, confirmations, needed })
+}
+
+function newClaim(
+  { chain, clock }: CallContext,
+  { call, offer }: NativeOrder,
+  { escrow, service }: { readonly escrow: Escrow; readonly service: Service },
+): Claim {
+  const { txId, request, secret } = call
+  const { serviceId } = offer.definition
+  const epoch = epochOf(escrow.minedAt, chain.ruleBook.at(escrow.minedAt).market)
+  return {
+    state: 'claimed',
+    txId,
+    serviceId,
+    requestHash: requestHash(serviceId, request),
+    request,
+    caller: escrow.caller,
+    amount: escrow.amount.toString(),
+    priceUsdMicros: priceInEpoch(service, epoch).toString(),
+    opener: secret === null || !isBound(escrow) ? null : openerOf(secret),
+    minedAt: escrow.minedAt,
+    claimedAtMs: clock.now(),
+  }
+}
+
+/** Judges a payment by this node's chain. Nothing is consumed. */
 export function judgePayment(context: JudgingContext, offered: OfferedPayment): PaymentVerdict {
   const open = openPayment(context, offered)
   if (open.state !== 'good') return open
@@ -68,19 +140,19 @@ export function judgePayment(context: JudgingContext, offered: OfferedPayment): 
   return wrong === null ? checkDepth(context, open, offered) : refused(wrong)
 }
 
-/** Finds the open escrow of a payment for an agent's service, whatever was paid. */
+/** Finds the open escrow of a payment for an agent's service. The amount is not checked. */
 export function openPayment(
   { chain, sink, mined }: Pick<PaymentContext, 'chain' | 'sink' | 'mined'>,
   offered: PaidParties,
 ): PaymentVerdict {
   const { txId } = offered
-  // A head that is passed through on the way to another is not one to work on.
+  // No work begins during a reorganisation.
   if (chain.moving) return waiting(0, 1)
   const call = mined.find(txId)
   if (call === undefined) {
     const pending = sink.get(txId)
     if (pending === undefined) return refused(unseen(chain, txId))
-    // What will never fit is not waited for.
+    // A payment that will never fit is refused at once.
     const misfit = checkKind(pending) ?? checkInvoke(pending, offered, null)
     return misfit === null ? waiting(0, 1) : refused(misfit)
   }
@@ -92,10 +164,10 @@ export function openPayment(
   return misfit === null ? { state: 'good', escrow, blockId: call.blockId } : refused(misfit)
 }
 
-/** Which payment is offered, and whom and what it is for. */
+/** A payment, with the agent and the service that it must be for. */
 type PaidParties = Pick<OfferedPayment, 'txId' | 'agentId' | 'serviceId'>
 
-/** After a start from a snapshot the escrow is known and its block is not: then the payer must not pay again. */
+/** After a start from a snapshot the escrow is known, but not its block. Then the payer must not pay again. */
 function unseen(chain: Chain, txId: TxId): Fault {
   const gap = chain.database.get(ESCROWS, txId) === undefined ? null : transactionGap(chain, txId)
   return gap ?? fault('pay/not-found', { txId })
@@ -109,17 +181,17 @@ function refused(cause: Fault): Unfit {
   return { state: 'refused', fault: cause }
 }
 
-/** What becomes of an escrow that this call does not take. */
+/** Tells when an escrow goes back that this call does not take. */
 function refundText({ deadline }: Pick<Escrow, 'deadline'>): string {
   return `The escrow returns to the caller by itself at height ${deadline}.`
 }
 
-/** What becomes of an escrow that the right call can still take. */
+/** Tells how to use an escrow that the right call can still take. */
 function repeatText(escrow: Pick<Escrow, 'deadline'>): string {
   return `Do not pay again: repeat the call with the one that was paid for. ${refundText(escrow)}`
 }
 
-/** What becomes of a payment for another service: at which height it returns is known once it is mined. */
+/** Tells what becomes of a payment for another service. Its return height is known once it is mined. */
 function elsewhereText({ agentId, serviceId, term }: Invoke, escrow: Pick<Escrow, 'deadline'> | null): string {
   const unused =
     escrow === null ? `It returns to the caller by itself ${term} blocks after its own.` : refundText(escrow)
@@ -160,7 +232,8 @@ function checkInvoke(
   return mismatch(txId, 'the service', { got: serviceId, expected: offered.serviceId, refund })
 }
 
-function checkOutcome(txId: TxId, { outcome }: MinedCall): Fault | null {
+/** The fault of a call that was mined and failed, or null. */
+export function checkOutcome(txId: TxId, { outcome }: MinedCall): Fault | null {
   if (outcome === OUTCOME_OK) return null
   return fault('pay/failed', { txId, outcome: outcomeCode(outcome) ?? `code ${outcome}` })
 }
@@ -175,7 +248,23 @@ function checkAmount(
   return wrongAmount(context.chain, txId, escrow, [...new Set(prices)])
 }
 
-/** An escrow of another amount than those that would do, none where nothing was quoted; in coins, and in base units beside them. */
+/**
+ * Prices that an `agent_invoke` mined at `minedAt` may have paid: of its own epoch, or of the one before. An epoch in which the operator
+ * quotes nothing has no price. Otherwise a payer that moves the pool out of the bounds could pay a price that was never offered. The
+ * price entries of an epoch stay, so a quoted price is honoured as long as the settings stay the same.
+ */
+export function pricesHonouredAt(
+  { chain, price, settings }: { chain: Chain; price: NativePriceSource; settings: PriceBounds },
+  service: Service,
+  minedAt: number,
+): readonly Amount[] {
+  const epoch = epochOf(minedAt, chain.ruleBook.at(minedAt).market)
+  return (epoch > 0 ? [epoch, epoch - 1] : [epoch]).flatMap((each) =>
+    notQuoted(price, settings, each) === null ? (priceIn(price, service, each) ?? []) : [],
+  )
+}
+
+/** The fault of an escrow with another amount than the wanted ones (none if nothing was quoted), in coins and in base units. */
 export function wrongAmount(
   { ruleBook: { params } }: Pick<Chain, 'ruleBook'>,
   txId: TxId,
@@ -189,13 +278,13 @@ export function wrongAmount(
   return fault(code, { ...detail, gotBaseUnits: escrow.amount.toString(), expectedBaseUnits: wanted.map(String) })
 }
 
-/** A payment that serves this call once `field` is corrected: another one would be paid in vain. */
+/** A mismatch that the caller can correct: the payment then serves the call, and must not be made again. */
 function correctable(txId: TxId, field: string, facts: Parameters<typeof mismatch>[2]): Fault {
   const { code, detail } = mismatch(txId, field, facts)
   return fault(code, { ...detail, correctable: true })
 }
 
-/** A secret that is not the one of a payment, which is taken where nothing else is said of it. */
+/** The fault of a wrong secret. Unless `refund` says otherwise, the payment is taken. */
 export function wrongSecret(
   txId: TxId,
   refund = 'Do not pay again: the payment was taken for this call, whose answer comes with the secret that was paid with.',
@@ -203,7 +292,7 @@ export function wrongSecret(
   return correctable(txId, 'payment.secret', { got: 'another secret', expected: 'the secret of this payment', refund })
 }
 
-/** A lock opens to the secret alone, a commitment to the very call: a reader of the chain has neither. */
+/** A lock opens with the secret alone, a commitment with secret and request. Readers of the chain know neither. */
 export function checkLock(
   escrow: Escrow,
   { txId, secret, agentId, serviceId, request }: Omit<OfferedPayment, 'service' | 'timeoutMs'>,
@@ -237,62 +326,29 @@ function checkDepth(
   return missing > 0 ? waiting(confirmations, needed) : open
 }
 
-type DepthContext = Pick<JudgingContext, 'chain' | 'settings' | 'atRisk'>
-
-/** Confirmations that a payment has, and that what is at risk with it in its block wants. */
-function depthOf({ chain, settings, atRisk }: DepthContext, txId: TxId, { minedAt, amount }: Escrow) {
+/** Confirmations that a payment has, and that it needs by the value at risk in its block. */
+export function depthOf(
+  { chain, settings, atRisk }: Pick<JudgingContext, 'chain' | 'settings' | 'atRisk'>,
+  txId: TxId,
+  { minedAt, amount }: Escrow,
+): { readonly confirmations: number; readonly needed: number } {
   const needed = confirmationsFor(atRisk.withOneMore(txId, minedAt, amount), settings)
   return { confirmations: chain.head.header.height - minedAt + 1, needed }
 }
 
 /** Blocks that may pass before the work must begin; negative where it is too late. */
-function blocksToSpare(chain: Chain, { deadline }: Escrow, timeoutMs: number): number {
+export function blocksToSpare(chain: Chain, { deadline }: Escrow, timeoutMs: number): number {
   return deadline - chain.head.header.height - workBlocks(chain, timeoutMs) - RECEIPT_MARGIN_BLOCKS
 }
 
-/** Blocks after which a payment that left the chain is not waited for any more. */
-const ADRIFT_BLOCKS_MAX = 12_000
-
-/**
- * How the payment of a claim stands: open with time for the work and its receipt, too late for that, or adrift: neither
- * open nor closed, or no longer as deep as it must be, since a reorganisation took it and it may be mined again.
- */
-export function standingOf(
-  context: DepthContext,
-  { txId, minedAt }: { readonly txId: TxId; readonly minedAt: number },
-  timeoutMs: number,
-): 'open' | 'late' | 'adrift' {
-  const { chain } = context
-  const escrow = chain.database.get(ESCROWS, txId)
-  if (escrow !== undefined) {
-    if (blocksToSpare(chain, escrow, timeoutMs) < 0) return 'late'
-    const { confirmations, needed } = depthOf(context, txId, escrow)
-    return confirmations >= needed ? 'open' : 'adrift'
-  }
-  const gone = chain.head.header.height - minedAt > ADRIFT_BLOCKS_MAX
-  return gone || closureOf(chain.database, txId) !== undefined ? 'late' : 'adrift'
-}
-
-/** What to tell of a payment that was taken and whose work is not done, where a reorganisation is why; else null. */
-export function whyAdrift({ chain, sink, mined }: PaymentContext, txId: TxId): Fault | null {
-  if (chain.moving || chain.database.get(ESCROWS, txId) !== undefined) return null
-  const call = mined.find(txId)
-  if (call !== undefined) return checkOutcome(txId, call)
-  return sink.get(txId) === undefined ? fault('pay/not-found', { txId }) : null
-}
-
-/** Why a good payment is not taken: waiting is worth while where the market opens again, and not where the node stops. */
-export function heldFault(
-  call: { readonly txId: TxId; readonly serviceId: string },
-  reason: string,
-  ended: boolean,
-): Fault {
+/** Why a good payment is not taken. To wait makes sense if the market opens again, and not if the node stops. */
+function heldFault(call: { readonly txId: TxId; readonly serviceId: string }, reason: string, ended: boolean): Fault {
   const { txId, serviceId } = call
   return ended ? fault('service/unavailable', { serviceId, reason }) : fault('pay/held', { txId, reason })
 }
 
 /** Whether only the payer's secret redeems a payment. */
-export function isBound({ redeemLock, requestCommitment }: Escrow): boolean {
+function isBound({ redeemLock, requestCommitment }: Escrow): boolean {
   return redeemLock !== ZERO_HEX_32 || requestCommitment !== ZERO_HEX_32
 }
 
@@ -306,7 +362,7 @@ export interface MinedCall {
 
 const BLOCKS_KEPT = 8
 
-/** Mined transactions by block, read once a block: many calls ask for the payments of the newest one at the same time. */
+/** Mined transactions by block. A block is read once, since many calls ask for payments of the newest block at the same time. */
 export class MinedCalls {
   readonly #chain: Chain
   readonly #blocks = new LruMap<BlockId, ReadonlyMap<TxId, MinedCall>>(BLOCKS_KEPT)
@@ -337,5 +393,91 @@ export class MinedCalls {
     }
     this.#blocks.set(blockId, calls)
     return calls
+  }
+}
+
+/** A payment below this many blocks is deep enough for any value, and is forgotten. */
+const FORGET_BLOCKS = 1_000
+
+/** A payment that was taken for work: its base units, and their value in the epoch of its block. */
+interface Taken {
+  readonly amount: bigint
+  readonly usdMicros: bigint
+  readonly seller: string
+}
+
+/**
+ * What a reorganisation of one block would take from a seller: the payments in the block that were taken for work. Other payments do
+ * not count: they go back to their payers, and a stranger could otherwise make all calls of a block wait. After a reorganisation a
+ * payment counts in the block that holds it then.
+ */
+export class ValueAtRisk {
+  readonly #chain: Chain
+  readonly #price: NativePriceSource
+  readonly #taken = new Map<number, Map<TxId, Taken>>()
+  /** Payments that a reorganisation took and no block holds, with the height that they had. */
+  readonly #adrift = new Map<TxId, { readonly minedAt: number; readonly amount: bigint; readonly seller: string }>()
+
+  constructor(chain: Chain, price: NativePriceSource) {
+    this.#chain = chain
+    this.#price = price
+    chain.onMove((change, pacer) => runPaced(this.#move(change), pacer))
+    chain.onHeadChange((change) => this.#pickUp(change))
+  }
+
+  /** Counts a payment that was taken. Each of several sellers has a risk of its own. */
+  take(txId: TxId, minedAt: number, amount: bigint, seller = ''): void {
+    this.#place(txId, minedAt, { amount, seller })
+    const oldest = this.#chain.head.header.height - FORGET_BLOCKS
+    for (const height of this.#taken.keys()) if (height < oldest) this.#taken.delete(height)
+    for (const [adrift, { minedAt: height }] of this.#adrift) if (height < oldest) this.#adrift.delete(adrift)
+  }
+
+  /** Millionths of a dollar at risk for a seller in a block if this payment is taken too. */
+  withOneMore(txId: TxId, minedAt: number, amount: bigint, seller = ''): bigint {
+    let sum = this.#usdMicros(minedAt, amount)
+    for (const [other, taken] of this.#taken.get(minedAt) ?? [])
+      if (other !== txId && taken.seller === seller) sum += taken.usdMicros
+    return sum
+  }
+
+  #place(txId: TxId, minedAt: number, { amount, seller }: Pick<Taken, 'amount' | 'seller'>): void {
+    this.#adrift.delete(txId)
+    const block = this.#taken.get(minedAt) ?? new Map<TxId, Taken>()
+    block.set(txId, { amount, seller, usdMicros: this.#usdMicros(minedAt, amount) })
+    this.#taken.set(minedAt, block)
+  }
+
+  /** Moves the payments of unwound blocks, and those adrift, to the blocks of the new branch that hold them. */
+  *#move({ disconnected }: HeadChange): Generator<void, void> {
+    const lowest = disconnected.at(-1)?.header.height ?? Number.POSITIVE_INFINITY
+    for (const [minedAt, block] of [...this.#taken].filter(([height]) => height >= lowest)) {
+      this.#taken.delete(minedAt)
+      for (const [txId, { amount, seller }] of block) this.#adrift.set(txId, { minedAt, amount, seller })
+      yield
+    }
+    for (const [txId, adrift] of [...this.#adrift]) {
+      const location = this.#chain.database.location(txId)
+      if (location !== undefined) this.#place(txId, location.height, adrift)
+      yield
+    }
+  }
+
+  /** Counts payments that were adrift in the blocks that mine them. */
+  #pickUp({ connected, disconnected }: HeadChange): void {
+    // In a reorganisation `#move` has done this.
+    if (this.#adrift.size === 0 || disconnected.length > 0) return
+    for (const { id, header } of connected) {
+      for (const { txId } of this.#chain.database.block(id)?.transactions ?? []) {
+        const adrift = this.#adrift.get(txId)
+        if (adrift !== undefined) this.#place(txId, header.height, adrift)
+      }
+    }
+  }
+
+  #usdMicros(minedAt: number, amount: bigint): bigint {
+    const epoch = epochOf(minedAt, this.#chain.ruleBook.at(minedAt).market)
+    // Without a price nothing is quoted. If the price is forgotten, the payment is deep enough.
+    return this.#price.microsOfAmount(amount, epoch) ?? 0n
   }
 }

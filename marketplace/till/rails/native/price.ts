@@ -10,7 +10,6 @@ import {
 import { POOLS } from '../../../../amm/pool.ts'
 import { pricedPoolId } from '../../../../amm/price-entries.ts'
 import type { Chain } from '../../../../consensus/chain/chain.ts'
-import { epochOf } from '../../../../consensus/ledger/epoch.ts'
 import { type Amount, formatAmount } from '../../../../consensus/primitives/amount.ts'
 import { priceInEpoch, type Service } from '../../../ledger/agents.ts'
 import type { PriceBounds } from '../../settings.ts'
@@ -18,7 +17,7 @@ import type { PriceBounds } from '../../settings.ts'
 /** Decimals of a dollar: amounts of dollars are millionths. */
 const USD_DECIMALS = 6
 
-/** Why nothing is quoted in the native coin: a stable code, and the same for people, with figures and settings. */
+/** Why nothing is quoted in the native coin: a stable code, and a text with figures and settings. */
 export interface NoPrice {
   readonly code:
     | 'no-pool'
@@ -31,7 +30,7 @@ export interface NoPrice {
   readonly reason: string
 }
 
-/** Dollar price of the native coin by epoch: whatever prices it, the chain alone decides. */
+/** Dollar price of the native coin by epoch, by the chain alone. */
 export interface NativePriceSource {
   /** Base units that so many millionths of a dollar cost, rounded up; undefined where unknown or 2^112 and more. */
   priceOfMicros(micros: bigint, epoch: number): Amount | undefined
@@ -45,7 +44,7 @@ export interface NativePriceSource {
   missing(epoch: number): NoPrice | null
 }
 
-/** The price came and went between two looks at what the pool holds: nothing says how little moved it. */
+/** The price moved and came back within an epoch: the depth at its ends does not show how little money that took. */
 const UNSETTLED: NoPrice = {
   code: 'unsettled',
   reason: 'the mean price of the last epoch lies more than a quarter outside the prices at its beginning and its end',
@@ -54,7 +53,7 @@ const UNSETTLED: NoPrice = {
 /** The price that the chain's priced pool gives, by the state of the head. */
 export function chainPrice(chain: Chain): NativePriceSource {
   const { database, ruleBook } = chain
-  // No rule step changes what prices the coin.
+  // The priced pool is the same in all rule steps.
   const { market } = ruleBook.at(0)
   const coin = 10n ** BigInt(ruleBook.params.decimals)
   const at = <T>(epoch: number, use: (price: EpochPrice) => T): T | undefined => {
@@ -123,20 +122,4 @@ function dollars(micros: bigint): string {
 /** Exact price of a service in base units in an epoch, rounded up: the payer pays the fraction. */
 export function priceIn(source: NativePriceSource, service: Service, epoch: number): Amount | undefined {
   return source.priceOfMicros(priceInEpoch(service, epoch), epoch)
-}
-
-/**
- * Prices that an `agent_invoke` mined at a height may have paid: of its own epoch, or of the one before. An epoch in which
- * the operator quotes nothing has none: a payer that moves the pool out of the bounds could otherwise pay a price that was never offered. Entries
- * and bounds of an epoch stay, so what was quoted once is honoured for as long as the settings are the same.
- */
-export function pricesHonouredAt(
-  { chain, price, settings }: { chain: Chain; price: NativePriceSource; settings: PriceBounds },
-  service: Service,
-  minedAt: number,
-): readonly Amount[] {
-  const epoch = epochOf(minedAt, chain.ruleBook.at(minedAt).market)
-  return (epoch > 0 ? [epoch, epoch - 1] : [epoch]).flatMap((each) =>
-    notQuoted(price, settings, each) === null ? (priceIn(price, service, each) ?? []) : [],
-  )
 }

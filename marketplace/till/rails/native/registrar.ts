@@ -28,7 +28,7 @@ export interface RegistrarDependencies {
   readonly chain: Chain
   readonly shop: Shop
   readonly sender: Sender
-  /** Where other nodes hold the settler key too: one that sells by it is left alone. */
+  /** Set where other nodes hold the settler key too. If one of them sells with it, nothing is registered. */
   readonly twin?: Twin | null
   /** Hears of a registration that could not be sent; it is tried again. */
   readonly onFault: (fault: Fault) => void
@@ -68,7 +68,7 @@ export class Registrar {
     const { owner, settler } = shop.operator
     if (this.#stopped || chain.moving || owner !== settler.address) return
     if (twin?.sells) return this.#deps.onFault(fault('market/shared-keys'))
-    // What was sent is waited for: its expiry, not impatience, decides when it is sent again.
+    // A registration that was sent is sent again only after its expiry.
     if (sender.waiting.some(isRegistration)) return
     const { payout } = shop.operator
     if (chain.database.get(ACCOUNTS, payout) === undefined) {
@@ -78,7 +78,7 @@ export class Registrar {
     if (await this.#registered(shop)) await this.#publishServices()
   }
 
-  /** Whether the agent stands on chain as it should, or is on its way there. */
+  /** Whether the agent is on chain as it should be, or a transaction for that was sent. */
   async #registered({ agent, operator, offers }: Shop): Promise<boolean> {
     if (agent === undefined) {
       const record = { agentId: operator.agentId, ...registration(operator, offers) }
@@ -89,8 +89,8 @@ export class Registrar {
   }
 
   /**
-   * Sends a part of the registration. One that was mined and failed would fail again: that is told, and not paid for again
-   * at once.
+   * Sends a part of the registration. One that was mined and failed would fail again: that is reported, and its fee is not paid
+   * again for a while.
    */
   async #send<K extends TxKind>(part: string, kind: K, payload: PayloadOf<K>, memo?: Uint8Array): Promise<boolean> {
     const { chain, sender, onFault } = this.#deps
@@ -122,8 +122,8 @@ export class Registrar {
   }
 
   /**
-   * The chain remembers one price before the current one. A second change is held back until calls paid at the one before
-   * are over, or they would no longer be honoured.
+   * The chain keeps one price before the current one. A second change is held back until calls at the older price are over, since
+   * that price would not be honoured after it.
    */
   #mustHoldPrice(known: Service, { priceUsdMicros }: Offer): boolean {
     if (known.priceUsdMicros === priceUsdMicros) return false
@@ -135,11 +135,11 @@ export class Registrar {
   }
 }
 
-/** The record of an agent that differs from what it should be. */
+/** The record that an agent with an outdated one should have. */
 function updated({ settlers: known }: Agent, operator: Operator, offers: readonly Offer[]) {
   const { agentId, owner } = operator
   const wanted = settlersOf(operator)
-  // Other settlers serve other replicas; only where the list is full do the oldest make room.
+  // Other settlers serve other replicas. The oldest make room only if the list is full.
   const others = known.filter((address) => !wanted.includes(address))
   const room = SETTLERS_MAX - wanted.length
   const settlers = [...others.slice(Math.max(0, others.length - room)), ...wanted]
@@ -156,7 +156,7 @@ function registration(operator: Operator, offers: readonly Offer[]) {
   return { name, endpoint, capabilities, payout, settlers: settlersOf(operator) }
 }
 
-/** Settlers that must be listed: this node's last, as the one that never makes room. */
+/** Settlers that must be listed. This node's comes last, so that it never makes room. */
 function settlersOf({ settler, otherSettlers = [] }: Operator): readonly Address[] {
   return [...new Set([...otherSettlers, settler.address])]
 }

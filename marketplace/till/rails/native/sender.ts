@@ -9,13 +9,13 @@ import { rateOf, weightOf } from '../../../../consensus/tx/weight.ts'
 import { FEE_ROOM } from '../../settings.ts'
 import type { Operator, TransactionSink } from '../../shop.ts'
 
-/** Blocks after which a transaction of ours that was not mined is given up and made anew at today's fee. */
+/** A transaction that is not mined within this many blocks expires, and is made again at the current fee. */
 const VALID_BLOCKS = 30
-/** A small tip, so that our own transactions are not last. */
+/** A small tip, so that the operator's transactions are not last. */
 const TIP_RATE = 1n
-/** Blocks that a transaction is left alone before more is offered for it. */
+/** Blocks that a transaction waits before its fee is raised. */
 const PATIENCE_BLOCKS = 3
-/** A replacement must offer a tenth more for both rates; an eighth leaves room for rounding. */
+/** Mempools want a tenth more in both rates for a replacement. An eighth leaves room for rounding. */
 const BUMP_DIVISOR = 8n
 const NO_MEMO = new Uint8Array(0)
 
@@ -39,7 +39,7 @@ export class Sender {
     return this.#sink.ofAccount(this.#signer.address)
   }
 
-  /** Those of them that a block could take: behind a missing nonce nothing is mined, however much it offers. */
+  /** Those of them that a block could take: without a missing nonce before them. */
   get minable(): readonly Transaction[] {
     let next = this.#chain.database.get(ACCOUNTS, this.#signer.address)?.nonce ?? 0n
     const run: Transaction[] = []
@@ -57,9 +57,9 @@ export class Sender {
   }
 
   /**
-   * Offers more for what waits too long, each time twice the tip, so that strangers that fill blocks cannot keep it out for
-   * ever. `worth` says how much a transaction may cost by itself; nothing behind a transaction can be mined before it, so
-   * what they are worth beyond their own fees counts for it too. What has no worth is only kept minable.
+   * Doubles the tip of transactions that wait too long, so that strangers that fill blocks cannot keep them out for ever. `worth` says
+   * what one transaction may cost. The transactions with later nonces depend on it, so what they are worth beyond their own fees counts
+   * for it too. A transaction without worth is only kept minable.
    */
   hurry(worth: (tx: Transaction) => bigint): Promise<readonly Result<Transaction>[]> {
     return this.#inTurn(async () => {
@@ -116,14 +116,14 @@ export class Sender {
     return waiting.filter(({ txId }) => height - (this.#seenAt.get(txId) ?? height) >= PATIENCE_BLOCKS)
   }
 
-  /** The same transaction for more, or null where it can be mined as it is and more is not worth it. */
+  /** The transaction with a higher fee. Null where it can be mined as it is and a higher fee is not worth it. */
   #raised(tx: Transaction, worth: bigint): TxBody | null {
     const { body } = tx
     const baseFee = this.#baseFee()
     const leastTip = bumped(rateOf(body, baseFee)) - baseFee
     const dearer = larger(2n * body.tip, leastTip)
     const outbids = this.#feeOf(tx, { maxFeeRate: baseFee + dearer, tip: dearer }) <= worth
-    // What earns nothing needs no receipt: consensus refunds it at its deadline.
+    // A receipt that earns nothing need not be mined: consensus refunds its escrow at the deadline.
     const worthless = worth === 0n && body.kind === 'agent_receipt'
     if (!outbids && (worthless || body.maxFeeRate >= baseFee)) return null
     const tip = outbids ? dearer : larger(body.tip, leastTip)

@@ -27,7 +27,7 @@ export interface SettlerDependencies {
   readonly timers: Timers
   /** Hears of receipts that could not be sent; they are tried again. */
   readonly onFault: (fault: Fault) => void
-  /** Whether others may have taken over what is owed here; nothing is sent meanwhile. Never, unless given. */
+  /** Whether other replicas may have taken over what is owed here; then nothing is sent. Absent: never. */
   readonly isHeld?: () => boolean
 }
 
@@ -36,8 +36,8 @@ const GATHER_MS = 500
 /** Largest duration that fits a receipt entry. */
 export const DURATION_MS_MAX = 0xffffffff
 /**
- * Blocks after which a payment that is neither open nor closed is given up: a reorganisation took it, and the longest
- * term and the deepest reorganisation are over.
+ * Blocks after which a payment that is neither open nor closed is given up. A reorganisation took it. This is longer than the longest
+ * term and the deepest reorganisation.
  */
 const GONE_BLOCKS = 12_000
 
@@ -49,13 +49,13 @@ interface Owed {
 }
 
 /**
- * Posts receipts for finished calls: batched, sent again until they are deep enough, taken up after a restart. What is
- * owed follows from the claims and the open escrows alone, so nothing is lost with the process.
+ * Posts receipts for finished calls, in batches, and again until they are deep enough. The claims and the open escrows say what is
+ * owed, so a restart loses nothing.
  */
 export class Settler {
   readonly #deps: SettlerDependencies
   readonly #owed = new Map<TxId, Owed>()
-  /** Blocks that left the best chain and were not looked through yet. */
+  /** Blocks that left the best chain and were not searched yet. */
   readonly #left = new Set<BlockId>()
   #cancelTimer: (() => void) | null = null
   #work: Promise<void> = Promise.resolve()
@@ -83,15 +83,15 @@ export class Settler {
   }
 
   /**
-   * Owes again what was settled for good by blocks that have left the best chain: a miner with enough work can replace blocks
-   * at any depth. Resolves when these are looked through.
+   * Owes again the receipts of blocks that have left the best chain, also of final ones: a miner with enough work can replace blocks at
+   * any depth. Resolves when the blocks are searched.
    */
   takeUp(left: readonly BlockId[]): Promise<void> {
     for (const id of left) this.#left.add(id)
     return this.#queue(() => this.#lookThrough())
   }
 
-  /** Owes nothing any more: other replicas do. */
+  /** Forgets what is owed: other replicas have taken it over. */
   forget(): void {
     this.#owed.clear()
   }
@@ -115,7 +115,7 @@ export class Settler {
     void this.#queue(() => this.#settle())
   }
 
-  /** Does one thing after the other. What a store that is away leaves undone is done at the next head. */
+  /** Does one piece of work after the other. If the store is away, the rest is done at the next head. */
   #queue(work: () => Promise<void>): Promise<void> {
     this.#work = this.#work.then(work).catch((error: unknown) => {
       if (!(error instanceof ClaimsAway)) throw error
@@ -142,7 +142,7 @@ export class Settler {
     for (const raised of await sender.hurry((tx) => this.#worthOf(tx))) if (!raised.ok) onFault(raised.fault)
   }
 
-  /** Entries of open escrows that no receipt on its way into a block names, the most urgent first. */
+  /** Entries of open escrows that are in no minable receipt, the earliest deadline first. */
   #due(): readonly Owed[] {
     const named = new Set(this.#deps.sender.minable.flatMap(entriesOf).map(({ txId }) => txId))
     const deadlineOf = ({ entry }: Owed): number => this.#escrow(entry.txId)?.deadline ?? 0
@@ -151,7 +151,7 @@ export class Settler {
       .sort((a, b) => deadlineOf(a) - deadlineOf(b))
   }
 
-  /** Sends what is due in batches, smaller ones where the account cannot pay for large ones. */
+  /** Sends entries in batches; in smaller ones if the account cannot pay for a large one. */
   async #send(due: readonly Owed[]): Promise<void> {
     let size = RECEIPT_ENTRIES_MAX
     for (let start = 0; start < due.length; ) {
@@ -163,7 +163,7 @@ export class Settler {
     }
   }
 
-  /** What the operator loses if the receipt is not mined in time: a refund comes without it. */
+  /** What the operator loses if the receipt is not mined in time. Refunds happen without it, and count nothing. */
   #worthOf(tx: Transaction): bigint {
     return entriesOf(tx).reduce((sum, { txId, outcome }) => {
       const earns = outcome === OUTCOME_DELIVERED && this.#escrow(txId) !== undefined
@@ -191,7 +191,7 @@ export class Settler {
     return closure !== undefined && head.header.height - closure.height >= FINAL_DEPTH
   }
 
-  /** An escrow that is closed deep enough, or a payment that is gone for good, needs nothing more. */
+  /** Ends claims whose escrow is closed deep enough, or whose payment is gone for good. */
   async #finalise(): Promise<void> {
     const { database, head } = this.#deps.chain
     for (const [txId, { minedAt }] of [...this.#owed]) {

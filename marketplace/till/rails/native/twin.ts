@@ -7,8 +7,8 @@ import type { TxBody } from '../../../../consensus/tx/transaction.ts'
 import type { Shop } from '../../shop.ts'
 
 /**
- * Tells a node whose key other nodes hold too, as every devnet does, whether one of them sells by it: two that sell by one key
- * would each work for the same payment. The registration of the agent has the mark of the node that sent it as its memo.
+ * Tells whether another node with the same key sells with it: two such nodes would both work for the same payment. On a devnet all nodes
+ * have the same key. The memo of the agent's registration is the mark of the node that sent it.
  */
 export class Twin {
   /** Memo of this node's registration. */
@@ -24,8 +24,8 @@ export class Twin {
   }
 
   /**
-   * Whether another node registered the agent. Without a memo the registration was made by hand: any node may sell. Without its
-   * block there are two cases. A node that began from a snapshot taken later did not send it. Any other has pruned its own.
+   * Whether another node registered the agent. A registration without a memo was made by hand: any node may sell. If its block is
+   * missing, there are two cases. A node that began from a later snapshot did not send it. Any other node has pruned its own.
    */
   get sells(): boolean {
     const { agent } = this.#shop
@@ -41,7 +41,7 @@ export class Twin {
     return sells
   }
 
-  /** Memo of the registration by the owner's key: one of the same name by another key has failed. */
+  /** Memo of the registration by the owner's key. One of the same name by another key has failed. */
   #memoIn(bodies: readonly TxBody[]): Uint8Array {
     const { agentId, owner } = this.#shop.operator
     const sent = bodies.find(

@@ -5,13 +5,13 @@ import type { Chain } from '../../../../../../consensus/chain/chain.ts'
 import { Overlay } from '../../../../../../consensus/state/overlay.ts'
 import type { Service } from '../../../../../../marketplace/ledger/agents.ts'
 import { confidenceIn, LOW_DEPTH, nativePrice } from '../../../../../../marketplace/queries/prices.ts'
+import { pricesHonouredAt } from '../../../../../../marketplace/till/rails/native/payment.ts'
 import {
   chainPrice,
   type NativePriceSource,
   notQuoted,
   pricedPoolName,
   priceIn,
-  pricesHonouredAt,
 } from '../../../../../../marketplace/till/rails/native/price.ts'
 import { DEFAULT_MARKET_SETTINGS, type PriceBounds } from '../../../../../../marketplace/till/settings.ts'
 import { ALICE, COIN, DOLLAR, FAR, FUSD, PoolLedger, poolRuleBook } from '../../../../../support/pools.ts'

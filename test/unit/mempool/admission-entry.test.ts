@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { LAUNCH_RULES } from '../../../config/networks/rules.ts'
 import { weightOf } from '../../../consensus/tx/weight.ts'
-import { effectiveRate, mempoolEntry } from '../../../mempool/entry.ts'
+import { effectiveRate } from '../../../mempool/account-queue.ts'
+import { mempoolEntry } from '../../../mempool/admission.ts'
 import { testRuleBook } from '../../support/network.ts'
 import { SAMPLE, units, unsigned } from '../../support/unsigned.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Caller } from '../../../../marketplace/till/failing-callers.ts'
-import { WorkSlots } from '../../../../marketplace/till/work-slots.ts'
+import { WorkSlots } from '../../../../marketplace/till/workshop.ts'
 
 const PLACES = 16
 

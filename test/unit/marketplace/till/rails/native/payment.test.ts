@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { ValueAtRisk } from '../../../../../../marketplace/till/rails/native/payment.ts'
 import type { NativePriceSource } from '../../../../../../marketplace/till/rails/native/price.ts'
-import { ValueAtRisk } from '../../../../../../marketplace/till/rails/native/value-at-risk.ts'
 import { TestChain } from '../../../../../support/chain.ts'
 import { coinAt } from '../../../../../support/price.ts'
 import { filled } from '../../../../../support/unsigned.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { beyondBytes, type KeptResult } from '../../../../marketplace/till/kept-results.ts'
+import { beyondBytes, type KeptResult } from '../../../../marketplace/till/claim-store.ts'
 
 const MIB = 1_048_576
 const BYTES_MAX = 256 * MIB

@@ -100,6 +100,7 @@ export const ACCOUNT_ROUTES = {
         }),
       },
     },
+    errors: ['address/malformed', 'address/other-network', 'chain/head-moving'],
     bucket: 'list',
   },
   getHoldings: {
@@ -112,6 +113,7 @@ export const ACCOUNT_ROUTES = {
       'At most 100 tokens, 100 positions and 100 stakes. What has no price is named in `unpriced` and left out of `totalUsd`, never counted as 0 silently. What pools price counts for at most the `depthUsd` of its price, of each asset once.',
     params: NAMED,
     answers: { 200: { description: 'What it holds', schema: HOLDINGS } },
+    errors: ['address/malformed', 'address/other-network', 'chain/head-moving'],
     bucket: 'list',
   },
 } as const satisfies Record<string, Route>

@@ -73,6 +73,7 @@ export const AGENT_ROUTES = {
         schema: Type.Object({ ...AT_HEAD, agents: Type.Array(Type.Object(AGENT_FIELDS)), nextCursor: NEXT_CURSOR }),
       },
     },
+    errors: ['chain/head-moving'],
     bucket: 'list',
   },
   getAgent: {
@@ -83,6 +84,7 @@ export const AGENT_ROUTES = {
     summary: 'One agent with its services, at most 200 of them',
     params: Type.Object({ id: Type.String({ pattern: '^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$' }) }),
     answers: { 200: { description: 'The agent', schema: Type.Object({ ...AT_HEAD, agent: AGENT }) } },
+    errors: ['rpc/agent-not-found', 'chain/head-moving'],
     bucket: 'list',
   },
 } as const satisfies Record<string, Route>

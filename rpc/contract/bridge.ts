@@ -83,6 +83,7 @@ export const BRIDGE_ROUTES = {
         schema: Type.Object({ ...AT_HEAD, committee: orNull(COMMITTEE), networks: Type.Array(NETWORK) }),
       },
     },
+    errors: ['chain/head-moving'],
     bucket: 'read',
   },
   getBridgeNetwork: {
@@ -95,6 +96,7 @@ export const BRIDGE_ROUTES = {
     answers: {
       200: { description: 'The network', schema: Type.Object({ ...AT_HEAD, network: NETWORK }) },
     },
+    errors: ['rpc/bridge-network-not-found', 'chain/head-moving'],
     bucket: 'read',
   },
   getWithdrawal: {
@@ -107,6 +109,7 @@ export const BRIDGE_ROUTES = {
     answers: {
       200: { description: 'The withdrawal', schema: Type.Object({ ...AT_HEAD, withdrawal: WITHDRAWAL }) },
     },
+    errors: ['rpc/withdrawal-not-found', 'chain/head-moving'],
     bucket: 'read',
   },
 } as const satisfies Record<string, Route>

@@ -1,3 +1,4 @@
+import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 import {
   ADDRESS_TEXT,
   COUNT,
@@ -93,6 +94,50 @@ export const SUBMITTED = Type.Object({
 const SUBMIT_DESCRIPTION =
   'Takes a signed transaction: its JSON form, `{"raw": "<hex of its bytes>"}`, or the bytes themselves as application/octet-stream. Accepted means that it waits in the mempool.'
 
+/** Faults of a body that is no transaction. */
+export const UNREADABLE_TRANSACTION = [
+  'codec/malformed',
+  'tx/json',
+  'tx/kind',
+  'tx/payload',
+  'key/malformed',
+  'address/malformed',
+  'address/other-network',
+  'amount/not-decimal',
+  'amount/too-large',
+] as const satisfies readonly FaultCode[]
+
+/** Faults of a transaction that the mempool does not take. One that waits there already is taken. */
+const UNFIT_TRANSACTION = [
+  'tx/too-large',
+  'tx/version',
+  'tx/chain-id',
+  'tx/amount',
+  'tx/field',
+  'tx/keys-misplaced',
+  'tx/signature-count',
+  'tx/signature-order',
+  'tx/signature-length',
+  'tx/keys-not-of-sender',
+  'tx/bad-signature',
+  'tx/keys-missing',
+  'tx/sender-unknown',
+  'tx/nonce-too-low',
+  'tx/nonce-too-high',
+  'tx/expired',
+  'block/weight-limit',
+  'block/writes-limit',
+  'mempool/mined',
+  'mempool/full',
+  'mempool/account-limit',
+  'mempool/account-unpaid',
+  'mempool/fee-too-low',
+  'mempool/replacement-fee-too-low',
+  'mempool/balance-exceeded',
+  'mempool/busy',
+  'mempool/unverified',
+] as const satisfies readonly FaultCode[]
+
 const SUBMIT_BODY = Type.Union([Type.Object({ raw: HEX }, { additionalProperties: false }), TRANSACTION_JSON])
 
 function submitRoute<const Id extends string>(path: string, operationId: Id) {
@@ -106,6 +151,7 @@ function submitRoute<const Id extends string>(path: string, operationId: Id) {
     body: SUBMIT_BODY,
     answers: { 200: { description: 'Waits in the mempool', schema: SUBMITTED } },
     takesBytes: true,
+    errors: [...UNREADABLE_TRANSACTION, ...UNFIT_TRANSACTION],
     bucket: 'transaction',
   } as const satisfies Route
 }
@@ -204,6 +250,7 @@ export const CHAIN_ROUTES = {
     description: 'With `Accept: application/octet-stream` the answer is the block in its wire encoding.',
     params: ID_OR_HEIGHT,
     answers: { 200: { description: 'The block', schema: BLOCK } },
+    errors: ['rpc/block-not-found', 'storage/pruned'],
     bucket: 'list',
   },
   getAncestry: {
@@ -225,6 +272,7 @@ export const CHAIN_ROUTES = {
         }),
       },
     },
+    errors: ['rpc/block-not-found'],
     bucket: 'read',
   },
   getTransaction: {
@@ -237,6 +285,7 @@ export const CHAIN_ROUTES = {
     description:
       'A node that began from a snapshot knows transactions from `executedFrom` on: what it does not know may have been mined before. Where a mined one was pruned the answer is 410.',
     answers: { 200: { description: 'What is known; an unknown id is an answer too', schema: TX_STATUS } },
+    errors: ['storage/pruned'],
     bucket: 'read',
   },
   getAccount: {
@@ -249,6 +298,7 @@ export const CHAIN_ROUTES = {
     answers: {
       200: { description: 'The account; an absent one has balance 0 and a proof of absence', schema: ACCOUNT },
     },
+    errors: ['address/malformed', 'address/other-network'],
     bucket: 'read',
   },
   getMempool: {

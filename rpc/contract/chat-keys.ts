@@ -49,6 +49,7 @@ export const CHAT_KEY_ROUTES = {
         schema: Type.Object({ keys: Type.Array(API_KEY), nextCursor: NEXT_CURSOR }),
       },
     },
+    errors: ['chat/off'],
     bucket: 'list',
   },
   createKey: {
@@ -74,6 +75,7 @@ export const CHAT_KEY_ROUTES = {
         schema: Type.Object({ key: API_KEY, secret: Type.String({ description: 'What Authorization: Bearer takes' }) }),
       },
     },
+    errors: ['chat/off', 'chat/invalid-request', 'chat/keys-full', 'chat/no-room'],
     bucket: 'read',
   },
   changeKey: {
@@ -90,6 +92,7 @@ export const CHAT_KEY_ROUTES = {
       { additionalProperties: false },
     ),
     answers: { 200: { description: 'The key as it is now', schema: API_KEY } },
+    errors: ['chat/off', 'chat/invalid-request', 'chat/no-key'],
     bucket: 'read',
   },
   revokeKey: {
@@ -102,6 +105,7 @@ export const CHAT_KEY_ROUTES = {
     operator: 'required',
     params: KEY_PARAMS,
     answers: { 200: { description: 'The key as it is now', schema: API_KEY } },
+    errors: ['chat/off', 'chat/no-key'],
     bucket: 'read',
   },
 } as const satisfies Record<string, Route>

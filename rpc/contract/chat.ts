@@ -1,3 +1,4 @@
+import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 import { CHAT_REPORT } from './chat-report.ts'
 import type { Route } from './route.ts'
 import * as Type from './schema.ts'
@@ -92,6 +93,23 @@ export const CHAT_MODEL = Type.Object({
   x_platform: Type.Object({ available: Type.Boolean() }, OPEN),
 })
 
+/** Faults of work on the models: reading the request, asking them, ending too late. */
+export const CHAT_WORK_ERRORS = [
+  'chat/invalid-request',
+  'chat/unsupported',
+  'chat/model-not-found',
+  'chat/model-elsewhere',
+  'chat/context-length',
+  'chat/refused',
+  'chat/schema',
+  'chat/aborted',
+  'chat/window-full',
+  'chat/upstream',
+  'chat/no-backend',
+  'chat/stopping',
+  'chat/timeout',
+] as const satisfies readonly FaultCode[]
+
 const completion = {
   method: 'POST',
   tag: 'chat',
@@ -103,6 +121,7 @@ const completion = {
   isOpenAi: true,
   needsKey: true,
   bodyBytesMax: CHAT_BODY_BYTES_MAX,
+  errors: CHAT_WORK_ERRORS,
   bucket: 'chat',
 } as const
 
@@ -117,6 +136,7 @@ const models = {
     },
   },
   isOpenAi: true,
+  errors: ['chat/off'],
   bucket: 'read',
 } as const
 
@@ -127,6 +147,7 @@ const model = {
   params: MODEL_ID,
   answers: { 200: { description: 'The model', schema: CHAT_MODEL } },
   isOpenAi: true,
+  errors: ['chat/off', 'chat/model-not-found'],
   bucket: 'read',
 } as const
 

@@ -20,7 +20,16 @@ const CSRF = Type.Optional(Type.String({ maxLength: 100, description: 'The hidde
 const KEY_PARAMS = Type.Object({ id: Type.String({ minLength: 1, maxLength: 40 }) })
 const COOKIE = 'Who is signed in is told by a cookie that scripts and other sites do not see.'
 
-const form = { tag: 'chat', takesForm: true, bodyBytesMax: FORM_BYTES_MAX, bucket: 'read' } as const
+/** Faults of a visit. What is wrong with a form is said on its page instead. */
+const VISIT_ERRORS = ['chat/off', 'rpc/foreign-host'] as const
+
+const form = {
+  tag: 'chat',
+  takesForm: true,
+  bodyBytesMax: FORM_BYTES_MAX,
+  errors: VISIT_ERRORS,
+  bucket: 'read',
+} as const
 
 /** The pages where API keys are made, for people. */
 export const DASHBOARD_ROUTES = {
@@ -33,6 +42,7 @@ export const DASHBOARD_ROUTES = {
     description: COOKIE,
     query: Type.Object({ page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })) }),
     answers: { 200: PAGE('The page') },
+    errors: VISIT_ERRORS,
     bucket: 'list',
   },
   signIn: {
@@ -90,6 +100,7 @@ export const DASHBOARD_ROUTES = {
     summary: 'One API key: what it uses, its name and limits, its end',
     params: KEY_PARAMS,
     answers: { 200: PAGE('The page'), 401: SIGNED_OUT, 404: NO_KEY },
+    errors: VISIT_ERRORS,
     bucket: 'read',
   },
   saveKey: {

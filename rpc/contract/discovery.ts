@@ -150,6 +150,7 @@ export const DISCOVERY_ROUTES = {
     summary: 'The A2A card of this agent, for 1.0 and 0.3 alike',
     answers: { 200: { description: 'The card', schema: CARD } },
     isDocument: true,
+    errors: ['rpc/no-market'],
     bucket: 'read',
   },
   getAgentJson: {
@@ -160,6 +161,7 @@ export const DISCOVERY_ROUTES = {
     summary: 'The A2A card under its older name',
     answers: { 200: { description: 'The card', schema: CARD } },
     isDocument: true,
+    errors: ['rpc/no-market'],
     bucket: 'read',
   },
   getLlms: {

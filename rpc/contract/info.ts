@@ -119,6 +119,7 @@ export const INFO_ROUTES = {
     description: 'Figures come from the configuration and from measurements; what is not known is called unknown.',
     answers: { 200: { description: 'The platform', schema: CHAT_PLATFORM_INFO } },
     isDocument: true,
+    errors: ['chat/off'],
     bucket: 'read',
   },
   listChatModelInfos: {
@@ -131,6 +132,7 @@ export const INFO_ROUTES = {
       200: { description: 'All of them', schema: Type.Object({ models: Type.Array(CHAT_MODEL_INFO) }) },
     },
     isDocument: true,
+    errors: ['chat/off'],
     bucket: 'read',
   },
   getChatModelInfo: {
@@ -142,6 +144,7 @@ export const INFO_ROUTES = {
     params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 200 }) }),
     answers: { 200: { description: 'The model', schema: CHAT_MODEL_INFO } },
     isDocument: true,
+    errors: ['chat/off', 'chat/model-not-found'],
     bucket: 'read',
   },
   getChatComparison: {
@@ -157,6 +160,7 @@ export const INFO_ROUTES = {
       },
     },
     isDocument: true,
+    errors: ['chat/off'],
     bucket: 'read',
   },
   getInfoOpenApi: {
@@ -184,6 +188,7 @@ export const INFO_ROUTES = {
       'From the facts of this node alone, with sources; without any and with confidence 0 where it does not know. Works without a model.',
     body: QA_BODY,
     answers: { 200: { description: 'The answer', schema: QA_ANSWER } },
+    errors: ['chat/off'],
     bucket: 'chat',
   },
   getChatPage: {

@@ -313,6 +313,7 @@ export const MARKET_ROUTES = {
         }),
       },
     },
+    errors: ['service/not-found'],
     bucket: 'read',
   },
   listServices: {
@@ -384,6 +385,7 @@ export const MARKET_ROUTES = {
       },
     },
     isDocument: true,
+    errors: ['rpc/no-market', 'market/claims-away'],
     bucket: 'list',
   },
   getRequest: {
@@ -394,6 +396,7 @@ export const MARKET_ROUTES = {
     summary: 'One paid call by its payment',
     params: Type.Object({ txId: HEX_32 }),
     answers: { 200: { description: 'Its state', schema: REQUEST_STATUS } },
+    errors: ['rpc/no-market', 'rpc/request-not-found', 'storage/pruned', 'storage/past-unknown', 'market/claims-away'],
     bucket: 'read',
   },
 } as const satisfies Record<string, Route>

@@ -44,6 +44,7 @@ export const MINING_ROUTES = {
       'The proof of work is Argon2id with a 32-byte output over `powInput` and the nonce (`nonceBytes` bytes, little-endian), with the salt and cost of `pow`; read as a big-endian number it must not exceed `target`. `header` is the header without its nonce, `powInput` its tagged hash. Begin with a random nonce: others may search the same job. A job is good while its parent is the head, and at least until `expires`. `reward` is what the block earns: `subsidy`, the share of the new coins that is not for stakers, and `tips`.',
     query: ADDRESS_QUERY,
     answers: { 200: { description: 'The newest job', schema: MINING_JOB } },
+    errors: ['address/malformed', 'address/other-network', 'mining/not-ready', 'mining/busy'],
     bucket: 'mining',
   },
   submitWork: {
@@ -61,6 +62,7 @@ export const MINING_ROUTES = {
         schema: Type.Object({ accepted: Type.Literal(true), id: HEX_32, height: HEIGHT }),
       },
     },
+    errors: ['mining/unknown-job', 'mining/stale-job', 'mining/low-work', 'mining/busy'],
     bucket: 'mining',
   },
   followMiningJobs: {
@@ -73,6 +75,7 @@ export const MINING_ROUTES = {
       'Events named `job`; `data` is a job as `/api/v1/mining/template` gives it, `id` its `jobId`. The newest job comes first. A new head gives an empty block at once and a full one soon after. Work on the latest. A comment comes every few seconds; a reader that does not keep up is cut off.',
     query: ADDRESS_QUERY,
     answers: { 200: { description: 'A stream that does not end by itself', contentType: 'text/event-stream' } },
+    errors: ['address/malformed', 'address/other-network', 'mining/not-ready', 'mining/busy'],
     bucket: 'mining',
   },
 } as const satisfies Record<string, Route>

@@ -63,6 +63,7 @@ export const PEER_ROUTES = {
     summary: 'Who is kept away',
     operator: 'required',
     answers: { 200: { description: 'Bans, the newest first', schema: Type.Object({ bans: Type.Array(BAN) }) } },
+    errors: ['p2p/disabled'],
     bucket: 'read',
   },
   banPeer: {
@@ -82,6 +83,7 @@ export const PEER_ROUTES = {
       { additionalProperties: false },
     ),
     answers: { 200: { description: 'The ban', schema: BAN } },
+    errors: ['p2p/disabled', 'p2p/address'],
     bucket: 'read',
   },
   unbanPeer: {
@@ -94,6 +96,7 @@ export const PEER_ROUTES = {
     operator: 'required',
     params: Type.Object({ peer: TARGET }),
     answers: { 200: { description: 'The ban that ended', schema: BAN } },
+    errors: ['p2p/disabled', 'p2p/not-banned'],
     bucket: 'read',
   },
 } as const satisfies Record<string, Route>

@@ -153,6 +153,7 @@ export const POOL_ROUTES = {
         schema: Type.Object({ ...AT_HEAD, pools: Type.Array(POOL), nextCursor: NEXT_CURSOR }),
       },
     },
+    errors: ['rpc/asset-not-found', 'chain/head-moving'],
     bucket: 'list',
   },
   getPool: {
@@ -163,6 +164,7 @@ export const POOL_ROUTES = {
     summary: 'One pool by name, as FAR-FUSD-30, or by id',
     params: Type.Object({ id: POOL_PARAM }),
     answers: { 200: { description: 'The pool', schema: Type.Object({ ...AT_HEAD, pool: POOL }) } },
+    errors: ['rpc/pool-not-found', 'chain/head-moving'],
     bucket: 'read',
   },
   listCandles: {
@@ -189,6 +191,7 @@ export const POOL_ROUTES = {
         }),
       },
     },
+    errors: ['rpc/pool-not-found', 'chain/head-moving'],
     bucket: 'list',
   },
   listSwaps: {
@@ -209,6 +212,7 @@ export const POOL_ROUTES = {
         }),
       },
     },
+    errors: ['rpc/pool-not-found', 'chain/head-moving'],
     bucket: 'list',
   },
   getQuote: {
@@ -221,6 +225,17 @@ export const POOL_ROUTES = {
       'Give `amount` of `from`, or `amountOut` of `to` (over one pool), in decimal units. `payload` is that of a swap transaction with the limit that `slippageBps` makes.',
     query: QUOTE_QUERY,
     answers: { 200: { description: 'The quote', schema: SWAP_QUOTE } },
+    errors: [
+      'rpc/asset-not-found',
+      'amount/not-decimal',
+      'amount/too-many-decimals',
+      'amount/too-large',
+      'tx/field',
+      'pool/too-small',
+      'pool/too-large',
+      'pool/no-route',
+      'chain/head-moving',
+    ],
     bucket: 'read',
   },
 } as const satisfies Record<string, Route>

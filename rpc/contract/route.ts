@@ -1,3 +1,4 @@
+import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 import type { ObjectSchema, Schema, Static, StaticMembers } from './schema.ts'
 import * as Type from './schema.ts'
 
@@ -66,6 +67,8 @@ export interface Route {
   readonly isDocument?: true
   /** Whether the operator's token must be sent, or shows more where it is. */
   readonly operator?: 'required' | 'optional'
+  /** Faults that it answers with, beside those of SHARED_ERRORS in `route-errors.ts`. */
+  readonly errors?: readonly FaultCode[]
   readonly bucket: RateBucket
 }
 

@@ -1,5 +1,5 @@
 import { AMOUNT_TEXT, AT_HEAD, orNull } from './amounts.ts'
-import { TRANSACTION_JSON } from './chain.ts'
+import { TRANSACTION_JSON, UNREADABLE_TRANSACTION } from './chain.ts'
 import { COUNT, HEX, type Route, UINT_TEXT } from './route.ts'
 import * as Type from './schema.ts'
 
@@ -44,6 +44,7 @@ export const SIMULATION_ROUTES = {
     body: Type.Union([Type.Object({ raw: HEX }, { additionalProperties: false }), TRANSACTION_JSON]),
     answers: { 200: { description: 'What it would come to', schema: SIMULATED } },
     takesBytes: true,
+    errors: UNREADABLE_TRANSACTION,
     bucket: 'simulate',
   },
 } as const satisfies Record<string, Route>

@@ -62,6 +62,7 @@ export const TOKEN_ROUTES = {
         schema: Type.Object({ ...AT_HEAD, tokens: Type.Array(TOKEN), nextCursor: NEXT_CURSOR }),
       },
     },
+    errors: ['chain/head-moving'],
     bucket: 'list',
   },
   getToken: {
@@ -82,6 +83,7 @@ export const TOKEN_ROUTES = {
         }),
       },
     },
+    errors: ['rpc/asset-not-found', 'chain/head-moving'],
     bucket: 'read',
   },
   listHolders: {
@@ -108,6 +110,7 @@ export const TOKEN_ROUTES = {
         }),
       },
     },
+    errors: ['rpc/asset-not-found', 'chain/head-moving'],
     bucket: 'read',
   },
   listStables: {
@@ -122,6 +125,7 @@ export const TOKEN_ROUTES = {
         schema: Type.Object({ ...AT_HEAD, stables: Type.Array(STABLE) }),
       },
     },
+    errors: ['chain/head-moving'],
     bucket: 'read',
   },
 } as const satisfies Record<string, Route>

@@ -30,6 +30,7 @@ export const TRIAL_ROUTES = {
     params: Type.Object({ serviceId: Type.String({ minLength: 1, maxLength: 64 }) }),
     body: Type.Object({ request: Type.Optional(Type.String({ maxLength: 131_072 })) }, { additionalProperties: false }),
     answers: { 200: { description: 'What came of it', schema: TRIAL } },
+    errors: ['service/not-found'],
     bucket: 'read',
   },
 } as const satisfies Record<string, Route>

@@ -1,4 +1,4 @@
-import { CHAT_BODY, USAGE } from './chat.ts'
+import { CHAT_BODY, CHAT_WORK_ERRORS, USAGE } from './chat.ts'
 import { CHAT_REPORT } from './chat-report.ts'
 import type { Route } from './route.ts'
 import * as Type from './schema.ts'
@@ -69,6 +69,7 @@ const speech = {
   isOpenAi: true,
   needsKey: true,
   bodyBytesMax: SPEECH_BODY_BYTES_MAX,
+  errors: CHAT_WORK_ERRORS,
   bucket: 'chat',
 } as const
 
@@ -89,6 +90,7 @@ export const VOICE_ROUTES = {
     isOpenAi: true,
     needsKey: true,
     bodyBytesMax: VOICE_BODY_BYTES_MAX,
+    errors: CHAT_WORK_ERRORS,
     bucket: 'chat',
   },
 } as const satisfies Record<string, Route>

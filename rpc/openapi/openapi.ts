@@ -1,6 +1,7 @@
 import { LruMap } from '../../consensus/primitives/lru.ts'
 import { RESOURCES } from '../contract/resources.ts'
 import type { Route } from '../contract/route.ts'
+import { errorCodesOf } from '../contract/route-errors.ts'
 import type { Schema } from '../contract/schema.ts'
 import { ROUTES } from '../contract/table.ts'
 import { FORM_TYPE } from '../edge/form.ts'
@@ -31,11 +32,14 @@ const TAGS = [
   { name: 'operations', description: 'For those who run the node' },
 ]
 
-/** Every operation can also be refused with one of these. */
+/** Refusals that an operation does not list: what is refused before its route is known, or by a later version of the node. */
 const REFUSALS: Readonly<Record<string, string>> = {
   '4XX': 'Refused; `code` says why',
   '5XX': 'Not possible now, or a bug of the node',
 }
+
+/** Member of a response that lists what `code` may be. */
+const ERROR_CODES = 'x-error-codes'
 
 const REFERENCES: ReadonlyMap<string, string> = new Map(
   Object.entries(RESOURCES).map(([name, schema]) => [JSON.stringify(schema), name]),
@@ -47,14 +51,15 @@ const REFERENCES: ReadonlyMap<string, string> = new Map(
  */
 export function openApiDocument(baseUrl: string, services: readonly ServiceOperation[] = []): object {
   const paths: Record<string, Record<string, object>> = {}
+  const responses: SharedResponses = {}
   for (const route of Object.values(ROUTES) as readonly Route[]) {
     const operations = paths[route.path] ?? {}
-    operations[route.method.toLowerCase()] = operationOf(route)
+    operations[route.method.toLowerCase()] = operationOf(route, responses)
     paths[route.path] = operations
   }
   for (const service of services) {
     const path = `/api/x402/${service.serviceId}`
-    paths[path] = { post: serviceOperation(service, operationOf(ROUTES.callService)) }
+    paths[path] = { post: serviceOperation(service, operationOf(ROUTES.callService, responses)) }
   }
   return {
     openapi: '3.1.0',
@@ -72,6 +77,7 @@ export function openApiDocument(baseUrl: string, services: readonly ServiceOpera
     paths,
     components: {
       schemas: Object.fromEntries(Object.entries(RESOURCES).map(([name, schema]) => [name, inner(schema)])),
+      responses,
       securitySchemes: {
         operator: { type: 'http', scheme: 'bearer', description: 'The token in `operator.token` of the data folder' },
         apiKey: {
@@ -95,16 +101,11 @@ export function openApiText(baseUrl: string, services: readonly ServiceOperation
   return text
 }
 
-function operationOf(route: Route): object {
-  const responses: Record<string, object> = {}
-  const examples = OPENAPI_EXAMPLES[route.operationId]?.answers ?? {}
-  for (const [status, answer] of Object.entries(route.answers)) responses[status] = responseOf(answer, examples[status])
-  for (const [status, description] of Object.entries(REFUSALS)) {
-    const example = Object.entries(examples).find(([code]) => code[0] === status[0] && !(code in route.answers))?.[1]
-    responses[status] ??= responseOf({ description, schema: errorOf(route) }, example)
-  }
-  if (!Object.keys(route.answers).some((status) => status.startsWith('2')))
-    responses.default = responseOf({ description: 'Nothing else is foreseen', schema: errorOf(route) })
+/** Error responses that operations refer to, by name. */
+type SharedResponses = Record<string, object>
+
+function operationOf(route: Route, shared: SharedResponses): object {
+  const responses = responsesOf(route, shared)
   const parameters = [...parametersOf(route.params, 'path'), ...parametersOf(route.query, 'query')]
   return {
     operationId: route.operationId,
@@ -120,6 +121,37 @@ function operationOf(route: Route): object {
       : {}),
     responses,
   }
+}
+
+function responsesOf(route: Route, shared: SharedResponses): Readonly<Record<string, object>> {
+  const responses: Record<string, object> = {}
+  const examples = OPENAPI_EXAMPLES[route.operationId]?.answers ?? {}
+  const errors = errorCodesOf(route)
+  for (const [status, answer] of Object.entries(route.answers)) {
+    const codes = errors.get(Number(status))
+    responses[status] = { ...responseOf(answer, examples[status]), ...(codes && { [ERROR_CODES]: codes }) }
+  }
+  for (const [status, codes] of errors) responses[status] ??= refusalOf(route, { status, codes }, shared)
+  for (const [status, description] of Object.entries(REFUSALS))
+    responses[status] ??= responseOf({ description, schema: errorOf(route) })
+  if (!Object.keys(route.answers).some((status) => status.startsWith('2')))
+    responses.default = responseOf({ description: 'Nothing else is foreseen', schema: errorOf(route) })
+  return responses
+}
+
+/** The response of one status of refusals. Operations share it, unless one has an example of its own. */
+function refusalOf(
+  route: Route,
+  { status, codes }: { readonly status: number; readonly codes: readonly string[] },
+  shared: SharedResponses,
+): object {
+  const example = OPENAPI_EXAMPLES[route.operationId]?.answers[status]
+  const description = `Refused: ${codes.map((code) => `\`${code}\``).join(', ')}`
+  const response = { ...responseOf({ description, schema: errorOf(route) }, example), [ERROR_CODES]: codes }
+  if (example !== undefined) return response
+  const name = [status, ...codes, ...(route.isOpenAi === true ? ['chat'] : [])].join('.')
+  shared[name] = response
+  return { $ref: `#/components/responses/${name}` }
 }
 
 function errorOf({ isOpenAi }: Route): Schema {

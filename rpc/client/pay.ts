@@ -1,7 +1,7 @@
 import { amount } from '../../consensus/primitives/amount.ts'
 import { toHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
-import { AGENT_ID, type AgentId, SERVICE_ID, type ServiceId, type TxId } from '../../consensus/primitives/ids.ts'
+import type { AgentId, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { AccountSigner } from '../../consensus/tx/sign.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
@@ -9,7 +9,7 @@ import { lockOf, openerOf } from '../../marketplace/ledger/escrow.ts'
 import { requestCommitment } from '../../marketplace/till/request-hash.ts'
 import { fieldsOf, type NodeAnswer, refusal, textOf } from './http.ts'
 import type { NodeClient } from './node-client.ts'
-import { nativeOffer } from './sdk/quotes.ts'
+import { nativeOffer, termsIn, UNITS } from './sdk/quotes.ts'
 import { type ClientParams, FEE_MAX_DEFAULT, prepareTransaction, rulesOf } from './transactions.ts'
 
 /** A native offer as a client uses it; everything else of the 402 body is kept in `raw`. */
@@ -142,16 +142,8 @@ function isPassing({ status, body }: NodeAnswer): boolean {
 
 function readQuote(body: NodeAnswer['body'], asked: string): Result<ClientQuote> {
   const offer = nativeOffer(body)
-  const { agentId, serviceId, term, validUntil, confirmations } = fieldsOf(offer?.extra)
+  const terms = termsIn(fieldsOf(offer?.extra))
   const amountText = textOf(offer?.maxAmountRequired, '')
-  const sound =
-    typeof agentId === 'string' &&
-    AGENT_ID.test(agentId) &&
-    typeof serviceId === 'string' &&
-    serviceId === asked &&
-    SERVICE_ID.test(serviceId) &&
-    /^[1-9][0-9]{0,33}$/.test(amountText) &&
-    [term, validUntil, confirmations].every(isCount)
   // The native option may be closed where another is open: its own word counts too.
   const closedBecause = reasonClosed(body) ?? reasonClosed(fieldsOf(offer?.extra))
   // Without a price there is no offer, and the reason for it is all that there is to say.
@@ -159,15 +151,11 @@ function readQuote(body: NodeAnswer['body'], asked: string): Result<ClientQuote>
     closedBecause === null
       ? 'the quote has no native offer that this client understands'
       : `${asked} is unavailable: ${closedBecause}`
-  if (!sound) return fail(fault('cli/refused', { message: lacks }))
+  if (terms?.serviceId !== asked || !UNITS.test(amountText)) return fail(fault('cli/refused', { message: lacks }))
   const requestError = body.requestValid === false ? textOf(fieldsOf(body.requestError).reason, 'unknown') : null
   return ok({
-    agentId: agentId as AgentId,
-    serviceId: serviceId as ServiceId,
+    ...terms,
     amount: BigInt(amountText),
-    term: term as number,
-    validUntil: validUntil as number,
-    confirmations: confirmations as number,
     available: body.available === true && closedBecause === null,
     unavailableReason: body.available === true ? closedBecause : textOf(body.unavailableReason, 'no reason given'),
     requestError,
@@ -178,8 +166,4 @@ function readQuote(body: NodeAnswer['body'], asked: string): Result<ClientQuote>
 
 function reasonClosed({ available, unavailableReason }: Readonly<Record<string, unknown>>): string | null {
   return available === false ? textOf(unavailableReason, 'no reason given') : null
-}
-
-function isCount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0
 }

@@ -5,7 +5,6 @@ import type { HybridPublicKey } from '../../consensus/crypto/hybrid.ts'
 import { KEY_SCHEMES } from '../../consensus/crypto/schemes.ts'
 import type { MarketRules } from '../../consensus/ledger/rules.ts'
 import { formatAmount } from '../../consensus/primitives/amount.ts'
-import { isHex } from '../../consensus/primitives/bytes.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import type { Address, BlockId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
@@ -21,7 +20,6 @@ import {
   type TxBody,
 } from '../../consensus/tx/transaction.ts'
 import { weightOf } from '../../consensus/tx/weight.ts'
-import { fieldsOf, textOf } from './http.ts'
 import type { NodeClient } from './node-client.ts'
 
 /**
@@ -75,15 +73,11 @@ async function draftTransaction<K extends TxKind>(
   const status = await client.status()
   if (!status.ok) return status
   const { chainId, genesis } = status.value
-  const { maxFeeRate, tip } = fieldsOf(fees.value.suggested)
-  const nonce = uintOf(behind === 'mined' ? account.value.nonce : fieldsOf(account.value.pending).nextNonce)
-  const rates = { maxFeeRate: uintOf(maxFeeRate), tip: uintOf(tip) }
-  if (nonce === null || rates.maxFeeRate === null || rates.tip === null) return unusable('nonce or fee rates')
-  if (!Number.isSafeInteger(chainId) || !isHex(textOf(genesis, ''), 32)) return unusable('chain id or genesis')
+  const nonce = behind === 'mined' ? account.value.nonce : account.value.pending.nextNonce
   if (meant !== undefined && meant !== genesis)
     return fail(fault('cli/refused', { message: `the node is on another network than ${params.name}` }))
   const common = { version: TX_VERSION, chainId, sender, nonce, validUntil, memo: new Uint8Array(0) }
-  const body = { ...common, kind, payload, ...rates } as unknown as TxBody
+  const body = { ...common, kind, payload, ...fees.value } as unknown as TxBody
   return ok({ body, network: { chainId, genesis: genesis as BlockId } })
 }
 
@@ -137,13 +131,4 @@ function withinFee(params: ClientParams, tx: Transaction, feeMax = FEE_MAX_DEFAU
   if (fee <= feeMax) return ok(tx)
   const coins = (amount: bigint): string => `${formatAmount(amount, params.decimals)} ${params.ticker}`
   return fail(fault('cli/fee-too-high', { fee: coins(fee), limit: coins(feeMax) }))
-}
-
-/** An unsigned 64-bit integer of an answer, null for anything else. */
-function uintOf(value: unknown): bigint | null {
-  return typeof value === 'string' && /^(0|[1-9][0-9]{0,18})$/.test(value) ? BigInt(value) : null
-}
-
-function unusable(what: string): Result<never> {
-  return fail(fault('cli/refused', { message: `its answer has no usable ${what}` }))
 }

@@ -30,6 +30,9 @@ export const MINING_JOB = Type.Object({
   expires: MOMENT,
 })
 
+/** The answer to the nonce of a block that is the head. */
+export const WORK_ACCEPTED = Type.Object({ accepted: Type.Literal(true), id: HEX_32, height: HEIGHT })
+
 const ADDRESS_QUERY = Type.Object({ address: ADDRESS_TEXT }, { additionalProperties: false })
 
 /** Operations for miners outside of the node. */
@@ -56,12 +59,7 @@ export const MINING_ROUTES = {
     description:
       'Accepted means that the block is the head. `stale_job`: another block was first. `low_work`: the hash is above the target.',
     body: Type.Object({ jobId: JOB_ID, nonce: UINT_TEXT }, { additionalProperties: false }),
-    answers: {
-      200: {
-        description: 'The block is the head',
-        schema: Type.Object({ accepted: Type.Literal(true), id: HEX_32, height: HEIGHT }),
-      },
-    },
+    answers: { 200: { description: 'The block is the head', schema: WORK_ACCEPTED } },
     errors: ['mining/unknown-job', 'mining/stale-job', 'mining/low-work', 'mining/busy'],
     bucket: 'mining',
   },

@@ -226,9 +226,9 @@ export class Payer {
   /** What to do about a refused payment, where its sender has too few coins. */
   async #adviceFor({ sender, amount, feeMax }: PaymentRecord): Promise<string> {
     const account = await this.#parts.client.account(sender)
-    if (!account.ok || BigInt(account.value.balance) >= amount + feeMax) return ''
+    if (!account.ok || account.value.balance >= amount + feeMax) return ''
     const coins = (units: bigint): string => formatAmount(units, this.facts.decimals)
-    const held = `${sender} has ${coins(BigInt(account.value.balance))} ${this.facts.ticker}`
+    const held = `${sender} has ${coins(account.value.balance)} ${this.facts.ticker}`
     return `; ${held}, the call takes up to ${coins(amount + feeMax)}: send it coins`
   }
 }

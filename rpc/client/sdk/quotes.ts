@@ -1,6 +1,6 @@
 import { formatAmount } from '../../../consensus/primitives/amount.ts'
 import { toHex } from '../../../consensus/primitives/bytes.ts'
-import { AGENT_ID, SERVICE_ID } from '../../../consensus/primitives/ids.ts'
+import { AGENT_ID, type AgentId, SERVICE_ID, type ServiceId } from '../../../consensus/primitives/ids.ts'
 import { fieldsOf, textOf } from '../http.ts'
 import { PaymentRequiredError } from './errors.ts'
 import type { NetworkFacts, Quote } from './shapes.ts'
@@ -39,21 +39,28 @@ function nativeIn(list: unknown): Fields | undefined {
   return Array.isArray(list) ? list.map(fieldsOf).find(({ scheme }) => scheme === NATIVE_SCHEME) : undefined
 }
 
+/** Base units that a price may have. */
+export const UNITS = /^[1-9][0-9]{0,33}$/
+
+/** What `extra` of a native option says of the payment; undefined if a part is missing or unusable. */
+export function termsIn({ agentId, serviceId, term, validUntil, confirmations }: Fields) {
+  if (typeof agentId !== 'string' || !AGENT_ID.test(agentId)) return undefined
+  if (typeof serviceId !== 'string' || !SERVICE_ID.test(serviceId)) return undefined
+  if (!isCount(term) || !isCount(validUntil) || !isCount(confirmations)) return undefined
+  return { agentId: agentId as AgentId, serviceId: serviceId as ServiceId, term, validUntil, confirmations }
+}
+
 /** Reads a native option of either generation; undefined where it is not one that this client understands. */
 export function readOffer(offer: Fields, basis: QuoteBasis): Quote | undefined {
   const { request, url, nowMs, facts } = basis
   const extra = fieldsOf(offer.extra)
-  const { agentId, serviceId, term, validUntil, confirmations, decimals: told } = extra
-  const amount = unitsIn(offer)
-  if (typeof agentId !== 'string' || !AGENT_ID.test(agentId)) return undefined
-  if (typeof serviceId !== 'string' || !SERVICE_ID.test(serviceId)) return undefined
-  if (!/^[1-9][0-9]{0,33}$/.test(amount)) return undefined
-  if (!isCount(term) || !isCount(validUntil) || !isCount(confirmations) || !isCount(told)) return undefined
+  const [terms, amount] = [termsIn(extra), unitsIn(offer)]
+  if (terms === undefined || !isCount(extra.decimals) || !UNITS.test(amount)) return undefined
   const { decimals } = facts
   const isOffered = extra.available !== false
   return {
     quoteId: randomHex(16),
-    ...{ serviceId, request, agentId, term, validUntil, confirmations, url, offer },
+    ...{ ...terms, request, url, offer },
     isCommitted: request !== null,
     payTo: textOf(offer.payTo, ''),
     amount: BigInt(amount),

@@ -62,7 +62,7 @@ export async function awaitMined(
     const known = await place.client.transaction(payment.txId)
     if (known.ok && known.value.status === 'mined') {
       checkReceipt(known.value.receipt, payment)
-      if (known.value.confirmations >= confirmations) return
+      if ((known.value.confirmations ?? 0) >= confirmations) return
     }
     if (isOver(patience)) throw interrupted(payment, known)
     if (known.ok && known.value.status === 'unknown') await sendAgain(place, payment)

@@ -176,7 +176,8 @@ export interface ServiceEntry {
 
 /** State of a paid call as its node tells it. */
 export interface PaidCallStatus {
-  readonly txId: string
+  /** Null until a payment in dollars is settled. */
+  readonly txId: string | null
   readonly serviceId: string
   readonly status: string
   readonly refund: RefundState | null

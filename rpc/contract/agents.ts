@@ -4,7 +4,7 @@ import { RECORD } from './reputation.ts'
 import { ADDRESS_TEXT, COUNT, HEIGHT, NEXT_CURSOR, PAGE_QUERY, type Route } from './route.ts'
 import * as Type from './schema.ts'
 
-/** One of the closed table of capabilities. */
+/** One of the capabilities that the protocol has. */
 export const CAPABILITY = Type.Unsafe<Capability>({ type: 'string', enum: [...CAPABILITIES] })
 
 const PROVEN = { provenCalls: COUNT, provenVolume: ASSET_AMOUNT, distinctPayers: COUNT }
@@ -50,7 +50,7 @@ export const AGENT = Type.Object({
   truncated: Type.Boolean(),
 })
 
-/** Operations on the registry of agents: everybody's, not this node's alone. */
+/** Operations on the chain's registry of agents, this node's and all others. */
 export const AGENT_ROUTES = {
   listAgents: {
     method: 'GET',

@@ -28,7 +28,7 @@ export const BLOCK_SUMMARY = Type.Object({
   baseFee: UINT_TEXT,
 })
 
-/** A transaction in its JSON form; see consensus/tx/json.ts. */
+/** The JSON form of a transaction, see consensus/tx/json.ts. */
 export const TRANSACTION_JSON = Type.Object(
   {
     version: Type.Integer(),
@@ -94,7 +94,7 @@ export const SUBMITTED = Type.Object({
 const SUBMIT_DESCRIPTION =
   'Takes a signed transaction: its JSON form, `{"raw": "<hex of its bytes>"}`, or the bytes themselves as application/octet-stream. Accepted means that it waits in the mempool.'
 
-/** Faults of a body that is no transaction. */
+/** Faults of a body that cannot be read as a transaction. */
 export const UNREADABLE_TRANSACTION = [
   'codec/malformed',
   'tx/json',
@@ -107,7 +107,7 @@ export const UNREADABLE_TRANSACTION = [
   'amount/too-large',
 ] as const satisfies readonly FaultCode[]
 
-/** Faults of a transaction that the mempool does not take. One that waits there already is taken. */
+/** Faults of a transaction that the mempool refuses. `mempool/known` is missing, since it is a success over HTTP. */
 const UNFIT_TRANSACTION = [
   'tx/too-large',
   'tx/version',

@@ -70,7 +70,7 @@ const STAGE = Type.Object({
 
 const CITATION = Type.Object({ index: COUNT, url: Type.String(), title: Type.String(), start: COUNT, end: COUNT })
 
-/** `x_platform` of an answer: what really happened for it. What is optional is there only where it happened. */
+/** `x_platform` of an answer: what happened for it. An optional member is missing if its stage did not run. */
 export const CHAT_REPORT = Type.Object(
   {
     model: Type.String(),

@@ -1,13 +1,13 @@
 import { ERROR, type Route } from './route.ts'
 import * as Type from './schema.ts'
 
-/** A form to sign in is no longer than this: a signature of eight keys of the largest scheme, and what its text takes in a form. */
+/** A sign-in form with signatures of eight keys of the largest scheme, escaped for a form, fits in this. */
 const SIGN_IN_BYTES_MAX = 262_144
-/** Any other form: a few short fields, each character of which may take twelve. Reading a form of blanks takes 0.1 ms a KiB. */
+/** Other forms: a few short fields, whose characters take up to twelve bytes each. A form of blanks is read at 0.1 ms a KiB. */
 const FORM_BYTES_MAX = 32_768
 
 const PAGE = (description: string) => ({ description, contentType: 'text/html' })
-/** A page where a form was read; the envelope of errors where the server refuses before that. */
+/** A page if the form was read. The error envelope if the server refuses before that. */
 const REFUSAL = (description: string) => ({ description, schema: ERROR, alsoAs: 'text/html' })
 const MOVED = { description: 'Done; `Location` is the dashboard' }
 const REFUSED = REFUSAL('Not taken: the form is of another page, or older than the session')
@@ -20,7 +20,7 @@ const CSRF = Type.Optional(Type.String({ maxLength: 100, description: 'The hidde
 const KEY_PARAMS = Type.Object({ id: Type.String({ minLength: 1, maxLength: 40 }) })
 const COOKIE = 'Who is signed in is told by a cookie that scripts and other sites do not see.'
 
-/** Faults of a visit. What is wrong with a form is said on its page instead. */
+/** Faults of a visit. Mistakes in a form are shown on its page instead. */
 const VISIT_ERRORS = ['chat/off', 'rpc/foreign-host'] as const
 
 const form = {
@@ -31,7 +31,7 @@ const form = {
   bucket: 'read',
 } as const
 
-/** The pages where API keys are made, for people. */
+/** The pages on which people make API keys. */
 export const DASHBOARD_ROUTES = {
   getDashboard: {
     method: 'GET',

@@ -107,7 +107,7 @@ export const CARD = Type.Object(
 
 const PAGE = { contentType: 'text/html' } as const
 
-/** Documents that agents and people find the market by. */
+/** Documents through which agents and people find the market. */
 export const DISCOVERY_ROUTES = {
   listResources: {
     method: 'GET',

@@ -5,7 +5,7 @@ import * as Type from './schema.ts'
 
 const FIELDS = Type.Record(Type.String(), Type.Unknown())
 
-/** What facilitators are sent, of either generation. Only the outer shape is checked here: what a payer wrote is judged, not refused. */
+/** Body of a facilitator call in either x402 version. Only its outer shape is checked: a bad payment gets a verdict, not a refusal. */
 const BODY = Type.Object(
   { x402Version: Type.Integer(), paymentPayload: FIELDS, paymentRequirements: FIELDS },
   { additionalProperties: true },
@@ -19,7 +19,7 @@ const VERIFIED = Type.Object({
   extra: Type.Optional(FIELDS),
 })
 
-/** A receipt to be signed: the transaction without its signatures, and what they cover. */
+/** A receipt transaction to sign, and the message that the signatures cover. */
 const UNSIGNED = Type.Object({
   txId: HEX_32,
   transaction: TRANSACTION_JSON,
@@ -79,7 +79,7 @@ const OFFER = Type.Object({
   v2: orNull(FIELDS),
 })
 
-/** The node as facilitator of the native coin, for anybody's server. */
+/** The node as x402 facilitator of the native coin, for every seller. */
 export const FACILITATOR_ROUTES = {
   getFacilitatorKinds: {
     method: 'GET',

@@ -10,7 +10,7 @@ const MEASURED = Type.Union([Type.Object({ count: COUNT, p50_ms: COUNT, p95_ms: 
   description: 'Times of the last 24 hours; null where nothing was answered',
 })
 
-/** A model of the platform: the fields of the interface, then what this node adds. */
+/** A model of the platform: the fields of the public chat interface, then those of this node. */
 export const CHAT_MODEL_INFO = Type.Object({
   id: TEXT,
   name: TEXT,
@@ -93,7 +93,7 @@ const QA_ANSWER = Type.Object({
   answered_by: Type.String({ description: '`retrieval`, or the model that worded the answer from the sources' }),
 })
 
-/** What this node says of its chat platform; none of it needs a key. */
+/** Facts about the chat platform, open without a key. */
 export const INFO_ROUTES = {
   getApiIndex: {
     method: 'GET',

@@ -1,10 +1,9 @@
 import { ADDRESS_TEXT, COUNT, HEIGHT, HEX, HEX_32, MOMENT, type Route, UINT_TEXT } from './route.ts'
 import * as Type from './schema.ts'
 
-/** Id of a job. */
 const JOB_ID = Type.String({ pattern: '^[0-9a-f]{32}$' })
 
-/** A block that lacks its nonce. */
+/** A mining job: a block without its nonce. */
 export const MINING_JOB = Type.Object({
   jobId: JOB_ID,
   height: HEIGHT,
@@ -30,12 +29,12 @@ export const MINING_JOB = Type.Object({
   expires: MOMENT,
 })
 
-/** The answer to the nonce of a block that is the head. */
+/** Answer to a nonce that solved a job. The block is the head. */
 export const WORK_ACCEPTED = Type.Object({ accepted: Type.Literal(true), id: HEX_32, height: HEIGHT })
 
 const ADDRESS_QUERY = Type.Object({ address: ADDRESS_TEXT }, { additionalProperties: false })
 
-/** Operations for miners outside of the node. */
+/** Operations for external miners. */
 export const MINING_ROUTES = {
   getMiningTemplate: {
     method: 'GET',

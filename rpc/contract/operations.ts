@@ -1,7 +1,7 @@
 import { ADDRESS_TEXT, COUNT, HEIGHT, HEX_32, MOMENT, type Route, UINT_TEXT } from './route.ts'
 import * as Type from './schema.ts'
 
-/** How far the node is behind the network, as far as it knows. */
+/** How far the node is behind the network, by its own knowledge. */
 export const SYNC = Type.Object({
   state: Type.Union(
     (['starting', 'headers', 'snapshot', 'bodies', 'synced'] as const).map((state) => Type.Literal(state)),
@@ -69,7 +69,7 @@ export const STATUS = Type.Object({
   startedAt: MOMENT,
 })
 
-/** Operations for those who run the node. */
+/** Operations for the operator and for monitoring. */
 export const OPERATIONS_ROUTES = {
   getStatus: {
     method: 'GET',

@@ -3,7 +3,7 @@ import * as Type from './schema.ts'
 
 /** Longest ban that the API sets, in hours: a year. */
 export const BAN_HOURS_MAX = 8_760
-/** Hours of a ban where none are given. */
+/** Default length of a ban in hours. */
 export const BAN_HOURS = 24
 
 const PEER_ID = Type.String({ description: 'Id of a peer' })

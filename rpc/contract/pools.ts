@@ -15,7 +15,7 @@ import * as Type from './schema.ts'
 
 /** Name of a pool, `X-Y-fee`. */
 const POOL_NAME = Type.String({ pattern: '^[A-Z0-9]{2,10}-[A-Z0-9]{2,10}-[0-9]{1,4}$' })
-/** A pool by name, the assets in either order, or by id. */
+/** A pool by id, or by name with the assets in either order. */
 const POOL_PARAM = Type.String({ pattern: '^([0-9a-f]{64}|[A-Z0-9]{2,10}-[A-Z0-9]{2,10}-[0-9]{1,4})$' })
 
 const DAY = Type.Object({

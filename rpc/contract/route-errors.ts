@@ -4,7 +4,7 @@ import type { Route } from './route.ts'
 
 type Codes = readonly FaultCode[]
 
-/** Faults that answer a request before its route is known. */
+/** Faults of requests that cannot be read or fit no route. */
 export const BEFORE_ANY_ROUTE: Codes = [
   'rpc/unreadable',
   'rpc/receive-timeout',
@@ -14,7 +14,7 @@ export const BEFORE_ANY_ROUTE: Codes = [
   'rpc/method-not-allowed',
 ]
 
-/** Faults that routes of one kind share. A route lists only its own beside them. */
+/** Faults that all routes of one kind have. A route lists only its own. */
 export const SHARED_ERRORS: readonly {
   readonly of: string
   readonly has: (route: Route) => boolean
@@ -97,20 +97,20 @@ export const SHARED_ERRORS: readonly {
   },
 ]
 
-/** API code of a quote that refuses nothing: the call has to be paid. */
-export const PAYMENT_REQUIRED = 'payment_required'
+/** API code of a quote for a call without a payment. It stands for no fault. */
+const PAYMENT_REQUIRED = 'payment_required'
 
-/** Every fault that a route answers with. */
+/** All faults of a route: those of its kinds, then its own. */
 export function errorsOf(route: Route): Codes {
   const shared = SHARED_ERRORS.flatMap(({ has, codes }) => (has(route) ? codes : []))
   return [...new Set([...shared, ...(route.errors ?? [])])]
 }
 
-/** API codes that a route answers with, sorted, by status in ascending order. */
+/** Sorted API codes of a route, by ascending status. */
 export function errorCodesOf(route: Route): ReadonlyMap<number, readonly string[]> {
   const found: [number, string][] = errorsOf(route).map((code) => {
     const { status, api } = httpFault(code)
-    // Clients of the OpenAI interface know one code for all limits.
+    // The OpenAI interface has one code for all limits.
     return [status, route.isOpenAi === true && status === 429 ? 'rate_limit_exceeded' : api]
   })
   if (route.isPaid === true) found.push([402, PAYMENT_REQUIRED])

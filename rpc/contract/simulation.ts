@@ -3,7 +3,7 @@ import { TRANSACTION_JSON, UNREADABLE_TRANSACTION } from './chain.ts'
 import { COUNT, HEX, type Route, UINT_TEXT } from './route.ts'
 import * as Type from './schema.ts'
 
-/** A record that a transaction would change. */
+/** A state record that a transaction would change. */
 export const CHANGE = Type.Object({
   what: Type.String(),
   of: Type.Record(Type.String(), Type.String()),
@@ -11,7 +11,7 @@ export const CHANGE = Type.Object({
   after: orNull(Type.Record(Type.String(), Type.Unknown())),
 })
 
-/** What a transaction would do. */
+/** What a transaction would do in the next block. */
 export const SIMULATED = Type.Object({
   ...AT_HEAD,
   wouldMine: Type.Boolean(),
@@ -31,7 +31,7 @@ export const SIMULATED = Type.Object({
   changes: Type.Array(CHANGE),
 })
 
-/** Trying a transaction out. */
+/** The simulation of transactions. */
 export const SIMULATION_ROUTES = {
   simulateTransaction: {
     method: 'POST',

@@ -46,7 +46,7 @@ export const HOLDER = Type.Object({
 
 const NAMED = Type.Object({ symbol: SYMBOL })
 
-/** Operations on assets and who holds them. */
+/** Operations on assets and their holders. */
 export const TOKEN_ROUTES = {
   listTokens: {
     method: 'GET',

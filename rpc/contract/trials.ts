@@ -16,7 +16,7 @@ export const TRIAL = Type.Object({
   ),
 })
 
-/** Operations with which operators try out what they sell. */
+/** Lets an operator try a service of the node. */
 export const TRIAL_ROUTES = {
   tryService: {
     method: 'POST',

@@ -3,9 +3,9 @@ import { CHAT_REPORT } from './chat-report.ts'
 import type { Route } from './route.ts'
 import * as Type from './schema.ts'
 
-/** A text of 4,096 characters, however it is written in JSON. */
+/** A text of 4,096 characters fits in this, however JSON escapes it. */
 const SPEECH_BODY_BYTES_MAX = 65_536
-/** Conversations without pictures. */
+/** Conversations here have no pictures. */
 const VOICE_BODY_BYTES_MAX = 1_048_576
 
 const OPEN = { additionalProperties: true }
@@ -73,7 +73,7 @@ const speech = {
   bucket: 'chat',
 } as const
 
-/** Speech of the chat platform. */
+/** Operations on speech. */
 export const VOICE_ROUTES = {
   createSpeech: { ...speech, path: '/api/v1/audio/speech', operationId: 'createSpeech' },
   createSpeechAlias: { ...speech, path: '/v1/audio/speech', operationId: 'createSpeechAlias' },

@@ -12,11 +12,11 @@ import { openEvents } from './event-stream.ts'
 import { askNode, expectOk, postJson, textOf } from './http.ts'
 import { isHeight } from './node-client.ts'
 
-/** A job of a node: what to search over, and what for. */
+/** A mining job that was checked. */
 export interface JobView {
   readonly jobId: string
   readonly height: number
-  /** Id of the block that it builds on, in hex. */
+  /** Id of the parent block, in hex. */
   readonly parent: string
   readonly transactions: number
   /** 32 bytes. */
@@ -26,23 +26,23 @@ export interface JobView {
   readonly cost: PowRules
 }
 
-/** Whom a job is asked for: his address, and the same as text of the node's network. */
+/** The address that a job pays: as bytes in hex, and as text of the node's network. */
 export interface JobOwner {
   readonly address: Address
   readonly text: string
 }
 
-/** What a node said of a nonce. `code` is the stable one of the error envelope. */
+/** A node's answer to a nonce. `code` is that of the error envelope. */
 export type WorkAnswer =
   | { readonly accepted: true; readonly id: string; readonly height: number }
   | { readonly accepted: false; readonly code: string; readonly message: string }
 
-/** Costs of a hash that a client takes from a node: what lies beyond would eat its memory or its time. */
+/** Maximum cost of a hash. A node could name a cost that takes all memory or time. */
 const COST_MAX: PowRules = { memoryKiB: 65_536, passes: 16, lanes: 16 }
 
 const JOB = Type.Omit(MINING_JOB, ['time', 'weightUsed', 'baseFee', 'tips', 'subsidy', 'reward', 'expires'])
 
-/** A job as a node tells it; undefined if a member does not fit the others, or the block pays another address. */
+/** Reads and checks a job. Undefined if its members contradict each other, or if the block pays another address. */
 export function readJob(answer: unknown, miner: Address): JobView | undefined {
   const job = Type.decode(JOB, answer)
   if (job === undefined || !isHex(job.header, HEADER_BYTES - NONCE_BYTES)) return undefined
@@ -75,7 +75,7 @@ export async function askJob(baseUrl: string, { address, text }: JobOwner): Prom
 
 const NO_JOB = 'what it gives as a job is not one that this client understands, or pays another address'
 
-/** Submits a nonce; every answer of the node is a value. */
+/** Submits a nonce. Every answer of the node is a value. */
 export async function submitNonce(baseUrl: string, jobId: string, nonce: bigint): Promise<Result<WorkAnswer>> {
   const answer = await postJson(baseUrl, '/api/v1/mining/submit', { jobId, nonce: nonce.toString() })
   if (!answer.ok) return answer
@@ -86,8 +86,8 @@ export async function submitNonce(baseUrl: string, jobId: string, nonce: bigint)
 }
 
 /**
- * Jobs for an address as the node makes them, the newest first, until the stream ends or the node gives something else.
- * Faults as those of `openEvents`.
+ * Follows the jobs for an address, beginning with the newest. Ends with the stream, or with the first job that is unusable.
+ * Faults: those of `openEvents`.
  */
 export async function followJobs(
   baseUrl: string,

@@ -67,19 +67,19 @@ export class NodeClient {
     return this.read('/api/v1/tx/{txId}', { txId }, TX_ANSWER)
   }
 
-  /** Address as text that an agent of the registry is paid at. */
+  /** Payout address of an agent, as text. */
   payout(agentId: string): Promise<Result<string>> {
     return this.read('/api/v1/agents/{id}', { id: agentId }, PAYOUT_ANSWER)
   }
 
-  /** Any document of the node. */
+  /** The JSON at any path of the node, unchecked. */
   async document(path: string): Promise<Result<NodeAnswer['body']>> {
     return expectOk(await askNode(this.baseUrl, path, {}, this.transport))
   }
 
   /**
-   * Submits a transaction; one that waits already is a success. Only a node's own word is a refusal: an answer of whatever
-   * stands before it, and that of a node that broke, say no more of what became of the transaction than none at all.
+   * Submits a transaction. One that waits in the mempool already is a success. A 5xx answer of a proxy, or of a node with an
+   * internal error, counts as no answer: the transaction may have been taken.
    */
   async submit(tx: Transaction): Promise<Result<void>> {
     const answer = await postBytes(this.baseUrl, '/api/v1/tx', encodeTransaction(tx), this.transport)
@@ -89,12 +89,12 @@ export class NodeClient {
     return taken.ok ? ok(undefined) : taken
   }
 
-  /** Calls a service, paid or not; every HTTP answer is a value. */
+  /** Calls a service, with or without a payment. Every HTTP answer is a value. */
   call(serviceId: string, body: object): Promise<Result<NodeAnswer>> {
     return postJson(this.baseUrl, `/api/x402/${encodeURIComponent(serviceId)}`, body, this.transport)
   }
 
-  /** The document at a path, as far as a part of its schema names it. Fault: `cli/refused` where it does not fit. */
+  /** The answer at a path, decoded by a part of its schema. Fault: `cli/refused` if it does not fit. */
   protected async read<P extends GetPath, W, D>(
     path: P,
     params: ParamsOf<RouteAt<P>>,
@@ -107,12 +107,12 @@ export class NodeClient {
   }
 }
 
-/** A path with its parameters in it. */
+/** A path with its parameters filled in. */
 export function pathWith(path: string, params: Readonly<Record<string, string>>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] as string))
 }
 
-/** What an answer of a node says by a schema, or a refusal of what does not fit it. */
+/** An answer of a node, decoded by a schema. Fault: `cli/refused` if it does not fit. */
 export function decodedAnswer<W, D>(path: string, answer: Result<NodeAnswer>, schema: Schema<W, D>): Result<D> {
   const body = expectOk(answer)
   if (!body.ok) return body
@@ -121,18 +121,18 @@ export function decodedAnswer<W, D>(path: string, answer: Result<NodeAnswer>, sc
   return fail(fault('cli/refused', { message: `its answer at ${path} is not what this client understands` }))
 }
 
-/** No chain of these blocks gets so high within two hundred years. */
+/** The chain stays below this height for two hundred years. */
 const HEIGHT_BOUND = 2 ** 31
 
-/** Whether a node can be at this height. */
+/** Whether a value is a possible height. */
 export function isHeight(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < HEIGHT_BOUND
 }
 
-/** API code of `rpc/internal`. Spelled out: the table of faults is a third of what a bundled client weighs. */
+/** API code of `rpc/internal`. Copied, since the fault table would be a third of the client bundle. */
 export const INTERNAL_ERROR = 'internal_error'
 
-/** Whether an answer is the word of a node that works, and not of whatever stands before it. */
+/** Whether an answer comes from a working node. Otherwise it comes from a proxy, or from a node with an internal error. */
 export function isOwnWord({ body: { code } }: NodeAnswer): boolean {
   return typeof code === 'string' && code !== INTERNAL_ERROR
 }

@@ -12,7 +12,7 @@ import type { NodeClient } from './node-client.ts'
 import { nativeOffer, termsIn, UNITS } from './sdk/quotes.ts'
 import { type ClientParams, FEE_MAX_DEFAULT, prepareTransaction, rulesOf } from './transactions.ts'
 
-/** A native offer as a client uses it; everything else of the 402 body is kept in `raw`. */
+/** A native offer that was checked. `raw` is the whole 402 body. */
 export interface ClientQuote {
   readonly agentId: AgentId
   readonly serviceId: ServiceId
@@ -23,12 +23,12 @@ export interface ClientQuote {
   readonly available: boolean
   readonly unavailableReason: string | null
   readonly requestError: string | null
-  /** The option of the 402 body that is to be paid. */
+  /** The native option of the 402 body. */
   readonly offer: NodeAnswer['body']
   readonly raw: NodeAnswer['body']
 }
 
-/** A signed payment with the secret that redeems it. Keep both until the answer is there: they are the way back to it. */
+/** A signed payment with the secret that redeems it. Keep both until the answer is there: without them it cannot be resumed. */
 export interface PreparedPayment {
   readonly tx: Transaction
   readonly secret: Uint8Array
@@ -41,12 +41,12 @@ export async function quoteCall(client: NodeClient, serviceId: string, request: 
   return answer.value.status === 402 ? readQuote(answer.value.body, serviceId) : fail(refusal(answer.value))
 }
 
-/** Blocks beyond the confirmations that a client grants for the work and the receipt: ten minutes. */
+/** Blocks that a client grants after the confirmations, for the work and the receipt: ten minutes. */
 const TERM_SPARE_BLOCKS = 200
-/** Most blocks that a price is honoured: its own epoch and the next. */
+/** A price is honoured for its own epoch and the next. */
 const HONOURED_EPOCHS = 2
 
-/** Why a quote should not be paid, or null. It comes from a stranger, and what it asks for is signed. */
+/** Why a quote must not be paid, or null. The seller is not trusted, and its terms would be signed. */
 export function reasonNotToPay(
   quote: ClientQuote,
   { steps, ...coin }: Pick<ClientParams, 'steps' | 'ticker' | 'decimals'>,
@@ -67,8 +67,8 @@ export function reasonNotToPay(
 }
 
 /**
- * Why an offer is not one of the network's coin, or null: the seller must not choose how its amount is read. What an offer
- * does not say is not held against it, since the chain moves nothing but its coin for a call.
+ * Why an offer is not in the network's coin, or null. Other decimals would change how the amount is read. Missing members are
+ * fine, since the chain moves only its coin for a call.
  */
 export function strangeAsset(
   { asset, extra }: Readonly<Record<string, unknown>>,
@@ -81,7 +81,7 @@ export function strangeAsset(
   return `the offer counts ${ticker} with other decimals than ${decimals}`
 }
 
-/** Signs the payment of a quote: committed to this very request and locked to a fresh secret. */
+/** Signs the payment of a quote. It commits to the request and is locked to the secret. */
 export async function preparePayment(
   client: NodeClient,
   params: ClientParams,
@@ -117,7 +117,7 @@ export async function preparePayment(
   return tx.ok ? ok({ tx: tx.value, secret }) : tx
 }
 
-/** Repeats a paid call until there is a final answer: result, refund, or a refusal that waiting does not mend. */
+/** Repeats a paid call until the answer is final (a result, a refund, or a lasting refusal) or the time is over. */
 export async function settleCall(
   client: NodeClient,
   call: { readonly serviceId: string; readonly request: string; readonly txId: TxId; readonly secret: Uint8Array },
@@ -134,7 +134,7 @@ export async function settleCall(
 
 const RETRY_MS = 1_000
 
-/** Answers that another try may better: the payment is not deep enough, or the node cannot answer just now. */
+/** Whether another try may help: the payment is not deep enough yet, or the node is busy. */
 function isPassing({ status, body }: NodeAnswer): boolean {
   if (status === 402) return body.code === 'payment_unconfirmed' || body.code === 'payment_not_found'
   return (status === 503 && body.refund === undefined) || status === 429
@@ -144,9 +144,9 @@ function readQuote(body: NodeAnswer['body'], asked: string): Result<ClientQuote>
   const offer = nativeOffer(body)
   const terms = termsIn(fieldsOf(offer?.extra))
   const amountText = textOf(offer?.maxAmountRequired, '')
-  // The native option may be closed where another is open: its own word counts too.
+  // The native option can be closed while another option is open, so its own flag counts too.
   const closedBecause = reasonClosed(body) ?? reasonClosed(fieldsOf(offer?.extra))
-  // Without a price there is no offer, and the reason for it is all that there is to say.
+  // A closed service may have no offer. Then its reason is the message.
   const lacks =
     closedBecause === null
       ? 'the quote has no native offer that this client understands'

@@ -10,20 +10,20 @@ type Fields = Readonly<Record<string, unknown>>
 /** Scheme of the native rail in every x402 offer. */
 export const NATIVE_SCHEME = 'native-x402'
 
-/** What a quote is about. */
+/** The circumstances of a quote. */
 export interface QuoteBasis {
-  /** Network whose coin is offered: a seller does not choose how many decimals its amount has. */
+  /** Decimals of the coin. They never come from the seller. */
   readonly facts: Pick<NetworkFacts, 'decimals'>
-  /** Text that the payment is to commit to; null where it is not known. */
+  /** Text that the payment will commit to. Null if it is unknown. */
   readonly request: string | null
-  /** Where it was asked for. */
+  /** Where the quote was asked for. */
   readonly url: string
   readonly nowMs: number
 }
 
 /**
- * The native option of x402 terms of either generation; undefined where there is none. One that stands only among the offers is not
- * to be paid, whatever it says of itself: unless the request is the reason, it is unavailable.
+ * The native option of x402 terms in version 1 or 2. Undefined if there is none. An option in `offers` alone must not be paid:
+ * it is marked as unavailable, unless an unusable request is the reason.
  */
 export function nativeOffer({ accepts, offers, requestValid }: Fields): Fields | undefined {
   const accepted = nativeIn(accepts)
@@ -39,10 +39,10 @@ function nativeIn(list: unknown): Fields | undefined {
   return Array.isArray(list) ? list.map(fieldsOf).find(({ scheme }) => scheme === NATIVE_SCHEME) : undefined
 }
 
-/** Base units that a price may have. */
+/** Text of the base units of a price. */
 export const UNITS = /^[1-9][0-9]{0,33}$/
 
-/** What `extra` of a native option says of the payment; undefined if a part is missing or unusable. */
+/** The payment terms in `extra` of a native option. Undefined if one is missing or unusable. */
 export function termsIn({ agentId, serviceId, term, validUntil, confirmations }: Fields) {
   if (typeof agentId !== 'string' || !AGENT_ID.test(agentId)) return undefined
   if (typeof serviceId !== 'string' || !SERVICE_ID.test(serviceId)) return undefined
@@ -50,7 +50,7 @@ export function termsIn({ agentId, serviceId, term, validUntil, confirmations }:
   return { agentId: agentId as AgentId, serviceId: serviceId as ServiceId, term, validUntil, confirmations }
 }
 
-/** Reads a native option of either generation; undefined where it is not one that this client understands. */
+/** Reads a native option in x402 version 1 or 2. Undefined if this client does not understand it. */
 export function readOffer(offer: Fields, basis: QuoteBasis): Quote | undefined {
   const { request, url, nowMs, facts } = basis
   const extra = fieldsOf(offer.extra)
@@ -76,8 +76,8 @@ export function readOffer(offer: Fields, basis: QuoteBasis): Quote | undefined {
 }
 
 /**
- * Base units of an offer, as text: each generation has its own name for them. Where both are there and differ it is none: who
- * judges the price by one name must not pay by the other.
+ * Base units of an offer as text. The x402 versions have different names for them. If both names are there and differ, the
+ * result is empty: a caller could judge one price and pay the other.
  */
 function unitsIn({ maxAmountRequired, amount }: Fields): string {
   const isTwofold = typeof maxAmountRequired === 'string' && typeof amount === 'string' && maxAmountRequired !== amount
@@ -99,7 +99,7 @@ export function readQuote(body: Fields, serviceId: string, basis: QuoteBasis): Q
   return withWord(quote, body)
 }
 
-/** A quote with what the answer around its offer says of service and request. */
+/** A quote, completed by what the 402 body says about the service and the request. */
 export function withWord(quote: Quote, { available, unavailableReason, requestValid, requestError }: Fields): Quote {
   const closed = available === false
   const details = requestValid === false ? fieldsOf(requestError) : null
@@ -123,7 +123,7 @@ function dollars(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : null
 }
 
-/** A seller says twice what a call costs; whoever bounds it believes the dearer. */
+/** A seller states the price in dollars and in coins. Ceilings apply to the dearer one. */
 function dearest(priceUsd: number | null, nativeUsd: number | null, coins: number): number | null {
   const byCoins = nativeUsd === null ? null : nativeUsd * coins
   return priceUsd === null || byCoins === null ? (priceUsd ?? byCoins) : Math.max(priceUsd, byCoins)

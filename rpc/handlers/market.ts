@@ -28,9 +28,8 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 const NO_STORE = { 'cache-control': 'no-store' }
 const PAGE_DEFAULT = 50
 const SUGGESTIONS_MAX = 3
-/** What ids of services begin with. */
 const ID_START = /^node-/
-/** What of a mistyped id is looked at. */
+/** Maximum characters of a mistyped id that are compared. */
 const ASKED_CHARS_MAX = 64
 const RETRY_SECONDS = '1'
 const IDEMPOTENCY_KEY_CHARS_MAX = 255
@@ -39,7 +38,7 @@ type CallRequest = RequestOf<'call'> | RequestOf<'callService'>
 
 const QUOTE_BOOKS = new WeakMap<MarketApi, QuoteBook>()
 
-/** The one book of quotes of a market: every door quotes the same. */
+/** The quote book of a market. All doors share it, so that they quote the same. */
 export function quoteBook(chain: Chain, market: MarketApi): QuoteBook {
   let book = QUOTE_BOOKS.get(market)
   if (book === undefined) {
@@ -82,7 +81,7 @@ function callNamed(
   return quoted(quoteBook(node.chain, market).unpaid(offer, text, factsOf(request)))
 }
 
-/** A service that is not sold here, with those that may have been meant. */
+/** The fault for an unknown service, with suggestions. */
 export function noService(market: MarketApi, serviceId: string): Fault {
   return fault('service/not-found', { serviceId: serviceId.slice(0, 64), suggestions: suggestions(market, serviceId) })
 }
@@ -98,7 +97,7 @@ function factsOf({ requestId, baseUrl, query }: CallRequest) {
   return { requestId, baseUrl, rail: query.rail }
 }
 
-/** The payment of a call, in its body or its headers; null without one. */
+/** The payment of a call, from its body or its headers. Null if there is none. */
 function paymentOf({ market, request }: CallPlace): Result<OfferedPayment | null> {
   const { payment } = request.body
   if (payment === undefined) return paymentInHeaders(request.headers, market)
@@ -123,7 +122,7 @@ function told(place: CallPlace, outcome: CallOutcome): PlainAnswer | Fault {
   const { requestId } = place.request
   switch (outcome.is) {
     case 'paid': {
-      // The result is spliced in as stored, so that its bytes are those that the receipt's hash names.
+      // The stored bytes go out unchanged, since the receipt names their hash.
       const content = `{"paid":true,"result":${outcome.result},"receipt":${JSON.stringify(outcome.receipt)}}`
       const headers = {
         'cache-control': 'private, no-store',
@@ -147,7 +146,7 @@ function replayHeader({ replayed }: { readonly replayed: boolean }): Readonly<Re
   return replayed ? { 'idempotent-replay': 'true' } : {}
 }
 
-/** A refusal that no fresh quote would mend; what is known of the money is told. */
+/** A refusal without a new quote, which would not help. It tells what is known about the money. */
 function withheld(
   { request: { requestId } }: CallPlace,
   { fault: cause, charged, settlement }: Extract<CallOutcome, { is: 'refused' }>,
@@ -158,7 +157,7 @@ function withheld(
   return { status: httpFault(cause.code).status, json: { ...body, ...(charged === false && { charged }) }, headers }
 }
 
-/** Both generations read the settlement, each in a header of its own. */
+/** The settlement in the headers of both x402 versions. */
 function settlementHeaders(settlement: Settlement): Readonly<Record<string, string>> {
   const value = Buffer.from(JSON.stringify(settlement)).toString('base64')
   return { 'x-payment-response': value, 'payment-response': value }
@@ -184,7 +183,7 @@ export const getExample: Handler<'getExample'> = ({ market }, { params }) => {
   return answer({ serviceId, sample: true, request: example, requestFormat, result: sample, resultSchema })
 }
 
-/** The registry, filtered. */
+/** The services of the registry that match a filter. */
 export const listServices: Handler<'listServices'> = (node, { query, baseUrl }) => {
   const all = registryEntries(node, baseUrl)
   const [q, capability] = [query.q ?? query.query, query.capability].map((value) =>
@@ -194,7 +193,7 @@ export const listServices: Handler<'listServices'> = (node, { query, baseUrl }) 
   return answer({
     network: 'mainnet',
     networkName: node.chain.ruleBook.params.name,
-    // Networks differ by their genesis: all of them have chain id 1.
+    // All networks have chain id 1. They differ by their genesis.
     chainId: node.chain.network.chainId as 1,
     nativeUsd: nativeUsd(node),
     updatedAt: moment(node.chain.head.header.timeMs),
@@ -224,7 +223,7 @@ function statusOf(chain: Chain, market: MarketApi, claim: AnyClaim): Static<type
   return isNative(claim) ? requestStatus({ chain, market }, claim) : stableStatus(market.stable as DollarRail, claim)
 }
 
-/** One paid call, of either rail. */
+/** One paid call on either rail. */
 export const getRequest: Handler<'getRequest'> = async ({ chain, market }, { params }) => {
   if (market === null) return fault('rpc/no-market')
   const txId = params.txId as TxId
@@ -233,14 +232,14 @@ export const getRequest: Handler<'getRequest'> = async ({ chain, market }, { par
   return status === undefined ? (callGap(chain, txId) ?? fault('rpc/request-not-found', { txId })) : answer(status)
 }
 
-/** The id that a mistyped one is spelled like, then those that share the most words with it; none where none comes near. */
+/** Ids for a mistyped one: first the one with the nearest spelling, then those that share the most words. */
 export function suggestions({ shop }: MarketApi, serviceId: string): readonly string[] {
   const asked = serviceId.toLowerCase().slice(0, ASKED_CHARS_MAX)
   const words = asked.split(/[^a-z0-9]+/).filter((word) => word.length > 2 && word !== 'node')
   const score = (id: string): number => words.filter((word) => id.includes(word)).length
   const ids = shop.offers.map(({ definition }) => definition.serviceId as string)
   const sharing = ids.filter((id) => score(id) > 0).sort((a, b) => score(b) - score(a))
-  // Letters that every id begins with would hide that the rest is another word.
+  // Compare without the common prefix, which would make different ids look alike.
   const spelled = meantName(
     asked.replace(ID_START, ''),
     ids.map((id) => id.replace(ID_START, '')),

@@ -8,19 +8,16 @@ import { FORM_TYPE } from '../edge/form.ts'
 import recorded from '../openapi-examples.json' with { type: 'json' }
 import { type ServiceOperation, serviceOperation } from './openapi-services.ts'
 
-/** Examples of one operation: a body that it takes, and answers by status. */
+/** Examples of one operation: a request body, and answers by status. */
 interface OperationExamples {
   readonly request?: unknown
   readonly answers: Readonly<Record<string, unknown>>
 }
 
-/**
- * Examples for the document of the API, by operation: real answers of a node, recorded by `npm run gen:examples`. A test holds
- * each of them against the schema that it stands beside.
- */
+/** Examples by operation: real answers of a node, recorded by `npm run gen:examples`. A test checks them against the schemas. */
 export const OPENAPI_EXAMPLES = recorded as Readonly<Record<string, OperationExamples>>
 
-/** Version of the interface, not of the software. */
+/** Version of the API, not of the software. */
 export const OPENAPI_VERSION = '2.20.0'
 
 const TAGS = [
@@ -32,13 +29,13 @@ const TAGS = [
   { name: 'operations', description: 'For those who run the node' },
 ]
 
-/** Refusals that an operation does not list: what is refused before its route is known, or by a later version of the node. */
+/** Refusals that no operation lists: those before the route is known, and those of later versions. */
 const REFUSALS: Readonly<Record<string, string>> = {
   '4XX': 'Refused; `code` says why',
   '5XX': 'Not possible now, or a bug of the node',
 }
 
-/** Member of a response that lists what `code` may be. */
+/** Member of a response that lists the possible values of `code`. */
 const ERROR_CODES = 'x-error-codes'
 
 const REFERENCES: ReadonlyMap<string, string> = new Map(
@@ -46,8 +43,8 @@ const REFERENCES: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * The OpenAPI 3.1 document, made from the routes. Each service that can be bought has an operation of its own beside the one
- * with its id as a parameter: indexers look for paths, not for patterns.
+ * The OpenAPI 3.1 document, made from the routes. Each service that can be bought also has its own operation: indexers list
+ * paths, and cannot fill in the parameter of the general one.
  */
 export function openApiDocument(baseUrl: string, services: readonly ServiceOperation[] = []): object {
   const paths: Record<string, Record<string, object>> = {}
@@ -90,10 +87,10 @@ export function openApiDocument(baseUrl: string, services: readonly ServiceOpera
   }
 }
 
-/** Texts by what they are made of: some 10 ms of work each. */
+/** Texts by base URL and services. Making one takes about 10 ms. */
 const TEXTS = new LruMap<string, string>(4)
 
-/** The same as text of JSON, made once for the same services. */
+/** The document as JSON text, kept until the base URL or the services change. */
 export function openApiText(baseUrl: string, services: readonly ServiceOperation[]): string {
   const basis = JSON.stringify([baseUrl, services])
   const text = TEXTS.get(basis) ?? JSON.stringify(openApiDocument(baseUrl, services))
@@ -139,7 +136,7 @@ function responsesOf(route: Route, shared: SharedResponses): Readonly<Record<str
   return responses
 }
 
-/** The response of one status of refusals. Operations share it, unless one has an example of its own. */
+/** The error response of one status. It is shared between operations, unless it has an example. */
 function refusalOf(
   route: Route,
   { status, codes }: { readonly status: number; readonly codes: readonly string[] },
@@ -169,7 +166,7 @@ function exampleOf(example: unknown): object {
   return example === undefined ? {} : { example }
 }
 
-/** A schema in which every resource is a reference. */
+/** A schema with references in place of the named schemas. */
 function named(schema: Schema): object {
   const name = REFERENCES.get(JSON.stringify(schema))
   return name === undefined ? inner(schema) : { $ref: `#/components/schemas/${name}` }

@@ -72,7 +72,7 @@ export const TOOL_SHAPES = {
   get_receipt: {
     input: Type.Object(
       {
-        txId: Type.Unsafe<string>({ ...HEX_32, description: 'Id of the payment: natively its txId' }),
+        txId: Type.Unsafe<string>({ ...HEX_32, description: 'Id of the payment. On the native rail its txId' }),
       },
       CLOSED,
     ),

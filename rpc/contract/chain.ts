@@ -79,7 +79,7 @@ export const BLOCK = Type.Object({
   confirmations: COUNT,
   transactions: Type.Array(Type.Object({ txId: HEX_32, kind: Type.String(), sender: ADDRESS_TEXT })),
   receipts: Type.Union([Type.Array(RECEIPT_JSON), Type.Null()], {
-    description: 'Null where the block was not executed here: the node began from a later snapshot',
+    description: 'Null if the block was not executed here, since the node began from a later snapshot',
   }),
 })
 
@@ -184,7 +184,8 @@ export const TX_STATUS = Type.Object({
   executedFrom: Type.Optional(
     Type.Integer({
       minimum: 0,
-      description: 'Of an unknown one: it is in no block from this height on; earlier blocks were not executed here',
+      description:
+        'For an unknown transaction: no block from this height on has it. Earlier blocks were not executed here',
     }),
   ),
   height: Type.Optional(HEIGHT),

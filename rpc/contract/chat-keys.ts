@@ -58,7 +58,7 @@ export const CHAT_KEY_ROUTES = {
     operationId: 'createKey',
     tag: 'chat',
     summary: 'Make an API key of the operator',
-    description: 'The key is in this answer and nowhere else: it is kept as a seal alone.',
+    description: 'Only this answer has the key. The node keeps nothing but a seal of it.',
     operator: 'required',
     body: Type.Object(
       {
@@ -84,7 +84,7 @@ export const CHAT_KEY_ROUTES = {
     operationId: 'changeKey',
     tag: 'chat',
     summary: 'Rename an API key, or set its limits',
-    description: 'What is left out stays as it is.',
+    description: 'Absent members stay unchanged.',
     operator: 'required',
     params: KEY_PARAMS,
     body: Type.Object(
@@ -101,7 +101,7 @@ export const CHAT_KEY_ROUTES = {
     operationId: 'revokeKey',
     tag: 'chat',
     summary: 'End an API key for good',
-    description: 'In force at once. Chats that were let in before go on to their end.',
+    description: 'Takes effect at once. Chats that have begun continue to their end.',
     operator: 'required',
     params: KEY_PARAMS,
     answers: { 200: { description: 'The key as it is now', schema: API_KEY } },

@@ -113,7 +113,7 @@ export const FACILITATOR_ROUTES = {
     description:
       'Takes the body of `/facilitator/verify` with `settlement` {settler, outcome, requestHash, resultHash, durationMs, signature, keys} in `paymentPayload.payload` or `paymentRequirements.extra`: the settler signs the text `farthing facilitator settle <txId> <requestHash>`. The first record of a payment stays. `extra.receiptTransaction` is unsigned: money moves when it is signed and posted to `/api/v1/tx`.',
     body: BODY,
-    answers: { 200: { description: 'On record, or why not', schema: SETTLED } },
+    answers: { 200: { description: 'The record, or why there is none', schema: SETTLED } },
     errors: ['facilitator/off'],
     bucket: 'quote',
   },

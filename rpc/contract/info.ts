@@ -87,7 +87,7 @@ const QA_ANSWER = Type.Object({
   question: TEXT,
   answer: TEXT,
   sources: Type.Array(Type.Object({ title: TEXT, url: ADDRESS }), {
-    description: 'What the answer rests on; empty where nothing is known',
+    description: 'Sources of the answer. Empty if nothing is known',
   }),
   confidence: Type.Number({ minimum: 0, maximum: 1, description: 'Share of the question that the sources are about' }),
   answered_by: Type.String({ description: '`retrieval`, or the model that worded the answer from the sources' }),

@@ -328,7 +328,7 @@ export const MARKET_ROUTES = {
         q: Type.Optional(Type.String({ maxLength: 80 })),
         query: Type.Optional(Type.String({ maxLength: 80, description: 'The same as `q`' })),
         include: Type.Optional(
-          Type.Literal('all', { description: 'Unavailable services too, which are listed without it as well' }),
+          Type.Literal('all', { description: 'Has no effect, since unavailable services are always listed' }),
         ),
       },
       CLOSED,

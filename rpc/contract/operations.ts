@@ -14,7 +14,7 @@ export const SYNC = Type.Object({
   blocksPerSecond: Type.Number({ minimum: 0, description: 'Over the last minute; 0 until measured' }),
   secondsLeft: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], { description: 'Estimate; null until measured' }),
   behind: Type.Boolean({
-    description: 'Whether the network is known, or must be taken, to have more than is shown here',
+    description: 'Whether the network has more blocks than this node, or must be assumed to',
   }),
 })
 
@@ -76,7 +76,7 @@ export const OPERATIONS_ROUTES = {
     path: '/api/v1/status',
     operationId: 'getStatus',
     tag: 'operations',
-    summary: 'What this node is and where it stands',
+    summary: 'Identity and state of this node',
     answers: { 200: { description: 'Status', schema: STATUS } },
     bucket: 'read',
   },

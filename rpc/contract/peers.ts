@@ -24,7 +24,7 @@ export const PEER = Type.Object({
   bytesOut: OPTIONAL_COUNT,
   points: Type.Number({ description: 'Points for misbehaviour, fading: 50 disconnect, 100 ban' }),
   misbehaviour: Type.Record(Type.String(), COUNT, { description: 'Offences since it connected, by name' }),
-  protected: Type.Boolean({ description: 'Whether it stays when others want in' }),
+  protected: Type.Boolean({ description: 'Whether it keeps its place when other peers want to connect' }),
 })
 
 /** `Ban` of the OpenAPI document. */
@@ -60,7 +60,7 @@ export const PEER_ROUTES = {
     path: '/api/v1/peers/bans',
     operationId: 'listBans',
     tag: 'operations',
-    summary: 'Who is kept away',
+    summary: 'The bans',
     operator: 'required',
     answers: { 200: { description: 'Bans, the newest first', schema: Type.Object({ bans: Type.Array(BAN) }) } },
     errors: ['p2p/disabled'],
@@ -71,7 +71,7 @@ export const PEER_ROUTES = {
     path: '/api/v1/peers/bans',
     operationId: 'banPeer',
     tag: 'operations',
-    summary: 'Keep a peer or an IP address away',
+    summary: 'Ban a peer or an IP address',
     description: `One of \`peer\` and \`ip\`; for ${BAN_HOURS} hours unless others are given. Its connections end. A ban that lasts longer stands.`,
     operator: 'required',
     body: Type.Object(

@@ -199,7 +199,7 @@ export const POOL_ROUTES = {
     path: '/api/v1/swaps',
     operationId: 'listSwaps',
     tag: 'assets',
-    summary: 'Executed swaps, newest first; every pool that one goes through is an entry',
+    summary: 'Executed swaps, newest first. A swap over several pools has one entry for each pool',
     query: SWAPS_QUERY,
     answers: {
       200: {

@@ -42,7 +42,7 @@ export const SIMULATION_ROUTES = {
     description:
       'Takes a transaction like `/api/v1/tx`. Signatures may be any bytes of the right length: give no good ones. `wouldMine` false: no block could hold it now, `fault` says why. Else it would pay `fee`, and `code` names what its payload fails with, null on success. `changes` are the records that it changes, its fee included; `of` names each by address, symbol, pool and so on.',
     body: Type.Union([Type.Object({ raw: HEX }, { additionalProperties: false }), TRANSACTION_JSON]),
-    answers: { 200: { description: 'What it would come to', schema: SIMULATED } },
+    answers: { 200: { description: 'The effects', schema: SIMULATED } },
     takesBytes: true,
     errors: UNREADABLE_TRANSACTION,
     bucket: 'simulate',

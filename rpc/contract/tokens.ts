@@ -91,7 +91,7 @@ export const TOKEN_ROUTES = {
     path: '/api/v1/tokens/{symbol}/holders',
     operationId: 'listHolders',
     tag: 'assets',
-    summary: 'Who holds an asset, the largest first',
+    summary: 'Holders of an asset, the largest first',
     description:
       'The cursor names an amount and an address: the next page has the addresses that hold less at that moment. What pools, stakes and escrows hold has no address.',
     params: NAMED,

@@ -10,7 +10,7 @@ const VOICE_BODY_BYTES_MAX = 1_048_576
 
 const OPEN = { additionalProperties: true }
 
-const VOICE = Type.String({ minLength: 1, maxLength: 64, description: 'Without it the usual voice speaks' })
+const VOICE = Type.String({ minLength: 1, maxLength: 64, description: 'Default: the usual voice' })
 const SPEED = Type.Number({ minimum: 0.25, maximum: 4, default: 1 })
 
 const SPEECH_BODY = Type.Object(
@@ -39,7 +39,7 @@ const SPOKEN = Type.Object({
   object: Type.Literal('voice'),
   created: Type.Integer(),
   model: Type.Literal('model-voice'),
-  text: Type.String({ description: 'The answer as it was written; what was read out is without its Markdown' }),
+  text: Type.String({ description: 'The answer as text. Its Markdown was not read out' }),
   usage: USAGE,
   x_platform: CHAT_REPORT,
   audio: Type.Object({

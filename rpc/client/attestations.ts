@@ -14,7 +14,6 @@ import type { AccountSigner } from '../../consensus/tx/sign.ts'
 import { fieldsOf } from './http.ts'
 import type { CommitteeView } from './ledger-client.ts'
 
-/** Version of the JSON form of a signed statement. */
 const VERSION = 1
 const EPOCH_BOUND = 2 ** 32
 const KEY_INDEX_BOUND = 8

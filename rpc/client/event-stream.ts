@@ -11,7 +11,6 @@ export interface ReceivedEvent {
 
 /** A node that sends nothing for this long, not even a heartbeat, counts as gone. */
 export const SILENCE_MS_MAX = 30_000
-/** Maximum characters of one event. */
 const EVENT_CHARS_MAX = 1_048_576
 
 /** Reads server-sent events from text that arrives in pieces. */

@@ -21,11 +21,9 @@ const TIMEOUT_MS = 90_000
 
 /** Maximum bytes of a good answer. A hostile node could send without end. Farthing nodes send a few MiB. */
 const ANSWER_BYTES_MAX = 33_554_432
-/** Maximum bytes of a refusal, a quote or an error. */
 const REFUSAL_BYTES_MAX = 1_048_576
 /** Maximum nesting of an answer. Printing is recursive, and deeper JSON could overflow the stack. */
 const LEVELS_MAX = 128
-/** First size of the buffer for a body. */
 const FIRST_BYTES = 16_384
 
 /** Whether no answer came. The request may have arrived all the same. */

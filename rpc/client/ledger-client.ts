@@ -153,7 +153,6 @@ export class LedgerClient extends NodeClient {
     return this.read('/api/v1/tokens/{symbol}', { symbol }, TOKEN_ANSWER)
   }
 
-  /** Every stable token with its backing. */
   stables(): Promise<Result<readonly StableView[]>> {
     return this.read('/api/v1/stables', {}, STABLES_ANSWER)
   }
@@ -168,12 +167,10 @@ export class LedgerClient extends NodeClient {
     return this.read('/api/v1/quote', {}, QUOTE_ANSWER, swap)
   }
 
-  /** Coins, tokens, pool shares and stakes of an address. */
   holdings(address: string): Promise<Result<HoldingsView>> {
     return this.read('/api/v1/accounts/{address}/holdings', { address }, HOLDINGS_ANSWER)
   }
 
-  /** An agent of the registry with its services. */
   agent(id: string): Promise<Result<AgentView>> {
     return this.read('/api/v1/agents/{id}', { id }, AGENT_ANSWER)
   }

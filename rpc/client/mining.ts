@@ -16,7 +16,6 @@ import { isHeight } from './node-client.ts'
 export interface JobView {
   readonly jobId: string
   readonly height: number
-  /** Id of the parent block, in hex. */
   readonly parent: string
   readonly transactions: number
   /** 32 bytes. */

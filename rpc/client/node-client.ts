@@ -54,7 +54,6 @@ export class NodeClient {
     return this.read('/api/v1/status', {}, STATUS_ANSWER)
   }
 
-  /** The fee rates that the node suggests. */
   fees(): Promise<Result<Decoded<typeof FEES_ANSWER>>> {
     return this.read('/api/v1/fees', {}, FEES_ANSWER)
   }

@@ -58,7 +58,6 @@ export class OperatorClient {
     return this.#ask(PEERS, {}, PEERS_ANSWER)
   }
 
-  /** The bans of the node. */
   bans(): Promise<Result<readonly BanView[]>> {
     return this.#ask(BANS, {}, BANS_ANSWER)
   }
@@ -68,7 +67,6 @@ export class OperatorClient {
     return this.#ask(BANS, jsonOf(hours === undefined ? target : { ...target, hours }), BAN)
   }
 
-  /** Ends a ban of a peer id or an IP address. */
   unban(target: string): Promise<Result<BanView>> {
     return this.#ask(`${BANS}/${encodeURIComponent(target)}`, { method: 'DELETE' }, BAN)
   }
@@ -90,17 +88,14 @@ export class OperatorClient {
     return this.#ask(KEYS, jsonOf(wish), NEW_KEY_ANSWER)
   }
 
-  /** Renames an API key, or sets its limits. */
   changeKey(id: string, edit: KeyEdit): Promise<Result<KeyView>> {
     return this.#ask(`${KEYS}/${encodeURIComponent(id)}`, jsonOf(edit), API_KEY)
   }
 
-  /** Ends an API key for good. */
   revokeKey(id: string): Promise<Result<KeyView>> {
     return this.#ask(`${KEYS}/${encodeURIComponent(id)}`, { method: 'DELETE' }, API_KEY)
   }
 
-  /** The raw answer to `peers`. */
   async document(): Promise<Result<NodeAnswer['body']>> {
     return expectOk(await askNode(this.baseUrl, PEERS, { headers: this.#headers }))
   }

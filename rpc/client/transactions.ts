@@ -50,7 +50,6 @@ export interface Intent<K extends TxKind = TxKind> {
   readonly feeMax?: bigint
 }
 
-/** An unsigned transaction, and the network that its signature will be bound to. */
 interface Draft {
   readonly body: TxBody
   readonly network: { readonly chainId: number; readonly genesis: BlockId }
@@ -125,7 +124,6 @@ export function feeOf(params: Pick<ClientParams, 'steps'>, tx: Transaction): big
   return BigInt(weightOf(tx, rulesOf(params).tx)) * tx.body.maxFeeRate
 }
 
-/** The transaction, if its maximum fee is allowed. Fault: `cli/fee-too-high`. */
 function withinFee(params: ClientParams, tx: Transaction, feeMax = FEE_MAX_DEFAULT): Result<Transaction> {
   const fee = feeOf(params, tx)
   if (fee <= feeMax) return ok(tx)

@@ -2,7 +2,6 @@ import { ASSET_AMOUNT, AT_HEAD, orNull, SYMBOL } from './amounts.ts'
 import { ADDRESS_TEXT, COUNT, HEIGHT, HEX, HEX_32, type Route } from './route.ts'
 import * as Type from './schema.ts'
 
-/** One of the given texts. */
 function oneOf<T extends string>(...values: T[]) {
   return Type.Unsafe<T>({ type: 'string', enum: values })
 }

@@ -2,7 +2,6 @@ import { faultRow } from '../../consensus/primitives/fault.ts'
 import type { FaultRow } from '../../consensus/primitives/fault-row.ts'
 import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 
-/** HTTP status and stable API code of a fault. */
 type HttpRow = readonly [status: number, api: string]
 
 const HTTP_FAULTS = {

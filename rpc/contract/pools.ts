@@ -13,7 +13,6 @@ import {
 } from './route.ts'
 import * as Type from './schema.ts'
 
-/** Name of a pool, `X-Y-fee`. */
 const POOL_NAME = Type.String({ pattern: '^[A-Z0-9]{2,10}-[A-Z0-9]{2,10}-[0-9]{1,4}$' })
 /** A pool by id, or by name with the assets in either order. */
 const POOL_PARAM = Type.String({ pattern: '^([0-9a-f]{64}|[A-Z0-9]{2,10}-[A-Z0-9]{2,10}-[0-9]{1,4})$' })

@@ -45,7 +45,6 @@ type Members<P, How> = Flat<
   }
 >
 
-/** JSON schema keywords beside the type. */
 interface Keywords {
   readonly description?: string
   readonly default?: unknown
@@ -64,7 +63,6 @@ interface Keywords {
 
 type Open<K> = K extends { readonly additionalProperties: true } ? { readonly [member: string]: unknown } : unknown
 
-/** A schema as {@link decode} reads it. */
 interface Rules extends Keywords {
   readonly type?: string
   readonly const?: unknown

@@ -3,7 +3,6 @@ import { unknownName } from '../../consensus/primitives/likeness.ts'
 /** One misfit that a validator found. Ajv and typebox report the same members. */
 export interface Complaint {
   readonly keyword: string
-  /** Place of the misfit, a JSON pointer. */
   readonly instancePath: string
   readonly params: object
   readonly message?: string | undefined
@@ -18,7 +17,6 @@ export interface Checked {
 
 type Params = Readonly<Record<string, unknown>>
 
-/** The parts of a JSON schema that name members. */
 interface Shape {
   readonly anyOf?: readonly Shape[]
   readonly items?: Shape
@@ -80,7 +78,6 @@ export function sentences(complaints: readonly Complaint[], checked: Checked): r
   return said.size > 0 ? [...said] : [`${checked.whole} must have the documented shape`]
 }
 
-/** Sentences about missing and unknown members. */
 function memberSentences({ keyword, instancePath, params }: Complaint, { schema, member }: Checked): readonly string[] {
   const path = segmentsOf(instancePath)
   // Typebox reports each unknown member alone, then all together. After eight reports it stops, so the last may be missing.
@@ -94,7 +91,6 @@ function memberSentences({ keyword, instancePath, params }: Complaint, { schema,
     : []
 }
 
-/** One sentence for each unknown name at a place. */
 function strangers(
   names: readonly string[],
   path: readonly string[],

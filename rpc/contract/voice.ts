@@ -5,7 +5,6 @@ import * as Type from './schema.ts'
 
 /** A text of 4,096 characters fits in this, however JSON escapes it. */
 const SPEECH_BODY_BYTES_MAX = 65_536
-/** Conversations here have no pictures. */
 const VOICE_BODY_BYTES_MAX = 1_048_576
 
 const OPEN = { additionalProperties: true }

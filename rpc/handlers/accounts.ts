@@ -56,7 +56,6 @@ function eventJson(
   }
 }
 
-/** The transaction body. Undefined if its block was pruned. */
 function minedBody({ database }: ChainReader, txId: TxId): TxBody | undefined {
   const location = database.location(txId)
   const blockId = location === undefined ? undefined : database.idAt(location.height)

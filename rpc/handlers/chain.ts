@@ -252,7 +252,6 @@ export function suggestedFee(minRate: bigint): { readonly maxFeeRate: string; re
   return { maxFeeRate: (minRate * 2n + 1n).toString(), tip: '1' }
 }
 
-/** The block that a path names by height, id or "latest". */
 function findEntry({ chain }: Pick<NodeApi, 'chain'>, name: string): BlockEntry | undefined {
   if (name === 'latest') return chain.head
   const id = isHex(name, 32) ? (name as BlockId) : chain.database.idAt(Number(name))

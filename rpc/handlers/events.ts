@@ -13,7 +13,6 @@ import { Turns } from '../server/turns.ts'
 const NOWHERE: EventPosition = { blockId: '' as BlockId, index: 0 }
 const EVENT_ID = /^([0-9a-f]{64})\.(0|[1-9][0-9]{0,9})$/
 
-/** The events that a reader wants. */
 interface Filter {
   readonly types: ReadonlySet<string> | null
   readonly agentId: string | undefined
@@ -128,7 +127,6 @@ class Reader {
     })
   }
 
-  /** Waits until the head moves or the reader is gone. */
   #moved(): Promise<void> {
     const { waiting } = this.#hub
     return new Promise((resolve) => {

@@ -97,7 +97,6 @@ function factsOf({ requestId, baseUrl, query }: CallRequest) {
   return { requestId, baseUrl, rail: query.rail }
 }
 
-/** The payment of a call, from its body or its headers. Null if there is none. */
 function paymentOf({ market, request }: CallPlace): Result<OfferedPayment | null> {
   const { payment } = request.body
   if (payment === undefined) return paymentInHeaders(request.headers, market)

@@ -15,9 +15,7 @@ import { moment } from '../json/chain-json.ts'
 import type { NodeApi } from '../node/node-api.ts'
 import { type ApiRequest, answer, type Handler } from '../server/answer.ts'
 
-/** Nonces are below this number. */
 const NONCE_BOUND = 1n << BigInt(8 * NONCE_BYTES)
-/** Digits of the largest nonce. */
 const NONCE_DIGITS_MAX = 20
 /** Minimum life of a job. A new head makes two jobs at once, then at most one a refresh, and the latest ones stay valid. */
 const JOB_MS_MIN = (JOBS_PER_ADDRESS - 2) * REFRESH_MS
@@ -56,7 +54,6 @@ export const followMiningJobs: Handler<'followMiningJobs'> = (node, request) => 
   }
 }
 
-/** The caller that a mining seat counts for. */
 function askerOf({ isOperator, address }: ApiRequest): Holder {
   return holderOf(isOperator ? 'operator' : addressKey(address))
 }

@@ -12,7 +12,6 @@ import { amountJson, assetAmountJson, crossPrice, percentText } from '../json/as
 import type { Handler, RequestOf } from '../server/answer.ts'
 import { answerAtHead } from '../server/at-head.ts'
 
-/** JSON of the payload of a swap transaction. */
 type SwapPayloadJson = Static<typeof SWAP_QUOTE>['payload']
 
 const SLIPPAGE_DEFAULT_BPS = 50

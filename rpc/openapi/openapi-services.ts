@@ -11,7 +11,6 @@ export interface ServiceOperation {
   readonly description: string
   readonly requestFormat: string
   readonly example: string
-  /** A sample result. */
   readonly sample: object
   readonly priceUsd: number
 }
@@ -28,7 +27,6 @@ export function serviceOperations(chain: Chain, market: MarketApi): readonly Ser
 
 /** The service in the recorded examples of the general operation. */
 const RECORDED_ID = 'node-network-stats'
-/** Coin price in the examples. */
 const COIN_USD = 0.25
 const COIN_UNITS = 100_000_000
 

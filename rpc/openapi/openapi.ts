@@ -8,7 +8,6 @@ import { FORM_TYPE } from '../edge/form.ts'
 import recorded from '../openapi-examples.json' with { type: 'json' }
 import { type ServiceOperation, serviceOperation } from './openapi-services.ts'
 
-/** Examples of one operation: a request body, and answers by status. */
 interface OperationExamples {
   readonly request?: unknown
   readonly answers: Readonly<Record<string, unknown>>
@@ -35,7 +34,6 @@ const REFUSALS: Readonly<Record<string, string>> = {
   '5XX': 'Not possible now, or a bug of the node',
 }
 
-/** Member of a response that lists the possible values of `code`. */
 const ERROR_CODES = 'x-error-codes'
 
 const REFERENCES: ReadonlyMap<string, string> = new Map(
@@ -98,7 +96,6 @@ export function openApiText(baseUrl: string, services: readonly ServiceOperation
   return text
 }
 
-/** Error responses that operations refer to, by name. */
 type SharedResponses = Record<string, object>
 
 function operationOf(route: Route, shared: SharedResponses): object {

@@ -114,7 +114,6 @@ export class AgentClient {
   /** Quotes that this client fetched from its own node. No field of a quote could prove that. */
   readonly #own = new WeakSet<Quote>()
 
-  /** See {@link createClient}. */
   constructor(options: ClientOptions) {
     checkOptions('createClient', options, OPTION_KINDS)
     checkOptions('allow', options.allow ?? {}, ALLOW_KINDS)
@@ -147,7 +146,6 @@ export class AgentClient {
     })
   }
 
-  /** The network of the payments. */
   get network(): NetworkFacts {
     return this.#facts
   }

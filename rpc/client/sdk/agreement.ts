@@ -82,7 +82,6 @@ function isNetwork(network: unknown, { name, chainId }: NetworkFacts): boolean {
   return network === undefined || ['mainnet', name, `farthing:${chainId}`].includes(network as string)
 }
 
-/** Refuses a seller if none of its names is on a list. */
 function checkAllowed(list: keyof AllowList, allowed: AllowList[typeof list], names: readonly string[]): void {
   if (allowed === undefined || names.some((name) => allowed.includes(name))) return
   throw new SpendLimitError(`not paid: allow.${list} does not list ${names.join(' or ')}`, { code: 'not_allowed' })

@@ -46,7 +46,6 @@ export class FarthingError extends Error {
 /** The call was not paid: no wallet, a dry run, an unavailable service, or an unusable request. */
 export class PaymentRequiredError extends FarthingError {
   override readonly name = 'PaymentRequiredError'
-  /** The quote that was not paid. */
   readonly quote: Quote | null
 
   constructor(message: string, facts: ErrorFacts & { readonly quote?: Quote | null }) {
@@ -79,7 +78,6 @@ export class RefundedError extends FarthingError {
 /** Too many requests. */
 export class RateLimitedError extends FarthingError {
   override readonly name = 'RateLimitedError'
-  /** Seconds to wait before the next try. */
   readonly retryAfter: number
 
   constructor(message: string, facts: ErrorFacts & { readonly retryAfter: number }) {

@@ -3,7 +3,6 @@ import { parseRecord, recordText } from './journal.ts'
 import { checkGiven, KIND } from './options.ts'
 import type { PaymentJournal, PaymentRecord } from './shapes.ts'
 
-/** The part of Node's file system that the journal uses. */
 interface FileSystem {
   mkdir(path: string, options: { readonly recursive: true; readonly mode: number }): Promise<unknown>
   readdir(path: string): Promise<string[]>

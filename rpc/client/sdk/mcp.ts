@@ -95,7 +95,6 @@ function contentOf({ structuredContent, content }: Fields): Fields {
   }
 }
 
-/** The x402 terms in the answer of a tool that wants a payment. */
 function termsOf(result: unknown): Fields | undefined {
   const said = fieldsOf(result)
   if (said.isError !== true) return undefined

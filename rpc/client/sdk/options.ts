@@ -3,7 +3,6 @@ import { fieldsOf } from '../http.ts'
 import { FarthingError } from './errors.ts'
 import type { AllowList, CeilingOptions, EventOptions, PaidFetchOptions } from './shapes.ts'
 
-/** A kind of value: in words, and as a test. */
 interface Kind {
   readonly what: string
   readonly is: (value: unknown) => boolean

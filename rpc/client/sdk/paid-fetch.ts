@@ -89,7 +89,6 @@ interface PaidRequest {
   readonly carrier: 'header' | 'body'
 }
 
-/** Repeats the request with the same payment until the answer is final. */
 async function settle({ fetch, parts, sent, asked, carrier }: PaidRequest, payment: Payment): Promise<Response> {
   const { signal } = sent.caller.request
   const patience = parts.patience(signal)

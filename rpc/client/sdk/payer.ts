@@ -40,13 +40,10 @@ export interface PayerParts {
   /** A second node to compare prices and headers with, or null. */
   readonly second: NodeClient | null
   readonly isDryRun: boolean
-  /** Called before anything is signed. Pays only if it returns `true`. */
   readonly onPay: ((intention: Intention) => boolean | Promise<boolean>) | null
   /** Whether this client fetched the quote from its node itself. */
   readonly isOwn: (quote: Quote) => boolean
-  /** Asks for the quote again. */
   readonly requote: (quote: Quote) => Promise<Quote>
-  /** Throws if the client was ended. */
   readonly checkEnded: () => void
 }
 
@@ -70,7 +67,6 @@ export class Payer {
     this.#parts = parts
   }
 
-  /** The network of the payments. */
   get facts(): NetworkFacts {
     return this.#parts.facts
   }

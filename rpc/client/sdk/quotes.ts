@@ -16,7 +16,6 @@ export interface QuoteBasis {
   readonly facts: Pick<NetworkFacts, 'decimals'>
   /** Text that the payment will commit to. Null if it is unknown. */
   readonly request: string | null
-  /** Where the quote was asked for. */
   readonly url: string
   readonly nowMs: number
 }

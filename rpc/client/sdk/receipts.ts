@@ -13,7 +13,6 @@ const MISSED_MAX = 3
 /** Dependencies of checking a receipt. */
 export interface ReceiptBasis {
   readonly facts: NetworkFacts
-  /** A second node to compare the header with, or null. */
   readonly secondNode: string | null
   readonly transport: Transport
 }

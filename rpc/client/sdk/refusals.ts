@@ -85,7 +85,6 @@ export function isPassing(answer: NodeAnswer): boolean {
   return status >= 500 && !isOwnWord(answer)
 }
 
-/** The refund in an answer. Null if there is none. */
 function refundIn({ body }: NodeAnswer): RefundState | null {
   const { status, amount, asset, to, txId, reason, statusUrl } = fieldsOf(body.refund)
   if (typeof status !== 'string') return null

@@ -125,7 +125,6 @@ export function requestOf(payment: Payment): string {
   throw new FarthingError(message, { code: 'request_unknown', payment })
 }
 
-/** Final states of paid calls. */
 const ENDS: ReadonlySet<unknown> = new Set(['completed', 'refunded', 'refund_pending'])
 /** Codes of refusals because the payment was redeemed before. */
 const REDEEMED: ReadonlySet<string> = new Set(['payment_already_redeemed', 'result_expired'])

@@ -22,7 +22,6 @@ export interface Signer {
 
 /** A seller's price for one call. The seller is not trusted: {@link Quote.usd} is the dearest price that it states. */
 export interface Quote {
-  /** Made by this client. A quote is paid only once. */
   readonly quoteId: string
   readonly serviceId: string
   /** Null if this client does not know which text the seller takes as the request. */
@@ -52,9 +51,7 @@ export interface Quote {
   readonly requestDetails: Readonly<Record<string, unknown>> | null
   /** Whether the payment will commit to the request text. True if that text is known. */
   readonly isCommitted: boolean
-  /** URL that the quote was asked for. */
   readonly url: string
-  /** Time of the quote in milliseconds since 1970. */
   readonly askedAtMs: number
   /** The option of the 402 answer, unchecked. */
   readonly offer: Readonly<Record<string, unknown>>
@@ -85,7 +82,6 @@ export interface PaymentRecord extends Payment {
   readonly url: string
   readonly sender: string
   readonly nonce: bigint
-  /** Maximum of its fee. */
   readonly feeMax: bigint
   /** Dollars of amount and fee by the dearest known price. 0 if only coins were bounded. */
   readonly usd: number
@@ -126,7 +122,6 @@ export interface Receipt {
 
 /** Checks of a receipt, made by this client itself. */
 export interface VerifiedReceipt {
-  /** Whether every check passed. */
   readonly ok: boolean
   /** Names of the checks that failed. */
   readonly failed: readonly string[]

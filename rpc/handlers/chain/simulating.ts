@@ -20,7 +20,6 @@ export interface Simulation {
   readonly refusal: Fault | null
   /** Its receipt. Null if it is refused. */
   readonly receipt: ReceiptOf<'transaction'> | null
-  /** The records that it would change itself. */
   readonly changes: readonly StateChange[]
 }
 
@@ -33,7 +32,6 @@ interface NextBlock {
 
 const NEXT_BLOCKS = new WeakMap<ChainReader, NextBlock>()
 
-/** Stand-in for the miner, since the block is never mined. */
 const NO_MINER = ZERO_HEX_32 as Address
 
 /** A block can begin with many automatic effects, so they are computed once a head. */

@@ -14,12 +14,11 @@ import type { AccountSigner } from '../../consensus/tx/sign.ts'
 import { fieldsOf } from './http.ts'
 import type { CommitteeView } from './ledger-client.ts'
 
-/** Version of the file that carries one signature. */
 const VERSION = 1
 const EPOCH_BOUND = 2 ** 32
 const KEY_INDEX_BOUND = 8
 
-/** What a member signs: an action in an epoch of the committee of one network. */
+/** What a committee member signs: an action in an epoch, on one network. */
 export interface Statement {
   readonly network: SigningNetwork
   readonly epoch: number
@@ -32,7 +31,7 @@ export interface SignedStatement extends Statement {
   readonly signature: Uint8Array
 }
 
-/** A statement with the signatures of several members, by ascending key index. */
+/** A statement with signatures of several members, by ascending key index. */
 export interface Attested extends Statement {
   readonly attestation: Attestation
 }
@@ -56,14 +55,14 @@ function messageOf({ network, action, epoch }: Statement): Uint8Array {
   return attestationMessage(network, attestationDigest(action, epoch))
 }
 
-/** JSON of a signed statement, as members hand it on. */
+/** JSON of a signed statement, which members pass on. */
 export function signedToJson(prefix: string, signed: SignedStatement): JsonObject {
   const { network, epoch, action, keyIndex, signature } = signed
   const where = { version: VERSION, chainId: network.chainId, genesis: network.genesis, epoch }
   return { ...where, action: actionToJson(prefix, action), keyIndex, signature: toHex(signature) }
 }
 
-/** Reads what {@link signedToJson} wrote; whoever handed it on may have written anything. */
+/** Reads the JSON of {@link signedToJson}. The sender is not trusted. */
 export function signedFromJson(prefix: string, rules: TxRules, json: unknown): Result<SignedStatement> {
   const { version, chainId, genesis, epoch, action: stated, keyIndex, signature } = fieldsOf(json)
   if (version !== VERSION) return unusable('version', 'is unknown')
@@ -78,7 +77,7 @@ export function signedFromJson(prefix: string, rules: TxRules, json: unknown): R
   return ok({ network, epoch, action: action.value, keyIndex, signature: fromHex(signature) })
 }
 
-/** Joins signatures over one statement. Others than those of the same digest, epoch and network are refused. */
+/** Joins signatures over one statement. All must have the same digest, epoch and network. */
 export function mergeSigned(all: readonly SignedStatement[]): Result<Attested> {
   const [first] = all
   if (first === undefined) return unusable('signatures', 'there are none')
@@ -94,8 +93,8 @@ export function mergeSigned(all: readonly SignedStatement[]): Result<Attested> {
 }
 
 /**
- * The attestation with exactly as many signatures as the committee wants, or why it would fail: nobody should pay to find
- * out. Of more signatures the first are taken.
+ * The attestation with exactly as many signatures as the committee wants. Surplus signatures are dropped. A fault says why
+ * the chain would refuse it, so that no sender pays a fee to find out.
  */
 export function completeAttestation(
   backend: SignatureBackend,

@@ -1,4 +1,4 @@
-// The one door of `farthing/client`: what is exported here is the public interface, and nothing else of these folders is.
+// The public interface of `farthing/client`. Nothing else in these folders is public.
 
 export { AgentClient, type ClientOptions, createClient, type Resumable } from './sdk/agent-client.ts'
 export {
@@ -15,7 +15,7 @@ export {
 } from './sdk/errors.ts'
 export { fileJournal } from './sdk/file-journal.ts'
 export { type KeyedTexts, memoryJournal, storageJournal } from './sdk/journal.ts'
-/** What callers give and get. */
+/** Types of arguments and results. */
 export type {
   AllowList,
   CallResult,

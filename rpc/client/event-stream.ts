@@ -2,29 +2,28 @@ import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { readAnswer, refusal, type Transport } from './http.ts'
 
-/** An event as it came; its data is text that a stranger wrote. */
+/** An event as received. Its data is text of an untrusted node. */
 export interface ReceivedEvent {
   readonly event: string
   readonly id: string
   readonly data: string
 }
 
-/** A node that says nothing for so long, heartbeats included, is taken for gone. */
+/** A node that sends nothing for this long, not even a heartbeat, counts as gone. */
 export const SILENCE_MS_MAX = 30_000
-/** Longest text that one event may have. */
 const EVENT_CHARS_MAX = 1_048_576
 
-/** Reads server-sent events out of text that comes in any pieces. */
+/** Reads server-sent events from text that arrives in pieces. */
 export class EventReader {
   #rest = ''
   #endsLine = false
 
-  /** The events that are complete now; undefined where one is too long to wait for. */
+  /** The events that this text completes. Undefined if an event is too long. */
   push(text: string): readonly ReceivedEvent[] | undefined {
     const isComplete = text.includes('\n\n') || (this.#endsLine && text.startsWith('\n'))
     this.#rest += text
     if (text !== '') this.#endsLine = text.endsWith('\n')
-    // What came is looked through where an event ends, and not with each letter of it.
+    // Split only when an event ends: splitting at each piece would take quadratic time.
     const blocks = isComplete ? this.#rest.split('\n\n') : [this.#rest]
     this.#rest = blocks.pop() as string
     if (this.#rest.length > EVENT_CHARS_MAX) return undefined
@@ -42,8 +41,8 @@ function readEvent(block: string): ReceivedEvent {
 }
 
 /**
- * Opens a stream of a node, behind `lastEventId` where it is given. Its events come until the node ends it, falls silent, or the signal says so; the end is no
- * fault. Faults: `cli/node-unreachable`, and `cli/refused` with the node's own words.
+ * Opens a stream of events, after `lastEventId` if that is given. It ends when the node ends it, when the node is silent too
+ * long, or with the signal. Faults: `cli/node-unreachable`, and `cli/refused` with the node's words.
  */
 export async function openEvents(
   baseUrl: string,
@@ -83,14 +82,14 @@ async function* eventsOf(body: ReadableStream<Uint8Array>, silence: Silence): As
       yield* complete
     }
   } catch {
-    // However a connection breaks, the stream is over.
+    // A broken connection ends the stream too.
   } finally {
     silence.end()
     await reader.cancel().catch(() => {})
   }
 }
 
-/** Gives a signal when nothing was heard for too long. */
+/** Aborts its signal after {@link SILENCE_MS_MAX} without a call of `broken`. */
 class Silence {
   readonly #controller = new AbortController()
   #timer = this.#wait()

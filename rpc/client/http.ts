@@ -6,34 +6,32 @@ import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 export interface NodeAnswer {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>>
-  /** How long it asks to be left alone, milliseconds; absent where it does not say. */
+  /** Milliseconds of its Retry-After header. Absent if there is none. */
   readonly retryAfterMs?: number
 }
 
-/** How a client reaches nodes: another `fetch` than the global one, and what ends every request at once. */
+/** How a client reaches nodes: its `fetch` (default: the global one) and a signal that ends every request. */
 export interface Transport {
   readonly fetch?: typeof globalThis.fetch
   readonly signal?: AbortSignal
 }
 
-/** Longest wait for an answer; paid calls wait for their block within it. */
+/** Maximum wait for an answer. A paid call waits for its block within this time. */
 const TIMEOUT_MS = 90_000
 
-/** A stranger's node could go on for ever; ours say at most a few MiB. */
+/** Maximum bytes of a good answer. A hostile node could send without end. Farthing nodes send a few MiB. */
 const ANSWER_BYTES_MAX = 33_554_432
-/** Quotes, refusals and errors are short. */
 const REFUSAL_BYTES_MAX = 1_048_576
-/** Levels of an answer: what shows it to a person calls itself for each, and would run out of stack. */
+/** Maximum nesting of an answer. Printing is recursive, and deeper JSON could overflow the stack. */
 const LEVELS_MAX = 128
-/** Room that a body gets at first. */
 const FIRST_BYTES = 16_384
 
-/** Whether no answer came: what was sent may have arrived all the same. */
+/** Whether no answer came. The request may have arrived all the same. */
 export function isUnanswered({ code }: Fault): boolean {
   return code === 'cli/node-unreachable' || code === 'cli/ended'
 }
 
-/** Asks a node. Any HTTP answer is a value. Faults: `cli/node-unreachable`, and `cli/ended` where the signal of the transport ended it. */
+/** Asks a node. Every HTTP answer is a value. Faults: `cli/node-unreachable`; `cli/ended` if the transport's signal ended it. */
 export async function askNode(
   baseUrl: string,
   path: string,
@@ -46,13 +44,13 @@ export async function askNode(
     const response = await fetch(`${baseUrl}${path}`, { signal: ended, ...init })
     return ok(await readAnswer(response))
   } catch {
-    // What its own caller broke off says nothing about the node.
+    // If the caller ended the request, the node is not to blame.
     if (signal?.aborted === true) return fail(fault('cli/ended'))
     return fail(fault('cli/node-unreachable', { url: baseUrl, advice: '' }))
   }
 }
 
-/** Reads an HTTP answer to its end. One that is longer or nested deeper than any that a node gives is an error of the node, and is not kept. */
+/** Reads an HTTP answer to its end. A too long or too deep answer is dropped, and counts as an error (502) of the node. */
 export async function readAnswer(response: Response): Promise<NodeAnswer> {
   const text = await readText(response.body, response.ok ? ANSWER_BYTES_MAX : REFUSAL_BYTES_MAX)
   if (text === undefined) return { status: 502, body: { error: 'its answer has no end', code: 'too_long' } }
@@ -64,24 +62,24 @@ export async function readAnswer(response: Response): Promise<NodeAnswer> {
   return { status: response.status, body, ...told }
 }
 
-/** Reads an answer that refuses or asks for a payment, as JSON; no fields where it is longer than any of those, or none. */
+/** Reads a refusal or a quote. No fields if it is too long or no JSON object. */
 export async function readRefusal(response: Response): Promise<NodeAnswer['body']> {
   const text = await readText(response.body, REFUSAL_BYTES_MAX)
   return text === undefined ? {} : fieldsOf(parse(text))
 }
 
-/** The text of a body; undefined as soon as it is longer than so many bytes, and its connection is ended. */
+/** The text of a body. If it has more than `bytesMax` bytes, the connection is ended and the result is undefined. */
 async function readText(body: ReadableStream<Uint8Array> | null, bytesMax: number): Promise<string | undefined> {
   if (body === null) return ''
-  // Not every browser iterates over a stream.
+  // Some browsers cannot iterate over a stream.
   const reader = body.getReader()
-  // One buffer: a body can come byte by byte, and each piece for itself would cost a hundred times what is in it.
+  // One growing buffer: a node can send single bytes, and keeping each piece would take a hundred times the memory.
   let [bytes, length] = [new Uint8Array(FIRST_BYTES), 0]
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return new TextDecoder().decode(bytes.subarray(0, length))
     if (length + value.length > bytesMax) {
-      // Not waited for: one half of a cloned answer is only given up together with the other.
+      // Do not await: cancelling one half of a cloned response waits for the other half.
       void reader.cancel().catch(() => {})
       return undefined
     }
@@ -119,13 +117,13 @@ export function postBytes(
   return askNode(baseUrl, path, { method: 'POST', headers, body: bytes as Uint8Array<ArrayBuffer> }, transport)
 }
 
-/** The body of a successful answer, or the node's own words as a fault. */
+/** The body of a successful answer, or else {@link refusal}. */
 export function expectOk(answer: Result<NodeAnswer>): Result<NodeAnswer['body']> {
   if (!answer.ok) return answer
   return answer.value.status < 300 ? ok(answer.value.body) : fail(refusal(answer.value))
 }
 
-/** The node's own words about what it refused, with the names that it suggests. */
+/** The node's words about what it refused, with the names that it suggests. */
 export function refusal({ status, body }: NodeAnswer): Fault {
   const { suggestions } = fieldsOf(body.details)
   const names = Array.isArray(suggestions) ? suggestions.filter((name) => typeof name === 'string') : []
@@ -134,12 +132,12 @@ export function refusal({ status, body }: NodeAnswer): Fault {
   return fault('cli/refused', { message })
 }
 
-/** A text of an answer; anything else that stands in its place is not shown. */
+/** A text of an answer, or `otherwise` if the value is no text. */
 export function textOf(value: unknown, otherwise: string): string {
   return typeof value === 'string' ? value : otherwise
 }
 
-/** Fields of an object in an answer; none where it is no object. */
+/** Fields of an object in an answer. None if the value is no object. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return value !== null && typeof value === 'object' ? (value as Readonly<Record<string, unknown>>) : {}
 }

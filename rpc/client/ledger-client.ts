@@ -19,49 +19,49 @@ import { STABLE, TOKEN } from '../contract/tokens.ts'
 import { postBytes } from './http.ts'
 import { decodedAnswer, NodeClient } from './node-client.ts'
 
-/** Units of an asset. */
+/** An amount of an asset in base units. */
 export const UNITS = Type.Pick(ASSET_AMOUNT, ['symbol', 'decimals', 'units'])
-/** Units of an asset. */
+/** An amount of an asset in base units. */
 export type UnitsView = Decoded<typeof UNITS>
-/** An asset with its decimals. */
+/** An asset and its decimals. */
 export type AssetView = Omit<UnitsView, 'units'>
 
 /** The answer of `/api/v1/tokens/{symbol}`. */
 export const TOKEN_ANSWER = Type.memberOf('token', Type.Pick(TOKEN, ['symbol', 'decimals', 'frozen', 'hidden']))
-/** A token as far as a transaction needs it. */
+/** The facts of a token that transactions need. */
 export type TokenView = Decoded<typeof TOKEN_ANSWER>
 
 const STABLE_PART = Type.Object({ ...Type.Pick(STABLE, ['symbol']).properties, supply: UNITS, reserve: UNITS })
 /** The answer of `/api/v1/stables`. */
 export const STABLES_ANSWER = Type.memberOf('stables', Type.Array(STABLE_PART))
-/** What backs a stable token. */
+/** A stable token with its backing. */
 export type StableView = Decoded<typeof STABLE_PART>
 
 const FEE_BPS_BOUND = 10_000
 const FEE_BPS = Type.decodedBy(COUNT, (bps) => (bps < FEE_BPS_BOUND ? bps : undefined))
-/** A name that a node gives: commands make their own of the assets, so it decides nothing. */
+/** A name that the node gives. It is never trusted: commands make names from the assets. */
 const LABEL = Type.String()
 const POOL_PART = Type.Object({
   ...Type.Pick(POOL, ['id', 'shares']).properties,
   ...{ name: LABEL, feeBps: FEE_BPS, x: UNITS, y: UNITS },
 })
-/** A pool with its reserves; `shares` are all of them, the locked ones included. */
+/** A pool with its reserves. `shares` includes the locked shares. */
 export type PoolView = Decoded<typeof POOL_PART>
-/** The answer of `/api/v1/pools/{id}`. A pool never runs dry, and what it is worth is divided by what it holds. */
+/** The answer of `/api/v1/pools/{id}`. Amounts above zero: a pool never runs dry, and clients divide by them. */
 export const POOL_ANSWER = Type.decodedBy(Type.memberOf('pool', POOL_PART), (pool) => {
   const { x, y, shares } = pool
   return x.units > 0n && y.units > 0n && shares > 0n && x.symbol !== y.symbol ? pool : undefined
 })
 
 const HOP_PART = Type.Object({ pool: LABEL, feeBps: FEE_BPS, out: UNITS })
-/** One pool of a quoted way. */
+/** One pool of a quoted route. */
 export type HopView = Decoded<typeof HOP_PART>
-/** The answer of `/api/v1/quote`. No swap goes over more pools than {@link HOPS_MAX}: a longer way is no answer. */
+/** The answer of `/api/v1/quote`. A route over more than {@link HOPS_MAX} pools is refused, since no swap can use it. */
 export const QUOTE_ANSWER = Type.decodedBy(
   Type.Object({ amountIn: UNITS, amountOut: UNITS, route: Type.Array(HOP_PART) }),
   (quote) => (quote.route.length > 0 && quote.route.length <= HOPS_MAX ? quote : undefined),
 )
-/** What a swap would come to at the head. */
+/** What a swap would give at the head. */
 export type QuoteView = Decoded<typeof QUOTE_ANSWER>
 
 const POSITION_PART = Type.Object({
@@ -73,7 +73,7 @@ const STAKE_PART = Type.Object({
   ...Type.Pick(STAKE, ['tier', 'unlocksAt', 'unlocked']).properties,
   ...{ stakeId: HEX_32 as Schema<string, TxId>, staked: UNITS, pending: UNITS },
 })
-/** The answer of `/api/v1/accounts/{address}/holdings`, as far as clients count with it. At most 100 of each are listed. */
+/** The answer of `/api/v1/accounts/{address}/holdings`. It lists at most 100 of each kind. */
 export const HOLDINGS_ANSWER = Type.Object({
   ...Type.Pick(HOLDINGS, ['truncated']).properties,
   ...{ native: UNITS, tokens: Type.Array(UNITS) },
@@ -82,9 +82,9 @@ export const HOLDINGS_ANSWER = Type.Object({
 /** What an address holds. */
 export type HoldingsView = Decoded<typeof HOLDINGS_ANSWER>
 
-/** A record that a transaction would change. `of` says which one it is; null before or after: it is not there. */
+/** A record that a transaction would change. `of` names it. Null before or after means that it does not exist then. */
 export type ChangeView = Decoded<typeof CHANGE>
-/** The answer of `POST /api/v1/tx/simulate`. `code` names what it fails with, `error` says it in a sentence. */
+/** The answer of `POST /api/v1/tx/simulate`. `code` is the API code of the failure, `error` a sentence. */
 export const SIMULATION_ANSWER = Type.decodedBy(
   Type.Pick(SIMULATED, ['wouldMine', 'success', 'code', 'fault', 'fee', 'amounts', 'changes']),
   ({ fault: refusal, amounts, ...simulation }) => ({
@@ -94,7 +94,7 @@ export const SIMULATION_ANSWER = Type.decodedBy(
     error: refusal?.error ?? null,
   }),
 )
-/** What a transaction would do in the next block, alone. */
+/** What a transaction would do if it were alone in the next block. */
 export type SimulationView = Decoded<typeof SIMULATION_ANSWER>
 
 const MEMBER_KEY = Type.decodedBy(
@@ -105,9 +105,9 @@ const COMMITTEE_PART = Type.Object({
   ...Type.Pick(COMMITTEE, ['epoch', 'threshold', 'haltThreshold']).properties,
   keys: Type.Array(MEMBER_KEY),
 })
-/** The committee in the answer of `/api/v1/bridge`; null where the network has none. */
+/** The committee in the answer of `/api/v1/bridge`. Null if the network has none. */
 export const COMMITTEE_ANSWER = Type.memberOf('committee', orNull(COMMITTEE_PART))
-/** Who attests, as far as one needs to know who signs. */
+/** The committee facts that signing needs. */
 export type CommitteeView = Decoded<typeof COMMITTEE_PART>
 
 const WITHDRAWAL_PART = Type.Object({
@@ -116,10 +116,10 @@ const WITHDRAWAL_PART = Type.Object({
 })
 /** The answer of `/api/v1/bridge/withdrawals/{id}`. */
 export const WITHDRAWAL_ANSWER = Type.memberOf('withdrawal', WITHDRAWAL_PART)
-/** A withdrawal, as far as one needs to know who signs. */
+/** The withdrawal facts that signing needs. */
 export type WithdrawalView = Decoded<typeof WITHDRAWAL_PART>
 
-/** The receipt of a transaction in the answer of `/api/v1/tx/{txId}`. Its number alone says whether it is one of a success. */
+/** The receipt in the answer of `/api/v1/tx/{txId}`. Success follows from `code` alone, not from what the node says beside it. */
 export const RECEIPT_PART = Type.decodedBy(
   Type.Object({
     ...{ code: COUNT, fee: AMOUNT_TEXT, amounts: Type.Array(AMOUNT_TEXT) },
@@ -128,11 +128,11 @@ export const RECEIPT_PART = Type.decodedBy(
   ({ outcome, ...receipt }) => ({
     ...receipt,
     success: receipt.code === 0,
-    /** Code of what it failed with; null for success and for numbers that the node does not know. */
+    /** Internal code of the failure. Null for success, and for numbers that the node does not know. */
     outcome: typeof outcome === 'string' ? outcome : null,
   }),
 )
-/** Outcome of a mined transaction; amounts in base units. */
+/** Outcome of a mined transaction. Amounts are in base units. */
 export type ReceiptView = Decoded<typeof RECEIPT_PART>
 
 /** The answer of `/api/v1/agents/{id}`. */
@@ -143,42 +143,39 @@ export const AGENT_ANSWER = Type.memberOf(
     services: Type.Array(Type.Pick(SERVICE, ['serviceId', 'name', 'description', 'requestFormat', 'capability'])),
   }),
 )
-/** An agent of the registry; addresses are text. */
+/** An agent of the registry. Its addresses are text. */
 export type AgentView = Decoded<typeof AGENT_ANSWER>
 
-/** A node asked for what the ledgers hold and would do. */
+/** Typed access to a node's ledgers: tokens, pools, holdings, agents, bridge, simulation. */
 export class LedgerClient extends NodeClient {
   /** A token, or the native coin. */
   token(symbol: string): Promise<Result<TokenView>> {
     return this.read('/api/v1/tokens/{symbol}', { symbol }, TOKEN_ANSWER)
   }
 
-  /** Every stable token with what backs it. */
   stables(): Promise<Result<readonly StableView[]>> {
     return this.read('/api/v1/stables', {}, STABLES_ANSWER)
   }
 
-  /** A pool by its id or by a name as `FAR-FUSD-30`. */
+  /** A pool by id, or by a name such as `FAR-FUSD-30`. */
   pool(id: string): Promise<Result<PoolView>> {
     return this.read('/api/v1/pools/{id}', { id }, POOL_ANSWER)
   }
 
-  /** What a swap of `amount` would give, or of how much it takes for `amountOut`; amounts in decimal units. */
+  /** What a swap of `amount` gives, or what a swap for `amountOut` takes. Both are decimal text in whole units. */
   quote(swap: Readonly<Record<string, string>>): Promise<Result<QuoteView>> {
     return this.read('/api/v1/quote', {}, QUOTE_ANSWER, swap)
   }
 
-  /** Coins, tokens, pool shares and stakes of an address. */
   holdings(address: string): Promise<Result<HoldingsView>> {
     return this.read('/api/v1/accounts/{address}/holdings', { address }, HOLDINGS_ANSWER)
   }
 
-  /** An agent of the registry with its services. */
   agent(id: string): Promise<Result<AgentView>> {
     return this.read('/api/v1/agents/{id}', { id }, AGENT_ANSWER)
   }
 
-  /** What a transaction would do in the next block. Its signatures are not looked at: give none that could be used. */
+  /** What a transaction would do in the next block. Signatures are not verified: send none that could be used. */
   async simulate(tx: Transaction): Promise<Result<SimulationView>> {
     const path = '/api/v1/tx/simulate'
     return decodedAnswer(
@@ -188,7 +185,7 @@ export class LedgerClient extends NodeClient {
     )
   }
 
-  /** Who attests for the bridge. */
+  /** The committee of the bridge. Fault: `bridge/closed`. */
   async committee(): Promise<Result<CommitteeView>> {
     const committee = await this.read('/api/v1/bridge', {}, COMMITTEE_ANSWER)
     if (!committee.ok) return committee

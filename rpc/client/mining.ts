@@ -5,15 +5,17 @@ import { concat, fromHex, isHex, toHex, uintBE } from '../../consensus/primitive
 import { fault } from '../../consensus/primitives/fault.ts'
 import type { Address } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { MINING_JOB, WORK_ACCEPTED } from '../contract/mining.ts'
+import type { Decoded } from '../contract/schema.ts'
+import * as Type from '../contract/schema.ts'
 import { openEvents } from './event-stream.ts'
-import { askNode, expectOk, fieldsOf, type NodeAnswer, postJson, textOf } from './http.ts'
+import { askNode, expectOk, postJson, textOf } from './http.ts'
 import { isHeight } from './node-client.ts'
 
-/** A job of a node: what to search over, and what for. */
+/** A mining job that was checked. */
 export interface JobView {
   readonly jobId: string
   readonly height: number
-  /** Id of the block that it builds on, in hex. */
   readonly parent: string
   readonly transactions: number
   /** 32 bytes. */
@@ -23,46 +25,43 @@ export interface JobView {
   readonly cost: PowRules
 }
 
-/** Whom a job is asked for: his address, and the same as text of the node's network. */
+/** The address that a job pays: as bytes in hex, and as text of the node's network. */
 export interface JobOwner {
   readonly address: Address
   readonly text: string
 }
 
-/** What a node said of a nonce. `code` is the stable one of the error envelope. */
+/** A node's answer to a nonce. `code` is that of the error envelope. */
 export type WorkAnswer =
   | { readonly accepted: true; readonly id: string; readonly height: number }
   | { readonly accepted: false; readonly code: string; readonly message: string }
 
-/** Costs of a hash that a client takes from a node: what lies beyond would eat its memory or its time. */
+/** Maximum cost of a hash. A node could name a cost that takes all memory or time. */
 const COST_MAX: PowRules = { memoryKiB: 65_536, passes: 16, lanes: 16 }
 
-/** A job as a node tells it, or undefined where it is none, or pays somebody else. */
-export function readJob(answer: NodeAnswer['body'], miner: Address): JobView | undefined {
-  const { jobId, height, parent, header, transactions } = answer
-  if (typeof jobId !== 'string' || !isHex(jobId, 16)) return undefined
-  if (typeof header !== 'string' || !isHex(header, HEADER_BYTES - NONCE_BYTES)) return undefined
-  const bytes = concat(fromHex(header), new Uint8Array(NONCE_BYTES))
+const JOB = Type.Omit(MINING_JOB, ['time', 'weightUsed', 'baseFee', 'tips', 'subsidy', 'reward', 'expires'])
+
+/** Reads and checks a job. Undefined if its members contradict each other, or if the block pays another address. */
+export function readJob(answer: unknown, miner: Address): JobView | undefined {
+  const job = Type.decode(JOB, answer)
+  if (job === undefined || !isHex(job.header, HEADER_BYTES - NONCE_BYTES)) return undefined
+  const { jobId, height, parent, transactions, pow } = job
+  const bytes = concat(fromHex(job.header), new Uint8Array(NONCE_BYTES))
   const decoded = decodeHeader(bytes)
   if (!decoded.ok || decoded.value.header.miner !== miner) return undefined
   const { header: said } = decoded.value
   if (!isHeight(height) || said.height !== height || said.parent !== parent) return undefined
   const [input, target] = [powInput(bytes), uintBE(said.target, 32)]
-  if (answer.powInput !== toHex(input) || answer.target !== toHex(target)) return undefined
-  const cost = readCost(fieldsOf(answer.pow))
-  if (cost === undefined || answer.nonceBytes !== NONCE_BYTES || !isCount(transactions)) return undefined
-  return { jobId, height, parent: said.parent, transactions, input, target, cost }
+  if (job.powInput !== toHex(input) || job.target !== toHex(target) || job.nonceBytes !== NONCE_BYTES) return undefined
+  const { memoryKiB, passes, lanes } = pow
+  return isBearable(pow)
+    ? { jobId, height, parent, transactions, input, target, cost: { memoryKiB, passes, lanes } }
+    : undefined
 }
 
-function readCost({ algorithm, salt, memoryKiB, passes, lanes }: NodeAnswer['body']): PowRules | undefined {
-  if (algorithm !== 'argon2id' || salt !== toHex(POW_SALT)) return undefined
-  if (!isCount(memoryKiB) || !isCount(passes) || !isCount(lanes) || passes < 1 || lanes < 1) return undefined
-  if (memoryKiB < 8 * lanes || memoryKiB > COST_MAX.memoryKiB) return undefined
-  return passes > COST_MAX.passes || lanes > COST_MAX.lanes ? undefined : { memoryKiB, passes, lanes }
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0
+function isBearable({ salt, memoryKiB, passes, lanes }: Decoded<typeof JOB>['pow']): boolean {
+  if (salt !== toHex(POW_SALT) || passes < 1 || lanes < 1 || memoryKiB < 8 * lanes) return false
+  return memoryKiB <= COST_MAX.memoryKiB && passes <= COST_MAX.passes && lanes <= COST_MAX.lanes
 }
 
 /** The newest job for an address. */
@@ -75,19 +74,19 @@ export async function askJob(baseUrl: string, { address, text }: JobOwner): Prom
 
 const NO_JOB = 'what it gives as a job is not one that this client understands, or pays another address'
 
-/** Submits a nonce; every answer of the node is a value. */
+/** Submits a nonce. Every answer of the node is a value. */
 export async function submitNonce(baseUrl: string, jobId: string, nonce: bigint): Promise<Result<WorkAnswer>> {
   const answer = await postJson(baseUrl, '/api/v1/mining/submit', { jobId, nonce: nonce.toString() })
   if (!answer.ok) return answer
-  const { id, height, accepted, code, error } = answer.value.body
-  if (accepted === true && typeof id === 'string' && isHex(id, 32) && isHeight(height))
-    return ok({ accepted, id, height })
-  return ok({ accepted: false, code: textOf(code, 'no_code'), message: textOf(error, String(answer.value.status)) })
+  const { body, status } = answer.value
+  const accepted = Type.decode(WORK_ACCEPTED, body)
+  if (accepted !== undefined && isHeight(accepted.height)) return ok(accepted)
+  return ok({ accepted: false, code: textOf(body.code, 'no_code'), message: textOf(body.error, String(status)) })
 }
 
 /**
- * Jobs for an address as the node makes them, the newest first, until the stream ends or the node gives something else.
- * Faults as those of `openEvents`.
+ * Follows the jobs for an address, beginning with the newest. Ends with the stream, or with the first job that is unusable.
+ * Faults: those of `openEvents`.
  */
 export async function followJobs(
   baseUrl: string,
@@ -105,7 +104,7 @@ async function* jobsOf(
 ): AsyncGenerator<JobView> {
   for await (const { event, data } of events) {
     if (event !== 'job') continue
-    const job = readJob(fieldsOf(parsed(data)), miner)
+    const job = readJob(parsed(data), miner)
     if (job === undefined) return
     yield job
   }

@@ -1,9 +1,9 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { encodeTransaction, type Transaction } from '../../consensus/tx/transaction.ts'
-import { amountOf } from '../contract/amounts.ts'
-import { ADDRESS_TEXT, type JsonOf, type ParamsOf } from '../contract/route.ts'
-import type { Schema } from '../contract/schema.ts'
+import { AMOUNT_TEXT } from '../contract/amounts.ts'
+import { ADDRESS_TEXT, COUNT, HEX_32, type JsonOf, type ParamsOf } from '../contract/route.ts'
+import type { Decoded, Schema } from '../contract/schema.ts'
 import * as Type from '../contract/schema.ts'
 import type { OperationId, ROUTES } from '../contract/table.ts'
 import { askNode, expectOk, type NodeAnswer, postBytes, postJson, type Transport } from './http.ts'
@@ -12,15 +12,33 @@ type GetRoute = Extract<(typeof ROUTES)[OperationId], { readonly method: 'GET' }
 /** Paths of documents, as their routes have them. */
 export type GetPath = GetRoute['path']
 type RouteAt<P extends GetPath> = Extract<GetRoute, { readonly path: P }>
-/** What a node answers at a path. Only what a method of {@link NodeClient} checks can be relied on. */
+/** What a node answers at a path. */
 type AnswerAt<P extends GetPath> = JsonOf<RouteAt<P>>
 
-/** What the API says about its network. */
-export type StatusView = AnswerAt<'/api/v1/status'>
-/** What the API says about a transaction. */
-export type TransactionView = AnswerAt<'/api/v1/tx/{txId}'>
+/** An unsigned 64-bit integer, which is a number for clients. */
+const UINT_64 = Type.decodedBy(Type.String({ pattern: '^(0|[1-9][0-9]{0,18})$' }), BigInt)
+const KNOWN_HEIGHT = Type.decodedBy(COUNT, (height) => (isHeight(height) ? height : undefined))
 
+// Only what clients rely on: a node may answer more, and an older one less.
+const STATUS_ANSWER = Type.Object({
+  ...{ networkName: Type.String(), genesis: HEX_32, chainId: Type.Integer(), height: KNOWN_HEIGHT },
+})
+const FEES_ANSWER = Type.memberOf('suggested', Type.Object({ maxFeeRate: UINT_64, tip: UINT_64 }))
+const ACCOUNT_ANSWER = Type.Object({
+  ...{ exists: Type.Boolean(), balance: AMOUNT_TEXT, nonce: UINT_64, height: KNOWN_HEIGHT },
+  pending: Type.Object({ nextNonce: UINT_64 }),
+})
+const TX_ANSWER = Type.Object({
+  status: Type.Union([Type.Literal('mempool'), Type.Literal('mined'), Type.Literal('unknown')]),
+  ...{ height: Type.Optional(KNOWN_HEIGHT), confirmations: Type.Optional(COUNT) },
+  receipt: Type.Optional(Type.Unknown()),
+})
 const PAYOUT_ANSWER = Type.memberOf('agent', Type.memberOf('payout', ADDRESS_TEXT))
+
+/** What the API says about its network. */
+export type StatusView = Decoded<typeof STATUS_ANSWER>
+/** What the API says about a transaction. */
+export type TransactionView = Decoded<typeof TX_ANSWER>
 
 /** Typed access to one node. Every method gives the node's answer or a fault, never an exception. */
 export class NodeClient {
@@ -32,39 +50,35 @@ export class NodeClient {
     this.transport = transport
   }
 
-  async status(): Promise<Result<StatusView>> {
-    const status = await this.#get('/api/v1/status', {}, ['networkName', 'genesis', 'height'])
-    if (!status.ok || isHeight(status.value.height)) return status
-    return fail(fault('cli/refused', { message: 'the answer has no usable height' }))
+  status(): Promise<Result<StatusView>> {
+    return this.read('/api/v1/status', {}, STATUS_ANSWER)
   }
 
-  fees(): Promise<Result<AnswerAt<'/api/v1/fees'>>> {
-    return this.#get('/api/v1/fees', {}, ['suggested'])
+  fees(): Promise<Result<Decoded<typeof FEES_ANSWER>>> {
+    return this.read('/api/v1/fees', {}, FEES_ANSWER)
   }
 
-  async account(address: string): Promise<Result<AnswerAt<'/api/v1/accounts/{address}'>>> {
-    const account = await this.#get('/api/v1/accounts/{address}', { address }, ['balance', 'nonce', 'pending'])
-    if (!account.ok || amountOf(account.value.balance) !== undefined) return account
-    return fail(fault('cli/refused', { message: 'the answer has no usable balance' }))
+  account(address: string): Promise<Result<Decoded<typeof ACCOUNT_ANSWER>>> {
+    return this.read('/api/v1/accounts/{address}', { address }, ACCOUNT_ANSWER)
   }
 
   transaction(txId: string): Promise<Result<TransactionView>> {
-    return this.#get('/api/v1/tx/{txId}', { txId }, ['status'])
+    return this.read('/api/v1/tx/{txId}', { txId }, TX_ANSWER)
   }
 
-  /** Address as text that an agent of the registry is paid at. */
+  /** Payout address of an agent, as text. */
   payout(agentId: string): Promise<Result<string>> {
     return this.read('/api/v1/agents/{id}', { id: agentId }, PAYOUT_ANSWER)
   }
 
-  /** Any document of the node. */
+  /** The JSON at any path of the node, unchecked. */
   async document(path: string): Promise<Result<NodeAnswer['body']>> {
     return expectOk(await askNode(this.baseUrl, path, {}, this.transport))
   }
 
   /**
-   * Submits a transaction; one that waits already is a success. Only a node's own word is a refusal: an answer of whatever
-   * stands before it, and that of a node that broke, say no more of what became of the transaction than none at all.
+   * Submits a transaction. One that waits in the mempool already is a success. A 5xx answer of a proxy, or of a node with an
+   * internal error, counts as no answer: the transaction may have been taken.
    */
   async submit(tx: Transaction): Promise<Result<void>> {
     const answer = await postBytes(this.baseUrl, '/api/v1/tx', encodeTransaction(tx), this.transport)
@@ -74,12 +88,12 @@ export class NodeClient {
     return taken.ok ? ok(undefined) : taken
   }
 
-  /** Calls a service, paid or not; every HTTP answer is a value. */
+  /** Calls a service, with or without a payment. Every HTTP answer is a value. */
   call(serviceId: string, body: object): Promise<Result<NodeAnswer>> {
     return postJson(this.baseUrl, `/api/x402/${encodeURIComponent(serviceId)}`, body, this.transport)
   }
 
-  /** The document at a path, as far as a part of its schema names it. Fault: `cli/refused` where it does not fit. */
+  /** The answer at a path, decoded by a part of its schema. Fault: `cli/refused` if it does not fit. */
   protected async read<P extends GetPath, W, D>(
     path: P,
     params: ParamsOf<RouteAt<P>>,
@@ -90,27 +104,14 @@ export class NodeClient {
     const words = Object.keys(query).length === 0 ? '' : `?${new URLSearchParams(query)}`
     return decodedAnswer(filled, await askNode(this.baseUrl, `${filled}${words}`, {}, this.transport), part)
   }
-
-  async #get<P extends GetPath>(
-    path: P,
-    params: ParamsOf<RouteAt<P>>,
-    needed: readonly (keyof AnswerAt<P> & string)[],
-  ): Promise<Result<AnswerAt<P>>> {
-    const answer = await this.document(pathWith(path, params))
-    if (!answer.ok) return answer
-    const missing = needed.find((name) => answer.value[name] === undefined)
-    return missing === undefined
-      ? ok(answer.value as AnswerAt<P>)
-      : fail(fault('cli/refused', { message: `the answer has no ${missing}` }))
-  }
 }
 
-/** A path with its parameters in it. */
+/** A path with its parameters filled in. */
 export function pathWith(path: string, params: Readonly<Record<string, string>>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] as string))
 }
 
-/** What an answer of a node says by a schema, or a refusal of what does not fit it. */
+/** An answer of a node, decoded by a schema. Fault: `cli/refused` if it does not fit. */
 export function decodedAnswer<W, D>(path: string, answer: Result<NodeAnswer>, schema: Schema<W, D>): Result<D> {
   const body = expectOk(answer)
   if (!body.ok) return body
@@ -119,18 +120,18 @@ export function decodedAnswer<W, D>(path: string, answer: Result<NodeAnswer>, sc
   return fail(fault('cli/refused', { message: `its answer at ${path} is not what this client understands` }))
 }
 
-/** No chain of these blocks gets so high within two hundred years. */
+/** The chain stays below this height for two hundred years. */
 const HEIGHT_BOUND = 2 ** 31
 
-/** Whether a node can be at this height. */
+/** Whether a value is a possible height. */
 export function isHeight(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < HEIGHT_BOUND
 }
 
-/** API code of `rpc/internal`. Spelled out: the table of faults is a third of what a bundled client weighs. */
+/** API code of `rpc/internal`. Copied, since the fault table would be a third of the client bundle. */
 export const INTERNAL_ERROR = 'internal_error'
 
-/** Whether an answer is the word of a node that works, and not of whatever stands before it. */
+/** Whether an answer comes from a working node. Otherwise it comes from a proxy, or from a node with an internal error. */
 export function isOwnWord({ body: { code } }: NodeAnswer): boolean {
   return typeof code === 'string' && code !== INTERNAL_ERROR
 }

@@ -8,18 +8,18 @@ import { TRIAL } from '../contract/trials.ts'
 import { askNode, expectOk, type NodeAnswer } from './http.ts'
 import { decodedAnswer, pathWith } from './node-client.ts'
 
-/** A peer of a node. Its address is null where the operator's token was not sent. */
+/** A peer of a node. Its address is null without the operator's token. */
 export type PeerView = Decoded<typeof PEER>
-/** A peer or an address that a node keeps away. */
+/** A banned peer or address. */
 export type BanView = Decoded<typeof BAN>
-/** An API key as its node tells of it: never the key itself. */
+/** Facts about an API key, without its secret. */
 export type KeyView = Decoded<typeof API_KEY>
 
 const PEERS_ANSWER = Type.Object({ enabled: Type.Boolean(), peers: Type.Array(PEER) })
 const BANS_ANSWER = Type.memberOf('bans', Type.Array(BAN))
 const KEYS_ANSWER = CHAT_KEY_ROUTES.listKeys.answers[200].schema
 const NEW_KEY_ANSWER = CHAT_KEY_ROUTES.createKey.answers[201].schema
-/** A key with the secret that is shown once. */
+/** A new key with its secret, which is shown only once. */
 export type NewKeyView = Decoded<typeof NEW_KEY_ANSWER>
 
 const TRIAL_ANSWER = Type.decodedBy(
@@ -29,7 +29,7 @@ const TRIAL_ANSWER = Type.decodedBy(
     outcome: ok ? { ok, result } : { ok, ...error },
   }),
 )
-/** What came of running a service without a payment: the result, or why there is none. */
+/** The outcome of a trial: the result, or the error. */
 export type TrialView = Decoded<typeof TRIAL_ANSWER>
 
 const PEERS = '/api/v1/peers'
@@ -37,17 +37,17 @@ const BANS = `${PEERS}/bans`
 const KEYS = '/api/v1/keys'
 const KEYS_A_PAGE = 200
 
-/** What a new API key is to be; what is absent has no limit of its own. */
+/** Wishes for a new API key. An absent limit means none. */
 export type KeyWish = BodyOf<typeof CHAT_KEY_ROUTES.createKey>
-/** What is to change of an API key; null takes a limit away. */
+/** Changes of an API key. Null removes a limit. */
 export type KeyEdit = BodyOf<typeof CHAT_KEY_ROUTES.changeKey>
 
-/** What the operator of a node asks of it. The token is sent with every request: give none that is another node's. */
+/** Operations for the operator of a node. Every request carries the token, so never give the token of another node. */
 export class OperatorClient {
   readonly baseUrl: string
   readonly #headers: Readonly<Record<string, string>>
 
-  /** `token` is the content of the node's `operator.token`; null asks as anybody. */
+  /** `token` is the content of the node's `operator.token`. Null sends none. */
   constructor(baseUrl: string, token: string | null) {
     this.baseUrl = baseUrl
     this.#headers = token === null ? {} : { authorization: `Bearer ${token}` }
@@ -58,49 +58,44 @@ export class OperatorClient {
     return this.#ask(PEERS, {}, PEERS_ANSWER)
   }
 
-  /** Who is kept away. */
   bans(): Promise<Result<readonly BanView[]>> {
     return this.#ask(BANS, {}, BANS_ANSWER)
   }
 
-  /** Keeps a peer id or an IP address away, for a day unless `hours` are given. */
+  /** Bans a peer id or an IP address. Default: a day. */
   ban(target: { readonly peer: string } | { readonly ip: string }, hours?: number): Promise<Result<BanView>> {
     return this.#ask(BANS, jsonOf(hours === undefined ? target : { ...target, hours }), BAN)
   }
 
-  /** Ends a ban of a peer id or an IP address. */
   unban(target: string): Promise<Result<BanView>> {
     return this.#ask(`${BANS}/${encodeURIComponent(target)}`, { method: 'DELETE' }, BAN)
   }
 
-  /** Runs a service of the node without a payment, on its example where no request is given. */
+  /** Runs a service of the node without a payment. Default request: its example. */
   trial(serviceId: string, request?: string): Promise<Result<TrialView>> {
     const path = pathWith('/api/v1/services/{serviceId}/trial', { serviceId })
     return this.#ask(path, jsonOf(request === undefined ? {} : { request }), TRIAL_ANSWER)
   }
 
-  /** A page of the API keys of all owners, the newest first. */
+  /** A page of the API keys of all owners, newest first. */
   keys(cursor: string | null = null): Promise<Result<Decoded<typeof KEYS_ANSWER>>> {
     const from = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`
     return this.#ask(`${KEYS}?limit=${KEYS_A_PAGE}${from}`, {}, KEYS_ANSWER)
   }
 
-  /** Makes an API key. Its secret is in this answer and nowhere else. */
+  /** Makes an API key. Only this answer has its secret. */
   createKey(wish: KeyWish): Promise<Result<NewKeyView>> {
     return this.#ask(KEYS, jsonOf(wish), NEW_KEY_ANSWER)
   }
 
-  /** Renames an API key, or sets its limits. */
   changeKey(id: string, edit: KeyEdit): Promise<Result<KeyView>> {
     return this.#ask(`${KEYS}/${encodeURIComponent(id)}`, jsonOf(edit), API_KEY)
   }
 
-  /** Ends an API key for good. */
   revokeKey(id: string): Promise<Result<KeyView>> {
     return this.#ask(`${KEYS}/${encodeURIComponent(id)}`, { method: 'DELETE' }, API_KEY)
   }
 
-  /** The answer to `peers` as the node gave it. */
   async document(): Promise<Result<NodeAnswer['body']>> {
     return expectOk(await askNode(this.baseUrl, PEERS, { headers: this.#headers }))
   }

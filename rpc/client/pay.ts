@@ -1,7 +1,7 @@
 import { amount } from '../../consensus/primitives/amount.ts'
 import { toHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
-import { AGENT_ID, type AgentId, SERVICE_ID, type ServiceId, type TxId } from '../../consensus/primitives/ids.ts'
+import type { AgentId, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { AccountSigner } from '../../consensus/tx/sign.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
@@ -9,10 +9,10 @@ import { lockOf, openerOf } from '../../marketplace/ledger/escrow.ts'
 import { requestCommitment } from '../../marketplace/till/request-hash.ts'
 import { fieldsOf, type NodeAnswer, refusal, textOf } from './http.ts'
 import type { NodeClient } from './node-client.ts'
-import { nativeOffer } from './sdk/quotes.ts'
+import { nativeOffer, termsIn, UNITS } from './sdk/quotes.ts'
 import { type ClientParams, FEE_MAX_DEFAULT, prepareTransaction, rulesOf } from './transactions.ts'
 
-/** A native offer as a client uses it; everything else of the 402 body is kept in `raw`. */
+/** A native offer that was checked. `raw` is the whole 402 body. */
 export interface ClientQuote {
   readonly agentId: AgentId
   readonly serviceId: ServiceId
@@ -23,12 +23,12 @@ export interface ClientQuote {
   readonly available: boolean
   readonly unavailableReason: string | null
   readonly requestError: string | null
-  /** The option of the 402 body that is to be paid. */
+  /** The native option of the 402 body. */
   readonly offer: NodeAnswer['body']
   readonly raw: NodeAnswer['body']
 }
 
-/** A signed payment with the secret that redeems it. Keep both until the answer is there: they are the way back to it. */
+/** A signed payment with the secret that redeems it. Keep both until the answer is there: without them it cannot be resumed. */
 export interface PreparedPayment {
   readonly tx: Transaction
   readonly secret: Uint8Array
@@ -41,12 +41,12 @@ export async function quoteCall(client: NodeClient, serviceId: string, request: 
   return answer.value.status === 402 ? readQuote(answer.value.body, serviceId) : fail(refusal(answer.value))
 }
 
-/** Blocks beyond the confirmations that a client grants for the work and the receipt: ten minutes. */
+/** Blocks that a client grants after the confirmations, for the work and the receipt: ten minutes. */
 const TERM_SPARE_BLOCKS = 200
-/** Most blocks that a price is honoured: its own epoch and the next. */
+/** A price is honoured for its own epoch and the next. */
 const HONOURED_EPOCHS = 2
 
-/** Why a quote should not be paid, or null. It comes from a stranger, and what it asks for is signed. */
+/** Why a quote must not be paid, or null. The seller is not trusted, and its terms would be signed. */
 export function reasonNotToPay(
   quote: ClientQuote,
   { steps, ...coin }: Pick<ClientParams, 'steps' | 'ticker' | 'decimals'>,
@@ -67,8 +67,8 @@ export function reasonNotToPay(
 }
 
 /**
- * Why an offer is not one of the network's coin, or null: the seller must not choose how its amount is read. What an offer
- * does not say is not held against it, since the chain moves nothing but its coin for a call.
+ * Why an offer is not in the network's coin, or null. Other decimals would change how the amount is read. Missing members are
+ * fine, since the chain moves only its coin for a call.
  */
 export function strangeAsset(
   { asset, extra }: Readonly<Record<string, unknown>>,
@@ -81,7 +81,7 @@ export function strangeAsset(
   return `the offer counts ${ticker} with other decimals than ${decimals}`
 }
 
-/** Signs the payment of a quote: committed to this very request and locked to a fresh secret. */
+/** Signs the payment of a quote. It commits to the request and is locked to the secret. */
 export async function preparePayment(
   client: NodeClient,
   params: ClientParams,
@@ -117,7 +117,7 @@ export async function preparePayment(
   return tx.ok ? ok({ tx: tx.value, secret }) : tx
 }
 
-/** Repeats a paid call until there is a final answer: result, refund, or a refusal that waiting does not mend. */
+/** Repeats a paid call until the answer is final (a result, a refund, or a lasting refusal) or the time is over. */
 export async function settleCall(
   client: NodeClient,
   call: { readonly serviceId: string; readonly request: string; readonly txId: TxId; readonly secret: Uint8Array },
@@ -134,7 +134,7 @@ export async function settleCall(
 
 const RETRY_MS = 1_000
 
-/** Answers that another try may better: the payment is not deep enough, or the node cannot answer just now. */
+/** Whether another try may help: the payment is not deep enough yet, or the node is busy. */
 function isPassing({ status, body }: NodeAnswer): boolean {
   if (status === 402) return body.code === 'payment_unconfirmed' || body.code === 'payment_not_found'
   return (status === 503 && body.refund === undefined) || status === 429
@@ -142,32 +142,20 @@ function isPassing({ status, body }: NodeAnswer): boolean {
 
 function readQuote(body: NodeAnswer['body'], asked: string): Result<ClientQuote> {
   const offer = nativeOffer(body)
-  const { agentId, serviceId, term, validUntil, confirmations } = fieldsOf(offer?.extra)
+  const terms = termsIn(fieldsOf(offer?.extra))
   const amountText = textOf(offer?.maxAmountRequired, '')
-  const sound =
-    typeof agentId === 'string' &&
-    AGENT_ID.test(agentId) &&
-    typeof serviceId === 'string' &&
-    serviceId === asked &&
-    SERVICE_ID.test(serviceId) &&
-    /^[1-9][0-9]{0,33}$/.test(amountText) &&
-    [term, validUntil, confirmations].every(isCount)
-  // The native option may be closed where another is open: its own word counts too.
+  // The native option can be closed while another option is open, so its own flag counts too.
   const closedBecause = reasonClosed(body) ?? reasonClosed(fieldsOf(offer?.extra))
-  // Without a price there is no offer, and the reason for it is all that there is to say.
+  // A closed service may have no offer. Then its reason is the message.
   const lacks =
     closedBecause === null
       ? 'the quote has no native offer that this client understands'
       : `${asked} is unavailable: ${closedBecause}`
-  if (!sound) return fail(fault('cli/refused', { message: lacks }))
+  if (terms?.serviceId !== asked || !UNITS.test(amountText)) return fail(fault('cli/refused', { message: lacks }))
   const requestError = body.requestValid === false ? textOf(fieldsOf(body.requestError).reason, 'unknown') : null
   return ok({
-    agentId: agentId as AgentId,
-    serviceId: serviceId as ServiceId,
+    ...terms,
     amount: BigInt(amountText),
-    term: term as number,
-    validUntil: validUntil as number,
-    confirmations: confirmations as number,
     available: body.available === true && closedBecause === null,
     unavailableReason: body.available === true ? closedBecause : textOf(body.unavailableReason, 'no reason given'),
     requestError,
@@ -178,8 +166,4 @@ function readQuote(body: NodeAnswer['body'], asked: string): Result<ClientQuote>
 
 function reasonClosed({ available, unavailableReason }: Readonly<Record<string, unknown>>): string | null {
   return available === false ? textOf(unavailableReason, 'no reason given') : null
-}
-
-function isCount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0
 }

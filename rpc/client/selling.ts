@@ -12,24 +12,24 @@ import { settlementText } from '../../marketplace/facilitator/settlement-text.ts
 import { fieldsOf } from './http.ts'
 import { type ClientParams, FEE_MAX_DEFAULT, feeOf } from './transactions.ts'
 
-/** How a paid call ended, as the seller has it on record. */
+/** How a paid call ended, from the seller's records. */
 export interface EndedCall {
   readonly txId: TxId
-  /** As `requestHash` of marketplace/till/rails/native/claim.ts makes it. */
+  /** By `requestHash` of marketplace/till/request-hash.ts. */
   readonly requestHash: Hash
   readonly outcome: 'delivered' | 'failed'
-  /** Hash of the result's bytes; zeros where it failed. */
+  /** Hash of the result's bytes. Zeros if the call failed. */
   readonly resultHash: Hash
   readonly durationMs: number
 }
 
-/** Where a seller's signatures count, whoever the node is that it asks. */
+/** The network that a seller signs for. It never comes from the node that the seller asks. */
 export interface SellingNetwork {
   readonly params: ClientParams
   readonly network: SigningNetwork
 }
 
-/** The `settlement` that `/facilitator/settle` takes, signed by a settler of the agent or its owner. */
+/** The `settlement` for `/facilitator/settle`. The signer is a settler of the agent, or its owner. */
 export async function signSettlement(
   call: EndedCall,
   signer: AccountSigner,
@@ -42,8 +42,8 @@ export async function signSettlement(
 }
 
 /**
- * Signs the receipt that a facilitator wrote, if it is what the seller means and nothing else: it comes from a stranger, and the
- * settler's account could do more than post receipts. Faults: `cli/refused`, `cli/fee-too-high`, `tx/...`.
+ * Signs the receipt transaction that a facilitator wrote. Every field is checked first: the facilitator is not trusted, and the
+ * settler's account can do more than post receipts. Faults: `cli/refused`, `cli/fee-too-high`, `tx/...`.
  */
 export async function signReceipt(
   unsigned: unknown,

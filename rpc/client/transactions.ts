@@ -5,7 +5,6 @@ import type { HybridPublicKey } from '../../consensus/crypto/hybrid.ts'
 import { KEY_SCHEMES } from '../../consensus/crypto/schemes.ts'
 import type { MarketRules } from '../../consensus/ledger/rules.ts'
 import { formatAmount } from '../../consensus/primitives/amount.ts'
-import { isHex } from '../../consensus/primitives/bytes.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import type { Address, BlockId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
@@ -21,16 +20,15 @@ import {
   type TxBody,
 } from '../../consensus/tx/transaction.ts'
 import { weightOf } from '../../consensus/tx/weight.ts'
-import { fieldsOf, textOf } from './http.ts'
 import type { NodeClient } from './node-client.ts'
 
 /**
- * Most that a transaction may cost in fees unless its sender allows more, in base units: a tenth of a coin, hundreds of
- * times the usual fee. The fee rates come from the node, and a node may lie or serve a congested chain.
+ * Default maximum fee of a transaction in base units: a tenth of a coin, hundreds of times the usual fee. The fee rates come
+ * from the node, which may lie or serve a congested chain.
  */
 export const FEE_MAX_DEFAULT = 10_000_000n
 
-/** What a client must know of its network; the parameters of a network are all of it and more. */
+/** The network parameters that a client needs. */
 export interface ClientParams extends Pick<NetworkParams, 'name' | 'addressPrefix' | 'ticker' | 'decimals'> {
   readonly steps: readonly {
     readonly rules: {
@@ -44,24 +42,23 @@ export interface ClientParams extends Pick<NetworkParams, 'name' | 'addressPrefi
 export interface Intent<K extends TxKind = TxKind> {
   readonly kind: K
   readonly payload: PayloadOf<K>
-  /** Last height at which it may be mined; 0 or absent: any. */
+  /** Last height at which it may be mined. 0 or absent: any. */
   readonly validUntil?: number
-  /** Genesis of the network that is meant: a signature for another one is never given. Absent: whatever the node says. */
+  /** Genesis of the network to sign for. Absent: the node's network. */
   readonly genesis?: string
-  /** Most base units of fee; absent: {@link FEE_MAX_DEFAULT}. */
+  /** Maximum fee in base units. Default: {@link FEE_MAX_DEFAULT}. */
   readonly feeMax?: bigint
 }
 
-/** A transaction that is not signed yet, and the network that its signature would be bound to. */
 interface Draft {
   readonly body: TxBody
   readonly network: { readonly chainId: number; readonly genesis: BlockId }
 }
 
-/** Which nonce a transaction takes: behind those of its sender that wait, or behind those that are mined. */
+/** Which nonce a transaction takes: the next after the waiting ones of its sender, or after the mined ones. */
 type NonceBehind = 'waiting' | 'mined'
 
-/** Writes a transaction with nonce and fees as the node suggests them. */
+/** Writes a transaction with the nonce and the fees that the node suggests. */
 async function draftTransaction<K extends TxKind>(
   client: NodeClient,
   params: ClientParams,
@@ -75,19 +72,15 @@ async function draftTransaction<K extends TxKind>(
   const status = await client.status()
   if (!status.ok) return status
   const { chainId, genesis } = status.value
-  const { maxFeeRate, tip } = fieldsOf(fees.value.suggested)
-  const nonce = uintOf(behind === 'mined' ? account.value.nonce : fieldsOf(account.value.pending).nextNonce)
-  const rates = { maxFeeRate: uintOf(maxFeeRate), tip: uintOf(tip) }
-  if (nonce === null || rates.maxFeeRate === null || rates.tip === null) return unusable('nonce or fee rates')
-  if (!Number.isSafeInteger(chainId) || !isHex(textOf(genesis, ''), 32)) return unusable('chain id or genesis')
+  const nonce = behind === 'mined' ? account.value.nonce : account.value.pending.nextNonce
   if (meant !== undefined && meant !== genesis)
     return fail(fault('cli/refused', { message: `the node is on another network than ${params.name}` }))
   const common = { version: TX_VERSION, chainId, sender, nonce, validUntil, memo: new Uint8Array(0) }
-  const body = { ...common, kind, payload, ...rates } as unknown as TxBody
+  const body = { ...common, kind, payload, ...fees.value } as unknown as TxBody
   return ok({ body, network: { chainId, genesis: genesis as BlockId } })
 }
 
-/** Signs a transaction with nonce and fees as the node suggests them, if the fee stays within its bound. */
+/** Signs a transaction with the nonce and the fees that the node suggests. Fault: `cli/fee-too-high`. */
 export async function prepareTransaction<K extends TxKind>(
   client: NodeClient,
   params: ClientParams,
@@ -101,8 +94,8 @@ export async function prepareTransaction<K extends TxKind>(
 }
 
 /**
- * The transaction as it would be sent if it were the next of its sender, with signatures that have the right length and
- * sign nothing: it weighs and costs the same, and nobody can mine it.
+ * The sender's next transaction with blank signatures of the right length. It has the weight and the cost of the signed one,
+ * and cannot be mined.
  */
 export async function rehearseTransaction<K extends TxKind>(
   client: NodeClient,
@@ -121,29 +114,19 @@ export async function rehearseTransaction<K extends TxKind>(
   return tx.ok ? withinFee(params, tx.value, intent.feeMax) : tx
 }
 
-/** The rules that a client goes by: those of the last step, which hold from then on. */
+/** The rules that a client applies: those of the last upgrade step. */
 export function rulesOf({ steps }: Pick<ClientParams, 'steps'>): ClientParams['steps'][number]['rules'] {
   return (steps.at(-1) as ClientParams['steps'][number]).rules
 }
 
-/** What a transaction may cost in fees at most, in base units: bounds and ceilings count the same. */
+/** Maximum fee of a transaction in base units. */
 export function feeOf(params: Pick<ClientParams, 'steps'>, tx: Transaction): bigint {
   return BigInt(weightOf(tx, rulesOf(params).tx)) * tx.body.maxFeeRate
 }
 
-/** The transaction, if what it may cost at most is no more than its sender allows. */
 function withinFee(params: ClientParams, tx: Transaction, feeMax = FEE_MAX_DEFAULT): Result<Transaction> {
   const fee = feeOf(params, tx)
   if (fee <= feeMax) return ok(tx)
   const coins = (amount: bigint): string => `${formatAmount(amount, params.decimals)} ${params.ticker}`
   return fail(fault('cli/fee-too-high', { fee: coins(fee), limit: coins(feeMax) }))
-}
-
-/** An unsigned 64-bit integer of an answer, null for anything else. */
-function uintOf(value: unknown): bigint | null {
-  return typeof value === 'string' && /^(0|[1-9][0-9]{0,18})$/.test(value) ? BigInt(value) : null
-}
-
-function unusable(what: string): Result<never> {
-  return fail(fault('cli/refused', { message: `its answer has no usable ${what}` }))
 }

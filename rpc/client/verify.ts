@@ -9,37 +9,36 @@ import { encodeText } from '../../consensus/primitives/text.ts'
 import { requestHash } from '../../marketplace/till/request-hash.ts'
 
 /**
- * What a client can check of a paid answer by itself. Every field is true or the answer must not be trusted. A header alone
- * does not show that its block is on the best chain, nor that the payment in it succeeded: that takes a node of one's own,
- * or a second one to compare with.
+ * What a client can check of a paid answer by itself. If any field is false, do not trust the answer. A header does not prove
+ * that its block is on the best chain, or that the payment in it succeeded. For that, ask your own node or a second one.
  */
 export interface Verification {
   /** The payment is in the block whose header came with the receipt. */
   readonly paymentInBlock: boolean
-  /** That header is the block named, at its height, and carries at least the least work of the network. */
+  /** That header has the receipt's block hash and height, and at least the minimum work of the network. */
   readonly headerWork: boolean
-  /** The result is the one that the receipt names. */
+  /** The result has the hash that the receipt names. */
   readonly resultHash: boolean
   /** Service, caller, amount and payment are those of this call. */
   readonly receiptMatches: boolean
-  /** The request that the receipt names is the one that was sent; null where it is not known which part of it the seller takes. */
+  /** The receipt names the request that the payment commits to. Null if it commits to none. */
   readonly requestHash: boolean | null
 }
 
-/** A receipt as it arrives. */
+/** A receipt as received, unchecked. */
 export type ReceiptJson = Readonly<Record<string, unknown>>
 
-/** What the receipt is compared with. */
+/** The payment that a receipt is compared with. */
 export interface PaidFacts {
   readonly txId: string
   readonly serviceId: string
   readonly caller: string
   readonly amountBaseUnits: string
-  /** The text that the payment commits to; null where it commits to none. */
+  /** The text that the payment commits to. Null if it commits to none. */
   readonly request: string | null
 }
 
-/** Checks result and receipt of a paid call against the payment that was made. */
+/** Checks the result and the receipt of a paid call against its payment. */
 export function verifyPaidAnswer(
   { result, receipt }: { readonly result: unknown; readonly receipt: ReceiptJson },
   paid: PaidFacts,

@@ -14,32 +14,31 @@ import type { NetworkFacts, NetworkName, Signer } from './sdk/shapes.ts'
 
 /** A key in memory that signs with both halves: Ed25519 and ML-DSA. */
 export interface Wallet extends Signer {
-  /** Its address on a network, default `mainnet`. */
+  /** Default `mainnet`. */
   address(network?: NetworkName | NetworkFacts): string
 }
 
-/** A wallet with the words that make it again. */
+/** A wallet and the words that restore it. */
 export interface GeneratedWallet {
   readonly wallet: Wallet
-  /** 24 English words (BIP-39). Whoever has them has the money. */
+  /** 24 English words (BIP-39). They give full control of the money. */
   readonly words: string
 }
 
-/** A new wallet. Write the words down before you send it anything. */
+/** A new wallet. Write down the words before you send coins to it. */
 export function generateWallet(): GeneratedWallet {
   const seed = crypto.getRandomValues(new Uint8Array(SEED_BYTES))
   return { wallet: walletOfSeed(seed, 1), words: wordsOfSeed(seed) }
 }
 
-/** The wallet that 24 words make. Errors: `words_invalid`. */
+/** The wallet of 24 words. Errors: `words_invalid`. */
 export function walletFromWords(words: string): Wallet {
   return walletOfSeed(seedFrom(words), 1)
 }
 
 /**
- * The wallet of a keyfile: its path where there are files, or its text. The keyfiles of `farthing wallet` are read as they are.
- * Deriving the key takes a tenth of a second where the runtime can, and some seconds in a browser. Errors: `keyfile_invalid`,
- * `keyfile_passphrase`.
+ * The wallet of a keyfile, by its text, or by its path in Node. Keyfiles of `farthing wallet` fit. Deriving the key takes a
+ * tenth of a second if the runtime has Argon2, and some seconds in a browser. Errors: `keyfile_invalid`, `keyfile_passphrase`.
  */
 export async function walletFromKeyfile(pathOrText: string, options: { readonly passphrase: string }): Promise<Wallet> {
   checkGiven('walletFromKeyfile', 'pathOrText', pathOrText, KIND.text)
@@ -54,12 +53,12 @@ export async function walletFromKeyfile(pathOrText: string, options: { readonly 
   if (opened === null)
     throw new FarthingError('the passphrase is wrong, or the keyfile is damaged', { code: 'keyfile_passphrase' })
   const wallet = walletOfSeed(new Uint8Array(opened), file.scheme)
-  // The scheme stands in the open: with another one the same seed is another wallet.
+  // The scheme in the file is not authenticated. With another scheme the same seed is another wallet.
   if (addressHex(wallet) !== toHex(file.address)) throw invalidKeyfile('its key has another address')
   return wallet
 }
 
-/** The text of a new keyfile for the wallet of these words, as `farthing wallet` and {@link walletFromKeyfile} read it. */
+/** The text of a new keyfile for a wallet, which `farthing wallet` and {@link walletFromKeyfile} can read. */
 export async function keyfileOf(words: string, options: { readonly passphrase: string }): Promise<string> {
   const passphrase = passphraseOf('keyfileOf', options)
   const seed = seedFrom(words) as Uint8Array<ArrayBuffer>
@@ -113,7 +112,7 @@ function seedFrom(words: string): Uint8Array {
   return seed.value
 }
 
-/** Cost of the key derivation of new keyfiles (RFC 9106), and the most that is worked for one that was given. */
+/** Cost of the key derivation: for new keyfiles (RFC 9106), and the maximum accepted when reading. */
 const COST = { memoryKiB: 65_536, passes: 3, lanes: 1 }
 const COST_MAX = { memoryKiB: 1_048_576, passes: 1_000, lanes: 16 }
 
@@ -163,7 +162,7 @@ function invalidKeyfile(reason: string): FarthingError {
   return new FarthingError(`the keyfile is unusable: ${reason}`, { code: 'keyfile_invalid' })
 }
 
-/** What of Node's modules is taken where they are; a bundle for browsers needs no stub for them. */
+/** Node's modules, read at run time, so that a browser bundle needs no stub for them. */
 interface Host {
   readonly process?: { getBuiltinModule?(name: string): unknown }
 }

@@ -6,10 +6,10 @@ import { checkGiven, checkNoMore, invalid, KIND } from './sdk/options.ts'
 import { NATIVE_SCHEME, readOffer } from './sdk/quotes.ts'
 import type { NetworkName } from './sdk/shapes.ts'
 
-/** The network of the native rail in x402 of generation 2 (CAIP-2). The genesis in the offer tells the networks of one chain id apart. */
+/** CAIP-2 name of the native network in x402 version 2. Networks share the chain id, so the offer's genesis tells them apart. */
 export const NATIVE_NETWORK = 'farthing:1'
 
-/** An x402 offer as the official clients hand it to a scheme. */
+/** An x402 offer as the official clients pass it to a scheme. */
 export interface NativeRequirements {
   readonly scheme: string
   readonly network: string
@@ -18,14 +18,14 @@ export interface NativeRequirements {
   readonly extra?: Readonly<Record<string, unknown>> | null
 }
 
-/** What the official clients hand to a scheme beside the offer. */
+/** What the official clients pass to a scheme with the offer. */
 export interface SchemeContext {
-  /** Their own spend control, in base units; older lines have none. */
+  /** Their own spending limit in base units. Older releases have none. */
   readonly maxAmountPerPayment?: string
   readonly extensions?: Readonly<Record<string, unknown>>
 }
 
-/** The proof of a native payment, in the form of the official clients. */
+/** Proof of a native payment, in the form of the official clients. */
 export interface NativePayload {
   readonly x402Version: number
   readonly payload: { readonly txId: string; readonly secret: string }
@@ -42,9 +42,9 @@ export interface NativeScheme {
 }
 
 /**
- * The native rail for the public x402 clients (`@x402/fetch`, `@x402/axios`): pays an offer within the ceilings of this client,
- * waits for its block and gives the proof. These clients do not show a scheme the request: the payment is locked to its secret
- * and commits to no request text. Errors: those of the guards; what was paid is in the client's journal, with `request` null.
+ * The native rail for the public x402 clients (`@x402/fetch`, `@x402/axios`). It pays an offer within the ceilings of this
+ * client, waits for the block and gives the proof. These clients do not show the request to a scheme, so the payment commits to
+ * no request text and is only locked to its secret. The journal has it with `request` null. Errors: those of the guards.
  */
 export function nativeScheme(client: AgentClient, ...more: readonly never[]): NativeScheme {
   checkGiven('nativeScheme', 'client', client, KIND.fields)
@@ -69,14 +69,14 @@ export function nativeScheme(client: AgentClient, ...more: readonly never[]): Na
   }
 }
 
-/** Entry of `spendControls.allowedAssets` for the native coin: the official clients refuse assets that they do not know. */
+/** Entry of `spendControls.allowedAssets`. The official clients refuse an asset that is not listed there. */
 export interface NativeAsset {
   readonly network: typeof NATIVE_NETWORK
   readonly asset: string
   readonly maxAmountPerPayment: string
 }
 
-/** The native coin for `spendControls.allowedAssets`, at most so many coins (decimal text) for each payment. */
+/** The native coin for `spendControls.allowedAssets`, with at most `maxCoins` (decimal text) a payment. */
 export function nativeAsset(maxCoins: string, network: NetworkName = 'mainnet'): NativeAsset {
   const { ticker, decimals } = factsOf(network)
   checkGiven('nativeAsset', 'maxCoins', maxCoins, KIND.text)

@@ -82,7 +82,7 @@ export const ACCOUNT_ROUTES = {
     tag: 'assets',
     summary: 'What happened to an address, newest first',
     description:
-      'Transactions that it sent or that name it, ends of escrows that it paid or was to be paid by (`txId` is the payment), and mining rewards as they mature.',
+      'Transactions that it sent or that name it, ends of escrows with it as caller or payee (`txId` is the payment), and mining rewards when they mature.',
     params: NAMED,
     query: Type.Object(
       { ...PAGE_QUERY.properties, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 20 })) },
@@ -100,6 +100,7 @@ export const ACCOUNT_ROUTES = {
         }),
       },
     },
+    errors: ['address/malformed', 'address/other-network', 'chain/head-moving'],
     bucket: 'list',
   },
   getHoldings: {
@@ -107,11 +108,12 @@ export const ACCOUNT_ROUTES = {
     path: '/api/v1/accounts/{address}/holdings',
     operationId: 'getHoldings',
     tag: 'assets',
-    summary: 'Coins, tokens, pool shares with what is behind them, and stakes with their rewards',
+    summary: 'Coins, tokens, pool shares with their reserves, and stakes with their rewards',
     description:
-      'At most 100 tokens, 100 positions and 100 stakes. What has no price is named in `unpriced` and left out of `totalUsd`, never counted as 0 silently. What pools price counts for at most the `depthUsd` of its price, of each asset once.',
+      'At most 100 tokens, 100 positions and 100 stakes. Assets without a price are listed in `unpriced` and missing from `totalUsd`. An asset that pools price counts in total for at most the `depthUsd` of its price.',
     params: NAMED,
     answers: { 200: { description: 'What it holds', schema: HOLDINGS } },
+    errors: ['address/malformed', 'address/other-network', 'chain/head-moving'],
     bucket: 'list',
   },
 } as const satisfies Record<string, Route>

@@ -75,6 +75,7 @@ export const AGENT_DOOR_ROUTES = {
       ...REFUSALS,
     },
     dialect: 'json-rpc',
+    errors: ['rpc/foreign-host', 'rpc/foreign-origin', 'rpc/unsupported-network', 'market/claims-away'],
     bucket: 'mcp',
   },
   callA2a: {
@@ -88,6 +89,7 @@ export const AGENT_DOOR_ROUTES = {
     body: JSON_RPC_REQUEST,
     answers: { 200: { description: 'The answer to a request', schema: JSON_RPC_ANSWER }, ...REFUSALS },
     dialect: 'json-rpc',
+    errors: ['rpc/no-market', 'market/claims-away'],
     bucket: 'mcp',
   },
 } as const satisfies Record<string, Route>

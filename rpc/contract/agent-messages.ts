@@ -4,11 +4,11 @@ import type { Schema } from './schema.ts'
 import * as Type from './schema.ts'
 import { sentences } from './sentences.ts'
 
-/** Values of a message, but for the arguments of a tool and a payment: the longest handshake has some hundred. */
+/** Maximum values in a message, without tool arguments and payment. The longest handshake has about a hundred. */
 export const MESSAGE_VALUES_MAX = 256
-/** Arguments of one call. */
+/** Maximum arguments of one call. */
 export const ARGUMENTS_MAX = 64
-/** Characters of the address of a resource, which answers repeat. */
+/** Maximum characters of a resource's address. Answers repeat it. */
 export const URI_CHARS_MAX = 2_048
 const ICONS_MAX = 16
 const PROMPT_ARGUMENTS_MAX = 16
@@ -22,13 +22,13 @@ const CAPABILITIES = Type.Object({
   extensions: Type.Optional(NAMED_OBJECTS),
 })
 
-/** What comes with every message of the era without a handshake. */
+/** Metadata of every message in the revisions of MCP without a handshake. */
 const META: Schema = Type.Object({
   'io.modelcontextprotocol/clientInfo': Type.Optional(CLIENT_INFO),
   'io.modelcontextprotocol/clientCapabilities': Type.Optional(CAPABILITIES),
 })
 
-/** Of parameters, what the SDK would have much to say about; all the rest it checks itself. */
+/** Parameters that could make the SDK write long reports. It checks all others itself. */
 const PARAMETERS: Readonly<Record<string, Schema>> = {
   initialize: Type.Object({
     clientInfo: Type.Optional(CLIENT_INFO),
@@ -44,8 +44,8 @@ const META_CHECK = Compile(META)
 const CHECKS = new Map(Object.entries(PARAMETERS).map(([method, schema]) => [method, Compile(schema)]))
 
 /**
- * What is wrong with a message, empty where nothing is that the SDK would not tell. Its validator goes over each member more than
- * once and writes a report of every one that does not fit: it may see little of what strangers send.
+ * What is wrong with a message. Empty if it may go to the SDK, whose validator visits each member several times and reports
+ * each misfit at length: a hostile message must be cut off here.
  */
 export function messageMisfits(message: unknown): readonly string[] {
   const { method, params } = fieldsOf(message)
@@ -64,7 +64,7 @@ function misfitsOf(check: typeof META_CHECK | undefined, value: unknown, at: str
   return sentences(check.Errors(value), { schema: {}, whole: at, member: 'member' }).map((said) => `${at}: ${said}`)
 }
 
-/** How many values are in a value, but for some, counted until they are too many. */
+/** Counts the values inside a value, without those in `without`. Stops once there are too many. */
 function valuesIn(value: unknown, without: readonly unknown[]): number {
   let count = 0
   const left = [value]

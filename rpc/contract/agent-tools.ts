@@ -9,7 +9,7 @@ import type { Schema } from './schema.ts'
 import * as Type from './schema.ts'
 import { sentences } from './sentences.ts'
 
-/** Inputs and outputs of the tools that agents call over MCP. What a tool gives is what the operation of the same name gives. */
+/** Input and output of a free tool that agents call over MCP. */
 export interface ToolShape {
   readonly input: Schema
   readonly output: Schema
@@ -17,7 +17,7 @@ export interface ToolShape {
 
 const SERVICE_ID = Type.String({ minLength: 1, maxLength: 64, description: 'Id of a service, like node-network-stats' })
 const REQUEST_TEXT = Type.String({ maxLength: 131_072, description: 'The input of the service, as its format says' })
-/** Services in one answer of a search: all that a node sells fit. */
+/** Maximum services in one search answer. All that a node sells fit. */
 const FOUND_MAX = 60
 
 const FOUND = Type.Pick(ENTRY, [
@@ -72,7 +72,7 @@ export const TOOL_SHAPES = {
   get_receipt: {
     input: Type.Object(
       {
-        txId: Type.Unsafe<string>({ ...HEX_32, description: 'Id of the payment: natively its txId' }),
+        txId: Type.Unsafe<string>({ ...HEX_32, description: 'Id of the payment. On the native rail its txId' }),
       },
       CLOSED,
     ),
@@ -96,7 +96,7 @@ export const TOOL_SHAPES = {
 /** Name of a free tool. */
 export type FreeToolName = keyof typeof TOOL_SHAPES
 
-/** Payment of a tool that is paid, for clients that cannot set `_meta`. */
+/** Payment of a paid tool, for clients that cannot set `_meta`. */
 const PAYMENT_ARGUMENT = Type.Object(
   {
     txId: Type.Unsafe<string>({ ...HEX_32, description: 'Transaction id of the agent_invoke payment' }),
@@ -105,7 +105,7 @@ const PAYMENT_ARGUMENT = Type.Object(
   { ...CLOSED, description: 'Native payment, for clients that cannot send _meta["x402/payment"]' },
 )
 
-/** Input of a tool that is paid; what the service reads is told by the description of its request. */
+/** Input of a paid tool. The description of `request` says what the service reads. */
 export function paidToolInput(request: {
   readonly description: string
   readonly isNeeded: boolean
@@ -119,14 +119,14 @@ export function paidToolInput(request: {
   )
 }
 
-/** The validator reports an unknown member twice: by itself, and together with the others. */
+/** The validator reports an unknown member twice: alone (`boolean`) and with the others (`additionalProperties`). */
 const STRANGERS: ReadonlySet<string> = new Set(['boolean', 'additionalProperties'])
 const ARGUMENTS = { whole: 'the arguments', member: 'argument' }
 const PAID_INPUT = paidToolInput({ description: '', isNeeded: false, example: '' })
 const PAID_CHECK = Compile(PAID_INPUT as Schema)
 const CHECKS = new Map(Object.entries(TOOL_SHAPES).map(([name, { input }]) => [name, Compile(input as Schema)]))
 
-/** What is wrong with the arguments of a free tool, empty where they do. */
+/** What is wrong with the arguments of a free tool. Empty if they fit. */
 export function argumentMisfits(name: FreeToolName, args: Arguments): readonly string[] {
   const check = CHECKS.get(name)
   const value = withoutCallId(args)
@@ -134,7 +134,7 @@ export function argumentMisfits(name: FreeToolName, args: Arguments): readonly s
   return sentences(check.Errors(value), { schema: TOOL_SHAPES[name].input, ...ARGUMENTS })
 }
 
-/** What is wrong with the names of the arguments of a paid tool; their values say more where they are read. */
+/** Unknown argument names of a paid tool. Values are checked where they are read, which gives better messages. */
 export function paidArgumentMisfits(given: Arguments): readonly string[] {
   const args = withoutCallId(given)
   if (PAID_CHECK.Check(args)) return []
@@ -144,7 +144,7 @@ export function paidArgumentMisfits(given: Arguments): readonly string[] {
 
 type Arguments = Readonly<Record<string, unknown>>
 
-/** The client of n8n adds an argument to every call that says nothing to a tool (https://github.com/n8n-io/n8n/issues/21500). */
+/** The client of n8n adds `toolCallId` to the arguments of every call (https://github.com/n8n-io/n8n/issues/21500). */
 function withoutCallId({ toolCallId: _, ...args }: Arguments): Arguments {
   return args
 }

@@ -4,7 +4,7 @@ import { RECORD } from './reputation.ts'
 import { ADDRESS_TEXT, COUNT, HEIGHT, NEXT_CURSOR, PAGE_QUERY, type Route } from './route.ts'
 import * as Type from './schema.ts'
 
-/** One of the closed table of capabilities. */
+/** One of the capabilities that the protocol has. */
 export const CAPABILITY = Type.Unsafe<Capability>({ type: 'string', enum: [...CAPABILITIES] })
 
 const PROVEN = { provenCalls: COUNT, provenVolume: ASSET_AMOUNT, distinctPayers: COUNT }
@@ -50,7 +50,7 @@ export const AGENT = Type.Object({
   truncated: Type.Boolean(),
 })
 
-/** Operations on the registry of agents: everybody's, not this node's alone. */
+/** Operations on the chain's registry of agents, this node's and all others. */
 export const AGENT_ROUTES = {
   listAgents: {
     method: 'GET',
@@ -73,6 +73,7 @@ export const AGENT_ROUTES = {
         schema: Type.Object({ ...AT_HEAD, agents: Type.Array(Type.Object(AGENT_FIELDS)), nextCursor: NEXT_CURSOR }),
       },
     },
+    errors: ['chain/head-moving'],
     bucket: 'list',
   },
   getAgent: {
@@ -83,6 +84,7 @@ export const AGENT_ROUTES = {
     summary: 'One agent with its services, at most 200 of them',
     params: Type.Object({ id: Type.String({ pattern: '^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$' }) }),
     answers: { 200: { description: 'The agent', schema: Type.Object({ ...AT_HEAD, agent: AGENT }) } },
+    errors: ['rpc/agent-not-found', 'chain/head-moving'],
     bucket: 'list',
   },
 } as const satisfies Record<string, Route>

@@ -4,36 +4,39 @@ import { HEIGHT, HEX_32, MOMENT, UINT_TEXT } from './route.ts'
 import type { Schema } from './schema.ts'
 import * as Type from './schema.ts'
 
-/** A decimal number as text, exact or cut, never rounded up. */
+/** A decimal number as text: exact or rounded down. */
 export const DECIMAL_TEXT = Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]+)?$' })
-/** An amount in decimal units of its asset, as somebody writes it. */
+/** An amount in whole units with decimals, as callers write it. */
 export const AMOUNT_QUERY = Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]+)?$', maxLength: 60 })
 /** Symbol of an asset. */
 export const SYMBOL = Type.String({ pattern: '^[A-Z][A-Z0-9]{1,9}$' }) as Schema<string, TokenSymbol>
-/** Base units of an asset: decimal text in JSON, a number for clients. */
+/** Base units of an asset: decimal text in JSON, `bigint` for clients. */
 export const AMOUNT_TEXT = Type.decodedBy(UINT_TEXT, amountOf)
 /** Decimals of an asset. */
 export const DECIMALS = Type.Integer({ minimum: 0, maximum: 18 })
-/** Something or nothing. */
+/** A schema that allows null too. */
 export function orNull<T extends Parameters<typeof Type.Union>[0][number]>(schema: T) {
   return Type.Union([schema, Type.Null()])
 }
-/** Dollars with up to six decimals, cut; null where a price is unknown. */
+/** Dollars with up to six decimals, rounded down. Null if a price is unknown. */
 export const USD = orNull(DECIMAL_TEXT)
 
-/** The block that an answer was read from, all of it. */
+/** Members that name the block at which the whole answer was read. */
 export const AT_HEAD = { height: HEIGHT, blockId: HEX_32, time: MOMENT }
-/** The block that an answer was read from. */
+/** The block at which an answer was read. */
 export interface AtHead {
   readonly height: number
   readonly blockId: string
   readonly time: string
 }
 
-/** Units of an asset: exact base units, and the same with its decimals. */
+/** An amount of an asset: `units` in base units, `text` in whole units with decimals. */
 export const ASSET_AMOUNT = Type.Object({ symbol: SYMBOL, decimals: DECIMALS, units: AMOUNT_TEXT, text: DECIMAL_TEXT })
 
-/** Dollar price of one whole unit. `basis` says what it rests on, `route` the pools between, `depthUsd` how much they hold, `confidence` whether that is 10000 dollars. */
+/**
+ * Dollar price of one whole unit. `basis` is its source, `route` the pools that it was read over, `depthUsd` what they hold.
+ * `confidence` is normal from 10000 dollars of depth.
+ */
 export const PRICE = Type.Object({
   usd: DECIMAL_TEXT,
   microsPerUnit: Type.Object({ numerator: UINT_TEXT, denominator: UINT_TEXT }),
@@ -43,7 +46,7 @@ export const PRICE = Type.Object({
   confidence: Type.Unsafe<'normal' | 'low'>({ type: 'string', enum: ['normal', 'low'] }),
 })
 
-/** An unsigned amount below every supply; undefined for anything else. */
+/** An unsigned amount below the largest supply of any asset. Undefined for anything else. */
 export function amountOf(value: unknown): Amount | undefined {
   if (typeof value !== 'string' || !/^(0|[1-9][0-9]{0,33})$/.test(value)) return undefined
   const units = BigInt(value)

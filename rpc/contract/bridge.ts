@@ -2,7 +2,6 @@ import { ASSET_AMOUNT, AT_HEAD, orNull, SYMBOL } from './amounts.ts'
 import { ADDRESS_TEXT, COUNT, HEIGHT, HEX, HEX_32, type Route } from './route.ts'
 import * as Type from './schema.ts'
 
-/** A text of a closed set. */
 function oneOf<T extends string>(...values: T[]) {
   return Type.Unsafe<T>({ type: 'string', enum: values })
 }
@@ -83,6 +82,7 @@ export const BRIDGE_ROUTES = {
         schema: Type.Object({ ...AT_HEAD, committee: orNull(COMMITTEE), networks: Type.Array(NETWORK) }),
       },
     },
+    errors: ['chain/head-moving'],
     bucket: 'read',
   },
   getBridgeNetwork: {
@@ -95,6 +95,7 @@ export const BRIDGE_ROUTES = {
     answers: {
       200: { description: 'The network', schema: Type.Object({ ...AT_HEAD, network: NETWORK }) },
     },
+    errors: ['rpc/bridge-network-not-found', 'chain/head-moving'],
     bucket: 'read',
   },
   getWithdrawal: {
@@ -107,6 +108,7 @@ export const BRIDGE_ROUTES = {
     answers: {
       200: { description: 'The withdrawal', schema: Type.Object({ ...AT_HEAD, withdrawal: WITHDRAWAL }) },
     },
+    errors: ['rpc/withdrawal-not-found', 'chain/head-moving'],
     bucket: 'read',
   },
 } as const satisfies Record<string, Route>

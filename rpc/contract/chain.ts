@@ -1,3 +1,4 @@
+import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 import {
   ADDRESS_TEXT,
   COUNT,
@@ -27,7 +28,7 @@ export const BLOCK_SUMMARY = Type.Object({
   baseFee: UINT_TEXT,
 })
 
-/** A transaction in its JSON form; see consensus/tx/json.ts. */
+/** The JSON form of a transaction, see consensus/tx/json.ts. */
 export const TRANSACTION_JSON = Type.Object(
   {
     version: Type.Integer(),
@@ -78,7 +79,7 @@ export const BLOCK = Type.Object({
   confirmations: COUNT,
   transactions: Type.Array(Type.Object({ txId: HEX_32, kind: Type.String(), sender: ADDRESS_TEXT })),
   receipts: Type.Union([Type.Array(RECEIPT_JSON), Type.Null()], {
-    description: 'Null where the block was not executed here: the node began from a later snapshot',
+    description: 'Null if the block was not executed here, since the node began from a later snapshot',
   }),
 })
 
@@ -93,6 +94,50 @@ export const SUBMITTED = Type.Object({
 const SUBMIT_DESCRIPTION =
   'Takes a signed transaction: its JSON form, `{"raw": "<hex of its bytes>"}`, or the bytes themselves as application/octet-stream. Accepted means that it waits in the mempool.'
 
+/** Faults of a body that cannot be read as a transaction. */
+export const UNREADABLE_TRANSACTION = [
+  'codec/malformed',
+  'tx/json',
+  'tx/kind',
+  'tx/payload',
+  'key/malformed',
+  'address/malformed',
+  'address/other-network',
+  'amount/not-decimal',
+  'amount/too-large',
+] as const satisfies readonly FaultCode[]
+
+/** Faults of a transaction that the mempool refuses. `mempool/known` is missing, since it is a success over HTTP. */
+const UNFIT_TRANSACTION = [
+  'tx/too-large',
+  'tx/version',
+  'tx/chain-id',
+  'tx/amount',
+  'tx/field',
+  'tx/keys-misplaced',
+  'tx/signature-count',
+  'tx/signature-order',
+  'tx/signature-length',
+  'tx/keys-not-of-sender',
+  'tx/bad-signature',
+  'tx/keys-missing',
+  'tx/sender-unknown',
+  'tx/nonce-too-low',
+  'tx/nonce-too-high',
+  'tx/expired',
+  'block/weight-limit',
+  'block/writes-limit',
+  'mempool/mined',
+  'mempool/full',
+  'mempool/account-limit',
+  'mempool/account-unpaid',
+  'mempool/fee-too-low',
+  'mempool/replacement-fee-too-low',
+  'mempool/balance-exceeded',
+  'mempool/busy',
+  'mempool/unverified',
+] as const satisfies readonly FaultCode[]
+
 const SUBMIT_BODY = Type.Union([Type.Object({ raw: HEX }, { additionalProperties: false }), TRANSACTION_JSON])
 
 function submitRoute<const Id extends string>(path: string, operationId: Id) {
@@ -106,6 +151,7 @@ function submitRoute<const Id extends string>(path: string, operationId: Id) {
     body: SUBMIT_BODY,
     answers: { 200: { description: 'Waits in the mempool', schema: SUBMITTED } },
     takesBytes: true,
+    errors: [...UNREADABLE_TRANSACTION, ...UNFIT_TRANSACTION],
     bucket: 'transaction',
   } as const satisfies Route
 }
@@ -138,7 +184,8 @@ export const TX_STATUS = Type.Object({
   executedFrom: Type.Optional(
     Type.Integer({
       minimum: 0,
-      description: 'Of an unknown one: it is in no block from this height on; earlier blocks were not executed here',
+      description:
+        'For an unknown transaction: no block from this height on has it. Earlier blocks were not executed here',
     }),
   ),
   height: Type.Optional(HEIGHT),
@@ -204,6 +251,7 @@ export const CHAIN_ROUTES = {
     description: 'With `Accept: application/octet-stream` the answer is the block in its wire encoding.',
     params: ID_OR_HEIGHT,
     answers: { 200: { description: 'The block', schema: BLOCK } },
+    errors: ['rpc/block-not-found', 'storage/pruned'],
     bucket: 'list',
   },
   getAncestry: {
@@ -225,6 +273,7 @@ export const CHAIN_ROUTES = {
         }),
       },
     },
+    errors: ['rpc/block-not-found'],
     bucket: 'read',
   },
   getTransaction: {
@@ -237,6 +286,7 @@ export const CHAIN_ROUTES = {
     description:
       'A node that began from a snapshot knows transactions from `executedFrom` on: what it does not know may have been mined before. Where a mined one was pruned the answer is 410.',
     answers: { 200: { description: 'What is known; an unknown id is an answer too', schema: TX_STATUS } },
+    errors: ['storage/pruned'],
     bucket: 'read',
   },
   getAccount: {
@@ -249,6 +299,7 @@ export const CHAIN_ROUTES = {
     answers: {
       200: { description: 'The account; an absent one has balance 0 and a proof of absence', schema: ACCOUNT },
     },
+    errors: ['address/malformed', 'address/other-network'],
     bucket: 'read',
   },
   getMempool: {

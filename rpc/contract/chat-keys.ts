@@ -49,6 +49,7 @@ export const CHAT_KEY_ROUTES = {
         schema: Type.Object({ keys: Type.Array(API_KEY), nextCursor: NEXT_CURSOR }),
       },
     },
+    errors: ['chat/off'],
     bucket: 'list',
   },
   createKey: {
@@ -57,7 +58,7 @@ export const CHAT_KEY_ROUTES = {
     operationId: 'createKey',
     tag: 'chat',
     summary: 'Make an API key of the operator',
-    description: 'The key is in this answer and nowhere else: it is kept as a seal alone.',
+    description: 'Only this answer has the key. The node keeps nothing but a seal of it.',
     operator: 'required',
     body: Type.Object(
       {
@@ -74,6 +75,7 @@ export const CHAT_KEY_ROUTES = {
         schema: Type.Object({ key: API_KEY, secret: Type.String({ description: 'What Authorization: Bearer takes' }) }),
       },
     },
+    errors: ['chat/off', 'chat/invalid-request', 'chat/keys-full', 'chat/no-room'],
     bucket: 'read',
   },
   changeKey: {
@@ -82,7 +84,7 @@ export const CHAT_KEY_ROUTES = {
     operationId: 'changeKey',
     tag: 'chat',
     summary: 'Rename an API key, or set its limits',
-    description: 'What is left out stays as it is.',
+    description: 'Absent members stay unchanged.',
     operator: 'required',
     params: KEY_PARAMS,
     body: Type.Object(
@@ -90,6 +92,7 @@ export const CHAT_KEY_ROUTES = {
       { additionalProperties: false },
     ),
     answers: { 200: { description: 'The key as it is now', schema: API_KEY } },
+    errors: ['chat/off', 'chat/invalid-request', 'chat/no-key'],
     bucket: 'read',
   },
   revokeKey: {
@@ -98,10 +101,11 @@ export const CHAT_KEY_ROUTES = {
     operationId: 'revokeKey',
     tag: 'chat',
     summary: 'End an API key for good',
-    description: 'In force at once. Chats that were let in before go on to their end.',
+    description: 'Takes effect at once. Chats that have begun continue to their end.',
     operator: 'required',
     params: KEY_PARAMS,
     answers: { 200: { description: 'The key as it is now', schema: API_KEY } },
+    errors: ['chat/off', 'chat/no-key'],
     bucket: 'read',
   },
 } as const satisfies Record<string, Route>

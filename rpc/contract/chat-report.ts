@@ -9,9 +9,9 @@ const words = (...all: readonly string[]) => Type.Union(all.map((word) => Type.L
 const CODE = Type.Object(
   {
     checked: Type.Union([Type.Literal('draft'), Type.Literal('answer')], {
-      description: 'A draft may have been written anew by the stages after it',
+      description: 'Later stages may have rewritten a draft',
     }),
-    total: Type.Integer({ minimum: 0, description: 'Blocks of code in the text, those that are not listed too' }),
+    total: Type.Integer({ minimum: 0, description: 'Code blocks in the text, including those that are not listed' }),
     blocks: Type.Array(
       Type.Object({
         language: Type.String({ description: 'As the fence names it; empty where it names none' }),
@@ -21,7 +21,7 @@ const CODE = Type.Object(
       }),
     ),
   },
-  { description: 'Code was parsed, and none of it was run' },
+  { description: 'Code was parsed, not run' },
 )
 
 const DRAFTS = Type.Object({
@@ -49,8 +49,8 @@ const SEARCH = Type.Object({
 const COMPRESSION = Type.Object({
   fromChars: COUNT,
   toChars: COUNT,
-  summarised: Type.Integer({ minimum: 0, description: 'Pieces of the conversation that stand as summaries' }),
-  remembered: Type.Integer({ minimum: 0, description: 'Those whose summary was known from before' }),
+  summarised: Type.Integer({ minimum: 0, description: 'Parts of the conversation that were replaced by summaries' }),
+  remembered: Type.Integer({ minimum: 0, description: 'Summaries that were reused from earlier' }),
   dropped: Type.Integer({ minimum: 0, description: 'Messages and summaries that were left out' }),
 })
 
@@ -70,7 +70,7 @@ const STAGE = Type.Object({
 
 const CITATION = Type.Object({ index: COUNT, url: Type.String(), title: Type.String(), start: COUNT, end: COUNT })
 
-/** `x_platform` of an answer: what really happened for it. What is optional is there only where it happened. */
+/** `x_platform` of an answer: what happened for it. An optional member is missing if its stage did not run. */
 export const CHAT_REPORT = Type.Object(
   {
     model: Type.String(),

@@ -1,13 +1,14 @@
+import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 import { CHAT_REPORT } from './chat-report.ts'
 import type { Route } from './route.ts'
 import * as Type from './schema.ts'
 
-/** Bodies with pictures in them are longer than others. */
+/** Bodies may contain pictures. */
 export const CHAT_BODY_BYTES_MAX = 20 * 1_048_576
 
 const MODEL_ID = Type.Object({ id: Type.String({ minLength: 1, maxLength: 200 }) })
 
-/** The error of everything that speaks the OpenAI interface. */
+/** Error envelope of the OpenAI interface. */
 export const CHAT_ERROR = Type.Object({
   error: Type.Object({
     message: Type.String(),
@@ -30,7 +31,7 @@ const MESSAGE = Type.Object(
   OPEN,
 )
 
-/** Body of a chat. */
+/** Body of a chat request. */
 export const CHAT_BODY = Type.Object(
   {
     model: Type.String({ description: 'model-1, model-2, model-3 or model-4' }),
@@ -55,14 +56,14 @@ export const CHAT_BODY = Type.Object(
   OPEN,
 )
 
-/** Tokens of a chat. */
+/** Tokens that a chat used. */
 export const USAGE = Type.Object({
   prompt_tokens: Type.Integer({ minimum: 0 }),
   completion_tokens: Type.Integer({ minimum: 0 }),
   total_tokens: Type.Integer({ minimum: 0 }),
 })
 
-/** A whole answer. */
+/** A chat answer that is not streamed. */
 export const COMPLETION = Type.Object({
   id: Type.String(),
   object: Type.Literal('chat.completion'),
@@ -83,7 +84,7 @@ export const COMPLETION = Type.Object({
   x_platform: CHAT_REPORT,
 })
 
-/** A model of the platform, as clients of the OpenAI interface list it. */
+/** A model in the form of the OpenAI interface. */
 export const CHAT_MODEL = Type.Object({
   id: Type.String(),
   object: Type.Literal('model'),
@@ -91,6 +92,23 @@ export const CHAT_MODEL = Type.Object({
   owned_by: Type.String(),
   x_platform: Type.Object({ available: Type.Boolean() }, OPEN),
 })
+
+/** Faults of a chat: its request cannot be used, a model fails, or its time is over. */
+export const CHAT_WORK_ERRORS = [
+  'chat/invalid-request',
+  'chat/unsupported',
+  'chat/model-not-found',
+  'chat/model-elsewhere',
+  'chat/context-length',
+  'chat/refused',
+  'chat/schema',
+  'chat/aborted',
+  'chat/window-full',
+  'chat/upstream',
+  'chat/no-backend',
+  'chat/stopping',
+  'chat/timeout',
+] as const satisfies readonly FaultCode[]
 
 const completion = {
   method: 'POST',
@@ -103,6 +121,7 @@ const completion = {
   isOpenAi: true,
   needsKey: true,
   bodyBytesMax: CHAT_BODY_BYTES_MAX,
+  errors: CHAT_WORK_ERRORS,
   bucket: 'chat',
 } as const
 
@@ -117,6 +136,7 @@ const models = {
     },
   },
   isOpenAi: true,
+  errors: ['chat/off'],
   bucket: 'read',
 } as const
 
@@ -127,10 +147,11 @@ const model = {
   params: MODEL_ID,
   answers: { 200: { description: 'The model', schema: CHAT_MODEL } },
   isOpenAi: true,
+  errors: ['chat/off', 'chat/model-not-found'],
   bucket: 'read',
 } as const
 
-/** The chat platform for clients of the OpenAI interface; the paths without `/api` are for those that know no other. */
+/** The chat platform in the OpenAI interface. Many of its clients can only use paths without `/api`. */
 export const CHAT_ROUTES = {
   createChatCompletion: { ...completion, path: '/api/v1/chat/completions', operationId: 'createChatCompletion' },
   createChatCompletionAlias: { ...completion, path: '/v1/chat/completions', operationId: 'createChatCompletionAlias' },

@@ -1,13 +1,13 @@
 import { ERROR, type Route } from './route.ts'
 import * as Type from './schema.ts'
 
-/** A form to sign in is no longer than this: a signature of eight keys of the largest scheme, and what its text takes in a form. */
+/** A sign-in form with signatures of eight keys of the largest scheme, escaped for a form, fits in this. */
 const SIGN_IN_BYTES_MAX = 262_144
-/** Any other form: a few short fields, each character of which may take twelve. Reading a form of blanks takes 0.1 ms a KiB. */
+/** Other forms: a few short fields, whose characters take up to twelve bytes each. A form of blanks is read at 0.1 ms a KiB. */
 const FORM_BYTES_MAX = 32_768
 
 const PAGE = (description: string) => ({ description, contentType: 'text/html' })
-/** A page where a form was read; the envelope of errors where the server refuses before that. */
+/** A page if the form was read. The error envelope if the server refuses before that. */
 const REFUSAL = (description: string) => ({ description, schema: ERROR, alsoAs: 'text/html' })
 const MOVED = { description: 'Done; `Location` is the dashboard' }
 const REFUSED = REFUSAL('Not taken: the form is of another page, or older than the session')
@@ -20,19 +20,29 @@ const CSRF = Type.Optional(Type.String({ maxLength: 100, description: 'The hidde
 const KEY_PARAMS = Type.Object({ id: Type.String({ minLength: 1, maxLength: 40 }) })
 const COOKIE = 'Who is signed in is told by a cookie that scripts and other sites do not see.'
 
-const form = { tag: 'chat', takesForm: true, bodyBytesMax: FORM_BYTES_MAX, bucket: 'read' } as const
+/** Faults of a visit. Mistakes in a form are shown on its page instead. */
+const VISIT_ERRORS = ['chat/off', 'rpc/foreign-host'] as const
 
-/** The pages where API keys are made, for people. */
+const form = {
+  tag: 'chat',
+  takesForm: true,
+  bodyBytesMax: FORM_BYTES_MAX,
+  errors: VISIT_ERRORS,
+  bucket: 'read',
+} as const
+
+/** The pages on which people make API keys. */
 export const DASHBOARD_ROUTES = {
   getDashboard: {
     method: 'GET',
     path: '/dashboard',
     operationId: 'getDashboard',
     tag: 'chat',
-    summary: 'The API keys of who is signed in, or the page to sign in',
+    summary: 'The API keys of the signed-in owner, or the sign-in page',
     description: COOKIE,
     query: Type.Object({ page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })) }),
     answers: { 200: PAGE('The page') },
+    errors: VISIT_ERRORS,
     bucket: 'list',
   },
   signIn: {
@@ -70,7 +80,7 @@ export const DASHBOARD_ROUTES = {
     method: 'POST',
     path: '/dashboard/keys',
     operationId: 'makeKey',
-    summary: 'Make an API key and show it, this once',
+    summary: 'Make an API key and show it once',
     body: Type.Object({ csrf: CSRF, turn: SHORT, label: SHORT, rpm: SHORT, tpd: SHORT, days: SHORT }),
     answers: {
       200: PAGE('The key'),
@@ -87,9 +97,10 @@ export const DASHBOARD_ROUTES = {
     path: '/dashboard/keys/{id}',
     operationId: 'getKeyPage',
     tag: 'chat',
-    summary: 'One API key: what it uses, its name and limits, its end',
+    summary: 'One API key: its use, its name and limits, and its revocation',
     params: KEY_PARAMS,
     answers: { 200: PAGE('The page'), 401: SIGNED_OUT, 404: NO_KEY },
+    errors: VISIT_ERRORS,
     bucket: 'read',
   },
   saveKey: {

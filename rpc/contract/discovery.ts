@@ -26,7 +26,7 @@ const SEARCH_QUERY = Type.Object(
     ...FILTERS,
     query: Type.Optional(Type.String({ maxLength: 200, description: 'Words that the service must be described by' })),
     q: Type.Optional(
-      Type.String({ maxLength: 200, description: 'The same by the name that `/services.json` has for it' }),
+      Type.String({ maxLength: 200, description: 'The same as `query`, under its name in `/services.json`' }),
     ),
     cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,9}$' })),
   },
@@ -107,7 +107,7 @@ export const CARD = Type.Object(
 
 const PAGE = { contentType: 'text/html' } as const
 
-/** Documents that agents and people find the market by. */
+/** Documents through which agents and people find the market. */
 export const DISCOVERY_ROUTES = {
   listResources: {
     method: 'GET',
@@ -125,7 +125,7 @@ export const DISCOVERY_ROUTES = {
     path: '/discovery/resources',
     operationId: 'listFacilitatorResources',
     tag: 'market',
-    summary: 'The same under the name that clients of facilitators ask for',
+    summary: 'The same list at the path that facilitator clients use',
     query: LIST_QUERY,
     answers: { 200: { description: 'A page of the list', schema: LIST } },
     isDocument: true,
@@ -136,7 +136,7 @@ export const DISCOVERY_ROUTES = {
     path: '/discovery/search',
     operationId: 'searchResources',
     tag: 'market',
-    summary: 'Services that can be bought now and are described by some words',
+    summary: 'Services that can be bought now, searched by words',
     query: SEARCH_QUERY,
     answers: { 200: { description: 'What was found', schema: FOUND } },
     isDocument: true,
@@ -150,6 +150,7 @@ export const DISCOVERY_ROUTES = {
     summary: 'The A2A card of this agent, for 1.0 and 0.3 alike',
     answers: { 200: { description: 'The card', schema: CARD } },
     isDocument: true,
+    errors: ['rpc/no-market'],
     bucket: 'read',
   },
   getAgentJson: {
@@ -160,6 +161,7 @@ export const DISCOVERY_ROUTES = {
     summary: 'The A2A card under its older name',
     answers: { 200: { description: 'The card', schema: CARD } },
     isDocument: true,
+    errors: ['rpc/no-market'],
     bucket: 'read',
   },
   getLlms: {

@@ -3,7 +3,7 @@ import { ADDRESS_TEXT, COUNT, HEIGHT, HEX_32, MOMENT, type Route, UINT_TEXT } fr
 import * as Type from './schema.ts'
 
 const BLOCK_NAME = Type.Object({ height: HEIGHT, id: HEX_32 })
-/** Where an event is: a block, and its number among the events of that block. */
+/** Place of an event: the id of its block, and its number in that block. */
 export const EVENT_ID = Type.String({ pattern: '^[0-9a-f]{64}\\.(0|[1-9][0-9]{0,9})$' })
 
 const CALL = {
@@ -13,7 +13,7 @@ const CALL = {
   height: HEIGHT,
 }
 
-/** Data of each event of the stream, by its name. */
+/** Data of each event, by name. */
 export const EVENT_DATA = {
   block: Type.Object({ height: HEIGHT, id: HEX_32, time: MOMENT, transactions: COUNT }),
   reorganisation: Type.Object({
@@ -54,7 +54,7 @@ const EVENTS_QUERY = Type.Object(
   { additionalProperties: false },
 )
 
-/** Operations on what happens. */
+/** The stream of events. */
 export const EVENT_ROUTES = {
   followEvents: {
     method: 'GET',

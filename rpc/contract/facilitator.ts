@@ -5,7 +5,7 @@ import * as Type from './schema.ts'
 
 const FIELDS = Type.Record(Type.String(), Type.Unknown())
 
-/** What facilitators are sent, of either generation. Only the outer shape is checked here: what a payer wrote is judged, not refused. */
+/** Body of a facilitator call in either x402 version. Only its outer shape is checked: a bad payment gets a verdict, not a refusal. */
 const BODY = Type.Object(
   { x402Version: Type.Integer(), paymentPayload: FIELDS, paymentRequirements: FIELDS },
   { additionalProperties: true },
@@ -19,7 +19,7 @@ const VERIFIED = Type.Object({
   extra: Type.Optional(FIELDS),
 })
 
-/** A receipt to be signed: the transaction without its signatures, and what they cover. */
+/** A receipt transaction to sign, and the message that the signatures cover. */
 const UNSIGNED = Type.Object({
   txId: HEX_32,
   transaction: TRANSACTION_JSON,
@@ -79,7 +79,7 @@ const OFFER = Type.Object({
   v2: orNull(FIELDS),
 })
 
-/** The node as facilitator of the native coin, for anybody's server. */
+/** The node as x402 facilitator of the native coin, for every seller. */
 export const FACILITATOR_ROUTES = {
   getFacilitatorKinds: {
     method: 'GET',
@@ -88,6 +88,7 @@ export const FACILITATOR_ROUTES = {
     tag: 'market',
     summary: 'What this facilitator verifies and settles',
     answers: { 200: { description: 'Scheme and network, for each generation of x402', schema: SUPPORTED } },
+    errors: ['facilitator/off'],
     bucket: 'read',
   },
   verifyPayment: {
@@ -100,6 +101,7 @@ export const FACILITATOR_ROUTES = {
       'x402 facilitator form, either generation. `payTo` is the id of a registered agent, or its payout address with `extra.agentId`; `extra.serviceId` is needed. Nothing is consumed: the seller claims the payment in a store of its own before it works. A negative answer has status 200; `invalidReason` is a code of docs/errors.md.',
     body: BODY,
     answers: { 200: { description: 'The verdict', schema: VERIFIED } },
+    errors: ['facilitator/off'],
     bucket: 'quote',
   },
   settlePayment: {
@@ -111,7 +113,8 @@ export const FACILITATOR_ROUTES = {
     description:
       'Takes the body of `/facilitator/verify` with `settlement` {settler, outcome, requestHash, resultHash, durationMs, signature, keys} in `paymentPayload.payload` or `paymentRequirements.extra`: the settler signs the text `farthing facilitator settle <txId> <requestHash>`. The first record of a payment stays. `extra.receiptTransaction` is unsigned: money moves when it is signed and posted to `/api/v1/tx`.',
     body: BODY,
-    answers: { 200: { description: 'On record, or why not', schema: SETTLED } },
+    answers: { 200: { description: 'The record, or why there is none', schema: SETTLED } },
+    errors: ['facilitator/off'],
     bucket: 'quote',
   },
   getFacilitatorOffer: {
@@ -134,6 +137,7 @@ export const FACILITATOR_ROUTES = {
       { additionalProperties: false },
     ),
     answers: { 200: { description: 'The offer in the form of each generation; null without a price', schema: OFFER } },
+    errors: ['facilitator/off', 'rpc/agent-not-found', 'facilitator/service'],
     bucket: 'quote',
   },
 } as const satisfies Record<string, Route>

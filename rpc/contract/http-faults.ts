@@ -2,10 +2,8 @@ import { faultRow } from '../../consensus/primitives/fault.ts'
 import type { FaultRow } from '../../consensus/primitives/fault-row.ts'
 import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 
-/** How a fault is told over HTTP: its status and its API code, which callers may rely on. */
 type HttpRow = readonly [status: number, api: string]
 
-/** Every fault by its internal code. */
 const HTTP_FAULTS = {
   'amount/not-decimal': [400, 'invalid_amount'],
   'amount/too-many-decimals': [400, 'invalid_amount'],
@@ -345,7 +343,7 @@ const HTTP_FAULTS = {
   'storage/full': [503, 'storage_full'],
 } as const satisfies Record<FaultCode, HttpRow>
 
-/** What is said of a fault over HTTP: API code and status, with blame, retry and sentence. */
+/** API code and status of a fault, with its blame, retry and sentence. */
 export function httpFault(code: FaultCode): FaultRow & { readonly api: string; readonly status: number } {
   const [status, api] = HTTP_FAULTS[code]
   return { ...faultRow(code), api, status }

@@ -10,7 +10,7 @@ const MEASURED = Type.Union([Type.Object({ count: COUNT, p50_ms: COUNT, p95_ms: 
   description: 'Times of the last 24 hours; null where nothing was answered',
 })
 
-/** A model of the platform: the fields of the interface, then what this node adds. */
+/** A model of the platform: the fields of the public chat interface, then those of this node. */
 export const CHAT_MODEL_INFO = Type.Object({
   id: TEXT,
   name: TEXT,
@@ -87,13 +87,13 @@ const QA_ANSWER = Type.Object({
   question: TEXT,
   answer: TEXT,
   sources: Type.Array(Type.Object({ title: TEXT, url: ADDRESS }), {
-    description: 'What the answer rests on; empty where nothing is known',
+    description: 'Sources of the answer. Empty if nothing is known',
   }),
   confidence: Type.Number({ minimum: 0, maximum: 1, description: 'Share of the question that the sources are about' }),
   answered_by: Type.String({ description: '`retrieval`, or the model that worded the answer from the sources' }),
 })
 
-/** What this node says of its chat platform; none of it needs a key. */
+/** Facts about the chat platform, open without a key. */
 export const INFO_ROUTES = {
   getApiIndex: {
     method: 'GET',
@@ -119,6 +119,7 @@ export const INFO_ROUTES = {
     description: 'Figures come from the configuration and from measurements; what is not known is called unknown.',
     answers: { 200: { description: 'The platform', schema: CHAT_PLATFORM_INFO } },
     isDocument: true,
+    errors: ['chat/off'],
     bucket: 'read',
   },
   listChatModelInfos: {
@@ -131,6 +132,7 @@ export const INFO_ROUTES = {
       200: { description: 'All of them', schema: Type.Object({ models: Type.Array(CHAT_MODEL_INFO) }) },
     },
     isDocument: true,
+    errors: ['chat/off'],
     bucket: 'read',
   },
   getChatModelInfo: {
@@ -142,6 +144,7 @@ export const INFO_ROUTES = {
     params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 200 }) }),
     answers: { 200: { description: 'The model', schema: CHAT_MODEL_INFO } },
     isDocument: true,
+    errors: ['chat/off', 'chat/model-not-found'],
     bucket: 'read',
   },
   getChatComparison: {
@@ -157,6 +160,7 @@ export const INFO_ROUTES = {
       },
     },
     isDocument: true,
+    errors: ['chat/off'],
     bucket: 'read',
   },
   getInfoOpenApi: {
@@ -184,6 +188,7 @@ export const INFO_ROUTES = {
       'From the facts of this node alone, with sources; without any and with confidence 0 where it does not know. Works without a model.',
     body: QA_BODY,
     answers: { 200: { description: 'The answer', schema: QA_ANSWER } },
+    errors: ['chat/off'],
     bucket: 'chat',
   },
   getChatPage: {

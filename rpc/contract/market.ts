@@ -20,12 +20,12 @@ import * as Type from './schema.ts'
 
 const SERVICE_ID = Type.String({ minLength: 1, maxLength: 64 })
 
-/** Proof of payment on the native rail. `secret` opens a locked payment: 32 bytes in hex. */
+/** Proof of payment on the native rail. `secret` (32 bytes) opens a locked payment. */
 const PAYMENT = Type.Object({ txId: HEX_32, secret: Type.Optional(HEX_32) }, CLOSED)
 
 const CALL_FIELDS = { request: Type.Optional(Type.String({ maxLength: 131_072 })), payment: Type.Optional(PAYMENT) }
 
-/** Body of `POST /api/x402/{serviceId}`; a service that it names too is the one of the path. */
+/** Body of `POST /api/x402/{serviceId}`. If it names a service too, both must be the same. */
 export const CALL_BODY = Type.Object({ serviceId: Type.Optional(SERVICE_ID), ...CALL_FIELDS }, CLOSED)
 /** Body of `POST /api/x402`. */
 export const NAMED_CALL_BODY = Type.Object({ serviceId: SERVICE_ID, ...CALL_FIELDS }, CLOSED)
@@ -75,7 +75,7 @@ export const QUOTE = Type.Object(
     ),
     expiresAt: MOMENT,
     accepts: Type.Array(OPTION),
-    /** Options that must not be paid now: of what is closed, or for a request that cannot be used. */
+    /** Options that must not be paid now: the service is closed, or the request is unusable. */
     offers: Type.Optional(Type.Array(OPTION)),
     details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   },
@@ -118,7 +118,7 @@ export const REFUND = Type.Object({
   statusUrl: Type.String(),
 })
 
-/** Registry entry of one service. */
+/** `RegistryEntry` of the OpenAPI document. */
 export const ENTRY = Type.Object(
   {
     serviceId: Type.String(),
@@ -131,7 +131,7 @@ export const ENTRY = Type.Object(
     provenCallsStable: COUNT,
     provenVolumeStable: Type.Number(),
     provenVolumeNative: Type.Number(),
-    /** Who says so of the stablecoin rail: the node that sells, and no chain. */
+    /** Calls on the dollar rail are counted by the selling node. No chain proves them. */
     provenStableSource: Type.Literal('operator'),
     agentId: Type.String(),
     agentName: Type.String(),
@@ -149,12 +149,12 @@ export const ENTRY = Type.Object(
   },
   { additionalProperties: true },
 )
-/** Registry entry of one service. */
+/** A service in the registry of this node. */
 export type RegistryEntry = Static<typeof ENTRY>
 
 /** `PaidCall` of the OpenAPI document. */
 export const REQUEST_STATUS = Type.Object({
-  /** What the call is asked for by; on the native rail the transaction of the payment too. */
+  /** Id under which the call is looked up. On the native rail it is the id of the payment. */
   id: HEX_32,
   txId: Type.Union([PAYMENT_ID, Type.Null()]),
   serviceId: Type.String(),
@@ -313,6 +313,7 @@ export const MARKET_ROUTES = {
         }),
       },
     },
+    errors: ['service/not-found'],
     bucket: 'read',
   },
   listServices: {
@@ -327,7 +328,7 @@ export const MARKET_ROUTES = {
         q: Type.Optional(Type.String({ maxLength: 80 })),
         query: Type.Optional(Type.String({ maxLength: 80, description: 'The same as `q`' })),
         include: Type.Optional(
-          Type.Literal('all', { description: 'Unavailable services too, which are listed without it as well' }),
+          Type.Literal('all', { description: 'Has no effect, since unavailable services are always listed' }),
         ),
       },
       CLOSED,
@@ -384,6 +385,7 @@ export const MARKET_ROUTES = {
       },
     },
     isDocument: true,
+    errors: ['rpc/no-market', 'market/claims-away'],
     bucket: 'list',
   },
   getRequest: {
@@ -394,6 +396,7 @@ export const MARKET_ROUTES = {
     summary: 'One paid call by its payment',
     params: Type.Object({ txId: HEX_32 }),
     answers: { 200: { description: 'Its state', schema: REQUEST_STATUS } },
+    errors: ['rpc/no-market', 'rpc/request-not-found', 'storage/pruned', 'storage/past-unknown', 'market/claims-away'],
     bucket: 'read',
   },
 } as const satisfies Record<string, Route>

@@ -1,7 +1,7 @@
 import { ADDRESS_TEXT, COUNT, HEIGHT, HEX_32, MOMENT, type Route, UINT_TEXT } from './route.ts'
 import * as Type from './schema.ts'
 
-/** How far the node is behind the network, as far as it knows. */
+/** How far the node is behind the network, by its own knowledge. */
 export const SYNC = Type.Object({
   state: Type.Union(
     (['starting', 'headers', 'snapshot', 'bodies', 'synced'] as const).map((state) => Type.Literal(state)),
@@ -14,7 +14,7 @@ export const SYNC = Type.Object({
   blocksPerSecond: Type.Number({ minimum: 0, description: 'Over the last minute; 0 until measured' }),
   secondsLeft: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], { description: 'Estimate; null until measured' }),
   behind: Type.Boolean({
-    description: 'Whether the network is known, or must be taken, to have more than is shown here',
+    description: 'Whether the network has more blocks than this node, or must be assumed to',
   }),
 })
 
@@ -69,14 +69,14 @@ export const STATUS = Type.Object({
   startedAt: MOMENT,
 })
 
-/** Operations for those who run the node. */
+/** Operations for the operator and for monitoring. */
 export const OPERATIONS_ROUTES = {
   getStatus: {
     method: 'GET',
     path: '/api/v1/status',
     operationId: 'getStatus',
     tag: 'operations',
-    summary: 'What this node is and where it stands',
+    summary: 'Identity and state of this node',
     answers: { 200: { description: 'Status', schema: STATUS } },
     bucket: 'read',
   },

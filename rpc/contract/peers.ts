@@ -3,7 +3,7 @@ import * as Type from './schema.ts'
 
 /** Longest ban that the API sets, in hours: a year. */
 export const BAN_HOURS_MAX = 8_760
-/** Hours of a ban where none are given. */
+/** Default length of a ban in hours. */
 export const BAN_HOURS = 24
 
 const PEER_ID = Type.String({ description: 'Id of a peer' })
@@ -24,7 +24,7 @@ export const PEER = Type.Object({
   bytesOut: OPTIONAL_COUNT,
   points: Type.Number({ description: 'Points for misbehaviour, fading: 50 disconnect, 100 ban' }),
   misbehaviour: Type.Record(Type.String(), COUNT, { description: 'Offences since it connected, by name' }),
-  protected: Type.Boolean({ description: 'Whether it stays when others want in' }),
+  protected: Type.Boolean({ description: 'Whether it keeps its place when other peers want to connect' }),
 })
 
 /** `Ban` of the OpenAPI document. */
@@ -60,9 +60,10 @@ export const PEER_ROUTES = {
     path: '/api/v1/peers/bans',
     operationId: 'listBans',
     tag: 'operations',
-    summary: 'Who is kept away',
+    summary: 'The bans',
     operator: 'required',
     answers: { 200: { description: 'Bans, the newest first', schema: Type.Object({ bans: Type.Array(BAN) }) } },
+    errors: ['p2p/disabled'],
     bucket: 'read',
   },
   banPeer: {
@@ -70,7 +71,7 @@ export const PEER_ROUTES = {
     path: '/api/v1/peers/bans',
     operationId: 'banPeer',
     tag: 'operations',
-    summary: 'Keep a peer or an IP address away',
+    summary: 'Ban a peer or an IP address',
     description: `One of \`peer\` and \`ip\`; for ${BAN_HOURS} hours unless others are given. Its connections end. A ban that lasts longer stands.`,
     operator: 'required',
     body: Type.Object(
@@ -82,6 +83,7 @@ export const PEER_ROUTES = {
       { additionalProperties: false },
     ),
     answers: { 200: { description: 'The ban', schema: BAN } },
+    errors: ['p2p/disabled', 'p2p/address'],
     bucket: 'read',
   },
   unbanPeer: {
@@ -94,6 +96,7 @@ export const PEER_ROUTES = {
     operator: 'required',
     params: Type.Object({ peer: TARGET }),
     answers: { 200: { description: 'The ban that ended', schema: BAN } },
+    errors: ['p2p/disabled', 'p2p/not-banned'],
     bucket: 'read',
   },
 } as const satisfies Record<string, Route>

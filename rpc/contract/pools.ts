@@ -13,9 +13,8 @@ import {
 } from './route.ts'
 import * as Type from './schema.ts'
 
-/** Name of a pool, `X-Y-fee`. */
 const POOL_NAME = Type.String({ pattern: '^[A-Z0-9]{2,10}-[A-Z0-9]{2,10}-[0-9]{1,4}$' })
-/** A pool by name, the assets in either order, or by id. */
+/** A pool by id, or by name with the assets in either order. */
 const POOL_PARAM = Type.String({ pattern: '^([0-9a-f]{64}|[A-Z0-9]{2,10}-[A-Z0-9]{2,10}-[0-9]{1,4})$' })
 
 const DAY = Type.Object({
@@ -153,6 +152,7 @@ export const POOL_ROUTES = {
         schema: Type.Object({ ...AT_HEAD, pools: Type.Array(POOL), nextCursor: NEXT_CURSOR }),
       },
     },
+    errors: ['rpc/asset-not-found', 'chain/head-moving'],
     bucket: 'list',
   },
   getPool: {
@@ -163,6 +163,7 @@ export const POOL_ROUTES = {
     summary: 'One pool by name, as FAR-FUSD-30, or by id',
     params: Type.Object({ id: POOL_PARAM }),
     answers: { 200: { description: 'The pool', schema: Type.Object({ ...AT_HEAD, pool: POOL }) } },
+    errors: ['rpc/pool-not-found', 'chain/head-moving'],
     bucket: 'read',
   },
   listCandles: {
@@ -189,6 +190,7 @@ export const POOL_ROUTES = {
         }),
       },
     },
+    errors: ['rpc/pool-not-found', 'chain/head-moving'],
     bucket: 'list',
   },
   listSwaps: {
@@ -196,7 +198,7 @@ export const POOL_ROUTES = {
     path: '/api/v1/swaps',
     operationId: 'listSwaps',
     tag: 'assets',
-    summary: 'Executed swaps, newest first; every pool that one goes through is an entry',
+    summary: 'Executed swaps, newest first. A swap over several pools has one entry for each pool',
     query: SWAPS_QUERY,
     answers: {
       200: {
@@ -209,6 +211,7 @@ export const POOL_ROUTES = {
         }),
       },
     },
+    errors: ['rpc/pool-not-found', 'chain/head-moving'],
     bucket: 'list',
   },
   getQuote: {
@@ -221,6 +224,17 @@ export const POOL_ROUTES = {
       'Give `amount` of `from`, or `amountOut` of `to` (over one pool), in decimal units. `payload` is that of a swap transaction with the limit that `slippageBps` makes.',
     query: QUOTE_QUERY,
     answers: { 200: { description: 'The quote', schema: SWAP_QUOTE } },
+    errors: [
+      'rpc/asset-not-found',
+      'amount/not-decimal',
+      'amount/too-many-decimals',
+      'amount/too-large',
+      'tx/field',
+      'pool/too-small',
+      'pool/too-large',
+      'pool/no-route',
+      'chain/head-moving',
+    ],
     bucket: 'read',
   },
 } as const satisfies Record<string, Route>

@@ -3,7 +3,7 @@ import { COUNT, INDEXED_FROM } from './route.ts'
 import type { Static } from './schema.ts'
 import * as Type from './schema.ts'
 
-/** How paid calls ended on chain, those of the agent's own people left out; see `marketplace/queries/reputation.ts`. */
+/** How paid calls ended on chain, without calls by the agent's own addresses. See `marketplace/queries/reputation.ts`. */
 export const RECORD = Type.Object({
   indexedFrom: INDEXED_FROM,
   delivered: COUNT,

@@ -27,7 +27,7 @@ import { ERROR } from './route.ts'
 import type { Schema } from './schema.ts'
 import { STABLE, TOKEN } from './tokens.ts'
 
-/** Schemas of the OpenAPI document that have a name: one for each resource. Wherever one is used it is referred to. */
+/** The named schemas of the OpenAPI document. Routes refer to them by name. */
 export const RESOURCES: Readonly<Record<string, Schema>> = {
   Account: ACCOUNT,
   Agent: AGENT,

@@ -1,9 +1,10 @@
+import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 import type { ObjectSchema, Schema, Static, StaticMembers } from './schema.ts'
 import * as Type from './schema.ts'
 
 /**
- * Which rate limit a route counts against. A `list` costs the node many times what other reads do. A call of a route of
- * `quote` or `mcp` that carries a payment counts as `settle` instead.
+ * The rate limit that a route counts against. A `list` costs the node many times what another read does. On routes of
+ * `quote` or `mcp`, a call with a payment counts as `settle`.
  */
 export type RateBucket =
   | 'read'
@@ -19,7 +20,7 @@ export type RateBucket =
   | 'chat'
   | 'sign-in'
 
-/** One operation of the API: everything that server, document and client must agree on. */
+/** One operation of the API: what server, OpenAPI document and client must agree on. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE'
   /** Path in OpenAPI form, `{name}` for parameters. */
@@ -40,45 +41,44 @@ export interface Route {
         readonly description: string
         readonly schema?: Schema
         readonly contentType?: string
-        /** Content type of the same in another form, where the request can ask for that. */
+        /** Another content type that the request can ask for. */
         readonly alsoAs?: string
       }
     >
   >
-  /** Whether a body of raw bytes is taken too: a transaction in its wire encoding. */
+  /** Takes raw bytes as a body too: a transaction in its wire encoding. */
   readonly takesBytes?: boolean
-  /** Whether its body is what a form of a page sends, and nothing else; the schema of the body is that of the fields. */
+  /** Takes only what an HTML form sends. The schema of `body` describes its fields. */
   readonly takesForm?: true
-  /** Whether it is answered with 402 until it is paid. */
+  /** Answers 402 until it is paid. */
   readonly isPaid?: true
-  /**
-   * Whether it speaks JSON-RPC: refusals are errors of that protocol too, and the body reaches the handler as it was parsed,
-   * undefined where there was none.
-   */
+  /** Speaks JSON-RPC. Refusals are errors of that protocol. The handler gets the parsed body unchecked, or undefined. */
   readonly dialect?: 'json-rpc'
-  /** Whether it speaks the OpenAI interface: refusals have its shape, and the handler itself checks the body. */
+  /** Speaks the OpenAI interface. Refusals have its shape, and the handler checks the body. */
   readonly isOpenAi?: true
-  /** Whether an API key must be sent; that is looked at before the body is read. */
+  /** Needs an API key, which is checked before the body is read. */
   readonly needsKey?: true
-  /** Most bytes of its body, where that is another number than elsewhere. */
+  /** Maximum bytes of the body. Default: the limit of the server. */
   readonly bodyBytesMax?: number
-  /** Whether it is a public document: with a strong ETag, kept by caches for a moment, compressed for who takes it. */
+  /** A public document: it has a strong ETag, caches may keep it for a moment, and it is compressed if the client allows. */
   readonly isDocument?: true
-  /** Whether the operator's token must be sent, or shows more where it is. */
+  /** `required`: only with the operator's token. `optional`: the token shows more. */
   readonly operator?: 'required' | 'optional'
+  /** Faults of its own. `SHARED_ERRORS` in `route-errors.ts` has those of its kind. */
+  readonly errors?: readonly FaultCode[]
   readonly bucket: RateBucket
 }
 
-/** Members of a part of a route's requests; none where the route does not have that part. */
+/** Members of one part of a route's requests. No members if the route lacks that part. */
 type WordsOf<R, K extends string> = R extends { readonly [P in K]: infer S }
   ? StaticMembers<S>
   : Readonly<Record<never, never>>
 
 /** Parameters of a route's path. */
 export type ParamsOf<R> = WordsOf<R, 'params'>
-/** Query words of a route, numbers as numbers. */
+/** Query words of a route. Numbers are numbers, not text. */
 export type QueryOf<R> = WordsOf<R, 'query'>
-/** Body of a route as its handler gets it: checked, except where the handler checks it. */
+/** Body of a route as its handler gets it. `unknown` means that the handler checks it. */
 export type BodyOf<R> = R extends
   | { readonly takesBytes: true }
   | { readonly dialect: string }
@@ -94,11 +94,11 @@ export type JsonOf<R, S extends number = 200> = R extends {
   ? Static<J>
   : never
 
-/** Of an object: a member or a query word with a misspelt name is refused, not ignored. */
+/** Refuses unknown members, so that a misspelt name is not ignored. */
 export const CLOSED = { additionalProperties: false } as const
 /** 32 bytes of lower-case hex. */
 export const HEX_32 = Type.String({ pattern: '^[0-9a-f]{64}$' })
-/** Id of a payment: a transaction of this chain, or behind 0x one of the chain of the stablecoin. */
+/** Id of a payment: a transaction of this chain, or after 0x one of the stablecoin's chain. */
 export const PAYMENT_ID = Type.String({ pattern: '^(0x)?[0-9a-f]{64}$' })
 /** Any bytes in lower-case hex. */
 export const HEX = Type.String({ pattern: '^([0-9a-f]{2})*$' })
@@ -106,9 +106,9 @@ export const HEX = Type.String({ pattern: '^([0-9a-f]{2})*$' })
 export const UINT_TEXT = Type.String({ pattern: '^(0|[1-9][0-9]*)$' })
 /** An address in text form. */
 export const ADDRESS_TEXT = Type.String({ minLength: 20, maxLength: 90 })
-/** A moment, ISO 8601. */
+/** A time in ISO 8601. */
 export const MOMENT = Type.String({ format: 'date-time' })
-/** Height from which on something that is gathered from blocks is complete. */
+/** Height from which an index over the blocks is complete. */
 export const INDEXED_FROM = Type.Integer({
   minimum: 0,
   maximum: 4_294_967_295,
@@ -120,7 +120,7 @@ export const HEIGHT = Type.Integer({ minimum: 0, maximum: 4_294_967_295 })
 /** A count. */
 export const COUNT = Type.Integer({ minimum: 0 })
 
-/** The error envelope of every refusal. `code` is stable, `error` is for people. */
+/** The error envelope. Programs read `code`, which is stable. People read `error`. */
 export const ERROR = Type.Object(
   {
     error: Type.String(),
@@ -140,5 +140,5 @@ export const PAGE_QUERY = Type.Object(
   { additionalProperties: false },
 )
 
-/** Where the next page begins, null on the last. */
+/** Cursor of the next page. Null on the last page. */
 export const NEXT_CURSOR = Type.Union([Type.String(), Type.Null()])

@@ -1,7 +1,6 @@
 /**
- * JSON schemas with their static types. The constructors have the names of typebox and give the same JSON; that library
- * is not used here because the client decodes answers by these schemas, and typebox alone would add 21 kB to the 55 kB
- * (gzip) that the client weighs in a browser.
+ * JSON schemas with static types. The constructors have the names of typebox and give the same JSON. Typebox itself would
+ * add 21 kB to the 55 kB (gzip) of the client in a browser.
  */
 
 declare const WIRE: unique symbol
@@ -9,7 +8,7 @@ declare const DECODED: unique symbol
 const OPTIONAL = Symbol('optional')
 const CONVERT = Symbol('convert')
 
-/** A JSON schema. `Wire` is the type of what it describes, `Decoded` what {@link decode} makes of it. */
+/** A JSON schema. `Wire` is the type of the JSON, `Decoded` the type that {@link decode} returns. */
 export interface Schema<Wire = unknown, Decoded = Wire> {
   readonly [WIRE]?: Wire
   readonly [DECODED]?: Decoded
@@ -23,18 +22,18 @@ export interface OptionalSchema {
 /** Schemas of the members of an object, by name. */
 export type Properties = Readonly<Record<string, Schema>>
 
-/** A schema of an object whose members are known. */
+/** Schema of an object with known members. */
 export interface ObjectSchema<P extends Properties = Properties, More = unknown>
   extends Schema<Members<P, 'wire'> & More, Members<P, 'decoded'>> {
   readonly properties: P
 }
 
-/** What the named members of an object are in JSON, without those that its schema does not name. */
+/** JSON type of the members that a schema names. */
 export type StaticMembers<S> = S extends { readonly properties: infer P } ? Members<P, 'wire'> : never
 
-/** What a value of a schema is in JSON. */
+/** JSON type of a schema. */
 export type Static<S> = S extends Schema<infer Wire, infer _> ? Wire : never
-/** What {@link decode} makes of a value of a schema. */
+/** Type that {@link decode} returns for a schema. */
 export type Decoded<S> = S extends Schema<infer _, infer D> ? D : never
 
 type OptionalNames<P> = { [K in keyof P]: P[K] extends OptionalSchema ? K : never }[keyof P]
@@ -46,7 +45,6 @@ type Members<P, How> = Flat<
   }
 >
 
-/** Keywords of JSON schema that say more of a value than its type. */
 interface Keywords {
   readonly description?: string
   readonly default?: unknown
@@ -65,7 +63,6 @@ interface Keywords {
 
 type Open<K> = K extends { readonly additionalProperties: true } ? { readonly [member: string]: unknown } : unknown
 
-/** Keywords as {@link decode} reads them. */
 interface Rules extends Keywords {
   readonly type?: string
   readonly const?: unknown
@@ -201,10 +198,7 @@ export {
   unsafeSchema as Unsafe,
 }
 
-/**
- * The same schema, whose values are decoded to something else than their JSON: amounts in text to numbers. `convert` gives
- * undefined for what it refuses.
- */
+/** A schema whose values are converted when decoded, such as text to `bigint`. `convert` returns undefined to refuse. */
 /* @__NO_SIDE_EFFECTS__ */
 export function decodedBy<W, D, E>(schema: Schema<W, D>, convert: (value: D) => E | undefined): Schema<W, E> {
   const { [CONVERT]: first } = schema as Rules
@@ -215,7 +209,7 @@ export function decodedBy<W, D, E>(schema: Schema<W, D>, convert: (value: D) => 
   return { ...schema, [CONVERT]: both } as unknown as Schema<W, E>
 }
 
-/** An object of one member, decoded to that member. */
+/** An object with one member. It is decoded to the value of that member. */
 /* @__NO_SIDE_EFFECTS__ */
 export function memberOf<const K extends string, W, D>(
   name: K,
@@ -232,7 +226,7 @@ function isOptional(schema: object | undefined): boolean {
   return schema !== undefined && OPTIONAL in schema
 }
 
-/** Reads a value by a schema; undefined where it does not fit. Members that the schema does not name are left out. */
+/** Reads a value by a schema. Undefined if it does not fit. Members that the schema does not name are dropped. */
 export function decode<W, D>(schema: Schema<W, D>, value: unknown): D | undefined {
   const { [CONVERT]: convert, ...rules } = schema as Rules
   const plain = decodePlain(rules, value)

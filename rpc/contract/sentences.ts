@@ -1,15 +1,14 @@
 import { unknownName } from '../../consensus/primitives/likeness.ts'
 
-/** What a validator has against a value: ajv and typebox say it in the same terms of JSON schema. */
+/** One misfit that a validator found. Ajv and typebox report the same members. */
 export interface Complaint {
   readonly keyword: string
-  /** Where, as a JSON pointer. */
   readonly instancePath: string
   readonly params: object
   readonly message?: string | undefined
 }
 
-/** What was checked: its schema, how it is called, and how a member of it is. */
+/** What was checked: its schema, and the words for the whole and for one member. */
 export interface Checked {
   readonly schema: object
   readonly whole: string
@@ -18,7 +17,6 @@ export interface Checked {
 
 type Params = Readonly<Record<string, unknown>>
 
-/** A JSON schema as far as names of members are found in it. */
 interface Shape {
   readonly anyOf?: readonly Shape[]
   readonly items?: Shape
@@ -28,7 +26,7 @@ interface Shape {
 const HEX_WORDS = 'bytes in hexadecimal digits (0-9, a-f), two for each'
 const ID_WORDS = '64 hexadecimal digits (0-9, a-f), as ids of transactions and blocks are'
 
-/** What the patterns of the contract mean. */
+/** The patterns of the contract in words. */
 const PATTERN_WORDS: Readonly<Record<string, string>> = {
   '^[0-9a-f]{64}$': ID_WORDS,
   '^(0x)?[0-9a-f]{64}$': `${ID_WORDS}, or the same behind 0x`,
@@ -62,10 +60,10 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   null: 'null',
 }
 
-/** Letters of names that a stranger chose. */
+/** Maximum characters shown of a path. The caller chose its names. */
 const PATH_CHARS_MAX = 200
 
-/** Says in plain words what a validator found: one sentence for each member that is missing or unknown, and for each value. */
+/** The findings of a validator in words: one sentence for each missing or unknown member, and for each wrong value. */
 export function sentences(complaints: readonly Complaint[], checked: Checked): readonly string[] {
   const said = new Set<string>()
   const wanted = new Map<string, Set<string>>()
@@ -80,10 +78,9 @@ export function sentences(complaints: readonly Complaint[], checked: Checked): r
   return said.size > 0 ? [...said] : [`${checked.whole} must have the documented shape`]
 }
 
-/** Of members that are missing, or that there are not. */
 function memberSentences({ keyword, instancePath, params }: Complaint, { schema, member }: Checked): readonly string[] {
   const path = segmentsOf(instancePath)
-  // The validator of tools reports each unknown member by itself. After eight it stops, before it reports them together.
+  // Typebox reports each unknown member alone, then all together. After eight reports it stops, so the last may be missing.
   if (keyword === 'boolean') return strangers([String(path.at(-1))], path.slice(0, -1), { schema, member })
   const at = placeOf(instancePath)
   const { missingProperty, requiredProperties, additionalProperty, additionalProperties } = params as Params
@@ -94,7 +91,6 @@ function memberSentences({ keyword, instancePath, params }: Complaint, { schema,
     : []
 }
 
-/** One sentence for each name that the schema does not have at this place. */
 function strangers(
   names: readonly string[],
   path: readonly string[],
@@ -107,7 +103,7 @@ function strangers(
   )
 }
 
-/** What a value must be; undefined where that is not what is wrong. */
+/** What a value must be. Undefined if the complaint is not about the value. */
 function valueWords({ keyword, params, message = 'of another form' }: Complaint): string | undefined {
   const { type, limit, pattern, allowedValue, allowedValues } = params as Params
   switch (keyword) {
@@ -143,7 +139,7 @@ function valueWords({ keyword, params, message = 'of another form' }: Complaint)
   }
 }
 
-/** Names of the members that may stand at a place of a schema. */
+/** Names of the members that a schema allows at a place. */
 function namesAt(schema: Shape, [segment, ...rest]: readonly string[]): readonly string[] {
   const names = [schema, ...(schema.anyOf ?? [])].flatMap(({ properties = {}, items }) => {
     if (segment === undefined) return Object.keys(properties)

@@ -37,6 +37,7 @@ export const STAKING_ROUTES = {
         }),
       },
     },
+    errors: ['chain/head-moving'],
     bucket: 'read',
   },
 } as const satisfies Record<string, Route>

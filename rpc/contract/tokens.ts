@@ -46,7 +46,7 @@ export const HOLDER = Type.Object({
 
 const NAMED = Type.Object({ symbol: SYMBOL })
 
-/** Operations on assets and who holds them. */
+/** Operations on assets and their holders. */
 export const TOKEN_ROUTES = {
   listTokens: {
     method: 'GET',
@@ -62,6 +62,7 @@ export const TOKEN_ROUTES = {
         schema: Type.Object({ ...AT_HEAD, tokens: Type.Array(TOKEN), nextCursor: NEXT_CURSOR }),
       },
     },
+    errors: ['chain/head-moving'],
     bucket: 'list',
   },
   getToken: {
@@ -82,6 +83,7 @@ export const TOKEN_ROUTES = {
         }),
       },
     },
+    errors: ['rpc/asset-not-found', 'chain/head-moving'],
     bucket: 'read',
   },
   listHolders: {
@@ -89,7 +91,7 @@ export const TOKEN_ROUTES = {
     path: '/api/v1/tokens/{symbol}/holders',
     operationId: 'listHolders',
     tag: 'assets',
-    summary: 'Who holds an asset, the largest first',
+    summary: 'Holders of an asset, the largest first',
     description:
       'The cursor names an amount and an address: the next page has the addresses that hold less at that moment. What pools, stakes and escrows hold has no address.',
     params: NAMED,
@@ -108,6 +110,7 @@ export const TOKEN_ROUTES = {
         }),
       },
     },
+    errors: ['rpc/asset-not-found', 'chain/head-moving'],
     bucket: 'read',
   },
   listStables: {
@@ -122,6 +125,7 @@ export const TOKEN_ROUTES = {
         schema: Type.Object({ ...AT_HEAD, stables: Type.Array(STABLE) }),
       },
     },
+    errors: ['chain/head-moving'],
     bucket: 'read',
   },
 } as const satisfies Record<string, Route>

@@ -7,16 +7,16 @@ export const TRIAL = Type.Object({
   request: Type.String(),
   ok: Type.Boolean(),
   durationMs: COUNT,
-  result: Type.Optional(Type.Unknown({ description: 'What a caller would have been given' })),
+  result: Type.Optional(Type.Unknown({ description: 'The result that a caller would get' })),
   error: Type.Optional(
     Type.Object(
       { code: Type.String(), message: Type.String() },
-      { description: 'Why a caller would have been refunded or refused' },
+      { description: 'Why a caller would be refunded or refused' },
     ),
   ),
 })
 
-/** Operations with which operators try out what they sell. */
+/** Lets an operator try a service of the node. */
 export const TRIAL_ROUTES = {
   tryService: {
     method: 'POST',
@@ -29,7 +29,8 @@ export const TRIAL_ROUTES = {
     operator: 'required',
     params: Type.Object({ serviceId: Type.String({ minLength: 1, maxLength: 64 }) }),
     body: Type.Object({ request: Type.Optional(Type.String({ maxLength: 131_072 })) }, { additionalProperties: false }),
-    answers: { 200: { description: 'What came of it', schema: TRIAL } },
+    answers: { 200: { description: 'The outcome', schema: TRIAL } },
+    errors: ['service/not-found'],
     bucket: 'read',
   },
 } as const satisfies Record<string, Route>

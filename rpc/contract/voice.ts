@@ -1,16 +1,15 @@
-import { CHAT_BODY, USAGE } from './chat.ts'
+import { CHAT_BODY, CHAT_WORK_ERRORS, USAGE } from './chat.ts'
 import { CHAT_REPORT } from './chat-report.ts'
 import type { Route } from './route.ts'
 import * as Type from './schema.ts'
 
-/** A text of 4,096 characters, however it is written in JSON. */
+/** A text of 4,096 characters fits in this, however JSON escapes it. */
 const SPEECH_BODY_BYTES_MAX = 65_536
-/** Conversations without pictures. */
 const VOICE_BODY_BYTES_MAX = 1_048_576
 
 const OPEN = { additionalProperties: true }
 
-const VOICE = Type.String({ minLength: 1, maxLength: 64, description: 'Without it the usual voice speaks' })
+const VOICE = Type.String({ minLength: 1, maxLength: 64, description: 'Default: the usual voice' })
 const SPEED = Type.Number({ minimum: 0.25, maximum: 4, default: 1 })
 
 const SPEECH_BODY = Type.Object(
@@ -39,7 +38,7 @@ const SPOKEN = Type.Object({
   object: Type.Literal('voice'),
   created: Type.Integer(),
   model: Type.Literal('model-voice'),
-  text: Type.String({ description: 'The answer as it was written; what was read out is without its Markdown' }),
+  text: Type.String({ description: 'The answer as text. Its Markdown was not read out' }),
   usage: USAGE,
   x_platform: CHAT_REPORT,
   audio: Type.Object({
@@ -69,10 +68,11 @@ const speech = {
   isOpenAi: true,
   needsKey: true,
   bodyBytesMax: SPEECH_BODY_BYTES_MAX,
+  errors: CHAT_WORK_ERRORS,
   bucket: 'chat',
 } as const
 
-/** Speech of the chat platform. */
+/** Operations on speech. */
 export const VOICE_ROUTES = {
   createSpeech: { ...speech, path: '/api/v1/audio/speech', operationId: 'createSpeech' },
   createSpeechAlias: { ...speech, path: '/v1/audio/speech', operationId: 'createSpeechAlias' },
@@ -89,6 +89,7 @@ export const VOICE_ROUTES = {
     isOpenAi: true,
     needsKey: true,
     bodyBytesMax: VOICE_BODY_BYTES_MAX,
+    errors: CHAT_WORK_ERRORS,
     bucket: 'chat',
   },
 } as const satisfies Record<string, Route>

@@ -19,7 +19,7 @@ import { answerAtHead, badCursor, cursorNumbers, pageLimit } from '../server/at-
 
 const EVENTS_DEFAULT = 20
 
-/** A page of what happened to an address; the cursor is a place on the chain, so blocks that come do not shift it. */
+/** A page of the history of an address. The cursor is a place on the chain, so new blocks do not shift it. */
 export const getHistory: Handler<'getHistory'> = ({ chain }, { params, query }) => {
   const address = parseAddress(chain.ruleBook.params.addressPrefix, params.address)
   if (!address.ok) return address.fault
@@ -56,7 +56,6 @@ function eventJson(
   }
 }
 
-/** What was signed, undefined where the block was pruned. */
 function minedBody({ database }: ChainReader, txId: TxId): TxBody | undefined {
   const location = database.location(txId)
   const blockId = location === undefined ? undefined : database.idAt(location.height)

@@ -24,10 +24,10 @@ import type { Handler } from '../server/answer.ts'
 import { answerAtHead, badCursor, pageLimit } from '../server/at-head.ts'
 
 const PAGE_DEFAULT = 20
-/** Services that are read for a page of agents before it ends early: a stranger may publish as many as he likes. */
+/** Services read for a page of agents, after which the page ends early: an agent may publish any number. */
 const SERVICES_PER_PAGE = 200
 
-/** A page of the registry; the cursor is the last id, and agents never go. */
+/** A page of the registry. The cursor is the last id, which stays valid, since agents are never removed. */
 export const listAgents: Handler<'listAgents'> = (node, { query, baseUrl }) => {
   const { chain } = node
   const cursor = query.cursor
@@ -42,7 +42,7 @@ export const listAgents: Handler<'listAgents'> = (node, { query, baseUrl }) => {
     }
   })
 
-  /** Agents of a page until enough of their services are read; always at least one. */
+  /** The first agents of a page, until enough of their services are read. At least one. */
   async function withinBudget(chain: ChainReader, rows: readonly AgentRow[]): Promise<readonly AgentFacts[]> {
     const agents: AgentFacts[] = []
     let services = 0
@@ -78,7 +78,7 @@ export const getAgent: Handler<'getAgent'> = (node, { params, baseUrl }) => {
   })
 }
 
-/** Base address of an agent: what it registered, or for the one of this node where it was asked; empty where neither is known. */
+/** Base address of an agent: the registered one, or for this node's agent the address of the request. Else empty. */
 function addressOf({ market }: NodeApi, baseUrl: string, { agentId, agent }: AgentRow): string {
   if (agent.endpoint !== '') return agent.endpoint
   return market?.shop.operator.agentId === agentId ? baseUrl : ''
@@ -89,7 +89,7 @@ function summaryJson(chain: ChainReader, facts: AgentFacts, endpoint: string) {
   const { name, registeredAt } = agent
   return {
     ...{ agentId, name, endpoint, capabilities, registeredAt },
-    // A caller of several of its services is one payer.
+    // The record counts a payer of several services of the agent once.
     ...provenJson(chain, { ...statistics, payers: record.payers }),
     serviceCount: services.length,
     record: recordJson(chain, record),

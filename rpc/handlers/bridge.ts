@@ -21,7 +21,7 @@ import { addressText } from '../json/chain-json.ts'
 import type { Handler } from '../server/answer.ts'
 import { answerAtHead } from '../server/at-head.ts'
 
-/** The bridge as the next block finds it. */
+/** The bridge at the start of the next block. */
 export const getBridge: Handler<'getBridge'> = ({ chain }) =>
   answerAtHead(chain, () => {
     const { committee, networks } = factsOf(chain)
@@ -31,7 +31,7 @@ export const getBridge: Handler<'getBridge'> = ({ chain }) =>
     }
   })
 
-/** One network. */
+/** One network of the bridge. */
 export const getBridgeNetwork: Handler<'getBridgeNetwork'> = ({ chain }, { params }) =>
   answerAtHead(chain, () => {
     const name = params.network
@@ -43,7 +43,7 @@ export const getBridgeNetwork: Handler<'getBridgeNetwork'> = ({ chain }, { param
     })
   })
 
-/** One withdrawal. */
+/** One withdrawal of the bridge. */
 export const getWithdrawal: Handler<'getWithdrawal'> = ({ chain }, { params }) =>
   answerAtHead(chain, () => {
     const id = params.id as TxId

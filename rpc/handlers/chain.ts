@@ -35,7 +35,7 @@ import { badCursor } from '../server/at-head.ts'
 
 const PAGE_DEFAULT = 50
 
-/** Submits a transaction; one that waits here already is a success too, so that a lost answer can be repeated. */
+/** Submits a transaction. One that waits here already is a success, so that a sender can repeat after a lost answer. */
 export const submitTransaction: Handler<'submitTransaction'> = async (node, { body }) => {
   const decoded = readTransaction(node, body)
   if (!decoded.ok) return decoded.fault
@@ -46,14 +46,14 @@ export const submitTransaction: Handler<'submitTransaction'> = async (node, { bo
   return submitted.fault
 }
 
-/** A node that began from a snapshot may lack keys that its peers have. */
+/** A node that started from a snapshot may lack public keys, and fetches them from its peers. */
 async function submitWithKeys({ mempool, fetchKeys }: NodeApi, tx: Transaction): Promise<Result<Transaction>> {
   const submitted = await mempool.submit(tx)
   if (submitted.ok || submitted.fault.code !== 'tx/keys-missing') return submitted
   return (await fetchKeys?.(tx.body.sender)) === true ? mempool.submit(tx) : submitted
 }
 
-/** A page of the best chain; the cursor is the next height, so new blocks never shift it. */
+/** A page of the best chain. The cursor is the next height, so new blocks do not shift it. */
 export const listBlocks: Handler<'listBlocks'> = ({ chain }, { query }) => {
   const limit = query.limit ?? PAGE_DEFAULT
   const from = query.cursor === undefined ? chain.head.header.height : Number(query.cursor)
@@ -85,7 +85,7 @@ export const getBlock: Handler<'getBlock'> = (node, { params, accept }) => {
   return answer(blockToJson(chain.ruleBook.params.addressPrefix, block, { entry, canonical, confirmations, receipts }))
 }
 
-/** Proof that a block lies below the head. */
+/** Proof that a block is an ancestor of the head. */
 export const getAncestry: Handler<'getAncestry'> = (node, { params }) => {
   const { database, head } = node.chain
   const entry = findEntry(node, params.id)
@@ -104,7 +104,7 @@ export const getAncestry: Handler<'getAncestry'> = (node, { params }) => {
   })
 }
 
-/** What this node knows of a transaction, with proofs where it is mined. */
+/** State of a transaction, with proofs if it is mined. */
 export const getTransaction: Handler<'getTransaction'> = ({ chain, mempool }, { params }) => {
   const txId = params.txId as TxId
   const prefix = chain.ruleBook.params.addressPrefix
@@ -132,7 +132,7 @@ export const getTransaction: Handler<'getTransaction'> = ({ chain, mempool }, { 
   })
 }
 
-/** How the paid call ended whose payment a transaction is; nothing where it is none, or has not ended. */
+/** How the call of a payment ended. Empty for other transactions and for open calls. */
 function closureFacts({ database }: NodeApi['chain'], txId: TxId) {
   const closure = closureOf(database, txId)
   if (closure === undefined) return {}
@@ -201,7 +201,7 @@ function accountFacts({ chain, mempool }: NodeApi, address: Address, text: strin
   }
 }
 
-/** What waits, dearest first. */
+/** The waiting transactions, highest fee rate first. */
 export const getMempool: Handler<'getMempool'> = ({ chain, mempool }, { query }) => {
   const limit = query.limit ?? PAGE_DEFAULT
   const baseFee = nextBaseFee(chain)
@@ -229,7 +229,7 @@ export const getMempool: Handler<'getMempool'> = ({ chain, mempool }, { query })
   })
 }
 
-/** What a transaction should offer now. */
+/** Fee rates and weights for a transaction in the next block. */
 export const getFees: Handler<'getFees'> = ({ chain, mempool }) => {
   const { header } = chain.head
   const rules = chain.ruleBook.at(header.height + 1)
@@ -247,12 +247,11 @@ export const getFees: Handler<'getFees'> = ({ chain, mempool }) => {
   })
 }
 
-/** Room for the base fee to double, and a token tip. */
+/** Suggested rates: room for the base fee to double, and the smallest tip. */
 export function suggestedFee(minRate: bigint): { readonly maxFeeRate: string; readonly tip: string } {
   return { maxFeeRate: (minRate * 2n + 1n).toString(), tip: '1' }
 }
 
-/** The block that a path names: by height, id or "latest". */
 function findEntry({ chain }: Pick<NodeApi, 'chain'>, name: string): BlockEntry | undefined {
   if (name === 'latest') return chain.head
   const id = isHex(name, 32) ? (name as BlockId) : chain.database.idAt(Number(name))
@@ -261,7 +260,7 @@ function findEntry({ chain }: Pick<NodeApi, 'chain'>, name: string): BlockEntry 
 
 const FORMS = 'send {"raw": "<hex of its bytes>"}, its JSON form, or the bytes as application/octet-stream'
 
-/** The transaction of a request body: its bytes, these in hex as `raw`, or its JSON form. */
+/** The transaction of a request body: its bytes, its bytes in hex as `raw`, or its JSON form. */
 export function readTransaction({ chain }: Pick<NodeApi, 'chain'>, body: unknown): Result<Transaction> {
   if (body instanceof Uint8Array) return decodeTransaction(body)
   const { raw } = body as { readonly raw?: unknown }
@@ -271,7 +270,7 @@ export function readTransaction({ chain }: Pick<NodeApi, 'chain'>, body: unknown
   return decodeTransaction(fromHex(raw))
 }
 
-/** The JSON form. What has nothing of it is told which forms there are: "kind: is missing" would say nothing of bytes in hex. */
+/** Reads the JSON form. A body without `kind` that is empty or has unknown members gets a fault that names all forms. */
 function readJson({ ruleBook }: NodeApi['chain'], body: object): Result<Transaction> {
   const names = Object.keys(body)
   const stranger = names.find((name) => !Object.hasOwn(TRANSACTION_JSON.properties, name))

@@ -9,11 +9,10 @@ import { addressText, moment } from '../json/chain-json.ts'
 import type { ApiRequest, EventSink, Handler, StreamEvent } from '../server/answer.ts'
 import { Turns } from '../server/turns.ts'
 
-/** Position of who shows an id that this node never gave: of no block, so that the answer is a reset. */
+/** Position for an unknown event id. It names no block, so that the reader gets a reset. */
 const NOWHERE: EventPosition = { blockId: '' as BlockId, index: 0 }
 const EVENT_ID = /^([0-9a-f]{64})\.(0|[1-9][0-9]{0,9})$/
 
-/** What a reader wants to hear of. */
 interface Filter {
   readonly types: ReadonlySet<string> | null
   readonly agentId: string | undefined
@@ -21,7 +20,7 @@ interface Filter {
   readonly txId: string | undefined
 }
 
-/** Everything that happens on the chain, from where the reader stopped. */
+/** The stream of events, from where the reader stopped. */
 export const followEvents: Handler<'followEvents'> = ({ chain }, request) => {
   const filter = filterOf(request)
   const start = startOf(request)
@@ -45,7 +44,7 @@ function filterOf({ query }: ApiRequest): Filter {
   }
 }
 
-/** A browser that reconnects sends the header, whatever its first address had in the query. Null: from now on. */
+/** Where to start. Null: from now on. A reconnecting browser sends the header, which counts more than the old query. */
 function startOf({ headers, query }: ApiRequest): EventPosition | null {
   const id = headers['last-event-id'] || query.after?.toString()
   if (id === undefined) return null
@@ -53,7 +52,7 @@ function startOf({ headers, query }: ApiRequest): EventPosition | null {
   return blockId === undefined ? NOWHERE : { blockId: blockId as BlockId, index: Number(index) }
 }
 
-/** What all readers of a chain share: one walk, and one listener that wakes them. */
+/** Shared by all readers of a chain: the walk over its events, and one listener that wakes the readers. */
 interface Hub {
   readonly chain: ChainReader
   readonly walk: EventWalk
@@ -74,7 +73,7 @@ function hubOf(chain: ChainReader): Hub {
   return hub
 }
 
-/** One reader: takes a step at a time, and waits where there is none or no room. What is live and what is replayed is one. */
+/** One reader. It takes one step at a time, and waits for the next step or for room. Replay and live events are the same. */
 class Reader {
   readonly #hub: Hub
   readonly #sink: EventSink
@@ -89,7 +88,7 @@ class Reader {
   }
 
   async read(start: EventPosition | null): Promise<void> {
-    // The stream is not open before its begin has returned.
+    // The stream opens only after `begin` has returned.
     await setImmediate()
     let position = start
     if (position === null) {
@@ -118,17 +117,16 @@ class Reader {
     return position
   }
 
-  /** What comes next, when it is the reader's turn; null once the head has moved where nothing does. */
+  /** The next step, in the reader's turn. If there is none, null after the head has moved. */
   #next(position: EventPosition): Promise<EventStep | null> {
     const { walk, turns } = this.#hub
     return turns.run(() => {
       if (this.#stopped) return null
-      // Begun in the turn that saw that there is nothing: a head that moves right behind it is not missed.
+      // Start to wait in the same turn, so that a head change right after it is not missed.
       return walk.after(position) ?? this.#moved().then(() => null)
     })
   }
 
-  /** Waits until the head has moved, or the reader is gone. */
   #moved(): Promise<void> {
     const { waiting } = this.#hub
     return new Promise((resolve) => {
@@ -141,7 +139,7 @@ class Reader {
     })
   }
 
-  /** False where the reader is gone, or so slow that it was cut off. */
+  /** Sends a step. False if the reader is gone, or was cut off for being slow. */
   async #tell(step: EventStep): Promise<boolean> {
     const events = this.#said(step)
     for (const event of events) {
@@ -149,7 +147,7 @@ class Reader {
       this.#sink.send(event)
     }
     const last = idOf(step.position)
-    // Who hears of little still learns where to come back to.
+    // A reader with a narrow filter still learns the position to come back to.
     if (events.at(-1)?.id !== last) this.#sink.mark(last)
     return !this.#stopped
   }

@@ -22,7 +22,7 @@ import { suggestedFee } from './chain.ts'
 const TIMEOUT_SECONDS_DEFAULT = 60
 const GENERATIONS = [1, 2]
 
-/** What this facilitator takes. */
+/** The schemes and networks of this facilitator. */
 export const getFacilitatorKinds: Handler<'getFacilitatorKinds'> = ({ chain, facilitator }) => {
   if (!facilitator) return fault('facilitator/off')
   const { network, ruleBook } = chain
@@ -37,7 +37,7 @@ export const getFacilitatorKinds: Handler<'getFacilitatorKinds'> = ({ chain, fac
   return answer({ kinds, extensions: [], signers: {} })
 }
 
-/** Judges a payment for somebody's server. */
+/** Verifies a payment for a seller's server. */
 export const verifyPayment: Handler<'verifyPayment'> = ({ chain, facilitator }, { body }) => {
   if (!facilitator) return fault('facilitator/off')
   const call = readFacilitatorCall(chain, body as FacilitatorBody)
@@ -46,7 +46,7 @@ export const verifyPayment: Handler<'verifyPayment'> = ({ chain, facilitator }, 
   return verified.ok ? answer(verifiedJson(chain, call.value, verified.value)) : invalid(verified.fault)
 }
 
-/** Puts on record how a paid call ended. */
+/** Records how a paid call ended. */
 export const settlePayment: Handler<'settlePayment'> = async (node, { body }) => {
   const { chain, facilitator } = node
   if (!facilitator) return fault('facilitator/off')
@@ -67,7 +67,7 @@ export const settlePayment: Handler<'settlePayment'> = async (node, { body }) =>
   })
 }
 
-/** The 402 offer of a service that any agent has published. */
+/** The 402 offer of a published service of any agent. */
 export const getFacilitatorOffer: Handler<'getFacilitatorOffer'> = ({ chain, facilitator }, { params, query }) => {
   if (!facilitator) return fault('facilitator/off')
   const agentId = params.agentId as AgentId
@@ -141,7 +141,7 @@ function settledJson(node: NodeApi, { record, keys, replayed }: RecordedSettleme
   }
 }
 
-/** How the escrow of a record stands: one that has its receipt already needs no second one. */
+/** State of a record's receipt. Only with `owed` does the settler have to sign one. */
 function receiptState({ chain, mempool }: NodeApi, { txId, settler }: SettlementRecord) {
   const { database } = chain
   if (database.get(ESCROWS, txId) === undefined) {
@@ -170,12 +170,12 @@ function unsettled(cause: Fault, { network, transaction }: { network: string; tr
   return answer({ success: false, transaction, network, errorReason: reasonOf(cause), errorMessage, extra: why(cause) })
 }
 
-/** Whether the same call may do later, and the facts of the case. */
+/** Whether the same call may succeed later, and the facts of the fault. */
 function why(cause: Fault): Readonly<Record<string, unknown>> {
   return { retry: httpFault(cause.code).retry, ...cause.detail }
 }
 
-/** The API's own code, but where that says less than facilitators do. */
+/** The API code. A missing secret has a code of its own here, since facilitators tell it apart. */
 function reasonOf({ code }: Fault): string {
   return code === 'pay/secret-missing' ? 'secret_missing' : httpFault(code).api
 }

@@ -8,7 +8,7 @@ import type { NodeApi } from '../node/node-api.ts'
 import { type ApiRequest, answer, type Handler } from '../server/answer.ts'
 import { pageAnswer } from '../web/layout.ts'
 
-/** What there is at this address, for who tries the base of the API. */
+/** The index at the base address of the API. */
 export const getApiIndex: Handler<'getApiIndex'> = ({ version, chat }, { baseUrl }) => {
   const base = `${baseUrl}/api/v1`
   const ofChat = {
@@ -30,14 +30,14 @@ export const getApiIndex: Handler<'getApiIndex'> = ({ version, chat }, { baseUrl
   })
 }
 
-/** Everything about the platform. */
+/** All facts about the chat platform. */
 export const getChatInfo: Handler<'getChatInfo'> = (node, request) => withFacts(node, request, ({ info }) => info)
 
-/** Its models. */
+/** Facts about all models. */
 export const listChatModelInfos: Handler<'listChatModelInfos'> = (node, request) =>
   withFacts(node, request, ({ info: { models } }) => ({ models }))
 
-/** One of them, which may be asked for as `model-2` only. */
+/** Facts about one model. The id is exact, such as `model-2`. */
 export const getChatModelInfo: Handler<'getChatModelInfo'> = (node, request) => {
   if (node.chat == null) return fault('chat/off')
   const { id } = request.params
@@ -49,7 +49,7 @@ export const getChatModelInfo: Handler<'getChatModelInfo'> = (node, request) => 
   return withFacts(node, request, ({ info }) => info.models.find((model) => model.id === id) as ModelInfo)
 }
 
-/** The models side by side, and what the operator says of other products. */
+/** The models side by side, and the operator's facts about other products. */
 export const getChatComparison: Handler<'getChatComparison'> = (node, request) =>
   withFacts(node, request, ({ info: { comparison_vs_external, models } }) => ({
     comparison_vs_external,
@@ -64,7 +64,7 @@ export const askChatInfo: Handler<'askChatInfo'> = async (node, request) => {
   return answer(await chat.info.answer(question, chatSite(node, request.baseUrl), request.signal))
 }
 
-/** The platform on one page, or a page that says that there is none. */
+/** The page of the platform, or a 404 page. */
 export const getChatPage: Handler<'getChatPage'> = (node, { baseUrl }) => {
   const { chat } = node
   if (chat == null) return pageAnswer(noChatPage(baseUrl), 404)

@@ -18,9 +18,8 @@ import { badCursor } from '../server/at-head.ts'
 
 const PAGE_DEFAULT = 50
 const SUGGESTIONS_MAX = 3
-/** What ids of services begin with. */
 const ID_START = /^node-/
-/** What of a mistyped id is looked at. */
+/** Maximum characters of a mistyped id that are compared. */
 const ASKED_CHARS_MAX = 64
 
 /** `POST /api/x402`: the service is named in the body. */
@@ -51,7 +50,7 @@ function callNamed(
   return answerCall({ node, market, offer, request })
 }
 
-/** A service that is not sold here, with those that may have been meant. */
+/** The fault for an unknown service, with suggestions. */
 export function noService(market: MarketApi, serviceId: string): Fault {
   return fault('service/not-found', { serviceId: serviceId.slice(0, 64), suggestions: suggestions(market, serviceId) })
 }
@@ -66,7 +65,7 @@ export const getExample: Handler<'getExample'> = ({ market }, { params }) => {
   return answer({ serviceId, sample: true, request: example, requestFormat, result: sample, resultSchema })
 }
 
-/** The registry, filtered. */
+/** The services of the registry that match a filter. */
 export const listServices: Handler<'listServices'> = (node, { query, baseUrl }) => {
   const all = registryEntries(node, baseUrl)
   const [q, capability] = [query.q ?? query.query, query.capability].map((value) =>
@@ -76,7 +75,7 @@ export const listServices: Handler<'listServices'> = (node, { query, baseUrl }) 
   return answer({
     network: 'mainnet',
     networkName: node.chain.ruleBook.params.name,
-    // Networks differ by their genesis: all of them have chain id 1.
+    // All networks have chain id 1. They differ by their genesis.
     chainId: node.chain.network.chainId as 1,
     nativeUsd: nativeUsd(node),
     updatedAt: moment(node.chain.head.header.timeMs),
@@ -106,7 +105,7 @@ function statusOf(chain: Chain, market: MarketApi, claim: AnyClaim): Static<type
   return isNative(claim) ? requestStatus({ chain, market }, claim) : stableStatus(market.stable as DollarRail, claim)
 }
 
-/** One paid call, of either rail. */
+/** One paid call on either rail. */
 export const getRequest: Handler<'getRequest'> = async ({ chain, market }, { params }) => {
   if (market === null) return fault('rpc/no-market')
   const txId = params.txId as TxId
@@ -115,14 +114,14 @@ export const getRequest: Handler<'getRequest'> = async ({ chain, market }, { par
   return status === undefined ? (callGap(chain, txId) ?? fault('rpc/request-not-found', { txId })) : answer(status)
 }
 
-/** The id that a mistyped one is spelled like, then those that share the most words with it; none where none comes near. */
+/** Ids for a mistyped one: first the one with the nearest spelling, then those that share the most words. */
 export function suggestions({ shop }: MarketApi, serviceId: string): readonly string[] {
   const asked = serviceId.toLowerCase().slice(0, ASKED_CHARS_MAX)
   const words = asked.split(/[^a-z0-9]+/).filter((word) => word.length > 2 && word !== 'node')
   const score = (id: string): number => words.filter((word) => id.includes(word)).length
   const ids = shop.offers.map(({ definition }) => definition.serviceId as string)
   const sharing = ids.filter((id) => score(id) > 0).sort((a, b) => score(b) - score(a))
-  // Letters that every id begins with would hide that the rest is another word.
+  // Compare without the common prefix, which would make different ids look alike.
   const spelled = meantName(
     asked.replace(ID_START, ''),
     ids.map((id) => id.replace(ID_START, '')),

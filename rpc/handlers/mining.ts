@@ -15,14 +15,12 @@ import { moment } from '../json/chain-json.ts'
 import type { NodeApi } from '../node/node-api.ts'
 import { type ApiRequest, answer, type Handler } from '../server/answer.ts'
 
-/** First number that no nonce is. */
 const NONCE_BOUND = 1n << BigInt(8 * NONCE_BYTES)
-/** Digits of the largest nonce. */
 const NONCE_DIGITS_MAX = 20
-/** A head's first two jobs come at once, then at most one in each refresh: a job is among the latest at least so long. */
+/** Minimum life of a job. A new head makes two jobs at once, then at most one a refresh, and the latest ones stay valid. */
 const JOB_MS_MIN = (JOBS_PER_ADDRESS - 2) * REFRESH_MS
 
-/** The newest job of an address. */
+/** The newest job for an address. */
 export const getMiningTemplate: Handler<'getMiningTemplate'> = async (node, request) => {
   const address = rewardAddress(node, request)
   if (!address.ok) return address.fault
@@ -30,7 +28,7 @@ export const getMiningTemplate: Handler<'getMiningTemplate'> = async (node, requ
   return job.ok ? answer(jobToJson(node, job.value)) : job.fault
 }
 
-/** Takes a nonce; what can be said without hashing is said first. */
+/** Takes a nonce. Checks that need no hash come first. */
 export const submitWork: Handler<'submitWork'> = async (node, { body }) => {
   const { jobId, nonce } = body
   if (nonce.length > NONCE_DIGITS_MAX || BigInt(nonce) >= NONCE_BOUND)
@@ -40,7 +38,7 @@ export const submitWork: Handler<'submitWork'> = async (node, { body }) => {
   return answer({ accepted: true, id: mined.value.id, height: mined.value.header.height })
 }
 
-/** Every job of an address from now on. */
+/** The stream of jobs for an address. */
 export const followMiningJobs: Handler<'followMiningJobs'> = (node, request) => {
   const address = rewardAddress(node, request)
   if (!address.ok) return address.fault
@@ -56,7 +54,6 @@ export const followMiningJobs: Handler<'followMiningJobs'> = (node, request) => 
   }
 }
 
-/** Who the seat of an address counts for. */
 function askerOf({ isOperator, address }: ApiRequest): Holder {
   return holderOf(isOperator ? 'operator' : addressKey(address))
 }

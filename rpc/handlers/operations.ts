@@ -11,7 +11,7 @@ import { answer, type Handler } from '../server/answer.ts'
 import { homePage } from '../web/home.ts'
 import { pageAnswer } from '../web/layout.ts'
 
-/** Everything about this node on one page. */
+/** The status of this node. */
 export const getStatus: Handler<'getStatus'> = (node) => {
   const { chain, mempool } = node
   const { params, fingerprint } = chain.ruleBook
@@ -60,10 +60,10 @@ function marketFacts({ chain, market }: NodeApi) {
   }
 }
 
-/** The process answers. */
+/** Liveness: the process answers. */
 export const getHealth: Handler<'getHealth'> = () => answer({ status: 'ok' })
 
-/** Whether the node can be used, and why not. */
+/** Readiness, with reasons if the node is not ready. */
 export const getReady: Handler<'getReady'> = (node) => {
   const reasons = node.notReadyBecause()
   return reasons.length === 0 ? answer({ ready: true, reasons }) : { status: 503, json: { ready: false, reasons } }
@@ -78,17 +78,17 @@ export const getMetrics: Handler<'getMetrics'> = async (node) => ({
 
 const OPENAPI = new PerHead<string>(4)
 
-/** The document of this API. */
+/** The OpenAPI document. */
 export const getOpenApi: Handler<'getOpenApi'> = (node, { baseUrl }) => {
   const { chain, market } = node
   const text = (): string => openApiText(baseUrl, market === null ? [] : serviceOperations(chain, market))
   return { status: 200, content: OPENAPI.get(node, baseUrl, text), contentType: 'application/json; charset=utf-8' }
 }
 
-/** The same address answers people and programs. */
+/** The answer depends on Accept, which caches must know. */
 const BY_ACCEPT = { vary: 'Accept' }
 
-/** The page for people, links for programs. */
+/** A page for browsers, links in JSON for programs. */
 export const getHome: Handler<'getHome'> = (node, { accept, baseUrl }) => {
   if (accept.includes('text/html')) return pageAnswer(homePage(node, baseUrl), 200, BY_ACCEPT)
   const links = {

@@ -7,7 +7,7 @@ import { moment } from '../json/chain-json.ts'
 import type { BanFacts, PeerFacts } from '../node/network.ts'
 import { answer, type Handler } from '../server/answer.ts'
 
-/** Peers; their addresses for the operator alone, since public nodes show this to everybody. */
+/** Peers. Their addresses are only for the operator, since the route is public. */
 export const listPeers: Handler<'listPeers'> = ({ network = null }, { isOperator }) =>
   answer({
     enabled: network !== null,
@@ -15,11 +15,11 @@ export const listPeers: Handler<'listPeers'> = ({ network = null }, { isOperator
     bans: network?.bans().length ?? 0,
   })
 
-/** Who is kept away. */
+/** The bans. */
 export const listBans: Handler<'listBans'> = ({ network = null }) =>
   network === null ? fault('p2p/disabled') : answer({ bans: network.bans().map(banJson) })
 
-/** Keeps somebody away. */
+/** Bans a peer or an IP address. */
 export const banPeer: Handler<'banPeer'> = ({ network = null }, { body }) => {
   if (network === null) return fault('p2p/disabled')
   const { peer, ip, hours = BAN_HOURS } = body

@@ -19,7 +19,7 @@ import { answerAtHead, badCursor, cursorNumbers, pageLimit } from '../server/at-
 
 const CANDLES_DEFAULT = 168
 
-/** A page of pools by id; pools never go, so the cursor stays right. With `asset` the deepest pools of one asset. */
+/** A page of pools by id. The cursor stays valid, since pools are never removed. With `asset`, the deepest pools of it. */
 export const listPools: Handler<'listPools'> = ({ chain }, { query }) => {
   const cursor = query.cursor
   if (cursor !== undefined && (query.asset !== undefined || !isHex(cursor, 32))) return badCursor()
@@ -83,7 +83,7 @@ function dayJson({ day, volumeUsdMicros, feesUsdMicros, aprPpm }: Omit<PoolValue
   }
 }
 
-/** Candles of a pool; the cursor is the first hour of the page before, and hours that are over never change but by a reorganisation. */
+/** Candles of a pool. The cursor is the first hour of the page before. Past hours only change with a reorganisation. */
 export const listCandles: Handler<'listCandles'> = ({ chain }, { params, query }) => {
   const cursor = query.cursor === undefined ? undefined : cursorNumbers(query.cursor, 1)
   if (query.cursor !== undefined && cursor === undefined) return badCursor()
@@ -122,7 +122,7 @@ function candleJson({ x, y }: PoolRow, candle: HourlyCandle): Static<typeof CAND
   }
 }
 
-/** Executed swaps, newest first; the cursor is a place on the chain, so blocks that come do not shift it. */
+/** Executed swaps, newest first. The cursor is a place on the chain, so new blocks do not shift it. */
 export const listSwaps: Handler<'listSwaps'> = ({ chain }, { query }) => {
   const place = query.cursor === undefined ? undefined : cursorNumbers(query.cursor, 3)
   if (query.cursor !== undefined && (place === undefined || (place[1] ?? 0) > 0xffff || (place[2] ?? 0) > 0xff)) {

@@ -12,12 +12,11 @@ import { amountJson, assetAmountJson, crossPrice, percentText } from '../json/as
 import type { Handler, RequestOf } from '../server/answer.ts'
 import { answerAtHead } from '../server/at-head.ts'
 
-/** What a swap transaction is to carry, in JSON. */
 type SwapPayloadJson = Static<typeof SWAP_QUOTE>['payload']
 
 const SLIPPAGE_DEFAULT_BPS = 50
 
-/** What a swap would give now. */
+/** A quote of a swap at the head. */
 export const getQuote: Handler<'getQuote'> = ({ chain }, { query }) =>
   answerAtHead(chain, async (head) => {
     const request = requestOf(chain, query)

@@ -22,7 +22,7 @@ import { atHead } from '../server/at-head.ts'
 import { type Simulation, simulate } from './chain/simulating.ts'
 import { readTransaction } from './chain.ts'
 
-/** Tries a transaction out. */
+/** Simulates a transaction in the next block. */
 export const simulateTransaction: Handler<'simulateTransaction'> = (node, { body }) => {
   const decoded = readTransaction(node, body)
   if (!decoded.ok) return decoded.fault
@@ -56,7 +56,7 @@ function changeJson(chain: ChainReader, change: StateChange) {
 
 const ID_CHARS = 64
 
-/** What a record is about, by what its key spells. */
+/** Names of a state record, read from its key. */
 function nameOf(chain: ChainReader, { table, key }: StateChange): Readonly<Record<string, string>> {
   const address = (hex: string): string => formatAddress(chain.ruleBook.params.addressPrefix, hex as Address)
   const symbol = (asset: string): string => symbolOf(asset as Hash, coinOf(chain))
@@ -81,17 +81,17 @@ function nameOf(chain: ChainReader, { table, key }: StateChange): Readonly<Recor
   }
 }
 
-/** A pool that the transaction itself makes has no name yet. */
+/** The name of a pool is missing if the simulated transaction makes the pool. */
 function poolOf(chain: ChainReader, poolId: string): Readonly<Record<string, string>> {
   const name = poolNamed(chain, poolId)?.name
   return name === undefined ? { poolId } : { poolId, pool: name }
 }
 
-/** Fields of records that are an address, and those that are an asset. */
+/** Record fields that hold an address, and those that hold an asset. */
 const ADDRESS_FIELDS = new Set(['owner', 'payout', 'settlers', 'issuer', 'caller', 'sender', 'to'])
 const ASSET_FIELDS = new Set(['assetX', 'assetY', 'reserveAsset'])
 
-/** Fields of a record in their JSON form; a record that is a bare value has one field, `value`. */
+/** JSON of the fields of a record. A record that is a bare value gets the field `value`. */
 function recordJson(chain: ChainReader, record: unknown): Readonly<Record<string, unknown>> {
   const fields = record !== null && typeof record === 'object' && !Array.isArray(record) ? record : { value: record }
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, fieldJson(chain, name, value)]))

@@ -6,7 +6,6 @@ import { amountJson, percentText, sharePct } from '../json/asset-json.ts'
 import type { Handler } from '../server/answer.ts'
 import { answerAtHead } from '../server/at-head.ts'
 
-/** Basis points in millionths. */
 const PPM_PER_BPS = 100n
 
 /** Tiers and funds of staking. */

@@ -25,7 +25,7 @@ import { getStaking } from './staking.ts'
 import * as tokens from './tokens.ts'
 import { tryService } from './trials.ts'
 
-/** The handler of every operation: one without a handler, or whose handler answers another shape, does not compile. */
+/** The handler of every operation. A missing handler, or one with another answer than its route, does not compile. */
 export const HANDLERS: {
   readonly [K in OperationId]: (node: NodeApi, request: RequestOf<K>) => Answered<K> | Promise<Answered<K>>
 } = {
@@ -64,7 +64,7 @@ export const HANDLERS: {
   getProtocolJson: market.getProtocol,
   listRequests: market.listRequests,
   getRequest: market.getRequest,
-  // Its library is a large one, and loaded with the first call.
+  // The MCP library is large, so the first call loads it.
   callMcp: async (node, request) => (await import('../mcp/endpoint.ts')).callMcp(node, request),
   callA2a,
   getFacilitatorKinds: facilitator.getFacilitatorKinds,

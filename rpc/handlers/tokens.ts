@@ -16,11 +16,11 @@ import { amountJson, sharePct, stableJson, tokenJson } from '../json/asset-json.
 import type { Handler, RequestOf } from '../server/answer.ts'
 import { answerAtHead, badCursor, pageLimit } from '../server/at-head.ts'
 
-/** Most stable tokens of a list, and pools of one token. */
+/** Maximum stable tokens in a list, and pools shown of one token. */
 const STABLES_MAX = 200
 const POOLS_SHOWN = 10
 
-/** A page of assets by symbol; the cursor is the last symbol, and symbols never go. */
+/** A page of assets by symbol. The cursor is the last symbol, which stays valid, since tokens are never removed. */
 export const listTokens: Handler<'listTokens'> = ({ chain }, { query }) => {
   const cursor = query.cursor
   if (cursor !== undefined && !TOKEN_SYMBOL.test(cursor)) return badCursor()
@@ -82,7 +82,7 @@ function holderJson(
   }
 }
 
-/** The holder that a page begins after; null where the text is no cursor. */
+/** The holder after which a page begins. Undefined on the first page, null for a bad cursor. */
 function holdersCursor({ query }: RequestOf<'listHolders'>): Holding | null | undefined {
   if (query.cursor === undefined) return undefined
   const [, units = '', address = ''] = /^([1-9][0-9]{0,38})-([0-9a-f]{64})$/.exec(query.cursor) ?? []

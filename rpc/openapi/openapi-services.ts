@@ -4,19 +4,18 @@ import { usdNumber } from '../json/chain-json.ts'
 import { withTextsCut } from '../market/sample-texts.ts'
 import type { MarketApi } from '../node/node-api.ts'
 
-/** A service as the document of the API shows it. */
+/** The facts of a service that its operation shows. */
 export interface ServiceOperation {
   readonly serviceId: string
   readonly name: string
   readonly description: string
   readonly requestFormat: string
   readonly example: string
-  /** A result as the service gives it. */
   readonly sample: object
   readonly priceUsd: number
 }
 
-/** The services that can be bought now, for the document. */
+/** The services that can be bought now. */
 export function serviceOperations(chain: Chain, market: MarketApi): readonly ServiceOperation[] {
   return market.shop.offers.flatMap((offer) => {
     const { serviceId, name, description, requestFormat, example, sample } = offer.definition
@@ -26,9 +25,8 @@ export function serviceOperations(chain: Chain, market: MarketApi): readonly Ser
   })
 }
 
-/** The service that the examples of the general operation are of. */
+/** The service in the recorded examples of the general operation. */
 const RECORDED_ID = 'node-network-stats'
-/** Dollars for a coin in examples. */
 const COIN_USD = 0.25
 const COIN_UNITS = 100_000_000
 
@@ -36,7 +34,7 @@ interface Response {
   readonly content?: Readonly<Record<string, { readonly example?: { readonly receipt?: object } }>>
 }
 
-/** The operation of one service: that of all of them, with its own price, format and examples. */
+/** The operation of one service: the general operation with the service's price, format and examples. */
 export function serviceOperation(service: ServiceOperation, general: object): object {
   const { serviceId, name, description, requestFormat, example, priceUsd } = service
   const { parameters, requestBody, responses, ...rest } = general as {
@@ -60,7 +58,7 @@ export function serviceOperation(service: ServiceOperation, general: object): ob
   }
 }
 
-/** A response without what was recorded of another service; one with a result shows the service's own. */
+/** A response without the recorded example of another service. A paid answer shows the service's sample instead. */
 function ownResponse({ serviceId, sample, priceUsd }: ServiceOperation, { content, ...response }: Response): object {
   if (content === undefined) return response
   const own = Object.entries(content).map(([type, { example, ...media }]) => {

@@ -1,25 +1,22 @@
 import { LruMap } from '../../consensus/primitives/lru.ts'
 import { RESOURCES } from '../contract/resources.ts'
 import type { Route } from '../contract/route.ts'
+import { errorCodesOf } from '../contract/route-errors.ts'
 import type { Schema } from '../contract/schema.ts'
 import { ROUTES } from '../contract/table.ts'
 import { FORM_TYPE } from '../edge/form.ts'
 import recorded from '../openapi-examples.json' with { type: 'json' }
 import { type ServiceOperation, serviceOperation } from './openapi-services.ts'
 
-/** Examples of one operation: a body that it takes, and answers by status. */
 interface OperationExamples {
   readonly request?: unknown
   readonly answers: Readonly<Record<string, unknown>>
 }
 
-/**
- * Examples for the document of the API, by operation: real answers of a node, recorded by `npm run gen:examples`. A test holds
- * each of them against the schema that it stands beside.
- */
+/** Examples by operation: real answers of a node, recorded by `npm run gen:examples`. A test checks them against the schemas. */
 export const OPENAPI_EXAMPLES = recorded as Readonly<Record<string, OperationExamples>>
 
-/** Version of the interface, not of the software. */
+/** Version of the API, not of the software. */
 export const OPENAPI_VERSION = '2.20.0'
 
 const TAGS = [
@@ -31,30 +28,33 @@ const TAGS = [
   { name: 'operations', description: 'For those who run the node' },
 ]
 
-/** Every operation can also be refused with one of these. */
+/** Refusals that no operation lists: those before the route is known, and those of later versions. */
 const REFUSALS: Readonly<Record<string, string>> = {
   '4XX': 'Refused; `code` says why',
   '5XX': 'Not possible now, or a bug of the node',
 }
+
+const ERROR_CODES = 'x-error-codes'
 
 const REFERENCES: ReadonlyMap<string, string> = new Map(
   Object.entries(RESOURCES).map(([name, schema]) => [JSON.stringify(schema), name]),
 )
 
 /**
- * The OpenAPI 3.1 document, made from the routes. Each service that can be bought has an operation of its own beside the one
- * with its id as a parameter: indexers look for paths, not for patterns.
+ * The OpenAPI 3.1 document, made from the routes. Each service that can be bought also has its own operation: indexers list
+ * paths, and cannot fill in the parameter of the general one.
  */
 export function openApiDocument(baseUrl: string, services: readonly ServiceOperation[] = []): object {
   const paths: Record<string, Record<string, object>> = {}
+  const responses: SharedResponses = {}
   for (const route of Object.values(ROUTES) as readonly Route[]) {
     const operations = paths[route.path] ?? {}
-    operations[route.method.toLowerCase()] = operationOf(route)
+    operations[route.method.toLowerCase()] = operationOf(route, responses)
     paths[route.path] = operations
   }
   for (const service of services) {
     const path = `/api/x402/${service.serviceId}`
-    paths[path] = { post: serviceOperation(service, operationOf(ROUTES.callService)) }
+    paths[path] = { post: serviceOperation(service, operationOf(ROUTES.callService, responses)) }
   }
   return {
     openapi: '3.1.0',
@@ -72,6 +72,7 @@ export function openApiDocument(baseUrl: string, services: readonly ServiceOpera
     paths,
     components: {
       schemas: Object.fromEntries(Object.entries(RESOURCES).map(([name, schema]) => [name, inner(schema)])),
+      responses,
       securitySchemes: {
         operator: { type: 'http', scheme: 'bearer', description: 'The token in `operator.token` of the data folder' },
         apiKey: {
@@ -84,10 +85,10 @@ export function openApiDocument(baseUrl: string, services: readonly ServiceOpera
   }
 }
 
-/** Texts by what they are made of: some 10 ms of work each. */
+/** Texts by base URL and services. Making one takes about 10 ms. */
 const TEXTS = new LruMap<string, string>(4)
 
-/** The same as text of JSON, made once for the same services. */
+/** The document as JSON text, kept until the base URL or the services change. */
 export function openApiText(baseUrl: string, services: readonly ServiceOperation[]): string {
   const basis = JSON.stringify([baseUrl, services])
   const text = TEXTS.get(basis) ?? JSON.stringify(openApiDocument(baseUrl, services))
@@ -95,16 +96,10 @@ export function openApiText(baseUrl: string, services: readonly ServiceOperation
   return text
 }
 
-function operationOf(route: Route): object {
-  const responses: Record<string, object> = {}
-  const examples = OPENAPI_EXAMPLES[route.operationId]?.answers ?? {}
-  for (const [status, answer] of Object.entries(route.answers)) responses[status] = responseOf(answer, examples[status])
-  for (const [status, description] of Object.entries(REFUSALS)) {
-    const example = Object.entries(examples).find(([code]) => code[0] === status[0] && !(code in route.answers))?.[1]
-    responses[status] ??= responseOf({ description, schema: errorOf(route) }, example)
-  }
-  if (!Object.keys(route.answers).some((status) => status.startsWith('2')))
-    responses.default = responseOf({ description: 'Nothing else is foreseen', schema: errorOf(route) })
+type SharedResponses = Record<string, object>
+
+function operationOf(route: Route, shared: SharedResponses): object {
+  const responses = responsesOf(route, shared)
   const parameters = [...parametersOf(route.params, 'path'), ...parametersOf(route.query, 'query')]
   return {
     operationId: route.operationId,
@@ -122,6 +117,37 @@ function operationOf(route: Route): object {
   }
 }
 
+function responsesOf(route: Route, shared: SharedResponses): Readonly<Record<string, object>> {
+  const responses: Record<string, object> = {}
+  const examples = OPENAPI_EXAMPLES[route.operationId]?.answers ?? {}
+  const errors = errorCodesOf(route)
+  for (const [status, answer] of Object.entries(route.answers)) {
+    const codes = errors.get(Number(status))
+    responses[status] = { ...responseOf(answer, examples[status]), ...(codes && { [ERROR_CODES]: codes }) }
+  }
+  for (const [status, codes] of errors) responses[status] ??= refusalOf(route, { status, codes }, shared)
+  for (const [status, description] of Object.entries(REFUSALS))
+    responses[status] ??= responseOf({ description, schema: errorOf(route) })
+  if (!Object.keys(route.answers).some((status) => status.startsWith('2')))
+    responses.default = responseOf({ description: 'Nothing else is foreseen', schema: errorOf(route) })
+  return responses
+}
+
+/** The error response of one status. It is shared between operations, unless it has an example. */
+function refusalOf(
+  route: Route,
+  { status, codes }: { readonly status: number; readonly codes: readonly string[] },
+  shared: SharedResponses,
+): object {
+  const example = OPENAPI_EXAMPLES[route.operationId]?.answers[status]
+  const description = `Refused: ${codes.map((code) => `\`${code}\``).join(', ')}`
+  const response = { ...responseOf({ description, schema: errorOf(route) }, example), [ERROR_CODES]: codes }
+  if (example !== undefined) return response
+  const name = [status, ...codes, ...(route.isOpenAi === true ? ['chat'] : [])].join('.')
+  shared[name] = response
+  return { $ref: `#/components/responses/${name}` }
+}
+
 function errorOf({ isOpenAi }: Route): Schema {
   return (isOpenAi === true ? RESOURCES.ChatError : RESOURCES.Error) as Schema
 }
@@ -137,7 +163,7 @@ function exampleOf(example: unknown): object {
   return example === undefined ? {} : { example }
 }
 
-/** A schema in which every resource is a reference. */
+/** A schema with references in place of the named schemas. */
 function named(schema: Schema): object {
   const name = REFERENCES.get(JSON.stringify(schema))
   return name === undefined ? inner(schema) : { $ref: `#/components/schemas/${name}` }

@@ -3,9 +3,12 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { TokenSymbol, TxId } from '../../consensus/primitives/ids.ts'
 import { transactionToJson } from '../../consensus/tx/json.ts'
 import { encodeTransaction } from '../../consensus/tx/transaction.ts'
+import { httpFault } from '../../rpc/contract/http-faults.ts'
+import { BEFORE_ANY_ROUTE as FAULTS_BEFORE_ANY_ROUTE } from '../../rpc/contract/route-errors.ts'
 import { ask, type JsonBody, post, type Reply } from '../support/api.ts'
 import { Caller, marketOpen, type Payment } from '../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
+import { ApiChecker, type ApiDocument } from '../support/openapi-check.ts'
 import { askRaw } from '../support/raw-http.ts'
 import { runs } from '../support/runs.ts'
 import { units } from '../support/unsigned.ts'
@@ -13,10 +16,14 @@ import { units } from '../support/unsigned.ts'
 const workshop = new Workshop()
 let daemon: RunningDaemon
 let payment: Payment
+let checker: ApiChecker
+/** Codes of what is refused before its route is known. */
+const BEFORE_ANY_ROUTE = new Set(FAULTS_BEFORE_ANY_ROUTE.map((code) => httpFault(code).api))
 
 beforeAll(async () => {
   daemon = await workshop.start(workshop.folder(), { env: { TEST_FAST_BLOCKS: '1' } })
   await marketOpen(daemon.url)
+  checker = new ApiChecker((await ask<ApiDocument>(daemon.url, '/openapi.json')).body)
   payment = await new Caller(daemon.url, 1).payMined({
     serviceId: 'node-test-once',
     request: 'ok',
@@ -24,10 +31,13 @@ beforeAll(async () => {
   })
 })
 
+type Sent = Parameters<typeof askRaw>[1]
+
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** What is wrong with an answer to hostile input: a bug of the node, or a refusal in another envelope. */
-function misbehaviour({ status, headers, text, body }: Reply): string | null {
+/** What is wrong with an answer to hostile input: a bug of the node, a refusal in another envelope or of an unlisted code. */
+function misbehaviour({ method, path }: Pick<Sent, 'method' | 'path'>, reply: Reply): string | null {
+  const { status, headers, text, body } = reply
   // Blocks come a hundred a second here; a reading of one head may be refused then, and says when to come back.
   if (body.code === 'head_moving' && status === 503 && headers.has('retry-after')) return null
   if (status >= 500) return `${status} ${text}`.replaceAll(/[0-9a-f-]{36}/g, 'ID')
@@ -35,15 +45,22 @@ function misbehaviour({ status, headers, text, body }: Reply): string | null {
   if (status < 400 || (text === '' && headers.has('x-request-id'))) return null
   const envelope = typeof body.error === 'string' && /^[a-z0-9_]+$/.test(String(body.code))
   if (!envelope) return `${status} without the envelope: ${String(body.code)}`
-  return body.requestId === headers.get('x-request-id') ? null : `${status} without its request id`
+  if (body.requestId !== headers.get('x-request-id')) return `${status} without its request id`
+  const operation = checker.operationAt(method ?? 'GET', path.split('?')[0] as string)
+  // What is refused before its route is known is no answer of that route.
+  if (operation === undefined || BEFORE_ANY_ROUTE.has(String(body.code))) return null
+  return checker.misfits(operation.operationId, reply)[0] ?? null
 }
 
 /** Sends everything and gathers each kind of misbehaviour with one example, so that one does not hide the others. */
 class Findings {
   readonly #seen = new Map<string, string>()
 
-  async try(sent: Parameters<typeof askRaw>[1]): Promise<void> {
-    const problem = await askRaw(daemon.url, sent).then(misbehaviour, (error: Error) => `no answer: ${error.message}`)
+  async try(sent: Sent): Promise<void> {
+    const problem = await askRaw(daemon.url, sent).then(
+      (reply) => misbehaviour(sent, reply),
+      (error: Error) => `no answer: ${error.message}`,
+    )
     if (problem !== null && !this.#seen.has(problem)) this.#seen.set(problem, JSON.stringify(sent).slice(0, 400))
   }
 

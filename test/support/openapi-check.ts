@@ -1,13 +1,22 @@
 import { createRequire } from 'node:module'
 import type { Reply } from './api.ts'
 
+/** What an operation answers with a status. */
+interface Response {
+  readonly content?: Readonly<Record<string, object>>
+  /** What `code` of an error may be. */
+  readonly 'x-error-codes'?: readonly string[]
+  /** Where it is written instead. */
+  readonly $ref?: string
+}
+
 /** An operation of the document. */
 export interface Operation {
   readonly operationId: string
   readonly method: string
   readonly path: string
   readonly requestBody?: { readonly content?: Readonly<Record<string, object>> }
-  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, object>> }>>
+  readonly responses: Readonly<Record<string, Response>>
 }
 
 /** An OpenAPI document, as far as answers are checked by it. */
@@ -15,6 +24,7 @@ export interface ApiDocument {
   readonly openapi: string
   readonly servers: readonly { readonly url: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, Omit<Operation, 'method' | 'path'>>>>>
+  readonly components: { readonly responses: Readonly<Record<string, Response>> }
 }
 
 type Check = ((value: unknown) => boolean) & { readonly errors?: readonly object[] | null }
@@ -40,14 +50,16 @@ function load(require: NodeJS.Require, name: string): unknown {
   return loaded.default ?? loaded
 }
 
-/** Checks answers against a document: the schema of the exact status, else that of its class. */
+/** Checks answers against a document: the schema of the exact status, else that of its class, and the codes of errors. */
 export class ApiChecker {
   readonly operations: readonly Operation[]
+  readonly #shared: ApiDocument['components']['responses']
   readonly #ajv: Ajv
   readonly #checks = new Map<string, Check>()
 
   constructor(document: ApiDocument) {
     this.#ajv = newAjv().addSchema(document, 'api')
+    this.#shared = document.components.responses
     this.operations = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
     )
@@ -61,23 +73,34 @@ export class ApiChecker {
       (key) => key in operation.responses,
     )
     if (status === undefined) return [`${operationId}: status ${reply.status} is not documented`]
+    const { response, pointer } = this.#response(operation, status)
+    const unlisted = unlistedCode(reply, response)
+    if (unlisted !== null) return [`${operationId} ${reply.status}: the error ${unlisted} is not listed`]
     const type = (reply.headers.get('content-type') ?? '').split(';')[0] as string
-    const content = operation.responses[status]?.content ?? {}
+    const content = response.content ?? {}
     if (reply.text === '' && Object.keys(content).length === 0) return []
     if (!(type in content)) return [`${operationId} ${status}: content type ${type} is not documented`]
     if (type !== 'application/json') return []
-    const pointer = [
-      'paths',
-      operation.path,
-      operation.method.toLowerCase(),
-      'responses',
-      status,
-      'content',
-      type,
-      'schema',
-    ]
-    const check = this.#checkAt(`api#/${pointer.map(escapePointer).join('/')}`)
+    const check = this.#checkAt(`api#/${[...pointer, 'content', type, 'schema'].map(escapePointer).join('/')}`)
     return check(JSON.parse(reply.text)) ? [] : (check.errors ?? []).map((error) => JSON.stringify(error))
+  }
+
+  /** The operation that a path without a query belongs to. A path in full counts before one with a parameter. */
+  operationAt(method: string, path: string): Operation | undefined {
+    return this.operations
+      .filter((each) => each.method === method && patternOf(each.path).test(path))
+      .sort((a, b) => a.path.split('{').length - b.path.split('{').length)[0]
+  }
+
+  #response(
+    { path, method, responses }: Operation,
+    status: string,
+  ): { readonly response: Response; readonly pointer: readonly string[] } {
+    const response = responses[status] as Response
+    if (response.$ref === undefined)
+      return { response, pointer: ['paths', path, method.toLowerCase(), 'responses', status] }
+    const pointer = response.$ref.split('/').slice(1)
+    return { response: this.#shared[pointer.at(-1) as string] as Response, pointer }
   }
 
   /** Examples in the document. */
@@ -112,6 +135,27 @@ export class ApiChecker {
     this.#checks.set($ref, check)
     return check
   }
+}
+
+/** The code of an error that its operation does not list; null where it does, or where the answer names none. */
+function unlistedCode({ status, body }: Reply<unknown>, response: Response): string | null {
+  const { code, error } = (body ?? {}) as ErrorView
+  const { code: inner, data } = (typeof error === 'object' && error !== null ? error : {}) as ErrorView
+  const said = [code, data?.code, inner].find((one) => typeof one === 'string')
+  if (status < 400 || said === undefined) return null
+  return response['x-error-codes']?.includes(said) === true ? null : said
+}
+
+/** Where an error names its code: itself, its member `error`, or in JSON-RPC the data of that. */
+interface ErrorView {
+  readonly code?: string
+  readonly error?: unknown
+  readonly data?: { readonly code?: string }
+}
+
+function patternOf(path: string): RegExp {
+  const parts = path.split(/\{\w+\}/).map((part) => part.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${parts.join('[^/]*')}$`)
 }
 
 function escapePointer(part: string): string {

@@ -53,37 +53,37 @@ import type {
 } from './shapes.ts'
 import type { Patience } from './waiting.ts'
 
-/** What a client is made of. Only `baseUrl` is needed; without a wallet it quotes and reads. */
+/** Options of a client. Only `baseUrl` is required. Without a wallet, a client can quote and read. */
 export interface ClientOptions extends CeilingOptions {
-  /** The node that calls go to and payments are sent through. */
+  /** The node that gets the calls and the payment transactions. */
   readonly baseUrl: string
   readonly wallet?: Signer
-  /** The network that is meant, default `mainnet`; a node of another one is never paid. */
+  /** Default `mainnet`. A node of another network is never paid. */
   readonly network?: NetworkName | NetworkFacts
-  /** Whom to pay; default anybody. */
+  /** Sellers that may be paid. Default: all. */
   readonly allow?: AllowList
-  /** Address of a second node: its price of the coin and its headers are compared. */
+  /** Address of a second node, whose coin price and headers are compared with the first. */
   readonly secondNode?: string
-  /** Where payments are written down before they are sent; default memory, which ends with the process. */
+  /** Where payments are recorded before they are sent. Default: memory, which ends with the process. */
   readonly journal?: PaymentJournal
   readonly fetch?: typeof globalThis.fetch
-  /** Ends everything under way. */
+  /** Ends all requests and waits. */
   readonly signal?: AbortSignal
-  /** Every guard, and no payment: a call ends with `PaymentRequiredError` of the code `dry_run`. */
+  /** Runs every guard but does not pay: a call ends with `PaymentRequiredError`, code `dry_run`. */
   readonly dryRun?: boolean
-  /** Asked before anything is signed; only `true`, or a promise of it, pays. */
+  /** Called before anything is signed. Pays only if it returns `true` or a promise of it. */
   readonly onPay?: (intention: Intention) => boolean | Promise<boolean>
-  /** How long a paid call is repeated before it counts as interrupted; default 300,000. */
+  /** Milliseconds in which a paid call is repeated before it counts as interrupted. Default 300,000. */
   readonly settleMs?: number
-  /** Whether paid answers are checked before they are handed over; default true. */
+  /** Whether paid answers are verified. Default true. */
   readonly verify?: boolean
 }
 
-/** What a payment is taken up by: itself, or its id where the journal has it. */
+/** A payment to resume. Its id is enough if the journal has it. */
 export type Resumable = Pick<Payment, 'txId'> & Partial<Payment>
 
 const SETTLE_MS = 300_000
-/** Every option there is; the type holds it complete. */
+/** Checks of all options. The type keeps the list complete. */
 const OPTION_KINDS: Kinds<Required<ClientOptions>> = {
   ...{ baseUrl: KIND.text, wallet: KIND.signer, network: KIND.network, allow: KIND.fields },
   ...{
@@ -102,7 +102,7 @@ export function createClient(options: ClientOptions): AgentClient {
   return new AgentClient(options)
 }
 
-/** A buyer of services. Every method throws a `FarthingError`; arguments beyond those named are refused (`invalid_option`). */
+/** A buyer of services. Every method throws a `FarthingError`. Surplus arguments are refused (`invalid_option`). */
 export class AgentClient {
   readonly #baseUrl: string
   readonly #options: ClientOptions
@@ -111,10 +111,9 @@ export class AgentClient {
   readonly #client: NodeClient
   readonly #journal: PaymentJournal
   readonly #payer: Payer
-  /** Quotes that this client fetched from its node itself: no word in a quote can say so. */
+  /** Quotes that this client fetched from its own node. No field of a quote could prove that. */
   readonly #own = new WeakSet<Quote>()
 
-  /** See {@link createClient}. */
   constructor(options: ClientOptions) {
     checkOptions('createClient', options, OPTION_KINDS)
     checkOptions('allow', options.allow ?? {}, ALLOW_KINDS)
@@ -138,7 +137,7 @@ export class AgentClient {
       isDryRun: options.dryRun ?? false,
       onPay: options.onPay ?? null,
       isOwn: (quote) => this.#own.has(quote),
-      // Whose word the address of a quote is does not matter here: asking again can only refuse it.
+      // The URL may come from a hostile seller. That is safe: the new quote can only cause a refusal.
       requote: (quote) =>
         quote.url === this.#callUrl(quote.serviceId)
           ? this.quote(quote.serviceId, quote.request ?? '')
@@ -147,12 +146,11 @@ export class AgentClient {
     })
   }
 
-  /** The network that is paid on. */
   get network(): NetworkFacts {
     return this.#facts
   }
 
-  /** Address that pays; null without a wallet. */
+  /** The paying address. Null without a wallet. */
   get address(): string | null {
     const { wallet } = this.#options
     return wallet === undefined
@@ -160,7 +158,7 @@ export class AgentClient {
       : formatAddress(this.#facts.addressPrefix, addressOfSigner(wallet as AccountSigner))
   }
 
-  /** Services of the node, the unavailable ones with the reason. */
+  /** Services of the node. An unavailable one has its reason. */
   async services(filter: { readonly capability?: string; readonly q?: string } = {}): Promise<readonly ServiceEntry[]> {
     checkOptions('services', filter, FILTER_KINDS)
     const given = Object.entries(filter).filter(([, value]) => value !== undefined) as [string, string][]
@@ -169,7 +167,7 @@ export class AgentClient {
     return services as readonly ServiceEntry[]
   }
 
-  /** Asks for the price of a call. An unavailable service has a quote as well, which `pay` refuses. */
+  /** Asks for the price of a call. An unavailable service has a quote too, which `pay` refuses. */
   async quote(serviceId: string, request = '', ...more: readonly never[]): Promise<Quote> {
     checkCall('quote', serviceId, request, more)
     const path = `/api/x402/${encodeURIComponent(serviceId)}`
@@ -186,9 +184,9 @@ export class AgentClient {
   }
 
   /**
-   * Pays a quote, once: within the ceilings, to whom is allowed, committed to the request and locked to a fresh secret. It is in
-   * the journal before it is sent. Errors: `SpendLimitError`, `PaymentRequiredError`, `PaymentMismatchError` before anything
-   * was signed; `InterruptedPaymentError` where it was sent and no answer came.
+   * Pays a quote once, within the ceilings and the allow-list. The payment commits to the request, is locked to a fresh secret,
+   * and is in the journal before it is sent. Errors: `SpendLimitError`, `PaymentRequiredError`, `PaymentMismatchError`, with
+   * nothing sent; `InterruptedPaymentError` if it was sent and no answer came.
    */
   async pay(quote: Quote, ...more: readonly never[]): Promise<Payment> {
     checkGiven('pay', 'quote', quote, KIND.quote)
@@ -198,7 +196,7 @@ export class AgentClient {
     return record
   }
 
-  /** Waits for a payment's block and for the answer that it bought. Errors: `RefundedError`, `InterruptedPaymentError` and more. */
+  /** Waits for the payment's block and for the paid answer. Errors: `RefundedError`, `InterruptedPaymentError` and more. */
   async settle<R = unknown>(quote: Quote, payment: Payment, ...more: readonly never[]): Promise<CallResult<R>> {
     checkGiven('settle', 'quote', quote, KIND.quote)
     checkGiven('settle', 'payment', payment, KIND.payment)
@@ -208,7 +206,7 @@ export class AgentClient {
     return this.#settle(payment)
   }
 
-  /** Quotes, pays and settles. What was paid and not answered throws an error whose `payment` {@link resume} takes. */
+  /** Quotes, pays and settles. If no answer comes after the payment, pass the error's `payment` to {@link resume}. */
   async call<R = unknown>(serviceId: string, request = '', ...more: readonly never[]): Promise<CallResult<R>> {
     checkCall('call', serviceId, request, more)
     const { record } = await this.#payer.pay(await this.quote(serviceId, request))
@@ -216,8 +214,8 @@ export class AgentClient {
   }
 
   /**
-   * Finishes a call that was paid before, in this process or another, by the amount and transaction in the journal. Nothing is paid.
-   * Errors: `payment_unknown`; `request_unknown` where it commits to no request and none is given: `resume({ ...payment, request })`.
+   * Finishes a call that this or another process paid. Pays nothing. Errors: `payment_unknown` if the journal lacks it;
+   * `request_unknown` if it commits to no request and none is given: `resume({ ...payment, request })`.
    */
   async resume<R = unknown>(payment: Resumable, ...more: readonly never[]): Promise<CallResult<R>> {
     checkGiven('resume', 'payment', payment, KIND.payment)
@@ -233,8 +231,8 @@ export class AgentClient {
   }
 
   /**
-   * Payments of a journal that have no final answer yet, to be resumed: those of the last `hours`, default 24. The answers to those
-   * without a known request go to other clients: the node is asked for their state, and those that it says are closed are left out.
+   * Payments of the last `hours` (default 24) that have no final answer yet and can be resumed. A payment without a known
+   * request is redeemed by another client, so the node is asked whether its call has ended.
    */
   async unfinished(hours = 24): Promise<readonly Payment[]> {
     checkGiven('unfinished', 'hours', hours, KIND.count)
@@ -244,15 +242,15 @@ export class AgentClient {
     return open.filter((_, i) => !ends[i])
   }
 
-  /** State of a paid call, its refund included, as the node tells it. */
+  /** State of a paid call with its refund, by the word of the node. */
   async receipt(txId: string): Promise<PaidCallStatus> {
     checkGiven('receipt', 'txId', txId, KIND.text)
     return (await this.#document(`/api/x402/requests/${encodeURIComponent(txId)}`)) as PaidCallStatus
   }
 
   /**
-   * Checks a receipt and its result without believing any node. What it is compared with comes from the journal; a payment that
-   * is not in there is given. Errors: `payment_unknown`.
+   * Checks a receipt and its result without trusting any node. They are compared with the payment in the journal, or with the
+   * one given. Errors: `payment_unknown`.
    */
   async verifyReceipt(receipt: Receipt, result: unknown, payment?: Payment): Promise<VerifiedReceipt> {
     checkGiven('verifyReceipt', 'receipt', receipt, KIND.fields)
@@ -264,13 +262,13 @@ export class AgentClient {
     return this.#verified({ result, receipt }, paid, caller)
   }
 
-  /** Events of the node until the signal ends them, resumed behind the last one whenever the connection ends. */
+  /** Events of the node until the signal ends them. A lost connection is resumed after the last event. */
   events(options: EventOptions = {}): AsyncGenerator<NodeEvent, void, undefined> {
     checkOptions('events', options, EVENT_KINDS)
     return followEvents(this.#baseUrl, this.#transport, options)
   }
 
-  /** A `fetch` that pays native x402 offers of any server, within the ceilings of this client. */
+  /** A `fetch` that pays native x402 offers of any server within the ceilings. */
   wrapFetch(
     fetch: typeof globalThis.fetch = globalThis.fetch,
     options: PaidFetchOptions = {},
@@ -280,14 +278,14 @@ export class AgentClient {
     return payingFetch(fetch, this.#paidParts(), options)
   }
 
-  /** `callTool` of an MCP client of either official line, paying native offers within the ceilings of this client. */
+  /** `callTool` of an official MCP client (either release line) that pays native offers within the ceilings. */
   mcp<C extends ToolCaller>(client: C, ...more: readonly never[]): { readonly callTool: C['callTool'] } {
     checkGiven('mcp', 'client', client, KIND.tools)
     checkNoMore('mcp', more)
     return { callTool: payingTools(client, this.#paidParts()) }
   }
 
-  /** Pays a quote of any seller and waits until it is as deep in the chain as its seller wants; for schemes of other clients. */
+  /** Pays a quote of any seller and waits for the confirmations that the seller wants. For schemes of other clients. */
   async payAndWait(quote: Quote, ...more: readonly never[]): Promise<Payment> {
     checkGiven('payAndWait', 'quote', quote, KIND.quote)
     checkNoMore('payAndWait', more)
@@ -344,7 +342,7 @@ export class AgentClient {
     const answer = { result: body.result as R, receipt, payment }
     if (this.#options.verify === false) return { ...answer, verified: null }
     const kept = await this.#kept(payment)
-    // A payment that was taken up by its secret alone: what this client never knew cannot be compared.
+    // A payment that was resumed by its secret alone has no known caller or amount to compare with.
     const caller = kept?.sender ?? this.address ?? String(receipt.caller)
     const amount = payment.amount === 0n ? receipt.amountBaseUnits : payment.amount
     const verified = await this.#verified({ result: body.result, receipt }, { ...payment, amount }, caller)
@@ -367,7 +365,7 @@ export class AgentClient {
     return checkReceipt(answer, expected, basis)
   }
 
-  /** What the journal has of a payment. One that is known without it is worth more than a journal that cannot be read. */
+  /** The journal's record of a payment. If the payment is known without it, an unreadable journal is no error. */
   async #kept({ txId }: Pick<Payment, 'txId'>, isKnown = true): Promise<PaymentRecord | undefined> {
     try {
       return await this.#journal.get(txId)
@@ -377,13 +375,13 @@ export class AgentClient {
     }
   }
 
-  /** Says in the journal what became of a payment; one that is not in there, since another process made it, stays out. */
+  /** Records the new state of a payment. A payment of another process, which the journal lacks, is not added. */
   async #note({ txId }: Payment, state: PaymentState): Promise<void> {
     try {
       const record = await this.#journal.get(txId)
       if (record !== undefined && record.state !== state) await this.#journal.put({ ...record, state })
     } catch {
-      // What was bought is worth more than the note about it: the payment stays resumable.
+      // A failing journal must not cost the caller the paid answer. The payment stays resumable.
     }
   }
 

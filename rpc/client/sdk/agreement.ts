@@ -8,8 +8,8 @@ import { must } from './refusals.ts'
 import type { AllowList, NetworkFacts, Quote } from './shapes.ts'
 
 /**
- * Refuses a quote that must not be paid, whatever it costs: unavailable, unusable request, another network or asset, a seller
- * that is not allowed, a term or a height that makes no sense. The quote comes from a stranger.
+ * Refuses a quote that must not be paid at any price: an unavailable service, an unusable request, another network or asset, a
+ * seller that is not allowed, an absurd term or height. The seller is not trusted.
  */
 export function checkAgreement(quote: Quote, { facts, allow, height }: AgreementBasis): void {
   const { serviceId, agentId, payTo, genesis } = quote
@@ -29,7 +29,7 @@ export function checkAgreement(quote: Quote, { facts, allow, height }: Agreement
     throw new PaymentMismatchError(`not paid: ${reason}`, { code: 'bad_terms', retryable: quote.validUntil <= height })
 }
 
-/** Refuses a quote that cannot be paid now, or whose request cannot be used: a closed service is closed for any. */
+/** Refuses a quote whose service is closed or whose request is unusable. Closed comes first: no request would help. */
 function checkOffered(quote: Quote): void {
   const { serviceId, requestError, requestDetails: details, available, unavailableReason } = quote
   if (!available)
@@ -40,7 +40,7 @@ function checkOffered(quote: Quote): void {
   })
 }
 
-/** What a quote is held against. */
+/** What a quote is checked against. */
 export interface AgreementBasis {
   readonly facts: NetworkFacts
   readonly allow: AllowList
@@ -48,8 +48,8 @@ export interface AgreementBasis {
 }
 
 /**
- * Refuses a seller whose agent is not paid at an address of the allow-list, as the own node knows the agent: what a seller says
- * of its address binds the chain to nothing.
+ * Refuses an agent whose payout address is not on the allow-list. The caller's own node tells the address: the chain pays
+ * there, whatever address the seller names.
  */
 export async function checkPayee({ agentId }: Quote, { payTo }: AllowList, client: NodeClient): Promise<void> {
   if (payTo === undefined || payTo.includes(agentId)) return
@@ -60,7 +60,7 @@ export async function checkPayee({ agentId }: Quote, { payTo }: AllowList, clien
   })
 }
 
-/** Refuses a quote that a newer one no longer stands for: it cannot be paid now, or its price is another. */
+/** Refuses a quote if a newer one cannot be paid or has another price. */
 export function checkStands(quote: Quote, newer: Quote): void {
   checkOffered(newer)
   const { amount, agentId, serviceId } = quote
@@ -71,18 +71,17 @@ export function checkStands(quote: Quote, newer: Quote): void {
   })
 }
 
-/** A base address without the slash at its end. */
+/** A base address without trailing slashes. */
 export function baseOf(url: string): string {
   if (!/^https?:\/\//.test(url)) throw invalid('a node is named by its http or https address')
   return url.replace(/\/+$/, '')
 }
 
-/** The native rail has one word for its network in generation 1, and one for each chain id in generation 2. */
+/** x402 version 1 has one word for the native network, version 2 one for each chain id. */
 function isNetwork(network: unknown, { name, chainId }: NetworkFacts): boolean {
   return network === undefined || ['mainnet', name, `farthing:${chainId}`].includes(network as string)
 }
 
-/** Refuses a seller that a list has under none of its names. */
 function checkAllowed(list: keyof AllowList, allowed: AllowList[typeof list], names: readonly string[]): void {
   if (allowed === undefined || names.some((name) => allowed.includes(name))) return
   throw new SpendLimitError(`not paid: allow.${list} does not list ${names.join(' or ')}`, { code: 'not_allowed' })

@@ -3,15 +3,15 @@ import { SpendLimitError } from './errors.ts'
 import { CEILING_KINDS, checkKinds, invalid } from './options.ts'
 import type { CeilingOptions, NetworkFacts, PaymentRecord } from './shapes.ts'
 
-/** What one payment would cost. */
+/** Cost of one payment. */
 export interface Cost {
   /** Base units of amount and fee. */
   readonly units: bigint
-  /** Null where no node named dollars. */
+  /** Null if no node named dollars. */
   readonly usd: number | null
 }
 
-/** How far back the daily ceilings look: any 24 hours, not a calendar day. */
+/** Span of the daily ceilings: the last 24 hours, not a calendar day. */
 export const DAY_MS = 86_400_000
 
 const DEFAULTS = {
@@ -25,7 +25,7 @@ const DEFAULTS = {
 /** The ceilings of one client. */
 export class Ceilings {
   readonly feeMax: bigint
-  /** Without dollars from a node a call is paid only where its coins were bounded by the one who made the client. */
+  /** Whether the options bound the coins of a call. Only then is a call paid without a dollar price. */
   readonly pinsCoins: boolean
   readonly #options: Required<CeilingOptions>
   readonly #perCall: bigint
@@ -43,7 +43,7 @@ export class Ceilings {
     this.feeMax = this.#units('maxFee')
   }
 
-  /** Refuses a payment that goes over a ceiling, all of the last 24 hours counted. Errors: `over_call_limit`, `over_day_limit`, `price_unknown`. */
+  /** Refuses a payment over a ceiling. `spent` holds the last 24 hours. Errors: `over_call_limit`, `over_day_limit`, `price_unknown`. */
   check(cost: Cost, spent: readonly PaymentRecord[]): void {
     const { maxPerCallUsd, maxPerDayUsd, maxPerCallCoins, maxPerDayCoins } = this.#options
     if (cost.usd === null && !this.pinsCoins)
@@ -78,8 +78,8 @@ export class Ceilings {
 }
 
 /**
- * What payments may have cost together. One that a node refused counts as well, since its word is all there is; of payments
- * with one nonce at most one can be mined, so the dearest of them counts. What a node calls refunded still counts.
+ * Upper bound of what payments cost. Payments that a node calls refused or refunded count too, since the node may lie. Of
+ * payments with one nonce at most one can be mined, so only the dearest counts.
  */
 export function spentIn(records: readonly PaymentRecord[]): { readonly units: bigint; readonly usd: number } {
   const dearest = new Map<string, { units: bigint; usd: number }>()
@@ -97,7 +97,7 @@ export function spentIn(records: readonly PaymentRecord[]): { readonly units: bi
   return sum
 }
 
-/** Dollars for people, to a millionth and never less than they are; float dust does not count. */
+/** Dollars to show, rounded up to a millionth. Errors of floating point are removed first. */
 function dollars(usd: number): number {
   return Math.ceil(Number((usd * 1e6).toPrecision(12))) / 1e6
 }

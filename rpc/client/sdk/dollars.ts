@@ -1,11 +1,11 @@
 import { askNode, type Transport } from '../http.ts'
 
-/** How long a price of the coin is believed. */
+/** How long a coin price is kept. */
 const KEEP_MS = 30_000
-/** A capability that few services have, and a word that none has: the answer is small and still names the price. */
+/** A search that matches no service, so that the answer is short. It names the price all the same. */
 const PATH = '/services.json?capability=oracle&q=-'
 
-/** Dollars for a coin as nodes tell them: the dearest of those asked counts. */
+/** Dollars for a coin, by the word of nodes. The dearest counts. */
 export class CoinPrice {
   readonly #transport: Transport
   readonly #known = new Map<string, { readonly usd: number; readonly atMs: number }>()
@@ -14,7 +14,7 @@ export class CoinPrice {
     this.#transport = transport
   }
 
-  /** The dearest price that these nodes name; null where none does. */
+  /** The dearest price that these nodes name. Null if none names one. */
   async dearest(urls: readonly string[]): Promise<number | null> {
     const prices = await Promise.all(urls.map((url) => this.#ask(url)))
     const told = prices.filter((usd) => usd !== null)
@@ -27,7 +27,7 @@ export class CoinPrice {
     const answer = await askNode(url, PATH, {}, this.#transport)
     const told = answer.ok ? answer.value.body.nativeUsd : null
     const usd = typeof told === 'number' && Number.isFinite(told) && told > 0 ? told : null
-    // That a node names none is not kept: it may the next moment.
+    // A missing price is not kept, since the node may have one the next moment.
     if (usd !== null) this.#known.set(url, { usd, atMs: Date.now() })
     return usd
   }

@@ -1,25 +1,25 @@
 import type { Payment, Quote, Receipt, RefundState, VerifiedReceipt } from './shapes.ts'
 
-/** What every error of the SDK says. */
+/** Facts of every error of the SDK. */
 export interface ErrorFacts {
-  /** Stable, in snake case: the node's own code, or one of this client. */
+  /** Stable code in snake case, from the node or from this client. */
   readonly code: string
-  /** HTTP status, null where no answer came. */
+  /** HTTP status. Null if no answer came. */
   readonly status?: number | null
   readonly requestId?: string | null
   /** Whether the same call may succeed later. */
   readonly retryable?: boolean
   /**
-   * The payment that was signed before it went wrong: `client.resume(error.payment)` takes it up. Null where nothing was signed. Of one
-   * that a node refused (`payment_refused`) nothing was paid as far as its word goes, and it counts for the day all the same.
+   * The payment that was signed before the error, for `client.resume(error.payment)`. Null if nothing was signed. With
+   * `payment_refused` nothing was paid by the word of the node, but the payment still counts for the day.
    */
   readonly payment?: Payment | null
-  /** What the node said beside its refusal, as it came: `suggestions` for a name, `example` and `requestFormat` for a request. */
+  /** The node's `details`, unchecked: `suggestions` for a name, `example` and `requestFormat` for a request. */
   readonly details?: Readonly<Record<string, unknown>> | null
   readonly cause?: unknown
 }
 
-/** Every error that the SDK throws. */
+/** Base class of all errors of the SDK. */
 export class FarthingError extends Error {
   override readonly name: string = 'FarthingError'
   readonly code: string
@@ -43,10 +43,9 @@ export class FarthingError extends Error {
   }
 }
 
-/** The call must be paid, and this client will not or cannot: no wallet, a dry run, an unavailable service, an unusable request. */
+/** The call was not paid: no wallet, a dry run, an unavailable service, or an unusable request. */
 export class PaymentRequiredError extends FarthingError {
   override readonly name = 'PaymentRequiredError'
-  /** What it would have cost. */
   readonly quote: Quote | null
 
   constructor(message: string, facts: ErrorFacts & { readonly quote?: Quote | null }) {
@@ -60,12 +59,12 @@ export class SpendLimitError extends FarthingError {
   override readonly name = 'SpendLimitError'
 }
 
-/** What is asked for is not what was agreed: another price, network or payee; or the seller does not take what was paid. */
+/** The quote has another price, network or payee than agreed, or the seller refuses the payment. */
 export class PaymentMismatchError extends FarthingError {
   override readonly name = 'PaymentMismatchError'
 }
 
-/** The service failed after payment, and the money goes back on chain. */
+/** The service failed after payment. The chain gives the money back. */
 export class RefundedError extends FarthingError {
   override readonly name = 'RefundedError'
   readonly refund: RefundState
@@ -79,7 +78,6 @@ export class RefundedError extends FarthingError {
 /** Too many requests. */
 export class RateLimitedError extends FarthingError {
   override readonly name = 'RateLimitedError'
-  /** Seconds after which it makes sense to ask again. */
   readonly retryAfter: number
 
   constructor(message: string, facts: ErrorFacts & { readonly retryAfter: number }) {
@@ -88,12 +86,12 @@ export class RateLimitedError extends FarthingError {
   }
 }
 
-/** The node cannot be reached, or cannot answer now. */
+/** The node cannot be reached, or is busy. */
 export class ServiceUnavailableError extends FarthingError {
   override readonly name = 'ServiceUnavailableError'
 }
 
-/** Something was paid and what came of it is not known yet. Do not pay again: `client.resume(error.payment)`. */
+/** A payment was sent and its outcome is unknown. Do not pay again: `client.resume(error.payment)`. */
 export class InterruptedPaymentError extends FarthingError {
   override readonly name = 'InterruptedPaymentError'
   override readonly payment: Payment
@@ -104,7 +102,7 @@ export class InterruptedPaymentError extends FarthingError {
   }
 }
 
-/** The answer does not verify. Result and receipt are in the error, for whoever wants to look at them. */
+/** The paid answer does not verify. The error holds the result and the receipt. */
 export class VerificationError extends FarthingError {
   override readonly name = 'VerificationError'
   readonly result: unknown

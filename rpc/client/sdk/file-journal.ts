@@ -3,7 +3,6 @@ import { parseRecord, recordText } from './journal.ts'
 import { checkGiven, KIND } from './options.ts'
 import type { PaymentJournal, PaymentRecord } from './shapes.ts'
 
-/** What of Node's file system the journal takes. */
 interface FileSystem {
   mkdir(path: string, options: { readonly recursive: true; readonly mode: number }): Promise<unknown>
   readdir(path: string): Promise<string[]>
@@ -19,9 +18,9 @@ const FILE = /^payments-\d{4}-\d{2}-\d{2}\.jsonl$/
 const PRIVATE = { folder: 0o700, file: 0o600 }
 
 /**
- * A journal in a folder, for Node and whatever has its file system: one file of JSON lines a day, every line synced before
- * the payment is sent. It holds the secrets of payments: the folder is made readable for its owner alone. Several processes may
- * share it. Files of days past may be deleted when nothing in them is open any more.
+ * A journal in a folder, for runtimes with Node's file system: one file of JSON lines a day. Each line is synced before its
+ * payment is sent. It holds payment secrets, so only the owner can read the folder. Several processes may share it. Files of
+ * past days may be deleted once none of their payments is open.
  */
 export function fileJournal(folder: string): PaymentJournal {
   checkGiven('fileJournal', 'folder', folder, KIND.text)
@@ -31,7 +30,7 @@ export function fileJournal(folder: string): PaymentJournal {
       await fs.mkdir(folder, { recursive: true, mode: PRIVATE.folder })
       const file = await fs.open(`${folder}/${fileOf(record.atMs)}`, 'a', PRIVATE.file)
       try {
-        // A line that a crash cut short must not spoil this one.
+        // Begins with a line break, so that a line cut short by a crash does not spoil this one.
         await file.appendFile(`\n${recordText(record)}\n`)
         await file.sync()
       } finally {
@@ -62,7 +61,7 @@ async function names(fs: FileSystem, folder: string): Promise<string[]> {
   return all.filter((name) => FILE.test(name)).sort()
 }
 
-/** The last line about each payment. */
+/** The last record of each payment in a file. */
 async function read(fs: FileSystem, path: string): Promise<ReadonlyMap<string, PaymentRecord>> {
   const records = new Map<string, PaymentRecord>()
   const text = await fs.readFile(path, 'utf8').catch(unlessMissing(''))
@@ -73,7 +72,7 @@ async function read(fs: FileSystem, path: string): Promise<ReadonlyMap<string, P
   return records
 }
 
-/** A folder that is not there yet is empty; one that cannot be read must not look so: the day's spending is in it. */
+/** A missing file or folder counts as empty. An unreadable one must not, since it holds the day's spending. */
 function unlessMissing<T>(empty: T): (error: unknown) => T {
   return (error) => {
     if ((error as { readonly code?: unknown }).code === 'ENOENT') return empty
@@ -81,7 +80,7 @@ function unlessMissing<T>(empty: T): (error: unknown) => T {
   }
 }
 
-/** Node gives its modules without an import, so that bundles for browsers need no stub for them. */
+/** Node's file system, read at run time, so that a browser bundle needs no stub for it. */
 function fileSystem(): FileSystem {
   const host = globalThis as { readonly process?: { getBuiltinModule?(name: string): unknown } }
   const fs = host.process?.getBuiltinModule?.('node:fs/promises')

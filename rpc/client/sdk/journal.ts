@@ -4,19 +4,19 @@ import { FarthingError } from './errors.ts'
 import { checkGiven, KIND } from './options.ts'
 import type { PaymentJournal, PaymentRecord } from './shapes.ts'
 
-/** Most records that a journal in memory keeps; the oldest go first, and for a day what they cost is kept as sums. */
+/** Maximum records of a journal in memory. Older ones are dropped, and their cost is kept in sums for a day. */
 const MEMORY_RECORDS_MAX = 10_000
-/** Payments within so long are one sum. */
+/** Span of one sum: 15 minutes. */
 const SUM_MS = 900_000
 
-/** A journal that lives as long as its process: ceilings per day begin anew with it, and what it paid for can be lost. */
+/** A journal that ends with its process. A new process knows neither the day's spending nor unanswered payments. */
 export function memoryJournal(): PaymentJournal {
   const records = new Map<string, PaymentRecord>()
   const sums = new Map<number, PaymentRecord>()
   const forget = (record: PaymentRecord): void => {
     records.delete(record.txId)
     for (const atMs of sums.keys()) if (atMs < record.atMs - DAY_MS) sums.delete(atMs)
-    // The end of its span, so that no ceiling counts it for too short.
+    // The sum has the time of the end of its span, so that no part of it leaves the daily ceiling too early.
     const atMs = Math.ceil(record.atMs / SUM_MS) * SUM_MS
     sums.set(atMs, added(record, sums.get(atMs), atMs))
   }
@@ -32,7 +32,7 @@ export function memoryJournal(): PaymentJournal {
   }
 }
 
-/** A journal whose faults in reading are those of the client. Errors of `get` and `since`: `journal_failed`. */
+/** Wraps a journal so that errors of `get` and `since` become `journal_failed`. */
 export function withFaults(journal: PaymentJournal): PaymentJournal {
   const reading = async <T>(read: () => Promise<T> | T): Promise<T> => {
     try {
@@ -48,12 +48,12 @@ export function withFaults(journal: PaymentJournal): PaymentJournal {
   }
 }
 
-/** What an error of a journal says. */
+/** Message of a thrown value. */
 export function reasonIn(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause)
 }
 
-/** A record that stands for many of which nothing else is kept. */
+/** A record that stands for the sum of several dropped ones. */
 function added(record: PaymentRecord, sum: PaymentRecord | undefined, atMs: number): PaymentRecord {
   const { amount, feeMax, usd } = sum ?? { amount: 0n, feeMax: 0n, usd: 0 }
   return {
@@ -69,7 +69,7 @@ function added(record: PaymentRecord, sum: PaymentRecord | undefined, atMs: numb
   }
 }
 
-/** What of `localStorage` the journal takes. */
+/** The part of `localStorage` that the journal uses. */
 export interface KeyedTexts {
   readonly length: number
   key(index: number): string | null
@@ -81,8 +81,8 @@ export interface KeyedTexts {
 const KEEP_MS = 30 * DAY_MS
 
 /**
- * A journal in a browser's `localStorage`, one entry for each payment, shared by all tabs of the origin. Entries of 30 days
- * ago are removed. Where the storage is full a put throws, and then nothing is paid.
+ * A journal in a browser's `localStorage`, with one entry a payment. All tabs of the origin share it. Entries are removed after
+ * 30 days. If the storage is full, `put` throws and nothing is paid.
  */
 export function storageJournal(storage: KeyedTexts, prefix = 'farthing.payment.'): PaymentJournal {
   checkGiven('storageJournal', 'storage', storage, KIND.storage)
@@ -105,7 +105,7 @@ export function recordText(record: PaymentRecord): string {
   return JSON.stringify(record, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
 }
 
-/** The record of a line that {@link recordText} wrote; undefined for anything else, a line that was cut included. */
+/** Reads a line of {@link recordText}. Undefined for anything else, such as a line cut short. */
 export function parseRecord(text: string): PaymentRecord | undefined {
   try {
     const record = fieldsOf(JSON.parse(text))

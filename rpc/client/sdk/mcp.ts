@@ -13,9 +13,9 @@ const PAYMENT_KEY = 'x402/payment'
 const RETRY_MS = { least: 500, most: 10_000 }
 
 /**
- * `callTool` of an MCP client, paying: where a tool answers with x402 terms that hold a native offer, the offer is paid within
- * the ceilings and the call repeated with the payment in `_meta`. Every other answer is handed over as it is. Errors: those of
- * the guards, `RefundedError`, and `InterruptedPaymentError` where a payment was made and no answer came.
+ * `callTool` of an MCP client that pays. If a tool answers with x402 terms that have a native offer, the offer is paid within
+ * the ceilings and the call is repeated with the payment in `_meta`. Any other answer is returned unchanged. Errors: those of
+ * the guards, `RefundedError`, and `InterruptedPaymentError` if no answer came after the payment.
  */
 export function payingTools<C extends ToolCaller>(mcp: C, parts: PaidFetchParts): C['callTool'] {
   const call = (params: Fields, more: readonly unknown[]): Promise<unknown> =>
@@ -36,7 +36,7 @@ export function payingTools<C extends ToolCaller>(mcp: C, parts: PaidFetchParts)
   return paying as unknown as C['callTool']
 }
 
-/** Repeats a paid call until its answer is final; the same payment each time, which runs the tool once. */
+/** Repeats a paid call until its answer is final. The payment is always the same, so the tool runs once. */
 async function settle(
   parts: PaidFetchParts,
   {
@@ -65,7 +65,7 @@ async function settle(
   }
 }
 
-/** Codes of refusals that pass, by the status that they have over HTTP. */
+/** HTTP statuses of the refusals after which another try may help. */
 const PASSING: Readonly<Record<string, number>> = {
   payment_unconfirmed: 402,
   payment_not_found: 402,
@@ -76,7 +76,7 @@ const PASSING: Readonly<Record<string, number>> = {
   internal_error: 500,
 }
 
-/** A refusal of a tool in the form of an HTTP answer. What it says of itself that it passes does so, whatever its code. */
+/** A refusal of a tool in the form of an HTTP answer. With `retry: true` it counts as 503, whatever its code. */
 function answerOf(result: Fields): NodeAnswer {
   const body = contentOf(result)
   const code = textOf(body.code, '')
@@ -84,7 +84,7 @@ function answerOf(result: Fields): NodeAnswer {
   return { status: PASSING[code] ?? (isLater ? 503 : body.x402Version === undefined ? 422 : 402), body }
 }
 
-/** What a result says: as structure, or as the JSON text of its first content. */
+/** The fields of a result: its structured content, or the JSON text of its first content. */
 function contentOf({ structuredContent, content }: Fields): Fields {
   if (structuredContent !== undefined) return fieldsOf(structuredContent)
   const [first] = Array.isArray(content) ? content : []
@@ -95,7 +95,6 @@ function contentOf({ structuredContent, content }: Fields): Fields {
   }
 }
 
-/** The x402 terms that a tool answers with where it wants to be paid. */
 function termsOf(result: unknown): Fields | undefined {
   const said = fieldsOf(result)
   if (said.isError !== true) return undefined
@@ -103,7 +102,7 @@ function termsOf(result: unknown): Fields | undefined {
   return content.x402Version !== undefined && nativeOffer(content) !== undefined ? content : undefined
 }
 
-/** The native offer as a quote. Tools of a Farthing node are named after their service, and take its request as an argument. */
+/** The native offer as a quote. A tool of a Farthing node has the name of its service and the argument `request`. */
 function quoteOf(terms: Fields, params: Fields, { payer }: PaidFetchParts): Quote | undefined {
   const offer = nativeOffer(terms) as Fields
   const { request = '' } = fieldsOf(params.arguments)

@@ -4,7 +4,7 @@ import known from './networks.json' with { type: 'json' }
 import { invalid } from './options.ts'
 import type { NetworkFacts, NetworkName } from './shapes.ts'
 
-/** The facts of a network by its name, or those given. Errors: `invalid_option` for an unknown name and where a fact is missing. */
+/** The facts of a network, by name or as given. Errors: `invalid_option` for an unknown name or a missing fact. */
 export function factsOf(network: NetworkName | NetworkFacts): NetworkFacts {
   if (typeof network !== 'string') {
     const missing = Object.keys(known.mainnet).find((name) => !Object.hasOwn(network, name))
@@ -15,7 +15,7 @@ export function factsOf(network: NetworkName | NetworkFacts): NetworkFacts {
   throw invalid(unknownName('network', network, Object.keys(known)))
 }
 
-/** The facts in the form that transactions are prepared with. */
+/** The facts in the form that preparing a transaction needs. */
 export function paramsOf({ invokeTerms, weight, epochBlocks, ...names }: NetworkFacts): ClientParams {
   return { ...names, steps: [{ rules: { tx: { weight, invokeTerms }, market: { epochBlocks } } }] }
 }

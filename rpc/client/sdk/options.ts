@@ -3,13 +3,12 @@ import { fieldsOf } from '../http.ts'
 import { FarthingError } from './errors.ts'
 import type { AllowList, CeilingOptions, EventOptions, PaidFetchOptions } from './shapes.ts'
 
-/** What a value must be, in words and as a test. */
 interface Kind {
   readonly what: string
   readonly is: (value: unknown) => boolean
 }
 
-/** Every name of an options object with what its value must be; the type holds it complete. */
+/** The kind of every option. The type keeps the list complete. */
 export type Kinds<Options> = Readonly<Record<keyof Options, Kind>>
 
 const hasFunctions = (value: unknown, names: readonly string[]): boolean =>
@@ -18,7 +17,7 @@ const hasFunctions = (value: unknown, names: readonly string[]): boolean =>
 const isText = (value: unknown): boolean => typeof value === 'string'
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 
-/** Kinds of values that callers give. */
+/** Kinds of values that callers pass. */
 export const KIND = {
   text: { what: 'a text', is: isText },
   toggle: { what: 'true or false', is: (value) => typeof value === 'boolean' },
@@ -49,25 +48,25 @@ const DOLLARS: Kind = { ...KIND.count, what: 'dollars as a number' }
 const COINS: Kind = { ...KIND.text, what: 'coins as decimal text' }
 const CARRIER: Kind = { what: 'header or body', is: (value) => value === 'header' || value === 'body' }
 
-/** The ceilings. */
+/** Options of the ceilings. */
 export const CEILING_KINDS: Kinds<Required<CeilingOptions>> = {
   ...{ maxPerCallUsd: DOLLARS, maxPerDayUsd: DOLLARS },
   ...{ maxPerCallCoins: COINS, maxPerDayCoins: COINS, maxFee: COINS },
 }
-/** What `wrapFetch` takes. */
+/** Options of `wrapFetch`. */
 export const PAID_FETCH_KINDS: Kinds<Required<PaidFetchOptions>> = { carrier: CARRIER, payment: KIND.payment }
-/** What `events` takes. */
+/** Options of `events`. */
 export const EVENT_KINDS: Kinds<Required<EventOptions>> = {
   ...{ lastEventId: KIND.text, types: LIST, signal: KIND.signal, attemptsMax: KIND.count },
 }
-/** What `services` takes. */
+/** Options of `services`. */
 export const FILTER_KINDS = { capability: KIND.text, q: KIND.text } as const
-/** Whom a client pays: a list that is none would not bound what it seems to. */
+/** Options of `allow`. A value that is no array would bound nothing. */
 export const ALLOW_KINDS: Kinds<Required<AllowList>> = { payTo: LIST, agents: LIST, services: LIST }
 
 /**
- * Refuses options that are no object, one that there is not (a bound with a misspelt name would bound nothing), and one that is no
- * such value. `of` says whose options they are. Errors: `invalid_option`.
+ * Refuses options that are no object, unknown options (a misspelt limit would limit nothing), and values of the wrong kind.
+ * `of` names the function for the message. Errors: `invalid_option`.
  */
 export function checkOptions(of: string, options: unknown, kinds: Readonly<Record<string, Kind>>): void {
   checkGiven(of, 'what it is given', options, { ...KIND.fields, what: 'an object of options' })
@@ -77,7 +76,7 @@ export function checkOptions(of: string, options: unknown, kinds: Readonly<Recor
   checkKinds(of, fields, kinds)
 }
 
-/** Refuses options that are given and no such value. Errors: `invalid_option`. */
+/** Refuses option values of the wrong kind. Errors: `invalid_option`. */
 export function checkKinds(of: string, options: object, kinds: Readonly<Record<string, Kind>>): void {
   for (const [name, kind] of Object.entries(kinds)) {
     const value = fieldsOf(options)[name]
@@ -85,24 +84,24 @@ export function checkKinds(of: string, options: object, kinds: Readonly<Record<s
   }
 }
 
-/** Refuses an argument that is missing or no such value. Errors: `invalid_option`. */
+/** Refuses an argument that is missing or of the wrong kind. Errors: `invalid_option`. */
 export function checkGiven(of: string, name: string, value: unknown, { what, is }: Kind): void {
   if (!is(value)) throw invalid(`${of}: ${name} must be ${what}`)
 }
 
-/** Refuses arguments behind the last that a method takes: a bound among them would bound nothing. Errors: `invalid_option`. */
+/** Refuses surplus arguments, since a limit among them would limit nothing. Errors: `invalid_option`. */
 export function checkNoMore(of: string, more: readonly unknown[]): void {
   if (more.length > 0) throw invalid(`${of}: it takes no options; ceilings are set with createClient`)
 }
 
-/** Refuses a call that is none, or comes with options. Errors: `invalid_option`. */
+/** Checks the arguments of a call. Errors: `invalid_option`. */
 export function checkCall(of: string, serviceId: unknown, request: unknown, more: readonly unknown[]): void {
   checkGiven(of, 'serviceId', serviceId, KIND.text)
   checkGiven(of, 'request', request, KIND.text)
   checkNoMore(of, more)
 }
 
-/** The error for what callers give and must not. */
+/** The error for a wrong argument. */
 export function invalid(message: string): FarthingError {
   return new FarthingError(message, { code: 'invalid_option' })
 }

@@ -10,10 +10,10 @@ import { isOver, type Patience, pause } from './waiting.ts'
 
 type Fetch = typeof globalThis.fetch
 
-/** What a paying fetch works with. */
+/** Dependencies of a paying fetch. */
 export interface PaidFetchParts extends SettlePlace {
   readonly payer: Payer
-  /** How long is waited now; `signal` is one of the caller's beside the client's own. */
+  /** Bounds of a wait that begins now. `signal` is the caller's, in addition to the client's. */
   readonly patience: (signal?: AbortSignal) => Patience
   readonly note: (payment: Payment, state: PaymentState) => Promise<void>
 }
@@ -21,10 +21,10 @@ export interface PaidFetchParts extends SettlePlace {
 const RETRY_MS = { least: 500, most: 10_000 }
 
 /**
- * A `fetch` that pays: a 402 with a native offer is paid within the ceilings and the request repeated, whatever x402 server it
- * came from. Any other answer, a 402 without a native offer for this network and one of another origin than was asked are handed over
- * as they are. Errors: those of the guards, the reason of the request's signal where it ends before anything is signed, and
- * `InterruptedPaymentError` where a payment was made and no answer came.
+ * A `fetch` that pays. A 402 of any x402 server with a native offer is paid within the ceilings, and the request is repeated.
+ * Every other answer is returned unchanged, also a 402 without such an offer or from another origin. Errors: those of the
+ * guards, the reason of the request's signal if it ends before the payment, and `InterruptedPaymentError` if no answer came
+ * after the payment.
  */
 export function payingFetch(
   fetch: Fetch,
@@ -33,12 +33,12 @@ export function payingFetch(
 ): Fetch {
   return async (input, init) => {
     const request = new Request(input, init)
-    // Read once: the body is sent again with the payment.
+    // The body is read now, because it is sent again with the payment.
     const body = request.body === null ? null : new Uint8Array(await request.clone().arrayBuffer())
     const { dispatcher } = fieldsOf(init)
     const sent = { request, body, caller: { request, dispatcher } }
     const first = await send(fetch, sent)
-    // Who was not asked is not paid: the answer says where it came from, and the caller may ask there.
+    // A redirect to another origin is not paid. The caller sees where it leads and can ask there.
     if (first.status !== 402 || isFromElsewhere(first, request)) return first
     const asked = await readTerms(first.clone(), sent, parts)
     if (asked === undefined) return first
@@ -54,13 +54,13 @@ interface Asked extends NativeTerms {
   readonly quote: Quote
 }
 
-/** The native terms of a 402 answer, the newer generation first; undefined where it has none that can be paid. */
+/** The native terms of a 402 answer, x402 version 2 before 1. Undefined if there are none that can be paid. */
 async function readTerms(response: Response, sent: SentRequest, { payer }: PaidFetchParts): Promise<Asked | undefined> {
   const body = await readRefusal(response)
   const newer = decodeTerms(response.headers.get('payment-required'))
   const version = newer === undefined || nativeOffer(newer) === undefined ? 1 : 2
   const terms = version === 2 ? (newer as NonNullable<typeof newer>) : body
-  // Only the body says whether it is the request that keeps an offer from being accepted.
+  // Only the body says whether the request is the reason why an offer is not accepted.
   const offer = nativeOffer({ ...terms, requestValid: body.requestValid })
   if (offer === undefined) return undefined
   const basis = {
@@ -72,8 +72,8 @@ async function readTerms(response: Response, sent: SentRequest, { payer }: PaidF
 }
 
 /**
- * The text that a payment commits to: what a Farthing node calls the request. Of another server's requests nobody knows which
- * part the seller takes for it (null), so that payment is locked to its secret alone.
+ * The text that a payment commits to: the member `request` of a call to a Farthing node. Null for another server, whose
+ * seller may read any part of the HTTP request. Such a payment is only locked to its secret.
  */
 function requestOf({ body }: SentRequest, answer: Readonly<Record<string, unknown>>): string | null {
   if (answer.x402 !== true || nativeOffer(answer)?.scheme !== NATIVE_SCHEME) return null
@@ -89,7 +89,6 @@ interface PaidRequest {
   readonly carrier: 'header' | 'body'
 }
 
-/** Repeats the request with its payment until the answer is final; the same payment each time. */
 async function settle({ fetch, parts, sent, asked, carrier }: PaidRequest, payment: Payment): Promise<Response> {
   const { signal } = sent.caller.request
   const patience = parts.patience(signal)
@@ -108,7 +107,7 @@ async function settle({ fetch, parts, sent, asked, carrier }: PaidRequest, payme
   }
 }
 
-/** Waits until a payment is as deep as its seller wants it; it is sent again where the node does not know it. */
+/** Waits for the confirmations that the seller wants. A payment that the node does not know is sent again. */
 export function awaitDepth(
   parts: PaidFetchParts,
   payment: Payment,

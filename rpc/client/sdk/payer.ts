@@ -28,7 +28,7 @@ import type {
   Signer,
 } from './shapes.ts'
 
-/** What a payer works with. */
+/** Dependencies of a payer. */
 export interface PayerParts {
   readonly facts: NetworkFacts
   readonly client: NodeClient
@@ -37,30 +37,27 @@ export interface PayerParts {
   readonly allow: AllowList
   readonly journal: PaymentJournal
   readonly price: CoinPrice
-  /** A second node that prices and headers are compared with; null without. */
+  /** A second node to compare prices and headers with, or null. */
   readonly second: NodeClient | null
   readonly isDryRun: boolean
-  /** Asked before anything is signed; only `true` pays. */
   readonly onPay: ((intention: Intention) => boolean | Promise<boolean>) | null
   /** Whether this client fetched the quote from its node itself. */
   readonly isOwn: (quote: Quote) => boolean
-  /** Asks for the quote anew. */
   readonly requote: (quote: Quote) => Promise<Quote>
-  /** Throws once the client was ended. */
   readonly checkEnded: () => void
 }
 
-/** A payment that was written down and sent; whether the node has it is not known unless it said so. */
+/** A payment that was recorded and sent. Unless `arrived` is true, the node may have it or not. */
 export interface SentPayment {
   readonly record: PaymentRecord
   readonly arrived: boolean
 }
 
-/** Older than this a quote is asked for again before it is paid. */
+/** A quote older than this is asked for again before it is paid. */
 const QUOTE_FRESH_MS = 15_000
 const QUOTES_REMEMBERED_MAX = 10_000
 
-/** Pays quotes, one after another: no two payments take the same nonce, and none sees a ceiling that another is about to reach. */
+/** Pays quotes one after another, so that no two payments take the same nonce or the same room under a ceiling. */
 export class Payer {
   readonly #parts: PayerParts
   readonly #paid = new Map<string, Payment>()
@@ -70,14 +67,13 @@ export class Payer {
     this.#parts = parts
   }
 
-  /** The network that is paid on. */
   get facts(): NetworkFacts {
     return this.#parts.facts
   }
 
   /**
-   * Pays a quote. Errors: those of the guards, and the reason of a signal that ends before the payment is written down, with nothing paid;
-   * `payment_refused` where the node does not take it.
+   * Pays a quote. Errors: those of the guards, and the signal's reason if it ends before the payment is recorded, all with
+   * nothing paid; `payment_refused` if the node refuses it.
    */
   pay(quote: Quote, signal?: AbortSignal): Promise<SentPayment> {
     const paid = this.#queue.then(() => this.#pay(quote, signal))
@@ -98,7 +94,7 @@ export class Payer {
     const signed = await this.#sign(quote, wallet)
     const usd = usdOfUnits === null ? 0 : usdOfUnits(quote.amount + signed.feeMax)
     const record = { ...signed, usd }
-    // The fee is known only now; what was signed and not sent costs nothing.
+    // Check again, since the fee is known only now. A transaction that is signed but not sent costs nothing.
     await this.#checkCeilings(quote.amount + signed.feeMax, usdOfUnits === null ? null : usd)
     this.#parts.checkEnded()
     signal?.throwIfAborted()
@@ -108,7 +104,7 @@ export class Payer {
     return this.#submit(record)
   }
 
-  /** A quote is paid once, also by another process with the same journal. */
+  /** Refuses a quote that was paid before, here or by another process with the same journal. */
   async #checkUnpaid({ quoteId }: Quote): Promise<void> {
     const kept = await this.#parts.journal.since(Date.now() - DAY_MS)
     const payment = this.#paid.get(quoteId) ?? kept.find((record) => record.quoteId === quoteId)
@@ -120,10 +116,10 @@ export class Payer {
     if (Date.now() - quote.askedAtMs > QUOTE_FRESH_MS) checkStands(quote, await this.#parts.requote(quote))
   }
 
-  /** Holds the quote against every guard; gives what units are in dollars, null where nobody names any. */
+  /** Runs every guard on the quote. Gives a function from units to dollars, or null if no price is known. */
   async #agree(quote: Quote): Promise<((units: bigint) => number) | null> {
     const { facts, allow, client, second, onPay } = this.#parts
-    // A second node that cannot be asked now could not be asked about the block of the payment either.
+    // Fail before paying if the second node is away, since it could not confirm the payment's block either.
     const asked = [statusOn(client, facts), ...(second === null ? [] : [statusOn(second, facts)])] as const
     const [{ height }] = await Promise.all(asked)
     checkAgreement(quote, { facts, allow, height })
@@ -137,8 +133,8 @@ export class Payer {
   }
 
   /**
-   * By the dearest of: what the seller says it costs, what it says of the coin, what the nodes say of the coin. The own node has
-   * said it already in a quote that came from there. A stranger's word alone bounds nothing.
+   * Dollars of a unit by the dearest price: the seller's dollar price, its coin price, or the coin price of the nodes. A quote
+   * of the own node already has the node's price. The seller's word alone does not count, unless the options bound the coins.
    */
   async #dollarsPerUnit(quote: Quote): Promise<number | null> {
     const { price, second, client, facts, isOwn, ceilings } = this.#parts
@@ -159,7 +155,7 @@ export class Payer {
     ceilings.check({ units, usd }, await journal.since(Date.now() - DAY_MS))
   }
 
-  /** Signs a payment that is locked to a fresh secret and committed to the request. */
+  /** Signs a payment that commits to the request and is locked to a fresh secret. */
   async #sign(quote: Quote, wallet: Signer): Promise<Omit<PaymentRecord, 'usd'>> {
     const { client, facts, ceilings } = this.#parts
     const params = paramsOf(facts)
@@ -188,7 +184,7 @@ export class Payer {
     }
   }
 
-  /** Nothing is sent that was not written down. */
+  /** Records a payment before it is sent. Errors: `journal_failed`, with nothing paid. */
   async #keep(record: PaymentRecord): Promise<void> {
     try {
       await this.#parts.journal.put(record)
@@ -200,7 +196,7 @@ export class Payer {
     }
   }
 
-  /** A payment that is written down stands as it is where its new state cannot be: it can be resumed, and counts. */
+  /** Records a new state. On failure the old record stays, with which the payment can be resumed and still counts. */
   async #note(record: PaymentRecord): Promise<void> {
     try {
       await this.#parts.journal.put(record)
@@ -215,7 +211,7 @@ export class Payer {
       await this.#note(sent)
       return { record: sent, arrived: true }
     }
-    // Whether it arrived is not known then, and paying again might pay twice: settling finds out.
+    // It may have arrived, and paying again could pay twice. Settling finds out.
     if (isUnanswered(submitted.fault)) return { record, arrived: false }
     await this.#note({ ...record, state: 'refused' })
     const { message } = errorOfFault(submitted.fault)
@@ -223,33 +219,33 @@ export class Payer {
     throw new FarthingError(`${message}${advice}`, { code: 'payment_refused', payment: record })
   }
 
-  /** What to do about a refused payment, where its sender has too few coins. */
+  /** Advice about a refused payment if its sender has too few coins. Otherwise empty. */
   async #adviceFor({ sender, amount, feeMax }: PaymentRecord): Promise<string> {
     const account = await this.#parts.client.account(sender)
-    if (!account.ok || BigInt(account.value.balance) >= amount + feeMax) return ''
+    if (!account.ok || account.value.balance >= amount + feeMax) return ''
     const coins = (units: bigint): string => formatAmount(units, this.facts.decimals)
-    const held = `${sender} has ${coins(BigInt(account.value.balance))} ${this.facts.ticker}`
+    const held = `${sender} has ${coins(account.value.balance)} ${this.facts.ticker}`
     return `; ${held}, the call takes up to ${coins(amount + feeMax)}: send it coins`
   }
 }
 
 const NO_COMMITMENT = ZERO_HEX_32 as Hash
 
-/** The request that a payment commits to; null where it commits to none. One whose transaction is not known is taken at its word. */
+/** The request that a payment commits to, or null. If its transaction is unknown, `request` is taken as committed. */
 export function committedText({ tx, request }: Pick<Payment, 'tx' | 'request'>): string | null {
   const decoded = tx === null ? null : decodeTransaction(fromHex(tx))
   const payload = decoded?.ok === true ? decoded.value.body.payload : {}
   return 'requestCommitment' in payload && payload.requestCommitment === NO_COMMITMENT ? null : request
 }
 
-/** The transaction of a payment. Errors: `no_transaction` where it is not known any more. */
+/** The transaction of a payment. Errors: `no_transaction`. */
 export function transactionOf({ tx, txId }: Payment): Transaction {
   const decoded = tx === null ? null : decodeTransaction(fromHex(tx))
   if (decoded?.ok === true && decoded.value.txId === txId) return decoded.value
   throw new FarthingError('the transaction of this payment is not known', { code: 'no_transaction' })
 }
 
-/** What a node says of itself. Errors: that of a node which gives no answer; `other_network`. */
+/** The status of a node. Errors: `other_network`, or those of a node that does not answer. */
 async function statusOn(node: NodeClient, { genesis, name }: NetworkFacts): Promise<StatusView> {
   const status = must(await node.status())
   if (status.genesis === genesis) return status

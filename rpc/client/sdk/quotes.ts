@@ -1,6 +1,6 @@
 import { formatAmount } from '../../../consensus/primitives/amount.ts'
 import { toHex } from '../../../consensus/primitives/bytes.ts'
-import { AGENT_ID, SERVICE_ID } from '../../../consensus/primitives/ids.ts'
+import { AGENT_ID, type AgentId, SERVICE_ID, type ServiceId } from '../../../consensus/primitives/ids.ts'
 import { fieldsOf, textOf } from '../http.ts'
 import { PaymentRequiredError } from './errors.ts'
 import type { NetworkFacts, Quote } from './shapes.ts'
@@ -10,20 +10,19 @@ type Fields = Readonly<Record<string, unknown>>
 /** Scheme of the native rail in every x402 offer. */
 export const NATIVE_SCHEME = 'native-x402'
 
-/** What a quote is about. */
+/** The circumstances of a quote. */
 export interface QuoteBasis {
-  /** Network whose coin is offered: a seller does not choose how many decimals its amount has. */
+  /** Decimals of the coin. They never come from the seller. */
   readonly facts: Pick<NetworkFacts, 'decimals'>
-  /** Text that the payment is to commit to; null where it is not known. */
+  /** Text that the payment will commit to. Null if it is unknown. */
   readonly request: string | null
-  /** Where it was asked for. */
   readonly url: string
   readonly nowMs: number
 }
 
 /**
- * The native option of x402 terms of either generation; undefined where there is none. One that stands only among the offers is not
- * to be paid, whatever it says of itself: unless the request is the reason, it is unavailable.
+ * The native option of x402 terms in version 1 or 2. Undefined if there is none. An option in `offers` alone must not be paid:
+ * it is marked as unavailable, unless an unusable request is the reason.
  */
 export function nativeOffer({ accepts, offers, requestValid }: Fields): Fields | undefined {
   const accepted = nativeIn(accepts)
@@ -39,21 +38,28 @@ function nativeIn(list: unknown): Fields | undefined {
   return Array.isArray(list) ? list.map(fieldsOf).find(({ scheme }) => scheme === NATIVE_SCHEME) : undefined
 }
 
-/** Reads a native option of either generation; undefined where it is not one that this client understands. */
+/** Text of the base units of a price. */
+export const UNITS = /^[1-9][0-9]{0,33}$/
+
+/** The payment terms in `extra` of a native option. Undefined if one is missing or unusable. */
+export function termsIn({ agentId, serviceId, term, validUntil, confirmations }: Fields) {
+  if (typeof agentId !== 'string' || !AGENT_ID.test(agentId)) return undefined
+  if (typeof serviceId !== 'string' || !SERVICE_ID.test(serviceId)) return undefined
+  if (!isCount(term) || !isCount(validUntil) || !isCount(confirmations)) return undefined
+  return { agentId: agentId as AgentId, serviceId: serviceId as ServiceId, term, validUntil, confirmations }
+}
+
+/** Reads a native option in x402 version 1 or 2. Undefined if this client does not understand it. */
 export function readOffer(offer: Fields, basis: QuoteBasis): Quote | undefined {
   const { request, url, nowMs, facts } = basis
   const extra = fieldsOf(offer.extra)
-  const { agentId, serviceId, term, validUntil, confirmations, decimals: told } = extra
-  const amount = unitsIn(offer)
-  if (typeof agentId !== 'string' || !AGENT_ID.test(agentId)) return undefined
-  if (typeof serviceId !== 'string' || !SERVICE_ID.test(serviceId)) return undefined
-  if (!/^[1-9][0-9]{0,33}$/.test(amount)) return undefined
-  if (!isCount(term) || !isCount(validUntil) || !isCount(confirmations) || !isCount(told)) return undefined
+  const [terms, amount] = [termsIn(extra), unitsIn(offer)]
+  if (terms === undefined || !isCount(extra.decimals) || !UNITS.test(amount)) return undefined
   const { decimals } = facts
   const isOffered = extra.available !== false
   return {
     quoteId: randomHex(16),
-    ...{ serviceId, request, agentId, term, validUntil, confirmations, url, offer },
+    ...{ ...terms, request, url, offer },
     isCommitted: request !== null,
     payTo: textOf(offer.payTo, ''),
     amount: BigInt(amount),
@@ -69,8 +75,8 @@ export function readOffer(offer: Fields, basis: QuoteBasis): Quote | undefined {
 }
 
 /**
- * Base units of an offer, as text: each generation has its own name for them. Where both are there and differ it is none: who
- * judges the price by one name must not pay by the other.
+ * Base units of an offer as text. The x402 versions have different names for them. If both names are there and differ, the
+ * result is empty: a caller could judge one price and pay the other.
  */
 function unitsIn({ maxAmountRequired, amount }: Fields): string {
   const isTwofold = typeof maxAmountRequired === 'string' && typeof amount === 'string' && maxAmountRequired !== amount
@@ -92,7 +98,7 @@ export function readQuote(body: Fields, serviceId: string, basis: QuoteBasis): Q
   return withWord(quote, body)
 }
 
-/** A quote with what the answer around its offer says of service and request. */
+/** A quote, completed by what the 402 body says about the service and the request. */
 export function withWord(quote: Quote, { available, unavailableReason, requestValid, requestError }: Fields): Quote {
   const closed = available === false
   const details = requestValid === false ? fieldsOf(requestError) : null
@@ -116,7 +122,7 @@ function dollars(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : null
 }
 
-/** A seller says twice what a call costs; whoever bounds it believes the dearer. */
+/** A seller states the price in dollars and in coins. Ceilings apply to the dearer one. */
 function dearest(priceUsd: number | null, nativeUsd: number | null, coins: number): number | null {
   const byCoins = nativeUsd === null ? null : nativeUsd * coins
   return priceUsd === null || byCoins === null ? (priceUsd ?? byCoins) : Math.max(priceUsd, byCoins)

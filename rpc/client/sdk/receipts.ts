@@ -5,23 +5,22 @@ import { failedChecks, type PaidFacts, verifyPaidAnswer } from '../verify.ts'
 import type { NetworkFacts, Receipt, VerifiedReceipt } from './shapes.ts'
 import { isOver, pause } from './waiting.ts'
 
-/** How long a second node may be behind the block of a receipt. */
+/** How long to wait for a second node that is behind the receipt's block. */
 const BEHIND_MS = 10_000
-/** A node that gives no answer so often in a row has none. */
+/** After this many failures in a row, a second node counts as unable to answer. */
 const MISSED_MAX = 3
 
-/** What receipts are checked with. */
+/** Dependencies of checking a receipt. */
 export interface ReceiptBasis {
   readonly facts: NetworkFacts
-  /** A second node whose header is compared; null without. */
   readonly secondNode: string | null
   readonly transport: Transport
 }
 
 /**
- * Checks result and receipt of a paid call: Merkle proof of the payment under the header, proof of work of the header, hash
- * of the result, and that service, request, caller, amount and payment are those expected. No node is believed for any of it; that the
- * block is on the best chain is what a second node is asked for.
+ * Checks the result and the receipt of a paid call: the Merkle proof of the payment, the header's proof of work, the hash of the
+ * result, and that service, request, caller, amount and payment are as expected. This trusts no node. A second node is asked
+ * whether the block is on the best chain.
  */
 export async function checkReceipt(
   { result, receipt }: { readonly result: unknown; readonly receipt: Receipt },
@@ -35,12 +34,12 @@ export async function checkReceipt(
   return { ok: failed.length === 0, failed, checks: { ...verification, secondNode: second } }
 }
 
-/** A receipt of an answer, as far as it is an object; every check looks at the types of what it reads. */
+/** The receipt in an answer, unchecked. Each check looks at the types of the members that it reads. */
 export function receiptOf(body: Readonly<Record<string, unknown>>): Receipt {
   return fieldsOf(body.receipt) as Receipt
 }
 
-/** Whether a node has the block of a receipt at its height; a node that gives no answer has not. One that is a moment behind is waited for. */
+/** Whether a node has the receipt's block at its height. Waits for a node that is behind. No answer counts as no. */
 async function isHeaderOf(url: string, receipt: Receipt, transport: Transport): Promise<boolean> {
   const { blockHeight, blockHash } = receipt
   if (!isHeight(blockHeight) || typeof blockHash !== 'string') return false

@@ -13,15 +13,15 @@ import {
 } from './errors.ts'
 import type { Payment, RefundState } from './shapes.ts'
 
-/** What becomes of the money of a payment that buys nothing. */
+/** What happens to the money of a payment that buys nothing. */
 export const RETURNS = 'What is not redeemed of it, the chain gives back when its term is over.'
 
 const RETRY_AFTER_MS_DEFAULT = 1_000
 
-/** Codes of 402 answers that waiting mends: the payment is on its way into the chain. */
+/** Codes of 402 answers that pass by waiting: the payment is not deep enough in the chain yet. */
 const PASSING_PAYMENTS: ReadonlySet<unknown> = new Set(['payment_unconfirmed', 'payment_not_found'])
 
-/** The error that an answer amounts to. */
+/** The SDK error for an answer. */
 export function errorOfAnswer(answer: NodeAnswer, payment: Payment | null = null): FarthingError {
   const { status, body } = answer
   const code = textOf(body.code, `http_${status}`)
@@ -45,7 +45,7 @@ export function errorOfAnswer(answer: NodeAnswer, payment: Payment | null = null
   return new FarthingError(message, facts)
 }
 
-/** The error that a fault of the lower floors amounts to. */
+/** The SDK error for a fault. */
 export function errorOfFault(cause: Fault, payment: Payment | null = null): FarthingError {
   const { url, fee, limit, message } = cause.detail
   switch (cause.code) {
@@ -69,13 +69,13 @@ export function errorOfFault(cause: Fault, payment: Payment | null = null): Fart
   }
 }
 
-/** The value, or the fault as an exception: the SDK's edge. */
+/** The value of a result. Throws its fault as an SDK error. */
 export function must<T>(result: Result<T>): T {
   if (!result.ok) throw errorOfFault(result.fault)
   return result.value
 }
 
-/** Whether another try may better an answer to a paid call. What stands before a node says nothing about a payment. */
+/** Whether another try of a paid call may help. A proxy's 5xx counts, since a proxy knows nothing about the payment. */
 export function isPassing(answer: NodeAnswer): boolean {
   const { status, body } = answer
   if (refundIn(answer) !== null) return false
@@ -85,7 +85,6 @@ export function isPassing(answer: NodeAnswer): boolean {
   return status >= 500 && !isOwnWord(answer)
 }
 
-/** What an answer says of a refund; null where it says nothing that can be read. */
 function refundIn({ body }: NodeAnswer): RefundState | null {
   const { status, amount, asset, to, txId, reason, statusUrl } = fieldsOf(body.refund)
   if (typeof status !== 'string') return null

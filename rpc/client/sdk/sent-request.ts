@@ -1,16 +1,16 @@
 type Fetch = typeof globalThis.fetch
 
-/** A request with its body, to be sent as often as it takes. */
+/** A request with its body, which can be sent several times. */
 export interface SentRequest {
   readonly request: Request
   readonly body: Uint8Array<ArrayBuffer> | null
-  /** What each sending takes from the caller. */
+  /** The caller's parts that every sending needs. */
   readonly caller: Caller
 }
 
 /**
- * The request as the caller made it, and the way that it is to take where the runtime knows such (undici's dispatcher). A request that is
- * made of another holds the signal of that one weakly: only the caller's own, while it is held, surely ends what is under way.
+ * The caller's request, and undici's dispatcher if one was given. The request is kept for its signal: a request made from
+ * another one holds that signal only weakly, so garbage collection could lose it.
  */
 export interface Caller {
   readonly request: Request
@@ -33,7 +33,7 @@ function rebuilt({ request, body }: SentRequest): Request {
   return new Request(request, { headers: request.headers, ...(body === null ? {} : { body }) })
 }
 
-/** The same request with other headers, and another method, address or body where one is named. */
+/** The same request with other headers, and with another method, address or body if given. */
 export function changed(
   { request, body, caller }: SentRequest,
   { headers, url = request.url, method = request.method, ...more }: Changes,
@@ -55,8 +55,8 @@ interface Changes {
 }
 
 /**
- * Sends a request that carries a payment. Redirects within its origin are followed as `fetch` follows them; one to another is handed over
- * as it came: what proves a payment is for its seller alone. Browsers do not tell where a redirect leads, so there none is followed.
+ * Sends a request with a payment. Redirects within the origin are followed as by `fetch`. A redirect to another origin is
+ * returned, since only the seller may see the proof of payment. Browsers hide the target, so none is followed there.
  */
 export async function sendWithinOrigin(fetch: Fetch, sent: SentRequest, left = REDIRECTS_MAX): Promise<Response> {
   const { request } = sent
@@ -68,7 +68,7 @@ export async function sendWithinOrigin(fetch: Fetch, sent: SentRequest, left = R
   return sendWithinOrigin(fetch, redirected(sent, response.status, url), left - 1)
 }
 
-/** Whether an answer came from another origin than was asked, or does not say from where. */
+/** Whether a redirected answer came from another origin, or does not tell its origin. */
 export function isFromElsewhere({ redirected, url }: Response, request: Request): boolean {
   return redirected && (!URL.canParse(url) || new URL(url).origin !== new URL(request.url).origin)
 }

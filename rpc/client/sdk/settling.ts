@@ -14,20 +14,20 @@ import { errorOfAnswer, errorOfFault, isPassing, RETURNS } from './refusals.ts'
 import type { Payment, PaymentState } from './shapes.ts'
 import { isOver, type Patience, pause } from './waiting.ts'
 
-/** What a payment is settled with. */
+/** Dependencies of settling. */
 export interface SettlePlace {
   readonly client: NodeClient
   readonly transport: Transport
 }
 
 const RETRY_MS = { least: 200, most: 10_000 }
-/** A block takes seconds; that it came is worth knowing soon. */
+/** A block takes seconds, so polling once a second is enough. */
 const POLL_MS = { least: 100, most: 1_000 }
 
 /**
- * Offers a payment for its call until there is a final answer: the paid one is given, every other thrown. The transaction is
- * sent again where the node does not know it. Errors: `RefundedError`, `PaymentMismatchError`, and `InterruptedPaymentError`
- * when time is up, with the last that was heard as its cause.
+ * Repeats the paid call until there is a final answer. Returns the paid answer and throws any other. If the node does not know
+ * the transaction, it is sent again. Errors: `RefundedError`, `PaymentMismatchError`, and when time is up
+ * `InterruptedPaymentError` with the last answer as its cause.
  */
 export async function settlePayment(
   place: SettlePlace,
@@ -50,8 +50,8 @@ export async function settlePayment(
 }
 
 /**
- * Waits until a payment is mined as deep as its seller wants it, for sellers that do not wait themselves. Errors as those of
- * {@link settlePayment}; `payment_failed` where it is mined and moved no money.
+ * Waits for the confirmations that a seller wants, for sellers that do not wait themselves. Errors: those of
+ * {@link settlePayment}; `payment_failed` if it is mined but moved no money.
  */
 export async function awaitMined(
   place: SettlePlace,
@@ -62,7 +62,7 @@ export async function awaitMined(
     const known = await place.client.transaction(payment.txId)
     if (known.ok && known.value.status === 'mined') {
       checkReceipt(known.value.receipt, payment)
-      if (known.value.confirmations >= confirmations) return
+      if ((known.value.confirmations ?? 0) >= confirmations) return
     }
     if (isOver(patience)) throw interrupted(payment, known)
     if (known.ok && known.value.status === 'unknown') await sendAgain(place, payment)
@@ -78,7 +78,7 @@ function checkReceipt(receipt: unknown, payment: Payment): void {
   })
 }
 
-/** Sends the transaction of a payment that a node does not know; too late for it to be mined it is void. */
+/** Sends the transaction again if the node does not know it. Errors: `payment_void` if it is too late for it to be mined. */
 async function sendAgain({ client }: SettlePlace, payment: Payment): Promise<void> {
   const [known, status] = [await client.transaction(payment.txId), await client.status()]
   if (!known.ok || !status.ok || known.value.status !== 'unknown') return
@@ -87,7 +87,7 @@ async function sendAgain({ client }: SettlePlace, payment: Payment): Promise<voi
       code: 'payment_void',
       payment,
     })
-  // A refusal is no end: the next answer says what became of the payment.
+  // A refusal here is not final. The next answer to the call tells the state of the payment.
   if (payment.tx !== null) await client.submit(transactionOf(payment))
 }
 
@@ -95,7 +95,7 @@ function isUnknown(answer: Result<NodeAnswer>): boolean {
   return answer.ok && answer.value.body.code === 'payment_not_found'
 }
 
-/** The payment as an error that takes it up. */
+/** The error for a payment with an unknown outcome. */
 export function interrupted(
   payment: Payment,
   heard: Result<NodeAnswer> | Result<unknown> | null = null,
@@ -125,19 +125,18 @@ export function requestOf(payment: Payment): string {
   throw new FarthingError(message, { code: 'request_unknown', payment })
 }
 
-/** States of paid calls, as nodes name them, that nothing comes after. */
 const ENDS: ReadonlySet<unknown> = new Set(['completed', 'refunded', 'refund_pending'])
-/** Refusals that say that a payment was redeemed before. */
+/** Codes of refusals because the payment was redeemed before. */
 const REDEEMED: ReadonlySet<string> = new Set(['payment_already_redeemed', 'result_expired'])
 
-/** Whether a state of a call that a node names is final. */
+/** Whether a state of a paid call is final. */
 export function isEnd(status: unknown): boolean {
   return ENDS.has(status)
 }
 
-/** How far a payment is after its call was refused. */
+/** State of a payment after its call was refused. */
 export function stateAfter(error: FarthingError): PaymentState {
-  // A payment that was refunded before is told by how it ended.
+  // For a payment that was refunded before, the node's details have `end`.
   if (error instanceof RefundedError || error.details?.end !== undefined) return 'refunded'
   if (error instanceof VerificationError || REDEEMED.has(error.code)) return 'settled'
   return error.code === 'payment_void' ? 'void' : 'submitted'

@@ -1,82 +1,79 @@
 /**
- * What callers of the SDK see. This file imports nothing, so that the published types stand alone. Amounts are base units
- * as `bigint` unless their name says otherwise.
+ * Public types of the SDK. This file imports nothing, so that the published types stand alone. Amounts are base units as
+ * `bigint` unless their name says otherwise.
  */
 
-/** Keys of an account: its scheme, how many of them must sign, and the keys in order. */
+/** Keys of an account in order, and how many of them must sign. */
 export interface SignerKeys {
   readonly scheme: number
   readonly threshold: number
   readonly keys: readonly { readonly scheme: number; readonly bytes: Uint8Array }[]
 }
 
-/** Whoever signs for one account: a key in memory (`farthing/client/wallet`), a browser extension, a device, a remote signer. */
+/** Signs for one account: a key in memory (`farthing/client/wallet`), a browser extension, a device or a remote signer. */
 export interface Signer {
   readonly keys: SignerKeys
-  /** At least as many signatures as the threshold, by ascending key index, over the message under the context. */
+  /** Signatures over the message under the context, by ascending key index: at least as many as the threshold. */
   sign(
     message: Uint8Array,
     context: Uint8Array,
   ): Promise<readonly { readonly keyIndex: number; readonly bytes: Uint8Array }[]>
 }
 
-/** A price for one call, as a seller named it. It is a stranger's word: {@link Quote.usd} is the dearer of the ways it says it. */
+/** A seller's price for one call. The seller is not trusted: {@link Quote.usd} is the dearest price that it states. */
 export interface Quote {
-  /** Made by this client; a quote is paid once. */
   readonly quoteId: string
   readonly serviceId: string
-  /** Null where this client does not know what the seller takes for the request. */
+  /** Null if this client does not know which text the seller takes as the request. */
   readonly request: string | null
   readonly agentId: string
-  /** Address that the seller says it is paid at; the chain pays the agent's own payout address. */
+  /** Address that the seller names. The chain pays the agent's payout address instead. */
   readonly payTo: string
   readonly amount: bigint
   /** The amount in coins of the network, decimal text. */
   readonly coins: string
-  /** Null where the seller names no dollars. */
+  /** Dollars. Null if the seller states none. */
   readonly usd: number | null
-  /** Dollars for one coin, null where the seller does not say. */
+  /** Dollars for one coin. Null if the seller states none. */
   readonly nativeUsd: number | null
-  /** Blocks for which the payment would be held at most before the chain gives it back. */
+  /** Maximum blocks for which the payment is held before the chain gives it back. */
   readonly term: number
-  /** Last height that honours the price. */
+  /** Last height at which the price is honoured. */
   readonly validUntil: number
   readonly confirmations: number
-  /** Genesis of the network that the seller wants to be paid on; null where it does not say. */
+  /** Genesis of the seller's network. Null if the seller does not state it. */
   readonly genesis: string | null
   readonly available: boolean
   readonly unavailableReason: string | null
-  /** Why the request text is unusable; null where it is not. */
+  /** Why the request text is unusable. Null if it is usable. */
   readonly requestError: string | null
-  /** What the seller says beside the reason, as it came (`example`, `requestFormat`); null where the request is not unusable. */
+  /** The seller's unchecked details about an unusable request (`example`, `requestFormat`). Otherwise null. */
   readonly requestDetails: Readonly<Record<string, unknown>> | null
-  /** Whether the payment commits to the request text: always where that is known. */
+  /** Whether the payment will commit to the request text. True if that text is known. */
   readonly isCommitted: boolean
-  /** Where it was asked for. */
   readonly url: string
-  /** When it was asked for, milliseconds since 1970. */
   readonly askedAtMs: number
-  /** The option of the 402 answer as it came. */
+  /** The option of the 402 answer, unchecked. */
   readonly offer: Readonly<Record<string, unknown>>
 }
 
-/** A payment with all that redeems it. Whoever has the secret can have the work done: keep it until the answer is there. */
+/** A payment and the secret that redeems it. The holder of the secret gets the work, so keep it until the answer is there. */
 export interface Payment {
   readonly txId: string
   /** 32 bytes in hex. */
   readonly secret: string
   readonly serviceId: string
-  /** Null where this client does not know it: such a payment commits to none, and buys whatever it is sent with. */
+  /** Null if unknown. Such a payment commits to no request, and buys the one that it is sent with. */
   readonly request: string | null
   readonly quoteId: string
   readonly amount: bigint
-  /** The signed transaction in hex, to be sent again; null where it is not known any more. */
+  /** The signed transaction in hex, for sending it again. Null if unknown. */
   readonly tx: string | null
-  /** Last height at which it can be mined; 0 where it is not known. */
+  /** Last height at which it can be mined. 0 if unknown. */
   readonly validUntil: number
 }
 
-/** How far a payment is, as far as this client knows. */
+/** State of a payment, by the knowledge of this client. */
 export type PaymentState = 'signed' | 'submitted' | 'refused' | 'settled' | 'refunded' | 'void'
 
 /** A payment in the journal. */
@@ -85,27 +82,26 @@ export interface PaymentRecord extends Payment {
   readonly url: string
   readonly sender: string
   readonly nonce: bigint
-  /** Most that its fee can be. */
   readonly feeMax: bigint
-  /** Dollars of amount and fee by the dearest price that was heard; 0 where only coins were bounded. */
+  /** Dollars of amount and fee by the dearest known price. 0 if only coins were bounded. */
   readonly usd: number
   readonly atMs: number
 }
 
-/** Where payments are written down before they are sent. Every method may be asynchronous. */
+/** Records payments before they are sent. Every method may be asynchronous. */
 export interface PaymentJournal {
-  /** Writes a record, in place of an older one of the same txId. Durable when it resolves, or it must reject. */
+  /** Writes a record and replaces an older one of the same txId. It must be durable when this resolves, or else reject. */
   put(record: PaymentRecord): Promise<void> | void
   get(txId: string): Promise<PaymentRecord | undefined> | PaymentRecord | undefined
-  /** Every record made at or after a moment, in any order. */
+  /** All records made at or after a time, in any order. */
   since(atMs: number): Promise<readonly PaymentRecord[]> | readonly PaymentRecord[]
 }
 
-/** Receipt of a paid call; fields beyond those named are kept. */
+/** Receipt of a paid call. Further fields are kept. */
 export interface Receipt {
   readonly serviceId: string
   readonly caller: string
-  /** Coins, for people. */
+  /** Coins, for display. */
   readonly amount: number
   readonly txId: string
   readonly amountBaseUnits: string
@@ -124,38 +120,37 @@ export interface Receipt {
   readonly [more: string]: unknown
 }
 
-/** What was checked of a receipt, each by this client itself. */
+/** Checks of a receipt, made by this client itself. */
 export interface VerifiedReceipt {
-  /** Everything that was checked held. */
   readonly ok: boolean
   /** Names of the checks that failed. */
   readonly failed: readonly string[]
   readonly checks: {
-    /** The payment is in the block whose header came along. */
+    /** The payment is in the block of the given header. */
     readonly paymentInBlock: boolean
-    /** That header is the block named, at its height, and its proof of work holds. */
+    /** That header has the named block id and height, and its proof of work is valid. */
     readonly headerWork: boolean
-    /** The result is the one that the receipt names. */
+    /** The result has the hash that the receipt names. */
     readonly resultHash: boolean
     /** Service, caller, amount and payment are those of this call. */
     readonly receiptMatches: boolean
-    /** The request that the receipt names is the one that was sent; null where the payment commits to none. */
+    /** The receipt names the request that was sent. Null if the payment commits to none. */
     readonly requestHash: boolean | null
-    /** A second node has the same header at that height; null where none was asked. */
+    /** A second node has the same header at that height. Null if none was asked. */
     readonly secondNode: boolean | null
   }
 }
 
-/** A call that was paid for and delivered. */
+/** A paid call that was delivered. */
 export interface CallResult<R = unknown> {
   readonly result: R
   readonly receipt: Receipt
   readonly payment: Payment
-  /** Null where verification was switched off. */
+  /** Null if verification is off. */
   readonly verified: VerifiedReceipt | null
 }
 
-/** A service of the registry; fields beyond those named are kept. */
+/** A service of the registry. Further fields are kept. */
 export interface ServiceEntry {
   readonly serviceId: string
   readonly name: string
@@ -174,9 +169,10 @@ export interface ServiceEntry {
   readonly [more: string]: unknown
 }
 
-/** State of a paid call as its node tells it. */
+/** State of a paid call, by the word of its node. */
 export interface PaidCallStatus {
-  readonly txId: string
+  /** Null until a payment in dollars is settled. */
+  readonly txId: string | null
   readonly serviceId: string
   readonly status: string
   readonly refund: RefundState | null
@@ -184,7 +180,7 @@ export interface PaidCallStatus {
   readonly [more: string]: unknown
 }
 
-/** A refund as a node tells it. The chain pays it; `confirmed` means that it did. */
+/** A refund, by the word of a node. The chain pays it. With `confirmed` it has. */
 export interface RefundState {
   readonly status: string
   /** Coins. */
@@ -196,31 +192,31 @@ export interface RefundState {
   readonly statusUrl: string
 }
 
-/** An event of a node. After a `reset` events may have been missed: read what you keep anew. */
+/** An event of a node. With `reset`, events may have been missed: read your data again. */
 export interface NodeEvent {
-  /** `<blockId>.<index>`; give it as `lastEventId` to go on behind it. */
+  /** `<blockId>.<index>`. Pass it as `lastEventId` to continue after this event. */
   readonly id: string
   /** `block`, `reorganisation`, `receipt`, `refund` or `reset`. */
   readonly type: string
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** Names of the networks that every client knows. */
+/** Networks that every client knows. */
 export type NetworkName = 'mainnet' | 'testnet' | 'devnet'
 
-/** What a client must know of a network, so that no node can tell it another. */
+/** Facts of a network that a client must not learn from a node. */
 export interface NetworkFacts {
   readonly name: string
-  /** Id of the first block: no signature is ever given for a chain with another one. */
+  /** Id of the first block. Nothing is signed for a chain with another one. */
   readonly genesis: string
   readonly chainId: number
   readonly addressPrefix: string
   readonly ticker: string
   readonly decimals: number
   readonly epochBlocks: number
-  /** Terms that a payment may have, in blocks, ascending. */
+  /** Allowed terms of a payment in blocks, ascending. */
   readonly invokeTerms: readonly number[]
-  /** What transactions weigh beyond their bytes. */
+  /** Weight of transactions in addition to their bytes. */
   readonly weight: {
     readonly perSignature: number
     readonly perStateWrite: number
@@ -238,60 +234,60 @@ export interface NetworkFacts {
   readonly powLimit: string
 }
 
-/** What may be spent; every bound is on unless it is said otherwise. */
+/** Spending limits. Every limit has a default. */
 export interface CeilingOptions {
-  /** Dollars that one call may cost, its fee included; default 0.10. */
+  /** Maximum dollars of one call with its fee. Default 0.10. */
   readonly maxPerCallUsd?: number
-  /** Dollars that the calls of any 24 hours may cost; default 5. */
+  /** Maximum dollars in any 24 hours. Default 5. */
   readonly maxPerDayUsd?: number
-  /** Coins that one call may cost, decimal text; default 100. Dollars come from a node and can be lied about, coins cannot. */
+  /** Maximum coins of one call, decimal text. Default 100. A node can lie about dollars, but not about coins. */
   readonly maxPerCallCoins?: string
-  /** Coins that the calls of any 24 hours may cost; default 1000. */
+  /** Maximum coins in any 24 hours, decimal text. Default 1000. */
   readonly maxPerDayCoins?: string
-  /** Coins of fee that one transaction may cost; default 0.1. */
+  /** Maximum fee of one transaction in coins, decimal text. Default 0.1. */
   readonly maxFee?: string
 }
 
-/** Whom this client pays; what is absent is not bounded. */
+/** Sellers that this client pays. An absent list allows all. */
 export interface AllowList {
-  /** Addresses or agents: what the seller names, and where the own node says that its agent is paid, must both be listed. */
+  /** Addresses or agents. The address that the seller names and the payout address by the own node must both be listed. */
   readonly payTo?: readonly string[]
-  /** Agents of the registry: these the chain itself holds the seller to. */
+  /** Agents of the registry. The chain itself pays only the agent in the payment. */
   readonly agents?: readonly string[]
   readonly services?: readonly string[]
 }
 
-/** What is about to be paid, for `onPay`. */
+/** A payment that is about to be made, for `onPay`. */
 export interface Intention {
   readonly quote: Quote
-  /** Dollars by the dearest price that was heard; null where no node named any. */
+  /** Dollars by the dearest known price. Null if no node names one. */
   readonly usd: number | null
 }
 
-/** How a paid request carries its payment. */
+/** Options of `wrapFetch`. */
 export interface PaidFetchOptions {
   /**
-   * `header` (default) is x402: `PAYMENT-SIGNATURE` or `X-PAYMENT` by the generation of the offer. `body` adds
-   * `payment: {txId, secret}` to a JSON body, for servers of the plain interface.
+   * How the request carries its payment. `header` (default): in `PAYMENT-SIGNATURE` or `X-PAYMENT`, by the offer's x402 version.
+   * `body`: as `payment: {txId, secret}` in a JSON body, for servers of the plain interface.
    */
   readonly carrier?: 'header' | 'body'
-  /** A payment that was made before for the very request: it is offered instead of a new one. For one request alone. */
+  /** An earlier payment for the same request, which is offered instead of a new one. Use such a `fetch` for one request only. */
   readonly payment?: Payment
 }
 
-/** What of an MCP client the helper takes; both official lines have it, each with further parameters of its own. */
+/** The part of an MCP client that `mcp` uses. The official clients have further parameters. */
 export interface ToolCaller {
   callTool(...call: never[]): Promise<unknown>
 }
 
-/** Which events, and from where on. */
+/** Options of `events`. */
 export interface EventOptions {
-  /** Id of the last event that was seen: those behind it come first, as far as the node keeps them. */
+  /** Id of the last event that was seen. Later events come first, if the node still has them. */
   readonly lastEventId?: string
-  /** Only these types; a `reset` always comes. */
+  /** Only these types. A `reset` always comes. */
   readonly types?: readonly string[]
   /** Ends the iteration. */
   readonly signal?: AbortSignal
-  /** Times in a row that the node may be out of reach before the iteration fails; default without end. */
+  /** Failed connections in a row after which the iteration fails. Default: no limit. */
   readonly attemptsMax?: number
 }

@@ -1,4 +1,4 @@
-/** Waits, or ends at once when the signal says so; it never rejects. */
+/** Waits, or resolves early when the signal aborts. Never rejects. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) return resolve()
@@ -12,14 +12,14 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** Bounds of waiting for a payment. */
+/** Bounds of a wait for a payment. */
 export interface Patience {
   /** When to give up, milliseconds since 1970. */
   readonly untilMs: number
   readonly signal?: AbortSignal
 }
 
-/** Whether it is time to give up. */
+/** Whether the wait is over. */
 export function isOver({ untilMs, signal }: Patience): boolean {
   return signal?.aborted === true || Date.now() >= untilMs
 }

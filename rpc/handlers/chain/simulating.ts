@@ -13,17 +13,16 @@ import { checkWitnessAgainst } from '../../../consensus/tx/check.ts'
 import type { Transaction } from '../../../consensus/tx/transaction.ts'
 import { checkStanding, mempoolEntry, nextBaseFee, nextHeight } from '../../../mempool/admission.ts'
 
-/** What a transaction would do in the next block, alone. */
+/** What a transaction would do if it were alone in the next block. */
 export interface Simulation {
-  /** Why no block could hold it, its signatures aside; null where one can. */
+  /** Why no block could hold it, apart from its signatures. Null if one can. */
   readonly refusal: Fault | null
-  /** What it would leave on chain; null where it is refused. */
+  /** Its receipt. Null if it is refused. */
   readonly receipt: ReceiptOf<'transaction'> | null
-  /** Records that it would change, and those only. */
   readonly changes: readonly StateChange[]
 }
 
-/** The state at the start of the next block, for as long as the head stays. */
+/** The state at the start of the next block, valid for one head. */
 interface NextBlock {
   readonly head: BlockId
   readonly frame: ExecutionFrame
@@ -32,14 +31,13 @@ interface NextBlock {
 
 const NEXT_BLOCKS = new WeakMap<ChainReader, NextBlock>()
 
-/** Miner of a block that is never mined. */
-const NOBODY = ZERO_HEX_32 as Address
+const NO_MINER = ZERO_HEX_32 as Address
 
-/** The automatic effects of a block may be many, so they are worked out once per head. */
+/** A block can begin with many automatic effects, so they are computed once a head. */
 function nextBlock(chain: ChainReader): NextBlock {
   const known = NEXT_BLOCKS.get(chain)
   if (known?.head === chain.head.id) return known
-  const frame = { height: nextHeight(chain), miner: NOBODY, baseFee: nextBaseFee(chain) }
+  const frame = { height: nextHeight(chain), miner: NO_MINER, baseFee: nextBaseFee(chain) }
   const execution = new BlockExecution(chain.ruleBook, chain.database, frame)
   runNow(execution.begin())
   const next = { head: chain.head.id, frame, view: begun(chain, execution) }
@@ -48,8 +46,8 @@ function nextBlock(chain: ChainReader): NextBlock {
 }
 
 /**
- * The head's state with what the block's beginning wrote. The execution's own view remembers every record that it was ever
- * asked for: strangers could fill the memory for as long as no block comes.
+ * The head's state with the writes of the block's beginning. The execution's own view keeps every record that was read, so
+ * callers could fill the memory until the next block.
  */
 function begun({ database }: ChainReader, execution: BlockExecution): StateView {
   const written = execution.writtenKeys()
@@ -57,8 +55,8 @@ function begun({ database }: ChainReader, execution: BlockExecution): StateView 
 }
 
 /**
- * Executes a transaction on the head as the next block's only one, and keeps nothing. Everything is checked but whether the
- * signatures verify: theirs may be any bytes of the right length, so that nobody has to hand out a good one to see an effect.
+ * Executes a transaction as the only one of the next block, and keeps nothing. Signatures are not verified, only their length:
+ * a caller must not have to give away a valid one to see the effect.
  */
 export function simulate(chain: ChainReader, tx: Transaction): Simulation {
   const refusal = refusalOf(chain, tx)
@@ -79,7 +77,7 @@ function refusalOf(chain: ChainReader, tx: Transaction): Fault | null {
   return keys.ok ? checkWitnessAgainst(keys.value, tx.witness.signatures) : keys.fault
 }
 
-/** What the block itself writes, whoever is in it: its reward, the native supply, the accrual for stakers. */
+/** Whether the transaction made a change. Every block writes its reward, the native supply and the accrual for stakers. */
 function isOwn({ table, key }: StateChange): boolean {
   if (table.prefix === REWARDS.prefix || table.prefix === STAKING_POOL.prefix) return false
   return key !== SUPPLY.key(NATIVE_ASSET)

@@ -8,7 +8,7 @@ import { OUTCOME_DELIVERED, OUTCOME_FAILED } from '../../../consensus/tx/payload
 import { encodeBody, TX_VERSION, type TxBody, transactionId } from '../../../consensus/tx/transaction.ts'
 import type { SettlementRecord } from '../../../marketplace/facilitator/records.ts'
 
-/** Nonce and fee rates that a transaction is suggested with. */
+/** Suggested nonce and fee rates of a transaction. */
 export interface Suggested {
   readonly nonce: bigint
   readonly maxFeeRate: bigint
@@ -16,8 +16,8 @@ export interface Suggested {
 }
 
 /**
- * The receipt that closes an escrow, for its settler to sign: as JSON that `/api/v1/tx` takes once `witness.signatures` is filled,
- * and as the bytes that are signed. No block takes it at the deadline or later, where it would only cost a fee.
+ * The receipt that closes an escrow, for its settler to sign: JSON for `/api/v1/tx` whose `witness.signatures` is empty, and
+ * the message to sign. It is valid only before the deadline, after which it would fail and still cost a fee.
  */
 export function unsignedReceipt(
   chain: ChainReader,

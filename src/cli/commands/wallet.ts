@@ -134,9 +134,10 @@ export const walletBalanceCommand: Command = {
     const text = words[0] ?? formatAddress(params.addressPrefix, address.value)
     const account = await new NodeClient(nodeUrl(context)).account(text)
     if (!account.ok) return account.fault
-    const { balance, nonce, exists } = account.value
-    if (flags.json !== undefined) printJson({ address: text, exists, balance, nonce, height: account.value.height })
-    else print(`${formatAmount(BigInt(balance), params.decimals)} ${params.ticker}`)
+    const { balance, nonce, exists, height } = account.value
+    if (flags.json !== undefined)
+      printJson({ address: text, exists, balance: String(balance), nonce: String(nonce), height })
+    else print(`${formatAmount(balance, params.decimals)} ${params.ticker}`)
     return EXIT.ok
   },
 }

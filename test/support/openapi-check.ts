@@ -10,7 +10,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, object>> }>>
 }
 
-/** An OpenAPI document, as far as answers are checked by it. */
+/** The parts of an OpenAPI document that answers are checked by. */
 export interface ApiDocument {
   readonly openapi: string
   readonly servers: readonly { readonly url: string }[]
@@ -23,7 +23,7 @@ interface Ajv {
   compile(schema: object): Check
 }
 
-/** The validator that fastify itself brings: it knows nothing of how the document was made. */
+/** Fastify's own JSON schema validator. It is independent of the code that makes the document. */
 function newAjv(): Ajv {
   const fromFastify = createRequire(createRequire(import.meta.url).resolve('fastify'))
   const Ajv2020 = load(fromFastify, 'ajv/dist/2020.js') as new (options: object) => Ajv
@@ -40,7 +40,7 @@ function load(require: NodeJS.Require, name: string): unknown {
   return loaded.default ?? loaded
 }
 
-/** Checks answers against a document: the schema of the exact status, else that of its class. */
+/** Checks answers against a document: by the schema of their status, else by that of its class (`4XX`). */
 export class ApiChecker {
   readonly operations: readonly Operation[]
   readonly #ajv: Ajv
@@ -53,7 +53,7 @@ export class ApiChecker {
     )
   }
 
-  /** What is wrong with an answer of an operation; empty if it is as documented. */
+  /** What in an answer differs from the document. Empty if nothing does. */
   misfits(operationId: string, reply: Reply<unknown>): readonly string[] {
     const operation = this.operations.find((each) => each.operationId === operationId)
     if (operation === undefined) return [`${operationId} is not documented`]
@@ -80,12 +80,12 @@ export class ApiChecker {
     return check(JSON.parse(reply.text)) ? [] : (check.errors ?? []).map((error) => JSON.stringify(error))
   }
 
-  /** Examples in the document. */
+  /** How many examples the document has. */
   get exampleCount(): number {
     return this.#mediaTypes().filter(({ media }) => 'example' in media).length
   }
 
-  /** What is wrong with the document's own examples; empty if they are as it says. */
+  /** What in the document's examples differs from its schemas. Empty if nothing does. */
   exampleMisfits(): readonly string[] {
     return this.#mediaTypes().flatMap(({ pointer, media }) => {
       if (!('example' in media)) return []

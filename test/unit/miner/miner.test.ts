@@ -30,7 +30,7 @@ async function started(test?: TestChain): Promise<TestMiner> {
 
 const idsOf = (transactions: readonly Transaction[] = []): readonly string[] => transactions.map(({ txId }) => txId)
 
-/** Lets everything run that needs no timer: what would have happened has happened. */
+/** Waits until everything has run that needs no timer. */
 async function settled(): Promise<void> {
   for (let i = 0; i < 20; i++) await setImmediate()
 }

@@ -12,7 +12,7 @@ import { TestChain } from '../../support/chain.ts'
 import { testRuleBook } from '../../support/network.ts'
 import { MINER, Shop, settled } from '../../support/remote-shop.ts'
 
-/** The nonces of a job that meet its target, and that do not: one each. */
+/** A nonce of a job that meets its target, and one that does not. */
 function noncesOf({ template: { block } }: RemoteJob, test: TestChain): { good: bigint; bad: bigint } {
   const job = { input: powInput(block.bytes), target: uintBE(block.header.target, 32) }
   const { pow } = test.ruleBook.at(block.header.height).block
@@ -23,7 +23,7 @@ function noncesOf({ template: { block } }: RemoteJob, test: TestChain): { good: 
   return { good: search(job.target), bad: readUintBE(job.target) === (1n << 256n) - 1n ? -1n : bad() }
 }
 
-/** A chain whose blocks take four hashes or so, so that there are wrong nonces. */
+/** A chain whose blocks take about four hashes, so that there are wrong nonces. */
 function harderChain(): Promise<TestChain> {
   const { block } = testRuleBook().at(1)
   const target = targetOfWork(4n)

@@ -152,7 +152,7 @@ describe('full templates', () => {
     const shop = await Shop.open()
     const [first, second] = [shop.follow(MINER), shop.follow(OTHER)]
     await settled()
-    // The clock shows some 200 ms more at the end of each than at its beginning.
+    // Each template takes 200 ms of the clock.
     const { candidates } = shop.pool.mempool
     shop.pool.mempool.candidates = function* () {
       shop.time.nowMs += 200

@@ -252,7 +252,7 @@ describe('the burden of a network', () => {
 
 describe('an overload', () => {
   const LIMITS = { delayMsMax: 60 }
-  /** Share of a hundred requests of each kind that are let in. */
+  /** How many of a hundred requests of each kind are admitted. */
   const admitted = (overload: Overload): readonly number[] =>
     WORK_KINDS.map((kind) => Array.from({ length: 100 }, () => overload.admits(kind, 0)).filter(Boolean).length)
 
@@ -278,7 +278,7 @@ describe('an overload', () => {
     overload.close()
     overload.observe(70, 50)
     expect(admitted(overload)).toEqual([100, 100, 100, 100, 100, 100, 100])
-    /** Samples from full pressure to none. */
+    /** How many samples it takes from full pressure to none. */
     const untilOver = (delayMs: number): number => {
       for (let i = 0; i < 10; i++) overload.observe(1_000, 50)
       expect(overload.pressure).toBe(1)

@@ -7,7 +7,7 @@ import { TestChain, wallet } from '../../support/chain.ts'
 
 const PAY = { to: wallet(2).address, amount: 1_000n, create: false } as never
 
-/** A node that takes a transaction only once it has the keys of its sender, and what it asked its peers for. */
+/** A node that accepts a transaction only when it has the sender's keys, and its requests to peers. */
 async function nodeWithoutKeys(peersHaveThem: boolean) {
   const { chain } = await TestChain.open()
   const asked: string[] = []

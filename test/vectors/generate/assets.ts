@@ -68,7 +68,7 @@ const SYMBOLS = [
   ...DIGITS.map((digit) => `X${digit}`),
 ]
 
-/** Digits that pass for letters, spelled out. */
+/** Replaces digits by the letters that they look like. */
 function skeleton(symbol: string): string {
   return symbol.replaceAll('0', 'O').replaceAll('1', 'I').replaceAll('2', 'Z').replaceAll('5', 'S').replaceAll('8', 'B')
 }

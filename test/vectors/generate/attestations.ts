@@ -11,7 +11,7 @@ import {
 import { fillerKey, made } from './tx-fields.ts'
 import { container, tagged, u8, u32, u128, type VectorSet } from './tx-wire.ts'
 
-/** What members of a committee sign, from docs/spec/ledgers.md, section 9. */
+/** An attestation's digest and message, from docs/spec/ledgers.md, section 9. */
 
 export interface AttestationCase {
   readonly name: string
@@ -20,7 +20,7 @@ export interface AttestationCase {
   readonly epoch: number
   readonly chainId: number
   readonly genesis: string
-  /** Record id that the digest names. */
+  /** Record id in the digest. */
   readonly record: string
   readonly digest: string
   readonly message: string

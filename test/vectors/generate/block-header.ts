@@ -118,7 +118,7 @@ export interface BlockCase {
   readonly wtxIds: readonly string[]
   readonly transactionsRoot: string
   readonly witnessRoot: string
-  /** What the byte limit counts. */
+  /** The size that counts for the byte limit. */
   readonly bodySize: number
 }
 

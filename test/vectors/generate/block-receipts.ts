@@ -63,13 +63,13 @@ function close(name: string, [burned, subsidy, stakingShare, paid]: readonly [bi
 }
 
 const LARGEST = 2n ** 128n - 1n
-/** Codes that a whole transaction can fail with: those of single entries (32 to 34) are not among them. */
+/** Failure codes of a whole transaction, without those of single entries (32 to 34). */
 const CODES = [
   ...[1, 2, 3, 16, 17, 18, 19, 20, 21, 48, 49, 50, 51, 52, 53, 54, 55, 64, 65, 66, 80, 81, 82, 83, 84, 96, 97, 98],
   ...[112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122],
 ]
 
-/** What payloads that succeed tell (ledgers.md, sections 6 to 9). */
+/** Amounts in receipts of successful payloads (ledgers.md, sections 6 to 9). */
 const AMOUNTS: readonly (readonly [string, readonly bigint[]])[] = [
   ['what a stable_redeem paid', [999_999n]],
   ['the amounts of a pool_create and its shares', [40_000_000_000_000n, 100_000_000_000n, 1_999_999_999_000n]],

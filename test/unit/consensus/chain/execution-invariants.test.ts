@@ -97,7 +97,7 @@ describe('a bug of ours', () => {
 })
 
 describe('declared writes', () => {
-  /** Records that the last block wrote for its transactions; the close writes supply, stakers’ pool and reward anyway. */
+  /** How many records the transaction wrote. Supply, staking pool and reward are left out: every block writes them. */
   function written(ledger: TestLedger, kind: 'transfer' | 'agent_receipt' | 'agent_invoke', payload: never): number {
     const { block, tx } = ledger.send(ALICE, kind, payload)
     const records = block.changes.filter(({ table }) => !['supply', 'staking-pool', 'rewards'].includes(table.name))

@@ -30,7 +30,7 @@ import { filled, units } from '../../../support/unsigned.ts'
 const [SENDER, TO] = [filled<Address>(1), filled<Address>(3)]
 const BAD = 'bridge/attestation'
 
-/** Nothing was minted, counted or recorded. */
+/** Expects that nothing was minted, counted or recorded. */
 function expectUntouched(ledger: BridgeLedger): void {
   expect([ledger.supply(), ledger.holds(TO), ledger.network(BASE).deposits]).toEqual([HELD, 0n, 0])
 }
@@ -200,7 +200,7 @@ describe('signatures that do not make an attestation', () => {
     const { code, receipt } = ledger.deposit({}, signing)
     expect(code).toBe(BAD)
     expectUntouched(ledger)
-    // A bad attestation is paid for, and the block that holds it stands.
+    // A bad attestation pays its fee, and its block stays valid.
     expect(ledger.balance(ledger.sender)).toBe(before - receipt.fee)
   })
 

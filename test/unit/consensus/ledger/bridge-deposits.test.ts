@@ -23,7 +23,7 @@ import { filled, units } from '../../../support/unsigned.ts'
 const TO = filled<Address>(3)
 const STRANGER = filled<Address>(0x77)
 
-/** Books the most that can ever be minted of the dollar, less `left`; what is minted is burned, so nothing is out of joint. */
+/** Books all that can ever be minted of the dollar, except `left`. The same amount counts as burned, so totals still balance. */
 function nearlyAllMinted(ledger: BridgeLedger, left: bigint): void {
   const overlay = new Overlay(ledger.state)
   const { minted, burned, cap } = supplyRecord(overlay, DOLLAR)

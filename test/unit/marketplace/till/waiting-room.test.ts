@@ -5,7 +5,7 @@ import { TestTime } from '../../../support/market-parts.ts'
 import { filled } from '../../../support/unsigned.ts'
 
 const PAYMENT = filled(1)
-/** As many as wait at once, in all and for one payment. */
+/** The most calls that may wait, in all and for one payment. */
 const [ALL, ONE] = [256, 64]
 
 /** Work that ends when the test says so. */

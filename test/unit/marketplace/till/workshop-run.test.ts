@@ -8,7 +8,7 @@ import { serviceId } from '../../../support/unsigned.ts'
 
 const ID = serviceId('node-test-unit')
 const BYTES_MAX = 100
-/** What a service sees of the node; these look at nothing. */
+/** The context of services; those of these tests do not use it. */
 const CONTEXT = { clock: { now: () => 5 } } as ServiceContext
 
 type Execute = ServiceDefinition['execute']

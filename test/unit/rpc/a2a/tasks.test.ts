@@ -53,7 +53,7 @@ it('drops the oldest where they are too long, results counted and changes counte
   store.keep(task('third', { request: text }))
   expect(['first', 'second', 'third'].map((id) => store.get(id, 0) !== undefined)).toEqual([true, true, true])
   store.keep(task('fourth', { request: text }))
-  // The second was changed longest ago.
+  // The second task was changed longest ago.
   expect(['first', 'second', 'third', 'fourth'].map((id) => store.get(id, 0) !== undefined)).toEqual([
     true,
     false,

@@ -38,7 +38,7 @@ class Library {
   }
 }
 
-/** A public address of its own /16 for each number. */
+/** A public address in another /16 for each number. */
 const spread = (number: number): string => addressOf(number, `${60 + (number >> 8)}.${number & 255}.1.1`)
 const anything = (): boolean => true
 

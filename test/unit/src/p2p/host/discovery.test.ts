@@ -36,7 +36,7 @@ const STATUS = {
 }
 const HOUR_MS = 3_600_000
 
-/** Peers that shake hands and tell the addresses that the test gives them. */
+/** A network of peers that do the handshake and answer with addresses from the test. */
 class ScriptedNetwork implements Network {
   readonly self = peerId(0)
   readonly told = new Map<PeerId, readonly string[]>()
@@ -82,12 +82,12 @@ class ScriptedNetwork implements Network {
     return info.id
   }
 
-  /** A peer that came by itself says how it stands. */
+  /** Sends the status of a peer that dialled us. */
   async greet(from: PeerId): Promise<void> {
     await this.#handlers.get('status')!(from, encode(requestCodec('status'), STATUS))
   }
 
-  /** What a peer is answered to `addresses`; null for a refusal. */
+  /** Asks for addresses as a peer. Null for a refusal. */
   async ask(from: PeerId): Promise<readonly string[] | null> {
     const reply = await this.#handlers.get('addresses')!(from, encode(requestCodec('addresses'), NOTHING))
     if (reply[0] === 1) return null

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { Entrance, HANDSHAKES, type InboundSocket, PENDING } from '../../../../../src/p2p/host/entrance.ts'
 import { until } from '../../../../support/processes.ts'
 
-/** A socket from an address, and what became of it. */
+/** A socket from an address, and its fate. */
 class Caller extends EventTarget {
   readonly remoteAddr: string
   readonly socket = new EventEmitter()
@@ -43,7 +43,7 @@ function scene(isKnown: (address: string) => boolean = () => false) {
     await setImmediate()
     return caller
   }
-  /** Uses up what there is for all, by nets of their own. */
+  /** Uses up the share of all, from different networks. */
   const exhaust = async (): Promise<void> => {
     for (let i = 0; i < (HANDSHAKES.allShare * 1_000) / HANDSHAKES.ms; i++)
       expect((await arrive(`50.0.${i}.1`)).admitted).toBe(true)

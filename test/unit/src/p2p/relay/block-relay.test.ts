@@ -110,7 +110,8 @@ describe('a block along a line of five nodes', () => {
     const nodes = await line(5)
     const [first] = nodes as [RelayNode]
     const block = await source.mine(await pays(6))
-    // Told by hand: nothing is prefilled, so that the next node must ask; it then tells the others whole what it lacked.
+    // Published by hand without prefilled transactions, so that the next node must ask. It then prefills for others
+    // what it lacked.
     first.network.publish('blocks', makeCompactBlock(block, 1n, none))
     await first.test.import(block)
     await hub.time.pass(60)
@@ -139,7 +140,7 @@ describe('a block is passed on', () => {
     expect(verdictsOf(one)).toEqual(['ignore', 'ignore'])
     expect(verdictsOf(other)).toEqual([])
     expect(one.taken).toEqual([])
-    // A peer that has them comes: both are taken and told of, the parent first.
+    // When a peer with both blocks connects, both are imported and announced, the parent first.
     const honest = await open('honest')
     hub.connect(honest.network, one.network)
     await hub.time.pass(30_000)
@@ -292,7 +293,7 @@ describe('a liar', () => {
     const transactions = await pays(4)
     const block = await source.mine(transactions.slice(0, 2))
     one.behind = true
-    // What one gives is right, but the message says that there are three.
+    // The block is right, but the message claims three transactions.
     const padded = decode(COMPACT_BLOCK, makeCompactBlock(block, 1n, none))
     if (!padded.ok) throw new Error('a message of our own')
     const shortIds = Uint8Array.of(...padded.value.shortIds, 1, 2, 3, 4, 5, 6)

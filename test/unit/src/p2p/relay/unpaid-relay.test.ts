@@ -26,7 +26,7 @@ describe('an honest relay', () => {
   it('is not blamed for bytes beyond what is looked at: they are found in its pool later', async () => {
     const [one, other] = await row.pair()
     const transactions = await row.pays(8)
-    // What came back in the meantime goes to one that is of no use here.
+    // The allowance that refilled meanwhile is used up by a useless transaction.
     for (const tx of [await row.pay(1, { validUntil: 1 }), ...transactions]) send(one, other, tx)
     await hub.time.pass(LINK_MS - 1)
     expect(other.peers.budgetOf(one.id)?.take('bytesIn', ALLOWANCES.bytesIn.burst)).toBe(true)

@@ -36,7 +36,7 @@ function claiming(claim: Partial<Status>): (status: Status) => Status {
 const FAR = { head: 'ee'.repeat(32) as BlockId, height: 1_000_000, totalWork: HEAVY }
 
 const MINIMUM_WORK = 3_000n
-/** Network parameters by which two thousand headers are too few, and four thousand that are enough. */
+/** A network whose minimum work needs more than two thousand headers, and a branch of four thousand. */
 async function longBranch() {
   const ruleBook = createRuleBook({ ...fastDevnet(), minimumWork: MINIMUM_WORK }, PROTOCOL)
   const test = await TestChain.open(ruleBook)
@@ -157,7 +157,7 @@ describe('a claim that nobody proves', () => {
     await hub.time.pass(5_000)
     expect(node.synchroniser.progress().behind).toBe(false)
     hub.connect(node.network, liar.network)
-    // Two blocks of which no gossip tells.
+    // Two blocks that are not gossiped.
     await mineBranch(ahead, 2, 1)
     for (let i = 0; i < 60; i++) {
       void liar.peers.exchange.ask(node.network.self, 'status', statusAgain(liar, i))

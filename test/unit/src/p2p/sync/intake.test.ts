@@ -17,7 +17,7 @@ function pay(test: TestChain): Promise<Transaction> {
   return test.tx(PAYER, 'transfer', { to: wallet(2).address, amount: 5n, create: false } as never)
 }
 
-/** The transaction with a signature that is not its signer's. */
+/** The transaction with a false signature. */
 function forged({ bodyBytes, witnessBytes }: Transaction): Transaction {
   const last = witnessBytes.length - 1
   const tx = assembleTransaction(bodyBytes, witnessBytes.with(last, (witnessBytes[last] as number) ^ 1))
@@ -25,7 +25,7 @@ function forged({ bodyBytes, witnessBytes }: Transaction): Transaction {
   return tx.value
 }
 
-/** A miner's chain at its second payment, a node that has the first, and the miner as its peer. */
+/** A miner's chain with two payments, a node that has the first, and the miner as its peer. */
 async function pair(store = new MemoryKeyValueStore()) {
   const miner = await TestChain.open()
   await miner.mine([await pay(miner)])
@@ -39,7 +39,7 @@ async function pair(store = new MemoryKeyValueStore()) {
   return { miner, hub, node, other, store, verifier }
 }
 
-/** Takes a block while time goes on. */
+/** Takes a block while virtual time passes. */
 async function take(
   { hub, node }: Pick<Awaited<ReturnType<typeof pair>>, 'hub' | 'node'>,
   block: Block,

@@ -16,7 +16,7 @@ const REQUEST = {} as FacilitatorRequest
 const AT_ONCE = 64
 const GOOD: FacilitatorVerdict = { is: 'good', payer: null, transaction: null }
 
-/** A facilitator that answers when it is told to. */
+/** A facilitator that answers when the test says so. */
 class HeldFacilitator implements Facilitator {
   readonly url = 'https://facilitator.example'
   readonly #answers: (() => void)[] = []

@@ -1,4 +1,4 @@
-/** Kinds of pages that mean ill. */
+/** Kinds of hostile pages. */
 export const KINDS = [
   'bomb',
   'drip',
@@ -12,5 +12,5 @@ export const KINDS = [
   'robots',
 ] as const
 
-/** Pages of each kind that are read at once. */
+/** Pages of each kind read at once. */
 export const PER_KIND = 5

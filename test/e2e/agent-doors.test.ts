@@ -37,10 +37,10 @@ const message = (parts: readonly object[], more: object = {}) => ({
   message: { messageId: 'm', role: 'user', parts, ...more },
 })
 
-/** Text of JSON that is nested so deep that whoever descends into it by recursion does not come back. */
+/** JSON text nested so deep that a recursive reader overflows its stack. */
 const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
 
-/** A refusal by the server itself: an error of the protocol whose data is the envelope. */
+/** Expects a refusal by the server: a protocol error whose data is the envelope. */
 function expectRefusal({ status, headers, body }: Reply<Spoken>, id: unknown, code: string, httpStatus: number): void {
   const requestId = headers.get('x-request-id')
   expect(requestId).toMatch(REQUEST_ID)

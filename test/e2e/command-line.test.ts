@@ -16,7 +16,7 @@ function file(name: string, content: string): string {
   return path
 }
 
-/** What is meant for people on standard error: everything that is no JSON log line. */
+/** Lines of standard error for people: all that are not JSON log lines. */
 const lines = ({ stderr }: Finished): readonly string[] =>
   stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'))
 
@@ -39,7 +39,7 @@ describe.concurrent('a node that cannot start says why in one line and ends:', (
     const flags = ['start', '--data-dir', folder, '--rpc-port', String(port), '--mine-threads', '1']
     expectOneLine(await workshop.run(flags), new RegExp(`port ${port} on 127\\.0\\.0\\.1 is taken`), 1)
     server.close()
-    // It let go of the folder.
+    // It released the folder's lock.
     const daemon = await workshop.start(folder, { mine: 0 })
     expect((await daemon.stop()).code).toBe(0)
   })

@@ -6,14 +6,14 @@ import type { Finished } from '../support/processes.ts'
 
 const workshop = new Workshop()
 
-/** An initialised devnet folder. */
+/** Creates an initialised devnet folder. */
 async function initialised(): Promise<string> {
   const folder = workshop.folder()
   expect((await workshop.run(['init', '--data-dir', folder])).code).toBe(0)
   return folder
 }
 
-/** One line for people that names the culprit; no stack trace anywhere. */
+/** Expects one line for people that names the damaged file, and no stack trace. */
 function expectOneLine({ stderr, stdout, code }: Finished, words: RegExp): void {
   const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'))
   expect(lines).toEqual([expect.stringMatching(words)])

@@ -57,7 +57,7 @@ const step = fc.oneof(
 )
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-/** A wait into the next epoch. */
+/** A wait long enough to enter the next epoch. */
 const EPOCH: Step = { kind: 'wait', blocks: 21 }
 
 function poolsIn(ledger: PoolLedger): readonly ListedPool[] {

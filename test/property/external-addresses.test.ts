@@ -19,7 +19,7 @@ import { runs } from '../support/runs.ts'
 const FORMATS: readonly ExternalFormat[] = ['evm', 'solana', 'bitcoin', 'litecoin']
 const anyFormat = fc.constantFrom(...FORMATS)
 
-/** Any string: characters of all planes, and code units that are no valid text. */
+/** Any string: characters of all planes, and code units that are not valid text. */
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 120 }),
   fc.string({ unit: 'grapheme', maxLength: 60 }),

@@ -12,25 +12,25 @@ import { claimed, delivered, executing, failed, stableClaims, txIdOf } from '../
 import { until } from '../support/processes.ts'
 import type { OpenStore } from './claim-store.suite.ts'
 
-/** One replica of a store that several share. */
+/** One replica of a shared store. */
 export interface ReplicaFixture {
   readonly open: <C extends StoredClaim>(
     kind: ClaimKind<C>,
   ) => Promise<OpenStore<C> & { readonly shared: SharedClaims }>
-  /** Stops its signs of life, as a process that is stopped or whose machine sleeps. */
+  /** Stops its renewals, as when the process is paused or the machine sleeps. */
   readonly pause: () => void
-  /** Goes on where it was. */
+  /** Continues the renewals. */
   readonly wake: () => void
 }
 
-/** An implementation under test: a place that replicas share, each with a data folder of its own. */
+/** An implementation under test: a place shared by replicas with separate data folders. */
 export interface SharedStoreFixture {
-  /** A replica; one of a folder that was used before is that replica's next start, and the one before is dead. */
+  /** Starts a replica. A used folder means a restart of that replica, whose earlier process is dead. */
   readonly replica: (folder: string) => ReplicaFixture
   readonly remove: () => Promise<void>
 }
 
-/** What every store that replicas share must do beside being a store; `make` gives an empty one with a short lease. */
+/** Further tests for every shared store; `make` gives an empty one with a short lease. */
 export function sharedClaimStoreSuite(name: string, make: () => Promise<SharedStoreFixture>): void {
   describe(`the shared claim store ${name}`, () => {
     let fixture: SharedStoreFixture
@@ -137,7 +137,7 @@ export function sharedClaimStoreSuite(name: string, make: () => Promise<SharedSt
       await a.claim(claimed(1))
       one.pause()
       await hasOpen(b, 1)
-      // It has not heard of it yet, and claims before its next sign of life.
+      // It does not know that yet, and claims before its next renewal.
       expect(await a.claim(claimed(2))).toBeNull()
       expect(a.shared.lapses).toBe(1)
       expect(await openIds(a)).toEqual([txIdOf(2)])
@@ -244,7 +244,7 @@ export function sharedClaimStoreSuite(name: string, make: () => Promise<SharedSt
           numbers.map(async (number, i) => moves[i]?.push(await store.advance('claimed', executing(number)))),
         )
       }
-      // The first replica, silent by now, goes on with half of them while the other one takes over.
+      // The first replica, without renewals, advances half of them while the other one takes over.
       for (const number of numbers.slice(0, 20)) moves[number - 1]?.push(await a.advance('claimed', executing(number)))
       await hasOpen(b, 40)
       await Promise.all([tryAll(a), tryAll(b)])

@@ -33,7 +33,7 @@ let daemon: RunningDaemon
 /** A node with models behind it. */
 let chat: ChatDaemon
 const examples = new ExampleRecorder()
-/** Folder or file for the recorded examples of the document: see `npm run gen:examples`. */
+/** Path of the file for recorded examples of the document: see `npm run gen:examples`. */
 const { RECORD_EXAMPLES } = process.env
 if (RECORD_EXAMPLES !== undefined) afterAll(() => examples.write(RECORD_EXAMPLES))
 /** A node with the shipped services, for examples that count services; started only to record them. */

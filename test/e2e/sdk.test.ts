@@ -181,7 +181,7 @@ describe('errors', () => {
 
 describe('an operator that works for another request than was paid', () => {
   it('does not verify: the receipt names what it worked for', async () => {
-    // The node receives the request with one letter changed; commitment, payment and receipt are real.
+    // The answer's receipt has the hash of a request with one letter changed. Commitment and payment are real.
     const swapped: typeof fetch = async (input, init) => {
       const response = await fetch(input, init)
       const text = await response.text()

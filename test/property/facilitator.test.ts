@@ -63,7 +63,7 @@ it('says valid only where the agent can settle the escrow for this very request'
     if (committed !== ZERO_HEX_32) expect(requestCommitment(secret!, call)).toBe(committed)
     const opener = secret === null ? (ZERO_HEX_32 as Hash) : openerOf(secret)
     if (redeemLock !== ZERO_HEX_32) expect(taggedHashHex('redeemLock', fromHex(opener))).toBe(redeemLock)
-    // The chain's deadline must leave more time than the service's, so that the agent's settler can still be paid.
+    // The escrow's deadline must lie beyond the requested time, so that the settler can be paid until its end.
     const blocks = Math.ceil(call.seconds / 3)
     expect(deadline - stand.test.height).toBeGreaterThan(blocks)
     if (round % 5 !== 0) continue

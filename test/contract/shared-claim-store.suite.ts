@@ -72,7 +72,7 @@ export function sharedClaimStoreSuite(name: string, make: () => Promise<SharedSt
       expect(await openIds(b)).toEqual([2, 4].map(txIdOf))
     })
 
-    it('lets nobody but its owner move or release an open claim, and shows it to all', async () => {
+    it('lets only its owner move or release an open claim, and shows it to all', async () => {
       const { a, b } = await two()
       await a.claim(claimed(1))
       expect(await b.advance('claimed', executing(1))).toBe(false)
@@ -84,7 +84,7 @@ export function sharedClaimStoreSuite(name: string, make: () => Promise<SharedSt
       expect(await b.get(txIdOf(1))).toEqual(delivered(1))
     })
 
-    it('lets whoever comes first take up a claim that was over', async () => {
+    it('lets the first replica take up a claim that was over', async () => {
       const { a, b } = await two()
       const final = { ...delivered(1), settlement: 'final' } as FinishedClaim
       await a.claim(claimed(1))
@@ -233,7 +233,7 @@ export function sharedClaimStoreSuite(name: string, make: () => Promise<SharedSt
       })
     })
 
-    it('moves each claim once, whoever tries in the moment of a takeover', async () => {
+    it('moves each claim once, even during a takeover', async () => {
       const { one, a, b } = await two()
       const numbers = Array.from({ length: 40 }, (_, i) => i + 1)
       for (const number of numbers) await a.claim(claimed(number))

@@ -36,7 +36,7 @@ export function tillSuite({ name, open }: TestedRail): void {
     const runs = (bench: TillBench, count: number): Promise<unknown> =>
       until(`${count} works are begun`, () => bench.begun.length === count)
 
-    it('works once for a call, and tells it the result of its own request', async () => {
+    it('works once for a call, and returns the result of its own request', async () => {
       const bench = await start()
       const call = await bench.order('ok:mine', ONCE)
       const outcome = await bench.till.settle(call)

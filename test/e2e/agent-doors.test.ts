@@ -169,7 +169,7 @@ describe('paths and documents for agents', () => {
 })
 
 describe('a task', () => {
-  it('is shown to who has its id, which nobody guesses; the id of a payment shows no result', async () => {
+  it('is shown to callers with its id, which cannot be guessed; the id of a payment shows no result', async () => {
     const { body } = await speak('/a2a', said(1, 'SendMessage', message([{ text: `${SERVICE} ok` }])))
     const { id } = (body.result as { task: { id: string } }).task
     expect(id).toMatch(REQUEST_ID)
@@ -184,7 +184,7 @@ describe('a task', () => {
   })
 })
 
-it('who asks too often is told so in the protocol that he speaks', async () => {
+it('a caller who asks too often gets a refusal in the form of its protocol', async () => {
   const all = await Promise.all(Array.from({ length: 420 }, (_, i) => speak('/a2a', said(i, 'GetTask', { id: 'x' }))))
   const refused = all.findIndex(({ status }) => status === 429)
   expect(refused).toBeGreaterThanOrEqual(0)

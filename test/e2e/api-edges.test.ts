@@ -124,7 +124,7 @@ describe('refusals of HTTP itself', () => {
     expectEnvelope(reply)
   })
 
-  it('what is no HTTP is refused and harms nobody', async () => {
+  it('bytes that are not HTTP are refused and do no harm', async () => {
     for (const bytes of [
       '\0\0\0\0\r\n\r\n',
       'GET\r\n\r\n',

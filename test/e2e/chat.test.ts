@@ -54,7 +54,7 @@ describe('a node with the chat platform', () => {
     expect(await metric('farthing_chat_tokens_total{model="model-1",kind="completion"}')).toBe(22)
   })
 
-  it('notes that somebody went away, under the id of the request', async () => {
+  it('notes that the reader left, under the id of the request', async () => {
     chat.fake.profile = 'stall'
     const over = new AbortController()
     const response = await chat.post({ ...HELLO, stream: true }, { signal: over.signal })

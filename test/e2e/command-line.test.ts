@@ -299,7 +299,7 @@ describe.concurrent('configuration', () => {
   })
 })
 
-describe.concurrent('what nobody asked for is not done:', () => {
+describe.concurrent('what was not asked for is not done:', () => {
   it('a word too many is refused by every command', async () => {
     const folder = workshop.folder()
     for (const args of [

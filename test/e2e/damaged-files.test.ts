@@ -86,7 +86,7 @@ describe.concurrent('a file or folder that cannot be used is named in one line:'
     expectOneLine(refused, /\/nowhere\/blocks/)
   })
 
-  it('a data folder that is a file, or that nobody may write', async () => {
+  it('a data folder that is a file, or that cannot be written', async () => {
     const path = workshop.path('file')
     writeFileSync(path, '')
     for (const command of [['init'], ['start', '--rpc-port', '0'], ['wallet', 'new']]) {

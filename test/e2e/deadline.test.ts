@@ -72,7 +72,7 @@ async function payShort(daemon: RunningDaemon, request: string, serviceId = 'nod
   return { caller, payment }
 }
 
-describe('an escrow that nobody settles', () => {
+describe('an unsettled escrow', () => {
   let daemon: RunningDaemon
   const at = place()
   beforeAll(async () => {
@@ -103,7 +103,7 @@ describe('an escrow that nobody settles', () => {
     expect(runsIn(at.runsFile).size).toBe(0)
   })
 
-  it('is known as refunded afterwards to whoever asks for the call', async () => {
+  it('is known as refunded afterwards to all who ask for the call', async () => {
     const { caller, payment } = await payShort(daemon, 'ok:asked-later')
     const { height } = await caller.transaction(payment.txId)
     await mineTo(daemon.url, height + TERM)

@@ -45,7 +45,7 @@ describe('a node of the devnet that joins others', () => {
     }
   })
 
-  it('says whose coins are missing where nobody could buy yet', async () => {
+  it('says whose coins are missing if no buyer could pay yet', async () => {
     const folder = workshop.folder()
     const made = await workshop.run(['wallet', 'new', '--wallet', 'market', '--data-dir', folder])
     const node = await workshop.start(folder, { env, mine: 0, flags: ['--peer', NOBODY] })

@@ -44,7 +44,7 @@ async function chainOf(height: number): Promise<string> {
 const heldFromGenesis = async ({ url }: ClusterNode): Promise<boolean> =>
   (await ask(url, '/api/v1/blocks/1')).status === 200
 
-describe('a new node that is told of one peer', () => {
+describe('a new node with the address of one peer', () => {
   it('joins with the whole chain, whichever blocks it is to keep', async () => {
     const cluster = await Cluster.make(workshop, { nodes: [{}, {}, {}], links: [] })
     const [old, full, pruned] = cluster.nodes as readonly [ClusterNode, ClusterNode, ClusterNode]

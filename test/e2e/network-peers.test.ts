@@ -71,7 +71,7 @@ async function sendRubbish(port: number, bytes: Uint8Array): Promise<void> {
 }
 
 describe('strangers', () => {
-  it('with another genesis, and ports with rubbish at either end, disturb nobody', async () => {
+  it('with another genesis, and ports with rubbish at either end, disturb no other node', async () => {
     const rubbish = createServer((socket) => socket.on('error', () => {}).write(randomBytes(100_000))).listen(
       0,
       '127.0.0.1',

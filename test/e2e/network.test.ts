@@ -48,7 +48,7 @@ describe('five nodes in a line, of which the first mines', () => {
     expect(await new Caller(first!.url, 1).mined(txId)).toMatchObject({ height, blockId })
   })
 
-  it('sell where nobody mines', async () => {
+  it('sell on a node that does not mine', async () => {
     await marketOpen(shop!.url)
     const caller = new Caller(shop!.url, 10)
     const payment = await caller.payMined({ serviceId: 'node-test-once', request: 'ok:line', lock: 'lock' })

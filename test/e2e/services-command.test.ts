@@ -134,7 +134,7 @@ describe('the services of a node that runs', () => {
     expect(standing('node-weather')).toMatchObject({ available: false, requires: ['providers.weather'] })
   })
 
-  it('are run by the node for its operator, and for nobody else', async () => {
+  it('are run by the node for its operator only', async () => {
     const found = await ofNode('services', 'test', 'web-search', 'farthings', '--json')
     expect(found).toMatchObject({ code: 0 })
     expect(JSON.parse(found.stdout)).toMatchObject({ service: 'node-web-search', query: 'farthings' })

@@ -5,7 +5,7 @@ import { Workshop } from '../support/daemon.ts'
 
 const workshop = new Workshop()
 
-it('who has used up his settles still gets what he paid for, and nobody else does', async () => {
+it('a caller who has used up the allowance of settles still gets the calls it paid for, and no other caller does', async () => {
   const flags = ['--rpc-rate-settle', '1', '--rpc-rate-quote', '1000']
   const { url } = await workshop.start(workshop.folder(), { env: { TEST_FAST_BLOCKS: '1' }, flags })
   await marketOpen(url)

@@ -12,7 +12,7 @@ async function refusal(url: string) {
 }
 
 describe('a node whose claims are to be in PostgreSQL', () => {
-  it('says why it does not start where nobody answers, in one line without the password', async () => {
+  it('says why it does not start if no server answers, in one line without the password', async () => {
     const port = await freePort()
     const { code, stderr } = await refusal(`postgres://farthing:${SECRET}@127.0.0.1:${port}/claims`)
     expect(code).toBe(1)

@@ -35,7 +35,7 @@ function largestCrowd(ips: readonly Ip[], nameOf: (ip: Ip) => string): number {
 }
 
 describe('limits by network', () => {
-  it('hold for whatever order connections come in, and refuse nobody without need', () => {
+  it('hold for any order of connections, and refuse none without need', () => {
     fc.assert(
       fc.property(fc.array(crowded, { maxLength: 120 }), fc.boolean(), (arrivals, allowPrivate) => {
         const inbound: Ip[] = []

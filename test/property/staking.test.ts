@@ -163,7 +163,7 @@ describe('staking against exact fractions, block by block', () => {
 })
 
 describe('whatever people do', () => {
-  it('all is owed to somebody, covered, and there', () => {
+  it('all money is owed to an account, covered, and there', () => {
     fc.assert(
       fc.property(every, plans(fc.oneof(changing, claiming)), (network, plan) => {
         play(network, plan, (run) => {

@@ -54,7 +54,7 @@ describe('passing a token off as another', () => {
     }
   })
 
-  it('fails for every disguise of a token that somebody created', () => {
+  it('fails for every disguise of an existing token', () => {
     const all = symbolsLike('ABOIZS5')
     expect(all.length).toBe(64)
     const ledger = new TokenLedger()
@@ -244,7 +244,7 @@ describe('an issuer who has renounced', () => {
     }
   })
 
-  it('cannot have frozen it: whoever freezes stays able to thaw', () => {
+  it('cannot have frozen it: the account that freezes stays able to thaw', () => {
     const ledger = new TokenLedger()
     const flags = (frozen: boolean) => ({ symbol: SALT, frozen, hidden: false })
     const hand = (issuer: Address) => ({ symbol: SALT, issuer })

@@ -136,7 +136,7 @@ describe('the dashboard in a real browser', () => {
     await visitor.leave()
   })
 
-  it('lets no page of another origin make a key or sign somebody out', async () => {
+  it('lets no page of another origin make a key or sign the operator out', async () => {
     const visitor = await Visitor.arrive(browser, daemon.url)
     const { page } = visitor
     expect(

@@ -30,7 +30,7 @@ afterAll(async () => {
 })
 
 describe('a facilitator that is down', () => {
-  it('costs nobody anything, and the same payment works later', async () => {
+  it('costs nothing, and the same payment works later', async () => {
     const call = await shop.order()
     await shop.facilitator.close()
     const refused = await shop.send(call)
@@ -166,7 +166,7 @@ describe('a settlement whose answer is lost', () => {
 })
 
 describe('a facilitator that says that it settled and did not', () => {
-  it('is believed for the answer, and found out: the operator is told', async () => {
+  it('is believed for the answer, then found out: the operator is warned', async () => {
     const call = await shop.order()
     const incomeBefore = await shop.income()
     shop.facilitator.troubles.set('/settle', 'pretended')

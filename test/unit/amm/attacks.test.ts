@@ -275,7 +275,7 @@ it('a route through the same pool twice pays less than it takes', () => {
 })
 
 describe('a frozen token', () => {
-  it('traps nobody: liquidity can leave, while nothing can be swapped or added', () => {
+  it('traps no liquidity provider: liquidity can leave, while nothing can be swapped or added', () => {
     const ledger = new PoolLedger(GOODS)
     ledger.freeze(WOOL)
     expect(ledger.swap(BOB, [SALT, 1_000n], [WOOL]).code).toBe('token/frozen')

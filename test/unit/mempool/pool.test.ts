@@ -44,7 +44,7 @@ describe('the queue of an account', () => {
     expect([queue.needs(1n), queue.needs(2n), queue.needs(3n)]).toEqual([two.needs, one.needs, one.needs + two.needs])
   })
 
-  it('of nobody is empty', () => {
+  it('of an unknown account is empty', () => {
     const queue = queueOf(4)
     queue.remove(4n)
     expect([queue.size, queue.last(), queue.needs(), queue.entries()]).toEqual([0, undefined, 0n, []])

@@ -31,7 +31,7 @@ function harderChain(): Promise<TestChain> {
 }
 
 describe('a nonce', () => {
-  it('that solves a job makes the block the head, and is told', async () => {
+  it('that solves a job makes the block the head, and is reported as mined', async () => {
     const shop = await Shop.open({}, await harderChain())
     const job = await shop.job()
     const { good } = noncesOf(job, shop.test)
@@ -130,7 +130,7 @@ describe('a nonce', () => {
     expect(followed.seen.slice(-2)).toEqual(['2:0', '2:2'])
   })
 
-  it('is stale where the same one is taken at the same time, and nobody is told of a refusal', async () => {
+  it('is stale if the same one is taken at the same time, and no refusal is reported', async () => {
     const shop = await Shop.open()
     const { id } = await shop.job()
     expect(await Promise.all([shop.submit(id, 0n), shop.submit(id, 0n)])).toEqual(['ok', 'mining/stale-job'])

@@ -72,7 +72,7 @@ describe('who a request is limited as', () => {
     expect(keyOf('Bearer one', '192.0.2.7')).not.toBe(keyOf('Bearer two', '192.0.2.7'))
   })
 
-  it('is the address for everybody else: however many wallets somebody has, they are one', () => {
+  it('is the address for all other callers: any number of wallets counts as one', () => {
     const shown = ['Bearer three', 'Bearer four', 'Bearer made-up', undefined]
     expect(shown.map((one) => keyOf(one, '2001:db8:1:2::9'))).toEqual(shown.map(() => '2001:db8:1:2::/64'))
   })

@@ -38,7 +38,7 @@ describe('a transaction whose sender keys are missing here', () => {
     expect(asked).toEqual([tx.body.sender])
   })
 
-  it('is refused with what to do where nobody has them, after asking once', async () => {
+  it('is refused with advice if no peer has them, after asking once', async () => {
     const { node, asked } = await nodeWithoutKeys(false)
     const { answered } = await submit(node)
     expect(answered).toMatchObject({ code: 'tx/keys-missing' })

@@ -70,7 +70,7 @@ describe('the clock', () => {
     expect(checkHeaderClock(header, 5_000_000_000, RULES)).toBeNull()
   })
 
-  it('holds one that is a millisecond further ahead, and blames nobody', () => {
+  it('holds one that is a millisecond further ahead, and blames no peer', () => {
     const fault = checkHeaderClock(header, 999_999_999, RULES)
     expect(fault).toEqual({ code: 'block/time-too-new', detail: { time: 1_000_015_000, aheadMsMax: 15_000 } })
     expect(faultRow('block/time-too-new')).toMatchObject({ blame: 'none', retry: true })

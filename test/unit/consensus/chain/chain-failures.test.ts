@@ -139,7 +139,7 @@ describe('a disk that fails', () => {
     expect(again.chain.head.id).toBe(last.id)
   })
 
-  it('in a plain extension stops the chain: nobody knows what was written', async () => {
+  it('in a plain extension stops the chain: it is unknown what was written', async () => {
     const store = new MemoryKeyValueStore()
     await fork(await TestChain.open(), { store })
     const test = await TestChain.open(undefined, new DyingStore(store, 0))

@@ -328,7 +328,7 @@ describe('a committee that goes wrong', () => {
     expect(ledger.halt(BASE, two).code).toBe('success')
   })
 
-  it('a rotation to keys that nobody has: nothing is attested ever after, nothing is lost or made', () => {
+  it('a rotation to keys without an owner: nothing is attested ever after, nothing is lost or made', () => {
     const ledger = new BridgeLedger()
     const nobody = members(3, 2, 0x90)
     const secret = ledger.members

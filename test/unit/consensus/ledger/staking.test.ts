@@ -273,7 +273,7 @@ describe('a rule step', () => {
     }
   })
 
-  it('writes nothing where nobody has staked', () => {
+  it('writes nothing without stakes', () => {
     const run = new StakingRun(doubled)
     run.advanceTo(22)
     expect(run.books).toBeUndefined()

@@ -180,7 +180,7 @@ describe('an address', () => {
     expect(six.positions.map(({ row }) => row.name)).toEqual(['FUSD-SALT-100'])
   })
 
-  it('that nobody has opened holds nothing', async () => {
+  it('that was never opened holds nothing', async () => {
     const nobody = await holdingsOf(busy.test.chain, filled(0x77))
     expect(nobody).toMatchObject({
       exists: false,

@@ -91,7 +91,7 @@ describe('a service that is late', () => {
     expect(await run(never, { timeoutMs: 5 })).toEqual(fails('service/timeout', { timeoutMs: 5 }))
   })
 
-  it('is told by its signal, and what it throws then is still a timeout', async () => {
+  it('aborts its signal, and an error thrown then is still a timeout', async () => {
     const stopped: Execute = (_input, _context, signal) =>
       new Promise((_, reject) => {
         signal.addEventListener('abort', () => reject(new Error('it was stopped')))

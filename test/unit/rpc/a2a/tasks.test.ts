@@ -62,7 +62,7 @@ it('drops the oldest where they are too long, results counted and changes counte
   ])
 })
 
-it('drops what nobody has paid before what somebody has, however many ask', () => {
+it('drops unpaid tasks before paid ones, however many callers ask', () => {
   const store = new TaskStore()
   const artifact = { text: '{}', sent: (): void => {} }
   store.keep(task('done', { state: 'completed', artifact }))

@@ -116,7 +116,7 @@ describe('readiness', () => {
     expect(timers.waits).toEqual([])
   })
 
-  test('servers that fall silent are noticed by whoever asks them', async () => {
+  test('servers that fall silent are noticed by the next question', async () => {
     let isSilent = false
     const servers = serversThat({
       resolve4: () => answer('ETIMEOUT'),

@@ -88,7 +88,7 @@ describe('asking a provider over HTTP', () => {
     expect(await ask()).toMatchObject({ fault: { code: 'provider/unreachable', detail: { provider: 'them' } } })
   })
 
-  it('says that nobody is there', async () => {
+  it('says that no server is there', async () => {
     await upstream.close()
     expect(await ask()).toMatchObject({
       fault: { code: 'provider/unreachable', detail: { reason: 'the connection was refused' } },

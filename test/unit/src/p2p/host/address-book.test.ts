@@ -198,7 +198,7 @@ describe('the address book', () => {
     expect(book.pick(() => false, true)).toBeUndefined()
   })
 
-  it('passes on where somebody was in the last day, so many at most', () => {
+  it('passes on addresses that were reachable in the last day, up to a bound', () => {
     const library = new Library()
     const { book } = library
     for (let i = 0; i < 300; i++) {

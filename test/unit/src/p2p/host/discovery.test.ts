@@ -128,7 +128,7 @@ function scene() {
 const place = (number: number): string => addressOf(number, `70.${number}.0.1`)
 
 describe('the addresses protocol', () => {
-  it('asks those that we dialled, once they shook hands and then hourly, and nobody else', async () => {
+  it('asks those that we dialled, after the handshake and then hourly, and no others', async () => {
     const { time, network, book, seen, discovery } = scene()
     seen.needy = false
     const dialled = network.join(1, '60.1.0.1', 'outbound')
@@ -144,7 +144,7 @@ describe('the addresses protocol', () => {
     expect(network.asked.length).toBe(3)
   })
 
-  it('asks again soon while connections are missing: after a wait that doubles, and that is a minute where somebody was told of', async () => {
+  it('asks again soon while connections are missing: after a wait that doubles, and that is a minute if an address was learnt', async () => {
     const { time, network, seen, discovery } = scene()
     const dialled = network.join(1, '60.1.0.1', 'outbound')
     const askedIn = async (ms: number): Promise<number> => {

@@ -51,7 +51,7 @@ describe('who goes when one more wants in', () => {
     expect(honest.every((each) => all.includes(each))).toBe(true)
   })
 
-  it('is nobody where all are protected', () => {
+  it('is none if all are protected', () => {
     expect(victimOf([], () => NONE)).toBeUndefined()
     expect(victimOf([inbound(1, '60.0.0.1', 1)], () => NONE)).toBeUndefined()
   })

@@ -85,7 +85,7 @@ describe('a block along a line of five nodes', () => {
     expect(nodes.flatMap(({ network }) => network.requests.map(({ protocol }) => protocol))).not.toContain('bodies')
   })
 
-  it('brings along what its miner told nobody of', async () => {
+  it('includes transactions that its miner never announced', async () => {
     const nodes = await line(5)
     const block = await source.mine(await pays(3))
     await nodes[0]?.test.import(block)
@@ -106,7 +106,7 @@ describe('a block along a line of five nodes', () => {
     expect(heads(nodes)).toEqual(Array(5).fill(block.id))
   })
 
-  it('goes on while nobody but the first has any of its transactions', async () => {
+  it('goes on while only the first node has its transactions', async () => {
     const nodes = await line(5)
     const [first] = nodes as [RelayNode]
     const block = await source.mine(await pays(6))
@@ -187,7 +187,7 @@ describe('a block is passed on', () => {
     expect([other.hashes, other.blocks.facts.tooLight]).toEqual([0, 1])
   })
 
-  it('when its time has come, if it came a little early; nobody is punished', async () => {
+  it('when its time has come, if it came a little early; no peer is punished', async () => {
     const nodes = await line(3)
     const [one, other, third] = nodes as [RelayNode, RelayNode, RelayNode]
     const aheadMs = source.ruleBook.at(3).block.futureMsMax
@@ -202,7 +202,7 @@ describe('a block is passed on', () => {
     expect(other.blocks.facts).toMatchObject({ early: 1, announced: 1, hashes: 1 })
   })
 
-  it('not at all if it comes far too early, and then it is not even hashed', async () => {
+  it('never if it comes far too early, and then it is not even hashed', async () => {
     const [one, other] = await pair()
     const block = await source.mine([], { afterMs: 600_000 })
     one.network.send(other.id, 'blocks', makeCompactBlock(block, 1n, none))
@@ -211,8 +211,8 @@ describe('a block is passed on', () => {
   })
 })
 
-describe('whoever has not shaken hands', () => {
-  it('is not listened to, and keeps nobody else from telling the same', async () => {
+describe('a peer without a handshake', () => {
+  it('is ignored, and does not keep other peers from sending the same', async () => {
     const [one, other] = await pair()
     const stranger = hub.join('stranger')
     hub.connect(stranger, other.network)
@@ -228,7 +228,7 @@ describe('whoever has not shaken hands', () => {
 })
 
 describe('a liar', () => {
-  it('with a false proof of work is banned, and the header costs one hash whoever sends it', async () => {
+  it('with a false proof of work is banned, and the header costs one hash however many peers send it', async () => {
     const [one, other] = await pair()
     const third = await open('third')
     hub.connect(third.network, other.network)
@@ -267,7 +267,7 @@ describe('a liar', () => {
     expect(other.network.ended).toEqual([{ peer: one.id, reason: 'malformed', banned: true }])
   })
 
-  it('with short ids that nobody can fill delays nothing: another message of the same header is tried', async () => {
+  it('with short ids that match no transactions delays nothing: another message of the same header is tried', async () => {
     const [one, other] = await pair()
     const third = await open('third')
     hub.connect(third.network, other.network)
@@ -307,7 +307,7 @@ describe('a liar', () => {
 })
 
 describe('a block whose header is good', () => {
-  it('and whose body the chain refuses is executed once, and nobody who passed it on is blamed', async () => {
+  it('and whose body the chain refuses is executed once, and no peer that passed it on is blamed', async () => {
     const nodes = await line(3)
     const [one] = nodes as [RelayNode]
     const bad = withHeader(await source.build([]), { stateRoot: 'ab'.repeat(32) as never })
@@ -320,7 +320,7 @@ describe('a block whose header is good', () => {
     expect(nodes.map(({ blocks }) => blocks.facts.lost)).toEqual([0, 1, 1])
   })
 
-  it('and whose body nobody gives is let go of, and looked for again when it is heard of again', async () => {
+  it('and whose body no peer gives is dropped, and sought again once it is announced again', async () => {
     const [one, other] = await pair()
     const block = await source.mine(await pays(2))
     one.network.send(other.id, 'blocks', makeCompactBlock(block, 1n, none))

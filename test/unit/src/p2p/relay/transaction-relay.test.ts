@@ -81,7 +81,7 @@ describe('a transaction of a peer', () => {
     expect(other.offencesOf(one.id)).toEqual(['bad-transaction'])
   })
 
-  it('that another state would take is not passed on and nobody is blamed', async () => {
+  it('that another state would take is not passed on, and no peer is blamed', async () => {
     const [one, other] = await row.pair()
     const far = await row.pay(1, { nonce: 500n, maxFeeRate: 10_000n })
     const cheap = await row.pay(2, { maxFeeRate: 1n, tip: 0n })
@@ -135,7 +135,7 @@ describe('transactions of one account in one burst', () => {
 })
 
 describe('a busy node', () => {
-  it('puts off what it cannot check now and finds it in the pool of whoever sent it', async () => {
+  it('puts off what it cannot check now and finds it in the pool of its sender', async () => {
     const one = await row.node('one')
     const other = await row.node('other', { verifyingMax: 2, verifyMs: 50 })
     hub.connect(one.network, other.network)
@@ -189,7 +189,7 @@ describe('pools are looked through', () => {
 })
 
 describe('a peer that tells of transactions and does not give them', () => {
-  it('holds up nobody: the next who told of them is asked', async () => {
+  it('delays nothing: the next peer that announced them is asked', async () => {
     const one = await row.node('one', { mode: 'announce' })
     const other = await row.node('other', { mode: 'announce' })
     const transactions = await row.pays(4)

@@ -85,7 +85,7 @@ describe('a transaction behind a missing nonce', () => {
     },
   )
 
-  it('that a peer of a release before passes on is held, passed on to nobody, and no fault and no merit of its sender', async () => {
+  it('from a peer of an earlier release is held, not passed on, and neither fault nor merit of its sender', async () => {
     const [one, other, third] = (await row.line('gossip', 'gossip', 'gossip')) as [RelayNode, RelayNode, RelayNode]
     const [first, second, gapped] = [
       await row.pay(1, { nonce: 0n }),

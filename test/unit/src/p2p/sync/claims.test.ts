@@ -46,7 +46,7 @@ async function longBranch() {
   return { ruleBook, test, branch, tip }
 }
 
-describe('a claim that nobody proves', () => {
+describe('an unproven claim', () => {
   it('keeps a node from its work for seconds, though its owner answers nothing and comes again under other names', async () => {
     const hub = hubNow()
     const node = await SyncNode.open(hub, 'node', { test: await fork(source) })
@@ -229,7 +229,7 @@ describe('a header that a peer passed on before anybody saw its body', () => {
   })
 })
 
-describe('whoever waits for a signal', () => {
+describe('a wait for a signal', () => {
   it('leaves nothing behind once the time is over', async () => {
     const time = new VirtualTime(0)
     let cancelled = 0

@@ -70,7 +70,7 @@ describe('a header that contradicts its parent', () => {
     await node.stop()
   })
 
-  it('on a parent that nobody named costs no hash', async () => {
+  it('on an unknown parent costs no hash', async () => {
     const test = await TestChain.open()
     const orphan = childHeader(test.ruleBook, genesisTip(test), { parent: zero as BlockId })
     const { hub, node, pages } = await hostile(test, () => [orphan.bytes])

@@ -298,7 +298,7 @@ describe('kept headers whose end is stale', () => {
 })
 
 describe('a liar', () => {
-  it('that says that it has all blocks keeps nobody from the snapshot of others', async () => {
+  it('that claims to have all blocks does not prevent the use of others’ snapshots', async () => {
     const { hub, node, door } = await world('auto', 1_050)
     const liar = await SyncNode.open(hub, 'liar', { test: source })
     liar.peers.exchange.answer('bodies', () => ({ refusal: 'not-held' }))
@@ -309,7 +309,7 @@ describe('a liar', () => {
     await node.stop()
   }, 60_000)
 
-  it('that says that it has a snapshot keeps nobody from the blocks of others', async () => {
+  it('that claims to have a snapshot does not prevent the use of others’ blocks', async () => {
     const hub = new MemoryNetwork(new VirtualTime(source.nowMs + LATER_MS))
     const door = new KeepingDoor(source, hub.time)
     // Kept headers of a snapshot that no peer serves any more.

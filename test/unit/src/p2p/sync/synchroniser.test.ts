@@ -182,7 +182,7 @@ describe('a new node', () => {
     await node.stop()
   })
 
-  it('leaves a heavier branch whose blocks nobody gives, for the best one that is given', async () => {
+  it('leaves a heavier branch whose blocks no peer gives, for the best available one', async () => {
     const hub = hubNow()
     const good = await SyncNode.open(hub, 'good', { test: await copyTo(200) })
     const withholding = await SyncNode.open(hub, 'withholding', { test: await copyTo(BLOCKS) })
@@ -276,7 +276,7 @@ describe('a node on another branch', () => {
     await node.stop()
   }, 120_000)
 
-  it('stays on its own where the other is lighter, and blames nobody', async () => {
+  it('stays on its own branch if the other is lighter, and blames no peer', async () => {
     const hub = hubNow()
     const common = await copyTo(50)
     const ours = await fork(common)
@@ -296,7 +296,7 @@ describe('a node on another branch', () => {
     await Promise.all([node.stop(), other.stop()])
   })
 
-  it('drops a branch with an invalid block, bans whoever calls it its own, and follows the next', async () => {
+  it('drops a branch with an invalid block, bans the peers that claim it, and follows the next', async () => {
     const hub = hubNow()
     const common = await copyTo(50)
     const deviant = await fork(common, { ruleBook: deviantRuleBook(60) })

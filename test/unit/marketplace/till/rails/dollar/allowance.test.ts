@@ -24,7 +24,7 @@ describe('what a facilitator answers', () => {
     expect([asked > 30, asked <= 38]).toEqual([true, true])
   })
 
-  it('is not reckoned over a time in which it was hardly asked: one burst throttles nobody', () => {
+  it('is not reckoned over a time in which it was hardly asked: one burst throttles no caller', () => {
     const allowance = new Allowance()
     allowance.answered(0)
     for (let i = 0; i < 5; i++) allowance.answered(40 * SECOND)

@@ -15,10 +15,7 @@ const ROUNDS = 5
 const ROUND_MS = 600
 const SWITCHES = 200
 
-/**
- * Hash rate of a mining thread against a bare loop, the time of a switch to a new job, and how much mining slows
- * verification.
- */
+/** Hash rate of a mining thread against a bare loop, the time of a switch to a new job, and how much mining slows verification. */
 export async function benchMining(): Promise<readonly BenchRow[]> {
   const pool = new MiningPool(1, (error) => {
     throw error

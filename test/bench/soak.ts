@@ -274,10 +274,7 @@ function slopeOf(values: readonly number[]): number {
   return over / sum(values.map((_, x) => (x - meanX) ** 2))
 }
 
-/**
- * Minimum of a heap in every five minutes. Some full collections find more garbage than others, so the least is the
- * live heap.
- */
+/** Minimum of a heap in every five minutes. Some full collections find more garbage than others, so the least is the live heap. */
 function leastOfSpans(live: NodeRecord['live']): readonly number[] {
   const spans = Map.groupBy(live, ([ms]) => Math.floor(ms / SPAN_MS))
   return [...spans.values()].map((span) => Math.min(...span.map(([, mb]) => mb)))

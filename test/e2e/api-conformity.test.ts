@@ -176,8 +176,7 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
 }
 
 /**
- * Operations of operators and of page forms. test/integration/api-{peers,keys}.test.ts and
- * test/e2e/services-command.test.ts check them.
+ * Operations of operators and of page forms. test/integration/api-{peers,keys}.test.ts and test/e2e/services-command.test.ts check them.
  */
 const OPERATORS = ['tryService', 'listBans', 'banPeer', 'unbanPeer', ...KEY_OPERATIONS]
 

@@ -141,8 +141,7 @@ describe('a payment whose service was retired in the same block', () => {
     const selling = await workshop.start(folder, { env })
     await marketOpen(selling.url)
     await selling.stop()
-    // Without mining both transactions wait. The next start mines them in one block, the retirement first by its higher
-    // tip.
+    // Without mining both transactions wait. The next start mines them in one block, the retirement first by its higher tip.
     const idle = await workshop.start(folder, { env, mine: 0 })
     const [owner, late] = [new Caller(idle.url, 2), new Caller(idle.url, 3)]
     const order = { serviceId: 'node-test-once', request: 'ok:retired' }

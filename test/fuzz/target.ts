@@ -13,10 +13,7 @@ export interface Target {
   readonly seeds: () => readonly Uint8Array[] | Promise<readonly Uint8Array[]>
   /** Makes an input of the right structure. */
   readonly generate?: (random: Random) => Uint8Array
-  /**
-   * Takes one input. A thrown error is a finding. The returned word names the outcome: inputs with new words are
-   * changed further.
-   */
+  /** Takes one input. A thrown error is a finding. The returned word names the outcome: inputs with new words are changed further. */
   readonly run: (bytes: Uint8Array) => string | Promise<string>
   /** Final checks over all runs, and cleanup. */
   readonly close?: () => Promise<void>

@@ -32,10 +32,7 @@ const TAKEN: Readonly<Record<string, string>> = {
   'notes?': 'text',
 }
 
-/**
- * Rows of the table of request members: member, accepted values, documents. Throws if a kind has a member without a
- * description.
- */
+/** Rows of the table of request members: member, accepted values, documents. Throws if a kind has a member without a description. */
 export function memberRows(): readonly (readonly string[])[] {
   const membersOf = new Map(KINDS.map((kind) => [kind, Object.keys(documentReaders(kind))]))
   const told = new Set([...NUMBERS, ...Object.keys(TAKEN).map(bare)])

@@ -78,8 +78,7 @@ describe('an address that a library made', () => {
   })
 
   it('in bech32 is refused with one or two characters changed', () => {
-    // Certain, not only likely: the code detects four errors, and valid texts with the two checksums differ in at least
-    // three places.
+    // Certain, not only likely: the code detects four errors, and valid texts with the two checksums differ in at least three places.
     const changes = segwitAddress.chain((made) =>
       oneChanged(made.text)
         .chain((once) => fc.oneof(fc.constant(once), oneChanged(once)))

@@ -49,10 +49,7 @@ export function openEnsemble(means: Partial<ChatMeans> = {}, servers = 3): Promi
   return ChatWorld.open({ backends, means })
 }
 
-/**
- * Forgets all questions and makes all servers answer well. An answer that the script leaves out names the server and
- * the stage.
- */
+/** Forgets all questions and makes all servers answer well. An answer that the script leaves out names the server and the stage. */
 export function resetEnsemble(world: ChatWorld, script: Script = {}): void {
   for (const [i, fake] of world.fakes.entries()) {
     fake.questions.length = 0

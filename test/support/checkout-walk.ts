@@ -119,10 +119,7 @@ export class CheckoutWalk {
     return !this.isMined(payment) && !waiting.some(({ txId }) => txId === payment.txId)
   }
 
-  /**
-   * A wallet with no waiting transaction pays. If its last payment was lost in a reorganisation, the new one has the
-   * same nonce.
-   */
+  /** A wallet with no waiting transaction pays. If its last payment was lost in a reorganisation, the new one has the same nonce. */
   async #order(): Promise<void> {
     const { dice, market } = this
     const from = dice.one(WALLETS)

@@ -8,9 +8,8 @@ export interface DnsName {
   /** Priority and exchanger; the empty text is the root (RFC 7505). */
   readonly mx?: readonly (readonly [number, string])[]
   /**
-   * `nxdomain`, `servfail` and `refused` are return codes (RFC 1035, 4.1.1). `silence` is no answer. `garbage` is bytes
-   * that are not a message. `truncated` sets TC over UDP, so that the client asks again over TCP. `cut` ends in the
-   * middle of a record.
+   * `nxdomain`, `servfail` and `refused` are return codes (RFC 1035, 4.1.1). `silence` is no answer. `garbage` is bytes that are not a
+   * message. `truncated` sets TC over UDP, so that the client asks again over TCP. `cut` ends in the middle of a record.
    */
   readonly does?: 'nxdomain' | 'servfail' | 'refused' | 'silence' | 'garbage' | 'truncated' | 'cut'
 }

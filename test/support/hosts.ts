@@ -82,9 +82,8 @@ export function isConnected(from: Host, to: Host): boolean {
 const PAGE = new Uint8Array(PROTOCOLS.bodies.replyMax).fill(7)
 
 /**
- * Starts a host for attacks on it. It answers `status` with the request's body and `bodies` with the longest page. It
- * accepts gossip, but rejects a message that begins with `!`. Behind `?` it decodes a transaction and ignores the
- * message.
+ * Starts a host for attacks on it. It answers `status` with the request's body and `bodies` with the longest page. It accepts gossip, but
+ * rejects a message that begins with `!`. Behind `?` it decodes a transaction and ignores the message.
  */
 export async function startVictim(
   blame: Blame,

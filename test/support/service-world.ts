@@ -39,8 +39,7 @@ const registry: UpstreamHandler = (request) =>
     : rdapUpstream()(request)
 
 /**
- * All upstreams that services use. Each is a server of this process with the real one's protocol. `flags` and `env`
- * point a daemon to them.
+ * All upstreams that services use. Each is a server of this process with the real one's protocol. `flags` and `env` point a daemon to them.
  */
 export class ServiceWorld {
   /** Settings of the daemon. */

@@ -13,10 +13,7 @@ import { type PinnedState, StateSnapshots } from '../../src/storage/state-snapsh
 import { TestChain } from './chain.ts'
 import { IMPATIENT, peersOver, SILENT, SwiftTime, Wire } from './wire.ts'
 
-/**
- * Pins the present content of a memory store by copying it. Pages have at most `most` entries, so that a small state
- * takes many.
- */
+/** Pins the present content of a memory store by copying it. Pages have at most `most` entries, so that a small state takes many. */
 export function copiedPin(store: KeyValueStore, most: number): PinnedState {
   const copied = new MemoryKeyValueStore()
   const writes: Write[] = []

@@ -34,10 +34,7 @@ const BALANCE_OF = keccakText('balanceOf(address)').slice(0, 10)
 const word = (address: string): string => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
 const hex = (number: number | bigint): string => `0x${number.toString(16)}`
 
-/**
- * A dollar token with balances in memory, and the JSON-RPC of a node of its chain. It takes an authorization only once
- * (EIP-3009).
- */
+/** A dollar token with balances in memory, and the JSON-RPC of a node of its chain. It takes an authorization only once (EIP-3009). */
 export class TestToken {
   readonly terms: StableTerms
   readonly uses: Use[] = []

@@ -4,10 +4,7 @@ import { type AddressInfo, createServer, type Server, Socket } from 'node:net'
 /** `whole`: bytes arrive. `cut`: connections end and new ones fail. `black-hole`: connections stay, but bytes do not arrive. */
 type Line = 'whole' | 'cut' | 'black-hole'
 
-/**
- * A line between two nodes of this machine that a test can cut and mend. Unlike network namespaces, it needs no special
- * rights.
- */
+/** A line between two nodes of this machine that a test can cut and mend. Unlike network namespaces, it needs no special rights. */
 export class TcpProxy {
   readonly #server: Server
   readonly #target: number

@@ -17,10 +17,7 @@ interface VectorHead {
 /** A vector file. `bytes` resolves names from its table of values. */
 export type Vectors<Parts> = VectorHead & Parts & { bytes(spelled: SpelledBytes): Uint8Array }
 
-/**
- * Reads a vector file. The caller names the expected counts, so that a file that lost cases fails instead of passing
- * silently.
- */
+/** Reads a vector file. The caller names the expected counts, so that a file that lost cases fails instead of passing silently. */
 export function loadVectors<Parts>(name: string, counts: Readonly<Record<string, number>>): Vectors<Parts> {
   const file = JSON.parse(readFileSync(new URL(`../vectors/${name}`, import.meta.url), 'utf8')) as VectorHead & Parts
   requireCounts(name, 'says', file.counts, counts)

@@ -45,10 +45,7 @@ async function answersOf(url: string): Promise<readonly string[]> {
 const ANSWERED = ['answered', 'answered', 'answered']
 const areAnswered = async (url: string): Promise<boolean> => (await answersOf(url)).every((one) => one === 'answered')
 
-/**
- * A connection that reads nothing. It has asked for documents until one is stuck in its buffers, and sends `more`
- * behind that.
- */
+/** A connection that reads nothing. It has asked for documents until one is stuck in its buffers, and sends `more` behind that. */
 async function deafened({ server, raw }: Place, more: string): Promise<RawConnection> {
   const connection = raw.open(DOCUMENT, { isDeaf: true })
   for (let before = -1; server.over() > before; ) {

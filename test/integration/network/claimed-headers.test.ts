@@ -11,10 +11,7 @@ import { fastDevnet } from '../../support/network.ts'
 import { until } from '../../support/processes.ts'
 import { askerOf, type ServedNode, type StoredChain, startServed, storedChain } from '../../support/served-node.ts'
 
-/**
- * How far each reading of the node's stopwatch moves it. A page costs at least that, so there is time for only one page
- * at once.
- */
+/** How far each reading of the node's stopwatch moves it. A page costs at least that, so there is time for only one page at once. */
 const READING_MS = 500
 const PAGES = 6
 /** Without a bound, many pages would be checked in this time. */

@@ -262,8 +262,7 @@ test('an identity outlasts the process', async () => {
 })
 
 /**
- * Sends blocks by gossip to a host with a stopped clock and always the same verdict. Returns how many it heard before
- * it stopped listening.
+ * Sends blocks by gossip to a host with a stopped clock and always the same verdict. Returns how many it heard before it stopped listening.
  */
 async function heardOf(
   verdict: Verdict,

@@ -37,10 +37,7 @@ function neighbourOf(address: Address, nth: number): Address {
   }
 }
 
-/**
- * A chain on which each wallet's account lies at least two pages below the root, and a wallet whose pages empty blocks
- * do not change.
- */
+/** A chain on which each wallet's account lies at least two pages below the root, and a wallet whose pages empty blocks do not change. */
 async function world() {
   const store = new MemoryKeyValueStore()
   const test = await TestChain.open(RULES, store)

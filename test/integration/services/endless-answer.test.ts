@@ -20,8 +20,7 @@ afterEach(() => {
 const ALL_BYTES = 256 * 1_048_576
 
 /**
- * A node that answers every call with almost endless JSON, as fast as it is read. It counts the sent bytes, and the
- * clients that hung up.
+ * A node that answers every call with almost endless JSON, as fast as it is read. It counts the sent bytes, and the clients that hung up.
  */
 async function endlessNode(status = 200) {
   const seen = { bytes: 0, hungUp: 0 }

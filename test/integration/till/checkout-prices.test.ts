@@ -169,8 +169,7 @@ describe('a payment while the pool moves', () => {
     await market.test.mineTo(EPOCH - 2)
     await push(market, 'FAR', COINS)
     await market.test.mineTo(2 * EPOCH - 1)
-    // The price was low at the end of one of twenty blocks. So it is a little lower for epoch 1, and less than half for
-    // epoch 2.
+    // The price was low at the end of one of twenty blocks. So it is a little lower for epoch 1, and less than half for epoch 2.
     const quoted = market.priceOf(ONCE)
     expect(market.price.usdMicrosPerCoin(1)).toBeGreaterThan(200_000n)
     await market.test.mineTo(2 * EPOCH)

@@ -9,10 +9,7 @@ import { nativeScheme } from '../../../rpc/client/x402.ts'
 import { networkFacts } from '../../generate/networks.ts'
 import { HEIGHT, type Json, LyingNode } from '../../support/lying-node.ts'
 
-/**
- * The client's own node is honest and prices the coin. The seller falsifies every fact of its offer to get past the
- * client's ceilings.
- */
+/** The client's own node is honest and prices the coin. The seller falsifies every fact of its offer to get past the client's ceilings. */
 const [node, shop] = [new LyingNode(), new LyingNode()]
 const network = networkFacts(DEVNET)
 const wallet = walletFromWords(wordsOfSeed(devSeed(1)))

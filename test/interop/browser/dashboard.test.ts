@@ -155,8 +155,7 @@ describe('the dashboard in a real browser', () => {
     }
     await forged.goto(`data:text/html,${encodeURIComponent(`<a href="${daemon.url}/dashboard">there</a>`)}`)
     await forged.getByRole('link').click()
-    // A browser does not send strict same-site cookies when another site leads to the page. The page in between must
-    // keep the session.
+    // A browser does not send strict same-site cookies when another site leads to the page. The page in between must keep the session.
     await forged.getByText('Signed in as the operator').waitFor()
     await visitor.open('/dashboard')
     expect(await page.locator('.row').count()).toBe(before)

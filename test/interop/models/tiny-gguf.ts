@@ -18,10 +18,7 @@ const TEMPLATE =
 /** Numbers of value types (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md). */
 const TYPE = { u32: 4, i32: 5, f32: 6, text: 8, list: 9 } as const
 
-/**
- * A language model with random weights as a GGUF file. It runs as any other, and its text is meaningless. Always the
- * same bytes.
- */
+/** A language model with random weights as a GGUF file. It runs as any other, and its text is meaningless. Always the same bytes. */
 export function tinyGguf(name = `${FIXTURE_PREFIX}-tiny`): Buffer {
   const tensors = tensorsOf(randomNumbers(7))
   const facts = factsOf(name)

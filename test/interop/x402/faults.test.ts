@@ -120,8 +120,7 @@ describe('a settlement whose answer is lost', () => {
       const call = await shop.order()
       shop.facilitator.troubles.set('/settle', trouble)
       const first = await shop.send(call)
-      // Either the result at once or a request to retry; never a quote, which would make the payer sign a second
-      // payment.
+      // Either the result at once or a request to retry; never a quote, which would make the payer sign a second payment.
       expect([200, 503]).toContain(first.status)
       const known = first.status === 200 ? first : await shop.sendUntilKnown(call)
       expect(known).toMatchObject({ status: 200, body: { paid: true, result: { echo: call.request } } })

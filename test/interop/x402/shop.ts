@@ -116,10 +116,7 @@ export class Shop {
     return this.facilitators[0] as LocalFacilitator
   }
 
-  /**
-   * Starts or restarts the daemon on its folder and waits until it sells for dollars. It does not mine: no call needs a
-   * block.
-   */
+  /** Starts or restarts the daemon on its folder and waits until it sells for dollars. It does not mine: no call needs a block. */
   async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
     const all = { ...FAST, TEST_RUNS_FILE: this.#runsFile, ...this.#env, ...env }
     this.#daemon = await this.#workshop.start(this.#folder, { flags: this.#flags(), env: all, mine: 0 })

@@ -75,10 +75,7 @@ export const TUNED_QUESTIONS: readonly LabelledQuestion[] = [
   meant('give me a picture of a cat', 'image-gen'),
 ]
 
-/**
- * Written without a look at the services' search words. Some were seen later while words were tuned, so this set is not
- * held out.
- */
+/** Written without a look at the services' search words. Some were seen later while words were tuned, so this set is not held out. */
 export const PARTLY_SEEN_QUESTIONS: readonly LabelledQuestion[] = [
   meant('do I need an umbrella in London', 'weather'),
   meant('how warm is it in Madrid', 'weather'),

@@ -1,10 +1,7 @@
 import type { LabelledChat, LabelledNames } from './shop.ts'
 import type { LabelledUnits } from './units.ts'
 
-/**
- * Terms of sale, and lists with a line behind them: parts that a summary may show, and good headlines. The engine was
- * tuned on these.
- */
+/** Terms of sale, and lists with a line behind them: parts that a summary may show, and good headlines. The engine was tuned on these. */
 export const TUNED_TERMS: readonly LabelledUnits[] = [
   {
     kind: 'review',

@@ -173,10 +173,7 @@ export class ReferenceChain {
     }
   }
 
-  /**
-   * Keeps a block, even an invalid one, with its parent's state, so that children can be proposed on it. It never
-   * becomes the head.
-   */
+  /** Keeps a block, even an invalid one, with its parent's state, so that children can be proposed on it. It never becomes the head. */
   assume(wire: Uint8Array): string {
     const { header: bytes } = BLOCK.decode(wire)
     const header = HEADER.decode(bytes)

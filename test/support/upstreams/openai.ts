@@ -64,9 +64,8 @@ const PIECE_CHARS = 3
 const SLOW_MS = 150
 
 /**
- * A server that speaks the OpenAI interface as documented (https://platform.openai.com/docs/api-reference/chat/create,
- * .../streaming, .../images/create), and breaks it as real servers do. It listens on 127.0.0.1 and wants the key {@link
- * FakeOpenAi.key}.
+ * A server that speaks the OpenAI interface as documented (https://platform.openai.com/docs/api-reference/chat/create, .../streaming,
+ * .../images/create), and breaks it as real servers do. It listens on 127.0.0.1 and wants the key {@link FakeOpenAi.key}.
  */
 export class FakeOpenAi {
   profile: ChatProfile | ((question: ChatQuestion, asked: number) => ChatProfile) = 'ok'

@@ -30,11 +30,10 @@ export const SEARXNG_RESULTS: readonly SearxngResult[] = [
 ]
 
 /**
- * A SearXNG instance. Requests, formats and the 403 for a format that is not listed:
- * https://docs.searxng.org/dev/search_api.html and https://docs.searxng.org/admin/settings/settings_search.html; fields
- * of results: https://docs.searxng.org/dev/result_types/index.html. The format is checked before a missing query
- * (searx/webapp.py of https://github.com/searxng/searxng). A word that begins with two exclamation marks redirects to
- * another site: https://docs.searxng.org/user/search-syntax.html.
+ * A SearXNG instance. Requests, formats and the 403 for a format that is not listed: https://docs.searxng.org/dev/search_api.html and
+ * https://docs.searxng.org/admin/settings/settings_search.html; fields of results: https://docs.searxng.org/dev/result_types/index.html.
+ * The format is checked before a missing query (searx/webapp.py of https://github.com/searxng/searxng). A word that begins with two
+ * exclamation marks redirects to another site: https://docs.searxng.org/user/search-syntax.html.
  */
 export function searxngUpstream(parts: SearxngParts = {}): UpstreamHandler {
   const { results = SEARXNG_RESULTS, unresponsive = [], formats = ['html', 'json'] } = parts

@@ -27,10 +27,9 @@ export const PROFILES = [
 ] as const
 
 /**
- * What an upstream does. `ok`: the right answer. `slow`: the same after `slowMs`. `hang`: no answer. `drop`: the
- * connection ends without an answer. `cut`: it ends after headers and half of the body. `429`: with Retry-After. `401`,
- * `500`: that status. `wrong-json`: half of the body as if it were all. `wrong-type`: well-formed, of another shape.
- * `html`: a page with status 200. `huge`: a body without end.
+ * What an upstream does. `ok`: the right answer. `slow`: the same after `slowMs`. `hang`: no answer. `drop`: the connection ends without an
+ * answer. `cut`: it ends after headers and half of the body. `429`: with Retry-After. `401`, `500`: that status. `wrong-json`: half of the
+ * body as if it were all. `wrong-type`: well-formed, of another shape. `html`: a page with status 200. `huge`: a body without end.
  */
 export type Profile = (typeof PROFILES)[number]
 

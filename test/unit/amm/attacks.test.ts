@@ -193,8 +193,7 @@ describe('who wants to move a quote', () => {
         ledger.swap(ATTACKER, [from, 9n * ledger.reserves(from, to)[0]], [to])
       ledger.advanceTo(39)
       expect([lend().code, leave().code]).toEqual(['success', 'success'])
-      // With only a thousand dollars of other providers left, a swap makes a coin look a hundred times as expensive, or
-      // as cheap.
+      // With only a thousand dollars of other providers left, a swap makes a coin look a hundred times as expensive, or as cheap.
       expect((dearer ? push(FUSD, FAR) : push(FAR, FUSD)).code).toBe('success')
       ledger.advanceTo(58)
       expect((dearer ? push(FAR, FUSD) : push(FUSD, FAR)).code).toBe('success')

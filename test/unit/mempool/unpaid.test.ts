@@ -16,10 +16,7 @@ interface Spam {
   flood(count: number): Promise<number>
 }
 
-/**
- * An account that fills places behind a missing nonce with transactions for the next block only, and replaces each at a
- * tenth more.
- */
+/** An account that fills places behind a missing nonce with transactions for the next block only, and replaces each at a tenth more. */
 async function spam(parts: MempoolParts = {}): Promise<Spam> {
   const pool = await TestMempool.open(parts)
   await pool.test.mine([await pool.pay(1, 0)])

@@ -1,8 +1,7 @@
 import { hex, join, sha256, toLittleEndian, utf8 } from './bytes.ts'
 
 /**
- * SSZ, tagged hashes and list trees in a few lines, written from docs/spec/encoding.md alone, for the generators of the
- * chain's vectors.
+ * SSZ, tagged hashes and list trees in a few lines, written from docs/spec/encoding.md alone, for the generators of the chain's vectors.
  */
 
 /** A part of a container whose length varies; plain bytes are a fixed part. */

@@ -156,8 +156,7 @@ describe('a branch whose fork cannot be unwound to any more', () => {
     const store = new ForgetfulStore()
     const test = await fork(common, { store })
     const mine = await mineBranch(test, 2, 1)
-    // This happens after a move to a heavier, shorter branch: the oldest undo records were dropped when the longer one
-    // grew.
+    // This happens after a move to a heavier, shorter branch: the oldest undo records were dropped when the longer one grew.
     store.hidden = [`06${mine[0]!.id}`]
     const heard = heardBy(test)
     const theirs = await mineBranch(await fork(common), 4, 2)

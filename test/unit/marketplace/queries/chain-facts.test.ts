@@ -162,8 +162,7 @@ describe('an address', () => {
         expect(valueUsdMicros).toBe(x.valueUsdMicros! + y.valueUsdMicros!)
         total += valueUsdMicros!
       }
-      // All units of an asset that is priced by pools count together at most the depth of its price, wherever they are
-      // held.
+      // All units of an asset that is priced by pools count together at most the depth of its price, wherever they are held.
       const sides = holdings.positions.flatMap(({ x, y }) => [x, y])
       for (const symbol of ['SALT', 'WOOL']) {
         const held = [...holdings.tokens, ...sides].filter((one) => one.asset.symbol === symbol)

@@ -110,8 +110,7 @@ describe('a block along a line of five nodes', () => {
     const nodes = await line(5)
     const [first] = nodes as [RelayNode]
     const block = await source.mine(await pays(6))
-    // Published by hand without prefilled transactions, so that the next node must ask. It then prefills for others
-    // what it lacked.
+    // Published by hand without prefilled transactions, so that the next node must ask. It then prefills for others what it lacked.
     first.network.publish('blocks', makeCompactBlock(block, 1n, none))
     await first.test.import(block)
     await hub.time.pass(60)

@@ -56,10 +56,7 @@ async function world(
   return { hub, node, door }
 }
 
-/**
- * Expects the node to take the snapshot of the pruned peer within `withinMs`, to go on from there, and not to blame
- * that peer.
- */
+/** Expects the node to take the snapshot of the pruned peer within `withinMs`, to go on from there, and not to blame that peer. */
 async function takesState({ hub, node, door }: Awaited<ReturnType<typeof world>>, withinMs: number): Promise<void> {
   await hub.time.pass(withinMs)
   expect(door.plans.map(({ snapshot }) => snapshot.height)).toEqual([1_100])
@@ -221,10 +218,7 @@ describe('a peer that drips true headers', () => {
   }, 60_000)
 })
 
-/**
- * A peer that shows a chain with a header from the future at its end, claims more work, and denies every block that it
- * is asked about.
- */
+/** A peer that shows a chain with a header from the future at its end, claims more work, and denies every block that it is asked about. */
 async function denier(hub: MemoryNetwork, name: string): Promise<SyncNode> {
   const shown = headersAbove(source, 0)
   const tip = shown.at(-1) as HeaderTip

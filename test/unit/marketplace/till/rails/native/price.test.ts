@@ -72,8 +72,7 @@ describe('the price that the chain’s pool gives', () => {
     ledger.swap(ALICE, [FUSD, 1_000n * DOLLAR], [FAR])
     ledger.advanceTo(41)
     expect(price.usdMicrosPerCoin(0)).toBe(250_000n)
-    // The pool has 2,003.0045 coins for 2,000 dollars: 1.0015 coins a dollar. At one of epoch 1's twenty block ends it
-    // had 4.
+    // The pool has 2,003.0045 coins for 2,000 dollars: 1.0015 coins a dollar. At one of epoch 1's twenty block ends it had 4.
     expect(price.usdMicrosPerCoin(1)).toBe(868_487n)
     // 0.9985 dollars, less a fraction of a unit that stayed in the pool.
     expect(price.usdMicrosPerCoin(2)).toBe(998_499n)

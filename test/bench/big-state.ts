@@ -38,7 +38,6 @@ const BALANCE = 10n ** 12n
 
 const FIXTURE = createFixture(PER_BLOCK, PER_BLOCK)
 
-/** Address of a seeded account. */
 export function seededAddress(i: number): Address {
   return toHex(taggedHash('textDigest', encodeText(`seeded ${i}`))) as Address
 }

@@ -174,7 +174,6 @@ export async function buildBlock(chain: Chain, transactions: readonly Transactio
   return encodeBlock(template.block)
 }
 
-/** Decodes and imports a block. */
 export async function importBytes(chain: Chain, bytes: Uint8Array): Promise<Block> {
   const block = decoded(bytes)
   const outcome = await chain.import(block)

@@ -1,4 +1,3 @@
-/** Kinds of hostile pages. */
 export const KINDS = [
   'bomb',
   'drip',

@@ -2,7 +2,6 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { nowMs } from './report.ts'
 
-/** Bytes of one HTTP request with a body. */
 export function httpRequest(path: string, contentType: string, body: Uint8Array): Buffer {
   const head = `POST ${path} HTTP/1.1\r\nhost: bench\r\ncontent-type: ${contentType}\r\ncontent-length: ${body.length}\r\n\r\n`
   return Buffer.concat([Buffer.from(head), body])

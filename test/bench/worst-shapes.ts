@@ -31,7 +31,6 @@ import { KNOWN, MANY_KEYS, tokenOf, UNSEEN } from './worst-world.ts'
 
 /** The state from which shapes choose accounts. */
 export interface ShapeWorld {
-  /** Number of accounts in the state. */
   readonly accounts: number
   /** Accounts with long paths in the state tree. */
   readonly deep: readonly Address[]

@@ -12,7 +12,6 @@ import { claimed, delivered, executing, failed, stableClaims, txIdOf } from '../
 import { until } from '../support/processes.ts'
 import type { OpenStore } from './claim-store.suite.ts'
 
-/** One replica of a shared store. */
 export interface ReplicaFixture {
   readonly open: <C extends StoredClaim>(
     kind: ClaimKind<C>,

@@ -51,7 +51,6 @@ const bought = (fetch: typeof globalThis.fetch, request: string, folder: string)
 /** Balance of the buyer; only these calls move it. */
 const purse = (): Promise<bigint> => new Caller(daemon.url, 1).balance()
 
-/** Number of requests of an undisturbed call. */
 async function requestsOfCall(): Promise<number> {
   const whole = cutAfter(Number.POSITIVE_INFINITY, 'answer')
   const agent = createClient({ baseUrl: daemon.url, wallet, network, fetch: whole })

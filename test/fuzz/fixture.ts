@@ -9,7 +9,6 @@ export interface Fixture {
   readonly test: TestChain
   readonly store: MemoryKeyValueStore
   readonly blocks: readonly Block[]
-  /** Transactions waiting for a block. */
   readonly waiting: readonly Transaction[]
   /** An unknown block on the head. */
   readonly next: Block

@@ -99,7 +99,6 @@ function tamperedLength(bytes: Uint8Array, random: Random): Uint8Array {
   return copy
 }
 
-/** Replaces a chunk. */
 function around(bytes: Uint8Array, random: Random, replace: (chunk: Uint8Array) => Uint8Array): Uint8Array {
   const start = below(random, bytes.length + 1)
   const end = Math.min(bytes.length, start + 1 + below(random, CHUNK_MAX))

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from '../support/source-tree.ts'
 
-/** The file that is mutated. */
 export const MUTATED = 'amm/math.ts'
 
 /** The tests that must notice a mutant, and the files they need. */

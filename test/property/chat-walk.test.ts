@@ -32,7 +32,6 @@ const PLAN: fc.Arbitrary<Plan> = fc.record({
 })
 const BUDGET_MS = 10_000
 
-/** Record of a walk. */
 interface Walked {
   readonly outcome: Result<PipelineOutcome>
   /** How often each stage ran. */

@@ -30,7 +30,6 @@ export const honest: Stamp = (realMs, parentMs) => Math.max(Math.round(realMs), 
 /** Anchor rule of a simulated chain. */
 export type AnchorRule = typeof anchorAfter
 
-/** One simulated block. */
 export interface MinedBlock {
   readonly realMs: number
   readonly timeMs: number

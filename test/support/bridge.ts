@@ -47,7 +47,7 @@ export const TEST_BRIDGE: BridgeRules = {
   rotationDelay: 5,
 }
 
-/** Canonical addresses of each format that nobody can spend from. */
+/** Canonical addresses of each format without a possible owner. */
 export const EXTERNAL = {
   evm: '0x000000000000000000000000000000000000dEaD',
   solana: '1nc1nerator11111111111111111111111111111111',

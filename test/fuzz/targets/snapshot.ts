@@ -121,7 +121,6 @@ async function courses(): Promise<Record<StateProtocol, Taking>> {
   }
 }
 
-/** Expects that every record is in the state. */
 async function expectTrue({ records }: ReplyOf<'stateRecords'>): Promise<void> {
   const { database } = (await fixture()).test.chain
   for (const { key, value } of records) {

@@ -123,7 +123,6 @@ describe('an account of two keys out of three, of both schemes', () => {
   })
 })
 
-/** A wrong witness and the fault of its transaction. */
 type Wrong = readonly [string, WitnessChange, Fault]
 
 const flipped = (at: number) => (bytes: Uint8Array, position: number) =>

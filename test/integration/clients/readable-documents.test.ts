@@ -24,7 +24,6 @@ const HEADER = sealHeader({
 
 const RECEIPT = { type: 'transaction', txId: ID, code: 0, fee: '158103', amounts: [], success: true, outcome: null }
 
-/** A mined transaction of this kind. */
 const mined = (kind: string, payload: Json, receipt: Json = {}): Json => ({
   ...{ txId: ID, status: 'mined', height: 6, confirmations: 8, proof: { header: toHex(HEADER.bytes) } },
   transaction: { sender: ALICE, kind, payload, memo: '', validUntil: 205 },

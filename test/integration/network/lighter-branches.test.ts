@@ -111,7 +111,6 @@ interface Case {
   /** Whether the node meets the liar first. */
   readonly isFirst?: boolean
   readonly busyMs?: number
-  /** How many honest peers there are. */
   readonly honest?: number
   /** Whether the liar dialled the node. */
   readonly came?: boolean

@@ -9,7 +9,6 @@ import { emptyServiceChain } from '../../support/service-chain.ts'
 import { resultOf } from '../../support/service-results.ts'
 import { webPage } from '../../support/text-services.ts'
 
-/** A web with a single page. */
 function webOf(page: WebPage): WebReader {
   return {
     readiness: () => ({ available: true, engine: 'web' }),

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { AGAIN, closeMarkets, TestMarket, type TestPayment } from '../../support/market.ts'
 
-/** How many bytes of results are kept in these tests. */
 const BYTES_MAX = 40_000
 /** The longest result of the test services. */
 const LARGE = 'x'.repeat(9_900)

@@ -44,7 +44,6 @@ function client(more: ConstructorParameters<typeof OpenAI>[0] = {}): OpenAI {
   return new OpenAI({ baseURL: `${chat.url}/api/v1`, apiKey: chat.key, fetch: counted, ...more })
 }
 
-/** The error that a call rejects with. */
 async function errorOf(call: PromiseLike<unknown>): Promise<APIError> {
   const error = await Promise.resolve(call).then(
     () => null,

@@ -95,7 +95,6 @@ export class LocalChain {
     return createWalletClient({ account, chain: this.viem, transport: http() })
   }
 
-  /** Mints units of the token. */
   async mint(to: Address, units: bigint): Promise<void> {
     const sender = await this.sender()
     const hash = await sender.writeContract({
@@ -164,7 +163,6 @@ export class LocalChain {
     })
   }
 
-  /** Whether a transaction on the chain succeeded. */
   async succeeded(transaction: Hex): Promise<boolean> {
     const { status } = await this.#reader.getTransactionReceipt({ hash: transaction })
     return status === 'success'

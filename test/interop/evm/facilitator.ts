@@ -72,7 +72,6 @@ export class LocalFacilitator {
     return this.#server !== null
   }
 
-  /** Number of requests to a path. */
   count(path: Path): number {
     return this.asked.filter((asked) => asked.path === path).length
   }

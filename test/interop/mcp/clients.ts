@@ -56,7 +56,6 @@ interface Official {
 
 const INFO = { name: 'interop', version: '1.0.0' }
 
-/** Connects a client. */
 export async function connect(name: ClientName, url: string): Promise<AgentClient> {
   const endpoint = new URL('/api/mcp?net=mainnet', url)
   if (name === '1.32.2') {

@@ -36,7 +36,6 @@ const newPlace = () => {
   return place.value
 }
 
-/** Timers that can be stopped. */
 class StoppableTimers implements Timers {
   #waiting: (() => void)[] = []
   #stopped = false

@@ -10,7 +10,6 @@ export interface DollarCall {
   readonly serviceId: string
   readonly request: string
   readonly payer: Payer
-  /** Nonce of its authorization. */
   readonly nonce: string
   readonly header: string
   /** Idempotency key, null without. */
@@ -72,7 +71,6 @@ export class Dollars {
     return this.token.uses.filter((use) => use.from === payer.address && use.nonce === nonce).length
   }
 
-  /** Units that a payer has spent. */
   spentBy({ address }: Payer): bigint {
     return 1_000_000n - this.token.balance(address)
   }

@@ -27,7 +27,6 @@ const BLOCKS_MAX = 60
 
 const ADDRESSES = { owner: addressOf(2), other: addressOf(4), payout: addressOf(PAYOUT) }
 
-/** Settings of replicas. */
 export interface ReplicaOptions {
   readonly claimsUrl: string
   readonly leaseSeconds: number

@@ -90,7 +90,6 @@ function domainOf({ network, asset, extra }: StableOffer) {
   return { ...extra, chainId, verifyingContract: asset }
 }
 
-/** A payment for an offer in the form of a generation. */
 export function paymentObject(generation: Generation, offer: StableOffer, payload: unknown): PaymentObject {
   const { scheme, network } = offer
   return generation === 1

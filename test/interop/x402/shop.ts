@@ -36,7 +36,6 @@ export interface Order {
   readonly change?: Partial<Authorization>
 }
 
-/** Settings of a shop. */
 export interface ShopOptions {
   readonly facilitators?: number
   readonly env?: Readonly<Record<string, string>>
@@ -189,7 +188,6 @@ export class Shop {
     })
   }
 
-  /** Units that a payer has spent. */
   async spent(payer: PrivateKeyAccount): Promise<bigint> {
     return PURSE - (await this.chain.balance(payer.address))
   }

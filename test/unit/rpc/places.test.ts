@@ -6,7 +6,6 @@ import { type Guest, PATIENCE_MS, type PlaceKind, Places } from '../../../rpc/ed
 const MAX = 100
 const KINDS: readonly PlaceKind[] = ['list', 'read', 'quote', 'transaction', 'unread', 'kept', 'health', 'operator']
 
-/** Places and their guests. */
 class Inn {
   readonly inside = new Set<Guest>()
   readonly givenUp: Guest[] = []

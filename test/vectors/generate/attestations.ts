@@ -32,7 +32,6 @@ interface Payment {
   readonly outputIndex: number
 }
 
-/** Record id of a deposit. */
 export function depositRecord(payment: Payment): Uint8Array {
   return tagged('farthing/bridge-deposit/1', ...[u8(payment.network), u32(payment.outputIndex), payment.externalTxId])
 }
@@ -125,7 +124,6 @@ function attestationCase({ name, action, number, network, record, content }: Att
   }
 }
 
-/** `attestations.json`. */
 export function attestations(): VectorSet<AttestationCase> {
   return {
     about:

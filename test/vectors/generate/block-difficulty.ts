@@ -22,7 +22,6 @@ function childFee(fee: bigint, weight: number): bigint {
   return child < 32n ? 32n : child
 }
 
-/** `block-base-fee.json`. */
 export function blockBaseFee(): VectorSet<BaseFeeCase> {
   const fees = [32n, 33n, 63n, 64n, 65n, 1_000n, 1_023n, 123_456_789n, 2n ** 57n, 2n ** 62n - 1n, 2n ** 62n]
   const weights = [
@@ -91,7 +90,6 @@ function asertCase(name: string, target: bigint, blocks: number, elapsedMs: numb
   }
 }
 
-/** `block-asert.json`. */
 export function blockAsert(): VectorSet<AsertCase> {
   const targets = { easy: workTarget(2n ** 14n), middle: workTarget(2n ** 24n), hard: 1_000_003n }
   const gaps = [
@@ -163,7 +161,6 @@ function anchorCase(
   }
 }
 
-/** `block-anchor.json`. */
 export function blockAnchor(): VectorSet<AnchorCase> {
   const [limit, hard] = [LIMITS.mainnet, workTarget(2n ** 24n)]
   const sleepy = workTarget(12_000n)
@@ -210,7 +207,6 @@ export interface StepCase {
   readonly target: string
 }
 
-/** `block-step.json`. */
 export function blockStep(): VectorSet<StepCase> {
   const blocks = 500_000
   const limit = { powLimit: LIMITS.mainnet }

@@ -2,7 +2,6 @@ import { hex, join } from './bytes.ts'
 import { made } from './tx-fields.ts'
 import { container, u8, u16, u32, u64, u128, type VectorSet, vary } from './tx-wire.ts'
 
-/** A receipt with its bytes. */
 export interface ReceiptCase {
   readonly name: string
   readonly type: string
@@ -83,7 +82,6 @@ const AMOUNTS: readonly (readonly [string, readonly bigint[]])[] = [
   ['what a bridge_withdraw leaves after its fee', [4_995_000n]],
 ]
 
-/** `block-receipts.json`. */
 export function blockReceipts(): VectorSet<ReceiptCase> {
   const paid = { weight: 4_686, rate: 34n, fee: 159_324n, burned: 149_952n, entries: [], amounts: [] }
   return {

@@ -10,7 +10,6 @@ export interface AddressCase {
 /** Name, text, and the kind of a valid address or the reason against an invalid one. */
 export type Named = readonly [name: string, text: string, verdict: string]
 
-/** Cases of one format. */
 export function addressCases(
   format: AddressCase['format'],
   valid: readonly Named[],

@@ -66,7 +66,6 @@ function solanaCases(): TransactionIdCase[] {
   ]
 }
 
-/** Transaction ids of all formats. */
 export function transactionIdCases(): TransactionIdCase[] {
   return [
     ...hexCases('evm', '0x', ETHEREUM),

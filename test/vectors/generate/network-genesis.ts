@@ -170,7 +170,6 @@ function rulesOf({ powLimit, initialTarget, anchorResetGapMs, locks, rotationDel
   }
 }
 
-/** Kinds with consecutive numbers. */
 function inRow(first: number, ...kinds: readonly string[]) {
   return kinds.map((kind, i) => [kind, first + i])
 }
@@ -239,7 +238,6 @@ function sortedJson(value: unknown): string {
   return `{${entries.map(([key, part]) => `${JSON.stringify(key)}:${sortedJson(part)}`).join(',')}}`
 }
 
-/** `network-genesis.json`. */
 export function networkGenesis(): VectorSet<NetworkCase> {
   return {
     about: 'Genesis block, state root and rules fingerprint of every network.',

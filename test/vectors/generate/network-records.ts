@@ -145,7 +145,6 @@ function bridgeRecords({ ledgers, bridged }: Beginning): readonly StateRecord[] 
   return [...networks, record(0x40, '', ...parts)]
 }
 
-/** Every record of the state of genesis. */
 export function genesisRecords(beginning: Beginning): readonly StateRecord[] {
   return [
     ...accountRecords(beginning),

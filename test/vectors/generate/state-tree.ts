@@ -166,7 +166,6 @@ function neighbours(bits: number, count: number): readonly Uint8Array[] {
   return found
 }
 
-/** `state-tree.json`. */
 export function stateTree(): VectorSet<TreeCase> {
   const records = (keys: readonly Uint8Array[]) =>
     keys.map((key, i) => [key, join(u32(i), madeBytes(`v${i}`, i))] as const)

@@ -50,7 +50,6 @@ const part = (p: Part) => container(words(p.symbol), u128(p.amount))
 const poolName = (p: PoolName) => [words(p.assetA), words(p.assetB), u16(p.feeBps)]
 const stakeName = (p: { stakeId: Uint8Array }) => container(p.stakeId)
 
-/** Payloads by kind. */
 export const ASSET_PAYLOADS = {
   token_create: (p: TokenFields) =>
     container(words(p.symbol), words(p.name), u8(p.decimals), u128(p.maxSupply), u8(p.freezable)),

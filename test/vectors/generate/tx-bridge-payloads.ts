@@ -58,7 +58,6 @@ export function rotationParts({ threshold, keys, vaults, resume }: RotationField
   return [u8(threshold), vary(committeeKeys(keys)), vary(vaultList(vaults)), vary(Uint8Array.from(resume))]
 }
 
-/** Payloads by kind. */
 export const BRIDGE_PAYLOADS = {
   bridge_deposit: (p: DepositFields) =>
     container(

@@ -80,7 +80,6 @@ function encodingCase(sample: Sample): EncodingCase {
   }
 }
 
-/** `tx-encoding.json`. */
 export function txEncoding(): VectorSet<EncodingCase> {
   return {
     about:

@@ -63,7 +63,6 @@ function jsonCase({ name, kind, payload, envelope, witness = ONE_SIGNATURE }: Sa
   }
 }
 
-/** `tx-json.json`. */
 export function txJson(): VectorSet<JsonCase> {
   return {
     about:

@@ -27,7 +27,6 @@ export const GRAMMAR = 'text outside its grammar'
 /** A witness that fits every account of a single key. */
 export const ONE_WITNESS = witnessBytes({ keys: new Uint8Array(0), signatures: [fillerSignature(0)] })
 
-/** A transaction of a kind with this payload. */
 export function wireOf(kind: PayloadKind, bytes: Uint8Array, change: Partial<RawBody> = {}): Uint8Array {
   return wireBytes(bodyBytes(rawBody(kind, bytes, change)), ONE_WITNESS)
 }

@@ -239,7 +239,6 @@ function outOfRange(): readonly MalformedCase[] {
   ]
 }
 
-/** `tx-malformed.json`. */
 export function txMalformed(): VectorSet<MalformedCase> {
   return {
     about:

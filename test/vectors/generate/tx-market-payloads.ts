@@ -6,7 +6,6 @@ import { container, u8, u16, u32, u64, u128, vary, words } from './tx-wire.ts'
 
 const addresses = (list: readonly Uint8Array[]) => vary(join(...list))
 
-/** Payloads by kind. */
 export const MARKET_PAYLOADS = {
   transfer: ({ to, amount, create }: { to: Uint8Array; amount: bigint; create: number }) =>
     container(to, u128(amount), u8(create)),

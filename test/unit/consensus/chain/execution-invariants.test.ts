@@ -11,7 +11,6 @@ import { filled, SAMPLE, units } from '../../../support/unsigned.ts'
 
 const [ALICE, BOB] = [filled<Address>(1), filled<Address>(2)]
 
-/** The ledgers with another handler of transfers. */
 function ledgerWith(apply: KindHandlers['transfer']['apply']): TestLedger {
   const handlers = { ...PROTOCOL.handlers, transfer: { ...PROTOCOL.handlers.transfer, apply } }
   return new TestLedger(fundedRuleBook(2, { ...PROTOCOL, handlers }))

@@ -14,7 +14,6 @@ import { SAMPLE, unsigned } from '../../../support/unsigned.ts'
 
 const PREFIX = 'far'
 
-/** A valid transaction of a kind. */
 function sample(kind: TxKind): Transaction {
   if (kind in MONEY_SAMPLE) return moneyTx(kind as keyof typeof MONEY_SAMPLE)
   return unsigned(kind, SAMPLE[kind as keyof typeof SAMPLE]() as never)

@@ -6,7 +6,6 @@ import { ManualTimers } from '../../../support/mining.ts'
 const NEVER = new AbortController().signal
 const answer = (code: string): Promise<never> => Promise.reject(Object.assign(new Error(code), { code }))
 
-/** Name servers with given answers. */
 function serversThat(answers: Partial<NameQuestions>): { readonly ask: () => NameQuestions } {
   const nobody = { resolve4: () => answer('ENODATA'), resolve6: () => answer('ENODATA') }
   const rest = { resolveMx: () => answer('ENODATA'), resolveNs: async () => ['a.root-servers.net'], cancel: () => {} }

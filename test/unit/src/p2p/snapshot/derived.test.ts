@@ -14,7 +14,6 @@ import { agentId, filled, SAMPLE, serviceId } from '../../../../support/unsigned
 const [OWNER, CALLER] = [filled<Address>(1), filled<Address>(2)]
 const PER_BLOCK = 1_000
 
-/** A store that counts its reads. */
 class CountingStore extends MemoryKeyValueStore {
   reads = 0
 

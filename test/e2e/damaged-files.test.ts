@@ -46,7 +46,7 @@ describe.concurrent('a file or folder that cannot be used is named in one line:'
     }
   })
 
-  it('a wallet file that is none', async () => {
+  it('an invalid wallet file', async () => {
     const folder = await initialised()
     for (const content of [
       '',

@@ -233,7 +233,7 @@ describe('an error', () => {
     expect(chat.fake.questions).toHaveLength(0)
   })
 
-  it('for a key that is none is one of authentication', async () => {
+  it('for an invalid key is one of authentication', async () => {
     const error = await errorOf(client({ apiKey: 'fk-nothing' }).chat.completions.create(hello))
     expect(error).toBeInstanceOf(AuthenticationError)
     expect(error).toMatchObject({ status: 401, code: 'invalid_api_key' })

@@ -140,7 +140,7 @@ describe('a ranking', () => {
     expect(rankOf({ account: 2, nonce: 0, rate: 31 })).toBe(0n)
   })
 
-  it('leaves out who is spared', () => {
+  it('leaves out the spared account', () => {
     const ranked = new Ranked({ account: 1, rate: 50 }, { account: 2, rate: 60 })
     expect(ranked.ranking.worst()?.rank).toBe(50n)
     ranked.ranking.spare(filled(1))

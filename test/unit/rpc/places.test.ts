@@ -120,7 +120,7 @@ describe('places', () => {
     expect([...inn.inside].filter(({ waitsFor }) => waitsFor === 'body').length).toBe(20)
   })
 
-  it('are not taken at once from who is only slow to take an answer', () => {
+  it('are not taken at once from a guest that is only slow to read its answer', () => {
     const inn = new Inn(10)
     for (let i = 0; i < 20; i++) {
       const guest = inn.ask(`192.0.2.${i}`, 'unread')
@@ -132,7 +132,7 @@ describe('places', () => {
     expect(typeof inn.ask('192.0.2.50', 'unread')).toBe('object')
   })
 
-  it('are never taken from who is worked for, nor from the operator', () => {
+  it('are never taken from a guest whose request is worked on, nor from the operator', () => {
     const inn = new Inn(10)
     for (let i = 0; i < 20; i++) inn.ask('operator', 'operator', true)
     inn.nowMs += PATIENCE_MS

@@ -249,7 +249,7 @@ describe('signatures that do not make an attestation', () => {
   })
 })
 
-describe('one who would end a withdrawal twice', () => {
+describe('an attacker who would end a withdrawal twice', () => {
   type Step = 'sign' | 'release' | 'cancel'
   const orders: readonly (readonly [readonly Step[], Step])[] = [
     [[], 'release'],
@@ -280,7 +280,7 @@ describe('one who would end a withdrawal twice', () => {
   })
 })
 
-describe('one who would take more than the vault holds', () => {
+describe('an attacker who would take more than the vault holds', () => {
   it('with two withdrawals in one block', () => {
     const ledger = new BridgeLedger()
     ledger.deposit({ network: ETHEREUM, amount: units(300_000), to: SENDER })

@@ -62,7 +62,7 @@ describe('bridge_deposit', () => {
     expect([ledger.holds(STRANGER), ledger.balance(STRANGER)]).toEqual([5_000n, 0n])
   })
 
-  it('may be sent by anybody, and mints for whom it was attested', () => {
+  it('may be sent by any account, and mints for the attested receiver', () => {
     const ledger = new BridgeLedger()
     expect(ledger.send(filled<Address>(5), 'bridge_deposit', ledger.depositOf()).code).toBe('success')
     expect([ledger.holds(TO), ledger.holds(filled<Address>(5))]).toEqual([5_000n, 0n])

@@ -143,7 +143,7 @@ describe('stable_redeem', () => {
     expect([ledger.reserve(FUSD), ledger.supply(FUSD)]).toEqual([841n, 1_401n])
   })
 
-  it('pays everything to who holds everything', () => {
+  it('pays everything to the holder of everything', () => {
     const ledger = underBacked()
     ledger.send(CAROL, 'token_transfer', { symbol: FUSD, to: BOB, amount: units(500), create: false })
     expect(ledger.send(BOB, 'stable_redeem', redeemed({ amount: units(1_500) })).receipt.amounts).toEqual([900n])

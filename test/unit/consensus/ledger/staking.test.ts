@@ -91,7 +91,7 @@ describe('a reward', () => {
     assertSolvent(run)
   })
 
-  it('reaches the balance of who claims, and leaves the reserve', () => {
+  it('reaches the claimer’s balance and leaves the reserve', () => {
     const run = staked(RICH, [0, 0, 100n * COIN])
     run.advanceTo(11)
     const before = run.ledger.balance(ALICE)

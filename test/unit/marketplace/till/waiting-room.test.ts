@@ -89,7 +89,7 @@ describe('a waiting room that is full', () => {
     expect(await payer.answer).toBe('done')
   })
 
-  it('ends the pause of who makes room, and leaves no timer behind', async () => {
+  it('ends the pause of the call that makes room, and leaves no timer behind', async () => {
     const time = new TestTime()
     const room = new WaitingRoom(time)
     const stayed: boolean[] = []

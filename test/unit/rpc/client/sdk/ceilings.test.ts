@@ -52,7 +52,7 @@ describe('ceilings', () => {
     expect(verdict({ maxPerCallCoins: '0.99999999' }, { usd: null })).toBe('over_call_limit')
   })
 
-  it('refuse bounds that are none', () => {
+  it('refuse invalid bounds', () => {
     for (const options of [
       { maxPerCallUsd: Number.NaN },
       { maxPerDayUsd: -1 },

@@ -186,7 +186,7 @@ describe('asking in order', () => {
     expect(await asked).toMatchObject({ value: { value: 'second: q' } })
   })
 
-  it('does not ask whom it could give less than a second', async () => {
+  it('does not ask a provider with less than a second left', async () => {
     const third = new ScriptedProvider('third')
     chain = stand.chain({ providers: [first, second, third] })
     const { promise, resolve } = Promise.withResolvers<void>()

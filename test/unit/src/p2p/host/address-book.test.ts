@@ -246,7 +246,7 @@ describe('the address book', () => {
     for (const i of [1, 2]) expect(next.book.get(spread(i))).toBeDefined()
   })
 
-  it('removes records that are none of its own making', async () => {
+  it('removes records that it cannot have written', async () => {
     const library = new Library()
     library.book.add(spread(1), 'kad')
     await library.writer.flush()

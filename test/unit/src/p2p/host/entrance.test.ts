@@ -108,7 +108,7 @@ describe('the entrance', () => {
     expect(full.map(({ status }) => status)).toEqual(['aborted', ...Array(PENDING.perNet - 1).fill('open')])
   })
 
-  it('refuses who waited too long, and forgets who left', async () => {
+  it('refuses connections that waited too long, and forgets those that left', async () => {
     const { arrive, exhaust, entrance } = scene()
     await exhaust()
     const [late, gone, upgraded] = [await arrive('60.0.0.1'), await arrive('60.0.1.1'), await arrive('60.0.2.1')]

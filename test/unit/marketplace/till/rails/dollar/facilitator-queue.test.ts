@@ -37,7 +37,7 @@ class HeldFacilitator implements Facilitator {
   }
 }
 
-it('payments that wait for a facilitator are bounded, and who sends most of them makes room for others', async () => {
+it('payments that wait for a facilitator are bounded, and the client with most of them makes room for others', async () => {
   const held = new HeldFacilitator()
   const time = new TestTime()
   const pool = new FacilitatorPool({ facilitators: [held], network: TERMS.network, clock: time, timers: time })

@@ -17,7 +17,7 @@ export interface PaidCallRequest {
   readonly payment: OfferedPayment
   /** What makes a repeat the caller's own; null without. */
   readonly idempotencyKey: string | null
-  /** Who sent it, as limits by address count it. */
+  /** The sender, as limits by address count it. */
   readonly client: Holder
 }
 

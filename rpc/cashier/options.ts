@@ -75,7 +75,7 @@ interface Shown {
   readonly offers?: readonly Readonly<Record<string, unknown>>[]
 }
 
-/** Letters of a reason where it is said again: all of it is in the body, and headers must stay small enough for everybody. */
+/** Most characters of a reason in headers, which must stay small enough for all clients. The body has the whole reason. */
 const REASON_CHARS_MAX = 60
 
 /** A reason as it is said again beside the whole one. */

@@ -79,7 +79,7 @@ export async function continueTask(place: A2aPlace, task: AgentTask, message: Ag
   const isPaid = message.metadata[PAYLOAD] !== undefined
   if (task.running !== null) return wait(task, message)
   if (task.state !== 'input-required') {
-    // Who repeats a payment has lost the answer: it is here.
+    // A caller who repeats a payment has lost the answer, which the task still holds.
     if (isPaid && task.state !== 'canceled') return
     throw refusalOf(
       'UNSUPPORTED_OPERATION',
@@ -91,7 +91,7 @@ export async function continueTask(place: A2aPlace, task: AgentTask, message: Ag
   become(place, task, unpaid(place, callOf(place, task)))
 }
 
-/** Whatever a task came to while nobody waited. Throws a bug that nobody was told of yet. */
+/** A task with its outcome, also if no caller waited for it. Throws a bug that was not reported yet. */
 export function look(task: AgentTask): AgentTask {
   const { bug } = task
   task.bug = undefined

@@ -151,8 +151,8 @@ const STATES: Readonly<Record<string, TaskState>> = {
 }
 
 /**
- * A task whose id is that of a payment, from what the market keeps of it on disk: so it is found after a restart too. The
- * result is not shown, since everybody can see the id of a payment; who repeats the call with the payment gets it.
+ * A task whose id is that of a payment, from what the market keeps of it on disk: so it is found after a restart too. The result is not
+ * shown, since the id of a payment is public. A caller who repeats the call with the payment gets it.
  */
 async function taskOfPayment({ node, market, request }: A2aPlace, id: string): Promise<ShownTask | undefined> {
   if (!/^[0-9a-f]{64}$/.test(id)) return undefined

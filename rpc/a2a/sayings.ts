@@ -37,7 +37,7 @@ export function said(state: Step['state'], text: string, metadata: Step['says'][
   return { state, says: { text, metadata } }
 }
 
-/** The terms of a call. Nobody pays for a typo: they say so where the request would not do. */
+/** The terms of a call. They say if the request is invalid, so that no caller pays for a typo. */
 export function unpaid(place: A2aPlace, { offer, request }: Call): Step {
   const checked = checkRequest(offer.definition, request, place.market.shop.context)
   const cause = checked.ok ? undefined : checked.fault

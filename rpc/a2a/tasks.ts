@@ -28,7 +28,7 @@ export interface AgentTask {
   readonly contextId: string
   readonly serviceId: string
   readonly request: string
-  /** Who began it. */
+  /** The caller who began it. */
   readonly holder: Holder
   state: TaskState
   says: Said
@@ -38,7 +38,7 @@ export interface AgentTask {
   changedMs: number
   /** Settles when the payment that is being carried out is done with; never rejects. */
   running: Promise<void> | null
-  /** What went wrong in this node while nobody waited; told at the next look. */
+  /** A bug of this node while no caller waited; reported at the next look. */
   bug: unknown
 }
 
@@ -96,7 +96,7 @@ export class TaskStore {
   }
 }
 
-/** What cost somebody money: it is worked on, or its result is here. */
+/** Whether a caller paid: the work runs or its result is here. */
 function isPaid({ running, artifact }: AgentTask): boolean {
   return running !== null || artifact !== null
 }

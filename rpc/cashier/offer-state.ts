@@ -25,7 +25,7 @@ export interface OfferState {
   readonly native: NativeState
   /** Null where the stablecoin rail is off. */
   readonly stable: StableState | null
-  /** Why it cannot be bought at all, or null. */
+  /** Why it cannot be bought, or null. */
   readonly reason: string | null
 }
 

@@ -44,7 +44,7 @@ export function retryHeaders(cause: Fault): Readonly<Record<string, string>> {
   return seconds === undefined ? {} : { 'retry-after-ms': String(Number(seconds) * 1_000) }
 }
 
-/** Whether whoever asks for a path at which there is nothing expects an error of the OpenAI interface. */
+/** Whether a caller of an unknown path expects an error of the OpenAI interface. */
 export function isOpenAiPath(path: string): boolean {
   return PATHS.test(path)
 }

@@ -15,7 +15,7 @@ export interface Visit {
   readonly leave: () => void
 }
 
-/** What ends a chat before its time: whoever asked goes away, or the node stops. */
+/** Ends a chat before its time: the caller goes away, or the node stops. */
 export class End {
   readonly signal: AbortSignal
   readonly #over = new AbortController()

@@ -58,7 +58,7 @@ export function matching<T>(
   return findServices(indexOf(market), q, isAvailable).flatMap(({ found }) => entryFor(found) ?? [])
 }
 
-/** Name of whoever sells here, empty where nothing is sold. */
+/** Name of the seller, empty if nothing is sold. */
 export function sellerName(market: MarketApi | null): string {
   return market?.shop.operator.name ?? ''
 }

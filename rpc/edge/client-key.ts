@@ -4,7 +4,7 @@ import { type ChatKey, OPERATOR } from '../../marketplace/chat/keys/keys.ts'
 import type { NodeApi } from '../node/node-api.ts'
 import { isOperator } from '../node/operator.ts'
 
-/** Groups of an IPv6 address that name a network: whoever has one address of it has them all. */
+/** Groups of an IPv6 address that name a network: the owner of one address has the whole network. */
 const NETWORK_GROUPS = 4
 const GROUPS = 8
 /** How the key of such a network ends. */

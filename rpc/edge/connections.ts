@@ -12,7 +12,7 @@ export const LOOK_MS = 1_000
 
 interface Connection {
   readonly socket: Socket
-  /** Who it counts for. */
+  /** The client that it counts for. */
   readonly holder: Holder
   /** It speaks for many. */
   readonly isProxy: boolean

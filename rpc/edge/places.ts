@@ -30,7 +30,7 @@ type Purse = 'stranger' | 'kept' | 'health'
 
 /** A request that holds a place, or asks for one. */
 export interface Guest {
-  /** Who it counts for. */
+  /** The client that it counts for. */
   readonly holder: Holder
   /** What it was last judged as. */
   kind: PlaceKind
@@ -108,7 +108,7 @@ export class Places {
     }
   }
 
-  /** The node waits no longer, and works. */
+  /** The node stops waiting for the client and works. */
   works(guest: Guest): void {
     guest.waitsFor = null
     for (const group of this.#groupsOf(guest)) forget(group, guest)

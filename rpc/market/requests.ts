@@ -68,7 +68,7 @@ function refundJson(
   }
 }
 
-/** State of a payment that nobody redeemed, known from the chain alone; undefined if it is none of ours. */
+/** State of an unredeemed payment, from the chain alone; undefined if it does not pay this node. */
 export function unredeemedStatus(
   { chain, market }: RequestContext,
   txId: TxId,

@@ -13,8 +13,8 @@ export interface Visit {
 const SHOWN_CHARS_MAX = 100
 
 /**
- * Keeps pages of strangers away: a browser would let them speak to a node on its user's machine, also under a name of theirs
- * that points there. Whoever is no browser sends no Origin and passes. Faults: `rpc/foreign-host`, `rpc/foreign-origin`.
+ * Keeps pages of strangers away: a browser would let them speak to a node on its user's machine, also under a name of theirs that points
+ * there. Other programs than browsers send no Origin and pass. Faults: `rpc/foreign-host`, `rpc/foreign-origin`.
  */
 export function strangerFault({ host, origin, publicUrl, rules }: Visit): Fault | null {
   const called = authorityOf(`http://${host ?? ''}`)
@@ -34,7 +34,7 @@ export function isLoopback(hostname: string): boolean {
   return bare === 'localhost' || bare === '::1' || /^127(\.\d{1,3}){3}$/.test(bare)
 }
 
-/** Whether somebody chose what a host means: who owns a name can point it anywhere, an IP address means itself. */
+/** Whether a host is a name: its owner can point it anywhere, whereas an IP address means itself. */
 function isName(hostname: string): boolean {
   return hostname !== 'localhost' && !hostname.startsWith('[') && !/^\d{1,3}(\.\d{1,3}){3}$/.test(hostname)
 }

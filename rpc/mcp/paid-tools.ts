@@ -64,8 +64,8 @@ function toolOf({ definition }: Offer, price: string): object {
 }
 
 /**
- * Calls a paid tool: its terms where no payment came with it, else the result with how the payment went. One payment runs one
- * service once, also where it came over another door; what was begun is finished even if nobody waits for it any more.
+ * Calls a paid tool: its terms where no payment came with it, else the result with how the payment went. One payment runs one service once,
+ * also where it came over another door; begun work is finished even if the caller has left.
  */
 export async function callPaidTool(place: McpPlace, call: PaidToolCall): Promise<ToolAnswer> {
   const misfits = paidArgumentMisfits(call.args)
@@ -90,7 +90,7 @@ function paymentOf({ args, meta, market }: PaidToolCall): Result<OfferedPayment 
   return readPayment({ scheme: NATIVE_SCHEME, payload: args.payment }, 'the argument payment', market)
 }
 
-/** Nobody pays for a typo: the terms say so where the request would not do. */
+/** The terms say if the request is invalid, so that no caller pays for a typo. */
 function unpaid(place: McpPlace, call: PaidToolCall, request: string): ToolAnswer {
   const { offer, market } = call
   const checked = checkRequest(offer.definition, request, market.shop.context)

@@ -13,7 +13,7 @@ const INSTRUCTIONS = [
   'Success carries _meta["x402/payment-response"] and a receipt. A lost answer: repeat with the same payment, it runs once. A service that fails is refunded.',
 ].join('\n')
 
-/** Prices are those of the head; lists are the same for everybody. */
+/** Prices are those of the head. Lists are the same for all clients. */
 const FOR_A_MOMENT = { ttlMs: 3_000, cacheScope: 'public' as const }
 const FOR_LONGER = { ttlMs: 300_000, cacheScope: 'public' as const }
 
@@ -63,7 +63,7 @@ interface CallParams {
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A service that cannot be bought now is no tool in the list, but whoever paid for it before is answered. */
+/** A service that cannot be bought at present is not in the list, but a caller who paid for it before gets the answer. */
 async function callTool(place: McpPlace, params: CallParams): Promise<ToolAnswer> {
   const { name, arguments: args = {}, _meta: meta = {} } = params
   if (isFreeTool(name)) return callFreeTool(place, name, args)

@@ -25,7 +25,7 @@ export interface PeerFacts {
   readonly protected: boolean
 }
 
-/** Somebody who is kept away. */
+/** A banned peer or address. */
 export interface BanFacts {
   /** Id of a peer or an IP address. */
   readonly target: string

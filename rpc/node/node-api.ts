@@ -104,7 +104,7 @@ export interface NodeApi {
   readonly warnings?: () => readonly string[]
   /** Metrics in the Prometheus text format. */
   readonly metrics: () => Promise<string>
-  /** What the operator shows to be let in, 64 hex digits; absent: nobody is the operator. */
+  /** The operator's secret, 64 hex digits. Without it no caller is the operator. */
   readonly operatorToken?: string
   /** Public base address, or null: then each request's Host header is it. */
   readonly publicUrl: string | null

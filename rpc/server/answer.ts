@@ -23,7 +23,7 @@ export interface ApiRequest<
   readonly isOperator: boolean
   /** Public base address of this node, without a slash at the end. */
   readonly baseUrl: string
-  /** Aborted when whoever asked is gone before the answer was. */
+  /** Aborted when the caller leaves before the answer is complete. */
   readonly signal: AbortSignal
 }
 
@@ -46,7 +46,7 @@ export interface EventSink {
   room(): Promise<boolean>
   /** Ends the stream because of an error of ours. */
   fail(error: unknown): void
-  /** Ends the stream as the node's own wish: whoever reads may connect again. */
+  /** Ends the stream by the node's choice: the reader may connect again. */
   end(): void
 }
 

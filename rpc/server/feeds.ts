@@ -75,7 +75,7 @@ class Writer implements FeedOut {
   constructor(raw: ServerResponse, { heartbeatMs, behindMsMax }: FeedPlace['limits']) {
     this.#raw = raw
     this.#behindMsMax = behindMsMax
-    // So that nobody in between takes the connection for dead.
+    // So that no proxy in between takes the connection for dead.
     this.#heartbeat = setInterval(() => {
       if (!raw.destroyed && !raw.writableNeedDrain) raw.write(': keep-alive\n\n')
     }, heartbeatMs).unref()

@@ -1,7 +1,7 @@
 import type { RateBucket } from '../contract/route.ts'
 import type { StreamLimits } from './streams.ts'
 
-/** A host that a request names is no longer, where the node has no public address of its own. */
+/** Longest host that a request may name, if the node has no public address. */
 export const HOST_CHARS_MAX = 255
 
 /** Requests per minute by bucket, of an address (of IPv6 its /64) or of a key that the operator made. */

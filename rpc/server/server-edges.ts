@@ -139,13 +139,13 @@ export interface Exchange {
 export interface StreamRoom extends Pick<ServerOptions, 'onError'> {
   readonly streams: Streams
   readonly limits: StreamLimits
-  /** A request counts no longer as one under way. */
+  /** Ends the count of a request as one under way. */
   readonly settle: (request: FastifyRequest) => void
   /** Whether what a request shows is the operator's. */
   readonly isOperator: (authorization: string | undefined) => boolean
 }
 
-/** Opens a stream in place of an answer. It counts no longer as a request under way: streams have a bound of their own. */
+/** Opens a stream in place of an answer. It stops counting as a request under way: streams have a separate bound. */
 export function openStream(
   { request, reply }: Exchange,
   begin: StreamBegin,
@@ -162,7 +162,7 @@ export function openStream(
   return reply
 }
 
-/** Writes an answer while it is made. It counts no longer as a request under way: chats have bounds of their own. */
+/** Writes an answer while it is made. It stops counting as a request under way: chats have separate bounds. */
 export function openFeed({ request, reply }: Exchange, feed: Feed, room: StreamRoom): FastifyReply {
   const { limits, settle } = room
   const onError = (error: unknown): void => room.onError(error, request.id)

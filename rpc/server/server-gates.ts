@@ -143,7 +143,7 @@ export class Gates {
     const seconds = (performance.now() - visit.startedMs) / 1_000
     const route = request.routeOptions.url ?? 'unknown'
     const { raw, statusCode } = visit.reply
-    // Who went away was answered nothing.
+    // A caller who left got no answer.
     const status = raw.closed && !raw.headersSent ? GONE_STATUS : statusCode
     this.#options.onAnswer({ requestId: request.id, method: request.method, route, status, seconds })
   }

@@ -43,7 +43,7 @@ export async function createServer(node: NodeApi, options: ServerOptions): Promi
     trustProxy: believedHops(trustProxy),
     genReqId: () => randomUUID(),
     forceCloseConnections: 'idle',
-    // Who asks while the node stops is still answered as long as the store is open.
+    // Requests during the stop are still answered while the store is open.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 200 },
     frameworkErrors: refuseUnroutable,
@@ -150,7 +150,7 @@ function addRoute({ app, node, gates, room, library, door }: Wiring, operation: 
         return done(new Refusal(mediaTypeFault(request)))
       if (request.body !== undefined && isForm(request.headers['content-type']) !== (route.takesForm === true))
         return done(new Refusal(mediaTypeFault(request)))
-      // Indexers probe paid paths with no body at all; numbers in a query arrive as text.
+      // Indexers probe paid paths without a body. Numbers in a query arrive as text.
       if (route.body !== undefined && !isFreeForm(route)) request.body ??= {}
       readQuery(route, request)
       done()

@@ -19,10 +19,10 @@ export interface StreamLimits {
   readonly heartbeatMs: number
 }
 
-/** Who asks for a stream, and what is written to. */
+/** The client of a stream, and the response that is written to. */
 export interface StreamPlace {
   readonly raw: ServerResponse
-  /** Who the stream counts for; null for the operator. */
+  /** The client that the stream counts for; null for the operator. */
   readonly holder: Holder | null
   readonly headers: NodeJS.Dict<number | string | string[]>
   /** Hears of an error that is a bug. */
@@ -74,7 +74,7 @@ export class Streams {
     }
     this.#open.set(stream, { holder, giveUp })
     raw.once('close', over)
-    // Whoever asked may be gone already.
+    // The client may have left already.
     if (raw.destroyed) over()
     else stream.start()
     return null

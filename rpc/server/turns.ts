@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 /** Time of a turn of the event loop that all work of one kind may take together; what begins within it is finished. */
 const TURN_MS = 8
 
-/** Spreads small pieces of work over the turns of the event loop, so that however many there are, everybody else is heard in between. */
+/** Spreads small pieces of work over the turns of the event loop, so that other requests are served in between. */
 export class Turns {
   readonly #waiting: (() => void)[] = []
   #running = false

@@ -10,10 +10,10 @@ const SENDERS = 380
 const ROUNDS = 3
 const PER_SENDER = 12
 const THREADS = 2
-/** Transactions submitted before the first answer is waited for. */
+/** Transactions submitted before the first answer is awaited. */
 const IN_FLIGHT = 256
 
-/** Internal mempool admission from bytes to waiting, against the crypto of the same transactions. */
+/** Internal mempool admission, from bytes to a waiting transaction, against the cryptography of the same transactions alone. */
 export async function benchAdmission(): Promise<readonly BenchRow[]> {
   const fixture = createFixture(SENDERS * 2, SENDERS)
   const verifier = new VerifyPool(THREADS)
@@ -37,7 +37,7 @@ export async function benchAdmission(): Promise<readonly BenchRow[]> {
   ]
 }
 
-/** A chain on which every sender's keys are known. */
+/** A chain that knows every sender's keys. */
 async function warmChain(fixture: Fixture, verifier: VerifyPool): Promise<BenchChain> {
   const bench = await openBenchChain(fixture, verifier)
   const first = await signTransfers(fixture, bench.chain, 0n)

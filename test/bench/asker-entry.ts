@@ -13,27 +13,27 @@ import { testParams } from '../support/network.ts'
 import { until } from '../support/processes.ts'
 import { SILENT } from '../support/wire.ts'
 
-/** What the thread of an asker is started with. */
+/** Data of the asker's thread. */
 export interface AskerData {
   readonly address: string
   readonly status: Status
 }
 
-/** What it is to ask: so many times, one after the other. */
+/** A request to send `times` times, one after the other. */
 export interface AskerTask {
   readonly protocol: ProtocolName
   readonly request: unknown
   readonly times: number
 }
 
-/** What came of it. */
+/** The outcome of a task: counts of answers and refusals, and the bytes of the answers. */
 export interface AskerOutcome {
   readonly answered: number
   readonly refused: number
   readonly bytes: number
 }
 
-// A peer in a thread of its own: what the main thread spends is spent on answering it.
+// This peer runs in its own thread, so that the main thread spends its time on answers only.
 const { address, status } = workerData as AskerData
 const ruleBook = createRuleBook(testParams(), PROTOCOL)
 const host = await startHost({ genesis: ruleBook.genesis.block.id })
@@ -66,7 +66,7 @@ async function run({ protocol, request, times }: AskerTask): Promise<void> {
   parentPort?.postMessage({ ...outcome } satisfies AskerOutcome)
 }
 
-/** Ids that no node has heard of. */
+/** Ids that no node knows. */
 function freshIds(): readonly string[] {
   return Array.from({ length: TRANSACTION_IDS_MAX }, () => toHex(randomBytes(32)))
 }

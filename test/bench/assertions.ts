@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { ROOT } from '../support/source-tree.ts'
 
-/** What a version of the tests holds, counted in its text. */
+/** Figures of one version of the tests, counted in its text. */
 interface Counts {
   readonly files: number
   /** Calls of `it` and `test`; one with `each` or `for` counts once. */
   readonly tests: number
-  /** Calls of `expect`, `fc.assert` and `expect.poll`, in tests and in what they share. */
+  /** Calls of `expect`, `fc.assert` and `expect.poll`, in tests and their shared files. */
   readonly assertions: number
 }
 
@@ -16,7 +16,7 @@ const TEST = /(?:^|[^.\w])(?:it|test)(?:\.\w+)*(?:\(|`)/gm
 const ASSERTION = /(?:^|[^.\w])(?:expect(?:\.(?:poll|soft|unreachable|fail))?|fc\.assert)(?:<[^>(]*>)?\(/gm
 const BYTES_MAX = 1 << 28
 
-/** Reads a version out of git: what lies in the working folder unknown to git counts not. */
+/** Reads a version out of git; untracked files do not count. */
 function countsOf(commit: string): Counts {
   const list = git('ls-tree', '-r', '--name-only', commit, '--', ...FOLDERS).split('\n')
   const paths = list.filter((path) => path.endsWith('.ts') && !path.startsWith('test/bench/'))

@@ -25,7 +25,7 @@ import { type BenchRow, median, time, valueRow } from './report.ts'
 
 const SMALL = 10_000
 const LARGE = 1_000_000
-/** Transactions of a block: about a full one. */
+/** Transactions in a block that is about full. */
 const PER_BLOCK = 380
 const BLOCKS_BEFORE = 8
 const BLOCKS = 12
@@ -38,7 +38,6 @@ const BALANCE = 10n ** 12n
 
 const FIXTURE = createFixture(PER_BLOCK, PER_BLOCK)
 
-/** Address of a seeded account. */
 export function seededAddress(i: number): Address {
   return toHex(taggedHash('textDigest', encodeText(`seeded ${i}`))) as Address
 }
@@ -107,7 +106,7 @@ async function createWorld(folder: string, accounts: number, verifier: VerifyPoo
   }
 }
 
-/** Accounts are written beside the genesis state as blocks would have left them: records, tree, holders. */
+/** Adds accounts to the genesis state as blocks would have left them: records, tree, holders. */
 export async function seedFolder(
   folder: string,
   accounts: number,
@@ -116,7 +115,7 @@ export async function seedFolder(
 ): Promise<void> {
   const ruleBook = createRuleBook(params, PROTOCOL)
   for (let first = 0; first < accounts; first += PER_BATCH) {
-    // Opened anew for each batch: the database must not remember pages that are written behind its back.
+    // Reopened for each batch: the database must not cache pages that this function writes past it.
     const opened = await openChain(folder, ruleBook, ruleBook.genesis, BENCH_SIZES)
     if (!opened.ok) throw new Error(opened.fault.code)
     const count = Math.min(PER_BATCH, accounts - first)
@@ -155,7 +154,7 @@ async function importMs({ folder, warmUp, blocks }: World, verifier: VerifyPool,
   return ms
 }
 
-/** Times of a new root after random accounts changed; nothing is written, so pages come from cache or disk as they may. */
+/** Times to compute a new root after changes to random accounts. Nothing is written. Pages may come from cache or disk. */
 async function rootTimes({ folder, accounts }: World, verifier: VerifyPool): Promise<readonly number[]> {
   const { chain, close } = await openBenchChain(FIXTURE, verifier, { copyOf: folder })
   const times: number[] = []

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer } from 'node:net'
 
-/** Hands bytes on between its callers and a port, over connections that last: the least that can stand in front of a model. */
+/** Forwards bytes between its callers and a port over kept-open connections: the least that can stand before a model. */
 const port = Number(process.argv[2])
 
 const server = createServer((caller) => {

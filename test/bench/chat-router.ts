@@ -5,7 +5,7 @@ import { type BenchRow, factRow, round, valueRow } from './report.ts'
 const ROUNDS = 2_000
 const GOAL = { most: 1 }
 
-/** Questions as people ask them, and those that cost a careless router the most. */
+/** Usual questions, and questions that cost a careless router the most. */
 const QUESTIONS: readonly string[] = [
   'Hello',
   'Who wrote Faust?',
@@ -23,8 +23,8 @@ const QUESTIONS: readonly string[] = [
 ]
 
 /**
- * How long the routers of model-3 and model-4 take for one question; the longest question counts. On a machine that does other work
- * the p99 is that of its scheduler: the time of the processor beside it, over all rounds of a question, is the router's own.
+ * How long the routers of model-3 and model-4 take for one question; the slowest question counts. On a busy machine the
+ * scheduler dominates the p99. The CPU time beside it, over all rounds of a question, is the router's.
  */
 export async function benchChatRouter(): Promise<readonly BenchRow[]> {
   const routers = [

@@ -4,8 +4,8 @@ import type { UpstreamPlan } from './chat-world.ts'
 import { nowMs } from './report.ts'
 
 /**
- * A model that says pieces at a pace, each with the moment at which it was said, the first one with that of the question before it; it
- * notes when readers went away.
+ * A model that sends pieces at a fixed pace. Each piece holds the time of its sending; the first one also holds the
+ * time of the question. The model notes when readers leave.
  */
 const gone: { readonly name: string; readonly atMs: number }[] = []
 

@@ -7,25 +7,25 @@ import { ROOT } from '../support/source-tree.ts'
 import { type Server, startServer } from './processes.ts'
 import { nowMs } from './report.ts'
 
-/** What the model of the benchmark is to say, as the text of a question. */
+/** Order for the model of the benchmark; its JSON is the text of the question. */
 export interface UpstreamPlan {
   readonly name: string
   readonly pieces: number
   readonly everyMs: number
 }
 
-/** Through the daemon, through a process that hands on bytes and does nothing else, or straight from the model. */
+/** Through the daemon, through a process that only forwards bytes, or straight from the model. */
 export type Way = 'node' | 'relay' | 'straight'
 
-/** A stream as it was read. */
+/** The times of a stream that was read. */
 export interface ReadStream {
   readonly status: number
   /** Moment of the question, and of the first byte of the answer's text. */
   readonly askedMs: number
   readonly firstMs: number
-  /** How long the model itself had the question before its first word. */
+  /** Time that the model took between the question and its first word. */
   readonly thoughtMs: number
-  /** How long each piece was under way. */
+  /** Travel time of each piece. */
   readonly piecesMs: readonly number[]
   readonly isDone: boolean
 }
@@ -38,10 +38,10 @@ const UNLIMITED = {
   FARTHING_CHAT_KEY_TPD: '100000000000',
   FARTHING_CHAT_KEY_CONCURRENT_MAX: '1000',
 }
-/** What the model says: when it said it, and at first when it was asked. */
+/** A piece of the model: the time of its sending, with the time of the question before it in the first piece. */
 const MOMENT = /"content":"(?:([0-9.]+)>)?([0-9.]+);"/g
 
-/** A daemon as shipped, and behind it a model in a process of its own. */
+/** A daemon as shipped, with a model behind it in its own process. */
 export class ChatBench {
   readonly daemon: Server
   readonly #upstream: Server
@@ -120,7 +120,7 @@ export class ChatBench {
     })
   }
 
-  /** When the model saw that readers had gone away, by the names of their plans. */
+  /** When the model saw readers leave, by the names of their plans. */
   async gone(): Promise<ReadonlyMap<string, number>> {
     const told = await (await fetch(`http://127.0.0.1:${this.#upstream.port}/gone`)).json()
     return new Map((told as { name: string; atMs: number }[]).map(({ name, atMs }) => [name, atMs]))
@@ -133,7 +133,7 @@ export class ChatBench {
   }
 }
 
-/** The value below which so much of some figures lies. */
+/** A quantile: the value below which a share of the values lies. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number

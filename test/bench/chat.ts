@@ -5,22 +5,21 @@ import { cpuMicros, residentMb } from './processes.ts'
 import { type BenchRow, factRow, nowMs, round, valueRow } from './report.ts'
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 400)
-/** One in a hundred says something where there are many hundreds. */
+/** A p99 needs many hundreds of rounds. */
 const FIRST_ROUNDS = Number(process.env.BENCH_ROUNDS ?? 1_500)
 const STREAMS = 500
 const PIECES = Number(process.env.BENCH_PIECES ?? 200)
 const EVERY_MS = Number(process.env.BENCH_EVERY_MS ?? 100)
 const WARM_UP = 50
-/** All of them are there after five seconds, and none is over before twenty. */
+/** 500 streams, one every 10 ms, have all begun after 5 s. None ends before 20 s. */
 const BEGIN_MS = 10
 
 const spread = (values: readonly number[], unit: string): string =>
   `${[0.5, 0.95, 0.99].map((share) => round(quantile(values, share))).join(' / ')} ${unit}`
 
 /**
- * How much later the first word of a streamed answer comes than from the model itself; one chat at a time. What the model takes in the
- * very same chat is left out, so that its own slow moments are not the node's. Those of the reader and of the machine are in it: a
- * relay of bytes beside it shows how large they are.
+ * The delay that the node adds to the first word of a streamed answer; one chat at a time. The model's time in the same chat is subtracted.
+ * Delays of the reader and of the machine remain: a mere relay of bytes beside it shows how large they are.
  */
 export async function benchChatFirstByte(): Promise<readonly BenchRow[]> {
   const bench = await ChatBench.open()
@@ -51,7 +50,7 @@ export async function benchChatFirstByte(): Promise<readonly BenchRow[]> {
   ]
 }
 
-/** Five hundred streams at once, each at the pace of a model that writes. */
+/** Five hundred streams at once, each at a model's pace of writing. */
 export async function benchChatStreams(): Promise<readonly BenchRow[]> {
   const bench = await ChatBench.open()
   const { pid } = bench.daemon
@@ -102,7 +101,7 @@ export async function benchChatStreams(): Promise<readonly BenchRow[]> {
   ]
 }
 
-/** How soon the model hears that a reader went away, in the middle of a stream; beside it, of a reader of its own. */
+/** How soon the model learns that a reader left in the middle of a stream, beside a reader connected straight to the model. */
 export async function benchChatAbort(): Promise<readonly BenchRow[]> {
   const bench = await ChatBench.open()
   const aborted = new Map<string, number>()

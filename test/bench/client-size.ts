@@ -1,6 +1,6 @@
 import { measureEntries } from '../../src/package/client-bundle.ts'
 
-/** Most that the client without the post-quantum signer may weigh, bytes of gzip. */
+/** Size limit of the client without the post-quantum signer, in bytes of gzip. */
 const CLIENT_BYTES_MAX = 60_000
 
 const sizes = await measureEntries()

@@ -8,7 +8,7 @@ const ACCOUNTS = 20_000
 const SENDERS = 200
 const BLOCKS = 30
 
-/** What a store holds, by what becomes of it: kept for ever, or dropped by some setting or after a while. */
+/** Parts of a store by their lifetime: kept for ever, or dropped by a setting or after a while. */
 const PARTS = {
   'headers, history': ['entry', 'canonical', 'history'],
   bodies: ['bodies'],
@@ -35,7 +35,7 @@ export async function benchDisk(): Promise<readonly BenchRow[]> {
   })
 }
 
-/** What blocks with so many transfers each add. The first brings the senders' keys, which later ones do not. */
+/** What blocks with this number of transfers add. The first block brings the senders' keys, so it does not count. */
 async function growth(fixture: Fixture, transfers: number): Promise<Record<Part, number>> {
   const bench = await openBenchChain(fixture, createInlineVerifier(NATIVE_BACKEND), { paced: false })
   const block = async (nonce: number): Promise<void> => {

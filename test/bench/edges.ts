@@ -13,10 +13,10 @@ const CHUNKS = 100
 const ADDRESSES = 1_000
 const BODY = { request: '', other: 1 }
 const HEADERS = { host: 'bench', 'content-type': 'application/json', accept: '*/*' }
-/** Nothing of it is looked at where no payment came. */
+/** Without a payment, none of it is read. */
 const MARKET = { stable: null } as MarketApi
 
-/** What every quote pays for the edges beside its own work: who asks, whether there is room, and its rate. */
+/** What the edges cost each quote: they identify the caller, find a place and check the rate. */
 export async function benchEdges(): Promise<readonly BenchRow[]> {
   const overload = new Overload(DEFAULT_HTTP_LIMITS)
   const quote = 1_000_000_000
@@ -44,7 +44,7 @@ export async function benchEdges(): Promise<readonly BenchRow[]> {
   const costs: number[] = []
   for (let i = 0; i < CHUNKS; i++) {
     costs.push(chunk())
-    // A turn of the loop between them, as between requests.
+    // The event loop turns between chunks, as it does between requests.
     await setTimeout(25)
   }
   overload.close()

@@ -10,7 +10,7 @@ const BLOCKS = 10
 const SPACING_MS = 3_000
 const RESOLUTION_MS = 1
 
-/** Delay of the event loop while a full block arrives every three seconds, its signatures not seen before. */
+/** Delay of the event loop while a full block arrives every three seconds; its signatures are new to the node. */
 export async function benchEventLoop(): Promise<readonly BenchRow[]> {
   const fixture = createFixture(ACCOUNTS, PER_BLOCK)
   const verifier = new VerifyPool(2)

@@ -27,10 +27,10 @@ useNativeSha256()
 
 const COINS = 10n ** 14n / 1_000n
 const MIB = 1_048_576
-/** Sizes of LevelDB in all benchmarks: those of the daemon. */
+/** Sizes of LevelDB as in the daemon. */
 export const BENCH_SIZES = { cacheBytes: 32 * MIB, writeBufferBytes: 16 * MIB }
 
-/** Accounts with keys that send, among many that only exist. */
+/** A network of accounts that send, among many idle ones. */
 export interface Fixture {
   readonly params: NetworkParams
   readonly senders: readonly WalletKey[]
@@ -62,17 +62,15 @@ export interface BenchChain {
   readonly close: () => Promise<void>
 }
 
-/** How a benchmark's chain is opened. */
 export interface BenchOptions {
-  /** Blocks are imported in slices as in the daemon unless this is off. */
+  /** Imports blocks in slices as the daemon does. True by default. */
   readonly paced?: boolean
-  /** Folder that the chain begins with a copy of. */
+  /** Folder to copy and open. */
   readonly copyOf?: string
-  /** Blocks whose signatures were checked before. */
+  /** Blocks whose signatures count as checked. */
   readonly cached?: readonly Uint8Array[]
 }
 
-/** Opens a chain of the fixture in a temporary folder. */
 export async function openBenchChain(
   { params }: Fixture,
   verifier: SignatureVerifier,
@@ -127,7 +125,7 @@ export function signTransfersTo(
   }))
 }
 
-/** What a transaction does, without its envelope. */
+/** A transaction's kind and payload, without its envelope. */
 export type Action = { [K in TxKind]: { readonly kind: K; readonly payload: PayloadOf<K> } }[TxKind]
 
 /** Signs one action for every sender at the nonce given. */
@@ -153,7 +151,7 @@ export function signEach(
   )
 }
 
-/** Builds and imports the next block; its wire bytes. */
+/** Builds and imports the next block. Returns its wire bytes. */
 export async function mineBlock(chain: Chain, transactions: readonly Transaction[]): Promise<Uint8Array> {
   const bytes = await buildBlock(chain, transactions)
   await importBytes(chain, bytes)
@@ -176,7 +174,6 @@ export async function buildBlock(chain: Chain, transactions: readonly Transactio
   return encodeBlock(template.block)
 }
 
-/** Decodes and imports a block. */
 export async function importBytes(chain: Chain, bytes: Uint8Array): Promise<Block> {
   const block = decoded(bytes)
   const outcome = await chain.import(block)
@@ -184,7 +181,7 @@ export async function importBytes(chain: Chain, bytes: Uint8Array): Promise<Bloc
   return block
 }
 
-/** A block of our own making. */
+/** Decodes a valid block; throws on a fault. */
 export function decoded(bytes: Uint8Array): Block {
   const block = decodeBlock(bytes)
   if (!block.ok) throw new Error(block.fault.code)

@@ -9,12 +9,12 @@ interface Run {
   readonly file: string
   readonly passed: boolean
   readonly seconds: number
-  /** Tests that failed, with the first line of why; the file itself where it could not be run. */
+  /** Failed tests, with the first line of the reason; the file itself if it could not run. */
   readonly failed: readonly { readonly name: string; readonly why: string }[]
   readonly at: string
 }
 
-/** What Vitest writes of a file. */
+/** Vitest's JSON report of a file. */
 interface Report {
   readonly testResults: readonly {
     readonly status: string
@@ -28,7 +28,7 @@ interface Report {
 }
 
 const WHY_CHARS_MAX = 400
-/** Turns round until its parent is gone. */
+/** A busy loop that ends with its parent. */
 const LOOP = 'const parent = process.ppid; while (process.ppid === parent);'
 
 const { values } = parseArgs({
@@ -51,14 +51,14 @@ function started(program: Program): Program {
   return program
 }
 
-/** The runs that are noted already: who begins again goes on where it was. */
+/** The recorded runs: a restart continues after them. */
 function noted(): readonly Run[] {
   if (!existsSync(results)) return []
   const lines = readFileSync(results, 'utf8').split('\n')
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Run)
 }
 
-/** The file with the fewest runs, of those the quickest; null where all have had theirs. */
+/** The file with the fewest runs, the quickest first; null if all files have had their runs. */
 function nextOf(files: readonly string[]): string | null {
   const runs = noted()
   const standing = files.map((file) => {
@@ -101,7 +101,7 @@ async function stop(): Promise<void> {
   await Promise.all([...running].map((program) => program.end('SIGTERM')))
 }
 
-/** How often each file failed, of how many rounds. */
+/** Prints for each file its failures and its runs. */
 function printSummary(files: readonly string[]): void {
   for (const file of files) {
     const own = noted().filter((run) => run.file === file)
@@ -120,7 +120,7 @@ while (!isStopped && performance.now() < untilMs) {
   const file = nextOf(files)
   if (file === null) break
   const run = await runOf(file)
-  // What was ended in the middle says nothing.
+  // An aborted run proves nothing.
   if (isStopped) break
   appendFileSync(results, `${JSON.stringify(run)}\n`)
   console.log(`${run.passed ? 'passed' : 'FAILED'} ${run.seconds} s ${file}`)

@@ -12,7 +12,7 @@ import { LevelClaimStore } from '../../src/storage/level-claims.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
 import { createFixture, importBytes } from './fixture.ts'
 
-/** A whole daemon that is fed a file of blocks as fast as it takes them, then says so. */
+/** A whole daemon that imports a file of blocks as fast as it can, then says so. */
 const line = parseCommandLine(process.argv.slice(2))
 const flags = line.ok ? flagSource(line.value.flags) : line
 const resolved = flags.ok ? resolveConfig([flags.value], '/nowhere') : flags

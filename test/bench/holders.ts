@@ -22,13 +22,13 @@ const HOLDER_COUNT = 1_000_000
 const PER_BATCH = 20_000
 const TOP = 10
 const READS = 300
-/** Blocks in which the largest holders trade, so that what they held before lies about deleted. */
+/** Blocks in which the largest holders trade, so that LevelDB holds many deleted index entries. */
 const TRADES = 300
 const MIB = 1_048_576
 const SIZES = { cacheBytes: 32 * MIB, writeBufferBytes: 16 * MIB }
 const ASSET = '67'.repeat(32) as Hash
 
-/** Pages of the largest holders of an asset that a million addresses hold, from a real LevelDB. */
+/** Times of pages of the largest holders of an asset with a million holders, from a real LevelDB. */
 export async function benchHolders(): Promise<readonly BenchRow[]> {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-bench-'))
   const ruleBook = createRuleBook(fastDevnet(), PROTOCOL)
@@ -68,7 +68,7 @@ async function reads(database: ChainDatabase, after: Holding | undefined): Promi
   return [median(times), Math.max(...times)]
 }
 
-/** The ten largest holders pass some units on, as in a block. */
+/** The largest holders give some units away, as in a block. */
 async function trade(database: ChainDatabase, store: LevelStore): Promise<void> {
   const top = await topHolders(database, ASSET, TOP)
   const changes = top.map(({ address, amount }) => change(address, amount, amount - 1_000n))
@@ -94,7 +94,7 @@ function change(address: Address, before: bigint, after: bigint): StateChange {
   return { table: anyTable(TOKEN_BALANCES), key, before: bytes(before), after: bytes(after) }
 }
 
-/** Addresses are hashes: a multiplication spreads them over the keys. */
+/** Real addresses are hashes. The multiplication spreads these over the keys likewise. */
 function addressOf(number: number): Address {
   return toHex(uintBE((BigInt(number + 1) * 0x9e3779b97f4a7c15f39cc0605cedc835n) % 2n ** 128n, 16)).repeat(2) as Address
 }

@@ -17,7 +17,7 @@ const MIB = 1_048_576
 const BYTES_MAX = 2 * MIB
 const NEVER = new AbortController().signal
 
-/** Delay of the event loop and memory while fifty pages that mean ill are read at once, as node-web-fetch reads them. */
+/** Delay of the event loop and memory while node-web-fetch reads fifty hostile pages at once. */
 export async function benchHostileInputs(): Promise<readonly BenchRow[]> {
   const servers = spawn(process.execPath, [new URL('./hostile-world-entry.ts', import.meta.url).pathname], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -74,7 +74,7 @@ function fetcherIn(plan: InternetPlan): SafeFetcher {
   })
 }
 
-/** How the reading of a page ended: in words of the fetcher or the engine. */
+/** How the reading of a page ended, in the words of the fetcher or the engine. */
 async function endOf(url: URL, fetcher: SafeFetcher, engines: EnginePool): Promise<string> {
   const page = await fetcher.read(
     url,

@@ -1,4 +1,3 @@
-/** Kinds of pages that mean ill. */
 export const KINDS = [
   'bomb',
   'drip',
@@ -12,5 +11,5 @@ export const KINDS = [
   'robots',
 ] as const
 
-/** Pages of each kind that are read at once. */
+/** Pages of each kind read at once. */
 export const PER_KIND = 5

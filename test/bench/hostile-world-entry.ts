@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { WebWorld, type WorldHost } from '../support/web-world.ts'
 import { KINDS, PER_KIND } from './hostile-kinds.ts'
 
-/** Servers that mean ill, in a process of their own; their internet is written to the standard output as one line. */
+/** Hostile servers in their own process. It writes their addresses to standard output as one line. */
 
 const MIB = 1_048_576
 const BOMB = gzipSync(Buffer.alloc(200 * MIB), { level: 9 })

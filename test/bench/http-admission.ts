@@ -13,7 +13,7 @@ const ACCOUNTS = 400
 const PER_ACCOUNT = 20
 const CONNECTIONS = 32
 
-/** Transactions per second over HTTP, client and server on the same cores; every one is signed, checked and kept. */
+/** Transactions per second over HTTP, with client and server on the same cores. Each transaction is signed, checked and kept. */
 export async function benchHttpAdmission(): Promise<readonly BenchRow[]> {
   const folder = temporaryFolder()
   const fixture = createFixture(ACCOUNTS, ACCOUNTS)
@@ -38,7 +38,7 @@ export async function benchHttpAdmission(): Promise<readonly BenchRow[]> {
   const requests = transactions.map((tx) =>
     httpRequest('/api/v1/tx', 'application/octet-stream', encodeTransaction(tx)),
   )
-  // First transactions carry keys and must come first; they are not counted.
+  // First transactions carry keys and must arrive first. They do not count.
   await sendAll(server.port, requests.slice(0, ACCOUNTS), CONNECTIONS)
   const counted = requests.slice(ACCOUNTS)
   let accepted = 0

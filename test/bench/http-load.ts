@@ -2,7 +2,6 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { nowMs } from './report.ts'
 
-/** Bytes of one HTTP request with a body. */
 export function httpRequest(path: string, contentType: string, body: Uint8Array): Buffer {
   const head = `POST ${path} HTTP/1.1\r\nhost: bench\r\ncontent-type: ${contentType}\r\ncontent-length: ${body.length}\r\n\r\n`
   return Buffer.concat([Buffer.from(head), body])
@@ -12,8 +11,8 @@ export function httpRequest(path: string, contentType: string, body: Uint8Array)
 export type StatusCounts = Map<number, number>
 
 /**
- * Sends requests over a few kept-open connections, one at a time on each, and counts the statuses. Plain sockets, so that
- * the load costs next to nothing beside the server.
+ * Sends requests over a few kept-open connections, one at a time on each, and counts the statuses. Plain sockets keep
+ * the load's own cost far below the server's.
  */
 export async function sendAll(port: number, requests: readonly Buffer[], connections: number): Promise<StatusCounts> {
   const counts: StatusCounts = new Map()
@@ -39,8 +38,8 @@ export interface TimedRequest {
 }
 
 /**
- * Sends requests when they are due, whatever became of those before as long as a connection is free; times at which they
- * were sent, in their order. A status other than 200 is an error, unless the caller counts them.
+ * Sends each request when it is due and a connection is free. Returns the times of sending, in order. A status other
+ * than 200 is an error, unless the caller counts statuses.
  */
 export async function sendTimed(
   port: number,

@@ -14,15 +14,15 @@ import {
 import { type BenchRow, median, ratioRow, round, time } from './report.ts'
 
 const ACCOUNTS = 10_000
-/** Transactions of a block: about a full one. */
+/** Transactions in a block that is about full. */
 const PER_BLOCK = 380
 const BLOCKS = 12
-/** Blocks before those: a node that runs has read the pages and records of its accounts already. */
+/** Unmeasured blocks before those: a running node has the pages and records of its accounts in its cache. */
 const BLOCKS_BEFORE = 8
 const ROUNDS = 3
 const THREADS = 2
 
-/** Cold and cached block import with a real LevelDB, against the crypto alone and against decoding alone. */
+/** Cold and cached block import with a real LevelDB, against cryptography alone and decoding alone. */
 export async function benchImport(): Promise<readonly BenchRow[]> {
   const fixture = createFixture(ACCOUNTS, PER_BLOCK)
   const verifier = new VerifyPool(THREADS)
@@ -66,7 +66,7 @@ export async function benchImport(): Promise<readonly BenchRow[]> {
 }
 
 interface Prepared {
-  /** Blocks that are not measured; the first two bring everybody's keys. */
+  /** Unmeasured blocks; the first two bring the senders' keys. */
   readonly warmUp: readonly Uint8Array[]
   readonly blocks: readonly Uint8Array[]
 }

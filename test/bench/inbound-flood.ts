@@ -11,11 +11,11 @@ import { type BenchRow, factRow, round } from './report.ts'
 
 const PEERS = (process.env.BENCH_PEERS ?? '8,24').split(',').map(Number)
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 6)
-/** How often each of them sends a tenth of what is allowed in a second. */
+/** Each attacker sends a tenth of its allowance per second in each turn. */
 const TURN_MS = 100
 const REST_MS = 2_000
 
-/** A transaction of a sender that is not there, as long as texts make it; its sender is another one each time. */
+/** The longest transaction, of an unknown sender. {@link useless} gives each one another sender. */
 const SENDER = Buffer.alloc(32, 0xab)
 const TRANSACTION = encodeTransaction(
   unsigned(
@@ -30,7 +30,7 @@ const USELESS_TIMES = 115
 
 type Flood = (attacker: Attacker, stream: Awaited<ReturnType<Attacker['open']>>) => void
 
-/** A window update of a stream that was never there, and of no bytes. */
+/** A window update by zero bytes for a stream that does not exist. */
 const FRAME = Uint8Array.of(0, 1, 0, 0, 0, 0, 0x75, 0x31, 0, 0, 0, 0)
 const FRAMES = repeated(FRAME, 1_300)
 const EMPTY = new Uint8Array(950)
@@ -48,7 +48,7 @@ const FLOODS: Readonly<Record<string, Flood>> = {
   'transactions of no use': (_, stream) => void stream.send(useless()),
 }
 
-/** What hostile connections take of a node's main thread that send junk as fast as each may. */
+/** How much of a node's main thread hostile connections take, each sending junk at its allowed rate. */
 export async function benchInboundFlood(): Promise<readonly BenchRow[]> {
   const rows: BenchRow[] = []
   for (const peers of PEERS)

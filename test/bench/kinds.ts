@@ -40,7 +40,7 @@ const transfer = (i: number): Action => ({
   payload: { to: someone(i), amount: units(1_000n), create: false },
 })
 
-/** A swap of native coins through as many pools; the pools are deep enough for all of a block. */
+/** A swap through one or three pools. The pools are deep enough for all swaps of a block. */
 const swap = (hops: 1 | 3): Action => ({
   kind: 'swap',
   payload: {
@@ -61,7 +61,7 @@ const swap = (hops: 1 | 3): Action => ({
   },
 })
 
-/** One of every seven kinds that people use most, in turn. */
+/** The most used kinds of transactions, in turn. */
 function mixed(i: number): Action {
   switch (i % 10) {
     case 0:
@@ -84,7 +84,7 @@ function mixed(i: number): Action {
   }
 }
 
-/** What a swap costs against a transfer, and a block of many kinds against one of transfers; signatures apart. */
+/** The cost of a swap against a transfer, and of a block of many kinds against one of transfers, without signatures. */
 export async function benchKinds(): Promise<readonly BenchRow[]> {
   const verifier = new VerifyPool(THREADS)
   const bench = await openBenchChain(FIXTURE, verifier)
@@ -117,7 +117,7 @@ function against(
   }
 }
 
-/** Gives every sender some of each asset, and its keys to the chain. */
+/** Gives every sender some of each asset and makes the chain know its keys. */
 async function endow({ chain }: BenchChain): Promise<void> {
   const donor = walletKey(devSeed(1))
   const { senders } = FIXTURE
@@ -138,7 +138,7 @@ async function endow({ chain }: BenchChain): Promise<void> {
     await mineBlock(chain, await signEach(chain, part, 0n, transfer))
 }
 
-/** Times of executing transactions on the head's state; nothing is kept, so every round begins alike. */
+/** Times to execute transactions on the head's state. Nothing is kept, so all rounds begin alike. */
 async function applyTimes({ chain }: BenchChain) {
   const kinds = { transfer, swap1: () => swap(1), swap3: () => swap(3) }
   const signed = new Map<keyof typeof kinds, readonly Transaction[]>()
@@ -168,7 +168,7 @@ function applyAll(chain: BenchChain['chain'], transactions: readonly Transaction
   if (failed !== undefined) throw new Error(`a transaction failed: ${failed.type === 'transaction' ? failed.code : ''}`)
 }
 
-/** Times of connecting blocks whose signatures were checked before: by turns one of transfers and one of everything. */
+/** Times to connect blocks whose signatures are checked already: by turns one of transfers and one of mixed kinds. */
 async function connectTimes({ chain }: BenchChain) {
   const times = { transfers: [] as number[], mixed: [] as number[] }
   const actions = { transfers: transfer, mixed }

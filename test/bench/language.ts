@@ -45,8 +45,8 @@ import { HELD_BACK_TURNS, TUNED_TURNS } from '../support/labelled/turns.ts'
 import { HELD_BACK_UNITS, TUNED_UNITS } from '../support/labelled/units.ts'
 import { ROOT } from '../support/source-tree.ts'
 
-// node test/bench/language.ts [root of another working tree]: scores of the engines for texts on the labelled texts. With
-// another tree, such as one of an older commit, they are the scores of its engines on the same texts.
+// `node test/bench/language.ts [root]` prints the scores of the language engines on the labelled texts. With the root
+// of another working tree, such as one of an older commit, it scores the engines of that tree on the same texts.
 const root = resolve(process.argv[2] ?? ROOT)
 const from = async (path: string) => await import(pathToFileURL(join(root, path)).href)
 const engine = (name: string) => from(`src/engines/language/${name}`)

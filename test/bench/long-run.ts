@@ -11,11 +11,11 @@ const ENTRY = join(ROOT, 'test/bench/bench-daemon-entry.ts')
 const GROWING = join(ROOT, 'test/bench/growing-daemon-entry.ts')
 const ACCOUNTS = 400
 const BLOCKS = 10_000
-/** One block in so many holds transfers of all accounts' worth of a fortieth. */
+/** One block in 40 holds transfers, from a tenth of the accounts. */
 const BUSY_EVERY = 40
 const STARTS = 5
 
-/** Memory of a daemon after it took in 10,000 blocks, and the time from its start to its readiness on that folder. */
+/** Memory of a daemon after the import of 10,000 blocks, and the time from its start until it is ready on that folder. */
 export async function benchLongRun(): Promise<readonly BenchRow[]> {
   const folder = temporaryFolder()
   const file = join(folder, 'blocks.bin')

@@ -9,9 +9,7 @@ import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
 import { VerifyPool } from '../../src/workers/verify-pool.ts'
 import { createFixture, openBenchChain, signTransfers } from './fixture.ts'
 
-/**
- * What single steps cost, to see where a figure of `npm run bench` comes from: `node test/bench/micro.ts`. It has no goals.
- */
+/** `node test/bench/micro.ts` prints the costs of single steps, to explain figures of `npm run bench`. It has no goals. */
 const fixture = createFixture(100, 100)
 const verifier = new VerifyPool(1)
 const { chain, close } = await openBenchChain(fixture, verifier)

@@ -15,7 +15,7 @@ const ROUNDS = 5
 const ROUND_MS = 600
 const SWITCHES = 200
 
-/** Hash rate of a mining thread against a bare loop, time until a new job is worked on, and what mining costs verification. */
+/** Hash rate of a mining thread against a bare loop, the time of a switch to a new job, and how much mining slows verification. */
 export async function benchMining(): Promise<readonly BenchRow[]> {
   const pool = new MiningPool(1, (error) => {
     throw error
@@ -44,7 +44,7 @@ export async function benchMining(): Promise<readonly BenchRow[]> {
   ]
 }
 
-/** A job that nobody will solve. */
+/** A job without a solution: its target is 0. */
 function job(seed: number): MiningJob {
   return { input: new Uint8Array(32).fill(seed & 0xff), target: uintBE(0n, 32), cost: COST }
 }
@@ -66,7 +66,7 @@ async function poolRate(pool: MiningPool): Promise<number> {
   return (Number(pool.hashes - before) * 1_000) / (performance.now() - startedMs)
 }
 
-/** An easy job is found at once: the time from its assignment to the find is the switch, plus one hash. */
+/** An easy job is solved by its first hash, so the time from assignment to find is the switch plus one hash. */
 async function switchTimes(pool: MiningPool): Promise<number> {
   const easiest = uintBE((1n << 256n) - 1n, 32)
   const times: number[] = []

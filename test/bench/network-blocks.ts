@@ -5,7 +5,7 @@ import { BenchNodes, metricsOf, type NodeRecord } from './network-nodes.ts'
 import { type BenchRow, factRow, nowMs, ratioRow, round, valueRow } from './report.ts'
 
 const NODES = 5
-/** Transactions of a block: about a full one. */
+/** Transactions in a block that is about full. */
 const PER_BLOCK = 380
 const KIND = { accounts: 2_000, senders: PER_BLOCK }
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 20)
@@ -16,13 +16,13 @@ const SETTLE_MS = 1_500
 const WAITING = 'farthing_mempool_transactions'
 const HEIGHT = 'farthing_height'
 
-/** How blocks came to be whole, over all nodes but the one that mined them. */
+/** How nodes completed compact blocks: from the mempool alone, or by asking. The miner's node is not counted. */
 interface Assembled {
   readonly fromPool: number
   readonly asked: number
 }
 
-/** Five processes in a line whose mempools hold the same: how long a full block takes from one end to the other. */
+/** Five processes in a line with equal mempools: how long a full block takes from one end to the other. */
 export async function benchNetworkBlocks(): Promise<readonly BenchRow[]> {
   const [first, ...later] = await signLoad(KIND, ROUNDS + 1)
   const nodes = new BenchNodes()
@@ -32,7 +32,7 @@ export async function benchNetworkBlocks(): Promise<readonly BenchRow[]> {
       () => KIND,
       (i) => (i === 0 ? [] : [i - 1]),
     )
-    // First transactions carry keys: a block holds half as many.
+    // First transactions carry keys, so that a block holds half as many.
     const keys = first as readonly SignedLoad[]
     const half = PER_BLOCK / 2
     for (const part of [keys.slice(0, half), keys.slice(half)]) await mineRound(nodes, part)
@@ -49,7 +49,7 @@ export async function benchNetworkBlocks(): Promise<readonly BenchRow[]> {
   }
 }
 
-/** Fills all mempools, mines them into one block, and waits until everybody has it; when the block was handed in. */
+/** Fills all mempools, mines their transactions into one block, and waits until all nodes have it. Returns when the block was submitted. */
 async function mineRound(nodes: BenchNodes, load: readonly SignedLoad[]): Promise<number> {
   const { server, url } = nodes.at(0)
   await sendTimed(
@@ -58,7 +58,7 @@ async function mineRound(nodes: BenchNodes, load: readonly SignedLoad[]): Promis
     CONNECTIONS,
   )
   await nodes.awaitAll('all mempools hold everything', WAITING, (count) => count === load.length)
-  // The node makes a template of it in its own time, once it knows that somebody mines.
+  // The node builds a template in its own time, once it knows that a miner is there.
   await waitUntil(nowMs() + SETTLE_MS)
   const { height, submittedMs } = await mineByHand(url, load.length)
   await waitUntil(nowMs() + SETTLE_MS)

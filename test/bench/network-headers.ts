@@ -24,7 +24,7 @@ const GOAL = 0.8
 
 const RULE_BOOK = createRuleBook(networkParams(KIND), PROTOCOL)
 
-/** Headers from a node in another process, walked, checked and hashed, against their hashes alone on both cores. */
+/** Headers fetched from another process, checked and hashed, against hashing alone on both cores. */
 export async function benchNetworkHeaders(): Promise<readonly BenchRow[]> {
   const nodes = new BenchNodes()
   const verifier = new VerifyPool(THREADS)
@@ -52,7 +52,7 @@ export async function benchNetworkHeaders(): Promise<readonly BenchRow[]> {
   }
 }
 
-/** Takes all headers of a node as one that begins does, without any block. */
+/** Fetches all headers of a node as a new node does, without blocks. */
 async function walkFrom(
   server: BenchNode,
   workVerifier: VerifyPool,

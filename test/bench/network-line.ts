@@ -16,17 +16,16 @@ const CONNECTIONS = 16
 const GOAL_MS = 30
 const WAITING = 'farthing_mempool_transactions'
 
-/** What a line did with transactions for a while. */
+/** Figures of a line of nodes over one window of time. */
 interface Measured {
-  /** From the moment a transaction was sent to the first node until the last one admitted it. */
+  /** From the sending of a transaction to the first node until the last node admitted it. */
   readonly delaysMs: readonly number[]
   /** CPU time of all nodes for each transaction. */
   readonly cpuMs: number
-  /** From and until when. */
   readonly window: readonly [fromMs: number, toMs: number]
 }
 
-/** Five processes in a line: how long a transaction takes from one end to the other, told of in both ways, and what that costs. */
+/** Five processes in a line: how long a transaction takes from one end to the other in both relay modes, and what that costs. */
 export async function benchNetworkLine(): Promise<readonly BenchRow[]> {
   const perSender = 1 + 2 * Math.ceil((PER_SECOND * SECONDS) / SENDERS)
   const [first, ...later] = await signLoad(KIND, perSender)
@@ -64,7 +63,7 @@ async function measureLine(
   }
 }
 
-/** Sends for a while; the result reads what came of it out of the notes of the nodes. */
+/** Sends the load. Returns a function that computes the figures from the nodes' records. */
 async function runWindow(
   nodes: BenchNodes,
   load: readonly SignedLoad[],
@@ -73,7 +72,7 @@ async function runWindow(
   const sentMs = await sendAtRandom(nodes.at(0), load, PER_SECOND)
   const cpuMs = (nodes.cpuMs() - cpuBefore) / load.length
   const toMs = nowMs()
-  // Whatever is late still gets there.
+  // Late transactions get time to arrive.
   await waitUntil(toMs + 2_000)
   return (records) => {
     const admitted = new Map(records.at(-1)?.admissions)
@@ -95,7 +94,7 @@ function sendAtRandom(
   return sendTimed(server.port, timed, CONNECTIONS)
 }
 
-/** Blocks in the usual spacing, for which nobody spends a core. */
+/** Mines blocks at the usual spacing; the nodes spend no core on it. */
 function mineNowAndThen({ url }: BenchNode): { readonly stop: () => Promise<void> } {
   let stopped = false
   const loop = (async () => {

@@ -6,33 +6,31 @@ import { createFixture, type Fixture, openBenchChain, signTransfers } from './fi
 import { httpRequest } from './http-load.ts'
 import { nowMs } from './report.ts'
 
-/** The network that nodes of a benchmark are on. */
+/** The network of a benchmark's nodes. */
 export interface NetworkKind {
   /** Accounts that the genesis funds; the first `senders` of them sign. */
   readonly accounts: number
   readonly senders: number
-  /** Whether its blocks cost work as those of the devnet do; else one hash. */
+  /** Whether blocks cost work as on the devnet; otherwise one hash. */
   readonly realWork?: boolean
 }
 
-/** Fixture of a network. */
 export function networkFixture({ accounts, senders, realWork = false }: NetworkKind): Fixture {
   const fixture = createFixture(accounts, senders)
   return realWork ? { ...fixture, params: { ...fixture.params, steps: NETWORKS.devnet.steps } } : fixture
 }
 
-/** Parameters of a network. */
 export function networkParams(kind: NetworkKind): NetworkParams {
   return networkFixture(kind).params
 }
 
-/** A transaction that is signed already, as the API takes it. */
+/** A signed transaction as a request to the API. */
 export interface SignedLoad {
   readonly wtxId: string
   readonly request: Buffer
 }
 
-/** Signs so many transfers of every sender, nonce by nonce: the first ones carry keys. */
+/** Signs `perSender` transfers of every sender, grouped by nonce. The first group carries keys. */
 export async function signLoad(kind: NetworkKind, perSender: number): Promise<readonly (readonly SignedLoad[])[]> {
   const fixture = networkFixture(kind)
   const verifier = new VerifyPool(1)
@@ -51,7 +49,7 @@ function loadOf(tx: Transaction): SignedLoad {
   }
 }
 
-/** Times in milliseconds from now at which so many things happen at random, `perSecond` on average; the same in every run. */
+/** Random times of `count` events, in ms from the start, `perSecond` on average; the same in every run. */
 export function randomTimes(count: number, perSecond: number): readonly number[] {
   let state = 0x2545_f491
   let atMs = 0
@@ -62,7 +60,7 @@ export function randomTimes(count: number, perSecond: number): readonly number[]
   })
 }
 
-/** Share of values that lie at or below: 0.99 for the 99th percentile. */
+/** The value at a share of the sorted values: 0.99 for the 99th percentile. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] as number

@@ -19,8 +19,8 @@ import type { NodeOrder, NodeRecord } from './network-nodes.ts'
 import { nowMs } from './report.ts'
 
 /**
- * A whole daemon that notes when transactions and blocks arrive, on the clock that all processes of a machine share, and
- * writes its notes to a file when it ends. It can be fed blocks before it is ready.
+ * A whole daemon that notes when transactions and blocks arrive, on the clock shared by all processes, and writes its
+ * notes to a file at its end. It can import blocks before it is ready.
  */
 const order = JSON.parse(process.env.BENCH_ORDER as string) as NodeOrder
 const record: { -readonly [K in keyof NodeRecord]: NodeRecord[K] } = {
@@ -68,7 +68,7 @@ const looking = setInterval(() => {
 await feed()
 process.stdout.write(`${url}\n${JSON.stringify({ peer: peerAddresses[0] })}\n`)
 
-/** Notes what arrives from now on. */
+/** Notes all arrivals. */
 function note(): void {
   mempool.onAdmission(({ wtxId }) => record.admissions.push([wtxId, nowMs()]))
   chain.onHeadChange(({ head }) =>
@@ -77,7 +77,7 @@ function note(): void {
   setInterval(() => record.traffic.push([nowMs(), ...traffic()]), 250)
 }
 
-/** Notes what is left of the heap: resident memory swings by far more than what is live. */
+/** Notes the heap after full collections: resident memory swings by far more than the live heap. */
 function noteHeap(): void {
   const collections = new PerformanceObserver((list) => {
     const isFull = list
@@ -98,7 +98,7 @@ async function feed(): Promise<void> {
   }
 }
 
-/** Bytes read and written by sockets of this process that are not those of its API. */
+/** Counts bytes read and written by sockets of this process other than those of its API. */
 function countTraffic(): () => readonly [number, number] {
   const sockets = new Set<Socket>()
   const gone = [0, 0] as [number, number]

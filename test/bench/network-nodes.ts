@@ -8,67 +8,66 @@ import { cpuMicros, type Server, startServer } from './processes.ts'
 
 const ENTRY = join(ROOT, 'test/bench/network-node-entry.ts')
 
-/** What a node's process is told, beside its flags. */
+/** Orders to a node's process beside its flags. */
 export interface NodeOrder extends NetworkKind {
-  /** File that it writes its notes to. */
+  /** File for its notes. */
   readonly record: string
   readonly mode?: TransactionMode
-  /** File of blocks that it imports before it is ready. */
+  /** File of blocks to import before it is ready. */
   readonly blocks?: string
-  /** Blocks without transactions that it makes before it is ready. */
+  /** Number of empty blocks to make before it is ready. */
   readonly emptyBlocks?: number
   /** Whether it sells services. */
   readonly sells?: boolean
-  /** Whether it notes no more than its heap: notes of an hour would be memory of their own. */
+  /** Whether it notes its heap only: an hour of other notes would itself take memory. */
   readonly silent?: boolean
 }
 
-/** What a node noted; times are of {@link nowMs}. */
+/** Notes of a node; times are on the clock of {@link nowMs}. */
 export interface NodeRecord {
   readonly admissions: (readonly [wtxId: string, ms: number])[]
   readonly heads: (readonly [height: number, transactions: number, ms: number])[]
-  /** Bytes that came from and went to peers until then. */
+  /** Bytes received from and sent to peers until then. */
   readonly traffic: (readonly [ms: number, read: number, written: number])[]
-  /** What its heap held right after each full collection, in MB. */
+  /** Heap right after each full collection, in MB. */
   readonly live: (readonly [ms: number, mb: number])[]
-  /** When it began to import what it was fed. */
+  /** When its import of `blocks` began. */
   readonly fedMs: number
-  /** When its first peer had shaken hands. */
+  /** When the handshake with its first peer was done. */
   readonly peeredMs: number
 }
 
-/** A daemon in a process of its own. */
+/** A daemon in its own process. */
 export interface BenchNode {
   readonly server: Server
   readonly url: string
-  /** Multiaddr that others dial. */
+  /** Multiaddr for other nodes to dial. */
   readonly address: string
   readonly folder: string
 }
 
-/** How one node is started. */
 export interface NodeStart extends Omit<NodeOrder, 'record'> {
   readonly flags?: readonly string[]
-  /** Multiaddrs that it dials. */
+  /** Multiaddrs to dial. */
   readonly peers?: readonly string[]
-  /** Folder whose data it takes over. */
+  /** Data folder to reuse. */
   readonly folder?: string
 }
 
-/** Nobody is found but those that are named, and no rate of the API stands in the way. */
+/** Discovery is off, and no rate of the API or bound of the mempool is in the way. */
 const FLAGS = [
   ...['--rpc-port', '0', '--p2p-port', '0', '--p2p-mdns', 'false', '--p2p-dht', 'false', '--p2p-outbound', '0'],
   ...['--rpc-rate-transaction', '100000000', '--rpc-rate-read', '100000000'],
   ...['--mempool-count-max', '100000', '--mempool-mib-max', '1000'],
 ]
-/** For looking closer: `NODE_OPTIONS='--cpu-prof --cpu-prof-dir=profiles'`, `BENCH_LOG=debug`. */
+/** For profiles and logs: `NODE_OPTIONS='--cpu-prof --cpu-prof-dir=profiles'`, `BENCH_LOG=debug`. */
 const GIVEN_ON = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => name === 'NODE_OPTIONS' || name === 'BENCH_LOG'),
 ) as Record<string, string>
 const READY_MS = 300_000
 const SLOW_MS = 180_000
 
-/** Nodes of one benchmark; whatever happens, all of them end. */
+/** Nodes of one benchmark. `close` ends all of them. */
 export class BenchNodes {
   readonly nodes: BenchNode[] = []
   readonly #root = temporaryFolder()
@@ -93,7 +92,7 @@ export class BenchNodes {
     return node
   }
 
-  /** Starts so many nodes one after another, the i-th dialling those that `links` names, and waits until all are linked. */
+  /** Starts `count` nodes one after another. Node i dials the nodes of `links(i)`. Waits until all are linked. */
   async startMany(
     count: number,
     start: (i: number) => NodeStart,
@@ -113,7 +112,7 @@ export class BenchNodes {
     return this.nodes[index] as BenchNode
   }
 
-  /** Waits until a number of every node, as `/metrics` has it, meets a condition. */
+  /** Waits until a metric meets a condition at every node. */
   async awaitAll(what: string, metric: string, meets: (value: number) => boolean): Promise<void> {
     for (const node of this.nodes) await this.#await(what, async () => meets((await metricsOf(node)).get(metric) ?? 0))
   }
@@ -123,7 +122,7 @@ export class BenchNodes {
     return this.nodes.reduce((sum, { server }) => sum + cpuMicros(server.pid), 0) / 1_000
   }
 
-  /** Ends all nodes; what they noted, in their order. */
+  /** Ends all nodes. Returns their notes in order. */
   async stop(): Promise<readonly NodeRecord[]> {
     await Promise.all(this.nodes.map(({ server }) => server.program.end('SIGTERM')))
     const complaints = new Set(this.nodes.flatMap(({ server }) => server.program.stderr.split('\n').slice(0, 3)))
@@ -135,7 +134,7 @@ export class BenchNodes {
     return records
   }
 
-  /** Ends what runs still, and removes every folder. */
+  /** Kills all nodes and removes their folders. */
   async close(): Promise<void> {
     await Promise.all(this.nodes.map(({ server }) => server.program.end('SIGKILL')))
     removeFolder(this.#root)
@@ -151,19 +150,18 @@ export class BenchNodes {
   }
 }
 
-/** What a node's status says, as far as it is looked at. */
+/** The part of a node's status that benchmarks read. */
 export interface NodeStatus {
   readonly height: number
   readonly blockId: string
   readonly peers: number
 }
 
-/** Status of a node. */
 export async function status({ url }: BenchNode): Promise<NodeStatus> {
   return (await (await fetch(`${url}/api/v1/status`)).json()) as NodeStatus
 }
 
-/** A node's metrics by name, labels included as they are written. */
+/** A node's metrics by name, with the labels as written. */
 export async function metricsOf({ url }: BenchNode): Promise<ReadonlyMap<string, number>> {
   const text = await (await fetch(`${url}/metrics`)).text()
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))

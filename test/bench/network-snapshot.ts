@@ -8,13 +8,13 @@ import { type BenchRow, factRow, round, valueRow } from './report.ts'
 
 const ACCOUNTS = Number(process.env.BENCH_SEEDED ?? 1_000_000)
 const KIND = { accounts: 2, senders: 1 }
-/** As far as a node must be behind to begin from a snapshot, and what must stand on one. */
+/** Enough blocks that a new node begins from a snapshot, with the blocks that must follow it. */
 const BLOCKS = 1_300
 const SNAPSHOT_EVERY = 100
 const GOAL_S = 60
 const HEIGHT = 'farthing_height'
 
-/** A node in a process of its own begins from the snapshot of another one: from the handshake until it has the same head. */
+/** A node begins from the snapshot of a node in another process: time from the handshake until it has the same head. */
 export async function benchNetworkSnapshot(): Promise<readonly BenchRow[]> {
   const root = temporaryFolder()
   const nodes = new BenchNodes()

@@ -10,7 +10,7 @@ const NODES = 5
 const SENDERS = 600
 const KIND = { accounts: 2_000, senders: SENDERS, realWork: true }
 const PER_SECOND = 60
-/** The goal is five minutes; the table is made with fewer unless told. */
+/** The goal is five minutes. The default is shorter. */
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 90)
 const MINERS = 1
 const CONNECTIONS = 8
@@ -19,7 +19,10 @@ const TOTAL = 'farthing_transactions_total'
 const WAITING = 'farthing_mempool_transactions'
 const DELAY = 'farthing_event_loop_delay_seconds'
 
-/** Five processes, one of which mines at the work of the real devnet, under steady load at each: everything is mined, and nobody is held up. */
+/**
+ * Five processes under steady load, one of them mining with the devnet's real work. All transactions must be mined, and
+ * no event loop may be held up.
+ */
 export async function benchNetworkSustained(): Promise<readonly BenchRow[]> {
   const count = PER_SECOND * SECONDS
   const load = (await signLoad(KIND, Math.ceil(count / SENDERS))).flat().slice(0, count)
@@ -28,7 +31,7 @@ export async function benchNetworkSustained(): Promise<readonly BenchRow[]> {
     await nodes.startMany(
       NODES,
       (i) => ({ ...KIND, flags: i < MINERS ? ['--mine-threads', '1', '--mine-address', MINER] : [] }),
-      // Each dials the two before it.
+      // Each node dials the two before it.
       (i) => [i - 1, i - 2].filter((other) => other >= 0),
     )
     const reserved = await totalOf(nodes.at(0))
@@ -56,10 +59,10 @@ interface Sustained {
   readonly count: number
   readonly tookMs: number
   readonly cpuMs: number
-  /** The 99th percentile of each node. */
+  /** The 99th percentile at each node. */
   readonly delays: readonly number[]
   readonly memory: readonly number[]
-  /** Fewest transactions that a node has in its chain. */
+  /** The fewest transactions in any node's chain. */
   readonly mined: number
 }
 
@@ -80,7 +83,7 @@ function rowsOf(
   ]
 }
 
-/** Every sender keeps to one node, so that its transactions arrive in their order. */
+/** Every sender uses one node, so that its transactions arrive in order. */
 async function sendToAll(nodes: readonly BenchNode[], requests: readonly Buffer[], startMs: number): Promise<void> {
   const times = randomTimes(requests.length, PER_SECOND)
   const timed = requests.map((request, i) => ({ request, dueMs: startMs + (times[i] as number) }))
@@ -95,7 +98,7 @@ async function sendToAll(nodes: readonly BenchNode[], requests: readonly Buffer[
   )
 }
 
-/** Waits until every mempool is empty and all are of one mind; the fewest transactions that a node has in its chain. */
+/** Waits until all mempools are empty and all nodes agree. Returns the fewest transactions in any node's chain. */
 async function awaitMined(nodes: BenchNodes, total: number): Promise<number> {
   const totals = async (): Promise<readonly number[]> => Promise.all(nodes.nodes.map(totalOf))
   await nodes.awaitAll('everything is mined', WAITING, (waiting) => waiting === 0)

@@ -13,10 +13,10 @@ const BLOCKS = Number(process.env.BENCH_BLOCKS ?? 40)
 const ROUNDS = 2
 const GOAL = 0.8
 const HEIGHT = 'farthing_height'
-/** Blocks of long ago whose witnesses are wanted. */
+/** The second node needs the witnesses of old blocks. */
 const KEEPS_ALL = ['--storage-mode', 'archive', '--sync-snapshot', 'never']
 
-/** A chain of full blocks taken from a peer in another process, against the same blocks out of a file. */
+/** Sync of full blocks from a peer in another process, against import of the same blocks from a file. */
 export async function benchNetworkSync(): Promise<readonly BenchRow[]> {
   const folder = temporaryFolder()
   try {
@@ -43,7 +43,7 @@ export async function benchNetworkSync(): Promise<readonly BenchRow[]> {
   }
 }
 
-/** One process imports a file; then it serves what it has to another one. */
+/** One process imports the file, then serves the blocks to another one. */
 async function measure(blocks: string): Promise<{ readonly localMs: number; readonly syncMs: number }> {
   const nodes = new BenchNodes()
   try {
@@ -61,7 +61,7 @@ function lastMs({ heads }: NodeRecord): number {
   return heads.find(([height]) => height === BLOCKS + 2)?.[2] ?? Number.POSITIVE_INFINITY
 }
 
-/** Writes a chain of full blocks to a file; the number of its transactions. The first two blocks bring the keys. */
+/** Writes a chain of full blocks to a file. Returns the number of its transactions. The first two blocks bring the keys. */
 async function writeChain(file: string): Promise<number> {
   const fixture = networkFixture(KIND)
   const verifier = new VerifyPool(1)

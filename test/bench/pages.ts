@@ -10,7 +10,7 @@ const FEED_ITEMS = 500
 const SENTENCE =
   'The repairs took <b>eight months</b> longer than planned, said <a href="/people/quill">Jo Quill</a> of the works office, and cost nearly twice the first estimate. '
 
-/** Work on pages as services have it done: warm processes, the way there and back included; of the middle one of some runs. */
+/** Work on pages as services order it: in warm processes, transport included. Each figure is a median. */
 export async function benchPages(): Promise<readonly BenchRow[]> {
   const pool = new EnginePool(1)
   const signal = new AbortController().signal
@@ -45,7 +45,7 @@ function body(text: string, mediaType: string): PageBody {
   return { bytes: new Uint8Array(Buffer.from(text)), mediaType, charset: 'utf-8', url: 'https://news.example/a/' }
 }
 
-/** An article among what such pages bring along: a menu, scripts, teasers and comments. */
+/** An article among a menu, scripts, teasers and comments. */
 function articlePage(): string {
   const menu = Array.from(
     { length: 200 },

@@ -9,7 +9,7 @@ export function cpuMicros(pid: number): number {
   return ((Number(fields[11]) + Number(fields[12])) * 1e6) / ticksPerSecond
 }
 
-/** Flags that the launcher gives to Node. */
+/** Flags that the launcher passes to Node. */
 const LAUNCH_FLAGS = ['--max-semi-space-size=8']
 
 /** Resident memory of a process, in MB. */

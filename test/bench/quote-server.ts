@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import { CALL_BODY } from '../../rpc/contract/market.ts'
 
-/** The bound of a quote: a fastify POST handler with the same body schema that answers a constant of the same length. */
+/** The bound of a quote: a Fastify POST handler with the same body schema and a constant answer of the same length. */
 const length = Number(process.argv[2])
 const content = JSON.stringify({ filler: 'x'.repeat(Math.max(0, length - 13)) })
 const app = Fastify({ ajv: { customOptions: { coerceTypes: false, removeAdditional: false } } })

@@ -13,7 +13,7 @@ const ROUNDS = 5
 const CONNECTIONS = 32
 const UNLIMITED = ['--rpc-rate-quote', '100000000', '--rpc-port', '0']
 
-/** CPU time of a 402 quote against a handler that returns a constant of the same size. */
+/** CPU time of a 402 quote against a handler with a constant answer of the same size. */
 export async function benchQuotes(): Promise<readonly BenchRow[]> {
   const folder = temporaryFolder()
   await publish(folder)
@@ -39,7 +39,7 @@ export async function benchQuotes(): Promise<readonly BenchRow[]> {
   ]
 }
 
-/** A folder whose chain knows the services, so that quotes are real offers. */
+/** Publishes the services on the chain of the folder, so that quotes are real offers. */
 async function publish(folder: string): Promise<void> {
   const miner = await startServer(ENTRY, ['start', '--data-dir', folder, '--mine-threads', '1', ...UNLIMITED], {
     TEST_FAST_BLOCKS: '1',

@@ -3,19 +3,19 @@ export interface BenchRow {
   readonly what: string
   /** The figure, as text with its unit. */
   readonly figure: string
-  /** Figure divided by its bound, both measured in this run; null where the goal is absolute. */
+  /** The figure divided by its bound, both measured in this run; null if the goal is absolute. */
   readonly ratio: number | null
   readonly goal: string
-  /** Null where the figure has no goal of its own. */
+  /** Null if the figure has no goal. */
   readonly met: boolean | null
 }
 
-/** A row whose goal is a least share of a bound. */
+/** A row whose goal is a minimal ratio to a bound. */
 export function ratioRow(what: string, figure: string, ratio: number, least: number): BenchRow {
   return { what, figure, ratio, goal: `>= ${least} of the bound`, met: ratio >= least }
 }
 
-/** A row whose goal is a least or a most value. */
+/** A row whose goal is a minimum or a maximum. */
 export function valueRow(
   what: string,
   value: number,
@@ -27,12 +27,12 @@ export function valueRow(
   return { what, figure, ratio: null, goal: `<= ${goal.most} ${unit}`, met: value <= goal.most }
 }
 
-/** A row that stands beside others: its figure has no goal. */
+/** A row without a goal. */
 export function factRow(what: string, figure: string): BenchRow {
   return { what, figure, ratio: null, goal: '', met: null }
 }
 
-/** The table. A figure that falls short is shown as it is. */
+/** Prints the table. A figure that misses its goal is shown as it is. */
 export function printTable(rows: readonly BenchRow[]): void {
   const cells = rows.map(({ what, figure, ratio, goal, met }) => [
     what,
@@ -48,23 +48,22 @@ export function printTable(rows: readonly BenchRow[]): void {
   }
 }
 
-/** Three significant digits, or whole numbers above a hundred. */
+/** Rounds to three significant digits, or to a whole number from a hundred on. */
 export function round(value: number): number {
   return value >= 100 ? Math.round(value) : Number(value.toPrecision(3))
 }
 
-/** Middle of some measurements. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[sorted.length >> 1] as number
 }
 
-/** Milliseconds of a clock that all processes of this machine share. */
+/** Milliseconds of a clock that all processes on this machine share. */
 export function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
 
-/** Milliseconds that work takes. */
+/** Milliseconds that the work takes. */
 export async function time(work: () => Promise<unknown> | unknown): Promise<number> {
   const startedMs = performance.now()
   await work()

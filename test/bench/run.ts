@@ -33,7 +33,7 @@ import { benchStateProof } from './state-proof.ts'
 import { benchVoice } from './voice.ts'
 import { benchWorstBlock, type WorstOptions } from './worst-block.ts'
 
-/** Every benchmark by the name that chooses it: `npm run bench -- import quotes`. */
+/** Benchmarks by the names that choose them: `npm run bench -- import quotes`. */
 const BENCHMARKS: Readonly<Record<string, (options: WorstOptions) => Promise<readonly BenchRow[]>>> = {
   import: benchImport,
   voice: benchVoice,
@@ -70,7 +70,7 @@ const BENCHMARKS: Readonly<Record<string, (options: WorstOptions) => Promise<rea
   'worst-block': benchWorstBlock,
 }
 
-/** It takes an hour: only those who name it have it. */
+/** It takes an hour and runs only if it is named. */
 const LONG = 'soak'
 
 const { values, positionals: wanted } = parseArgs({

@@ -22,7 +22,7 @@ const WAITING = Number(process.env.BENCH_POOL ?? 4_000)
 const TRANSFERS = 380
 const SERVICES = 250
 const UNROOTED = 60_000
-/** A list of eleven calls at a height that is never reached. */
+/** Record size of a list of eleven calls; its height is never reached. */
 const UNROOTED_BYTES = 11 * 36
 const FAR_HEIGHT = 0xf0_000_000n
 const KEY_BYTES = 4_000
@@ -35,7 +35,7 @@ interface World {
   readonly waiting: readonly Transaction[]
 }
 
-/** What a request of each protocol takes of the main thread at its worst, transport included. */
+/** Main-thread time of the costliest requests of each protocol, transport included. */
 export async function benchServedRequests(): Promise<readonly BenchRow[]> {
   const stored = await storedChain()
   const world = await build(stored)
@@ -101,7 +101,7 @@ function addressOf(i: number): Address {
   return toHex(taggedHash('textDigest', encodeText(`keys ${i}`))) as Address
 }
 
-/** A chain with all that is dear to serve. */
+/** A chain with everything that is costly to serve. */
 async function build({ test, store }: StoredChain): Promise<World> {
   const payload = { to: wallet(9).address, amount: 1n as never, create: false }
   const transfersOf = (count: number) =>

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 
-/** A client that means harm: attacks a node's API from an address of its own until it is ended, and says what it did. */
+/** A hostile client: attacks a node's API from its own address until it is ended, then reports what it did. */
 const api = new URL(process.argv[2] as string)
 const FROM = '127.0.0.66'
 const ROUND_MS = 1_000
-/** Sockets that are kept: the oldest go when there are more. */
+/** Sockets kept open; beyond that the oldest is closed. */
 const KEPT = 300
 const kept: Socket[] = []
 const made = { sockets: 0, requests: 0, errors: 0 }
@@ -28,19 +28,19 @@ const post = (path: string, body: string, length = body.length): string =>
   `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n${body}`
 const junk = (bytes: number): string => randomBytes(bytes).toString('hex')
 
-/** Answers are never read. */
+/** Requests whose answers are never read. */
 function deaf(): void {
   open(get('/openapi.json').repeat(40) + get('/health').repeat(1_200)).pause()
   made.requests += 1_240
 }
 
-/** Bodies that never come. */
+/** Requests whose bodies never arrive. */
 function slow(): void {
   for (let i = 0; i < 40; i++) open(post('/api/x402/node-network-stats', '{', 1_000))
   made.requests += 40
 }
 
-/** Payments that do not exist, chats without a key, paths and bodies of chance. */
+/** Payments that do not exist, chats without a key, random paths and bodies. */
 function lies(): void {
   const payment = JSON.stringify({ request: '', payment: { txId: junk(32), secret: junk(32) } })
   const chat = JSON.stringify({ model: 'model-1', messages: [{ role: 'user', content: junk(200) }] })

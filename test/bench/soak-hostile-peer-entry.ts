@@ -4,13 +4,13 @@ import { protocolId, topicId } from '../../src/p2p/wire/protocols.ts'
 import { Attacker, GOSSIP } from '../support/attacker.ts'
 import { gossipFrame, joined, prefixed } from '../support/frames.ts'
 
-/** A peer that means harm: attacks a node with one identity after another until it is ended, and says what it did. */
+/** A hostile peer: attacks a node with one identity after another until it is ended, then reports what it did. */
 const [, , url, address, genesis] = process.argv as [string, string, string, string, string]
 const ATTACK_MS = 3_000
 const PAUSE_MS = 1_000
 const made: Record<string, number> = {}
 
-/** Requests that cost the server more than the asker, as fast as it answers. */
+/** Requests that cost the server more than the peer, sent as fast as it answers. */
 async function ask(attacker: Attacker, name: 'blockTransactions' | 'bodies' | 'poolIds' | 'stateRecords' | 'headers') {
   const endMs = performance.now() + ATTACK_MS
   while (!attacker.cut && performance.now() < endMs) {

@@ -18,7 +18,7 @@ import { residentMb, type Server, startServer } from './processes.ts'
 import { type BenchRow, factRow, nowMs, round, valueRow } from './report.ts'
 
 const NODES = 5
-/** The node that sells, answers chats and is attacked. */
+/** Number of the node that sells, answers chats and is attacked. */
 const SELLER = 1
 const SENDERS = 600
 const KIND = { accounts: 2_000, senders: SENDERS, realWork: true }
@@ -26,7 +26,7 @@ const PER_SECOND = Number(process.env.BENCH_RATE ?? 60)
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 3_600)
 const SAMPLE_MS = 15_000
 const SPAN_MS = 300_000
-/** Caches and pools fill at first: the slope is that of the rest. */
+/** Share of the run in which caches and pools fill. The memory slope is taken after it. */
 const SETTLING = 1 / 3
 const CALL_EVERY_MS = 3_000
 const CHAT_EVERY_MS = 2_000
@@ -34,8 +34,8 @@ const ATTACKS = ['soak-hostile-peer-entry.ts', 'soak-hostile-client-entry.ts']
 const UPSTREAM = join(ROOT, 'test/bench/chat-upstream-entry.ts')
 
 /**
- * Five nodes for an hour, transactions at each, calls and chats at one that a hostile peer and a hostile client attack all the
- * while: memory must stay flat, honest peers unblamed, the event loop quick.
+ * Five nodes for an hour with transactions at each. One also serves calls and chats while a hostile peer and a hostile
+ * client attack it. Memory must stay flat, honest peers unblamed and the event loop quick.
  */
 export async function benchSoak(): Promise<readonly BenchRow[]> {
   const count = PER_SECOND * SECONDS
@@ -110,7 +110,7 @@ function nodeStart(i: number, models: string) {
   }
 }
 
-/** Each dials the two before it. */
+/** Each node dials the two before it. */
 function links(i: number): readonly number[] {
   return [i - 1, i - 2].filter((other) => other >= 0)
 }
@@ -128,7 +128,7 @@ function startAttack(name: string, { url, address, folder }: BenchNode): Promise
   return startServer(join(ROOT, 'test/bench', name), [url, address, genesis, folder])
 }
 
-/** Every sender keeps to one node, so that its transactions arrive in their order; how many were refused. */
+/** Every sender uses one node, so that its transactions arrive in order. Returns the number of refusals. */
 async function sendToAll(nodes: readonly BenchNode[], requests: readonly Buffer[], startMs: number): Promise<number> {
   const times = randomTimes(requests.length, PER_SECOND)
   const timed = requests.map((request, i) => ({ request, dueMs: startMs + (times[i] as number) }))
@@ -149,7 +149,7 @@ interface Tries {
   readonly failed: string[]
 }
 
-/** Does something again and again, each at its time or when the one before is done. */
+/** Repeats the work every `everyMs`, or when the run before is done if that is later. */
 async function repeatedly(everyMs: number, signal: AbortSignal, work: () => Promise<void>): Promise<Tries> {
   const tries: Tries = { done: 0, failed: [] }
   for (let dueMs = nowMs(); !signal.aborted; dueMs = Math.max(dueMs + everyMs, nowMs())) {
@@ -161,7 +161,7 @@ async function repeatedly(everyMs: number, signal: AbortSignal, work: () => Prom
   return tries
 }
 
-/** Buys a call and checks its receipt. */
+/** A function that buys a call and checks its receipt. */
 function caller({ url }: BenchNode): () => Promise<void> {
   const agent = createClient({
     baseUrl: url,
@@ -176,7 +176,7 @@ function caller({ url }: BenchNode): () => Promise<void> {
   }
 }
 
-/** Asks for a stream and reads it to its end. */
+/** A function that asks for a stream and reads it to its end. */
 async function chatter({ url, folder }: BenchNode): Promise<() => Promise<void>> {
   const key = await keyOf({ url, dataDir: folder })
   const plan = JSON.stringify({ name: 'soak', pieces: 20, everyMs: 50 })
@@ -190,7 +190,7 @@ async function chatter({ url, folder }: BenchNode): Promise<() => Promise<void>>
   }
 }
 
-/** Memory of the nodes, and what they say of one another. */
+/** Watches the memory of the nodes and the blame they give each other. */
 class Watch {
   readonly #nodes: readonly BenchNode[]
   readonly #memory: number[][]
@@ -256,7 +256,7 @@ interface PeerList {
   }[]
 }
 
-/** Peers of a node; null where it does not answer. */
+/** Peers of a node; null if it does not answer. */
 async function peersOf({ url }: BenchNode): Promise<PeerList['peers'] | null> {
   try {
     const response = await fetch(`${url}/api/v1/peers`)
@@ -266,7 +266,7 @@ async function peersOf({ url }: BenchNode): Promise<PeerList['peers'] | null> {
   }
 }
 
-/** Slope of the line of least squares, per sample. */
+/** Least-squares slope per sample. */
 function slopeOf(values: readonly number[]): number {
   const meanX = (values.length - 1) / 2
   const meanY = sum(values) / values.length
@@ -274,7 +274,7 @@ function slopeOf(values: readonly number[]): number {
   return over / sum(values.map((_, x) => (x - meanX) ** 2))
 }
 
-/** What a heap held at least in every five minutes: what is left after a full collection, of which some find more garbage. */
+/** Minimum of a heap in every five minutes. Some full collections find more garbage than others, so the least is the live heap. */
 function leastOfSpans(live: NodeRecord['live']): readonly number[] {
   const spans = Map.groupBy(live, ([ms]) => Math.floor(ms / SPAN_MS))
   return [...spans.values()].map((span) => Math.min(...span.map(([, mb]) => mb)))
@@ -288,7 +288,7 @@ function sum(values: Iterable<number>): number {
   return [...values].reduce((total, value) => total + value, 0)
 }
 
-/** How many heads there are once everything has settled. */
+/** Number of different heads once the nodes have settled. */
 async function ofOneMind(nodes: readonly BenchNode[]): Promise<number> {
   const heads = async (): Promise<number> =>
     new Set(await Promise.all(nodes.map(async (node) => (await status(node)).blockId))).size

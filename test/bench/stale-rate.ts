@@ -5,16 +5,16 @@ import type { SimNode } from '../support/sim/sim-node.ts'
 import { World } from '../support/sim/world.ts'
 import type { BenchRow } from './report.ts'
 
-/** One way over one link, ms. */
+/** One-way latency of a link, ms. */
 const LATENCIES_MS = [50, 100, 200, 500, 1_000, 2_000]
 const MINERS = 10
 const BLOCKS = 600
 const SPACING_MS = 3_000
 const SEED = 20_261_104
-/** What the relay may add to what the delay alone costs; chance moves the figure by a tenth or two. */
+/** Allowed ratio of stale blocks to the bound given by the delay alone. Chance moves it by 0.1 or 0.2. */
 const MOST = 1.3
 
-/** How many blocks come to nothing, by how long a block takes to the others: whole nodes, simulated, ten equal miners. */
+/** Share of stale blocks by link latency: simulated whole nodes with ten equal miners. */
 export async function benchStaleRate(): Promise<readonly BenchRow[]> {
   const rows: BenchRow[] = []
   for (const latencyMs of LATENCIES_MS) rows.push(await measure(latencyMs))
@@ -28,7 +28,7 @@ async function measure(latencyMs: number): Promise<BenchRow> {
   const found = world.nodes.reduce((sum, { mined }) => sum + mined, 0)
   const stale = (found - world.height()) / found
   const delayMs = delays.mean()
-  // Some other miner finds a block before it hears of this one.
+  // The chance that another miner finds a block before it hears of this one.
   const bound = 1 - Math.exp((-delayMs / SPACING_MS) * (1 - 1 / MINERS))
   return {
     what: `stale blocks at ${latencyMs} ms a link: ${Math.round(delayMs)} ms to another node on average (bound ${percent(bound)})`,
@@ -52,7 +52,7 @@ function planOf(latencyMs: number): Plan {
   }
 }
 
-/** How long blocks take from the node that found them to the others' best chains. */
+/** Times from the finding of a block until it is in the other nodes' best chains. */
 class Delays {
   readonly #firstMs = new Map<BlockId, number>()
   readonly #delays: number[] = []
@@ -61,7 +61,7 @@ class Delays {
     for (const node of world.nodes) node.onStart((started) => this.#listen(started, world))
   }
 
-  /** Milliseconds. */
+  /** In milliseconds. */
   mean(): number {
     return this.#delays.reduce((sum, ms) => sum + ms, 0) / this.#delays.length
   }
@@ -71,7 +71,7 @@ class Delays {
       for (const { id } of connected) {
         const firstMs = this.#firstMs.get(id)
         if (firstMs === undefined) this.#firstMs.set(id, time.nowMs)
-        // What a node takes only when its own branch has lost says nothing of the way there.
+        // A node may adopt a block only when its own branch has lost. Then the time says nothing about the delivery.
         else if (disconnected.length === 0) this.#delays.push(time.nowMs - firstMs)
       }
     })

@@ -11,15 +11,15 @@ const IDLE_SECONDS = Number(process.env.BENCH_SECONDS ?? 30)
 const LAUNCHER = join(ROOT, 'src/farthing.cjs')
 const SOURCES = join(ROOT, 'src/main.ts')
 
-/** What a start took: time that passed, and time of all processors. */
+/** Cost of a start: wall time, and CPU time of all processors. */
 interface Cost {
   readonly wallMs: number
   readonly cpuMs: number
 }
 
 /**
- * What starting costs: commands, a node on a new folder and on one with a chain, and its memory at rest, beside a Node that does
- * nothing and beside the program from its sources. Each is the least of several runs: other work on the machine only adds.
+ * Cost of starting commands and nodes, on a new folder and on one with a chain, and the memory at rest. Beside them stand an empty Node and
+ * the program run from its sources. Each figure is the least of several runs: other work only adds.
  */
 export async function benchStartup(): Promise<readonly BenchRow[]> {
   execFileSync(PINNED_NODE, [join(ROOT, 'src/package/build-node.ts')], { stdio: 'inherit' })
@@ -88,7 +88,7 @@ async function startCost(entry: string, folder: string): Promise<Cost> {
   return { wallMs: readyMs, cpuMs }
 }
 
-/** The shell knows what its children took of the processors. */
+/** The shell reports the CPU time of its children. */
 function commandCosts(args: readonly string[]): readonly Cost[] {
   return Array.from({ length: ROUNDS * 2 }, () => {
     const startedMs = performance.now()

@@ -22,7 +22,7 @@ const GOAL_S = 60
 const NS_PER_MS = 1e6
 const US_PER_S = 1e6
 
-/** What it takes to prove a state from the disk before it is adopted: time, the longest that others wait, memory. */
+/** Cost of proving a state from the disk before its adoption: time, longest stall of the event loop, memory. */
 export async function benchStateProof(): Promise<readonly BenchRow[]> {
   const folder = temporaryFolder()
   try {
@@ -61,7 +61,7 @@ export async function benchStateProof(): Promise<readonly BenchRow[]> {
   }
 }
 
-/** Looks at the memory again and again; how much it grew at most. */
+/** Polls the memory. The returned function ends that and gives the largest growth. */
 function watchedMemory(): () => number {
   const before = process.memoryUsage.rss()
   let most = before

@@ -18,7 +18,7 @@ const FORMATS: readonly SoundFormat[] = [
   { rate: 96_000, bits: 16, channels: 1 },
 ]
 
-/** What a minute of speech costs until it is 24 kHz, 16 bit, mono, and how long it holds up everything else at once; both as time on the processor. */
+/** CPU time to convert a minute of speech to 24 kHz, 16 bit, mono, and the longest stretch that blocks the event loop. */
 export async function benchVoice(): Promise<readonly BenchRow[]> {
   const rows: BenchRow[] = []
   for (const format of FORMATS) {
@@ -41,13 +41,13 @@ export async function benchVoice(): Promise<readonly BenchRow[]> {
   return rows
 }
 
-/** Time of this thread on the processor: what else the machine does is no part of it. */
+/** CPU time of this thread, free of other work on the machine. */
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000
 }
 
-/** Longest time between two turns of the event loop while work is done. */
+/** Longest time between two turns of the event loop during the work. */
 async function longestStretch(work: Promise<unknown>): Promise<number> {
   let isDone = false
   let longest = 0

@@ -14,29 +14,29 @@ import { reference, shapes } from './worst-shapes.ts'
 import { bigFolder, copyFolder, deepAddresses, openFolder, worstParams } from './worst-world.ts'
 
 const THREADS = 2
-/** Blocks that are measured beside the same one of transfers. */
+/** Blocks measured beside one measurement of the block of transfers. */
 const MEASURED_BESIDE = 6
-/** A kind may cost so many times what a transfer of the same weight costs. */
+/** Allowed cost of a kind, as a multiple of transfers of the same weight. */
 const DEARER_MAX = 2
 
-/** Where a run is recorded. */
+/** File that records a run. */
 const RECORD = new URL('./worst-block.json', import.meta.url)
 
-/** What `npm run bench -- worst-block` can be told. */
+/** Options of `npm run bench -- worst-block`. */
 export interface WorstOptions {
   readonly accounts: number
   readonly record: boolean
   readonly rounds: number
-  /** Part of the names of the shapes that are tried; all without it. */
+  /** Only shapes whose name contains this text; empty for all. */
   readonly only: string
 }
 
-/** One way to fill a block, ready to be imported on a copy of the folder. */
+/** A filled block, ready for import on a copy of the folder. */
 interface Filled {
   readonly shape: Shape
   readonly before: readonly Uint8Array[]
   readonly block: Uint8Array
-  /** Two empty blocks beside it, which take it off the best chain. */
+  /** Two empty blocks of a rival branch, which disconnect it. */
   readonly instead: readonly [Uint8Array, Uint8Array]
   readonly transactions: number
   readonly failed: number
@@ -47,19 +47,19 @@ interface Filled {
 interface Cost {
   /** Processor time of all threads, ms. */
   readonly cpuMs: number
-  /** Of the thread that everything else of a node waits for. */
+  /** CPU time of the main thread, ms. */
   readonly mainMs: number
   readonly undoMs: number
 }
 
-/** A block's cost in a round, and what was measured beside it. */
+/** A block's cost in a round, and the costs measured beside it. */
 interface Measured {
   readonly own: Cost
   readonly transfers: Cost
   readonly empty: Cost
 }
 
-/** What every block is measured beside. */
+/** The blocks that every block is compared with. */
 interface Beside {
   readonly transfers: Filled
   readonly empty: Filled
@@ -76,14 +76,14 @@ export interface WorstFigure {
   readonly mainMs: number
   readonly undoMs: number
   /**
-   * Processor time for each unit of weight, above what an empty block takes, in that of transfers beside it; and the same of the
-   * main thread alone.
+   * CPU time per unit of weight, less that of an empty block, as a multiple of the transfers' figure. `mainDearer` is
+   * the same for the main thread alone.
    */
   readonly dearer: number
   readonly mainDearer: number
 }
 
-/** Fills blocks in every way there is, and imports each on a cold state of many accounts, by turns with one of transfers. */
+/** Fills a block in every shape and imports it on a cold state of many accounts, by turns with a block of transfers. */
 export async function benchWorstBlock({ accounts, record, only, rounds }: WorstOptions): Promise<readonly BenchRow[]> {
   const params = worstParams()
   const deep = deepAddresses()
@@ -105,7 +105,7 @@ export async function benchWorstBlock({ accounts, record, only, rounds }: WorstO
   return figures.map(rowOf)
 }
 
-/** The folder with everything in it that the kinds need. */
+/** A copy of the folder with everything that the kinds need. */
 async function readyFolder(folder: string, params: NetworkParams, verifier: VerifyPool): Promise<string> {
   const ready = copyFolder(folder)
   const { chain, close } = await openFolder(ready, params, verifier)
@@ -117,7 +117,7 @@ async function readyFolder(folder: string, params: NetworkParams, verifier: Veri
   return ready
 }
 
-/** `extra` tells blocks apart that are empty and beside each other. */
+/** `extra` makes two empty blocks on the same parent differ. */
 async function nextBlock(chain: Chain, candidates: readonly Transaction[], extra = 0) {
   for (const { wtxId } of candidates) chain.verified.add(wtxId)
   const nowMs = chain.head.header.timeMs + 3_000
@@ -156,7 +156,7 @@ class WorstBench {
     }
   }
 
-  /** Fills a block in a way, as far as its limits let. */
+  /** Fills a block in a shape, up to the block's limits. */
   fill(shape: Shape): Promise<Filled> {
     return this.#onCopy(async (chain) => {
       const before: Uint8Array[] = []
@@ -176,7 +176,7 @@ class WorstBench {
     })
   }
 
-  /** How many transactions of the last block came to nothing. */
+  /** Number of failed transactions in the last block. */
   #failures(blocks: readonly Uint8Array[]): Promise<number> {
     return this.#onCopy(async (chain) => {
       for (const bytes of blocks) await importBytes(chain, bytes)
@@ -185,7 +185,7 @@ class WorstBench {
     })
   }
 
-  /** Imports a filled block on a state that nothing was read of, and takes it back. */
+  /** Imports a filled block on a cold state, then disconnects it. */
   #cost({ before, block, instead }: Filled): Promise<Cost> {
     return this.#onCopy(async (chain) => {
       for (const bytes of before) await importBytes(chain, bytes)
@@ -197,7 +197,7 @@ class WorstBench {
     })
   }
 
-  /** Every block by turns with the one of transfers, some rounds. */
+  /** Measures every block by turns with the block of transfers, for some rounds. */
   async measure(beside: Beside, all: readonly Filled[], rounds: number): Promise<readonly WorstFigure[]> {
     const costs = all.map((): Measured[] => [])
     for (let warming = 0; warming < 3; warming++) await this.#cost(beside.transfers)

@@ -16,7 +16,7 @@ import type { WalletKey } from '../../src/crypto/wallet-key.ts'
 import type { Action } from './fixture.ts'
 import { ATTESTORS, ATTESTORS_WANTED, KNOWN } from './worst-world.ts'
 
-/** What a block is filled with, before it is signed. */
+/** An unsigned transaction for a block. */
 export interface Draft {
   readonly from: WalletKey
   readonly action: Action
@@ -27,12 +27,12 @@ export interface Draft {
 export interface Shape {
   readonly kind: TxKind
   readonly what: string
-  /** Blocks before it that belong to it. */
+  /** Blocks that must precede it. */
   readonly before?: readonly ((chain: Chain) => readonly Draft[])[]
   readonly fill: (chain: Chain) => readonly Draft[]
 }
 
-/** A hash that stands for something, by name and number. */
+/** A distinct hash for a name and number. */
 export function hashOf<Id extends string = Hash>(name: string, i: number): Id {
   return taggedHashHex('textDigest', encodeText(`${name} ${i}`)) as string as Id
 }
@@ -45,14 +45,14 @@ export const [FAR, FUSD, XUSD, SALT, WOOL] = ['FAR', 'FUSD', 'XUSD', 'SALT', 'WO
   TokenSymbol,
   TokenSymbol,
 ]
-/** Base in the list of networks: the vault that holds the dollars. */
+/** Number of the network Base, whose vault holds the dollars. */
 export const NETWORK = 1
 export const RECIPIENT = '0x000000000000000000000000000000000000dEaD'
 export const AGENTS = 70
 export const agentOf = (i: number): AgentId => `agent-${String(i % AGENTS).padStart(26, '0')}` as AgentId
 export const SERVICE = `service-${'s'.repeat(40)}` as ServiceId
 
-/** Signs drafts with the nonces that follow those of the chain. */
+/** Signs drafts with the next nonces of their senders. */
 export async function signDrafts(chain: Chain, drafts: readonly Draft[]): Promise<readonly Transaction[]> {
   const used = new Map<Address, bigint>()
   const signed: Transaction[] = []
@@ -65,7 +65,7 @@ export async function signDrafts(chain: Chain, drafts: readonly Draft[]): Promis
   return signed
 }
 
-/** What as many members sign as it takes; `spoiled` makes the last signature a wrong one. */
+/** An attestation with just enough signatures; `spoiled` makes the last signature wrong. */
 export function attested(chain: Chain, action: AttestedAction, spoiled = false): Attestation {
   const message = attestationMessage(chain.network, attestationDigest(action, 0))
   const wanted = action.action === 'halt' ? ATTESTORS.length - ATTESTORS_WANTED + 1 : ATTESTORS_WANTED
@@ -79,12 +79,12 @@ export function attested(chain: Chain, action: AttestedAction, spoiled = false):
   return { epoch: 0, signatures }
 }
 
-/** One draft of each known account from `first` on. */
+/** One draft per known account, from account `first` on. */
 export function eachKnown(make: (i: number) => Action, first = 0, count = KNOWN.length - first): readonly Draft[] {
   return KNOWN.slice(first, first + count).map((from, i) => ({ from, action: make(first + i) }))
 }
 
-/** Pays a call of an agent's service. */
+/** A payment for a call of an agent's service. */
 export function invoke(i: number, term: number): Action {
   return {
     kind: 'agent_invoke',
@@ -95,7 +95,7 @@ export function invoke(i: number, term: number): Action {
   }
 }
 
-/** Blocks that make the world in which every kind can do what it does. */
+/** Blocks that prepare the state for every kind. */
 export const READY: readonly ((chain: Chain) => readonly Draft[])[] = [
   ...[0, 195].map(
     (first) => () =>
@@ -119,7 +119,7 @@ function keyed(i: number): Address {
   return (KNOWN[i] as WalletKey).address
 }
 
-/** Largest record that there can be. */
+/** Registration with the largest record. */
 export function registered(i: number): Action {
   return {
     kind: 'agent_register',
@@ -130,7 +130,7 @@ export function registered(i: number): Action {
   }
 }
 
-/** Largest description that there can be. */
+/** Publication with the largest description. */
 export function published(i: number, price = 10_000n): Action {
   return {
     kind: 'service_publish',
@@ -145,12 +145,12 @@ export function withdrawn(): Action {
   return { kind: 'bridge_withdraw', payload: { network: NETWORK, amount: units(5_000_000n), recipient: RECIPIENT } }
 }
 
-/** Ids of the transactions of the block at a place of {@link READY}. */
+/** Ids of the transactions of the block made from {@link READY} at an index. */
 export function withdrawalsOf(chain: Chain, place: number): readonly TxId[] {
   return chain.database.transactionIds(chain.database.idAt(place + 1) as never) as readonly TxId[]
 }
 
-/** Any step of the committee on a withdrawal. */
+/** The committee's signature or cancellation of a withdrawal. */
 export function bridgeStep(chain: Chain, action: 'sign' | 'cancel', withdrawalId: TxId): Action {
   const attestation = attested(chain, { action, network: NETWORK, withdrawalId })
   return { kind: `bridge_${action}`, payload: { withdrawalId, attestation } }

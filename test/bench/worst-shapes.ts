@@ -29,11 +29,10 @@ import {
 } from './worst-drafts.ts'
 import { KNOWN, MANY_KEYS, tokenOf, UNSEEN } from './worst-world.ts'
 
-/** What the choice of accounts hangs on. */
+/** The state from which shapes choose accounts. */
 export interface ShapeWorld {
-  /** Accounts of the state. */
   readonly accounts: number
-  /** Accounts whose ways through the state tree are long. */
+  /** Accounts with long paths in the state tree. */
   readonly deep: readonly Address[]
 }
 
@@ -43,14 +42,13 @@ function of<K extends TxKind>(kind: K, fields: Fields<K>): (i: number) => Action
   return (i) => ({ kind, payload: fields(i) }) as unknown as Action
 }
 
-/** What all others are measured against: transfers of native coins between accounts that were not looked at before. */
+/** The reference for all shapes: transfers of native coins to accounts that were not read before. */
 export function reference({ accounts }: ShapeWorld): Shape {
   const cold = (i: number): Address => seededAddress((i * 7_919 + 13) % accounts)
   const to = of('transfer', (i) => ({ to: cold(i), amount: units(1n), create: false }))
   return { kind: 'transfer', what: 'to accounts that were not looked at before', fill: () => eachKnown(to) }
 }
 
-/** All shapes that are tried. */
 export function shapes(world: ShapeWorld): readonly Shape[] {
   return [reference(world), ...transfers(world), ...tokens(world), ...pools(), ...staking(), ...bridge(), ...market()]
 }
@@ -387,7 +385,7 @@ function market(): readonly Shape[] {
   ]
 }
 
-/** The same of an agent that is not there. */
+/** The same action for an agent id with another name. */
 function rename(action: Action, i: number): Action {
   return { ...action, payload: { ...action.payload, agentId: `other-${String(i).padStart(26, '0')}` } } as Action
 }

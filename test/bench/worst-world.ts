@@ -33,17 +33,17 @@ import { PolicyAccount } from '../support/policy-signer.ts'
 import { seededAddress, seedFolder } from './big-state.ts'
 import { BENCH_SIZES, type BenchChain } from './fixture.ts'
 
-/** Accounts that send one transaction each: more than a block has room for. */
+/** Accounts that send one transaction each: more than fit into a block. */
 const SENDERS = 390
-/** Policy accounts of as many keys as there may be. */
+/** Policy accounts with the largest number of keys. */
 const POLICIES = 48
-/** Addresses that are looked through for pairs whose ways through the state tree part late. */
+/** Addresses searched for pairs whose paths in the state tree part late. */
 const LOOKED_THROUGH = 2_000_000
 const PAIRS = 200
 const SENDER_COINS = 10n ** 11n
 const TOKEN_UNITS = 10_000_000n
 const POOL_COINS = 10n ** 9n
-/** What attests to the bridge in this world: seven of eight, keys of the longer scheme. */
+/** The bridge's committee in this world: seven of eight must sign, with keys of the longer scheme. */
 export const ATTESTORS = members(8, 2, 100)
 export const ATTESTORS_WANTED = 7
 
@@ -51,11 +51,11 @@ function keys(name: string, count: number): readonly WalletKey[] {
   return Array.from({ length: count }, (_, i) => walletKey(taggedHash('textDigest', encodeText(`${name} ${i}`))))
 }
 
-/** Accounts whose keys the chain knows, one for each transaction of a block. */
+/** Accounts whose keys the chain knows; enough for one transaction each to fill a block. */
 export const KNOWN = keys('bench', SENDERS)
 /** Accounts that have never sent anything. */
 export const UNSEEN = keys('unseen', SENDERS)
-/** Accounts of eight keys, all of which sign; never seen either. */
+/** Accounts of eight keys that all sign. They have never sent anything either. */
 export const MANY_KEYS = Array.from(
   { length: POLICIES },
   (_, i) =>
@@ -74,7 +74,7 @@ export function tokenOf(i: number): TokenSymbol {
   return `TOK${letters.join('')}` as TokenSymbol
 }
 
-/** The devnet with short terms and locks, a token and a pool for every known account, and a committee of the longest keys. */
+/** The devnet with short terms and locks, a token and a pool for every known account, and a committee with the longest keys. */
 export function worstParams(): NetworkParams {
   const devnet = fastDevnet()
   const [step] = devnet.steps
@@ -143,7 +143,7 @@ function worstLedgers(base: NetworkParams['genesis']['ledgers']): NetworkParams[
 
 const STATES = join(tmpdir(), 'farthing-bench-states')
 
-/** Addresses of accounts whose ways part late from each other: what an attacker finds who looks through many. Kept too. */
+/** Addresses whose paths in the state tree part late, as an attacker finds them by a long search. Cached on disk. */
 export function deepAddresses(): readonly Address[] {
   const file = join(STATES, `deep-${LOOKED_THROUGH}-${PAIRS}.json`)
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'))
@@ -174,7 +174,7 @@ function lateParting(): readonly Address[] {
     .flatMap(({ pair }) => pair)
 }
 
-/** A folder with the genesis state and so many accounts beside it; kept for the next run, since it takes minutes to write. */
+/** A folder with the genesis state and that many more accounts. Cached on disk, since it takes minutes to write. */
 export async function bigFolder(accounts: number, params: NetworkParams, deep: readonly Address[]): Promise<string> {
   const { fingerprint } = createRuleBook(params, PROTOCOL)
   const folder = join(STATES, `${fingerprint.slice(0, 16)}-${accounts}`)
@@ -188,7 +188,7 @@ export async function bigFolder(accounts: number, params: NetworkParams, deep: r
   return folder
 }
 
-/** A copy of a data folder that shares the tables on disk: LevelDB never writes to one again. */
+/** Copies a data folder but links its tables: LevelDB never writes to a finished table. */
 export function copyFolder(from: string): string {
   const to = mkdtempSync(join(tmpdir(), 'farthing-bench-'))
   for (const entry of readdirSync(from, { recursive: true, withFileTypes: true })) {
@@ -204,7 +204,7 @@ export function copyFolder(from: string): string {
   return to
 }
 
-/** A chain on a folder, with nothing of it in memory. */
+/** Opens a chain on a folder with empty caches. */
 export async function openFolder(
   folder: string,
   params: NetworkParams,

@@ -4,7 +4,7 @@ import type { ClaimPage, ClaimStore } from '../../marketplace/till/claim-store.t
 import type { Claim } from '../../marketplace/till/rails/native/claim.ts'
 import { claimed, txIdOf } from '../support/claims.ts'
 
-/** What every empty store must do with a list of one service's claims. */
+/** Checks the list of one service's claims. The store must be empty. */
 export async function listsOneService(store: ClaimStore<Claim>): Promise<void> {
   const rare = 'node-rare' as ServiceId
   const of = (i: number) => ({

@@ -6,10 +6,10 @@ import { type Claim, type FinishedClaim, NATIVE_CLAIMS } from '../../marketplace
 import { claimed, delivered, executing, failed, listed, stableClaims, txIdOf } from '../support/claims.ts'
 import { listsOneService } from './claim-list.ts'
 
-/** A store of claims of a kind, open. */
+/** An open store of claims of one kind. */
 export type OpenStore<C extends StoredClaim> = ClaimStore<C> & { close(): Promise<void> }
 
-/** An implementation under test: one place of claims that can be opened, closed and opened again, each kind by itself. */
+/** An implementation under test: a place of claims whose kinds can each be opened, closed and reopened. */
 export interface ClaimStoreFixture {
   readonly open: <C extends StoredClaim>(kind: ClaimKind<C>) => Promise<OpenStore<C>>
   readonly remove: () => Promise<void>
@@ -17,7 +17,7 @@ export interface ClaimStoreFixture {
 
 type State = Claim['state']
 
-/** What every store of claims must do; `make` gives an empty one. */
+/** Tests for every store of claims; `make` gives an empty one. */
 export function claimStoreSuite(name: string, make: () => ClaimStoreFixture): void {
   describe(`the claim store ${name}`, () => {
     let fixture: ClaimStoreFixture
@@ -35,7 +35,7 @@ export function claimStoreSuite(name: string, make: () => ClaimStoreFixture): vo
       store = await fixture.open(NATIVE_CLAIMS)
     }
     const idsOf = (claims: readonly Claim[]): readonly TxId[] => claims.map(({ txId }) => txId).sort()
-    /** Brings a new claim to a state by the way that calls take. */
+    /** Brings a new claim to its state through the same steps as a call. */
     const put = async (claim: Claim): Promise<void> => {
       await store.claim({ ...claimed(0), txId: claim.txId, claimedAtMs: claim.claimedAtMs })
       if (claim.state === 'claimed') return
@@ -212,7 +212,7 @@ export function claimStoreSuite(name: string, make: () => ClaimStoreFixture): vo
     })
 
     describe('beyond the bytes', () => {
-      /** Brings results of given payers, lengths and prices into the store, number 1 the oldest. */
+      /** Stores results of given payers, lengths and prices; number 1 is the oldest. */
       const fill = async (...results: readonly { caller: string; bytes: number; price?: bigint }[]): Promise<void> => {
         for (const [i, { caller, bytes, price = 2_000n }] of results.entries()) {
           const paid = { caller, priceUsdMicros: price.toString() }
@@ -220,7 +220,7 @@ export function claimStoreSuite(name: string, make: () => ClaimStoreFixture): vo
           await put({ ...delivered(i + 1, { result, finishedAtMs: i + 1 }), ...paid } as FinishedClaim)
         }
       }
-      /** Numbers of the claims whose results are kept, of the first `count`. */
+      /** Numbers of those of the first `count` claims whose results are kept. */
       const kept = async (count: number): Promise<readonly number[]> => {
         const numbers = Array.from({ length: count }, (_, i) => i + 1)
         const claims = await Promise.all(numbers.map((number) => store.get(txIdOf(number))))

@@ -10,7 +10,7 @@ import {
 } from '../../consensus/chain/key-value.ts'
 import { fromHex, toHex } from '../../consensus/primitives/bytes.ts'
 
-/** A store under test, empty when it is opened. */
+/** A store under test; `open` gives it empty. */
 export interface KeyValueStoreFixture {
   readonly open: () => Promise<KeyValueStore>
   readonly remove: () => Promise<void>
@@ -27,14 +27,14 @@ function shown(listing: KeyValueListing): Promise<readonly string[]> {
 const KEYS = ['00', '0000', '01', '01ff', '01ffff', '02', '0200', 'fe', 'feff', 'ff', 'ff00', 'ffff', 'ffffff']
 const BOUNDS = ['', '00', '01', '01ff00', '02', '03', 'fe', 'ff', 'ffff', 'ffffffff']
 
-/** What a range of {@link KEYS} has, from its definition. */
+/** The entries in a range of {@link KEYS}, by definition. */
 function expected({ gte, lt, reverse = false, limit = KEYS.length }: KeyRange): readonly string[] {
   const inside = KEYS.filter((hex) => hex >= toHex(gte) && (lt === undefined || hex < toHex(lt)))
   const ordered = reverse ? inside.toReversed() : inside
   return ordered.slice(0, limit).map((hex) => `${hex}=${hex}aa`)
 }
 
-/** What every ordered store does with ranges. */
+/** Tests of ranges for every ordered store. */
 export function keyValueStoreSuite(name: string, fixture: () => KeyValueStoreFixture): void {
   describe(`ranges of ${name}`, () => {
     let made: KeyValueStoreFixture

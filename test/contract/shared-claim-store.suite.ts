@@ -12,25 +12,24 @@ import { claimed, delivered, executing, failed, stableClaims, txIdOf } from '../
 import { until } from '../support/processes.ts'
 import type { OpenStore } from './claim-store.suite.ts'
 
-/** One replica of a store that several share. */
 export interface ReplicaFixture {
   readonly open: <C extends StoredClaim>(
     kind: ClaimKind<C>,
   ) => Promise<OpenStore<C> & { readonly shared: SharedClaims }>
-  /** Stops its signs of life, as a process that is stopped or whose machine sleeps. */
+  /** Stops its renewals, as when the process is paused or the machine sleeps. */
   readonly pause: () => void
-  /** Goes on where it was. */
+  /** Continues the renewals. */
   readonly wake: () => void
 }
 
-/** An implementation under test: a place that replicas share, each with a data folder of its own. */
+/** An implementation under test: a place shared by replicas with separate data folders. */
 export interface SharedStoreFixture {
-  /** A replica; one of a folder that was used before is that replica's next start, and the one before is dead. */
+  /** Starts a replica. A used folder means a restart of that replica, whose earlier process is dead. */
   readonly replica: (folder: string) => ReplicaFixture
   readonly remove: () => Promise<void>
 }
 
-/** What every store that replicas share must do beside being a store; `make` gives an empty one with a short lease. */
+/** Further tests for every shared store; `make` gives an empty one with a short lease. */
 export function sharedClaimStoreSuite(name: string, make: () => Promise<SharedStoreFixture>): void {
   describe(`the shared claim store ${name}`, () => {
     let fixture: SharedStoreFixture
@@ -72,7 +71,7 @@ export function sharedClaimStoreSuite(name: string, make: () => Promise<SharedSt
       expect(await openIds(b)).toEqual([2, 4].map(txIdOf))
     })
 
-    it('lets nobody but its owner move or release an open claim, and shows it to all', async () => {
+    it('lets only its owner move or release an open claim, and shows it to all', async () => {
       const { a, b } = await two()
       await a.claim(claimed(1))
       expect(await b.advance('claimed', executing(1))).toBe(false)
@@ -84,7 +83,7 @@ export function sharedClaimStoreSuite(name: string, make: () => Promise<SharedSt
       expect(await b.get(txIdOf(1))).toEqual(delivered(1))
     })
 
-    it('lets whoever comes first take up a claim that was over', async () => {
+    it('lets the first replica take up a claim that was over', async () => {
       const { a, b } = await two()
       const final = { ...delivered(1), settlement: 'final' } as FinishedClaim
       await a.claim(claimed(1))
@@ -137,7 +136,7 @@ export function sharedClaimStoreSuite(name: string, make: () => Promise<SharedSt
       await a.claim(claimed(1))
       one.pause()
       await hasOpen(b, 1)
-      // It has not heard of it yet, and claims before its next sign of life.
+      // It does not know that yet, and claims before its next renewal.
       expect(await a.claim(claimed(2))).toBeNull()
       expect(a.shared.lapses).toBe(1)
       expect(await openIds(a)).toEqual([txIdOf(2)])
@@ -233,7 +232,7 @@ export function sharedClaimStoreSuite(name: string, make: () => Promise<SharedSt
       })
     })
 
-    it('moves each claim once, whoever tries in the moment of a takeover', async () => {
+    it('moves each claim once, even during a takeover', async () => {
       const { one, a, b } = await two()
       const numbers = Array.from({ length: 40 }, (_, i) => i + 1)
       for (const number of numbers) await a.claim(claimed(number))
@@ -244,7 +243,7 @@ export function sharedClaimStoreSuite(name: string, make: () => Promise<SharedSt
           numbers.map(async (number, i) => moves[i]?.push(await store.advance('claimed', executing(number)))),
         )
       }
-      // The first replica, silent by now, goes on with half of them while the other one takes over.
+      // The first replica, without renewals, advances half of them while the other one takes over.
       for (const number of numbers.slice(0, 20)) moves[number - 1]?.push(await a.advance('claimed', executing(number)))
       await hasOpen(b, 40)
       await Promise.all([tryAll(a), tryAll(b)])

@@ -45,7 +45,7 @@ interface HybridCase extends Omit<Ed25519Case, 'rules' | 'equation'> {
   readonly statement: Statement
 }
 
-/** What every implementation of the two primitives must do; each runs the whole of it. */
+/** All tests for every implementation of the two primitives. */
 export function signatureBackendSuite(backend: SignatureBackend): void {
   describe(`signatures by ${backend.name}`, () => {
     ed25519Vectors(backend)
@@ -61,7 +61,7 @@ export function signatureBackendSuite(backend: SignatureBackend): void {
 const SEED = new Uint8Array(32).fill(7)
 const CONTEXT = signingContext('transaction')
 
-/** A backend may refuse with an exception what our rules keep from it, and nothing else. */
+/** The verdict of a backend, which may throw only for input that our rules keep from it. */
 function verdict(verify: () => boolean): boolean {
   try {
     return verify()

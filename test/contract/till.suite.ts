@@ -4,7 +4,7 @@ import { until } from '../support/processes.ts'
 import { closeRails } from '../support/stable.ts'
 import type { TestedRail, TillBench } from '../support/till-benches.ts'
 
-/** Services that run at once in one kind of places. */
+/** Services of one kind that may run at once. */
 const PLACES = 16
 /** More writes than a call of any rail has. */
 const WRITES = 5
@@ -14,7 +14,7 @@ const DEATHS = Array.from({ length: WRITES }, (_, i) => i + 1).flatMap((write) =
   ),
 )
 
-/** What a till does with a paid call, whichever rail is plugged into it. */
+/** Tests of the till with a paid call, for every rail. */
 export function tillSuite({ name, open }: TestedRail): void {
   describe(`the till with the ${name} rail`, () => {
     const opened: TillBench[] = []
@@ -36,7 +36,7 @@ export function tillSuite({ name, open }: TestedRail): void {
     const runs = (bench: TillBench, count: number): Promise<unknown> =>
       until(`${count} works are begun`, () => bench.begun.length === count)
 
-    it('works once for a call, and tells it the result of its own request', async () => {
+    it('works once for a call, and returns the result of its own request', async () => {
       const bench = await start()
       const call = await bench.order('ok:mine', ONCE)
       const outcome = await bench.till.settle(call)

@@ -7,7 +7,7 @@ import { Workshop } from '../support/daemon.ts'
 import { type Finished, PINNED_NODE } from '../support/processes.ts'
 import { ROOT } from '../support/source-tree.ts'
 
-/** A code block of the page; a path where it is a file or a line of one. */
+/** A code block of the page, with its path if it is a file or a line of a file. */
 interface Block {
   readonly language: string
   readonly text: string
@@ -15,7 +15,7 @@ interface Block {
   readonly isLine: boolean
 }
 
-/** It types, compiles and tests as a contributor does: minutes on a busy machine. */
+/** The test types, compiles and tests as a contributor does, which takes minutes on a busy machine. */
 const MS_MAX = 900_000
 const workshop = new Workshop()
 const checkout = workshop.folder()
@@ -34,7 +34,7 @@ function blocksOf(page: string): readonly Block[] {
   }))
 }
 
-/** Files of the repository as they are now, with the installed packages. */
+/** Copies the repository's current files and links the installed packages. */
 function copyRepository(): void {
   const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate']
   const deleted = new Set(git('ls-files', '-z', '--deleted'))
@@ -42,7 +42,7 @@ function copyRepository(): void {
     mkdirSync(join(checkout, dirname(path)), { recursive: true })
     copyFileSync(join(ROOT, path), join(checkout, path))
   }
-  // Its bundle is its own: that of the repository stays as it is.
+  // The copy builds its own bundle and leaves the repository's untouched.
   const packages = readdirSync(join(ROOT, 'node_modules')).filter((name) => name !== '.farthing' && name !== '.cache')
   mkdirSync(join(checkout, 'node_modules'))
   for (const name of packages) symlinkSync(join(ROOT, 'node_modules', name), join(checkout, 'node_modules', name))
@@ -53,13 +53,13 @@ function git(...args: readonly string[]): readonly string[] {
   return listed.split('\0').filter((path) => path !== '')
 }
 
-/** Writes the files of the page; a line of an object's file becomes its last member. */
+/** Writes a code block to its file. A single line becomes the last member of the object in the file. */
 function apply({ path, text, isLine }: Block): void {
   const file = join(checkout, path)
   writeFileSync(file, isLine ? readFileSync(file, 'utf8').replace(/\}\n$/, `${text}}\n`) : text)
 }
 
-/** Runs a line as a contributor types it in the checkout. */
+/** Runs a typed line in the checkout. */
 function typed(line: string): Promise<Finished> {
   const PATH = `${dirname(PINNED_NODE)}:${process.env.PATH}`
   return workshop.run([line], { node: 'sh', entry: '-c', env: { HOME: home, PATH }, cwd: checkout })

@@ -37,10 +37,10 @@ const message = (parts: readonly object[], more: object = {}) => ({
   message: { messageId: 'm', role: 'user', parts, ...more },
 })
 
-/** Text of JSON that is nested so deep that whoever descends into it by recursion does not come back. */
+/** JSON text nested so deep that a recursive reader overflows its stack. */
 const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
 
-/** A refusal by the server itself: an error of the protocol whose data is the envelope. */
+/** Expects a refusal by the server: a protocol error whose data is the envelope. */
 function expectRefusal({ status, headers, body }: Reply<Spoken>, id: unknown, code: string, httpStatus: number): void {
   const requestId = headers.get('x-request-id')
   expect(requestId).toMatch(REQUEST_ID)
@@ -169,7 +169,7 @@ describe('paths and documents for agents', () => {
 })
 
 describe('a task', () => {
-  it('is shown to who has its id, which nobody guesses; the id of a payment shows no result', async () => {
+  it('is shown to callers with its id, which cannot be guessed; the id of a payment shows no result', async () => {
     const { body } = await speak('/a2a', said(1, 'SendMessage', message([{ text: `${SERVICE} ok` }])))
     const { id } = (body.result as { task: { id: string } }).task
     expect(id).toMatch(REQUEST_ID)
@@ -184,7 +184,7 @@ describe('a task', () => {
   })
 })
 
-it('who asks too often is told so in the protocol that he speaks', async () => {
+it('a caller who asks too often gets a refusal in the form of its protocol', async () => {
   const all = await Promise.all(Array.from({ length: 420 }, (_, i) => speak('/a2a', said(i, 'GetTask', { id: 'x' }))))
   const refused = all.findIndex(({ status }) => status === 429)
   expect(refused).toBeGreaterThanOrEqual(0)

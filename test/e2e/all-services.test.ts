@@ -12,7 +12,7 @@ import { signatureRequests } from '../support/signed-texts.ts'
 
 const workshop = new Workshop()
 const FAILING_FILE = workshop.path('failing')
-/** Requests where the example of the service is of another network, or names what this world does not have. */
+/** Requests for services whose example names another network or things that this world lacks. */
 const REQUESTS: Readonly<Record<string, (fresh: number) => string>> = {
   'node-ens-resolve': () => ENS_NAME,
   'node-evm-balance': () => HOLDER,
@@ -40,7 +40,7 @@ beforeAll(async () => {
   await until('everybody was looked at', async () => (await unavailable()).length === 0, { ms: 20_000 }).catch(
     async () => expect(await unavailable()).toEqual([]),
   )
-  // The second key of the devnet sells.
+  // The devnet's second key is the seller's.
   callers = [1, 3, 4, 5].map((key) => new Caller(daemon.url, key))
   paid = await callers[0]!.payMined({ serviceId: 'node-network-stats', request: '' })
   await callers[0]!.settle(paid)
@@ -124,7 +124,7 @@ describe('every service of the table', () => {
   })
 })
 
-/** Services that ask somebody, with requests that nobody has asked before. */
+/** Services that ask outside servers, with new requests that no cache can answer. */
 const ASKING: Readonly<Record<string, string>> = {
   'node-web-fetch': 'http://news.example/fresh',
   'node-url-meta': 'http://news.example/fresh',

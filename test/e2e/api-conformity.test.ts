@@ -27,16 +27,16 @@ const workshop = new Workshop()
 const committed = JSON.parse(readFileSync(join(ROOT, 'rpc/openapi.json'), 'utf8')) as ApiDocument
 const checker = new ApiChecker(committed)
 const UNKNOWN = 'ab'.repeat(32)
-/** Everything that the node under test sells, in the order of the tables. */
+/** All services of the node under test, in the order of the tables. */
 const SOLD = [...SERVICE_TABLE, ...TEST_SERVICES].map(({ serviceId }) => serviceId)
 let daemon: RunningDaemon
 /** A node with models behind it. */
 let chat: ChatDaemon
 const examples = new ExampleRecorder()
-/** Where the examples of the document are written to: see `npm run gen:examples`. */
+/** Path of the file for recorded examples of the document: see `npm run gen:examples`. */
 const { RECORD_EXAMPLES } = process.env
 if (RECORD_EXAMPLES !== undefined) afterAll(() => examples.write(RECORD_EXAMPLES))
-/** A node that sells what it is shipped with, for the examples that count services; only where they are recorded. */
+/** A node with the shipped services, for examples that count services; started only to record them. */
 let shipped: RunningDaemon | null = null
 /** Operations whose answers count services. */
 const COUNTING = ['getStatus', 'listServices', 'getProtocol', 'getProtocolJson', 'listAgents', 'getAgent']
@@ -76,7 +76,7 @@ async function recordShipped(operationId: string): Promise<void> {
   await Promise.all(REQUESTS[operationId]!(send))
 }
 
-/** Calls of one service, good and bad, at either address. */
+/** Valid and invalid calls of one service, at either address. */
 function calls(path: string, named: JsonBody): Asked {
   const { serviceId, ...rest } = { serviceId: 'node-network-stats', ...named }
   const body = path.endsWith('x402') ? { serviceId, ...rest } : rest
@@ -98,7 +98,7 @@ afterAll(() => chat.close())
 
 const OPEN_AI_REQUESTS = openAiRequests(() => chat.key)
 
-/** Requests of every operation: those that it serves, and those that it refuses. */
+/** Requests of every operation, some served and some refused. */
 const REQUESTS: Readonly<Record<string, Asked>> = {
   submitTransaction: (send) => submits(send, '/api/v1/tx'),
   submitTransactionAlias: (send) => submits(send, '/api/tx'),
@@ -175,7 +175,9 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
   listPeers: (send) => [send('/api/v1/peers')],
 }
 
-/** What only operators do, and forms of pages: held against the document in test/integration/api-{peers,keys}.test.ts and test/e2e/services-command.test.ts. */
+/**
+ * Operations of operators and of page forms. test/integration/api-{peers,keys}.test.ts and test/e2e/services-command.test.ts check them.
+ */
 const OPERATORS = ['tryService', 'listBans', 'banPeer', 'unbanPeer', ...KEY_OPERATIONS]
 
 function submits(send: Parameters<Asked>[0], path: string): Promise<Reply>[] {
@@ -196,7 +198,7 @@ function submits(send: Parameters<Asked>[0], path: string): Promise<Reply>[] {
   ]
 }
 
-/** Mines a block as an external miner, as often as another one is first. */
+/** Submits a first nonce as an external miner, and tries again if another block was first. */
 async function submitFirstNonce(): Promise<Reply> {
   for (;;) {
     const asked = await askJob(daemon.url, { address: buyer.key.address, text: buyer.address })
@@ -207,7 +209,7 @@ async function submitFirstNonce(): Promise<Reply> {
   }
 }
 
-/** What comes first of an answer that does not end. */
+/** The first chunk of an endless answer. */
 async function beginningOf(path: string): Promise<Reply> {
   const over = new AbortController()
   const { status, headers, body } = await fetch(`${daemon.url}${path}`, { signal: over.signal })
@@ -221,7 +223,7 @@ async function submitFresh(path: string): Promise<Reply> {
   return post(daemon.url, path, transactionToJson('dfar', await buyer.sign('transfer', payload)))
 }
 
-/** An address that nobody has. */
+/** An address without an account. */
 function absent(): string {
   return new Caller('', { ...buyer.key, address: 'ee'.repeat(32) as never }).address
 }
@@ -334,7 +336,7 @@ describe('the interface tables', () => {
 
   it('hold for the payment protocol document, under both its names', async () => {
     const read = (path: string) => () => ask(daemon.url, path)
-    // Prices and counts in it change with a block.
+    // Its prices and counts change with each block.
     const [{ body, text }, other] = await atOneMoment(read('/.well-known/x402'), read('/.well-known/x402.json'))
     expect(other.text).toBe(text)
     expect(breaches(body, PROTOCOL_TABLE)).toEqual([])

@@ -18,7 +18,7 @@ beforeAll(async () => {
   buyer = new Caller(daemon.url, 1)
 })
 
-/** The one envelope of every refusal, with its id in the header too. */
+/** Every refusal has this envelope and repeats its id in the header. */
 function expectEnvelope({ body, headers }: Pick<Reply, 'body' | 'headers'>, code?: string): void {
   expect(body).toMatchObject({ error: expect.any(String), code: expect.stringMatching(/^[a-z0-9_]+$/) })
   expect(body.requestId).toMatch(/^[0-9a-f-]{36}$/)
@@ -124,7 +124,7 @@ describe('refusals of HTTP itself', () => {
     expectEnvelope(reply)
   })
 
-  it('what is no HTTP is refused and harms nobody', async () => {
+  it('bytes that are not HTTP are refused and do no harm', async () => {
     for (const bytes of [
       '\0\0\0\0\r\n\r\n',
       'GET\r\n\r\n',
@@ -148,7 +148,7 @@ describe('a node that limits quotes to five a minute', () => {
     const seconds = Number(limited.headers.get('retry-after'))
     const { seconds: said } = limited.body.details as { seconds: number }
     expect(said).toBeGreaterThan(30)
-    // Who comes back when told must be served: the header may not promise less than the sentence.
+    // A caller who returns as told must be served, so the header must not be shorter than the text says.
     expect(seconds).toBeGreaterThanOrEqual(said)
     expect(seconds).toBeLessThanOrEqual(60)
     for (const path of ['/health', '/services.json', '/api/v1/status', '/metrics']) {
@@ -223,7 +223,7 @@ describe('a transaction', () => {
     ]
     for (const [i, first] of forms.entries()) {
       const payload = { to: buyer.key.address, amount: BigInt(i + 1) as never, create: false }
-      // Behind a missing nonce it waits, so that the other forms find it waiting.
+      // A missing nonce keeps the transaction waiting for the other forms.
       const tx = await buyer.sign('transfer', payload, { ahead: 1n, validUntil: 1_000_000 + i })
       const { txId, wtxId } = tx
       const before = await buyer.sign('transfer', payload)

@@ -38,7 +38,7 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 /** What is wrong with an answer to hostile input: a bug of the node, a refusal in another envelope or of an unlisted code. */
 function misbehaviour({ method, path }: Pick<Sent, 'method' | 'path'>, reply: Reply): string | null {
   const { status, headers, text, body } = reply
-  // Blocks come a hundred a second here; a reading of one head may be refused then, and says when to come back.
+  // At a hundred blocks a second, a read of one head may be refused with a retry-after.
   if (body.code === 'head_moving' && status === 503 && headers.has('retry-after')) return null
   if (status >= 500) return `${status} ${text}`.replaceAll(/[0-9a-f-]{36}/g, 'ID')
   // The answer to HEAD has no body; only its id can be seen.
@@ -52,7 +52,7 @@ function misbehaviour({ method, path }: Pick<Sent, 'method' | 'path'>, reply: Re
   return checker.misfits(operation.operationId, reply)[0] ?? null
 }
 
-/** Sends everything and gathers each kind of misbehaviour with one example, so that one does not hide the others. */
+/** Collects one example of each kind of misbehaviour, so that one does not hide the others. */
 class Findings {
   readonly #seen = new Map<string, string>()
 
@@ -69,7 +69,7 @@ class Findings {
   }
 }
 
-/** Values in place of which another type is expected. */
+/** Values of unexpected types. */
 const odd = fc.oneof(
   fc.constantFrom(null, true, 0, -1, 1.5, 2 ** 53, 1e308, '', '0', '-1', '0x', 'ff', 'f', 'FF', 'zz', [], {}, [[]]),
   fc.string({ unit: 'binary', maxLength: 40 }),
@@ -91,7 +91,7 @@ const hostileText = fc.constantFrom(
   '"\\u0000"',
 )
 
-/** An object whose fields are those expected, some of them put wrong. */
+/** An object with the expected fields, some with wrong values. */
 function mutated(good: JsonBody): fc.Arbitrary<JsonBody> {
   const names = Object.keys(good)
   const change = fc.tuple(fc.constantFrom(...names, 'extra', 'toString'), odd, fc.integer({ min: 0, max: 2 }))
@@ -109,7 +109,7 @@ function mutated(good: JsonBody): fc.Arbitrary<JsonBody> {
   })
 }
 
-/** Bodies for a path: well-formed ones with something wrong, hostile texts, and noise. */
+/** Bodies for a path: well-formed with errors, hostile texts, and noise. */
 function bodies(good: readonly JsonBody[]): fc.Arbitrary<string | Uint8Array> {
   return fc.oneof(
     { weight: 6, arbitrary: fc.oneof(...good.map(mutated)).map((body) => JSON.stringify(body)) },
@@ -129,7 +129,7 @@ async function fuzzBodies(path: fc.Arbitrary<string>, good: readonly JsonBody[],
   return findings
 }
 
-/** Parts of a path: ids that are almost right, traversal, broken encodings, control characters, length. */
+/** Parts of a path: almost valid ids, traversal, broken encodings, control characters, excessive length. */
 const pathPart = fc.oneof(
   fc.constantFrom('latest', '0', '00', '-1', '1e3', '0x1', '99999999999', '9'.repeat(400), '%', '%zz', '%00', '%ff%fe'),
   fc.constantFrom(
@@ -216,7 +216,7 @@ describe('hostile input never makes the node fail, and is always refused in the 
     const kept = await Promise.all(good.map((body) => post(daemon.url, '/api/v1/tx/simulate', body)))
     expect(kept.map(({ body }) => body.wouldMine)).toEqual(good.map(() => true))
     const payloads = good.map(({ payload }) => payload as JsonBody)
-    // What is put wrong is mostly within the payload: there it comes as far as the ledgers.
+    // Most errors are inside the payload, so that they reach the ledgers.
     const within = fc.oneof(
       ...good.map((body, i) => mutated(payloads[i]!).map((payload) => JSON.stringify({ ...body, payload }))),
       ...good.map((body) => mutated(body).map((bad) => JSON.stringify(bad))),
@@ -283,7 +283,7 @@ describe('hostile input never makes the node fail, and is always refused in the 
   it('bodies of calls, paid and not', async () => {
     const { txId, serviceId } = payment
     const secret = 'ab'.repeat(32)
-    // The payment is locked to a secret that none of them has, so none may be answered by work.
+    // None of these calls has the secret of the payment's lock, so none may get a result.
     const good = [
       { serviceId, request: 'ok' },
       { serviceId, request: 'ok', payment: { txId } },

@@ -40,7 +40,7 @@ const merkle = ({ index, count, siblings }: ProofView): MerkleProof => ({
   siblings: siblings.map(fromHex),
 })
 
-/** A header whose own work is checked; everything else follows from it. */
+/** Decodes a header and checks its work; all proofs rest on it. */
 function sealed(hex: string): SealedHeader {
   const decoded = decodeHeader(fromHex(hex))
   if (!decoded.ok) throw new Error('no header')

@@ -11,7 +11,7 @@ import { type Finished, until } from '../support/processes.ts'
 const workshop = new Workshop()
 const FAST = { entry: WITH_TEST_SERVICES, env: { TEST_FAST_BLOCKS: '1' } }
 const VAULT = '0x000000000000000000000000000000000000dEaD'
-/** Somebody on Base. */
+/** A recipient on Base. */
 const RECIPIENT = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const PAYMENT = `0x${'1c'.repeat(32)}`
 const RECEIVER = formatAddress('dfar', DEV_ADDRESSES[4] as (typeof DEV_ADDRESSES)[number])
@@ -20,7 +20,7 @@ let endMining: () => Promise<void>
 
 beforeAll(async () => {
   daemon = await workshop.start(workshop.folder(), { mine: 0, env: FAST.env })
-  // A mining thread would give way to the processes of these tests.
+  // A mining thread would starve beside the processes of these tests.
   endMining = mineOnDemand(daemon.url)
 })
 afterAll(() => endMining())
@@ -43,7 +43,7 @@ const run = (...args: readonly string[]): Promise<Finished> => workshop.run(args
 const sign = (member: number, ...words: readonly string[]): Promise<Finished> =>
   run('attestor', 'sign', ...words, '--dev-member', String(member), '--rpc', daemon.url)
 
-/** Signs as members of the devnet's committee into files of their own. */
+/** Signs as members of the devnet's committee, each into a separate file. */
 async function signedBy(members: readonly number[], ...words: readonly string[]): Promise<readonly string[]> {
   const files: string[] = []
   for (const member of members) {

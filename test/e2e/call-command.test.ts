@@ -16,7 +16,7 @@ const runsFile = workshop.path('runs')
 let daemon: RunningDaemon
 let url: string
 
-// A mining thread gives way to everything else, and the processes of these tests would keep it from the next block.
+// A mining thread has low priority and would starve beside the processes of these tests.
 const CHEAP_BLOCKS = { TEST_FAST_BLOCKS: '1' }
 const BLOCK_MS = 1000
 const ON_CHEAP = { entry: WITH_TEST_SERVICES, env: CHEAP_BLOCKS }
@@ -36,7 +36,7 @@ interface CallOutput extends CallView {
   readonly verified: Readonly<Record<string, boolean>>
 }
 
-/** Flags of a buyer with a folder and a development key of its own. */
+/** Flags of a buyer with a development key and a data folder. */
 function buyer(key: number, dataDir = workshop.folder()): readonly string[] {
   return ['--rpc', url, '--data-dir', dataDir, '--dev-key', String(key)]
 }
@@ -236,7 +236,7 @@ describe.concurrent('a farthing call that was killed', () => {
 
   let proxy: Server
   beforeAll(async () => {
-    // A node behind a line that swallows transactions: the payment is kept on disk but never arrives.
+    // A proxy swallows transactions: the payment is stored on disk but never arrives.
     proxy = createServer((request, response) => {
       if (request.url === '/api/v1/tx') return
       const chunks: Buffer[] = []

@@ -54,7 +54,7 @@ describe('a node with the chat platform', () => {
     expect(await metric('farthing_chat_tokens_total{model="model-1",kind="completion"}')).toBe(22)
   })
 
-  it('notes that somebody went away, under the id of the request', async () => {
+  it('notes that the reader left, under the id of the request', async () => {
     chat.fake.profile = 'stall'
     const over = new AbortController()
     const response = await chat.post({ ...HELLO, stream: true }, { signal: over.signal })
@@ -118,7 +118,7 @@ describe('a node that stops', () => {
     const token = await readOperatorToken(folderPaths(again.dataDir).operatorToken)
     const { body } = await ask(again.url, '/api/v1/keys', { headers: { authorization: `Bearer ${token}` } })
     expect(JSON.stringify(body)).not.toContain(chat.key)
-    // One was answered, and its tokens told; what the models had been sent of the other six is estimated.
+    // One chat was answered with its token count. The prompts of the other six, already sent to models, are estimated.
     expect(body.keys).toMatchObject([{ usedInAll: { requests: 7, promptTokens: 7 + 6 * 6 } }])
     await again.stop()
   })

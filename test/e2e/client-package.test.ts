@@ -24,7 +24,7 @@ function run(program: string, args: readonly string[], cwd: string): string {
   return execFileSync(program, [...args], { cwd, encoding: 'utf8' })
 }
 
-/** What the compiler says of a file of the project; nothing is left unchecked. */
+/** The compiler's messages for a file of the project, with all declarations checked. */
 function compiled(name: string, code: string): string {
   writeFileSync(join(project, name), code)
   const options = [

@@ -16,7 +16,7 @@ function file(name: string, content: string): string {
   return path
 }
 
-/** What is meant for people on standard error: everything that is no JSON log line. */
+/** Lines of standard error for people: all that are not JSON log lines. */
 const lines = ({ stderr }: Finished): readonly string[] =>
   stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'))
 
@@ -39,7 +39,7 @@ describe.concurrent('a node that cannot start says why in one line and ends:', (
     const flags = ['start', '--data-dir', folder, '--rpc-port', String(port), '--mine-threads', '1']
     expectOneLine(await workshop.run(flags), new RegExp(`port ${port} on 127\\.0\\.0\\.1 is taken`), 1)
     server.close()
-    // It let go of the folder.
+    // It released the folder's lock.
     const daemon = await workshop.start(folder, { mine: 0 })
     expect((await daemon.stop()).code).toBe(0)
   })
@@ -304,7 +304,7 @@ describe.concurrent('configuration', () => {
   })
 })
 
-describe.concurrent('what nobody asked for is not done:', () => {
+describe.concurrent('what was not asked for is not done:', () => {
   it('a word too many is refused by every command', async () => {
     const folder = workshop.folder()
     for (const args of [

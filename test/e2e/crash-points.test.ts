@@ -16,7 +16,7 @@ beforeAll(async () => {
   await daemon.stop()
 })
 
-/** What must come out: the caller's answer, and how often the work began; for the service safe to repeat, and for the other. */
+/** The expected answer for the caller and the number of runs, for the repeatable service and for the other. */
 interface Expected {
   readonly again: readonly [answer: string, runs: number]
   readonly once: readonly [answer: string, runs: number]
@@ -39,7 +39,7 @@ const CASES = Object.entries(POINTS).flatMap(([point, { again, once }]) => [
   [point, 'node-test-once', ...once] as const,
 ])
 
-/** A call whose operator died at a point: everything that is needed to go on. */
+/** A call whose node died at a crash point, with everything to continue it. */
 interface Scene {
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
@@ -48,7 +48,7 @@ interface Scene {
   readonly before: { readonly caller: bigint; readonly payee: bigint }
 }
 
-/** Pays a call and offers it to a daemon that dies at the point. */
+/** Pays a call and sends it to a daemon that dies at the point. */
 async function die(point: string, serviceId: string): Promise<Scene> {
   const folder = workshop.folder()
   cpSync(published, folder, { recursive: true })
@@ -67,7 +67,7 @@ function payeeAt(url: string): Caller {
   return new Caller(url, PAYEE.key)
 }
 
-/** The caller has the result or the money, and the operator the price or nothing. */
+/** Expects that either the caller has the result and the operator the price, or the caller has the money back. */
 async function expectOneOutcome({ caller, payment, before }: Scene, answer: string): Promise<void> {
   const { status, receiptTxId, refund } = await caller.closed(payment.txId)
   await caller.mined(receiptTxId)
@@ -96,7 +96,7 @@ describe.concurrent('a daemon killed', () => {
     const { folder, env, caller, payment } = scene
     const daemon = await workshop.start(folder, { env, flags: FLAGS })
     caller.url = daemon.url
-    // But for a claim that was never written, the chain settles it without the caller's help.
+    // Unless the claim was never written, the node settles the call without the caller.
     const first = point === 'before:claimed' ? await caller.settle(payment) : null
     await expectOneOutcome(scene, answer)
     const reply = first ?? (await caller.settle(payment))

@@ -6,14 +6,14 @@ import type { Finished } from '../support/processes.ts'
 
 const workshop = new Workshop()
 
-/** An initialised devnet folder. */
+/** Creates an initialised devnet folder. */
 async function initialised(): Promise<string> {
   const folder = workshop.folder()
   expect((await workshop.run(['init', '--data-dir', folder])).code).toBe(0)
   return folder
 }
 
-/** One line for people that names the culprit; no stack trace anywhere. */
+/** Expects one line for people that names the damaged file, and no stack trace. */
 function expectOneLine({ stderr, stdout, code }: Finished, words: RegExp): void {
   const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'))
   expect(lines).toEqual([expect.stringMatching(words)])
@@ -46,7 +46,7 @@ describe.concurrent('a file or folder that cannot be used is named in one line:'
     }
   })
 
-  it('a wallet file that is none', async () => {
+  it('an invalid wallet file', async () => {
     const folder = await initialised()
     for (const content of [
       '',
@@ -86,7 +86,7 @@ describe.concurrent('a file or folder that cannot be used is named in one line:'
     expectOneLine(refused, /\/nowhere\/blocks/)
   })
 
-  it('a data folder that is a file, or that nobody may write', async () => {
+  it('a data folder that is a file, or that cannot be written', async () => {
     const path = workshop.path('file')
     writeFileSync(path, '')
     for (const command of [['init'], ['start', '--rpc-port', '0'], ['wallet', 'new']]) {

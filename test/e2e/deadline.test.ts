@@ -11,11 +11,11 @@ import { until } from '../support/processes.ts'
 const workshop = new Workshop()
 const TERM = 100
 const MATURITY = 100
-/** An account that nobody has used: the first reward opens it. */
+/** A new account: the first reward opens it. */
 const MINER = formatAddress(DEVNET.addressPrefix, walletKey(new Uint8Array(32).fill(77)).address)
 const FLAGS = ['--mine-address', MINER, '--market-settle-wait-ms', '0'] as const
 
-/** A receipt of a block as the API shows it. */
+/** A receipt in a block, as the API shows it. */
 interface ReceiptView {
   readonly type: string
   readonly txId?: string
@@ -35,7 +35,7 @@ async function receiptsAt(url: string, height: number): Promise<readonly Receipt
   return (await ask<{ receipts: readonly ReceiptView[] }>(url, `/api/v1/blocks/${height}`)).body.receipts
 }
 
-/** A folder, its runs and its environment. */
+/** A data folder, its runs file and its environment. */
 interface Place {
   readonly folder: string
   readonly runsFile: string
@@ -53,26 +53,26 @@ async function open({ folder, env }: Place, options: { mine?: number; env?: Reco
   return daemon
 }
 
-/** A node that mines nothing by itself: a term of cheap blocks is over in a second, and a test may look away for longer. */
+/** A node that does not mine: a term of cheap blocks would end within a second, before a slow test looks. */
 async function openStill(at: Place, env: Record<string, string> = {}): Promise<RunningDaemon> {
   const daemon = await open(at, { mine: 0, env })
   await mineWhile(daemon.url, marketOpen(daemon.url))
   return daemon
 }
 
-/** Mines until the chain has a height, and no further. */
+/** Mines exactly up to a height. */
 async function mineTo(url: string, height: number): Promise<void> {
   await mineBlocks(url, height - (await heightOf(url)))
 }
 
-/** Pays a call for the shortest term on a node that mines nothing by itself. */
+/** Pays a call for the shortest term on a node that does not mine. */
 async function payShort(daemon: RunningDaemon, request: string, serviceId = 'node-test-once') {
   const caller = new Caller(daemon.url, 1)
   const payment = await mineWhile(daemon.url, caller.payMined({ serviceId, request, term: TERM }))
   return { caller, payment }
 }
 
-describe('an escrow that nobody settles', () => {
+describe('an unsettled escrow', () => {
   let daemon: RunningDaemon
   const at = place()
   beforeAll(async () => {
@@ -103,7 +103,7 @@ describe('an escrow that nobody settles', () => {
     expect(runsIn(at.runsFile).size).toBe(0)
   })
 
-  it('is known as refunded afterwards to whoever asks for the call', async () => {
+  it('is known as refunded afterwards to all who ask for the call', async () => {
     const { caller, payment } = await payShort(daemon, 'ok:asked-later')
     const { height } = await caller.transaction(payment.txId)
     await mineTo(daemon.url, height + TERM)

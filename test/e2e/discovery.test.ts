@@ -7,9 +7,9 @@ import { askRaw } from '../support/raw-http.ts'
 
 const workshop = new Workshop()
 const PUBLIC_URL = 'https://agents.example'
-/** What is sold and can be bought: all services and two of the three test services. */
+/** Services that can be bought: the shipped ones that need nothing else, and two of the three test services. */
 const AVAILABLE = SOLD_ALONE.length + 2
-/** All that is listed: one of the test services can never be bought. */
+/** Listed services: also those that need other servers, and the test service that can never be bought. */
 const LISTED = AVAILABLE + NEEDING_OTHERS.size + 1
 const DOCUMENTS = [
   '/x402/discovery',
@@ -34,7 +34,7 @@ const DOCUMENTS = [
   '/api/v1/info/models',
   '/api/v1/info/compare',
 ]
-/** As it is, or the tag would be that of the compressed one. */
+/** Uncompressed: a compressed answer has another ETag. */
 const PLAIN = { 'accept-encoding': 'identity' }
 let daemon: RunningDaemon
 
@@ -44,7 +44,7 @@ beforeAll(async () => {
   const buyer = new Caller(daemon.url, 1)
   for (const serviceId of ['node-test-once', 'node-network-stats', 'node-test-once'])
     await buyer.settle(await buyer.payMined({ serviceId, request: 'ok' }))
-  // From here on no block comes, so that documents stay as they are.
+  // Without blocks the documents do not change.
   await daemon.stop()
   daemon = await workshop.start(daemon.dataDir, { env: { TEST_FAST_BLOCKS: '1' }, mine: 0 })
   await marketOpen(daemon.url)
@@ -80,7 +80,7 @@ describe('public documents', () => {
         isSame: true,
       })
     }
-    // A word that is known is read all the same.
+    // Known parameters are still checked beside unknown ones.
     expect((await ask(daemon.url, '/x402/discovery?limit=0&utm_source=x')).status).toBe(400)
   })
 

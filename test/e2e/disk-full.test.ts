@@ -10,7 +10,7 @@ import { SMALL_DISKS, type SmallDisk } from '../support/small-disk.ts'
 
 const workshop = new Workshop()
 const disks: SmallDisk[] = []
-// Registered behind the workshop's own, so it comes before the folders go.
+// Registered after the workshop's hook, so it runs before that removes the folders.
 afterAll(() => {
   for (const disk of disks) disk.remove()
 })
@@ -28,7 +28,7 @@ const AMONG_OTHERS = {
 const heightOf = async (url: string): Promise<number> =>
   (await ask<{ height: number }>(url, '/api/v1/status')).body.height
 
-/** The daemon ended by itself with the code for disks, and said in one line which is full. */
+/** Expects that the daemon ended with the exit code of storage and named the full disk in one line. */
 function expectFull({ code, signal, stderr }: Finished, { folder, fullness }: SmallDisk): void {
   expect({ code, signal, stderr: stderr.slice(-2_000) }).toMatchObject({ code: STORAGE_CODE, signal: null })
   const fatal = stderr.split('\n').filter((line) => line.startsWith('{') && JSON.parse(line).level === FATAL)
@@ -40,14 +40,14 @@ function expectFull({ code, signal, stderr }: Finished, { folder, fullness }: Sm
   expect(stderr).not.toMatch(/\n {4}at |\\n {4}at /)
 }
 
-/** A command that could not begin says so in one line. */
+/** Expects that a command refused to start with one line. */
 function expectRefused({ code, stdout, stderr }: Finished, { folder, fullness }: SmallDisk): void {
   const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'))
   expect({ code, stdout, lines }).toEqual({ code: STORAGE_CODE, stdout: '', lines: [expect.stringMatching(fullness)] })
   expect(lines[0]).toContain(`farthing: the disk of ${folder}`)
 }
 
-/** Everything that was committed is there, whole, and the node works on. */
+/** Expects that all committed blocks are there and sound, and that the node works again. */
 async function expectWhole(folder: string, height: number): Promise<void> {
   const audit = await workshop.run(['audit', '--data-dir', folder], options)
   expect(audit.code, audit.stderr).toBe(0)
@@ -60,7 +60,7 @@ async function expectWhole(folder: string, height: number): Promise<void> {
   expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([])
 }
 
-/** Height of the last block that a daemon said it had taken. */
+/** Height of the last block in a daemon's log. */
 function heightToldBy({ log }: RunningDaemon): number {
   return Math.max(0, ...log.flatMap(({ msg, height }) => (msg === 'mined' ? [Number(height)] : [])))
 }

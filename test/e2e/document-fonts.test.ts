@@ -21,7 +21,7 @@ const invoiceFor = (name: string): string =>
     vatRate: 0,
   })
 
-/** What a node says of the letters that its documents take. */
+/** A node's description of the letters that its documents accept, and its quotes. */
 async function saidBy(
   flags: readonly string[],
 ): Promise<{ readonly described: string; quote(name: string): Promise<string> }> {

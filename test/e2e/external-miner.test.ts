@@ -20,7 +20,7 @@ const ownerOf = (number: number) => ({ address: wallet(number).address, text: ad
 /** A node that does not mine itself. */
 const idle = (folder = workshop.folder()): Promise<RunningDaemon> => workshop.start(folder, { mine: 0, env: fast })
 
-/** `farthing mine` in a process of its own. */
+/** Starts `farthing mine` in another process. */
 function miner(url: string, flags: readonly string[], folder = workshop.folder()): Program {
   const args = ['mine', '--data-dir', folder, '--node', url, ...flags]
   return workshop.launch(args, { entry: WITH_TEST_SERVICES, env: fast })
@@ -39,7 +39,7 @@ async function reached(url: string, height: number): Promise<void> {
   await until(`height ${height}`, async () => (await heightOf(url)) >= height)
 }
 
-/** Miners of the blocks of a chain, newest first: of all of them, however many came while this process was not looking. */
+/** Miners of all blocks of a chain, newest first, over all pages. */
 async function minersOf(url: string): Promise<readonly string[]> {
   const miners: string[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -98,7 +98,7 @@ describe('farthing mine', () => {
     await reached(again.url, before + 3)
     expect(mining.ended).toBeNull()
     expect(new Set(await minersOf(again.url))).toEqual(new Set([addressOf(7)]))
-    // The node publishes its services by transactions: somebody has mined them.
+    // The node's services are published by transactions, which must be mined.
     await until('a block with transactions', () => /with [1-9]\d* transactions/.test(mining.stdout))
     expect((await again.stop()).code).toBe(0)
   })
@@ -110,7 +110,7 @@ describe('farthing mine', () => {
     const ends = await Promise.all(mining.map((one) => one.end('SIGINT')))
     expect(ends).toEqual([5, 6].map(() => ({ code: 0, signal: null })))
     expect(new Set(await minersOf(daemon.url))).toEqual(new Set([addressOf(5), addressOf(6)]))
-    // What one of them lost to the other is told as lost, and nothing is told as found that is not there.
+    // A miner reports blocks lost to the other as lost, so no block is reported twice.
     const told = mining.flatMap(blocksTold)
     expect(new Set(told).size).toBe(told.length)
     expect((await daemon.stop()).code).toBe(0)
@@ -170,7 +170,7 @@ describe('jobs of a node in a process of its own', () => {
     const daemon = await workshop.start(workshop.folder(), { mine: 0 })
     const asked = await askJob(daemon.url, ownerOf(3))
     const job = asked.ok ? asked.value : expect.fail('no job')
-    // The devnet begins with 12,000 hashes a block: two in a row do not happen to be good.
+    // The devnet starts at 12,000 hashes a block, so these two nonces are not valid by chance.
     const answers = [await submitNonce(daemon.url, job.jobId, 1n), await submitNonce(daemon.url, job.jobId, 2n)]
     expect(answers).toMatchObject([1, 2].map(() => ({ ok: true, value: { accepted: false, code: 'low_work' } })))
     expect(await heightOf(daemon.url)).toBe(0)

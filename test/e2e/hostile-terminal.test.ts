@@ -3,20 +3,20 @@ import { COIN } from '../../config/networks/rules.ts'
 import { SHIPPED, Workshop } from '../support/daemon.ts'
 import { HEIGHT, type Json, LyingNode, type Told } from '../support/lying-node.ts'
 
-/** The command line as shipped, on a node whose every word is meant for the terminal. */
+/** The shipped command line against a node whose answers attack the terminal. */
 const [node, workshop] = [new LyingNode(), new Workshop()]
 beforeAll(() => node.open())
 afterAll(() => node.close())
 beforeEach(() => node.reset())
 
-/** Colours, titles and cursors of both kinds of controls, turned lines, unseen letters, breaks, half a pair, tags. */
+/** Escape sequences of C0 and C1 controls, bidirectional overrides, invisible characters, line breaks, a lone surrogate, tags. */
 const ATTACK = [
   ...['\u001b[31mred\u001b]0;title\u0007', '\u009b2J', '\u009d0;title\u009c', '\u0085', '\u007f', '\b\r\t'],
   ...['\u202efdp.exe\u202c', '\u2066\u2069', '\u200e\u200f\u061c', '\u200b\u200c\u200d\u2060\ufeff', '\u00ad'],
   ...['\u2028\u2029', '\nfarthing: verified', '\ud800', '\u3164\u115f\u034f\ufe0f', '\u{e0041}\u{e007f}', '\u{1d173}'],
 ].join('x')
 
-/** What none of it may leave on a terminal, spelled out. A line break is one of ours, and looked at for itself. */
+/** Characters that must never reach the terminal. Line breaks are ours and checked apart. */
 const SEEN = new RegExp(
   [
     ...['[\\u0000-\\u0009\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u180e\\u200b-\\u200f'],
@@ -44,7 +44,7 @@ async function shows(...args: readonly string[]): Promise<Shown> {
 
 const FACTS = { agentId: 'acme', serviceId: 'node-x', term: 100, validUntil: HEIGHT + 30, confirmations: 1 }
 
-/** A quote whose every other word is hostile; an answer once it is paid. */
+/** A quote with hostile texts, and an answer once it is paid. */
 function sells(answer: NonNullable<Told>, quote: Json = {}): Json {
   const extra = { ...FACTS, [ATTACK]: ATTACK }
   const accepts = [{ scheme: 'native-x402', payTo: ATTACK, maxAmountRequired: (COIN / 100n).toString(), extra }]
@@ -65,7 +65,7 @@ describe('a node that speaks to the terminal', () => {
     const json = { paid: true, result: { [ATTACK]: [ATTACK] }, receipt: { txId: ATTACK, [ATTACK]: ATTACK } }
     const quote = sells({ status: 200, json })
     const shown = await shows('call', 'node-x', 'a')
-    // A text with a break takes lines of its own, below its name and further in; the name is too long, as the last line says.
+    // A text with a line break is shown indented below its name. The name is cut, which the last line says.
     const [name, ...texts] = shown.stdout.trimEnd().split('\n')
     const told = texts.pop()
     expect([shown.code, name?.slice(0, 1), texts.map((line) => line.slice(0, 2))]).toEqual([4, '?', ['  ', '  ']])

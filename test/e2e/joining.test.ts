@@ -4,14 +4,14 @@ import { type RunningDaemon, Workshop } from '../support/daemon.ts'
 import { until } from '../support/processes.ts'
 
 const workshop = new Workshop()
-/** Talks to whom it is told of, and to nobody else on this machine. */
+/** Connects only to named peers, not to other nodes on this machine. */
 const env = {
   FARTHING_P2P_ENABLED: 'true',
   FARTHING_P2P_PORT: '0',
   FARTHING_P2P_MDNS: 'false',
   FARTHING_P2P_DHT: 'false',
 }
-/** Nobody is there; a node that is told of it goes on trying. */
+/** No node listens there. A node with this peer keeps trying. */
 const NOBODY = '/ip4/127.0.0.1/tcp/9'
 const SELLS_NOTHING = 'This node sells nothing'
 
@@ -45,7 +45,7 @@ describe('a node of the devnet that joins others', () => {
     }
   })
 
-  it('says whose coins are missing where nobody could buy yet', async () => {
+  it('says whose coins are missing if no buyer could pay yet', async () => {
     const folder = workshop.folder()
     const made = await workshop.run(['wallet', 'new', '--wallet', 'market', '--data-dir', folder])
     const node = await workshop.start(folder, { env, mine: 0, flags: ['--peer', NOBODY] })
@@ -91,7 +91,7 @@ describe('a node of the devnet that finds another by itself', () => {
     const first = await workshop.start(folders[0], { env })
     await until('the first sells', () => sells(first.url))
     const [, address = ''] = /--peer (\S+)/.exec(first.program.stderr) ?? []
-    // The second comes to know the first, and is then started as the first was.
+    // The second learns of the first, and is then started without naming a peer.
     const joined = await workshop.start(folders[1], { env, mine: 0, flags: ['--peer', address] })
     await until('it follows', async () => (await factsOf(joined.url)).height > 2)
     expect((await joined.stop()).code).toBe(0)

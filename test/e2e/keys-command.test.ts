@@ -16,7 +16,7 @@ interface Key {
   readonly usedToday: { readonly requests: number }
 }
 
-/** `farthing keys`, at a node or in its data folder. */
+/** Runs `farthing keys` at a node. */
 function keysOf(daemon: RunningDaemon) {
   const place = ['--data-dir', daemon.dataDir, '--rpc-port', new URL(daemon.url).port]
   const run = (...args: readonly string[]) => workshop.run(['keys', ...args, ...place])
@@ -38,7 +38,7 @@ describe('farthing keys', () => {
     expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^fk-[0-9A-Za-z]{51}\n$/) })
     const secret = made.stdout.trim()
     const id = secret.slice(3, 11)
-    // No model is there to answer: who is let in hears that, at no cost, and who is not does not.
+    // There is no model. A valid key gets 503 at no cost, an invalid one 401.
     expect(await statusWith(daemon, secret)).toBe(503)
     expect(await statusWith(daemon, `${secret.slice(0, -1)}-`)).toBe(401)
     const table = await run()

@@ -20,7 +20,7 @@ const load = new Load([1, 3, 4, 5, 6, 7], random)
 const heightOf = async (url: string): Promise<number> =>
   (await ask<{ height: number }>(url, '/api/v1/status')).body.height
 
-/** What was acknowledged before a kill is still where it was: the last ones, and some older. */
+/** Expects that the last acknowledged transactions, and some older ones, survived the kill in their blocks. */
 async function expectKept(url: string, txIds: readonly string[]): Promise<void> {
   const caller = new Caller(url, 1)
   for (const txId of txIds) {
@@ -29,7 +29,7 @@ async function expectKept(url: string, txIds: readonly string[]): Promise<void> 
   }
 }
 
-/** One life of the daemon: it starts, most often comes to work, and dies. */
+/** One life of the daemon: it starts, usually becomes ready, and is killed. */
 async function liveAndDie(first: boolean): Promise<void> {
   const program = workshop.begin(folder, { env })
   if (!first && random() < 0.2) {
@@ -49,7 +49,7 @@ async function liveAndDie(first: boolean): Promise<void> {
   await Promise.all(work)
 }
 
-/** Every paid call comes to its end on chain. */
+/** Expects that every paid call is closed on chain. */
 async function settleAll(daemon: RunningDaemon): Promise<void> {
   await marketOpen(daemon.url)
   await load.takeUp(daemon.url, Number.POSITIVE_INFINITY)

@@ -12,7 +12,7 @@ import { type Finished, until } from '../support/processes.ts'
 const workshop = new Workshop()
 let url: string
 
-// A mining thread gives way to everything else, and the processes of these tests would keep it from the next block.
+// A mining thread has low priority and would starve beside the processes of these tests.
 const CHEAP_BLOCKS = { entry: WITH_TEST_SERVICES, env: { TEST_FAST_BLOCKS: '1' } }
 let endMining: () => Promise<void>
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => endMining())
 
-/** What a writing command prints with --json. */
+/** Output of a writing command with --json. */
 interface Outcome {
   readonly txId: string
   readonly success: boolean
@@ -33,7 +33,7 @@ interface Outcome {
   readonly amounts: readonly string[]
 }
 
-/** What it prints with --dry-run as well. */
+/** Output with --dry-run as well. */
 interface Rehearsal extends Omit<Outcome, 'outcome'> {
   readonly dryRun: true
   readonly code: string | null
@@ -58,7 +58,7 @@ interface Holdings {
   readonly stakes: readonly { readonly stakeId: string; readonly pending: Units; readonly staked: Units }[]
 }
 
-/** A person with a folder and a development key of its own. */
+/** A user with a development key and a data folder. */
 class Person {
   readonly address: string
   readonly #flags: readonly string[]
@@ -72,7 +72,7 @@ class Person {
     return workshop.run([...words, ...this.#flags], CHEAP_BLOCKS)
   }
 
-  /** Runs a command that must succeed and gives the object that it prints. */
+  /** Runs a command that must succeed. Returns its JSON output. */
   async json<T>(...words: readonly string[]): Promise<T> {
     const { code, stdout, stderr } = await this.run(...words, '--json')
     expect(code, `${words.join(' ')}: ${stderr}`).toBe(0)
@@ -83,12 +83,12 @@ class Person {
     return this.json<Holdings>('wallet', 'holdings')
   }
 
-  /** Units of a token that the person holds. */
+  /** Units of a token that the user holds. */
   async held(symbol: string): Promise<bigint> {
     return BigInt((await this.holdings()).tokens.find((token) => token.symbol === symbol)?.units ?? '0')
   }
 
-  /** Rehearses a command and then does it: what it does is what was shown, to the unit. */
+  /** Runs a command with --dry-run and then in earnest: both must show the same amounts. */
   async does(...words: readonly string[]): Promise<Outcome & { readonly payload: Rehearsal['payload'] }> {
     const shown = await this.json<Rehearsal>(...words, '--dry-run')
     expect(shown).toMatchObject({ dryRun: true, success: true, code: null })
@@ -104,7 +104,7 @@ class Person {
     return { ...done, payload: shown.payload }
   }
 
-  /** A command that must be refused in one line, which comes last. */
+  /** Expects a refusal in the last line of standard error. */
   async isRefused(words: readonly string[], line: RegExp, expected = 1): Promise<void> {
     const { code, stderr } = await this.run(...words)
     expect(stderr.trim().split('\n').at(-1)).toMatch(line)
@@ -155,7 +155,7 @@ describe.concurrent('farthing', () => {
 
   it('pool: a pool is opened, filled and emptied', async () => {
     const owner = new Person(5)
-    // No route of the other tests leads through it.
+    // The routes of the other tests do not use this pool.
     const name = 'SALT-XUSD-5'
     const made = await owner.does('pool', 'create', '100', 'SALT', '10', 'XUSD', '--fee', '0.05', '--accept-impact')
     expect(made.amounts).toEqual(['1000000', '10000000', '3161277'])
@@ -245,7 +245,7 @@ describe.concurrent('farthing', () => {
     const nothing = await staker.run('stake', 'claim', '--all')
     expect(nothing).toMatchObject({ code: 0, stdout: '' })
     expect(nothing.stderr).toBe('no stake has earned anything that is not claimed\n')
-    // The shortest lock may be over before the next command has looked.
+    // The shortest lock may end before the next command reads it.
     const long = await staker.does('stake', '50000', '--tier', '1')
     await staker.isRefused(['stake', 'unstake', long.txId, '--dry-run'], /would fail with stake\/locked: /)
     const { txId } = await staker.does('stake', '100000', '--tier', '0')

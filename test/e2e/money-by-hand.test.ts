@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => endMining())
 
-/** A person at the command line, with a funded development key of its own. */
+/** A user at the command line with a funded development key. */
 class Person {
   readonly address: string
   readonly flags: readonly string[]
@@ -43,7 +43,7 @@ class Person {
     return { balance: BigInt(body.balance), nonce: Number(body.nonce) }
   }
 
-  /** Runs a command on a terminal of its own and types `keys`. */
+  /** Runs a command on a new terminal and types `keys`. */
   onTerminal(
     keys: string,
     ...words: readonly string[]
@@ -59,7 +59,7 @@ class Person {
   }
 }
 
-/** Coins that a swap into the first pool would bring, and how much worse that is than the price before, from the API's reserves. */
+/** Price impact, in per cent, of a swap into the first pool, computed from the API's reserves. */
 async function swapOf(coins: bigint): Promise<{ readonly percent: number }> {
   const { body } = await ask<Record<string, unknown>>(url, '/api/v1/pools/FAR-FUSD-30')
   const text = JSON.stringify(body)
@@ -150,7 +150,7 @@ describe('what a wallet shows', () => {
     const caller = new Person(8)
     expect((await caller.run('call', 'node-test-once', 'ok')).code).toBe(0)
     await caller.run('call', 'node-test-once', 'wrong')
-    // The receipt of a failed call takes a block of its own.
+    // The receipt of a failed call comes in a later block.
     const stdout = await until('the failed call is paid back', async () => {
       const history = await caller.run('wallet', 'history')
       return history.stdout.includes('paid back') && history.stdout

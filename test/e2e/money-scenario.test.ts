@@ -17,14 +17,14 @@ const SOMEBODY_ON_BASE = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const PAID_IN = `0x${'1c'.repeat(32)}`
 const PAID_OUT = `0x${'2d'.repeat(32)}`
 
-/** What a writing command prints with --json. */
+/** Output of a writing command with --json. */
 interface Outcome {
   readonly txId: string
   readonly success: boolean
   readonly amounts: readonly string[]
 }
 
-/** A running node, with what a person types at it. */
+/** A running node and commands against it. */
 class Scene {
   readonly url: string
 
@@ -38,7 +38,7 @@ class Scene {
     return finished
   }
 
-  /** Writes with a development key and waits for the block; what came of it. */
+  /** Runs a writing command with a development key. Returns its outcome. */
   async write(key: number, ...words: readonly string[]): Promise<Outcome> {
     const { stdout } = await this.run(...words, '--dev-key', String(key), '--json')
     const outcome = JSON.parse(stdout) as Outcome
@@ -100,7 +100,7 @@ async function tradesATokenOfItsOwn(scene: Scene): Promise<void> {
   expect(swaps.map(({ txId }) => txId)).toEqual([swapped.txId, swapped.txId, swapped.txId])
 }
 
-/** Coins are locked, earn, are claimed and come back. */
+/** Coins are locked, earn rewards, which are claimed, and come back. */
 async function stakesAndClaims(scene: Scene): Promise<void> {
   const { txId } = await scene.write(6, 'stake', '5000', '--tier', '0')
   const unlocked = (await scene.height()) + 11
@@ -111,7 +111,7 @@ async function stakesAndClaims(scene: Scene): Promise<void> {
   expect(back.amounts).toEqual(['500000000000'])
 }
 
-/** Dollars become stable ones and dollars again. */
+/** Dollars become stable tokens and dollars again. */
 async function mintsAndRedeems(scene: Scene): Promise<void> {
   const before = BigInt((await token(scene, 'FUSD')).supply)
   await scene.write(2, 'stable', 'deposit', '1000', 'FUSD')
@@ -121,7 +121,7 @@ async function mintsAndRedeems(scene: Scene): Promise<void> {
   expect(redeemed.amounts).toEqual(['400000000'])
 }
 
-/** In by two attestors, out by release, back by cancel. */
+/** Money comes in by two attestors, goes out by a release, and returns by a cancellation. */
 async function crossesTheBridge(scene: Scene): Promise<void> {
   const before = await held(scene, 9, 'XUSD')
   await scene.attest('deposit', 'base', PAID_IN, '0', addressOf(9), '250')
@@ -134,7 +134,7 @@ async function crossesTheBridge(scene: Scene): Promise<void> {
   expect((await held(scene, 9, 'XUSD')) - before).toBe(150_000_000n)
 }
 
-/** The committee stops a network, and its successor opens it again. */
+/** The committee halts a network, and its successor opens it again. */
 async function haltsAndRotates(scene: Scene): Promise<void> {
   const base = async () => (await scene.read<{ network: { status: string } }>('/api/v1/bridge/base')).network.status
   const epoch = async () => (await scene.read<{ committee: { epoch: number } }>('/api/v1/bridge')).committee.epoch
@@ -155,7 +155,7 @@ async function haltsAndRotates(scene: Scene): Promise<void> {
 it('a token, a pool, a stake, a stable dollar and the bridge from the command line, and the books agree', async () => {
   const folder = workshop.folder()
   const daemon = await workshop.start(folder, { mine: 0, env: FAST.env })
-  // A mining thread finds a hundred blocks a second: what a busy machine is slow to sign would be too late for its block.
+  // Mined on demand: at a hundred blocks a second, signatures on a busy machine would come too late.
   const endMining = mineOnDemand(daemon.url, BLOCK_MS)
   const scene = new Scene(daemon.url)
   await tradesATokenOfItsOwn(scene)

@@ -14,20 +14,20 @@ import { until } from '../support/processes.ts'
 const workshop = new Workshop()
 const SIZES = { cacheBytes: 1 << 20, writeBufferBytes: 1 << 20 }
 const SPACING_MS = 3_000
-/** Pruned nodes keep 3,600 blocks. */
+/** More than the 3,600 blocks that pruned nodes keep. */
 const LONG = 4_070
 const SNAPSHOT_BLOCKS = 120
-/** The first snapshot above, and as many blocks on it as must stand there before anybody takes it. */
+/** The first snapshot above that, and the blocks that must follow it before a node adopts it. */
 const SERVED = 4_080
 const BURIED = 101
 
-/** Names nodes to join, as an operator does. */
+/** Flags that name peers to join. */
 const joining = (...nodes: readonly ClusterNode[]): readonly string[] => [
   '--peer',
   nodes.map(({ address, id }) => `${address}/p2p/${id}`).join(','),
 ]
 
-/** A folder with a chain that was mined at its pace, up to now. */
+/** A folder with a chain of normal block times that ends at the present. */
 async function chainOf(height: number): Promise<string> {
   const folder = workshop.folder()
   const ruleBook = createRuleBook(fastDevnet(), PROTOCOL)
@@ -44,7 +44,7 @@ async function chainOf(height: number): Promise<string> {
 const heldFromGenesis = async ({ url }: ClusterNode): Promise<boolean> =>
   (await ask(url, '/api/v1/blocks/1')).status === 200
 
-describe('a new node that is told of one peer', () => {
+describe('a new node with the address of one peer', () => {
   it('joins with the whole chain, whichever blocks it is to keep', async () => {
     const cluster = await Cluster.make(workshop, { nodes: [{}, {}, {}], links: [] })
     const [old, full, pruned] = cluster.nodes as readonly [ClusterNode, ClusterNode, ClusterNode]

@@ -10,20 +10,20 @@ import { until } from '../support/processes.ts'
 import { units } from '../support/unsigned.ts'
 
 const workshop = new Workshop()
-/** The half that loses; the shop is in it. */
+/** Nodes of the losing half, with the shop. */
 const LIGHTER = [0, 1]
 const SHOP = 1
 
 interface Halves {
   readonly cluster: Cluster
-  /** The ends of the line, one in each half. */
+  /** The two ends of the line, one in each half. */
   readonly lighter: ClusterNode
   readonly heavier: ClusterNode
   readonly forkHeight: number
   readonly runsFile: string
 }
 
-/** A line of five whose shop sells, everybody at one head. */
+/** Opens a line of five nodes at one head, in which the shop sells. */
 async function openLine(): Promise<Halves> {
   const runsFile = workshop.path('runs')
   const nodes = Array.from({ length: 5 }, (_, i) =>
@@ -42,7 +42,7 @@ function send(node: ClusterNode, key: number, coins: number): Promise<{ readonly
   return new Caller(node.url, key).send('transfer', payload)
 }
 
-/** Buys a call from the shop while the half that it is in mines. */
+/** Buys a call from the shop while its half mines. */
 async function buy({ cluster, lighter }: Halves, request: string): Promise<Payment> {
   const caller = new Caller(cluster.node(SHOP).url, 5)
   const payment = await caller.pay({ serviceId: 'node-test-once', request, lock: 'lock' })
@@ -50,13 +50,13 @@ async function buy({ cluster, lighter }: Halves, request: string): Promise<Payme
   return payment
 }
 
-/** Grows the heavier half until it is that. */
+/** Mines on the heavier half until it has more work. */
 async function outgrow({ lighter, heavier }: Halves): Promise<void> {
   const { totalWork } = await lighter.status()
   while (BigInt((await heavier.status()).totalWork) <= BigInt(totalWork)) await mineOne(heavier.url)
 }
 
-/** After the halves met: their transactions are mined, the call was done and settled once, every folder is sound. */
+/** After the halves met: transactions of both are mined, the call ran and was settled once, every folder is sound. */
 async function expectWhole(
   halves: Halves,
   payment: Payment,

@@ -63,7 +63,7 @@ describe('nodes', () => {
   })
 })
 
-/** Sends rubbish to a port, and waits until it is hung up on. */
+/** Sends rubbish to a port and waits until the connection is closed. */
 async function sendRubbish(port: number, bytes: Uint8Array): Promise<void> {
   const socket = createConnection(port, '127.0.0.1').on('error', () => {})
   socket.resume().write(bytes)
@@ -71,14 +71,14 @@ async function sendRubbish(port: number, bytes: Uint8Array): Promise<void> {
 }
 
 describe('strangers', () => {
-  it('with another genesis, and ports with rubbish at either end, disturb nobody', async () => {
+  it('with another genesis, and ports with rubbish at either end, disturb no other node', async () => {
     const rubbish = createServer((socket) => socket.on('error', () => {}).write(randomBytes(100_000))).listen(
       0,
       '127.0.0.1',
     )
     await once(rubbish, 'listening')
     const peers = [`/ip4/127.0.0.1/tcp/${(rubbish.address() as AddressInfo).port}`]
-    // Another genesis: its first blocks are dearer.
+    // A different genesis: its first blocks cost more.
     const nodes = [{ peers }, {}, { env: { TEST_FAST_BLOCKS: '2' } }]
     const cluster = await Cluster.make(workshop, { nodes, links: starOf(3) })
     const [host, friend, stranger] = cluster.nodes as readonly [ClusterNode, ClusterNode, ClusterNode]

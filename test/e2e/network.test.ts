@@ -14,7 +14,7 @@ import { units } from '../support/unsigned.ts'
 const workshop = new Workshop()
 const CLEAN = { code: 0, signal: null }
 const STOP_MS_MAX = 5_000
-/** Blocks of half a second or so: five nodes on two cores keep up from the start. */
+/** Blocks about every half second, so that five nodes on two cores keep up. */
 const STEADY = { TEST_FAST_BLOCKS: '1000' }
 /** Long enough for connections to fill up and requests to fail. */
 const PAUSE_MS = 6_000
@@ -23,7 +23,7 @@ const everybodyCleanIn = (cluster: Cluster): void => {
   for (const node of cluster.nodes) expect(node.errors).toEqual([])
 }
 
-/** Waits until a node has so many blocks more. */
+/** Waits until a node has that many more blocks. */
 async function grown(node: ClusterNode, blocks: number): Promise<void> {
   const { height } = await node.status()
   await until(`${blocks} blocks more`, async () => (await node.status()).height >= height + blocks)
@@ -48,7 +48,7 @@ describe('five nodes in a line, of which the first mines', () => {
     expect(await new Caller(first!.url, 1).mined(txId)).toMatchObject({ height, blockId })
   })
 
-  it('sell where nobody mines', async () => {
+  it('sell on a node that does not mine', async () => {
     await marketOpen(shop!.url)
     const caller = new Caller(shop!.url, 10)
     const payment = await caller.payMined({ serviceId: 'node-test-once', request: 'ok:line', lock: 'lock' })

@@ -9,7 +9,7 @@ import { askRaw } from '../support/raw-http.ts'
 import { runs } from '../support/runs.ts'
 import { brokenValuesOf, ODD, type RequestSchema, valuesOf } from '../support/schema-arbitrary.ts'
 
-/** An operation with what its requests are made of. */
+/** An operation with the schemas of its requests. */
 interface FuzzedOperation extends Operation {
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: RequestSchema }[]
 }
@@ -20,7 +20,7 @@ interface Sent {
   readonly body?: string
 }
 
-/** What operators do among others is only there where the node talks to others. */
+/** Some operations of operators exist only on a node with peers. */
 const NETWORKED = {
   FARTHING_P2P_ENABLED: 'true',
   FARTHING_P2P_PORT: '0',
@@ -32,7 +32,7 @@ const workshop = new Workshop()
 let daemon: RunningDaemon
 let document: ApiDocument & { readonly components: { readonly schemas: Readonly<Record<string, RequestSchema>> } }
 let checker: ApiChecker
-/** Texts that mean something to this node. */
+/** Ids and names that this node knows. */
 let known: readonly string[]
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ const resolve = (ref: string): RequestSchema =>
   document.components.schemas[ref.split('/').at(-1) as string] as RequestSchema
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 
-/** Requests of an operation: as documented, and with something put wrong in each place. */
+/** Requests of an operation: as documented, and with an error in each place. */
 function requestsOf({ method, path, parameters = [], requestBody }: FuzzedOperation): fc.Arbitrary<Sent> {
   const [[type, media] = ['', {}]] = Object.entries(requestBody?.content ?? {})
   const { schema } = media as { schema?: RequestSchema }
@@ -93,7 +93,7 @@ function requestsOf({ method, path, parameters = [], requestBody }: FuzzedOperat
   })
 }
 
-/** What a form with these fields sends. */
+/** The encoding of a form with these fields. */
 function formOf(value: unknown): string {
   const fields = value !== null && typeof value === 'object' ? Object.entries(value) : []
   return new URLSearchParams(fields.map(([name, field]) => [wellFormed(name), wellFormed(textOf(field))])).toString()
@@ -103,17 +103,17 @@ function wellFormed(text: string): string {
   return text.toWellFormed()
 }
 
-/** What is wrong with an answer to anything; null if it is as documented and no fault of the node. */
+/** The fault of an answer; null if it is as documented and not a server error. */
 function misbehaviour({ operationId }: Operation, reply: Reply): string | null {
-  // Blocks come a hundred a second here; a reading of one head may be refused then, and says when to come back.
+  // At a hundred blocks a second, a read of one head may be refused with a retry-after.
   if (reply.body.code === 'head_moving' && reply.status === 503) return null
-  // A request that matches the path of a neighbour is answered by that.
+  // A fuzzed path may match another operation, whose answer does not count.
   if (reply.status === 404 && reply.body.code === 'not_found') return null
   if (reply.status >= 500) return `${reply.status} ${reply.text.slice(0, 200)}`
   return checker.misfits(operationId, reply)[0] ?? null
 }
 
-/** Streams answer for as long as somebody reads; test/integration/api/streams.test.ts and the stations of events do. */
+/** Streams do not end while they are read. test/integration/api/streams.test.ts and the tests of events read them. */
 const isStream = ({ responses }: Operation): boolean => JSON.stringify(responses).includes('text/event-stream')
 
 describe('whatever is sent to an operation', () => {

@@ -26,7 +26,7 @@ interface Sample {
   readonly value: number
 }
 
-/** Reads the text format strictly: every line is a comment of a known form or a sample of an announced metric. */
+/** Parses the text format strictly: every line is a known comment or a sample of an announced metric. */
 function parseMetrics(text: string): {
   readonly types: ReadonlyMap<string, string>
   readonly samples: readonly Sample[]
@@ -142,7 +142,7 @@ describe('a start on a folder with a chain', () => {
   })
 })
 
-/** The system's Node where it is an old one; else the pinned one that claims to be old. */
+/** The system's Node if it is old; otherwise the pinned one, which claims to be old. */
 function oldNode(launcher: string): { node: string; entry: string; args: readonly string[] } {
   const system = '/usr/bin/node'
   const version = existsSync(system) ? systemVersion(system) : 99
@@ -170,7 +170,7 @@ describe('the launcher under an old Node', () => {
     expect(stderr).toMatch(/^farthing needs Node 26, this is v20\.\d+\.\d+\. Run "npm ci" in .*\n$/)
     expect(stderr).toContain(copy)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    // With the dependencies it finds the Node that they brought.
+    // With the dependencies it finds the Node that is one of them.
     symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
     const installed = workshop.launch([...args, 'config', 'print', '--json'], { node, entry })
     const printed = await installed.finished()

@@ -11,7 +11,7 @@ interface Entry {
   readonly unavailableReason?: string
 }
 
-/** How a daemon in this world offers a service, as soon as a test is content with it. */
+/** Waits until a daemon's entry of a service meets a condition. */
 async function entryOf(url: string, id: string, isIt: (entry: Entry) => boolean): Promise<Entry> {
   return until(`${id} is listed as expected`, async () => {
     const { services } = (await (await fetch(`${url}/services.json`)).json()) as { services: Entry[] }

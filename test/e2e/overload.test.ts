@@ -6,11 +6,11 @@ import { Workshop } from '../support/daemon.ts'
 import { closedLoad, openLoad, type Sample } from '../support/open-load.ts'
 
 const workshop = new Workshop()
-/** A document that is made anew for each request: some milliseconds of work. */
+/** A document that is built for each request, which takes some milliseconds. */
 const PATH = '/services.json'
 const SECONDS = 10
 const SETTLES = 20
-/** Pressure has found its level by then. */
+/** Time after which the load is steady. */
 const SETTLED_MS = 4_000
 
 it('a node that is asked for four times what it can do serves what it can in time, refuses the rest at once, and every paid call', async () => {

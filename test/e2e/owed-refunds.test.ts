@@ -50,7 +50,7 @@ it('farthing refunds lists what is owed where an authorization is used after its
   await first.stop()
   expect((await refunds()).stdout).toBe('No refund is owed.\n')
 
-  // Whoever saw it may use it, for as long as it holds.
+  // Anyone who saw the authorization may use it while it is valid.
   const { payload: signed } = payload as { readonly payload: { readonly authorization: Said } }
   expect(token.transfer(signed.authorization, authorization.signature)).toHaveProperty('transaction')
   const second = await start()

@@ -23,13 +23,13 @@ const UNKNOWN = 'ab'.repeat(32)
 const ran = (request: string): number =>
   [...runsIn(runsFile)].filter(([line]) => line.endsWith(` ${request}`)).reduce((sum, [, count]) => sum + count, 0)
 
-/** Nothing ran and nothing was taken: the escrow is open and the call is known as paid, no more. */
+/** Expects that no work ran and no money was taken: the escrow is open and the call is only paid. */
 async function expectUntouched({ txId, request }: Payment): Promise<void> {
   expect(ran(request)).toBe(0)
   expect(await buyer.request(txId)).toMatchObject({ status: 'paid', refund: null, receiptTxId: null })
 }
 
-/** The payment still buys what it was made for, once. */
+/** Expects that the payment still buys its call, once. */
 async function expectUsable(payment: Payment): Promise<void> {
   await expectUntouched(payment)
   const reply = await buyer.settle(payment)
@@ -38,7 +38,7 @@ async function expectUsable(payment: Payment): Promise<void> {
   expect(ran(payment.request)).toBe(1)
 }
 
-/** A client that pays by itself finds nothing to pay a second time, in the words of either generation. */
+/** Expects no payment terms, so that an automatic client of either generation does not pay a second time. */
 function expectNoTerms({ headers, body }: Reply<CallView>): void {
   const header = Buffer.from(headers.get('payment-required') ?? '', 'base64').toString()
   expect([body.accepts, body.offers]).toEqual([[], undefined])
@@ -141,7 +141,7 @@ describe('a payment whose service was retired in the same block', () => {
     const selling = await workshop.start(folder, { env })
     await marketOpen(selling.url)
     await selling.stop()
-    // Without mining both wait, the retirement with the higher tip first; the next start mines them in one block.
+    // Without mining both transactions wait. The next start mines them in one block, the retirement first by its higher tip.
     const idle = await workshop.start(folder, { env, mine: 0 })
     const [owner, late] = [new Caller(idle.url, 2), new Caller(idle.url, 3)]
     const order = { serviceId: 'node-test-once', request: 'ok:retired' }
@@ -175,7 +175,7 @@ describe('a payment that is not mined yet', () => {
     await late.mined((await late.send('transfer', toBuyer)).txId)
     const secret = new Uint8Array(32)
     const payload = await late.invoke({ serviceId: 'node-test-again', request: 'ok:late' }, secret)
-    // The transaction before it is held back, so that this one can wait but not be mined.
+    // The transaction before it is withheld, so that this one waits and cannot be mined.
     const first = await late.sign('transfer', toBuyer)
     const tx = await late.sign('agent_invoke', payload, { ahead: 1n })
     expect((await client.submit(tx)).ok).toBe(true)

@@ -20,11 +20,11 @@ beforeAll(async () => {
 
 const { pow: cost, powLimit: targetMax } = fastDevnet().steps[0]!.rules.block
 const POW = { hasher: nativePowHasher, cost, targetMax }
-/** Who is paid for calls; nothing else moves this balance. */
+/** The account that calls pay. Nothing else moves its balance. */
 const payee = (): Caller => new Caller(daemon?.url ?? '', 10)
 const ran = (serviceId: string, request: string): number => runsIn(runsFile).get(`${serviceId} ${request}`) ?? 0
 
-/** Everything that a client can check of a paid answer by itself, as names of what is wrong. */
+/** Names of the client's checks of a paid answer that fail. */
 function misfits({ body }: Reply<CallView>, { amount, ...named }: Payment, caller: string): readonly string[] {
   const paid = { ...named, caller, amountBaseUnits: amount.toString() }
   return failedChecks(verifyPaidAnswer({ result: body.result, receipt: body.receipt ?? {} }, paid, POW))
@@ -72,7 +72,7 @@ describe('an unpaid call', () => {
     const { status, body } = await post<CallView>(daemon.url, '/api/x402/node-test-again', { request: 'refuse' })
     expect(status).toBe(402)
     expect(body).toMatchObject({ requestValid: false, requestError: { reason: 'nothing to do', example: 'ok' } })
-    // A stock client pays whatever stands in `accepts`.
+    // An automatic client pays any offer in `accepts`.
     expect([body.accepts, body.offers?.length]).toEqual([[], 1])
     expect(body.error).toContain('this request cannot be used; correct it first. Do not pay now.')
   })

@@ -10,15 +10,15 @@ import { marketOpen } from '../support/caller.ts'
 import { SHIPPED, Workshop } from '../support/daemon.ts'
 import { type Finished, until } from '../support/processes.ts'
 
-/** Commands that the program advises are run as they are printed: by a shell, and with a home that holds nothing. */
+/** Hints are run as they are printed: by a shell and with an empty home. */
 const workshop = new Workshop()
 const env = { HOME: workshop.folder() }
-/** A folder that a shell takes for several words unless it is quoted. */
+/** A folder name that a shell splits unless it is quoted. */
 const awkwardFolder = (): string => join(workshop.folder(), "it's my shop")
 
 const farthing = (...args: readonly string[]): Promise<Finished> => workshop.run(args, { entry: SHIPPED, env })
 
-/** Words of a printed command line as a shell reads them, behind the name of the program. */
+/** Words of a printed command line as a shell reads them, without the program's name. */
 async function wordsOf(line: string): Promise<readonly string[]> {
   const script = `set -- ${line}; printf '%s\\n' "$@"`
   const { stdout } = await workshop.run([script], { node: 'sh', entry: '-c' })
@@ -27,7 +27,7 @@ async function wordsOf(line: string): Promise<readonly string[]> {
   return words.slice(3)
 }
 
-/** The command line that stands between two texts of what was printed. */
+/** The command line between two texts of the output. */
 async function hintIn(text: string, before: string, after: string): Promise<readonly string[]> {
   const from = text.indexOf(before)
   expect(from, text).toBeGreaterThanOrEqual(0)

@@ -13,7 +13,7 @@ beforeAll(async () => {
   await marketOpen(daemon.url)
 })
 
-/** The refund as an answer shows it: what it is, and where to watch it. */
+/** Expects the refund in an answer: its amount, asset and reason, and where to watch it. */
 function expectRefund({ body }: Reply<CallView>, { txId }: Payment, caller: Caller, reason: string): void {
   expect(body.refund).toMatchObject({
     amount: 0.008,
@@ -25,7 +25,7 @@ function expectRefund({ body }: Reply<CallView>, { txId }: Payment, caller: Call
   expect(['pending', 'broadcast', 'confirmed']).toContain(body.refund?.status)
 }
 
-/** The money is back by a receipt on chain, to the last unit but for the fees. */
+/** Expects that receipts on chain returned all the money except fees. */
 async function expectMoneyBack(caller: Caller, before: bigint, payments: readonly Payment[]): Promise<void> {
   let fees = 0n
   for (const { txId } of payments) {
@@ -115,7 +115,7 @@ describe('the operator’s node after a stop', () => {
     const before = await caller.balance()
     const payment = await caller.payMined({ serviceId: 'node-test-once', request: 'fail' })
     expect(verdict(await caller.settle(payment))).toBe('502 upstream_failed')
-    // Stopped within the half second in which receipts are gathered.
+    // The node stops within the half second in which it gathers receipts.
     expect((await daemon.stop()).code).toBe(0)
     daemon = await workshop.start(daemon.dataDir, { env: { TEST_FAST_BLOCKS: '1', TEST_RUNS_FILE: runsFile } })
     caller.url = daemon.url

@@ -16,7 +16,7 @@ const SIZES = { cacheBytes: 1 << 20, writeBufferBytes: 1 << 20 }
 
 const run = (command: string) => workshop.run([command, '--data-dir', folder], { entry: WITH_TEST_SERVICES, env })
 
-/** Looks into the stopped node's store. */
+/** Reads the stopped node's store. */
 async function inside<T>(look: (store: LevelStore) => Promise<T>): Promise<T> {
   const store = await LevelStore.open(join(folder, 'chain'), SIZES, false)
   try {
@@ -29,7 +29,7 @@ async function inside<T>(look: (store: LevelStore) => Promise<T>): Promise<T> {
 const write = (...writes: readonly Write[]) => inside((store) => store.batch(writes, () => {}))
 const INDEXES_MARK = Uint8Array.of(0, ...new TextEncoder().encode('indexes'))
 
-/** Indexes with wrong entries in an audit's report, and how many. */
+/** Indexes with wrong entries in an audit's report, with their numbers. */
 function wrongIn(report: string): readonly (readonly [string, number])[] {
   const { indexes } = JSON.parse(report) as AuditReport
   expect(indexes.find(({ name }) => name === 'holders')?.entries).toBeGreaterThan(5)

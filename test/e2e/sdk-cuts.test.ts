@@ -8,7 +8,7 @@ import { Caller, marketOpen, runsIn } from '../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
 import { fastDevnet } from '../support/network.ts'
 
-/** Hashes of the first blocks: quick ones, and not so quick that a term runs out while a test looks. */
+/** Hashes of the first blocks: fast, but slow enough that a term does not end while a test looks. */
 const HASHES = 1000n
 const workshop = new Workshop()
 const runsFile = workshop.path('runs')
@@ -25,10 +25,10 @@ beforeAll(async () => {
 
 const SERVICE = 'node-test-once'
 const PRICE = 800_000n
-/** No fee of these payments is higher. */
+/** Upper bound of the fees of these payments. */
 const FEE_MAX = 1_000_000n
 
-/** A line that works for so many requests. The next one gets lost before it arrives, or its answer does; then nothing goes through. */
+/** A connection that works for that many requests. The next request or its answer gets lost, and all after it fail. */
 function cutAfter(requests: number, lost: 'request' | 'answer'): typeof fetch & { readonly used: () => number } {
   let used = 0
   const cutting = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
@@ -48,10 +48,9 @@ const bought = (fetch: typeof globalThis.fetch, request: string, folder: string)
       (error: unknown) => error,
     )
 
-/** Balance of the buyer; nobody else moves it. */
+/** Balance of the buyer; only these calls move it. */
 const purse = (): Promise<bigint> => new Caller(daemon.url, 1).balance()
 
-/** Requests that a call takes where nothing goes wrong. */
 async function requestsOfCall(): Promise<number> {
   const whole = cutAfter(Number.POSITIVE_INFINITY, 'answer')
   const agent = createClient({ baseUrl: daemon.url, wallet, network, fetch: whole })
@@ -78,12 +77,12 @@ describe('a call that is cut', () => {
         if (spentUnpaid) expect(spent).toBe(0n)
         else expect(spent > PRICE && spent <= PRICE + FEE_MAX).toBe(true)
       }
-      // Both happen, and once it was signed it is never forgotten.
+      // Early cuts leave the call unpaid, later ones paid: once signed, a payment is never forgotten.
       expect(ends.join()).toMatch(/^unpaid(,unpaid)*(,paid)+$/)
     })
 })
 
-/** Finishes what was paid, by what the error carries and then again by the journal alone; says whether nothing was paid. */
+/** Finishes a paid call by the error's payment and then again by the journal alone. Returns whether nothing was paid. */
 async function finish(payment: Payment | null, request: string, folder: string): Promise<boolean> {
   const journal = fileJournal(folder)
   const later = createClient({ baseUrl: daemon.url, network, journal })

@@ -23,11 +23,11 @@ import { Caller, marketOpen, runsIn } from '../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
 import { fastDevnet } from '../support/network.ts'
 
-/** Hashes of the first blocks: quick ones, and not so quick that a term runs out while a test looks. */
+/** Hashes of the first blocks: fast, but slow enough that a term does not end while a test looks. */
 const HASHES = 300n
 const workshop = new Workshop()
 const runsFile = workshop.path('runs')
-/** Blocks of these tests come faster than those of the devnet, so that their network is another one. */
+/** Faster blocks than the devnet's make it another network. */
 const network = networkFacts(fastDevnet(HASHES))
 const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
 let daemon: RunningDaemon
@@ -169,7 +169,7 @@ describe('errors', () => {
     expect(error).toBeInstanceOf(InterruptedPaymentError)
     const { payment } = error as InterruptedPaymentError
     expect(await impatient.unfinished()).toMatchObject([{ txId: payment.txId }])
-    // Another process: neither journal nor wallet, only what the error said.
+    // As another process would: without journal and wallet, only with the error's payment.
     const { txId, secret, serviceId, request } = payment
     const finished = await createClient({ baseUrl: daemon.url, network }).resume({ txId, secret, serviceId, request })
     expect(finished.result).toEqual({ echo: 'slow:9' })
@@ -181,7 +181,7 @@ describe('errors', () => {
 
 describe('an operator that works for another request than was paid', () => {
   it('does not verify: the receipt names what it worked for', async () => {
-    // What the operator saw of the request is one letter off; commitment, payment and receipt are real.
+    // The answer's receipt has the hash of a request with one letter changed. Commitment and payment are real.
     const swapped: typeof fetch = async (input, init) => {
       const response = await fetch(input, init)
       const text = await response.text()
@@ -195,7 +195,7 @@ describe('an operator that works for another request than was paid', () => {
   })
 })
 
-/** A fetch whose settles of one request never get an answer. */
+/** A fetch that fails for paid sends of one request. */
 function deafTo(request: string): typeof fetch {
   return (input, init) => {
     const body = typeof init?.body === 'string' ? init.body : ''
@@ -246,7 +246,7 @@ describe('events', () => {
         expect(data).toMatchObject({ serviceId: 'node-test-once' })
         break
       }
-    // A connection that is cut is opened again, and no block is missed.
+    // Cut connections are reopened, and no block is missed.
     let opened = 0
     const cutting: typeof fetch = async (input, init) => {
       const cut = new AbortController()

@@ -16,7 +16,7 @@ const passphrase = `correct horse ${randomBytes(9).toString('hex')}`
 const passphraseFile = workshop.path('passphrase')
 const folder = workshop.folder()
 const ACCESS = ['--wallet-passphrase-file', passphraseFile, '--log-level', 'trace'] as const
-/** Everything that must not be seen, by name; each is unlike anything else. */
+/** Secrets that must not appear, by name; each is unique text. */
 const secrets = new Map<string, string>([['the passphrase', passphrase]])
 const written: string[] = []
 let daemon: RunningDaemon
@@ -35,7 +35,7 @@ beforeAll(async () => {
     secrets.set(`three words of ${wallet}`, words.split(' ').slice(5, 8).join(' '))
     secrets.set(`the seed of ${wallet}`, toHex(seed.value))
   }
-  // The random operator has no coins until its first rewards mature; then it registers and sells.
+  // The new operator has no coins until its first rewards mature. Then it registers and sells.
   daemon = await workshop.start(folder, { env, flags: ACCESS })
   await marketOpen(daemon.url)
 })
@@ -54,7 +54,7 @@ describe('with logs at their most talkative', () => {
       await post(daemon.url, '/api/v1/tx', { raw: payment.secret, secret: payment.secret })
       await post(daemon.url, `/api/x402/${payment.secret}`, `{"payment":{"secret":"${payment.secret}"`)
       expect([200, 502]).toContain((await caller.settle(payment)).status)
-      // The opener becomes public with the receipt, but no log need have it.
+      // The opener becomes public with the receipt, but logs must not have it.
       secrets.set(`the opener of ${request}`, openerOf(Buffer.from(payment.secret!, 'hex')))
       await caller.closed(payment.txId)
     }
@@ -130,7 +130,7 @@ function filesUnder(path: string): readonly string[] {
     .map((entry) => join(entry.parentPath, entry.name))
 }
 
-/** The bytes that a hex secret spells; for other text itself. */
+/** Bytes of a hex secret; other text as it is. */
 function hexBytes(secret: string): Buffer {
   return /^[0-9a-f]{64}$/.test(secret) ? Buffer.from(secret, 'hex') : Buffer.from(secret)
 }

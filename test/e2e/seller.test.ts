@@ -22,7 +22,7 @@ import { ROOT } from '../support/source-tree.ts'
 const workshop = new Workshop()
 const SERVICE = 'acme-words'
 const AGENT = 'acme'
-/** Development keys: whoever registers the agent, who signs its receipts, who is paid; nothing else moves the last. */
+/** Development keys of the agent's owner, its settler, the paid account, which nothing else moves, and a stranger. */
 const KEYS = { owner: 5, settler: 7, payout: 10, stranger: 8 } as const
 
 let daemon: RunningDaemon
@@ -34,11 +34,11 @@ const runs = workshop.path('runs')
 const claims = workshop.path('claims.jsonl')
 const words = workshop.path('words')
 const WORK = join(ROOT, 'test/support/seller-work.ts')
-/** Development keys that buy, one after the other. */
+/** Development keys of the buyers, used in turn. */
 const BUYERS = [3, 4, 6, 9]
 let bought = 0
 
-// The program as it is shipped: the seller is the stranger here. A mining thread would give way to all the others.
+// The seller runs as an outside program. A mining thread would starve beside the other processes.
 const CHEAP_BLOCKS = { entry: WITH_TEST_SERVICES, env: { TEST_FAST_BLOCKS: '1' } }
 let endMining: () => Promise<void>
 
@@ -83,7 +83,7 @@ async function startSeller(): Promise<void> {
   })
 }
 
-/** A payment on its way, by a buyer of its own. */
+/** Pays for a call with the next buyer. */
 async function pay(request: string) {
   const buyer = new Caller(daemon.url, BUYERS[bought++ % BUYERS.length] as number)
   const [shop, node] = [new NodeClient(sellerUrl), new NodeClient(daemon.url)]
@@ -99,7 +99,7 @@ async function pay(request: string) {
 
 type Payment = Awaited<ReturnType<typeof pay>>
 
-/** The call, repeated until there is an answer. */
+/** Repeats the call until its answer is final. */
 async function settled({ request, txId, secret }: Payment) {
   const wait = {
     untilMs: Date.now() + 60_000,
@@ -111,7 +111,7 @@ async function settled({ request, txId, secret }: Payment) {
   return answer.value
 }
 
-/** One try of the call, with parts in others' places. */
+/** Sends the call once, with changed parts. */
 function call({ request, txId, secret }: Payment, change: object = {}) {
   return post<CallView>(sellerUrl, `/api/x402/${SERVICE}`, {
     request,
@@ -130,7 +130,7 @@ interface ReceiptView {
   }
 }
 
-/** How a receipt on chain has closed the escrow of a payment, undefined while none has. */
+/** How a receipt on chain closed a payment's escrow; undefined while it is open. */
 async function closing({ buyer, txId }: Payment): Promise<string | undefined> {
   const { height } = await buyer.mined(txId)
   const head = (await ask<{ height: number }>(daemon.url, '/api/v1/status')).body.height

@@ -14,7 +14,7 @@ import { Upstream } from '../support/upstreams/upstream.ts'
 
 const workshop = new Workshop()
 const checker = new ApiChecker(JSON.parse(readFileSync(join(ROOT, 'rpc/openapi.json'), 'utf8')) as ApiDocument)
-/** Without the name system, which this machine need not have. */
+/** Without the web, since the test machine may have no DNS. */
 const DOCTOR = ['doctor', 'providers', '--json', '--web-enabled', 'false']
 const IDS = SERVICE_TABLE.map(({ serviceId }) => serviceId as string)
 let searxng: Upstream
@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(() => searxng.close())
 
-/** A command that has nothing of a running node but its folder. */
+/** Runs a command with the folder of a node that is not running. */
 function farthing(folder: string, ...words: string[]): Promise<Finished> {
   // No node answers at this port.
   return workshop.run([...words, '--data-dir', folder, '--rpc-port', '1'])
@@ -134,7 +134,7 @@ describe('the services of a node that runs', () => {
     expect(standing('node-weather')).toMatchObject({ available: false, requires: ['providers.weather'] })
   })
 
-  it('are run by the node for its operator, and for nobody else', async () => {
+  it('are run by the node for its operator only', async () => {
     const found = await ofNode('services', 'test', 'web-search', 'farthings', '--json')
     expect(found).toMatchObject({ code: 0 })
     expect(JSON.parse(found.stdout)).toMatchObject({ service: 'node-web-search', query: 'farthings' })

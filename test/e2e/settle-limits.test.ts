@@ -5,7 +5,7 @@ import { Workshop } from '../support/daemon.ts'
 
 const workshop = new Workshop()
 
-it('who has used up his settles still gets what he paid for, and nobody else does', async () => {
+it('a caller who has used up the allowance of settles still gets the calls it paid for, and no other caller does', async () => {
   const flags = ['--rpc-rate-settle', '1', '--rpc-rate-quote', '1000']
   const { url } = await workshop.start(workshop.folder(), { env: { TEST_FAST_BLOCKS: '1' }, flags })
   await marketOpen(url)
@@ -15,7 +15,7 @@ it('who has used up his settles still gets what he paid for, and nobody else doe
     await buyer.payMined({ serviceId: 'node-test-again', request: 'ok:2', lock: 'lock' }),
   ]
   expect(verdict(await buyer.settle(first))).toBe('200 paid')
-  // Its escrow is open: nothing has been claimed yet.
+  // The second call has no claim yet and an open escrow.
   expect(verdict(await buyer.settle(second))).toBe('200 paid')
   for (const payment of [first, second, first]) {
     const again = await buyer.settle(payment)
@@ -57,7 +57,7 @@ it('who has the secret of a payment gets the calls that it is good for, also whe
     Array.from({ length: 45 }, (_, i) => offer(named[i % 2] as object, '203.0.113.9')),
   )
   expect(strangers.filter(({ status }) => status !== 429)).toHaveLength(1)
-  // Its escrow is open, then it is claimed.
+  // First without a claim, then with one.
   for (const isAgain of [false, true]) {
     const paid = await offer({ txId, secret }, payer)
     expect([verdict(paid), paid.headers.has('idempotent-replay')]).toEqual(['200 paid', isAgain])

@@ -5,14 +5,14 @@ import { freePort } from '../support/tcp-proxy.ts'
 const workshop = new Workshop()
 const SECRET = 'pass-of-nobody'
 
-/** Starts a node with these claims, which must end by itself; how it ended, and what it said. */
+/** Starts a node with this claims URL, which must refuse to run. Returns its exit and output. */
 async function refusal(url: string) {
   const args = ['start', '--data-dir', workshop.folder(), '--rpc-port', '0']
   return workshop.run(args, { env: { FARTHING_MARKET_CLAIMS_URL: url } })
 }
 
 describe('a node whose claims are to be in PostgreSQL', () => {
-  it('says why it does not start where nobody answers, in one line without the password', async () => {
+  it('says why it does not start if no server answers, in one line without the password', async () => {
     const port = await freePort()
     const { code, stderr } = await refusal(`postgres://farthing:${SECRET}@127.0.0.1:${port}/claims`)
     expect(code).toBe(1)

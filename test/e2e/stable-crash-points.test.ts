@@ -31,7 +31,7 @@ afterAll(async () => {
   await token.close()
 })
 
-/** What must come out: the status of the answer, and how often the work began. */
+/** Crash point and service, with the expected status of the answer and number of runs. */
 const POINTS = [
   ['before:claimed', 'node-test-once', 200, 1],
   ['after:claimed', 'node-test-once', 200, 1],

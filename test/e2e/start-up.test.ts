@@ -21,7 +21,7 @@ import { ROOT } from '../support/source-tree.ts'
 
 const SOURCES = ['amm', 'config', 'consensus', 'marketplace', 'mempool', 'miner', 'rpc', 'src']
 const MANIFESTS = ['package.json', 'package-lock.json']
-/** Packages that do not belong to an installation without tools for development. */
+/** Packages and folders that an installation without development tools lacks. */
 const TOOLS = ['esbuild', '@esbuild', '.bin', '.cache', '.farthing', '.package-lock.json']
 
 const workshop = new Workshop()
@@ -84,7 +84,7 @@ describe('with esbuild', () => {
     const folder = workshop.folder()
     appendFileSync(join(bundle, 'main.js'), "console.log('the bundle')\n")
     const flags = ['start', '--mine-threads', '1', '--rpc-port', '0', '--data-dir', folder]
-    // The tests keep compiled code elsewhere.
+    // Undoes the tests' own cache of compiled code.
     const env = { NODE_COMPILE_CACHE: '' }
     const daemon = await workshop.ready(workshop.launch(flags, { entry: launcher, env }), folder)
     const height = async () => (await ask<{ height: number }>(daemon.url, '/api/v1/status')).body.height

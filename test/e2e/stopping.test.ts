@@ -10,7 +10,7 @@ import { until } from '../support/processes.ts'
 const workshop = new Workshop()
 const STOP_MS_MAX = 5_000
 const runsFile = workshop.path('runs')
-/** A process that keeps compiled code for the next one writes it down as it ends, which takes longer than all else. */
+/** The compile cache is off: writing it at the end takes longer than the stop itself. */
 const env = { TEST_FAST_BLOCKS: '1', TEST_RUNS_FILE: runsFile, NODE_DISABLE_COMPILE_CACHE: '1' }
 
 async function open(folder: string): Promise<RunningDaemon> {
@@ -19,12 +19,12 @@ async function open(folder: string): Promise<RunningDaemon> {
   return daemon
 }
 
-/** Log lines of errors: a clean stop has none. */
+/** Error lines of the log; a clean stop has none. */
 const errorsIn = ({ log }: RunningDaemon) => log.filter(({ level }) => Number(level) >= 50)
 
 let hanging = 0
 
-/** Begins calls that hang, one after another, so that they end at different moments of the stop. */
+/** Begins calls that hang, one after another, so that they end at different times during the stop. */
 async function beginHanging(caller: Caller, count: number, everyMs: number): Promise<readonly Payment[]> {
   const payments: Payment[] = []
   for (let i = 0; i < count; i++) {
@@ -57,7 +57,7 @@ describe('a node under load', () => {
     expect(load.unexpected).toEqual([])
     const audit = await workshop.run(['audit', '--data-dir', folder], { entry: WITH_TEST_SERVICES, env })
     expect(JSON.parse(audit.stdout)).toMatchObject({ sound: true })
-    // What was cut off is owed back, and is paid back after the next start.
+    // Interrupted calls are refunded after the next start.
     const again = await open(folder)
     const caller = new Caller(again.url, 9)
     for (const payment of payments) {
@@ -75,7 +75,7 @@ describe('a node under load', () => {
     const kept = await caller.payMined({ serviceId: 'node-test-once', request: 'ok:kept' })
     await beginHanging(caller, 1, 200)
     const stopped = daemon.stop()
-    // It stops in a second or two: all is asked at once, so that nothing is asked of a node that is gone.
+    // The stop takes a second or two. All requests are sent at once, before the node is gone.
     const stopping = async () => {
       const reply = await ask(daemon.url, '/ready')
       return reply.status === 503 && reply

@@ -4,21 +4,20 @@ import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { TestChain, wallet } from '../support/chain.ts'
 import { units } from '../support/unsigned.ts'
 
-/** A short chain that targets share, and transactions that it has not seen. */
+/** A short chain shared by targets, and transactions that are not in it. */
 export interface Fixture {
   readonly test: TestChain
   readonly store: MemoryKeyValueStore
   readonly blocks: readonly Block[]
-  /** Wait for a block. */
   readonly waiting: readonly Transaction[]
-  /** A block on the head that nobody has. */
+  /** An unknown block on the head. */
   readonly next: Block
 }
 
 const BLOCKS = 8
 let made: Promise<Fixture> | undefined
 
-/** The chain, made once. */
+/** The fixture, made once. */
 export function fixture(): Promise<Fixture> {
   made ??= make()
   return made

@@ -3,7 +3,7 @@ export type Random = () => number
 
 const BOUNDARIES = [0n, 1n, 2n, 0x7fn, 0x80n, 0xffn, 0x7fffn, 0xffffn, 0x7fffffffn, 0x80000000n, 0xffffffffn, 2n ** 53n]
 const WIDTHS = [1, 2, 4, 8, 16, 32]
-/** Pieces of the texts that are read anywhere: grammars break at their own signs. */
+/** Tokens of all parsed texts: grammars break at their own tokens. */
 const WORDS = [
   '/',
   ':',
@@ -43,22 +43,22 @@ const MUTATIONS: readonly Mutation[] = [
   spliced,
 ]
 
-/** A whole number from 0 on, below a bound. */
+/** A random integer from 0 to below the bound. */
 export function below(random: Random, bound: number): number {
   return Math.floor(random() * bound)
 }
 
-/** Bytes that nobody chose. */
+/** Random bytes. */
 export function randomBytes(random: Random, length: number): Uint8Array {
   return Uint8Array.from({ length }, () => below(random, 256))
 }
 
-/** Bytes one after the other, in a copy. */
+/** Concatenated copy. */
 export function joined(...parts: readonly Uint8Array[]): Uint8Array {
   return Uint8Array.from(Buffer.concat(parts))
 }
 
-/** A neighbour of some bytes of the pool: a few changes on top of each other. */
+/** An input of the pool with a few random changes. */
 export function mutated(random: Random, pool: readonly Uint8Array[]): Uint8Array {
   let bytes = pool[below(random, pool.length)] ?? new Uint8Array(0)
   for (let changes = 1 + below(random, STACK_MAX); changes > 0; changes--) {
@@ -73,7 +73,7 @@ function changed(bytes: Uint8Array, random: Random, change: (copy: Uint8Array, a
   return copy
 }
 
-/** An integer of some width at the edge of its range. */
+/** Writes an integer at the edge of its range, of some width. */
 function boundary(bytes: Uint8Array, random: Random): Uint8Array {
   const width = WIDTHS[below(random, WIDTHS.length)] as number
   const value = BOUNDARIES[below(random, BOUNDARIES.length)] as bigint
@@ -83,7 +83,7 @@ function boundary(bytes: Uint8Array, random: Random): Uint8Array {
   })
 }
 
-/** What looks like a length or an offset, a little wrong. */
+/** Changes a little what looks like a length or an offset. */
 function tamperedLength(bytes: Uint8Array, random: Random): Uint8Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const places: number[] = []
@@ -99,14 +99,13 @@ function tamperedLength(bytes: Uint8Array, random: Random): Uint8Array {
   return copy
 }
 
-/** Puts something else in the place of a chunk. */
 function around(bytes: Uint8Array, random: Random, replace: (chunk: Uint8Array) => Uint8Array): Uint8Array {
   const start = below(random, bytes.length + 1)
   const end = Math.min(bytes.length, start + 1 + below(random, CHUNK_MAX))
   return joined(bytes.subarray(0, start), replace(bytes.subarray(start, end)), bytes.subarray(end))
 }
 
-/** The head of one and the tail of another. */
+/** Joins the head of one input and the tail of another. */
 function spliced(bytes: Uint8Array, random: Random, pool: readonly Uint8Array[]): Uint8Array {
   const other = pool[below(random, pool.length)] ?? bytes
   return joined(bytes.subarray(0, below(random, bytes.length + 1)), other.subarray(below(random, other.length + 1)))

@@ -13,17 +13,17 @@ import { SERVED_TARGETS } from './targets/served.ts'
 import { SNAPSHOT_TARGETS } from './targets/snapshot.ts'
 
 const CORPUS = join(import.meta.dirname, 'corpus')
-/** Inputs for each target: the same on every machine unless more are asked for. */
+/** Inputs per target. They are the same on every machine for the same count and seed. */
 const RUNS = Number(process.env.FARTHING_FUZZ ?? 2_000)
 const SEED = Number(process.env.FARTHING_FUZZ_SEED ?? 20_261_122)
-/** Inputs that are remembered for what they came to. */
+/** Most inputs of a target's pool. */
 const POOL_MAX = 400
 const GENERATED = 0.3
-/** Seeds of a target that are kept, and their length. */
+/** Most seeds kept per target, and their largest length. */
 const SEEDS_MAX = 3
 const SEED_BYTES_MAX = 2_048
 
-/** Inputs of a target that are kept in the repository. */
+/** A target's inputs in the repository. */
 function corpusOf(name: string): readonly Uint8Array[] {
   const folder = join(CORPUS, name)
   if (!existsSync(folder)) return []
@@ -32,7 +32,7 @@ function corpusOf(name: string): readonly Uint8Array[] {
     .map((file) => Uint8Array.from(Buffer.from(readFileSync(join(folder, file), 'utf8').trim(), 'hex')))
 }
 
-/** Keeps the first seeds of a target that are short, for runs that begin without the code that makes them. */
+/** Writes the first short seeds of a target to the corpus, for runs without the code that makes them. */
 function keepSeeds(name: string, seeds: readonly Uint8Array[]): void {
   const short = seeds.filter(({ length }) => length <= SEED_BYTES_MAX).slice(0, SEEDS_MAX)
   mkdirSync(join(CORPUS, name), { recursive: true })
@@ -40,7 +40,7 @@ function keepSeeds(name: string, seeds: readonly Uint8Array[]): void {
     writeFileSync(join(CORPUS, name, `seed-${i}.hex`), `${Buffer.from(bytes).toString('hex')}\n`)
 }
 
-/** Runs one input; a finding names it. */
+/** Runs one input. A finding's error names the input. */
 async function runOne({ name, run }: Target, bytes: Uint8Array): Promise<string> {
   try {
     return await run(bytes)
@@ -58,7 +58,7 @@ function nextInput(target: Target, random: Random, pool: readonly Uint8Array[]):
   return mutated(random, pool)
 }
 
-/** Seeds and corpus as they are, then what is made of them; inputs that come to something new are made more of. */
+/** Runs corpus and seeds, then changed inputs. An input with a new word joins the pool and is changed further. */
 async function fuzz(target: Target): Promise<ReadonlyMap<string, number>> {
   const words = new Map<string, number>()
   const seeds = await target.seeds()
@@ -91,7 +91,7 @@ const TARGETS: readonly Target[] = [
 describe(`${RUNS} inputs of seed ${SEED} for`, () => {
   it.each(TARGETS.map((target) => [target.name, target] as const))('%s', async (_, target) => {
     const words = await fuzz(target)
-    // Where everything comes to the same, the inputs never reached what they were made for.
+    // If all inputs give the same word, they never reached the tested code.
     expect(words.size).toBeGreaterThan(1)
     if (process.env.FARTHING_FUZZ !== undefined) console.info(target.name, Object.fromEntries(words))
   })

@@ -1,7 +1,7 @@
 import type { Codec } from '../../consensus/primitives/codec.ts'
 import { below, joined, type Random, randomBytes } from './mutate.ts'
 
-/** What the library's types tell of themselves. */
+/** The description that the library's types carry. */
 interface Shape {
   readonly typeName: string
   readonly fixedSize: number | null
@@ -13,11 +13,11 @@ interface Shape {
 
 const OFFSET_BYTES = 4
 const MANY = 5
-/** More than most lists may hold. */
+/** Length above the limit of most lists. */
 const CROWD = 2_049
 const SHORT = 40
 
-/** Bytes with the structure of a codec and contents that nobody chose: what no mutation of a good message comes upon. */
+/** Bytes with the structure of a codec and random contents, which mutations of valid messages would not reach. */
 export function structured<V>(codec: Codec<V>, random: Random): Uint8Array {
   return bytesOf(codec as unknown as Shape, random)
 }
@@ -37,7 +37,7 @@ function bytesOf(shape: Shape, random: Random): Uint8Array {
   return number(fixedSize as number, random)
 }
 
-/** Parts of fixed size in place, the others behind offsets. */
+/** Packs parts of fixed size in place and the others behind offsets. */
 function packed(shapes: readonly Shape[], random: Random): Uint8Array {
   const parts = shapes.map((shape) => bytesOf(shape, random))
   let offset = parts.reduce((sum, part, i) => sum + (shapes[i]?.fixedSize === null ? OFFSET_BYTES : part.length), 0)

@@ -4,38 +4,35 @@ import type { Result } from '../../consensus/primitives/result.ts'
 import type { Random } from './mutate.ts'
 import { structured } from './structure.ts'
 
-/** Something that takes bytes of strangers. */
+/** Code that reads bytes from strangers. */
 export interface Target {
   readonly name: string
-  /** Inputs for each run, where not as many as usual. */
+  /** Share of the usual number of inputs; default 1. */
   readonly share?: number
-  /** Inputs that come to something. */
+  /** Valid inputs. */
   readonly seeds: () => readonly Uint8Array[] | Promise<readonly Uint8Array[]>
-  /** An input of the right structure. */
+  /** Makes an input of the right structure. */
   readonly generate?: (random: Random) => Uint8Array
-  /**
-   * Takes one input. What it throws is a finding. The returned word says what became of the input: inputs with new words are worth
-   * changing further.
-   */
+  /** Takes one input. A thrown error is a finding. The returned word names the outcome: inputs with new words are changed further. */
   readonly run: (bytes: Uint8Array) => string | Promise<string>
-  /** Looks back on all runs, and ends what was begun. */
+  /** Final checks over all runs, and cleanup. */
   readonly close?: () => Promise<void>
 }
 
-/** What became of a result, without what differs between any two inputs. */
+/** The word of a result, without numbers, which would differ between inputs. */
 export function wordOf(result: Result<unknown>): string {
   if (result.ok) return 'ok'
   const { code, detail } = result.fault
   return `${code} ${String(detail.reason ?? '').replaceAll(/\d+/g, '#')}`
 }
 
-/** Bytes that were accepted are the only ones for their value. */
+/** Expects that accepted bytes are the only encoding of their value. */
 export function expectSame(again: Uint8Array, bytes: Uint8Array): void {
   if (Buffer.compare(again, bytes) !== 0)
     expect(Buffer.from(again).toString('hex')).toBe(Buffer.from(bytes).toString('hex'))
 }
 
-/** A codec: a value or a fault, and one encoding for each value. */
+/** A target for a codec: it must give a value or a fault, and one encoding per value. */
 export function codecTarget<V>(name: string, codec: Codec<V>, seeds: Target['seeds']): Target {
   return {
     name,

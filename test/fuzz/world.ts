@@ -19,7 +19,7 @@ import { copiedPin } from '../support/snapshot-nodes.ts'
 import { fixture } from './fixture.ts'
 import { joined } from './mutate.ts'
 
-/** What a stranger answers, by protocol; nothing at all to the others. */
+/** A stranger's answers by protocol; it serves no other protocols. */
 export type Answers = { readonly [P in ProtocolName]?: () => Uint8Array }
 
 const DAY_MS = 86_400_000
@@ -29,14 +29,14 @@ const PATIENCE_MS = 60_000
 const REQUESTS_EACH = 20
 const STEP_MS = 500
 
-/** A whole node on a network in memory, and strangers who have shaken hands with it. Every claim of work is true. */
+/** A whole node on a network in memory, with strangers that completed the handshake. Every claim of work is valid. */
 export class World {
   readonly hub: MemoryNetwork
   readonly network: MemoryPeer
   readonly test: TestChain
   readonly mempool: Mempool
   readonly node: PeerNode
-  /** What the process would have ended with. */
+  /** Errors that would have ended the process. */
   readonly fatal: unknown[] = []
   #strangers = 0
   #regular: { readonly peer: MemoryPeer; uses: number } | undefined
@@ -74,7 +74,7 @@ export class World {
     serveAddresses(exchange, { good: () => ['/ip4/8.8.8.8/tcp/8421'], now: () => hub.time.nowMs })
   }
 
-  /** A node that has the blocks of the fixture and its waiting transactions. */
+  /** Opens a node with the fixture's blocks and waiting transactions. */
   static async open(): Promise<World> {
     const { blocks, waiting, store } = await fixture()
     const test = await TestChain.open()
@@ -92,7 +92,7 @@ export class World {
     return this.test.height
   }
 
-  /** A peer that dialled the node and shook hands. */
+  /** Connects a new peer, with the handshake done. */
   async stranger(answers: Answers = {}, claims: Partial<Status> = {}): Promise<MemoryPeer> {
     const peer = this.hub.join(`stranger ${this.#strangers++}`)
     const status = { ...statusOf(this.test.chain), ...claims }
@@ -105,7 +105,7 @@ export class World {
     return peer
   }
 
-  /** A stranger who asks much and answers nothing; another one when this one was thrown out or made its share of requests. */
+  /** A stranger for many requests, which answers none. It is replaced if it was disconnected or has made its share. */
   async regular(): Promise<MemoryPeer> {
     const known = this.#regular
     if (known === undefined || known.peer.peers().length === 0 || known.uses >= REQUESTS_EACH) {
@@ -117,7 +117,7 @@ export class World {
     return regular.peer
   }
 
-  /** Lets time pass until something is settled; a finding if that is never. */
+  /** Lets time pass until a promise is settled. Throws if that takes too long, which is a finding. */
   async settled<T>(promise: Promise<T>): Promise<T> {
     let outcome: { readonly value: T } | undefined
     const watched = promise.then((value) => {
@@ -131,7 +131,7 @@ export class World {
     return outcome.value
   }
 
-  /** Ends a connection and looks whether the node is sound: it is where it was, and nothing broke. */
+  /** Ends a connection and checks that the node is unharmed. */
   async part(peer: MemoryPeer, ms = STEP_MS): Promise<void> {
     await this.hub.time.pass(ms)
     peer.disconnect(this.network.self, 'done')
@@ -145,12 +145,12 @@ export class World {
   }
 }
 
-/** Bytes of a reply as they cross the wire. */
+/** Bytes of a reply as on the wire. */
 export function answered<P extends ProtocolName>(protocol: P, reply: ReplyOf<P>): Uint8Array {
   return joined(Uint8Array.of(0), encode(replyCodec(protocol), reply))
 }
 
-/** A refusal as it crosses the wire. */
+/** A refusal as on the wire. */
 export const NOT_HELD = joined(Uint8Array.of(1), Buffer.from('not-held'))
 
 async function mustTake({ chain }: TestChain, block: Block): Promise<void> {
@@ -158,7 +158,7 @@ async function mustTake({ chain }: TestChain, block: Block): Promise<void> {
   if (!taken.ok) throw new Error(taken.fault.code)
 }
 
-/** Ids under which transactions are told of. */
+/** Ids by which transactions are announced. */
 export function wtxIdsOf(transactions: readonly Transaction[]): readonly Transaction['wtxId'][] {
   return transactions.map(({ wtxId }) => wtxId)
 }

@@ -8,7 +8,7 @@ function write(path: string, content: string): void {
   process.stdout.write(`${path}\n`)
 }
 
-// Each file is written before the code is loaded that reads it.
+// Each file is written before the code that reads it is loaded.
 write('marketplace/services/table.ts', serviceTable())
 const { documentSamples } = await import('./samples.ts')
 write('marketplace/services/documents/samples.json', await documentSamples())

@@ -1,6 +1,6 @@
 import { type Mask, type Step, Transcripts } from './transcripts.ts'
 
-/** Steps below a heading, with what a reader should know before them. */
+/** Steps below a heading, with an introduction. */
 interface Chapter {
   readonly heading: string
   readonly about: string
@@ -96,7 +96,7 @@ const CHAPTERS: readonly Chapter[] = [
   },
 ]
 
-/** `docs/commands.md`: what the commonest commands print, as they are run on a new devnet. */
+/** `docs/commands.md`: the output of the most common commands, run on a new devnet. */
 export async function commandsDocument(): Promise<string> {
   const transcripts = await Transcripts.open()
   const parts: string[] = []

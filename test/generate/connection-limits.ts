@@ -25,7 +25,7 @@ export function perSecond({ burst, perSecond: refill }: Allowance): string {
   return `${burst}, and ${refill} a second`
 }
 
-/** Bounds of connections to peers, of the addresses that are known, and of what libp2p does for us. */
+/** Bounds of connections to peers, of known addresses, and of libp2p. */
 export const CONNECTION_LIMITS: readonly Row[] = [
   ['outbound connections sought', SETTINGS['p2p.outbound'].default as string, '', 'p2p.outbound'],
   ['inbound connections', SETTINGS['p2p.inbound-max'].default as string, '', 'p2p.inbound-max'],

@@ -15,7 +15,7 @@ on declared writes keeps them to two fifths of a block's weight.
 |---|---|--:|--:|--:|--:|--:|--:|
 `
 
-/** The section of docs/limits.md about what the kinds cost, the dearest first. */
+/** The section of docs/limits.md about the cost of kinds, the costliest first. */
 export function dearestBlocks(): string {
   const byCost = figures.toSorted((a, b) => b.dearer - a.dearer)
   const dearest = byCost.filter(({ kind }, i) => byCost.findIndex((other) => other.kind === kind) === i)

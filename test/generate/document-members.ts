@@ -13,7 +13,7 @@ const KINDS: readonly DocumentKind[] = [INVOICE, PROFORMA, RECEIPT, CREDIT_NOTE,
 
 const NUMBERS = KINDS.map(({ numberField }) => numberField)
 
-/** What each member takes; the number of a document is told once for all kinds. */
+/** What each member accepts. The numbers of documents have one common row. */
 const TAKEN: Readonly<Record<string, string>> = {
   buyer: '`{name, address?, vatId?}`',
   items: `list of \`{description, qty, unitPrice, vatPercent?}\`, with at most ${RATES_MAX} rates of VAT; only a credit note takes a \`unitPrice\` below 0`,
@@ -32,7 +32,7 @@ const TAKEN: Readonly<Record<string, string>> = {
   'notes?': 'text',
 }
 
-/** Rows of the table of request members: member, what it takes, which documents take it. Throws where a kind has a member that is not told. */
+/** Rows of the table of request members: member, accepted values, documents. Throws if a kind has a member without a description. */
 export function memberRows(): readonly (readonly string[])[] {
   const membersOf = new Map(KINDS.map((kind) => [kind, Object.keys(documentReaders(kind))]))
   const told = new Set([...NUMBERS, ...Object.keys(TAKEN).map(bare)])
@@ -48,10 +48,10 @@ export function memberRows(): readonly (readonly string[])[] {
   ]
 }
 
-/** What is right where fields behind it are asked. */
+/** Valid values, so that the reader reaches later fields. */
 const RIGHT: Readonly<Record<string, unknown>> = { name: 'x', description: 'x', qty: 1, unitPrice: 1, method: 'x' }
 
-/** Rows of the table of bounds: what is taken, as a refusal words it, and the fields that take it. */
+/** Rows of the table of bounds: accepted values in a refusal's words, and their fields. */
 export function boundRows(): readonly (readonly string[])[] {
   const fieldsBy = new Map<string, Map<string, DocumentKind[]>>()
   for (const kind of KINDS) {
@@ -71,7 +71,7 @@ export function boundRows(): readonly (readonly string[])[] {
   ])
 }
 
-/** A field, or all that are in it, each with what its reader says that it takes. */
+/** A field and the fields inside it, each with its reader's words for accepted values. */
 function fieldsOf(field: string, reader: Reader<unknown>): readonly (readonly [field: string, taken: string])[] {
   const taken = takenBy(field, reader)
   const element: Reader<unknown> = (value, at) => reader([value], at)
@@ -82,7 +82,7 @@ function fieldsOf(field: string, reader: Reader<unknown>): readonly (readonly [f
   return names.flatMap((name) => fieldsOf(`${field}.${name}`, (value, at) => reader({ ...right, [name]: value }, at)))
 }
 
-/** Nothing takes null: the refusal says what is taken. */
+/** Every reader refuses null, and the refusal says what it accepts. */
 function takenBy(field: string, reader: Reader<unknown>): string {
   const problem = reader(null, field)
   const taken = problem instanceof Problem ? /^(\S+) takes (.+)$/.exec(problem.text) : null

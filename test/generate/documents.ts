@@ -7,13 +7,13 @@ import { networksDocument } from './networks.ts'
 import { serviceTable } from './service-table.ts'
 import { servicesDocument } from './services.ts'
 
-/** A committed file that is made from the code. */
+/** A committed file that is generated from the code. */
 export interface GeneratedFile {
   readonly path: string
   readonly content: () => string
 }
 
-/** Every generated file: `npm run gen` writes them, a test compares them. */
+/** All generated files. `npm run gen` writes them, and a test compares them. */
 export const GENERATED_FILES: readonly GeneratedFile[] = [
   { path: 'docs/errors.md', content: errorsDocument },
   { path: 'docs/limits.md', content: limitsDocument },

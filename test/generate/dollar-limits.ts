@@ -4,7 +4,7 @@ import { CHECKS_WAITING_MAX } from '../../marketplace/till/rails/dollar/facilita
 import { NEWCOMERS } from '../../marketplace/till/rails/dollar/newcomers.ts'
 import { FAILED_ANY, UNPAID_OF_CLIENT } from '../../marketplace/till/rails/dollar/payers.ts'
 
-/** Bounds of the dollar rail, and of failed calls of both rails: what, value, unit, where it stands. */
+/** Bounds of the dollar rail, and of failed calls of both rails: name, value, unit, source file. */
 export const DOLLAR_LIMITS: readonly (readonly [string, number, string, string])[] = [
   [
     'signatures of one dollar payer that facilitators are asked about for one client, where they are not of its own key',

@@ -3,7 +3,7 @@ import { formatRanges, includesCodePoint, rangesOf } from '../../src/engines/doc
 import { BUILT_IN_FILES } from '../../src/engines/documents/faces.ts'
 import { settableIn } from '../../src/engines/documents/font-file.ts'
 
-/** What the built-in fonts can set, by face: what both of its weights have. */
+/** Characters of each built-in font that both of its weights have. */
 export function fontCoverage(): string {
   const rows = Object.entries(BUILT_IN_FILES).map(([name, { regular, bold }]) => {
     const inBold = settableIn(readFileSync(bold))

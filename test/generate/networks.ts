@@ -4,7 +4,7 @@ import { createRuleBook } from '../../consensus/chain/rule-book.ts'
 import type { NetworkFacts } from '../../rpc/client/sdk/shapes.ts'
 import { PROTOCOL } from '../../src/protocol.ts'
 
-/** What a client must know of a network, out of its parameters. */
+/** The facts of a network that a client needs, from its parameters. */
 export function networkFacts(params: NetworkParams): NetworkFacts {
   const { name, addressPrefix, ticker, decimals } = params
   const { genesis, network } = createRuleBook(params, PROTOCOL)
@@ -24,7 +24,7 @@ export function networkFacts(params: NetworkParams): NetworkFacts {
   }
 }
 
-/** `rpc/client/sdk/networks.json`: the client knows its networks without knowing the node that serves them. */
+/** `rpc/client/sdk/networks.json`: the client's networks, so that it needs no code of the node. */
 export function networksDocument(): string {
   const facts = Object.entries(NETWORKS).map(([name, params]) => [name, networkFacts(params)])
   return `${JSON.stringify(Object.fromEntries(facts), null, 2)}\n`

@@ -9,7 +9,7 @@ import { HEADER_BYTES_MAX, REDIRECTS_MAX, TOTAL_MS } from '../../src/adapters/sa
 import { STREAM_BYTES_MAX } from '../../src/chat/backends/chat-stream.ts'
 import { HEAP_MB, LIMIT_MS } from '../../src/workers/engine-pool.ts'
 
-/** Bounds of what services reach beside the chain: what, value, unit, where it stands. */
+/** Bounds of services' access to the outside: name, value, unit, source file. */
 export const OUTSIDE_LIMITS: readonly (readonly [string, number | string, string, string])[] = [
   ['time for a page of a foreign host, with redirects and waiting', TOTAL_MS, 'ms', 'src/adapters/safe-fetch.ts'],
   ['redirects that are followed', REDIRECTS_MAX, '', 'src/adapters/safe-fetch.ts'],

@@ -8,7 +8,7 @@ import { DOCUMENT_SERVICES } from '../support/listed-services.ts'
 
 const MADE_AT = Date.parse('2026-11-20T12:00:00.000Z')
 
-/** What a service of documents makes of its own example. */
+/** The result of a document service for its own example. */
 async function sampleOf(definition: ServiceDefinition): Promise<DocumentResult> {
   const input = readRequest(definition, definition.example)
   if (!input.ok) throw new Error(`${definition.serviceId} does not take its own example`)
@@ -21,7 +21,7 @@ async function sampleOf(definition: ServiceDefinition): Promise<DocumentResult> 
   return (await definition.execute(input.value, context, AbortSignal.timeout(10_000))) as DocumentResult
 }
 
-/** What each service of documents makes of its own example, by service id. */
+/** Results of all document services for their own examples, by service id. */
 export async function documentSamples(): Promise<string> {
   const samples: Record<string, DocumentResult> = {}
   for (const definition of DOCUMENT_SERVICES) samples[definition.serviceId] = await sampleOf(definition)

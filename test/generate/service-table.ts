@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import { ROOT } from '../support/source-tree.ts'
 
 const FOLDER = 'marketplace/services'
-/** A definition as a file of a room exports it. */
+/** The export of a service's definition. */
 const DEFINITION = /^export const (\w+)(?:: ServiceDefinition)? = \w+Service[<(]/gm
 
-/** A service by the name of its definition and the file that has it. */
+/** The name of a service's definition, and its file. */
 interface Entry {
   readonly name: string
   readonly path: string
 }
 
 /**
- * `marketplace/services/table.ts`, made from the files in the rooms. Its order is the order of listings, so services that are in it
+ * `marketplace/services/table.ts`, made from the files of the rooms. Listings have the same order, so known services
  * keep their places and new ones come last.
  */
 export function serviceTable(): string {

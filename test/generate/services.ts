@@ -11,10 +11,10 @@ import { isOfChain } from '../support/listed-services.ts'
 import { boundRows, memberRows } from './document-members.ts'
 
 const USD_MICROS = 1_000_000
-/** Longest text of a sample that is shown to people. */
+/** Longest shown text of a sample. */
 const SAMPLE_CHARS_MAX = 200
 
-/** Settings that each service says it lacks on a node where nothing is configured and the web is off, by service id. */
+/** Settings that each service lacks on an unconfigured node with the web off, by service id. */
 async function settingsLacked(): Promise<Readonly<Record<string, readonly string[]>>> {
   const off = { origin: 'flag', values: { 'web.enabled': 'false' }, callsIt: (name: string) => name } as const
   const resolved = resolveConfig([off], '/')
@@ -34,7 +34,7 @@ async function settingsLacked(): Promise<Readonly<Record<string, readonly string
 
 const LACKED = await settingsLacked()
 
-/** `docs/services.md`: every service as its definition has it. */
+/** `docs/services.md`: every service from its definition. */
 export function servicesDocument(): string {
   const bare = SERVICE_TABLE.filter(({ serviceId }) => (LACKED[serviceId] ?? []).length === 0)
   const webOnly = SERVICE_TABLE.filter(({ serviceId }) => String(LACKED[serviceId]) === 'web.enabled')

@@ -4,24 +4,24 @@ import { marketOpen } from '../support/caller.ts'
 import { Program, removeFolder, temporaryFolder, until } from '../support/processes.ts'
 import { ROOT } from '../support/source-tree.ts'
 
-/** Text that differs from run to run, and what stands for it. */
+/** Text that differs from run to run, and its replacement. */
 export type Mask = readonly [RegExp, string]
 
-/** A command as it is typed behind the name of the program, with what is known only as it runs in braces. */
+/** A command without the program's name. Values known only at run time are in braces. */
 export interface Step {
   readonly line: string
-  /** Most lines of its output that are shown; default all. */
+  /** Most shown lines of its output; all by default. */
   readonly shown?: number
   readonly masks?: readonly Mask[]
-  /** Takes what later lines name in braces out of the output. */
+  /** Values to take from the output for braces in later lines. */
   readonly keeps?: Readonly<Record<string, RegExp>>
-  /** It is run again until its output has this. */
+  /** Repeats the command until its output matches. */
   readonly until?: RegExp
-  /** Whether it starts the node, which goes on beside the rest. */
+  /** Whether it starts the node, which keeps running. */
   readonly isNode?: true
 }
 
-/** What differs in every output. The port is a free one, and the folder that of a home of its own. */
+/** Masks for all outputs. Port and home folder differ from run to run. */
 const MASKS: readonly Mask[] = [
   [/\b[0-9a-f]{64}\b/g, '<id>'],
   [/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, '<time>'],
@@ -32,10 +32,10 @@ const MASKS: readonly Mask[] = [
 ]
 const PROGRAM = 'npx --no farthing'
 const COMMAND_MS_MAX = 240_000
-/** Blanks before a value that goes on below itself. */
+/** Indentation of a value's continuation lines. */
 const GOING_ON = 8
 
-/** A home of its own with a node in it, for commands as a person types them. */
+/** A temporary home with a node, for commands as a user types them. */
 export class Transcripts {
   readonly #home = temporaryFolder()
   readonly #port: number
@@ -54,7 +54,7 @@ export class Transcripts {
     return new Transcripts(port)
   }
 
-  /** Runs a command and gives it with its output, as a terminal would show both. */
+  /** Runs a command. Returns it with its output, as a terminal shows both. */
   async run({ line, shown, masks = [], keeps = {}, isNode, until: wanted }: Step): Promise<string> {
     const typed = line.replace(/\{(\w+)\}/g, (_, name: string) => this.#known.get(name) ?? name)
     let output = isNode === true ? await this.#start(typed) : await this.#outputOf(typed)
@@ -77,7 +77,7 @@ export class Transcripts {
   }
 
   #program(typed: string): Program {
-    // Both streams in the order in which they are written, as on a terminal.
+    // Both streams in the order of writing, as on a terminal.
     const script = `farthing() { "$NODE" "$MAIN" "$@"; }; farthing ${typed} 2>&1`
     return new Program({ node: 'sh', entry: '-c', args: [script], env: this.#environment })
   }
@@ -112,13 +112,13 @@ export class Transcripts {
   }
 }
 
-/** Columns that stood under each other before they were masked, under each other again. */
+/** Realigns columns after the masks changed their widths. */
 function aligned(text: string): string {
   const blocks: { readonly depth: number; readonly rows: string[][] }[] = []
   for (const line of text.split('\n')) {
     const [indent = ''] = /^ *(?:- )?/.exec(line) ?? []
     const cells = line.slice(indent.length).split(/ {2,}/)
-    // Further in than any list: a value that goes on below itself.
+    // Indented deeper than any list: the continuation of a value.
     const goesOn = indent.length >= GOING_ON
     const [depth, row] = goesOn ? [0, ['', ...cells]] : [indent.length, [`${indent}${cells[0]}`, ...cells.slice(1)]]
     const last = blocks.at(-1)

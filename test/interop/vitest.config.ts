@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** Each of these tests starts several programs; one that takes longer is hung. */
+/** Each of these tests starts several programs. One that takes longer hangs. */
 const TIMEOUT_MS = 300_000
 
 export default defineConfig({

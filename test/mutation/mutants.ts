@@ -18,9 +18,9 @@ import {
   type SourceFile,
 } from 'typescript/unstable/ast'
 
-/** A source file with one thing wrong. */
+/** A source file with one fault. */
 export interface Mutant {
-  /** Says which mutant it is for as long as its function and its statement stay as they are. */
+  /** Identifies the mutant while its function and statement stay unchanged. */
   readonly name: string
   readonly line: number
   /** The lines that changed, as in a diff. */
@@ -36,7 +36,7 @@ interface Change {
   readonly to: string
 }
 
-/** Other operators in the place of one: for comparisons first the border, then the direction. */
+/** Replacements of an operator: for comparisons first the border, then the direction. */
 const OPERATORS: Readonly<Record<string, readonly string[]>> = {
   '+': ['-'],
   '-': ['+'],
@@ -53,7 +53,7 @@ const OPERATORS: Readonly<Record<string, readonly string[]>> = {
   '===': ['!=='],
 }
 
-/** Names of the same type that are easily mistaken for each other. */
+/** Names of the same type that are easily confused. */
 const TWINS: readonly (readonly [string, string])[] = [
   ['mulDivDown', 'mulDivUp'],
   ['reserveA', 'reserveB'],
@@ -67,10 +67,10 @@ const TWINS: readonly (readonly [string, string])[] = [
   ['atSpot', 'executed'],
 ]
 
-/** Calls whose first two arguments are factors of one product: the other way round they are the same call. */
+/** Calls whose first two arguments are factors of one product: swapping them changes nothing. */
 const COMMUTES = new Set(['mulDivDown', 'mulDivUp'])
 
-/** Every mutant of a file, in the order of its text. */
+/** All mutants of a file, in text order. */
 export function mutantsOf(source: SourceFile): readonly Mutant[] {
   const mutants: Mutant[] = []
   const visit = (node: Node, within: string): void => {
@@ -93,21 +93,21 @@ function operators(node: Node, source: SourceFile): readonly Change[] {
   return (OPERATORS[operator.getText(source)] ?? []).map((to) => replaced('operator', operator, source, to))
 }
 
-/** A difference the other way round. */
+/** Swaps the operands of a difference. */
 function operands(node: Node, source: SourceFile): readonly Change[] {
   if (!isBinaryExpression(node) || node.operatorToken.getText(source) !== '-') return []
   const [left, right] = [node.left.getText(source), node.right.getText(source)]
   return [replaced('operands', node, source, `${right} - ${left}`)]
 }
 
-/** Numbers one off to both sides. */
+/** Changes a number by one in both directions. */
 function constants(node: Node, source: SourceFile): readonly Change[] {
   if (!isBigIntLiteral(node)) return []
   const value = BigInt(node.getText(source).replace(/[_n]/g, ''))
   return [value + 1n, value - 1n].map((to) => replaced('constant', node, source, to < 0n ? `(${to}n)` : `${to}n`))
 }
 
-/** A name that is read, in the place of its twin: rounding the other way, the other reserve, before for after. */
+/** Replaces a read name by its twin: the other rounding, the other reserve, before for after. */
 function twins(node: Node, source: SourceFile): readonly Change[] {
   if (!isIdentifier(node) || declares(node)) return []
   const pair = TWINS.find((names) => names.includes(node.text))
@@ -122,7 +122,7 @@ function declares(node: Node): boolean {
   return (isPropertyAssignment(parent) || isVariableDeclaration(parent)) && parent.name === node
 }
 
-/** Two arguments of a call the other way round, and a call that is its first argument. */
+/** Swaps two arguments of a call, or replaces a call by its first argument. */
 function calls(node: Node, source: SourceFile): readonly Change[] {
   if (!isCallExpression(node)) return []
   const called = node.expression.getText(source)
@@ -137,7 +137,7 @@ function calls(node: Node, source: SourceFile): readonly Change[] {
     })
 }
 
-/** Checks that are gone, and early returns that are always or never taken. */
+/** Removes checks, and makes early returns unconditional or unreachable. */
 function guards(node: Node, source: SourceFile): readonly Change[] {
   if (isIfStatement(node)) {
     const condition = node.expression
@@ -147,7 +147,7 @@ function guards(node: Node, source: SourceFile): readonly Change[] {
   return [replaced('statement', node, source, ';')]
 }
 
-/** Choices that are the other way round, or always the same. */
+/** Swaps the results of a choice, or always takes one. */
 function choices(node: Node, source: SourceFile): readonly Change[] {
   if (!isConditionalExpression(node)) return []
   const [test, yes, no] = [node.condition, node.whenTrue, node.whenFalse].map((part) => part.getText(source))

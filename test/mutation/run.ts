@@ -5,19 +5,19 @@ import equivalents from './equivalents.json' with { type: 'json' }
 import { type Mutant, mutantsOf } from './mutants.ts'
 import { MUTATED, Sandbox, type Verdict } from './sandbox.ts'
 
-/** Mutation testing of the pool mathematics: `node test/mutation/run.ts`. Works in temporary copies alone. */
+/** Mutation testing of the pool mathematics: `node test/mutation/run.ts`. Works only in temporary copies. */
 
 /** Share of all mutants, equivalent ones counted as survivors, that the tests must kill. */
 const KILLED_MIN = 0.85
 const MUTANTS_MIN = 60
 
-/** A mutant and what the tests said of it. */
+/** A mutant and the verdict of the tests. */
 interface Judged {
   readonly mutant: Mutant
   readonly verdict: Verdict
 }
 
-/** Mutants that no test can kill, for they compute the same, and why. */
+/** Equivalent mutants, which no test can kill, with reasons. */
 const reasons = new Map<string, string>(equivalents.map(({ mutant, reason }) => [mutant, reason]))
 
 const sandboxes = Array.from({ length: availableParallelism() }, () => new Sandbox())
@@ -66,7 +66,7 @@ async function judgeAll(mutants: readonly Mutant[]): Promise<readonly Judged[]> 
   return judged
 }
 
-/** Prints the survivors and both figures; the exit code is 0 when nothing is amiss. */
+/** Prints the survivors and both figures. Returns the exit code: 0 if all goals are met. */
 function report(judged: readonly Judged[]): number {
   const survivors = judged.filter(({ verdict }) => !verdict.killed).map(({ mutant }) => mutant)
   for (const { name, line, diff } of survivors)

@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from '../support/source-tree.ts'
 
-/** The file that is mutated. */
 export const MUTATED = 'amm/math.ts'
 
-/** The tests that have to notice, and what they and the file need. */
+/** The tests that must notice a mutant, and the files they need. */
 const COPIED = [
   MUTATED,
   'consensus',
@@ -30,19 +29,19 @@ const VITEST_CONFIG = `export default {
 }
 `
 
-/** The compiler parses the one file that is mutated. */
+/** The compiler parses only the mutated file. */
 const COMPILER_CONFIG = JSON.stringify({
   compilerOptions: { module: 'nodenext', target: 'esnext', allowImportingTsExtensions: true, noEmit: true, types: [] },
   files: [MUTATED],
 })
 
-/** A mutant that runs for so long loops for ever. */
+/** A mutant that runs longer counts as an endless loop. */
 const TIMEOUT_MS = 20_000
 
-/** Whether the tests noticed a mutant, and which of them did. */
+/** Whether the tests noticed a mutant, and which test did. */
 export type Verdict = { readonly killed: false } | { readonly killed: true; readonly by: string }
 
-/** What of vitest's report is read. */
+/** The part of Vitest's report that is read. */
 interface Report {
   readonly testResults: readonly {
     readonly name: string
@@ -51,10 +50,10 @@ interface Report {
   }[]
 }
 
-/** A temporary copy of the file, its tests and what they import, for one mutant at a time. */
+/** A temporary copy of the file, its tests and their imports, for one mutant at a time. */
 export class Sandbox {
   readonly folder = mkdtempSync(join(tmpdir(), 'farthing-mutants-'))
-  /** The file as it is. */
+  /** The unchanged file. */
   readonly original: string
 
   constructor() {
@@ -65,7 +64,7 @@ export class Sandbox {
     this.original = readFileSync(join(this.folder, MUTATED), 'utf8')
   }
 
-  /** Runs the tests over another text of the file, in a process of their own, until the first fails. */
+  /** Runs the tests in another process with another text of the file, until the first one fails. */
   async judge(text: string): Promise<Verdict> {
     writeFileSync(join(this.folder, MUTATED), text)
     rmSync(join(this.folder, 'report.json'), { force: true })
@@ -78,11 +77,11 @@ export class Sandbox {
     rmSync(this.folder, { recursive: true, force: true })
   }
 
-  /** The exit code of the tests; null when they had to be stopped. */
+  /** The exit code of the tests; null if they were killed by the timeout. */
   #runTests(): Promise<number | null> {
     return new Promise((resolve, reject) => {
       const vitest = join(this.folder, 'node_modules/vitest/vitest.mjs')
-      // A group of its own, so that a worker in an endless loop ends with the process that started it.
+      // A separate process group, so that a worker in an endless loop ends with its parent.
       const child = spawn(process.execPath, [vitest, 'run'], { cwd: this.folder, stdio: 'ignore', detached: true })
       const timer = setTimeout(() => process.kill(-(child.pid as number), 'SIGKILL'), TIMEOUT_MS)
       child.once('error', reject)

@@ -17,7 +17,7 @@ import {
 import { parseNodeAddress } from '../../src/p2p/host/node-address.ts'
 
 const byte = fc.integer({ min: 0, max: 255 })
-/** Addresses crowded into few networks, so that the limits are met. */
+/** Addresses crowded into few networks, so that they reach the limits. */
 const crowded: fc.Arbitrary<Ip> = fc.oneof(
   fc.tuple(fc.constantFrom(1, 10, 127), fc.integer({ min: 0, max: 1 }), fc.integer({ min: 0, max: 1 }), byte),
   fc
@@ -35,7 +35,7 @@ function largestCrowd(ips: readonly Ip[], nameOf: (ip: Ip) => string): number {
 }
 
 describe('limits by network', () => {
-  it('hold for whatever order connections come in, and refuse nobody without need', () => {
+  it('hold for any order of connections, and refuse none without need', () => {
     fc.assert(
       fc.property(fc.array(crowded, { maxLength: 120 }), fc.boolean(), (arrivals, allowPrivate) => {
         const inbound: Ip[] = []

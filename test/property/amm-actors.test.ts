@@ -55,11 +55,11 @@ function gains(pool: PoolFunds, start: Holdings, end: Holdings): readonly [bigin
 }
 
 /**
- * What holds for an actor who alone trades with a pool and then withdraws. Let the others' part of the pool be (A, B)
- * before and (A - da, B - db) after: the others lose what the actor gains. The value of a share never falls, so (A -
- * da)(B - db) >= A B. Hence da >= 0 and db >= 0 only if both are 0. And since the mean of 1 - da/A and 1 - db/B is at
- * least the root of their product, da/A + db/B <= 0: at the price before, the actor gained nothing. At the price after
- * nothing follows, since the actor set it: buying raises the price of what was bought.
+ * Expects that an actor who alone trades with a pool and then withdraws gains nothing. Let the others' part of the pool
+ * be (A, B) before and (A - da, B - db) after: the others lose what the actor gains. The value of a share never falls,
+ * so (A - da)(B - db) >= A B. Hence da >= 0 and db >= 0 only if both are 0. And since the mean of 1 - da/A and 1 - db/B
+ * is at least the root of their product, da/A + db/B <= 0: at the price before, the actor gained nothing. At the price
+ * after nothing follows, since the actor set it: buying raises the price of what was bought.
  */
 function expectNoGain(pool: PoolFunds, start: Holdings, end: Holdings): void {
   const [da, db] = gains(pool, start, end)

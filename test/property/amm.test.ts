@@ -57,7 +57,7 @@ const step = fc.oneof(
 )
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-/** A wait into the next epoch. */
+/** A wait long enough to enter the next epoch. */
 const EPOCH: Step = { kind: 'wait', blocks: 21 }
 
 function poolsIn(ledger: PoolLedger): readonly ListedPool[] {
@@ -161,10 +161,7 @@ describe('pools over any sequence of what people do', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 20 }), (steps) => {
         const ledger = new PoolLedger(RULES)
-        /**
-         * By pool: the sum of prices over block ends since its creation. By epoch: that sum of the priced pool at its
-         * start.
-         */
+        /** By pool: the sum of prices over block ends since its creation. By epoch: that sum of the priced pool at its start. */
         const sums = new Map<PoolId, { x: bigint; y: bigint }>()
         const entries = new Map<number, bigint>()
         const count = (): void => {

@@ -17,7 +17,7 @@ function acceptsEd25519(backend: SignatureBackend, { key, message, signature }: 
   return passesEd25519Rules(key, signature) && backend.verifyEd25519(message, signature, key)
 }
 
-/** The verdict of a hybrid check whose Ed25519 half is good. */
+/** The verdict of a hybrid check whose Ed25519 half is valid. */
 function acceptsMlDsa(backend: SignatureBackend, level: MlDsaLevel, shown: ShownInContext): boolean {
   const { key, message, signature, context } = shown
   const scheme: KeyScheme = level === 44 ? 1 : 2
@@ -26,7 +26,7 @@ function acceptsMlDsa(backend: SignatureBackend, level: MlDsaLevel, shown: Shown
   return verifyHybrid(backend, { scheme, bytes }, { message, signature: concat(classical, signature), context })
 }
 
-/** Runs a comparison and makes sure that it compared enough good and bad ones to mean anything. */
+/** Compares verdicts, and ensures that enough valid and invalid signatures were compared. */
 function compare<S>(shown: fc.Arbitrary<S>, usual: number, verdictsOf: (shown: S) => readonly boolean[]): void {
   const count = { good: 0, bad: 0 }
   fc.assert(

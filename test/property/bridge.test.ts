@@ -42,7 +42,7 @@ type Step =
   | readonly ['rotate', number[]]
 
 const player = (number: number) => filled<Address>(number + 1)
-/** A name decides the whole id: transaction and output. */
+/** A number names a whole deposit id: transaction and output. */
 const named = (name: number) => ({ externalTxId: externalId(1 + (name >> 1)), outputIndex: name & 1 })
 
 /** A ledger and its model, driven by the same steps. */
@@ -66,7 +66,7 @@ class Play {
     else this.#again(step[1], kind === 'stale')
   }
 
-  /** The committee's epoch in the block to come, which may begin with a rotation. */
+  /** The committee's epoch in the next block, which may begin with a rotation. */
   get #now(): { readonly epoch: number } {
     return { epoch: this.model.epoch }
   }
@@ -99,7 +99,7 @@ class Play {
     }
   }
 
-  /** Something that succeeded is sent once more, as it was, or with the committee's epoch of now written into it. */
+  /** Repeats a payload that succeeded: unchanged, or with the current epoch of the committee. */
   #again(at: number, stale: boolean): void {
     const old = this.done[at % this.done.length]
     if (old === undefined) {
@@ -124,7 +124,7 @@ class Play {
     if (code === 'success') this.done.push({ kind: tx.body.kind, payload: tx.body.payload as never })
   }
 
-  /** What holds after every step. */
+  /** Invariants after every step. */
   check(): void {
     for (const network of PLAYED) {
       const { coins, fees, halted, mintedOn } = this.model.vault(network)
@@ -175,7 +175,7 @@ describe('the bridge, whatever is done in any order over networks that share a t
           play.take(step)
           play.check()
         }
-        // Whatever succeeded is refused for ever, also after the rotation that was pending.
+        // Every payload that succeeded stays refused, also after the pending rotation.
         play.take(['wait', 30])
         for (let i = 0; i < play.done.length; i++) {
           play.take(['replay', i])

@@ -31,7 +31,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   fc.record({ is: fc.constant('hang-up' as const), forget: fc.integer({ min: 0, max: 4 }) }),
 )
 
-/** A reader that loses its connection, and with it the last events; what it did not apply it did not see. */
+/** A reader that loses its connection and with it the last events. It knows only the events that it applied. */
 class Reader {
   readonly follower = new Follower()
   readonly #url: string
@@ -57,7 +57,7 @@ class Reader {
     this.#feed = null
   }
 
-  /** Reads until it was told of a block. */
+  /** Reads until it has heard of a block. */
   async catchUp(id: string): Promise<void> {
     await until('the reader knows the head', () => {
       this.#apply(0)
@@ -122,7 +122,7 @@ describe('a reader of events', () => {
 })
 
 const GROWN = { is: 'grow', count: 8 } as const
-/** A fork below what was read, while nobody is connected, and another while somebody is. */
+/** A fork below the last read block while the reader is disconnected, and another while it is connected. */
 const FORK_UNSEEN: Act[] = [
   { is: 'connect' },
   { is: 'grow', count: 8 },

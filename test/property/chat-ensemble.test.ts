@@ -10,7 +10,7 @@ import { vote } from '../../marketplace/chat/ensemble/vote.ts'
 const SOURCES = [1, 2, 3].map((index) => ({ index, url: `https://${index}.example/`, title: `${index}`, snippet: '' }))
 const RUNS = { numRuns: 500 }
 
-/** Text of whatever matters for marks, so that the odd cases come often. */
+/** Text made of the characters that matter for marks, so that odd cases come often. */
 const markdown = fc
   .array(
     fc.constantFrom(

@@ -9,11 +9,11 @@ import type { ChatMeans, ChatState, Stage, StageContext } from '../../marketplac
 import { callOf } from '../support/chat-world.ts'
 import { outsideOf } from '../support/outside.ts'
 
-/** How a stage behaves: whether it says words where it may speak, and how it ends. */
+/** A stage's behaviour: whether it writes text when it may speak, and how it ends. */
 interface Plan {
   readonly makesText: boolean
   readonly isEssential: boolean
-  /** Left out for this state, or only once there is a text: such a stage may change its mind. */
+  /** When the stage is skipped. Some stages decide differently once there is a text. */
   readonly skip: 'never' | 'always' | 'with text' | 'without text'
   readonly keeps: number | undefined
   readonly ms: number
@@ -32,12 +32,11 @@ const PLAN: fc.Arbitrary<Plan> = fc.record({
 })
 const BUDGET_MS = 10_000
 
-/** What happened on a walk. */
 interface Walked {
   readonly outcome: Result<PipelineOutcome>
   /** How often each stage ran. */
   readonly runs: readonly number[]
-  /** What was read, piece by piece, with the text of each stage that spoke. */
+  /** The pieces that were read, with the text of each stage that spoke. */
   readonly pieces: readonly ChatPiece[]
   readonly left: boolean
   readonly askedAfterLeaving: number
@@ -118,7 +117,7 @@ describe('a walk through any stages', () => {
         expect(askedAfterLeaving).toBe(0)
         if (left) expect(outcome).toMatchObject({ ok: false })
         if (!outcome.ok) {
-          // Half an answer at most was read, of one stage.
+          // At most part of one stage's answer was read.
           expect(['', 'tex', ...plans.map((_, i) => `text ${i}`)]).toContain(textOf(pieces))
           return
         }

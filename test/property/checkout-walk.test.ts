@@ -9,7 +9,7 @@ import { closeStores } from '../support/partition.ts'
 import { walkSeeds } from '../support/walk.ts'
 
 const STEPS = 120
-/** In the first three, reorganisations take payments away for good. */
+/** With the first three seeds, reorganisations remove payments for good. */
 const { base, seeds } = walkSeeds([2, 6, 11, 1, 3], 5)
 
 afterEach(async () => {
@@ -17,7 +17,7 @@ afterEach(async () => {
   await closeStores()
 })
 
-/** What cannot be known of a call before: how it ended and what the chain says of it. */
+/** Checks how a call ended and what the chain records of it. */
 async function expectEnded(walk: CheckoutWalk, payment: WalkPayment): Promise<void> {
   const { market } = walk
   const claim = await market.store.get(payment.txId)
@@ -29,18 +29,18 @@ async function expectEnded(walk: CheckoutWalk, payment: WalkPayment): Promise<vo
     return
   }
   if (claim.state === 'delivered') expect(runs).toBeGreaterThan(0)
-  // Who committed to a request is served that one or none.
+  // A payer who committed to a request gets that request served or none.
   if (payment.lock === 'commitment') expect(claim.requestHash).toBe(requestHash(claim.serviceId, payment.request))
   if (walk.isMined(payment)) await expectClosed(walk, payment, claim)
   else {
-    // A reorganisation took it and its wallet paid for something else: nothing was paid with it.
+    // A reorganisation removed it and its wallet used the nonce for something else, so it paid for nothing.
     expect(walk.isReplaced(payment)).toBe(true)
     expect({ closure, escrow: market.escrow(payment) }).toEqual({ closure: undefined, escrow: undefined })
     expect(isFinished(claim) ? claim.settlement : 'open').not.toBe('final')
   }
 }
 
-/** Paid for good: closed as its claim says, with its result, and whoever repeats the call is told the same. */
+/** A final payment is closed as its claim says, with its result, and a repeat of the call gets the same answer. */
 async function expectClosed({ market }: CheckoutWalk, payment: WalkPayment, claim: Claim): Promise<void> {
   const closure = market.closure(payment)
   expect(claim).toMatchObject({ state: closure?.how, settlement: 'final' })
@@ -52,7 +52,7 @@ async function expectClosed({ market }: CheckoutWalk, payment: WalkPayment, clai
   expect(again).toMatchObject({ ok: true, value: { claim: { txId: payment.txId, state: claim.state } } })
 }
 
-/** A call ends unless its node died, with an answer only for who may have one, and for what was asked. */
+/** A call ends unless its node died. Only an entitled caller gets an answer, and for the request that was sent. */
 function expectAnswered(walk: CheckoutWalk, { payment, change, life, ended }: WalkCall): void {
   if (life === walk.life) expect(ended).not.toBeNull()
   expect(ended).not.toBeInstanceOf(Error)

@@ -18,7 +18,7 @@ import { type Op, opArbitrary, Scenario } from '../support/scenario.ts'
 
 const RUNS = 1_000
 
-/** Blocks that every chain begins with: agents, services, and accounts that most acts need. */
+/** Blocks that start every chain: agents, services, and accounts that most acts need. */
 const BEGINNING: readonly (readonly Op[])[] = [
   [0, 1].map((i) => ({ kind: 'register', n: [i, i, 0, 0, i, 3 + i, 0, 0, 0, 0, 0, 0] })),
   [0, 1, 2, 3].map((i) => ({ kind: 'publish', n: [1, i >> 1, i, 2, 0, 0, i & 1, 0, 0, 0, 0, 0] })),
@@ -26,10 +26,10 @@ const BEGINNING: readonly (readonly Op[])[] = [
 ]
 
 const blocksOf = (most: number) => fc.array(fc.array(opArbitrary, { maxLength: 8 }), { minLength: 1, maxLength: most })
-/** Longer chains that every run begins with: on them every kind succeeds, also what takes several steps to come to. */
+/** Longer chains that start every run. On them every kind succeeds, also kinds that need several steps before. */
 const FIRST = fc.sample(fc.tuple(paramsArbitrary, blocksOf(30)), { seed: 8, numRuns: 20 })
 
-/** Ledgers over which blocks are executed without proof of work and without checking the witnesses of transactions. */
+/** Ledgers that execute blocks without checks of proof of work and witnesses. */
 class Books {
   readonly ruleBook: RuleBook
   readonly state = new MemoryState()
@@ -55,7 +55,7 @@ class Books {
     const kinds: string[] = []
     for (const op of ops) {
       const tx = decodeTransaction(await scenario.make(op))
-      // A fee that cannot be paid keeps a transaction out of the block, and those of its sender after it.
+      // A transaction that cannot pay its fee stays out of the block, with the later ones of its sender.
       if (tx.ok && execution.apply(tx.value) === null) kinds.push(tx.value.body.kind)
     }
     const { changes, receipts } = runNow(execution.close())
@@ -64,7 +64,7 @@ class Books {
     for (const [i, kind] of kinds.entries()) if (codes[i] === 0) this.#met.add(kind)
   }
 
-  /** Every record is summed: what was minted and not burned is somewhere, and each ledger's own sums agree. */
+  /** Sums every record: all value minted and not burned must be found, and each ledger's sums must agree. */
   expectSound(): void {
     const balance = new Balance()
     const all: ValueChange[] = []
@@ -93,6 +93,6 @@ it('what was minted and not burned is somewhere, whatever mix of all kinds is mi
     }),
     { numRuns: runs(RUNS), examples: FIRST },
   )
-  // A kind that never succeeded would prove nothing.
+  // A kind that never succeeds proves nothing.
   if (runs(RUNS) >= FIRST.length) expect([...met].sort()).toEqual([...TX_KIND_NAMES].sort())
 })

@@ -12,7 +12,7 @@ function cycles(most: bigint): fc.Arbitrary<Cycle> {
   return fc.array(hop, { minLength: 2, maxLength: 4 })
 }
 
-/** Two pools of the same assets; their prices differ hardly more than their fees. */
+/** Two pools of the same assets whose prices differ by little more than their fees. */
 const thin: fc.Arbitrary<Cycle> = fc
   .record({
     dollars: fc.bigInt({ min: 1_000_000n, max: 1n << 50n }),
@@ -41,7 +41,7 @@ describe('the largest input that comes back whole', () => {
     )
   })
 
-  // If rounding eats a very slight gain, larger inputs may return, too; none gains more than rounding takes.
+  // If rounding takes a very slight gain, larger inputs may return it. None gains more than rounding takes.
   it('comes back whole, and no input beyond gains but for rounding, whatever the reserves', () => {
     fc.assert(
       fc.property(fc.oneof(cycles(1n << 90n), thin), fc.array(further), (cycle, steps) => {
@@ -83,7 +83,7 @@ describe('the input that gains most', () => {
   })
 })
 
-/** The most that rounding can cost in all pools and by the few tried inputs, each unit at its price. */
+/** The most that rounding can cost over all pools and the few tried inputs, each unit at its price. */
 function lostByRounding(cycle: Cycle): bigint {
   let lost = whole(0n)
   for (const { reserveIn, reserveOut } of cycle) {

@@ -20,10 +20,10 @@ import { runs } from '../support/runs.ts'
 
 const RUNS = 20
 
-/** Chains that every run begins with, on which every kind succeeds. */
+/** Chains that start every run. On them every kind succeeds. */
 const FIRST = fc.sample(fc.tuple(paramsArbitrary, plansArbitrary), { seed: 5, numRuns: RUNS })
 
-/** The program's ledgers, which tell of every payload that succeeded how many records it wrote, that of its sender included. */
+/** The program's ledgers. For every payload that succeeded, they report the number of written records with the sender's. */
 function tellingProtocol(tell: (tx: Transaction, writes: number) => void): Protocol {
   const handlers = TX_KIND_NAMES.map((kind) => {
     const handler = PROTOCOL.handlers[kind] as unknown as KindHandler<TxKind>
@@ -39,7 +39,7 @@ function tellingProtocol(tell: (tx: Transaction, writes: number) => void): Proto
   return { ...PROTOCOL, handlers: Object.fromEntries(handlers) as unknown as KindHandlers }
 }
 
-/** Executes the best chain once more. */
+/** Executes the best chain again. */
 function replay(params: NetworkParams, test: TestChain, tell: (tx: Transaction, writes: number) => void): void {
   const ruleBook = createRuleBook(params, tellingProtocol(tell))
   const state = new MemoryState()
@@ -68,7 +68,7 @@ describe('the writes that a kind declares', () => {
       }),
       { numRuns: runs(RUNS), examples: FIRST },
     )
-    // A kind that never succeeded would prove nothing.
+    // A kind that never succeeds proves nothing.
     if (runs(RUNS) >= RUNS) expect([...met].sort()).toEqual([...TX_KIND_NAMES].sort())
   })
 })

@@ -15,7 +15,7 @@ const ITEMS = fc.array(
 )
 const CURRENCY = fc.constantFrom('JPY', 'EUR', 'KWD')
 
-/** Whether an integer is the nearest to a fraction; of a tie, the one farther from zero. */
+/** Whether an integer is the nearest to a fraction; a tie goes away from zero. */
 function isNearest(whole: bigint, numerator: bigint, denominator: bigint): boolean {
   const twice = 2n * (numerator - whole * denominator)
   const isTie = twice === denominator || twice === -denominator

@@ -19,7 +19,7 @@ import { runs } from '../support/runs.ts'
 const FORMATS: readonly ExternalFormat[] = ['evm', 'solana', 'bitcoin', 'litecoin']
 const anyFormat = fc.constantFrom(...FORMATS)
 
-/** Any string: characters of all planes, and code units that are no valid text. */
+/** Any string: characters of all planes, and code units that are not valid text. */
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 120 }),
   fc.string({ unit: 'grapheme', maxLength: 60 }),
@@ -78,8 +78,7 @@ describe('an address that a library made', () => {
   })
 
   it('in bech32 is refused with one or two characters changed', () => {
-    // Certain, not only likely: the code detects four errors, and valid texts with the two checksums differ in at least
-    // three places.
+    // Certain, not only likely: the code detects four errors, and valid texts with the two checksums differ in at least three places.
     const changes = segwitAddress.chain((made) =>
       oneChanged(made.text)
         .chain((once) => fc.oneof(fc.constant(once), oneChanged(once)))

@@ -18,10 +18,10 @@ afterAll(() => stand.close())
 const ROUNDS = 150
 const random = seeded(8402)
 const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
-/** Something good most of the time. */
+/** The good value most of the time. */
 const mostly = <T>(good: T, ...bad: readonly T[]): T => (random() < 0.75 ? good : pick(bad))
 
-/** What a server asks the facilitator, right or wrong in some of its parts. */
+/** A server's request to the facilitator, in which some parts may be wrong. */
 function offered(paid: Paid) {
   const call = {
     agentId: mostly(ACME, OTHER),
@@ -63,7 +63,7 @@ it('says valid only where the agent can settle the escrow for this very request'
     if (committed !== ZERO_HEX_32) expect(requestCommitment(secret!, call)).toBe(committed)
     const opener = secret === null ? (ZERO_HEX_32 as Hash) : openerOf(secret)
     if (redeemLock !== ZERO_HEX_32) expect(taggedHashHex('redeemLock', fromHex(opener))).toBe(redeemLock)
-    // The chain has the last word: at the end of the time that was asked for, the agent's settler is paid by it.
+    // The escrow's deadline must lie beyond the requested time, so that the settler can be paid until its end.
     const blocks = Math.ceil(call.seconds / 3)
     expect(deadline - stand.test.height).toBeGreaterThan(blocks)
     if (round % 5 !== 0) continue

@@ -29,7 +29,10 @@ interface Facts {
   head: number
 }
 
-/** What a block that takes everything up to this entry earns from the least of it, found by walking the pool. */
+/**
+ * The lowest fee rate of an entry and its sender's transactions before it, found by walking the pool. 0 if one of them
+ * is missing or cannot be mined.
+ */
 function rankOf(pool: Pool, { tx }: MempoolEntry, { nonces, baseFee }: Facts): bigint {
   const { sender, nonce } = tx.body
   const rates: bigint[] = []

@@ -16,13 +16,13 @@ import { MempoolModel } from '../support/mempool-model.ts'
 import { testParams } from '../support/network.ts'
 import { runs } from '../support/runs.ts'
 
-/** Three rich accounts, two that can pay for little, and one that genesis does not know. */
+/** Three rich accounts, two with little money, and one unknown to genesis. */
 const SENDERS: readonly WalletKey[] = [1, 2, 3, 4, 5].map(wallet)
 const NEWCOMER = walletKey(seedOf(1))
 const EVERYBODY = [...SENDERS, NEWCOMER]
 const ELSEWHERE = wallet(9).address
 
-/** A base fee that has room to fall, blocks small enough to raise it, and little money for some. */
+/** A base fee with room to fall, blocks small enough to raise it, and little money for some accounts. */
 function ruleBook(): RuleBook {
   const params = testParams()
   const [step] = params.steps as readonly [(typeof params.steps)[number]]
@@ -45,7 +45,7 @@ const policies: fc.Arbitrary<MempoolPolicy> = fc
   })
   .map((change) => ({ ...DEFAULT_MEMPOOL_POLICY, ...change }))
 
-/** One transfer: whose, how far ahead of the next nonce, and what it offers, all relative to the moment. */
+/** One transfer: its sender, its distance to the next nonce, and its offer, relative to the current state. */
 const pays = fc.record({
   who: fc.nat(EVERYBODY.length - 1),
   ahead: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.integer({ min: -3, max: 7 })),
@@ -74,7 +74,7 @@ const steps = fc.oneof(
 )
 type Step = typeof steps extends fc.Arbitrary<infer T> ? T : never
 
-/** What random steps must have led to. */
+/** Outcomes that the random steps must have reached. */
 const MET: readonly string[] = [
   ...['admitted', 'evicted', 'mempool/known', 'mempool/mined', 'mempool/full', 'mempool/account-limit'],
   ...['mempool/fee-too-low', 'mempool/replacement-fee-too-low', 'mempool/balance-exceeded', 'tx/expired'],
@@ -87,9 +87,9 @@ class Duel {
   readonly pool: TestMempool
   readonly model: MempoolModel
   readonly policy: MempoolPolicy
-  /** How often each answer was given, and what else the run has met. */
+  /** Counts of each answer and of other events of the run. */
   readonly seen: Map<string, number>
-  /** Whether something unminable may have had to go under this head, after which nothing unminable comes in. */
+  /** Whether unminable transactions may have been evicted under this head. After that the pool admits no unminable ones. */
   #unsure = false
 
   constructor(pool: TestMempool, policy: MempoolPolicy, seen = new Map<string, number>()) {
@@ -142,7 +142,7 @@ class Duel {
     expect(this.pool.mempool.minFeeRate).toBeGreaterThanOrEqual(before)
   }
 
-  /** Something that waits, or was mined, comes once more. */
+  /** Submits a waiting or mined transaction again. */
   async #again(pick: number): Promise<void> {
     const seen = [...this.model.waiting, ...this.model.blocks.flat()]
     const tx = seen[pick % Math.max(1, seen.length)]
@@ -157,10 +157,10 @@ class Duel {
     this.model.waiting = waiting.filter((other) => other !== tx)
   }
 
-  /** A block of the dearest, or all, or none of them; and of one that never waited here. */
+  /** Mines the best-paying candidates, all or none, with perhaps a foreign transaction that never waited here. */
   async #mine(share: number, foreign: number): Promise<void> {
     const all = [...this.pool.mempool.candidates()]
-    // Whatever the mempool offers can stand in one block.
+    // All candidates together must be valid on the head.
     await this.test.build(all)
     const body = [...all.slice(0, Math.ceil((all.length * share) / 4)), ...(await this.#foreign(foreign, share))]
     const { transactions } = await extend(this.test, body)
@@ -168,7 +168,7 @@ class Duel {
     this.#unsure = false
   }
 
-  /** A transfer of a rich account with the nonce that the chain wants, if this is the moment for one. */
+  /** A transfer of a rich account with the next nonce, if `who` names one. */
   async #foreign(who: number, mark: number): Promise<readonly Transaction[]> {
     const signer = SENDERS.slice(0, 3)[who]
     if (signer === undefined) return []
@@ -176,7 +176,7 @@ class Duel {
     return [await this.pool.pay(signer, nonce, { amount: 77n + BigInt(mark), maxFeeRate: 1n << 20n })]
   }
 
-  /** A longer branch that holds some of what was mined and of what waits. */
+  /** A longer branch with some of the mined and some of the waiting transactions. */
   async #fork({ depth, keep, foreign }: Extract<Step, { kind: 'fork' }>): Promise<void> {
     const { model, test } = this
     const deep = Math.min(depth, test.height)
@@ -201,7 +201,7 @@ class Duel {
     return [await pool.pay(signer, nonce, { amount: 55n, maxFeeRate: 1n << 20n })]
   }
 
-  /** What goes while a full pool gets transactions back is its own affair: the model learns what is left. */
+  /** A full pool that gets transactions back may choose which to evict. The model takes over what is left. */
   #yield(): void {
     const { mempool } = this.pool
     const might = new Set(this.model.waiting.map(({ txId }) => txId))
@@ -235,7 +235,7 @@ const idsOf = (transactions: Iterable<Transaction>) => [...transactions].map(({ 
 const bytesOf = (transactions: readonly Transaction[]) =>
   transactions.reduce((sum, tx) => sum + encodeTransaction(tx).length + 4, 0)
 
-/** Mines a block of as many of these as can stand in it. */
+/** Mines a block of as many candidates as fit. */
 async function extend(test: TestChain, candidates: readonly Transaction[]) {
   test.nowMs = Math.max(test.nowMs, test.chain.head.header.timeMs) + 3_000
   const request = { miner: ELSEWHERE, nowMs: test.nowMs, candidates, extra: new Uint8Array(32).fill(candidates.length) }
@@ -260,7 +260,7 @@ describe('a mempool under random transactions, blocks and reorganisations', () =
       }),
       { numRuns: runs(RUNS) },
     )
-    // A run that met too little would prove little.
+    // A run that reached too few outcomes proves little.
     if (runs(RUNS) >= RUNS) for (const what of MET) expect(seen.get(what), what).toBeGreaterThan(0)
   })
 })

@@ -18,7 +18,7 @@ const WELL = mmdb({
     '2001:7f8::/32': { country: { iso_code: 'DE' } },
   },
 })
-/** Offset where data and metadata begin: damage before it makes the tree point there, and beyond the file. */
+/** Offset of data and metadata. Damage before it makes the tree point into them or beyond the file. */
 const DATA_FROM = WELL.length - 420
 const FACTS = ['country', 'region', 'city', 'lat', 'lon', 'accuracyKm', 'timezone', 'asn', 'isp', 'eu']
 

@@ -24,10 +24,10 @@ const ANSWER: ChatAnswer = {
 }
 const MINUTE_MS = 60_000
 
-/** How calls go, one after another and then again from the first. */
+/** Outcomes of successive calls; after the last it starts again. */
 type Plan = readonly { readonly ms: number; readonly outcome: 'well' | 'fails' | 'refused' }[]
 
-/** A backend whose calls take a while and go well or not, and which looks at how it is asked. */
+/** A backend with delayed calls that succeed or fail. It records how it is used. */
 class Watched implements ModelBackend {
   readonly id: string
   readonly starts: number[] = []
@@ -79,13 +79,13 @@ const backend = fc.record({
   tpm: fc.option(fc.integer({ min: 100, max: 5_000 })),
   plan: fc.array(call, { minLength: 1, maxLength: 6 }),
 })
-/** When a request comes, and how long its caller waits. */
+/** Delay of a request after the one before, and its caller's patience. */
 const arrival = fc.record({
   afterMs: fc.integer({ min: 0, max: 3_000 }),
   patienceMs: fc.integer({ min: 1, max: 90_000 }),
 })
 
-/** Most moments within any 60 seconds. */
+/** The largest number of moments within any 60 seconds. */
 function mostInAMinute(moments: readonly number[]): number {
   return Math.max(0, ...moments.map((from) => moments.filter((at) => at >= from && at < from + MINUTE_MS).length))
 }
@@ -116,7 +116,7 @@ describe('a pool of models under any load', () => {
                 answers += 1
               }),
             )
-            // What begins now begins now, not at the next arrival.
+            // Lets calls begin at this time, not at the next arrival.
             await time.passAll(0)
           }
           await time.runUntil(Promise.all(asked))
@@ -150,7 +150,7 @@ describe('a pool of models under any load', () => {
             taken.push(nowMs)
           }
           expect(mostInAMinute(taken)).toBeLessThanOrEqual(perMinute)
-          // Whoever waits as long as is said gets what was waited for.
+          // After the stated wait the bucket grants the call.
           const waitMs = bucket.waitMs(1, nowMs)
           expect(waitMs).toBeLessThanOrEqual(MINUTE_MS + 1)
           expect(bucket.waitMs(1, nowMs + waitMs + 1)).toBe(0)

@@ -21,7 +21,7 @@ import { BLOCK, TRANSACTION, TRANSFER, WITNESS } from '../support/reference/sche
 import { runs } from '../support/runs.ts'
 import { type Op, Scenario } from '../support/scenario.ts'
 
-/** A few blocks, then one with an invoke, a receipt of it and other things; the last is not taken yet. */
+/** A chain of a few blocks, and a next block with an invoke, a receipt and more that is not imported yet. */
 async function prepared(): Promise<{ pair: Differential; block: Uint8Array }> {
   const pair = await Differential.open(testParams(), freePow)
   await new Player(pair, new Seen()).prepare()
@@ -35,7 +35,7 @@ async function prepared(): Promise<{ pair: Differential; block: Uint8Array }> {
   return { pair, block: pair.next(wires) }
 }
 
-/** Where a change makes another valid block: signal bits, time, extra, nonce. */
+/** Whether a change at the offset can give another valid block: signal bits, time, extra, nonce. */
 const isFree = (offset: number): boolean =>
   (offset >= 2 && offset < 4) || (offset >= 40 && offset < 48) || (offset >= 284 && offset < 324)
 
@@ -44,7 +44,7 @@ function masks(seed: number, count: number): number[] {
   return fc.sample(fc.integer({ min: 1, max: 255 }), { seed, numRuns: count })
 }
 
-/** A chain that has seen the same blocks. */
+/** A second chain with the same blocks. */
 async function copyOf(pair: Differential): Promise<Differential> {
   const copy = await Differential.open(testParams(), freePow)
   copy.test.nowMs = pair.test.nowMs
@@ -142,7 +142,7 @@ describe('a changed signature under a header that names it', () => {
     const decoded = WITNESS.decode(witness)
     const propose = (wire: Uint8Array): Uint8Array =>
       reference.propose(reference.headId, [wire], { timeMs: test.nowMs, miner: who.address })
-    // Both halves of every signature, and more often where the halves meet and end.
+    // Offsets in both halves of a signature, most of them where the halves meet and end.
     const offsets = [0, 31, 32, 63, 64, 95, 96, 1_000, -1, -40, -84, ...fc.sample(fc.nat(2_483), 10)]
     const bits = fc.sample(fc.nat(7), offsets.length)
     for (const [n, offset] of offsets.entries()) {

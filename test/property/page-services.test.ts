@@ -11,7 +11,7 @@ import { serviceNamed } from '../support/service-results.ts'
 
 const ADDRESS = 'https://a.example/page'
 
-/** The engines on this thread: the test is about their results, not about processes. */
+/** Runs the engines on this thread: the test is about their results, not about processes. */
 const engines = {
   run: async (task: never, input: unknown) => {
     const outcome = await runEngine({ task, input })

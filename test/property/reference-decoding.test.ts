@@ -19,7 +19,7 @@ import { type Op, opArbitrary, Scenario } from '../support/scenario.ts'
 const { genesis, steps } = testParams()
 const rules = (steps[0] as (typeof steps)[number]).rules
 
-/** What the work gives, undefined if the reference refuses. */
+/** The result of the work; undefined if the reference refuses. */
 function orRefused<T>(work: () => T): T | undefined {
   try {
     return work()
@@ -90,7 +90,7 @@ type Edit = readonly [where: number, how: number, value: number]
 function edited(bytes: Uint8Array, edits: readonly Edit[]): Uint8Array {
   let all = [...bytes]
   for (const [where, how, value] of edits) {
-    // Beginnings hold the offsets.
+    // Half of the edits hit the first bytes, which hold the offsets.
     const at = how % 2 === 0 ? where % Math.min(all.length + 1, 96) : where % (all.length + 1)
     const old = all[at] ?? 0
     if (how < 2) all[at] = value

@@ -44,7 +44,7 @@ async function openUsed(): Promise<Differential> {
   return pair
 }
 
-/** What both say of the next block with these transactions. */
+/** The common verdict of both on the next block with these transactions. */
 const verdictOf = async (pair: Differential, wires: readonly Uint8Array[]): Promise<string | null> =>
   (await pair.feed(pair.next(wires))).reason
 
@@ -136,7 +136,7 @@ describe('fees and balances', () => {
     expect(await codesOf(give(RICH.address, balance - first))).toEqual([0])
     expect(await codesOf(give(RICH.address, balance - first + 1n))).toEqual([3])
     expect(await codesOf(give(who.address, balance - first))).toEqual([0])
-    // What the first leaves pays the second's fee and no more; then not even that.
+    // The first transaction leaves just enough for the second's fee, and then too little.
     expect(await codesOf(give(RICH.address, balance - first - second - 1n), {})).toEqual([0, 0])
     expect(await codesOf(give(RICH.address, balance - first - second), {})).toEqual([0, 3])
     expect(await codesOf(give(RICH.address, balance - first - second + 1n), {})).toBe(
@@ -146,7 +146,7 @@ describe('fees and balances', () => {
 })
 
 describe('limits of a block', () => {
-  /** Fills up to `room` units with copies of the biggest first; memos take what is left. Both count bytes alike. */
+  /** Fills `room` units with copies of the biggest kinds first. Memos fill the rest, since both count bytes alike. */
   async function fill(
     pair: Differential,
     room: number,
@@ -330,7 +330,7 @@ describe('a branch with a block that only its execution shows to be invalid', ()
     }
     const again = pair.reference.propose(badId, [], { timeMs: timeMs + 9, miner: ZERO32 })
     expect((await pair.import(again)).outcome).toBeUndefined()
-    // The branch point is still good for another branch.
+    // The branch point can still start another branch.
     let tip = fork
     for (let i = 0; i < 3; i++) {
       const child = pair.reference.propose(tip, [], { timeMs: timeMs + i, miner: RICH.address })

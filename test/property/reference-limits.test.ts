@@ -19,7 +19,7 @@ const WHO = FUNDED[1] as Actor
 const MOST = 2n ** 112n - 1n
 const BASE = 1
 
-/** What came of one transaction in a block of its own. */
+/** The outcome of one transaction, alone in its block. */
 interface Outcome {
   readonly txId: string
   readonly code: number
@@ -38,7 +38,7 @@ async function mined(pair: Differential, { kind, payload }: Choice): Promise<Out
 
 const ledgerOf = ({ reference }: Differential): Ledger => new Ledger(reference.block(reference.headId).records)
 
-/** The statement attested by the committee of the head. */
+/** The statement, attested by the committee of the head. */
 function attested({ reference }: Differential, statement: Statement): Attestation {
   const { records } = reference.block(reference.headId)
   const chain = { genesisId: reference.genesisId, chainId: 1 }
@@ -97,7 +97,7 @@ describe('a pool of all there can be', () => {
     const backFor = async (amount: bigint): Promise<number> =>
       (await mined(pair, choice(WHO, 'swap', { ...back, amount }))).code
     expect(await backFor(native)).toBe(CODE.tooLarge)
-    // The last unit but one would cost more than all there is of the token.
+    // To leave one unit would cost more of the token than exists. Two units may be left.
     expect(await backFor(native - 1n)).toBe(CODE.tooLarge)
     expect(await backFor(native - 2n)).toBe(CODE.success)
     expect(ledgerOf(pair).pools.of(id).reserveX).toBe(2n)

@@ -11,13 +11,13 @@ import type { Op } from '../support/scenario.ts'
 
 const QUIET = { afterMs: 3_000, behindMs: 0, miner: 0, fork: 0, signal: 0, empty: 0, flood: false } as const
 
-/** Invokes of two agents for one term each of the launch rules: 0 is the shortest. */
+/** Invokes of two agents, each with a term of the launch rules by its index; 0 is the shortest. */
 const invokes = (...terms: number[]): Op[] =>
   terms.map((term, i) => ({ kind: 'invoke', n: [i + 2, i % 2, 0, 3, i % 3, term, 0, 1, 0, 0, 0, 0] }))
 
 const RUNS = 55
 
-/** Chains that every run begins with: what is rare comes up among them, whatever chance gives afterwards. */
+/** Chains that start every run and contain the rare cases. */
 const FIRST = fc.sample(fc.tuple(paramsArbitrary, plansArbitrary), { seed: 4, numRuns: 20 })
 
 describe('the node and a second reading of the specification', () => {
@@ -36,12 +36,12 @@ describe('the node and a second reading of the specification', () => {
       // Shrinking ends at the limit too, with the smallest failure found so far.
       { numRuns: runs(RUNS), examples: FIRST, interruptAfterTimeLimit: runs(240_000), markInterruptAsFailure: true },
     )
-    // A run that met too little would prove little.
+    // A run that reached too few cases proves little.
     if (runs(RUNS) >= RUNS) {
       for (const [name, code] of Object.entries(CODE))
         expect(seen.times(`code ${code}`) + seen.times(`entry ${code}`), name).toBeGreaterThan(0)
       for (const kind of Object.keys(KINDS)) expect(seen.times(`${kind} 0`), kind).toBeGreaterThan(0)
-      // Of swaps in three hops alone.
+      // Only swaps of three hops have four amounts.
       expect(seen.times('amounts 4')).toBeGreaterThan(0)
       for (const type of [1, 2, 3, 4]) expect(seen.times(`receipt ${type}`), `${type}`).toBeGreaterThan(10)
       expect(reorganisations).toBeGreaterThan(10)
@@ -55,7 +55,7 @@ describe('the node and a second reading of the specification', () => {
     await player.prepare()
     const block = async (...terms: number[]): Promise<void> =>
       player.play({ ...QUIET, maker: 'reference', miner: pair.test.height % 256, ops: invokes(...terms) })
-    // One deadline from two blocks, two of each: those of term 400 come first, being mined earlier.
+    // Two blocks share a deadline, with two calls each. Those of term 400 come first, as they were mined earlier.
     await block(1, 0, 1, 2, 3)
     const first = pair.test.height
     while (pair.test.height < first + 299) await block()

@@ -12,7 +12,7 @@ import { childHeader, headerBranch } from '../support/header-branch.ts'
 import { testParams } from '../support/network.ts'
 import { runs } from '../support/runs.ts'
 
-/** Hard enough that no target is near the easiest, easy enough that none is near 1. */
+/** A target far from both the easiest and 1. */
 const MIDDLE = 1n << 200n
 
 const change = fc.record(
@@ -52,7 +52,7 @@ async function genesisTip(ruleBook: RuleBook): Promise<HeaderTip> {
   return headerTipOf(database, database.head)
 }
 
-/** The rules as they would be if the last steps had never been made. */
+/** The rules without the steps from a height on. */
 function without({ params }: RuleBook, fromHeight: number): RuleBook {
   return createRuleBook({ ...params, steps: params.steps.filter((step) => step.fromHeight < fromHeight) }, PROTOCOL)
 }

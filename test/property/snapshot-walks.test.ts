@@ -24,12 +24,12 @@ import { stateOf } from '../support/snapshot-state.ts'
 import { DyingStore } from '../support/stores.ts'
 
 /**
- * A node that takes a state in many steps, between which the chain goes on: it is cut off, restarted, killed, and lied to. Whatever
- * comes, it ends with exactly the state that is served, and the honest peer has no points.
+ * A node downloads a state in many steps while the chain grows. It is cut off, restarted, killed and lied to. It must
+ * end with exactly the served state, and the honest peer must have no points.
  */
 const RULES = restlessRuleBook()
 
-/** Changes true replies of one protocol, the later ones too. */
+/** Changes every true reply of one protocol. */
 function change<P extends ProtocolName>(protocol: P, lie: (reply: ReplyOf<P>) => ReplyOf<P>) {
   return ({ wire }: ServingNode): void => {
     wire.tamper = (asked, bytes) => {
@@ -48,7 +48,7 @@ function strayPage(id: Uint8Array) {
   return { id, form: new Uint8Array(4) }
 }
 
-/** How a peer lies beside the honest one. */
+/** Lies of a peer that is connected beside the honest one. */
 const LIES: Record<string, (liar: ServingNode, older: KeyValueStore) => void> = {
   'pages with another hash': change('statePages', ({ pages, done }) => ({
     pages: pages.map(({ id, form }) => ({ id, form: flipped(form) })),
@@ -93,7 +93,7 @@ interface Step {
   readonly blocks: number
   readonly empty: boolean
   readonly restart: boolean
-  /** After so many questions to peers, or durable batches. */
+  /** `after` counts requests to peers or durable batches. */
   readonly cut: { readonly kind: 'none' | 'stopped' | 'withdrawn' | 'killed'; readonly after: number }
   readonly lie: string | null
 }
@@ -112,7 +112,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   { minLength: 2, maxLength: 7 },
 )
 
-/** The node, its disk and those who serve it. */
+/** The node, its disk and its peers. */
 class Walk {
   readonly #source: TestChain
   readonly #random: RandomChain
@@ -152,7 +152,7 @@ class Walk {
     if (cut.kind === 'killed') this.#node = undefined
   }
 
-  /** Takes what is served now to its end, and follows the chain from there. */
+  /** Completes the download of the current snapshot and follows the chain from there. */
   async finish(): Promise<void> {
     await this.#grow(1, true)
     await this.#live(Number.POSITIVE_INFINITY)
@@ -179,7 +179,7 @@ class Walk {
 
   #liar(lie: string): ServingNode {
     const liar = servingNode(`liar ${++this.#lives}`, this.#source, this.#store, { most: this.#most })
-    // What it serves is what the honest one serves, but for the lie.
+    // It serves the same as the honest peer, except for the lie.
     const { snapshots } = this.#honest
     liar.snapshots.use = snapshots.use.bind(snapshots)
     LIES[lie]?.(liar, this.#older)
@@ -188,7 +188,7 @@ class Walk {
 
   async #live(batches: number, liar?: ServingNode): Promise<void> {
     const disk = batches < Number.POSITIVE_INFINITY ? new DyingStore(this.#disk, batches) : this.#disk
-    // A new store has to be written before it can die.
+    // A new store must be initialised before it can be killed.
     if (this.#lives === 0) await TestChain.open(RULES, this.#disk)
     this.#node = await joiningNode(RULES, disk, `life ${++this.#lives}`)
     await connect(this.#node, this.#honest)

@@ -16,7 +16,10 @@ const RUNS = Number(process.env.TEST_PROPERTY_RUNS ?? 12)
 const profile = fc.constantFrom<Profile>('good', 'refuses', 'html', '500', 'lying', 'lost', 'pending', 'gone', 'deaf')
 const call = fc.nat({ max: CALLS - 1 })
 
-/** What happens next: an offer of a call (perhaps twice at once), trouble at a facilitator, a death, or a stranger's use of what is public. */
+/**
+ * A step: an offer of a call, perhaps several times at once; trouble at a facilitator; a crash; or a stranger's use of
+ * a public authorization.
+ */
 const step = fc.oneof(
   {
     weight: 6,
@@ -41,7 +44,7 @@ function begin(rail: TestRail, kind: string, i: number): Sold {
   return { call: order, payer, results: 0 }
 }
 
-/** Anybody may carry an authorization out that they have seen. */
+/** A stranger carries out an authorization, as anyone who has seen it may. */
 function front({ token }: TestRail, { call: { payment } }: Sold): void {
   const { from, to, value, validAfter, validBefore, nonce, signature } = payment.authorization
   const said = { from, to, nonce, value: `${value}`, validAfter: `${validAfter}`, validBefore: `${validBefore}` }
@@ -75,7 +78,7 @@ it('whatever goes wrong in whatever order, money and results agree in the end', 
       rail = await rail.restart()
       await until('nothing is under way', async () => {
         const open = await rail.store.open()
-        // An authorization that was used is found, and what came of it is done.
+        // A used authorization must be found and its claim settled or owed.
         const isUsed = (nonce: string): boolean => rail.token.uses.some((use) => use.nonce === nonce)
         return open.every(({ state, nonce }) => state === 'unpaid' && !isUsed(nonce))
       })
@@ -87,7 +90,10 @@ it('whatever goes wrong in whatever order, money and results agree in the end', 
   )
 })
 
-/** Who paid has the result or the money back; who has a result has paid; nothing of service that may not be repeated ran twice. */
+/**
+ * Every payer who paid has the result or the money back. Every payer with a result has paid. The service that may not
+ * be repeated never ran twice.
+ */
 async function expectAgreement(rail: TestRail, sold: readonly Sold[]): Promise<void> {
   const { begun } = rail.market.workbench
   const { claims } = await rail.store.recent(100, null)

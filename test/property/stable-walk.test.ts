@@ -8,7 +8,7 @@ import { StableWalk, type WalkAnswer, type WalkOrder } from '../support/stable-w
 import { walkSeeds } from '../support/walk.ts'
 
 const STEPS = 70
-/** What payers and the wallet that pays refunds have at first. */
+/** Starting balance of payers and of the wallet that pays refunds. */
 const DOLLAR = 1_000_000n
 const { base, seeds } = walkSeeds([1, 2, 3, 4], 8)
 
@@ -17,14 +17,14 @@ afterAll(async () => {
   await closeMarkets()
 })
 
-/** Claims of all payments of a walk, without those that were let go. */
+/** Claims of all payments of a walk that are still stored. */
 async function claimsOf({ rail, orders }: StableWalk): Promise<readonly StableClaim[]> {
   const ids = new Set(orders.map(({ call }) => identify(TERMS, call).id))
   const claims = await Promise.all([...ids].map((id) => rail.store.get(id)))
   return claims.filter((claim) => claim !== undefined)
 }
 
-/** Every authorization counts once: as a sale, or as a refund. Nobody's money is anywhere else. */
+/** Every used authorization counts once, as a sale or as a refund. No money is elsewhere. */
 function expectMoney(walk: StableWalk, claims: readonly StableClaim[]): void {
   const { token, treasury } = walk.rail
   const [settled, owed] = (['settled', 'owed'] as const).map((state) => claims.filter((claim) => claim.state === state))
@@ -38,7 +38,7 @@ function expectMoney(walk: StableWalk, claims: readonly StableClaim[]): void {
   }
 }
 
-/** A claim says what has happened to its money. */
+/** A claim's state must match the movement of its money. */
 function expectEnded(walk: StableWalk, claim: StableClaim): void {
   const isPaid = walk.isPaid(claim.payer, claim.nonce)
   expect(['settled', 'owed', 'unpaid']).toContain(claim.state)
@@ -47,7 +47,7 @@ function expectEnded(walk: StableWalk, claim: StableClaim): void {
   if (claim.state === 'owed') expect(claim.refund.status).toBe('paid')
 }
 
-/** Work is done as often as it may be: what is not safe to repeat once for a payment, whatever is asked for under it. */
+/** Work runs no more often than allowed: a service that may not be repeated runs once per payment, for whichever request. */
 function expectRuns(walk: StableWalk, { call, otherRequest }: WalkOrder): void {
   const { serviceId, request } = call
   const sharing = walk.orders.filter((one) => one.call.serviceId === serviceId && one.call.request === request)
@@ -56,7 +56,7 @@ function expectRuns(walk: StableWalk, { call, otherRequest }: WalkOrder): void {
   if (serviceId === ONCE) expect(runs).toBeLessThanOrEqual(sharing.length)
 }
 
-/** A result is given for money that has moved, to who asked for it, by the payment itself or by the name that it was given. */
+/** A result needs moved money and the same request. It is found by the payment or by its idempotency key. */
 function expectAnswered({ order, request, settled: { claim }, wasPaid }: WalkAnswer): void {
   const { id, repeatKey } = identify(TERMS, order.call)
   expect(wasPaid).toBe(true)
@@ -67,8 +67,8 @@ function expectAnswered({ order, request, settled: { claim }, wasPaid }: WalkAns
 }
 
 /**
- * Nothing is sold twice under one name. A payment that came to nothing loses it, and another may have been settled under it when a
- * stranger, or a settlement that was given up, carries the first one out after all: its result is the payer's then.
+ * No two calls are sold under one idempotency key. An unpaid claim loses its key, so a second payment may settle under
+ * it. If the first payment is carried out later after all, its payer gets that result too; such claims are excluded.
  */
 function expectNames(walk: StableWalk, claims: readonly StableClaim[]): void {
   const straight = claims.filter(({ id, state }) => state === 'settled' && !walk.onceUnpaid.has(id))

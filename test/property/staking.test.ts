@@ -18,7 +18,7 @@ const STAKING = { tiers: TIERS, blocksPerYear: 1_003n }
 const HUGE = { tiers: TIERS.map((tier, i) => ({ ...tier, yearlyBps: 10n ** BigInt(2 * i + 2) })), blocksPerYear: 97n }
 const HUGE_FUNDS = (1n << 110n) - (1n << 100n)
 
-/** Networks whose pools never, always, later or by turns cannot pay the full rates. */
+/** Networks whose pools are short of the full rates never, always, later or by turns. */
 const BOOKS = {
   rich: stakingRuleBook({
     ...{ staking: STAKING, funds: FUNDS },
@@ -53,7 +53,7 @@ type Network = keyof typeof BOOKS
 
 const networks = (...names: readonly Network[]) => fc.constantFrom(...names)
 
-/** Amounts of every length in bits, as parts of a fund so that all networks can be played with them. */
+/** Amounts of every bit length, small enough for the funds of all networks. */
 const amounts = fc
   .integer({ min: 1, max: 45 })
   .chain((bits) => fc.bigInt({ min: 1n << BigInt(bits - 1), max: (1n << BigInt(bits)) - 1n }))
@@ -78,13 +78,13 @@ function plans(act: fc.Arbitrary<StakingAct>): fc.Arbitrary<readonly (readonly S
   return fc.array(fc.oneof(quiet, busy), { minLength: 5, maxLength: 30 })
 }
 
-/** Amounts as they are on the network: those with the largest supply take large ones. */
+/** Scales amounts for the network with the largest supply. */
 function scaled(network: Network, acts: readonly StakingAct[]): readonly StakingAct[] {
   if (network !== 'huge') return acts
   return acts.map((act) => (act.kind === 'stake' ? { ...act, amount: act.amount << 60n } : act))
 }
 
-/** At least one stake at first, so that a plan is about something. */
+/** Plays a plan after a first stake, so that there is always a stake. */
 function play(
   network: Network,
   plan: readonly (readonly StakingAct[])[],
@@ -117,8 +117,8 @@ describe('staking against exact fractions, block by block', () => {
     const first: StakingAct = { kind: 'stake', who: 0, tier: 1, amount: 1_000_000_007n }
     for (const [blocks, acts] of [[first], ...plan, [], []].entries()) {
       model.payBlock()
-      // An accrual of a short pool leaves less than a part of a block's rewards for later, each time that it is short. Who
-      // leaves gives back the fraction beyond the whole units: just below a whole one that is a unit, just above it nothing.
+      // Each accrual of a short pool leaves less than one part of a block's rewards for later. A stake that ends
+      // returns its fraction of a unit: the model and the ledger may differ by one unit there.
       const parts = model.mostPerBlock.times(new Ratio(BigInt(blocks), 1n << 64n))
       const ended = model.stakes.filter(({ live }) => !live).length
       const slack = model.wasShort ? parts.plus(new Ratio(BigInt(ended))) : new Ratio(0n)
@@ -163,7 +163,7 @@ describe('staking against exact fractions, block by block', () => {
 })
 
 describe('whatever people do', () => {
-  it('all is owed to somebody, covered, and there', () => {
+  it('all money is owed to an account, covered, and there', () => {
     fc.assert(
       fc.property(every, plans(fc.oneof(changing, claiming)), (network, plan) => {
         play(network, plan, (run) => {
@@ -251,13 +251,13 @@ describe('the order of claims', () => {
             if (act.kind === 'claim') into.set(act.stake, (into.get(act.stake) ?? 0n) + paid)
         }
         eager.block(scaled(network, [{ kind: 'stake', who: 0, tier: 1, amount: 1_000_000_007n }]))
-        // Claims come before what else happens, so that they speak of stakes that both know.
+        // Claims come first in a block, so that they name stakes known to both runs.
         for (const [i, acts] of plan.entries()) {
           const known = (often[i] ?? []).filter((act) => act.kind === 'claim' && act.stake < eager.stakes.length)
           receive(eager, [...known, ...acts], received)
         }
         const once = new Map<number, bigint>()
-        // A last stake accrues where all that there were are gone and claims fail.
+        // A last stake causes an accrual even if all other stakes are gone and claims fail.
         const last: StakingAct = { kind: 'stake', who: 1, tier: 0, amount: 1n }
         receive(lazy, [...everybody('claim', lazy), last], once)
         receive(eager, [...everybody('claim', eager), last], received)
@@ -289,7 +289,7 @@ describe('a short pool', () => {
           expect(index * (rules.tiers[0]?.yearlyBps as bigint)).toBe(
             (reference?.index as bigint) * (rules.tiers[i + 1]?.yearlyBps as bigint),
           )
-        // All of the pool was granted but less than what one part of one block earns, and what was not paid is reserved.
+        // Of a short pool, all but less than one part of one block's rewards was granted. Unpaid rewards stay reserved.
         expect(books.owed + paid * units).toBeLessThanOrEqual(before * units)
         const wanted = demand * (1n << 64n) * BigInt(blocks)
         if (wanted > before * units) expect(before * units - books.owed - paid * units).toBeLessThan(demand)

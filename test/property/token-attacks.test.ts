@@ -23,16 +23,16 @@ import { units } from '../support/unsigned.ts'
 
 const MOST = (1n << 112n) - 1n
 
-/** Letters and digits that pass for each other, written down apart from the ledger's table. */
+/** Letters and digits that look alike, written independently of the ledger's table. */
 const PAIRS = ['O0', 'I1', 'Z2', 'S5', 'B8']
 const twin = (char: string) => PAIRS.find((pair) => pair.includes(char)) ?? char
 
-/** Every text that looks like this one, itself included. */
+/** All texts that look like this one, with itself. */
 function disguises(text: string): readonly string[] {
   return [...text].reduce<string[]>((made, char) => made.flatMap((head) => [...twin(char)].map((c) => head + c)), [''])
 }
 
-/** Those that may be symbols at all. */
+/** Those of them that can be symbols. */
 const symbolsLike = (text: string) => disguises(text).filter((disguise) => /^[A-Z]/.test(disguise))
 
 const launch = (named: string) => ({
@@ -54,7 +54,7 @@ describe('passing a token off as another', () => {
     }
   })
 
-  it('fails for every disguise of a token that somebody created', () => {
+  it('fails for every disguise of an existing token', () => {
     const all = symbolsLike('ABOIZS5')
     expect(all.length).toBe(64)
     const ledger = new TokenLedger()
@@ -84,13 +84,13 @@ describe('passing a token off as another', () => {
   })
 })
 
-/** Nothing held and nothing in reserve. */
+/** Ledgers without holdings and reserve. */
 function nothingHeld() {
   const { stables, bridge } = dollarLedgers([], 0n)
   return { balances: [], stables, bridge }
 }
 
-/** Holders of FUSD on a reserve of so many per cent of them all. */
+/** Holders of FUSD, with a reserve of `percent` of the supply. */
 function runOn(held: readonly bigint[], percent: bigint) {
   const holders = held.map((amount, i) => ({ address: [BOB, CAROL, DAVE, ISSUER][i] as Address, amount }))
   const supply = held.reduce((sum, amount) => sum + amount, 0n)
@@ -244,7 +244,7 @@ describe('an issuer who has renounced', () => {
     }
   })
 
-  it('cannot have frozen it: whoever freezes stays able to thaw', () => {
+  it('cannot have frozen it: the account that freezes stays able to thaw', () => {
     const ledger = new TokenLedger()
     const flags = (frozen: boolean) => ({ symbol: SALT, frozen, hidden: false })
     const hand = (issuer: Address) => ({ symbol: SALT, issuer })

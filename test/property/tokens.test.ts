@@ -49,7 +49,7 @@ const moved = fc.record({
 })
 const parts = fc.record({ symbol: named, amount: amounts })
 
-/** Payloads by kind; names that the ledger does not know, and amounts that nobody holds, among them. */
+/** Payloads by kind, some with names unknown to the ledger or amounts above all holdings. */
 const PAYLOADS: readonly (readonly [TxKind, fc.Arbitrary<object>])[] = [
   [
     'token_create',
@@ -92,7 +92,7 @@ const EACH_KIND: readonly Move[] = [
   { sender: ISSUER, kind: 'stable_withdraw', payload: part },
 ]
 
-/** Holdings of one token as the bare records have them. */
+/** Holdings of one token, counted from the records. */
 interface Census {
   readonly balances: ReadonlyMap<Address, bigint>
   readonly reserves: bigint
@@ -102,7 +102,7 @@ interface Census {
   readonly frozen: boolean
 }
 
-/** Reads every record of the state and counts by token, with nothing of the ledger's own sums. */
+/** Counts a token over every record of the state, without the ledger's sums. */
 function census(ledger: TokenLedger, token: TokenSymbol): Census {
   const asset = tokenAsset(token)
   const balances = new Map<Address, bigint>()
@@ -121,7 +121,7 @@ function census(ledger: TokenLedger, token: TokenSymbol): Census {
 const censuses = (ledger: TokenLedger) => new Map(SYMBOLS.map((token) => [token, census(ledger, token)]))
 const sum = (values: Iterable<bigint>) => [...values].reduce((total, value) => total + value, 0n)
 
-/** What holds of every token after every transaction. */
+/** Invariants of every token after every transaction. */
 function expectSound({ balances, reserves, minted, burned, cap }: Census): void {
   expect(minted <= (cap === 0n ? MOST : cap)).toBe(true)
   expect(burned <= minted).toBe(true)
@@ -129,7 +129,7 @@ function expectSound({ balances, reserves, minted, burned, cap }: Census): void 
   expect([...balances.values()].every((held) => held > 0n)).toBe(true)
 }
 
-/** A frozen token is where it was, but for what its holder gave up of his own will. */
+/** A frozen token does not move, except that its holder may burn or redeem it. */
 function expectUnmoved(before: Census, after: Census, { sender, kind }: Move): void {
   if (!before.frozen) return
   expect(after.minted).toBe(before.minted)
@@ -142,7 +142,7 @@ function expectUnmoved(before: Census, after: Census, { sender, kind }: Move): v
   expect(new Map([...after.balances].sort())).toEqual(new Map([...expected].sort()))
 }
 
-/** Nothing of these kinds makes a stable token worse backed than it was. */
+/** No transaction of these kinds lowers the backing ratio of a stable token. */
 function expectBacked(ledger: TokenLedger, before: { reserve: bigint; supply: bigint }): void {
   const [reserve, supply] = [ledger.reserve(FUSD), ledger.supply(FUSD)]
   expect(reserve >= supply || reserve * before.supply >= before.reserve * supply).toBe(true)
@@ -193,7 +193,7 @@ describe('the check of a launch', () => {
   })
   const lived = fc.array(fc.string({ unit: fc.constantFrom(...letters), minLength: 2, maxLength: 3 }), { maxLength: 4 })
 
-  /** How the transaction itself comes out: unwritable, malformed, failed or a success. */
+  /** Outcome of the transaction: unwritable, malformed, failed or a success. */
   function outcome(ledger: TokenLedger, { symbol: text, ...rest }: TokenLaunch): string {
     const payload = { symbol: text as TokenSymbol, ...rest, maxSupply: rest.maxSupply as never, freezable: false }
     try {
@@ -209,7 +209,7 @@ describe('the check of a launch', () => {
   }
 
   const sound = { name: 'Rent', decimals: 2, maxSupply: 0n }
-  /** One launch for every way in which it can come out. */
+  /** One launch for every outcome. */
   const examples: [string[], TokenLaunch][] = [
     [[], { ...sound, symbol: 'RENT' }],
     [['R3NT'], { ...sound, symbol: 'R3NT' }],

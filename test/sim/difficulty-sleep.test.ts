@@ -14,7 +14,7 @@ const SEED = 20_261_102
 const RATE = 4_000
 const SLEEP_MS = 8 * 3_600_000
 
-/** The devnet’s difficulty, with a proof of work that costs nothing: the time it would take is drawn instead. */
+/** The devnet’s difficulty with free proof of work: the search time is drawn at random. */
 const RULES = testRuleBook({
   block: {
     ...LAUNCH_RULES.block,

@@ -9,7 +9,7 @@ const SEED = 20_261_101
 const MAINNET = LAUNCH_RULES.block
 const DEVNET = NETWORKS.devnet.steps[0]?.rules.block as BlockRules
 const HOUR = 3_600_000
-/** Hashes a second at which a block of so many hashes takes three seconds. */
+/** Hash rate at which a block of `work` hashes takes three seconds. */
 const rateFor = (work: number): number => work / 3
 
 console.log(`difficulty simulations, seed ${SEED}`)
@@ -25,14 +25,14 @@ function round(value: number): number {
   return Math.abs(value) < 100 ? Math.round(value * 1_000) / 1_000 : Math.round(value)
 }
 
-/** A chain that has settled at the rate. */
+/** A chain whose difficulty has settled at the rate. */
 function settled(rules: BlockRules, rate: number, seed: number, rule?: AnchorRule): SimulatedChain {
   const chain = new SimulatedChain(rules, seeded(seed), rule)
   chain.mineBlocks(4_000, rate)
   return chain
 }
 
-/** The anchor stays where it is once it is set: the rule for what is above the limit is left out. */
+/** Without the rule for targets above the limit: the anchor never moves once it is set. */
 const withoutLimitRule: AnchorRule = (anchor, parent, header, rules) =>
   anchor ?? anchorAfter(anchor, parent, header, rules)
 
@@ -47,7 +47,7 @@ describe('steady mining', () => {
     })
     expect(mean).toBeGreaterThan(2.97)
     expect(mean).toBeLessThan(3.03)
-    // ASERT wanders with the luck of the last minutes, by less than half.
+    // ASERT varies with the luck of the last minutes, by less than half.
     expect(Math.min(...works)).toBeGreaterThan(0.6)
     expect(Math.max(...works)).toBeLessThan(1.7)
   })
@@ -126,7 +126,7 @@ describe('a network that stands still for a day', () => {
 describe('a change of hash rate', () => {
   const BIG = rateFor(2 ** 24)
 
-  /** Seconds of chain time until blocks are expected within a quarter of three seconds again, and blocks until then. */
+  /** Chain time in seconds, and blocks, until the expected spacing is within a quarter of three seconds again. */
   function recovery(from: number, to: number, seed: number) {
     const chain = settled(MAINNET, from, seed)
     const start = chain.blocks.at(-1) as MinedBlock
@@ -181,7 +181,7 @@ describe('timestamps at their limits', () => {
   const ahead: Stamp = (realMs, parentMs) => Math.max(Math.round(realMs) + 15_000, parentMs + 1)
   const behind: Stamp = (_, parentMs) => parentMs + 1
 
-  /** Blocks of a day when `share` of the hash rate writes its times by `stamp`. */
+  /** Blocks in a day in which `share` of the hash rate stamps times with `stamp`. */
   function day(work: number, stamp: Stamp, share: number): number {
     const chain = settled(MAINNET, rateFor(work), SEED)
     const choose = seeded(SEED + 1)

@@ -8,11 +8,11 @@ const RULES = LAUNCH_RULES.block
 const HASHES_PER_SECOND = 2 ** 20 / 3
 const ATTACKERS = 0.3
 
-/** The latest and the earliest time that a node takes. */
+/** The latest and the earliest time that nodes accept. */
 const latest: Stamp = (realMs, parentMs) => Math.max(Math.floor(realMs) + RULES.futureMsMax, parentMs + 1)
 const earliest: Stamp = (_, parentMs) => parentMs + 1
 
-/** What attackers write, block after block of their own. */
+/** Times that attackers write, block after block. */
 const STRATEGIES: Readonly<Record<string, () => Stamp>> = {
   'always the latest time': () => latest,
   'always the earliest time': () => earliest,
@@ -27,7 +27,7 @@ function inTurns(length: number): () => Stamp {
   return () => (Math.floor(count++ / length) % 2 === 0 ? latest : earliest)
 }
 
-/** Seconds between blocks by the true clock, and by that of the headers, after some to settle. */
+/** Mean seconds between blocks by the true clock and by header times, once the difficulty has settled. */
 function means(attack: (() => Stamp) | undefined): { readonly real: number; readonly told: number } {
   const chain = new SimulatedChain(RULES, seeded(SEED))
   const choose = seeded(SEED + 1)
@@ -39,7 +39,7 @@ function means(attack: (() => Stamp) | undefined): { readonly real: number; read
       HASHES_PER_SECOND,
       attack !== undefined && choose() < ATTACKERS ? attack() : honest,
     )
-    // Every one of them is a block that nodes take: those who wait for their clock do so in vain otherwise.
+    // Nodes must accept every block, otherwise the attack would be impossible.
     if (timeMs <= parentMs || timeMs > realMs + RULES.futureMsMax + 1) throw new Error(`time ${timeMs} at ${realMs}`)
   }
   const last = chain.blocks.at(-1) as MinedBlock

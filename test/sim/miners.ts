@@ -3,9 +3,9 @@ import type { Header } from '../../consensus/block/header.ts'
 import { workOfTarget } from '../../consensus/block/pow.ts'
 import type { BlockRules } from '../../consensus/block/rules.ts'
 
-/** Chains of nothing but times and targets, mined by a hash rate that a test changes at will. */
+/** Chains of times and targets only, mined at a hash rate that the test chooses. */
 
-/** Numbers from 0 to below 1 that are the same for the same seed (mulberry32). */
+/** Random numbers in [0, 1), the same for the same seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -16,21 +16,20 @@ export function seeded(seed: number): () => number {
   }
 }
 
-/** Milliseconds until a target is met at so many hashes a second. */
+/** Random time in ms to meet a target at a hash rate. */
 export function searchMs(target: bigint, hashesPerSecond: number, random: () => number): number {
   return (-Math.log(1 - random()) * Number(workOfTarget(target)) * 1_000) / hashesPerSecond
 }
 
-/** What a miner writes into its header at a moment. */
+/** The time that a miner writes into its header. */
 export type Stamp = (realMs: number, parentMs: number) => number
 
-/** The honest one: the clock, after the parent. */
+/** The honest time: the clock, but after the parent's. */
 export const honest: Stamp = (realMs, parentMs) => Math.max(Math.round(realMs), parentMs + 1)
 
-/** Which anchor rules a simulated chain obeys. */
+/** Anchor rule of a simulated chain. */
 export type AnchorRule = typeof anchorAfter
 
-/** One simulated block. */
 export interface MinedBlock {
   readonly realMs: number
   readonly timeMs: number
@@ -38,7 +37,7 @@ export interface MinedBlock {
   readonly target: bigint
 }
 
-/** A chain that grows by searching; the time in `realMs` is everybody's true clock. */
+/** A chain that grows by mining. `realMs` is the true clock. */
 export class SimulatedChain {
   readonly blocks: MinedBlock[] = []
   readonly #rules: BlockRules
@@ -68,7 +67,7 @@ export class SimulatedChain {
     return Number(workOfTarget(this.target))
   }
 
-  /** Finds the next block at so many hashes a second. */
+  /** Finds the next block at a hash rate. */
   mine(hashesPerSecond: number, stamp: Stamp = honest): MinedBlock {
     const { target } = this
     this.realMs += searchMs(target, hashesPerSecond, this.#random)
@@ -81,12 +80,11 @@ export class SimulatedChain {
     return block
   }
 
-  /** Mines so many blocks. */
   mineBlocks(count: number, hashesPerSecond: number, stamp: Stamp = honest): void {
     for (let i = 0; i < count; i++) this.mine(hashesPerSecond, stamp)
   }
 
-  /** Mines until the true clock has moved on so far; blocks found in that time. */
+  /** Mines for a period of the true clock. Returns the number of blocks found. */
   mineFor(ms: number, hashesPerSecond: number, stamp: Stamp | (() => Stamp) = honest): number {
     const end = this.realMs + ms
     const before = this.height
@@ -96,13 +94,13 @@ export class SimulatedChain {
     }
   }
 
-  /** Nobody mines for a while. */
+  /** Lets time pass without mining. */
   rest(ms: number): void {
     this.realMs += ms
   }
 }
 
-/** Seconds between the last `count` blocks on the chain's own clock, on average. */
+/** Mean seconds between the last `count` blocks by header times. */
 export function meanSpacing(chain: SimulatedChain, count: number): number {
   const last = chain.blocks.at(-1) as MinedBlock
   const first = chain.blocks.at(-1 - count) as MinedBlock

@@ -4,10 +4,10 @@ import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Verdict } from '../support/sim/verdict.ts'
 
-/** Simulations; all of them within three minutes on two cores. */
+/** Number of simulations; all run within three minutes on two cores. */
 const COUNT = Number(process.env.FARTHING_SIM_SEEDS ?? 12)
 const SEEDS = Array.from({ length: COUNT }, (_, i) => i + 1)
-/** A run that takes longer hangs, on however busy a machine. */
+/** A run that takes longer hangs, even on a busy machine. */
 const HUNG_MS = (10 + COUNT) * 120_000
 const ENTRY = 'test/support/sim-entry.ts'
 
@@ -16,10 +16,10 @@ type Line = Verdict & { readonly seed: number; readonly seconds: number }
 const lines = SEEDS.map(() => Promise.withResolvers<Line>())
 const children: ChildProcess[] = []
 
-/** The one command that runs it exactly so again. */
+/** The command that repeats the run exactly. */
 const againOf = (seed: number): string => `again: node ${ENTRY} ${seed}`
 
-/** Runs some of the seeds in a process of their own. */
+/** Runs some of the seeds in another process. */
 function run(seeds: readonly number[]): void {
   const child = spawn(process.execPath, [ENTRY, ...seeds.map(String)], { stdio: ['ignore', 'pipe', 'pipe'] })
   children.push(child)
@@ -31,7 +31,7 @@ function run(seeds: readonly number[]): void {
     const line = JSON.parse(text) as Line
     lines[line.seed - 1]?.resolve(line)
   })
-  // Only the seeds whose lines never came still listen.
+  // Only seeds without a result are still pending.
   child.on('close', () => {
     for (const seed of seeds) lines[seed - 1]?.reject(new Error(`no end of it; ${againOf(seed)}\n${complaint}`))
   })

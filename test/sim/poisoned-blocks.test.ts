@@ -8,7 +8,7 @@ const HONEST = 10
 const ATTACKERS = 3
 const SPACING_S = 3
 const BLOCKS = 40
-/** Virtual: two hops of the longest links, and nothing that waits for an attacker. */
+/** Virtual time for two hops over the longest links, without waiting for an attacker. */
 const DELAY_MS_MAX = 500
 
 function planOf(seed: number): Plan {
@@ -26,7 +26,7 @@ function planOf(seed: number): Plan {
   return { seed, nodes: [...honest, ...attackers], weather, incidents: [], transactionsPerSecond: 1, blocks: BLOCKS }
 }
 
-/** Virtual ms that each block took from the first honest node to each other one, ascending. */
+/** Virtual ms of each block from the first honest node to every other one, ascending. */
 function delaysOf(world: World): readonly number[] {
   const firstMs = new Map<string, number>()
   const delays: number[] = []

@@ -5,7 +5,7 @@ import { hex, tagged } from './reference/bytes.ts'
 import type { Sign } from './reference/craft.ts'
 import { ACCOUNT_KEYS } from './reference/schemas.ts'
 
-/** Somebody who can sign, with keys and address made as the specification says. */
+/** An account that can sign. Keys and address are made as the specification says. */
 export interface Actor {
   readonly address: string
   readonly scheme: number
@@ -20,8 +20,8 @@ export interface Part {
 }
 
 /**
- * An account of these keys; of more than the threshold, the message decides who signs. Keys that the specification calls
- * unsound are made too.
+ * An account with these keys. With more keys than the threshold, the message decides which of them sign. It also makes
+ * keys that the specification calls unsound.
  */
 export function actor(scheme: number, threshold: number, parts: readonly Part[]): Actor {
   const keys = ACCOUNT_KEYS.encode({
@@ -48,7 +48,7 @@ export function actor(scheme: number, threshold: number, parts: readonly Part[])
   return { address: hex(tagged('address', keys)), scheme, keys, sign }
 }
 
-/** Seeds that nobody else uses. */
+/** Seeds that are not those of development wallets. */
 export const seedOf = (number: number): Uint8Array => tagged('text', Uint8Array.of(number))
 
 /** The ten funded development accounts. */
@@ -56,7 +56,7 @@ export const FUNDED: readonly Actor[] = Array.from({ length: 10 }, (_, i) =>
   actor(1, 1, [{ scheme: 1, seed: devSeed(i + 1) }]),
 )
 
-/** Accounts that genesis does not know, one of every scheme and more. */
+/** Accounts that genesis does not know, of every scheme. */
 export const NEWCOMERS: readonly Actor[] = [
   actor(1, 1, [{ scheme: 1, seed: seedOf(1) }]),
   actor(1, 1, [{ scheme: 1, seed: seedOf(2) }]),

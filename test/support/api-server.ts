@@ -23,16 +23,15 @@ const RATES = {
   ...{ mining: RATE, health: RATE, events: RATE, mcp: RATE, chat: RATE, 'sign-in': RATE },
 }
 
-/** What the operator of the API shows. */
 export const OPERATOR_TOKEN = '5e'.repeat(32)
 
 /** The API in this process: a real server over a chain on a real LevelDB whose blocks the test mines. */
 export class ApiServer {
   readonly test: TestChain
   readonly url: string
-  /** Bugs of the node: what it could not answer. */
+  /** Exceptions that the node met while it answered: bugs. */
   readonly errors: unknown[]
-  /** Requests that are over, whatever became of them. */
+  /** How many requests are over, with or without an answer. */
   readonly over: () => number
   readonly #app: FastifyInstance
   readonly #store: LevelStore
@@ -79,7 +78,7 @@ export class ApiServer {
     return new ApiServer(test, app, { url, store, folder }, { errors, over: () => over })
   }
 
-  /** Connections that are open. */
+  /** How many connections are open. */
   connections(): Promise<number> {
     return new Promise((resolve, reject) =>
       this.#app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
@@ -93,7 +92,7 @@ export class ApiServer {
   }
 }
 
-/** A node over a chain of the test that neither sells nor mines; its clock is the chain's unless said. */
+/** A node over the test's chain that neither sells nor mines. Its clock is the chain's by default. */
 export function bareNodeOf(test: TestChain, clock: Clock = { now: () => test.nowMs }): NodeApi {
   const { chain } = test
   const verifier = createInlineVerifier(NATIVE_BACKEND)

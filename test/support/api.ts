@@ -64,7 +64,6 @@ export interface RequestView {
   readonly receiptTxId: string | null
 }
 
-/** Asks a node. */
 export async function ask<Body = JsonBody>(url: string, path: string, init: RequestInit = {}): Promise<Reply<Body>> {
   const response = await fetch(`${url}${path}`, { signal: AbortSignal.timeout(90_000), ...init })
   const text = await response.text()
@@ -83,7 +82,7 @@ export function post<Body = JsonBody>(
   return ask(url, path, text === undefined ? init : { ...init, body: text })
 }
 
-/** The code of an answer with its status: what refusals are compared by. */
+/** Status and code of an answer, as one text to compare. */
 export function verdict({ status, body }: Reply<CallView>): string {
   return `${status} ${body.code ?? (body.paid === true ? 'paid' : '-')}`
 }
@@ -97,7 +96,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Asks until it is answered of one head: where blocks come a hundred a second, one is moved on from too often. */
+/** Repeats a request until the answer is not `head_moving`: with fast blocks the head often moves during a request. */
 export async function atRest(request: () => Promise<Reply>): Promise<Reply> {
   for (;;) {
     const reply = await request()
@@ -105,7 +104,7 @@ export async function atRest(request: () => Promise<Reply>): Promise<Reply> {
   }
 }
 
-/** Two readings of one moment: the first is made again behind the second, until it has not changed meanwhile. */
+/** Reads two things of one moment: the first is read before and after the second, until both readings of it are equal. */
 export async function atOneMoment(
   first: () => Promise<Reply>,
   second: () => Promise<Reply>,

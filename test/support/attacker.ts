@@ -17,9 +17,9 @@ import { ROOT } from './source-tree.ts'
 /** Name of the gossip protocol on the wire. */
 export const GOSSIP = '/meshsub/1.2.0'
 
-/** A host in a process of its own, so that its memory is its own. */
+/** A host in a process of its own, so that its memory can be measured. */
 export class VictimProcess {
-  /** The most that any report said since this was set to 0. */
+  /** The most bytes of memory in any report since this was set to 0. */
   bytesMax = 0
   readonly #child: ChildProcess
 
@@ -27,7 +27,7 @@ export class VictimProcess {
     this.#child = child
   }
 
-  /** `options` are some of the host's. */
+  /** `options` replace some of the host's defaults. */
   static async start(options: Partial<HostOptions> = {}): Promise<VictimProcess> {
     const child = fork(join(ROOT, 'test/support/host-entry.ts'), [JSON.stringify(options)], {
       execPath: PINNED_NODE,
@@ -56,7 +56,7 @@ export class VictimProcess {
   }
 }
 
-/** A node that speaks libp2p and means harm: it serves nothing, and says that it does. */
+/** A hostile libp2p node. It claims to serve all protocols and serves none. */
 export class Attacker {
   readonly connection: Connection
   /** Streams that the victim opened to us for gossip. */
@@ -97,7 +97,7 @@ export class Attacker {
     return this.connection.newStream([protocol], { maxOutboundStreams: 10_000 })
   }
 
-  /** Sends bytes on a stream again and again until the connection is cut, or so long. */
+  /** Sends bytes on a stream again and again, until the connection is cut or `ms` have passed. */
   async flood(stream: Stream, bytes: Uint8Array, ms = 10_000): Promise<void> {
     const endMs = performance.now() + ms
     while (!this.cut && performance.now() < endMs) {
@@ -117,7 +117,7 @@ export class Attacker {
     await setTimeout(0)
   }
 
-  /** Reads nothing any more from the socket. */
+  /** Stops reading from the socket. */
   deafen(): void {
     const { maConn } = this.connection as unknown as { maConn: { pause(): void } }
     maConn.pause()

@@ -1,6 +1,6 @@
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 
-/** Services that a node sells only when its operator has set something up, or where it has the internet. */
+/** Services that need the internet or something that the operator sets up. */
 export const NEEDING_OTHERS: ReadonlySet<string> = new Set(
   [
     ...['image-gen', 'crypto-prices', 'llm-chat', 'geo-ip', 'web-fetch', 'url-meta', 'web-search', 'rss-read'],
@@ -9,7 +9,7 @@ export const NEEDING_OTHERS: ReadonlySet<string> = new Set(
   ].map((name) => `node-${name}`),
 )
 
-/** Services that any node sells, in the order of the table: those of the daemons of tests that set nothing up. */
+/** All other services, in the order of the table. A daemon with default settings sells these. */
 export const SOLD_ALONE: readonly string[] = SERVICE_TABLE.map(({ serviceId }) => serviceId as string).filter(
   (serviceId) => !NEEDING_OTHERS.has(serviceId),
 )

@@ -9,12 +9,10 @@ import { PROTOCOL } from '../../src/protocol.ts'
 import { type ChainParts, TestChain, withHeader } from './chain.ts'
 import { testParams } from './network.ts'
 
-/** Chains that share a past: what forks, reorganisations and crashes are made of. */
-
-/** Work of a branch whose headers were proven to be heavier than any chain of these tests. */
+/** Proven work that is more than that of any chain in these tests. */
 export const PROVEN_WORK = 1n << 200n
 
-/** Imports a block through its wire bytes: where it ended up, or the whole fault. */
+/** Imports a block through its wire bytes. Returns where the chain put it, or the fault. */
 export async function outcomeOf({ chain }: TestChain, block: Block, provenWork = 0n): Promise<ImportOutcome | Fault> {
   const decoded = decodeBlock(encodeBlock(block))
   if (!decoded.ok) return decoded.fault
@@ -29,7 +27,7 @@ export function blocksFrom({ chain }: TestChain, from: number): readonly Block[]
   return heights.map((height) => database.block(database.idAt(height) as never) as Block)
 }
 
-/** What a fork differs in. */
+/** What the other node of a fork has of its own. */
 export interface ForkOptions {
   readonly ruleBook?: RuleBook
   readonly store?: KeyValueStore
@@ -45,14 +43,14 @@ export async function fork(from: TestChain, options: ForkOptions = {}): Promise<
   return other
 }
 
-/** Mines `count` empty blocks that no other branch has. */
+/** Mines `count` empty blocks; `mark` makes them differ from those of other branches. */
 export async function mineBranch(test: TestChain, count: number, mark: number): Promise<readonly Block[]> {
   const blocks: Block[] = []
   for (let i = 0; i < count; i++) blocks.push(await test.mine([], { extra: new Uint8Array(32).fill(mark) }))
   return blocks
 }
 
-/** Imports all blocks; the last outcome. */
+/** Imports all blocks and returns the last outcome. */
 export async function importAll(
   test: TestChain,
   blocks: readonly Block[],
@@ -66,7 +64,7 @@ export async function importAll(
   return last
 }
 
-/** Rules that mint otherwise from a height on: their miner's blocks from there are invalid for everybody else. */
+/** Rules with another subsidy from a height on. Blocks mined under them are invalid to other nodes from there. */
 export function deviantRuleBook(fromHeight: number): RuleBook {
   const params = testParams()
   const { rules } = params.steps[0] as (typeof params.steps)[number]
@@ -74,7 +72,7 @@ export function deviantRuleBook(fromHeight: number): RuleBook {
   return createRuleBook({ ...params, steps: [...params.steps, { fromHeight, rules: deviant }] }, PROTOCOL)
 }
 
-/** The test rules, and a count of how many blocks were executed under them. */
+/** The test rules, with a counter of the blocks executed under them. */
 export function countingRuleBook(): { readonly ruleBook: RuleBook; readonly executions: () => number } {
   let count = 0
   const counter = {
@@ -90,7 +88,7 @@ export function countingRuleBook(): { readonly ruleBook: RuleBook; readonly exec
   return { ruleBook: createRuleBook(testParams(), protocol), executions: () => count }
 }
 
-/** The block with other transactions, and a header that promises them; what they do is not computed. */
+/** The block with other transactions. Its header commits to them, but the state root stays. */
 export function withBody({ ruleBook }: TestChain, block: Block, transactions: readonly Transaction[]): Block {
   const { tx } = ruleBook.at(block.header.height)
   const weightUsed = transactions.reduce((sum, one) => sum + weightOf(one, tx), 0)

@@ -20,12 +20,12 @@ function addressOn({ rules }: Choosing, network: number, index: number | undefin
   return pick(ADDRESSES[rules.tx.bridgeFormats[network] as ReferenceFormat], index)
 }
 
-/** The statement attested by the committee, or nearly. */
+/** The committee's attestation of the statement, or a spoiled one. */
 function attested(choosing: Choosing, statement: Statement): Attestation {
   const { ledger, genesisId, rules, n } = choosing
   const committee = ledger.committee.get('')
-  const nobody = { epoch: 0, signatures: [{ keyIndex: 0, bytes: new Uint8Array(3_373) }] }
-  if (committee === undefined) return nobody
+  const unknown = { epoch: 0, signatures: [{ keyIndex: 0, bytes: new Uint8Array(3_373) }] }
+  if (committee === undefined) return unknown
   const good = attest(committee, statement, { genesisId, chainId: rules.tx.chainId }, { first: n[6] as number })
   const spoil = SPOILS[((n[7] as number) >> 3) % (4 * SPOILS.length)]
   return spoil === undefined ? good : spoil(good, committee)
@@ -33,7 +33,7 @@ function attested(choosing: Choosing, statement: Statement): Attestation {
 
 type Terms = ReferenceRules['bridge']['networks'][number]
 
-/** Some network, mostly one that is open, with its record. */
+/** A network with its record. Mostly it is an open one. */
 function networkAt(choosing: Choosing) {
   const { ledger, rules, n } = choosing
   const count = rules.bridge.networks.length
@@ -48,7 +48,7 @@ function networkOf({ ledger, rules }: Choosing, number: number) {
   return { number, terms, asset, record: ledger.networks.get(networkId(number)) ?? openedNetwork(asset, '') }
 }
 
-/** An external transaction id; every other is the same, so that they repeat. */
+/** An external transaction id. Even indices all give the same id, so that deposits repeat. */
 function externalTxId({ rules }: Choosing, network: number, index: number): Uint8Array {
   const first = unhex(hash32(index % 2 === 0 ? 0 : index))
   return rules.tx.bridgeFormats[network] === 'solana' ? Uint8Array.from([...first, ...first]) : first
@@ -107,7 +107,7 @@ interface Found {
   readonly network: number
 }
 
-/** A withdrawal in that state mostly; with none of them, mostly what leads to one. */
+/** A choice about a withdrawal in that state. If there is none, mostly a choice that leads to one. */
 function withdrawalIn(
   choosing: Choosing,
   status: number,
@@ -140,7 +140,7 @@ function bridgeCancel(choosing: Choosing): Choice {
 
 function bridgeRelease(choosing: Choosing): Choice {
   return withdrawalIn(choosing, STATUS.signing, bridgeSign, (found) => {
-    // Rarely an id of the length that other networks have.
+    // Rarely the id has the length that ids of other networks have.
     const network = once(choosing, 9, 3) ? 7 : found.network
     const release = { ...found, externalTxId: externalTxId(choosing, network, choosing.n[3] as number) }
     const attestation = attested(choosing, { ...release, action: 'release' })
@@ -173,7 +173,6 @@ function bridgeHalt(choosing: Choosing): Choice {
   return choice(senderAt(choosing, undefined), 'bridge_halt', { network, attestation })
 }
 
-/** Choices of the bridge by kind. */
 export const BRIDGE_CHOICES = {
   bridge_deposit: bridgeDeposit,
   bridge_withdraw: bridgeWithdraw,

@@ -3,7 +3,7 @@ import { BASE, BITCOIN, ETHEREUM, HELD, MINIMUM, MINT_CAP, POCKETS, TEST_BRIDGE 
 
 /** Networks that a model plays with; the first two share a token. */
 export const PLAYED = [ETHEREUM, BASE, BITCOIN] as const
-/** Accounts that deposit and withdraw, by their place here. */
+/** Number of accounts that deposit and withdraw. */
 export const PLAYERS = 3
 
 /** One payment into a vault, as its attestation names it. */
@@ -21,7 +21,7 @@ interface ModelWithdrawal {
   state: 'pending' | 'signing' | 'released' | 'cancelled'
 }
 
-/** What a vault holds in truth: coins come in by deposits and go out by payments, fees stay but are nobody's. */
+/** What a vault really holds. Deposits bring coins in, payments take them out; fees stay and belong to no player. */
 interface Vault {
   coins: bigint
   fees: bigint
@@ -30,8 +30,8 @@ interface Vault {
 }
 
 /**
- * The bridge as one would explain it: vaults with coins, pockets with wrapped ones, withdrawals that end once. It says what
- * each action must come to, attestations being good.
+ * A simple model of the bridge: vaults with coins, pockets with wrapped coins, withdrawals that end once. It says how
+ * each action must end, given valid attestations.
  */
 export class BridgeModel {
   readonly vaults = new Map<number, Vault>()
@@ -53,7 +53,7 @@ export class BridgeModel {
     return this.#pockets.get(pocketKey(player, network)) ?? 0n
   }
 
-  /** What the vault holds beyond fees and withdrawals that wait. */
+  /** What the vault holds beyond fees and pending withdrawals. */
   float(network: number): bigint {
     const { coins, fees } = this.vault(network)
     return coins - fees - this.waiting(network)
@@ -70,7 +70,7 @@ export class BridgeModel {
     return this.vaults.get(network) as Vault
   }
 
-  /** What is due at the start of a block. */
+  /** Does what is due at the start of a block. */
   begin(height: number): void {
     if (this.#rotation?.at !== height) return
     for (const network of this.#rotation.resume) this.vault(network).halted = false
@@ -151,7 +151,7 @@ function pocketKey(player: number, network: number): string {
   return `${player}/${TEST_BRIDGE.networks[network]?.asset}`
 }
 
-/** What the ledger says that the model must say too. */
+/** The figures of the ledger that the model must equal. */
 export function facts(ledger: BridgeLedger, network: number): object {
   const { deposited, released, fees, pending, halted } = ledger.network(network)
   return { coins: deposited - released, fees, waiting: pending, halted }

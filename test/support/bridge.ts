@@ -28,7 +28,7 @@ import { testParams } from './network.ts'
 import type { Member } from './policy-signer.ts'
 import { filled, units } from './unsigned.ts'
 
-/** A ledger whose committee is at hand, with small numbers: days of 20 blocks, rotations after 5. */
+/** A ledger whose committee's secrets the test has. Numbers are small: days of 20 blocks, rotations after 5. */
 
 export const [ETHEREUM, BASE, AVALANCHE, SOLANA, BITCOIN] = [0, 1, 6, 7, 8] as const
 /** Wrapped tokens. */
@@ -47,7 +47,7 @@ export const TEST_BRIDGE: BridgeRules = {
   rotationDelay: 5,
 }
 
-/** Canonical addresses of each format that nobody can spend from. */
+/** Canonical addresses of each format without a possible owner. */
 export const EXTERNAL = {
   evm: '0x000000000000000000000000000000000000dEaD',
   solana: '1nc1nerator11111111111111111111111111111111',
@@ -55,14 +55,13 @@ export const EXTERNAL = {
   litecoin: 'LKDxGDJq5fF4FohAB8zJH24mDDNHDNtqsE',
 } as const
 
-/** Secrets of a committee's members, by their place in the list of keys. */
+/** Secrets of a committee's members, in the order of its keys. */
 export function members(count: number, scheme: 1 | 2 = 2, first = 1): readonly Member[] {
   return Array.from({ length: count }, (_, i) => ({ scheme, seed: new Uint8Array(32).fill(first + i) }))
 }
 
 const keysOf = new Map<string, Committee['keys'][number]>()
 
-/** Public key of a member. */
 export function keyOf({ scheme, seed }: Member): Committee['keys'][number] {
   const name = `${scheme}/${toHex(seed)}`
   const known = keysOf.get(name) ?? hybridPublicKey(NATIVE_BACKEND, scheme, seed)
@@ -70,7 +69,7 @@ export function keyOf({ scheme, seed }: Member): Committee['keys'][number] {
   return known
 }
 
-/** What a test may say otherwise of a ledger with a bridge. */
+/** What a test may change in a ledger with a bridge. */
 export interface BridgeSetup {
   readonly threshold?: number
   readonly members?: readonly Member[]
@@ -80,7 +79,7 @@ export interface BridgeSetup {
   readonly message?: string
 }
 
-/** The genesis ledgers: vaults everywhere but on Avalanche, and dollars that the vault on Base holds. */
+/** The genesis ledgers: a vault on every network but Avalanche, and dollars in the vault on Base. */
 export function bridgeLedgers({ threshold = 2, ...setup }: BridgeSetup = {}): GenesisParams['ledgers'] {
   const keys = (setup.members ?? members(3)).map((member) => ({
     scheme: member.scheme,
@@ -104,7 +103,6 @@ export function bridgeLedgers({ threshold = 2, ...setup }: BridgeSetup = {}): Ge
   }
 }
 
-/** Parameters of a network with such a bridge. */
 export function bridgeParams(setup: BridgeSetup = {}): NetworkParams {
   const params = testParams({ bridge: { ...TEST_BRIDGE, ...setup.bridge } })
   const allocations = Array.from({ length: 6 }, (_, i) => ({ address: filled<Address>(i + 1), amount: FUNDS }))
@@ -112,7 +110,7 @@ export function bridgeParams(setup: BridgeSetup = {}): NetworkParams {
   return { ...params, genesis: { ...params.genesis, message, allocations, ledgers: bridgeLedgers(setup) } }
 }
 
-/** Who signs, and over what, if not what is right. */
+/** How signatures differ from valid ones: other signers, or another message. */
 export interface Signing {
   readonly epoch?: number
   readonly signers?: readonly number[]
@@ -143,9 +141,9 @@ export function signed(
   return { epoch, signatures }
 }
 
-/** A {@link TestLedger} with a bridge; everything is sent by `filled(6)` unless a test says else. */
+/** A {@link TestLedger} with a bridge. `filled(6)` sends everything by default. */
 export class BridgeLedger extends TestLedger {
-  /** Secrets behind the committee's keys now. */
+  /** Secrets of the present committee. */
   members: readonly Member[]
   readonly sender: Address = filled<Address>(6)
 
@@ -174,7 +172,7 @@ export class BridgeLedger extends TestLedger {
     return supplyOf(this.state, asset)
   }
 
-  /** What the committee's first members sign, as many as it takes, unless the test says else. */
+  /** An attestation. By default the first members of the committee sign, as many as must. */
   attest(action: AttestedAction, change: Signing = {}): Attestation {
     const { epoch } = this.committee
     const wanted = membersWanted(this.committee, action.action === 'halt')
@@ -221,7 +219,7 @@ export class BridgeLedger extends TestLedger {
     return this.send(this.sender, 'bridge_rotate', { ...rotation, attestation })
   }
 
-  /** Rotates to these members and mines until they are the committee. */
+  /** Rotates to these members and advances until they are the committee. */
   rotateTo(next: readonly Member[], threshold: number, change: Partial<Rotation> = {}): SentOutcome {
     const outcome = this.rotate(rotationTo(next, threshold, change))
     this.advanceTo(this.height + TEST_BRIDGE.rotationDelay)
@@ -230,17 +228,16 @@ export class BridgeLedger extends TestLedger {
   }
 }
 
-/** A rotation to these members. */
 export function rotationTo(next: readonly Member[], threshold: number, change: Partial<Rotation> = {}): Rotation {
   return { threshold, keys: next.map(keyOf), vaults: [], resume: [], ...change }
 }
 
-/** A transaction id of an EVM network or Bitcoin. */
+/** A transaction id of another chain; EVM networks and Bitcoin have 32 bytes. */
 export function externalId(fill: number, bytes = 32): Uint8Array {
   return new Uint8Array(bytes).fill(fill)
 }
 
-/** Transaction by which the committee paid a withdrawal. */
+/** The external transaction that paid a withdrawal. */
 export const PAID = externalId(0xee)
 
 const DEPOSIT = {

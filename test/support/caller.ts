@@ -16,7 +16,7 @@ import { ask, type CallView, post, type Reply, type RequestView } from './api.ts
 import { wallet } from './chain.ts'
 import { until } from './processes.ts'
 
-/** What a test pays for; what is left out is chosen so that it works. */
+/** What a test pays for. What is left out gets a value that works. */
 export interface Order {
   readonly serviceId: string
   readonly request: string
@@ -54,10 +54,10 @@ export interface TxView {
   readonly receipt: { readonly success: boolean; readonly outcome: string; readonly fee: string }
 }
 
-/** Term that outlasts every test also where blocks come a hundred a second. */
+/** A term that outlasts every test, even at a hundred blocks a second. */
 const LONG_TERM = 9_600
 
-/** An account of the devnet that sends transactions and buys calls, built by hand. */
+/** A devnet account that sends transactions and buys calls. It builds payments by hand, without our SDK. */
 export class Caller {
   readonly key: WalletKey
   readonly address: string
@@ -76,7 +76,7 @@ export class Caller {
     return BigInt(body.balance)
   }
 
-  /** Signs a transaction with the next nonce, or with parts of its body changed; it is not sent. */
+  /** Signs a transaction with the next nonce and does not send it. `change` replaces parts of its body. */
   async sign<K extends TxKind>(kind: K, payload: PayloadOf<K>, change: Partial<Envelope> = {}): Promise<Transaction> {
     const client = new NodeClient(this.url)
     const signed = await prepareTransaction(client, DEVNET, this.key, { kind, payload })
@@ -88,7 +88,7 @@ export class Caller {
     return signTransaction(body, this.key, { chainId: 1, genesis: status.value.genesis as BlockId })
   }
 
-  /** Signs and sends, one transaction after another so that no two take the same nonce. */
+  /** Signs and sends. Transactions go one after another, so that no two have the same nonce. */
   send<K extends TxKind>(kind: K, payload: PayloadOf<K>, change: Partial<Envelope> = {}): Promise<Transaction> {
     const sent = this.#queue.then(async () => {
       const tx = await this.sign(kind, payload, change)
@@ -100,11 +100,11 @@ export class Caller {
     return sent
   }
 
-  /** Makes the payload of an order, asking for what it leaves out. */
+  /** Makes the payload of an order. Asks the node for a quote and fills in what the order leaves out. */
   async invoke(order: Order, secret: Uint8Array): Promise<PayloadOf<'agent_invoke'>> {
     const { serviceId, request, lock = 'none', term = LONG_TERM } = order
     const { accepts = [], offers = [] } = (await this.quote(serviceId, request)).body
-    // A service that is closed has its option among the offers: this caller pays all the same.
+    // A closed service shows its option among the offers. This caller pays it all the same.
     const [offer] = [...accepts, ...offers]
     const agentId = (order.agentId ?? offer?.extra.agentId) as AgentId
     const commitment = requestCommitment(secret, { agentId, serviceId: serviceId as ServiceId, request })
@@ -147,14 +147,14 @@ export class Caller {
     return post(this.url, `/api/x402/${serviceId}`, { request })
   }
 
-  /** Offers a payment once; parts of it can be put in others' places. */
+  /** Repeats the call with its payment, once. `change` replaces parts of the payment. */
   offer(payment: Payment, change: { readonly [name: string]: unknown } = {}): Promise<Reply<CallView>> {
     const { serviceId, request, txId, secret } = { ...payment, ...change }
     const paid = { txId, ...(secret === null ? {} : { secret }) }
     return post(this.url, `/api/x402/${serviceId}`, { request, payment: paid })
   }
 
-  /** Offers a payment until it is deep enough. */
+  /** Repeats the call until its payment is deep enough. */
   settle(payment: Payment, change: { readonly [name: string]: unknown } = {}): Promise<Reply<CallView>> {
     return until('the payment is deep enough', async () => {
       const reply = await this.offer(payment, change)
@@ -197,7 +197,7 @@ export class Caller {
   }
 }
 
-/** Waits until a node sells all its services, but for those that never can be. */
+/** Waits until a node sells all its services, but for those that it can never sell. */
 export function marketOpen(url: string): Promise<true> {
   interface Registry {
     readonly services: readonly { readonly unavailableReason?: string }[]
@@ -208,7 +208,7 @@ export function marketOpen(url: string): Promise<true> {
   })
 }
 
-/** How often test services began to work, by "service request", as TEST_RUNS_FILE has it. */
+/** How often test services began to work, by "service request". The node writes the lines of `file` (TEST_RUNS_FILE). */
 export function runsIn(file: string): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const line of readLines(file)) counts.set(line, (counts.get(line) ?? 0) + 1)

@@ -28,7 +28,7 @@ export function wallet(number: number): WalletKey {
   return WALLETS[number - 1] as WalletKey
 }
 
-/** Options of one transaction; what is left out is chosen so that it works. */
+/** Options of one transaction. What is left out gets a value that works. */
 export interface TxOptions {
   readonly nonce?: bigint
   readonly maxFeeRate?: bigint
@@ -37,10 +37,10 @@ export interface TxOptions {
   readonly memo?: Uint8Array
 }
 
-/** What a test may put in the place of a chain's usual parts. */
+/** Parts of a chain that a test may replace. */
 export type ChainParts = Partial<Pick<ChainDependencies, 'powHasher' | 'verifier' | 'reorganisationDepthMax' | 'pacer'>>
 
-/** A chain in this process over a given store, with a clock the test moves and a miner that mines on demand. */
+/** A chain in this process, with a clock that the test moves and a miner that mines on demand. */
 export class TestChain {
   readonly chain: Chain
   readonly ruleBook: RuleBook
@@ -63,7 +63,7 @@ export class TestChain {
     })
   }
 
-  /** A chain at genesis, or at whatever the store holds. */
+  /** Opens a chain at genesis, or at the head that the store holds. */
   static async open(
     ruleBook: RuleBook = testRuleBook(),
     store: KeyValueStore = new MemoryKeyValueStore(),
@@ -87,7 +87,7 @@ export class TestChain {
     return this.chain.database.get(ACCOUNTS, address)?.balance ?? 0n
   }
 
-  /** Signs a transaction with the sender's next nonce as far as this helper has given them out. */
+  /** Signs a transaction with the sender's next nonce, counted by this helper. */
   async tx<K extends TxKind>(
     signer: WalletKey,
     kind: K,

@@ -4,7 +4,7 @@ import { keyOf } from './daemon-key.ts'
 import { until } from './processes.ts'
 import { FakeOpenAi, HOUSE_MODEL } from './upstreams/openai.ts'
 
-/** A daemon in a process of its own whose models are behind a server of this process. */
+/** A daemon in a process of its own. Its models are at a fake server in this process. */
 export class ChatDaemon {
   readonly daemon: RunningDaemon
   readonly fake: FakeOpenAi
@@ -16,7 +16,7 @@ export class ChatDaemon {
     this.key = key
   }
 
-  /** Starts it, with a key of its operator, and waits until it has looked at its models. */
+  /** Starts the daemon, makes a key, and waits until the daemon has asked its backend for models. */
   static async start(workshop: Workshop, options: StartOptions = {}): Promise<ChatDaemon> {
     const fake = await FakeOpenAi.open()
     const path = workshop.path('models.json')
@@ -34,7 +34,6 @@ export class ChatDaemon {
     return this.daemon.url
   }
 
-  /** Sends the body of a chat. */
   post(body: unknown, init: RequestInit = {}): Promise<Response> {
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${this.key}`, ...init.headers }
     return fetch(`${this.url}/api/v1/chat/completions`, {
@@ -55,14 +54,14 @@ interface ModelList {
   readonly data: readonly { readonly id: string; readonly x_platform: { readonly available: boolean } }[]
 }
 
-/** Limits of keys that no test reaches by itself. */
+/** Limits of keys that a test reaches only when it lowers them. */
 export const CHAT_UNLIMITED = {
   FARTHING_CHAT_KEY_RPM: '1000000',
   FARTHING_CHAT_KEY_TPD: '100000000000',
   FARTHING_CHAT_KEY_CONCURRENT_MAX: '1000',
 }
 
-/** A models file with a model that can do everything, and one that speaks, at each of some servers; their key is in HOUSE_KEY. */
+/** A models file for these servers. Each has a model for every role and one that speaks; their key is in HOUSE_KEY. */
 export function modelsFile(urls: readonly string[], concurrency = 16): string {
   const model = {
     id: HOUSE_MODEL,

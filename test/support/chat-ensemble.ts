@@ -4,7 +4,7 @@ import type { ChatMeans } from '../../marketplace/chat/stage.ts'
 import { ChatWorld } from './chat-world.ts'
 import type { ChatQuestion } from './upstreams/openai.ts'
 
-/** What the stages of model-4 ask, by the first words of their instruction. */
+/** The first words of the instruction of each stage of model-4. */
 const ASKING = {
   route: 'You sort requests',
   summary: 'You shorten a part',
@@ -16,13 +16,13 @@ const ASKING = {
   judge: 'Several assistants solved',
 } as const
 
-/** One of them; images are asked about without an instruction. */
+/** A stage of model-4. `plain` is a question without instruction, such as one about an image. */
 export type Asking = keyof typeof ASKING | 'plain'
 
-/** What each question is answered with. */
+/** The answer to each stage's question. */
 export type Script = Readonly<Partial<Record<Asking, string | ((question: ChatQuestion) => string)>>>
 
-/** Questions that tell the tiers apart. */
+/** One question for each tier of model-4. */
 export const QUESTIONS = {
   instant: 'Hello!',
   fast: 'Is a whale a fish?',
@@ -44,13 +44,12 @@ export const EIGHT = [
   'Self-consistency voting',
 ]
 
-/** A world with three servers, each with a model of its own. */
 export function openEnsemble(means: Partial<ChatMeans> = {}, servers = 3): Promise<ChatWorld> {
   const backends = Array.from({ length: servers }, (_, i) => ({ models: [{ id: `model-of-${i}` }] }))
   return ChatWorld.open({ backends, means })
 }
 
-/** Forgets everything, and has all servers answer well: each with the name of what it was asked for unless said. */
+/** Forgets all questions and makes all servers answer well. An answer that the script leaves out names the server and the stage. */
 export function resetEnsemble(world: ChatWorld, script: Script = {}): void {
   for (const [i, fake] of world.fakes.entries()) {
     fake.questions.length = 0
@@ -63,7 +62,7 @@ export function resetEnsemble(world: ChatWorld, script: Script = {}): void {
   }
 }
 
-/** What a question was asked for. */
+/** The stage that asked a question. */
 export function askedFor(question: ChatQuestion): Asking {
   const instructions = messagesIn(question).filter(({ role }) => role === 'system')
   const entries = Object.entries(ASKING) as [Asking, string][]
@@ -71,17 +70,16 @@ export function askedFor(question: ChatQuestion): Asking {
   return found?.[0] ?? 'plain'
 }
 
-/** Messages of a question. */
 export function messagesIn({ body }: ChatQuestion): readonly ChatMessage[] {
   return body.messages as readonly ChatMessage[]
 }
 
-/** All questions for something, of all servers. */
+/** All questions of one stage, at all servers. */
 export function questionsFor(world: ChatWorld, asking: Asking): readonly ChatQuestion[] {
   return world.fakes.flatMap(({ questions }) => questions).filter((question) => askedFor(question) === asking)
 }
 
-/** How often the servers were asked for each thing. */
+/** How often each stage asked. */
 export function asked(world: ChatWorld): Readonly<Partial<Record<Asking, number>>> {
   const counts: Partial<Record<Asking, number>> = {}
   for (const question of world.fakes.flatMap(({ questions }) => questions)) {

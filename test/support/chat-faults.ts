@@ -3,22 +3,21 @@ import type { ChatMeans } from '../../marketplace/chat/stage.ts'
 import { ChatWorld, type WorldBackend } from './chat-world.ts'
 import type { ChatProfile } from './upstreams/openai.ts'
 
-/** What came of a chat whose server does as a profile says. */
+/** The outcome of a chat whose server misbehaves. */
 export interface FaultRun {
   /** `ok`, or the code of the fault. */
   readonly came: string
-  /** Text of the answer; of one that failed, what was read of it until then. */
+  /** Text of the answer. For a chat that failed, the text read before it failed. */
   readonly text: string
-  /** Pieces that were read. */
+  /** How many pieces were read. */
   readonly pieces: number
-  /** Questions that the server was asked. */
+  /** How many questions the server was asked. */
   readonly hits: number
 }
 
-/** How one is run. */
 export interface FaultRunParts {
   readonly call: Partial<ChatCall>
-  /** Whether it is read along. */
+  /** Whether the answer is streamed. */
   readonly reads: boolean
   readonly backend?: WorldBackend
   readonly means?: Partial<ChatMeans>
@@ -26,13 +25,13 @@ export interface FaultRunParts {
   readonly answer?: ChatWorld['fake']['answer']
 }
 
-/** Time of an attempt at a server that never ends its answer, and at any other. */
+/** Time limit of an attempt, at a server that never ends its answer and at any other. */
 const TIMEOUT_MS = { endless: 300, usual: 8_000 }
 const ENDLESS: readonly ChatProfile[] = ['hang', 'stall']
 
 /**
- * Runs a chat against a server that does as a profile says, in a world of its own; resolves once that server has no question open any
- * more. For every model and profile: `test/integration/chat/chat-faults.test.ts` has the table of those that one model answers.
+ * Runs a chat against a server that behaves as `profile` says. Returns when that server has no open question.
+ * `test/integration/chat/chat-faults.test.ts` lists the outcomes of chats that one model answers.
  */
 export async function runFault(profile: ChatProfile, parts: FaultRunParts): Promise<FaultRun> {
   const { call, reads, backend = {}, means = {}, answer } = parts

@@ -5,13 +5,13 @@ import { notConfigured } from '../../marketplace/ports/readiness.ts'
 import { systemClock } from '../../src/daemon/runtime.ts'
 import type { ChatWorld } from './chat-world.ts'
 
-/** What a test may set of what is said about its platform. */
+/** What a test may change in the description of its chat platform. */
 export interface InfoParts {
   readonly means?: Partial<ModelInfoMeans>
   readonly rules?: Partial<PlatformRules>
 }
 
-/** The day on which the configuration of tests was changed. */
+/** The day of the last change of the tests' configuration. */
 export const UPDATED = '2026-11-02'
 
 /** A node that sells nothing. */
@@ -35,7 +35,7 @@ const RULES: PlatformRules = {
   updatedMs: Date.parse(`${UPDATED}T12:00:00Z`),
 }
 
-/** What a node says of the platform of a world: nothing is searched and nothing spoken there unless a test says so. */
+/** The description of a world's chat platform. By default it has neither search nor speech. */
 export function infoOver({ pool, platform }: Pick<ChatWorld, 'pool' | 'platform'>, parts: InfoParts = {}): ChatInfo {
   const { means, rules } = parts
   const all: ModelInfoMeans = {

@@ -20,7 +20,7 @@ const QUESTIONS: readonly unknown[] = [
   '{',
 ]
 
-/** Requests of what the node says of its chat platform. */
+/** Requests for the description of the chat platform. */
 export const infoRequests: Readonly<Record<string, Asked>> = {
   getApiIndex: many('/api/v1'),
   getChatInfo: many('/api/v1/info'),
@@ -36,7 +36,7 @@ export const infoRequests: Readonly<Record<string, Asked>> = {
 export const KEY_OPERATIONS: readonly string[] = [...Object.keys(CHAT_KEY_ROUTES), ...Object.keys(DASHBOARD_ROUTES)]
 
 const USER = { role: 'user' }
-/** Chats that are answered, and chats that are refused, the last of them for what they are written in. */
+/** Chats that are answered, then chats that are refused. The last ones are refused for their encoding. */
 const CHATS: readonly unknown[] = [
   HELLO,
   { ...HELLO, stream: true, stream_options: { include_usage: true } },
@@ -72,7 +72,7 @@ const TALKS: readonly unknown[] = [
   '{',
 ]
 
-/** Requests of the OpenAI interface; `key` is one that is let in. */
+/** Requests of the OpenAI interface. `key` gives a valid key. */
 export function openAiRequests(key: () => string): Readonly<Record<string, Asked>> {
   const posts =
     (path: string, bodies: readonly unknown[]): Asked =>

@@ -18,23 +18,23 @@ export interface ChatServerParts extends ChatWorldParts {
   readonly limits?: Partial<HttpLimits>
   readonly bounds?: Partial<OwnerBounds>
   readonly concurrentMax?: number
-  /** What is said about the platform. */
+  /** The description of the platform. */
   readonly info?: InfoParts
-  /** By which its keys count what they used. */
+  /** The clock by which keys count their use. */
   readonly keyClock?: Clock
 }
 
 const BOUNDS: OwnerBounds = { rpm: 100_000, tpd: 1_000_000_000, concurrent: 64, keys: 20 }
 const TOKENS_MAX = 4_096
 
-/** The chat over HTTP, in this process: a real server with real keys over a {@link ChatWorld}. */
+/** The chat over HTTP in this process: a real server and real keys over a {@link ChatWorld}. */
 export class ChatServer {
   readonly url: string
   readonly keys: OpenChatKeys
   readonly room: ChatRoom
   /** A key of the operator. */
   readonly key: string
-  /** Chats that are over, in the order of their ends. */
+  /** Finished chats, in the order in which they finished. */
   readonly chats: readonly ChatFacts[]
   readonly #api: ApiServer
   readonly #folder: string
@@ -93,28 +93,27 @@ export class ChatServer {
     return new ChatServer({ api, keys, room }, { key: await keyOf(keys), chats, folder, place })
   }
 
-  /** What stands behind it. */
+  /** The servers and models behind this server. */
   get world(): ChatWorld {
     return this.#place.world
   }
 
-  /** Puts another world behind it, in which nothing has happened yet; what the node says of itself stays that of the first one. */
+  /** Replaces the world by a new one. The description of the platform stays that of the first world. */
   async renew(parts: ChatWorldParts = {}): Promise<void> {
     await this.#place.world.close()
     this.#place.world = await ChatWorld.open(parts)
   }
 
-  /** Bugs of the server. */
+  /** Exceptions that the server met: bugs. */
   get errors(): readonly unknown[] {
     return this.#api.errors
   }
 
-  /** A further key. */
+  /** Makes another key. */
   newKey(owner: string = OPERATOR): Promise<string> {
     return keyOf(this.keys, owner)
   }
 
-  /** Sends the body of a chat. */
   post(body: unknown, init: RequestInit = {}): Promise<Response> {
     return fetch(`${this.url}/api/v1/chat/completions`, {
       method: 'POST',
@@ -124,7 +123,7 @@ export class ChatServer {
     })
   }
 
-  /** Waits until nothing of any chat is under way, and no room is taken. */
+  /** Waits until no chat is under way and no place is taken. */
   async settled(): Promise<void> {
     await this.world.settled()
     await until('nobody is inside', () => this.room.inside === 0)
@@ -138,10 +137,10 @@ export class ChatServer {
   }
 }
 
-/** The plainest chat. */
+/** The simplest chat. */
 export const HELLO = { model: 'model-1', messages: [{ role: 'user', content: 'Hello?' }] }
 
-/** Data of the events of a text of server-sent events, comments left out. */
+/** The data of each server-sent event in a text, without comments. */
 export function eventsOf(text: string): readonly string[] {
   return text
     .split('\n\n')
@@ -149,7 +148,7 @@ export function eventsOf(text: string): readonly string[] {
     .map((event) => event.slice(6))
 }
 
-/** Reads a body until it ends or breaks off. */
+/** Reads a body until it ends or the connection breaks. */
 export async function readAll({ body }: Response): Promise<{ readonly text: string; readonly isCut: boolean }> {
   const decoder = new TextDecoder()
   let text = ''

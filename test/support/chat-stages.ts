@@ -3,7 +3,7 @@ import type { ChatMessage } from '../../marketplace/chat/models/backend.ts'
 import type { ChatWorld } from './chat-world.ts'
 import type { ChatProfile, ChatQuestion, FakeOpenAi } from './upstreams/openai.ts'
 
-/** Words by which the prompt of each stage is told; `Revision` is the second question of the evaluator. */
+/** Words that only the prompt of that stage has. `Revision` is the evaluator's second question. */
 const MARKS = {
   Researcher: 'You are the researcher.',
   Planner: 'You are the planner.',
@@ -19,10 +19,9 @@ const MARKS = {
 /** A question that a pipeline asks of a model. */
 export type AskedStage = keyof typeof MARKS
 
-/** All of them. */
 export const ASKED_STAGES = Object.keys(MARKS) as readonly AskedStage[]
 
-/** What models say in each stage unless a test says otherwise; all of it differs. */
+/** The default answer to each stage. All differ. */
 export const SAID: Readonly<Record<AskedStage, string>> = {
   Researcher: 'Notes of the researcher.',
   Planner: '1. The plan.',
@@ -35,10 +34,9 @@ export const SAID: Readonly<Record<AskedStage, string>> = {
   Reviewer: 'Text by the reviewer.',
 }
 
-/** A verdict that does not pass. */
+/** The answer of an evaluator that rejects a draft. */
 export const FAILED = '{"passes":false,"issues":["It is too short."]}'
 
-/** Messages of a question as they arrived. */
 export function messagesOf({ body }: ChatQuestion): readonly ChatMessage[] {
   return body.messages as readonly ChatMessage[]
 }
@@ -50,7 +48,7 @@ export function promptOf(question: ChatQuestion): string {
     .join('\n')
 }
 
-/** Which stage asks. Only the instructions tell: what they quote could say anything. */
+/** The stage that asks. Only instructions are searched: quoted text could contain the words of another stage. */
 export function stageOf(question: ChatQuestion): AskedStage {
   const instructions = messagesOf(question).filter(({ role }) => role === 'system' || role === 'developer')
   const text = JSON.stringify(instructions)
@@ -64,7 +62,7 @@ export function sayingByStage(said: Partial<Record<AskedStage, string>> = {}): (
   return (question) => ({ ...SAID, ...said })[stageOf(question)]
 }
 
-/** A question with work in it, for the full path of model-3. */
+/** A question that sends model-3 down its full path. */
 export const WORK = 'Write a TypeScript function that parses dates, and explain what it does with leap years.'
 /** Stages of model-2 as its report names them. */
 export const THREE: readonly AskedStage[] = ['Planner', 'Executor', 'Quality Evaluator']
@@ -73,7 +71,7 @@ export const TEN: readonly string[] = [
   ...['Router', 'Researcher', 'Planner', 'Executor', 'Synthesizer', 'Critic', 'Optimizer', 'Validator'],
   ...['Quality Evaluator', 'Reviewer'],
 ]
-/** Those of them that ask a model. */
+/** Stages of model-3 that ask a model. */
 export const ASKING = TEN.filter((stage) => stage !== 'Router' && stage !== 'Validator') as readonly AskedStage[]
 
 /** A chat of one message. */
@@ -81,24 +79,23 @@ export function asking(model: ChatModelId, content = 'How are you?'): Partial<Ch
   return { model, messages: [{ role: 'user', content }] }
 }
 
-/** Lets a server be well again, and say what each stage says. */
+/** Makes a server well again, with the default answers and no recorded questions. */
 export function reset(fake: FakeOpenAi): void {
   fake.profile = 'ok'
   fake.answer = sayingByStage()
   fake.questions.length = 0
 }
 
-/** Has some stages fail; unless said in a way that is not held against the server. */
+/** Makes some stages fail. The default failure does not count against the server. */
 export function failIn(fake: FakeOpenAi, stages: readonly AskedStage[], how: ChatProfile = 'empty-content'): void {
   fake.profile = (question) => (stages.includes(stageOf(question)) ? how : 'ok')
 }
 
-/** Stages that asked, in their order. */
+/** The stages that asked, in order. */
 export function orderOf({ fake }: Pick<ChatWorld, 'fake'>): readonly AskedStage[] {
   return fake.questions.map(stageOf)
 }
 
-/** The first question of a stage. */
 export function questionOf({ fake }: Pick<ChatWorld, 'fake'>, stage: AskedStage): ChatQuestion {
   const found = fake.questions.find((question) => stageOf(question) === stage)
   if (found === undefined) throw new Error(`${stage} was not asked`)
@@ -110,7 +107,6 @@ export function answerOf({ choices }: ChatOutcome): unknown {
   return choices[0]?.message.content
 }
 
-/** What is reported of a stage. */
 export function reportOf({ report }: ChatOutcome, name: string): StageReport | undefined {
   return report.stages.find(({ stage }) => stage === name)
 }

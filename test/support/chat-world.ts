@@ -10,31 +10,31 @@ import { outsideOf } from './outside.ts'
 import { until } from './processes.ts'
 import { FakeOpenAi, HOUSE_MODEL } from './upstreams/openai.ts'
 
-/** A server of the world; what is left out is as {@link HOUSE} and {@link LIMITS} say. */
+/** A server of the world. Defaults are {@link HOUSE} and {@link LIMITS}. */
 export interface WorldBackend {
   readonly models?: readonly Partial<ModelFacts>[]
   readonly limits?: Partial<BackendLimits>
 }
 
-/** What a test may set of its world. */
+/** What a test may change in its world. */
 export interface ChatWorldParts {
-  /** Servers in the order in which they are asked; one unless said. */
+  /** Servers in the order in which they are asked; one by default. */
   readonly backends?: readonly WorldBackend[]
-  /** Engines, search, time and the like; real engines and no search unless said. */
+  /** Engines, search, clock and the like; by default real engines and no search. */
   readonly means?: Partial<ChatMeans>
 }
 
-/** What came of a chat that was read along. */
+/** The outcome of a streamed chat. */
 export interface ReadAlong {
   readonly outcome: Awaited<ReturnType<ChatPlatform['answer']>>
   readonly pieces: readonly ChatPiece[]
   /** Text of the answer with index 0, as it was read. */
   readonly text: string
-  /** Whether it was said that something would come, and how much had come by then. */
+  /** How many pieces had come when the platform said that it begins to answer; null if it never did. */
   readonly readyAt: number | null
 }
 
-/** A model that can do everything. */
+/** A model for every role. */
 export const HOUSE: ModelFacts = {
   id: HOUSE_MODEL,
   roles: ['fast', 'general', 'code', 'reason', 'judge', 'vision'],
@@ -66,7 +66,7 @@ export class ChatWorld {
   private constructor(fakes: readonly FakeOpenAi[], { backends = [{}], means = {} }: ChatWorldParts) {
     this.fakes = fakes
     this.pool = poolOf(fakes, backends)
-    // Its processes are started when they are needed.
+    // An engine process starts at its first use.
     this.engines = new EnginePool(1)
     const { search, web } = outsideOf()
     this.platform = new ChatPlatform({
@@ -105,14 +105,14 @@ export class ChatWorld {
     return this.platform.answer(callOf(call), null, signal)
   }
 
-  /** The same where it must go well. */
+  /** Asks for a whole answer, and throws if the chat fails. */
   async outcome(call: Partial<ChatCall> = {}): Promise<ChatOutcome> {
     const answered = await this.ask(call)
     if (!answered.ok) throw new Error(JSON.stringify(answered.fault))
     return answered.value
   }
 
-  /** Asks, and reads along. */
+  /** Asks for a streamed answer. */
   async read(call: Partial<ChatCall> = {}, signal = new AbortController().signal): Promise<ReadAlong> {
     const pieces: ChatPiece[] = []
     let readyAt: number | null = null
@@ -126,7 +126,7 @@ export class ChatWorld {
     return { outcome, pieces, text: textOf(pieces), readyAt }
   }
 
-  /** Waits until no server has a question open any more, and nothing is under way or waits in the pool. */
+  /** Waits until no server has an open question and the pool has no request under way or waiting. */
   async settled(): Promise<void> {
     await until('no server has a question open', () => this.fakes.every(({ open }) => open === 0))
     await until('nothing is under way', () => this.pool.facts.every(({ inside, waiting }) => inside + waiting === 0))
@@ -138,7 +138,7 @@ export class ChatWorld {
   }
 }
 
-/** A chat with a question; what a test does not say is the plainest. */
+/** A chat with a question. What a test leaves out is as simple as can be. */
 export function callOf(call: Partial<ChatCall> = {}): ChatCall {
   return {
     model: 'model-1',
@@ -154,7 +154,6 @@ export function callOf(call: Partial<ChatCall> = {}): ChatCall {
   }
 }
 
-/** Text of one of the answers. */
 export function textOf(pieces: readonly ChatPiece[], index = 0): string {
   return pieces.map((piece) => (piece.index === index ? (piece.delta.content ?? '') : '')).join('')
 }

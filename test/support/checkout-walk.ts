@@ -10,22 +10,21 @@ import { AGAIN, ONCE, type Order, TestMarket, type TestPayment } from './market.
 import { levelChain } from './partition.ts'
 import { Dice } from './walk.ts'
 
-/** Whoever buys: not the shop's own wallet 2, and not the miner's. */
+/** The buyers: not the shop's own wallet 2, and not the miner's wallet 9. */
 const WALLETS = [1, 3, 4, 5, 6, 7, 8]
 const LOCKS = ['lock', 'commitment', 'none'] as const
-/** What tells blocks of the other branch from ours. */
+/** Marks blocks of the other branch, so that they differ from ours. */
 const OTHER = { extra: new Uint8Array(32).fill(0x5a) }
-/** Blocks in which whatever waits is mined. */
+/** Enough blocks to mine every waiting transaction. */
 const DRAINING_BLOCKS = 3
-/** Blocks and their time in which everything that can be closed is closed: receipts wait for depth. */
+/** Enough blocks to close everything that can be closed: receipts wait for depth. */
 const CLOSING_BLOCKS = 70
-/** Longer than any call waits for its payment. */
+/** Longer than a call waits for its payment. */
 const PATIENCE_MS = 40_000
 
-/** A payment of a walk. */
 export interface WalkPayment extends TestPayment {
   readonly lock: (typeof LOCKS)[number]
-  /** What is asked for under it by who changes the request. */
+  /** The request of a call that offers this payment for another request. */
   readonly otherRequest: string
 }
 
@@ -42,7 +41,7 @@ export class CheckoutWalk {
   readonly dice: Dice
   readonly payments: WalkPayment[] = []
   readonly calls: WalkCall[] = []
-  /** What services began to do, life by life. */
+  /** The work that services began, in each life of the node. */
   readonly begun: string[][] = []
   life = 0
   #market: TestMarket
@@ -61,7 +60,7 @@ export class CheckoutWalk {
     return new CheckoutWalk(seed, market)
   }
 
-  /** The market as it lives now. */
+  /** The market in its present life. */
   get market(): TestMarket {
     return this.#market
   }
@@ -84,7 +83,7 @@ export class CheckoutWalk {
     return act()
   }
 
-  /** Lost payments are sent once more, and everything comes to rest. */
+  /** Sends lost payments once more, releases all held work, and mines until everything is closed. */
   async rest(): Promise<void> {
     await this.#release()
     await this.market.mineWaiting(DRAINING_BLOCKS)
@@ -97,7 +96,7 @@ export class CheckoutWalk {
     await this.market.pass(PATIENCE_MS)
   }
 
-  /** How often the work of a payment was begun, whatever was asked for under it. */
+  /** How often work was begun for a payment, counting both of its requests. */
   runsOf({ serviceId, request, otherRequest }: WalkPayment): number {
     const works = [`${serviceId} ${request}`, `${serviceId} ${otherRequest}`]
     return this.begun.flat().filter((work) => works.includes(work)).length
@@ -107,7 +106,7 @@ export class CheckoutWalk {
     return this.market.test.chain.database.location(txId) !== undefined
   }
 
-  /** Whether another payment of the same wallet took its nonce: no node takes this one any more. */
+  /** Whether another payment of the same wallet was mined with the same nonce. Then every node refuses this one. */
   isReplaced({ txId, tx: { body } }: WalkPayment): boolean {
     const rivals = this.payments.filter(({ tx }) => tx.body.sender === body.sender && tx.body.nonce === body.nonce)
     return rivals.some((one) => one.txId !== txId && this.isMined(one))
@@ -119,7 +118,7 @@ export class CheckoutWalk {
     return !this.isMined(payment) && !waiting.some(({ txId }) => txId === payment.txId)
   }
 
-  /** A wallet with nothing under way pays; what it paid before may be lost, and then this takes its place. */
+  /** A wallet with no waiting transaction pays. If its last payment was lost in a reorganisation, the new one has the same nonce. */
   async #order(): Promise<void> {
     const { dice, market } = this
     const from = dice.one(WALLETS)
@@ -128,7 +127,7 @@ export class CheckoutWalk {
     const n = this.payments.length
     const order = { from, serviceId: dice.one([ONCE, AGAIN]), lock: dice.one(LOCKS) } satisfies Order
     const request = `${dice.chance(0.25) ? 'fail' : 'ok'}:${n}`
-    // Without a secret only its note tells a payment from the lost one whose nonce it takes.
+    // The memo makes the payment differ from a lost one with the same nonce: without a secret all else may be equal.
     const nonce = market.test.chain.database.get(ACCOUNTS, address)?.nonce ?? 0n
     const payment = await market.order(request, { ...order, tx: { nonce, memo: encodeText(`${n}`) } })
     await market.submit(payment.tx)
@@ -192,7 +191,7 @@ export class CheckoutWalk {
     await this.market.quiet()
   }
 
-  /** A payment that is nowhere any more is sent again, and taken or not. */
+  /** Sends a lost payment again; the node may refuse it. */
   async #resubmit(): Promise<void> {
     const lost = this.payments.filter((one) => this.#isLost(one))
     if (lost.length === 0) return
@@ -202,7 +201,7 @@ export class CheckoutWalk {
     this.dice.tell(`payment ${this.payments.indexOf(payment)} is sent again -> ${outcome}`)
   }
 
-  /** Another branch begins here, or the one that has begun becomes the heavier one, with some of what ours had. */
+  /** Begins another branch here. If there is one already, makes it the heavier one, with some of our branch's payments. */
   async #branch(): Promise<void> {
     const { dice, market } = this
     const { test } = market
@@ -222,11 +221,11 @@ export class CheckoutWalk {
     const outcome = await importAll(test, blocksFrom(theirs, this.#forkHeight + 1), PROVEN_WORK)
     await market.quiet()
     dice.tell(`${depth} blocks are replaced, ${kept.length} payments stay -> ${String(outcome)}`)
-    // Work that was begun for a payment that is nowhere now is taken up by another life.
+    // A restart takes up work that was begun for a payment that is now on no branch.
     if (dice.chance(0.5)) await this.#restart()
   }
 
-  /** Some of the payments mined since the other branch began, as every wallet made them. */
+  /** Some of the payments mined since the other branch began. Of each wallet the first ones, so that no nonce is missing. */
   #keptOf({ chain }: TestChain): readonly TestPayment['tx'][] {
     const mined = this.payments.filter(({ txId }) => (chain.database.location(txId)?.height ?? 0) > this.#forkHeight)
     const kept = inOrder(mined).slice(0, this.dice.below(mined.length + 1))
@@ -234,7 +233,6 @@ export class CheckoutWalk {
   }
 }
 
-/** Payments as every wallet can make them. */
 function inOrder(payments: readonly WalkPayment[]): readonly WalkPayment[] {
   return [...payments].sort((a, b) => Number(a.tx.body.nonce - b.tx.body.nonce))
 }

@@ -4,20 +4,20 @@ import { type Ledger, NATIVE } from './reference/ledger.ts'
 import type { ReferenceRules } from './reference/params.ts'
 import { encodePayload, type Fields, KINDS, type Kind } from './reference/payloads.ts'
 
-/** What choices are made from: the state before the block, what rules it follows, and raw numbers. */
+/** What a choice is made from: the state before the block, its rules, and raw random numbers. */
 export interface Choosing {
   readonly ledger: Ledger
   readonly rules: ReferenceRules
   readonly genesisId: string
   readonly height: number
-  /** Whoever sends unless the choice asks for somebody. */
+  /** The sender, unless the choice needs a particular one. */
   readonly sender: Actor
   readonly n: readonly number[]
   /** Whether the account exists by the time of the transaction. */
   exists(address: string): boolean
 }
 
-/** A payload with its kind's number, and who is to send it. */
+/** A payload with the number of its kind, and its sender. */
 export interface Choice {
   readonly sender: Actor
   readonly kind: number
@@ -28,13 +28,13 @@ export interface Choice {
 export const pick = <T>(values: readonly T[], choice: number | undefined): T =>
   values[(choice ?? 0) % values.length] as T
 
-/** One byte string per number. */
+/** A made-up 32-byte id for a number, in hex. */
 export const hash32 = (number: number): string => hex(tagged('text', utf8(`unknown ${number}`)))
 
 /** True once in `times` for the raw number at `index`. */
 export const once = ({ n }: Choosing, times: number, index: number): boolean => (n[index] as number) % times === 0
 
-/** The actor of that address if it can send, else whoever sends anyway; now and then whoever sends anyway. */
+/** The actor at that address if it has an account, else the usual sender. Once in nine the usual sender, to try refusals. */
 export function senderAt(choosing: Choosing, address: string | undefined): Actor {
   const actor = ACTORS.find((one) => one.address === address)
   return actor !== undefined && choosing.exists(actor.address) && !once(choosing, 9, 0) ? actor : choosing.sender
@@ -42,25 +42,23 @@ export function senderAt(choosing: Choosing, address: string | undefined): Actor
 
 const AMOUNT_MAX = 2n ** 112n - 1n
 
-/** The amount, or the nearest that a payload can hold. */
+/** The nearest amount that a payload can hold. */
 export const amountNear = (amount: bigint): bigint => {
   if (amount < 1n) return 1n
   return amount > AMOUNT_MAX ? AMOUNT_MAX : amount
 }
 
-/** Somebody who gets something: mostly an actor, now and then an address that has no account. */
+/** A receiver: mostly an actor, once in five an address without an account. */
 export function receiver({ n }: Choosing, index: number): string {
   const choice = n[index] as number
   return choice % 5 === 4 ? hash32(choice % 16) : pick(ACTORS, choice).address
 }
 
-/** Symbol of an asset. */
 export function symbolOf(asset: string, { rules }: Choosing): string {
   if (asset === NATIVE) return rules.coin.symbol
   return Buffer.from(unhex(asset)).toString('latin1').replace(/\0+$/, '')
 }
 
-/** A choice of a kind. */
 export const choice = <K extends Kind>(sender: Actor, kind: K, fields: Fields<K>): Choice => ({
   sender,
   kind: KINDS[kind][0],

@@ -2,10 +2,9 @@ import type { Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import type { StableClaim } from '../../marketplace/till/rails/dollar/claim.ts'
 import type { Claim, FinishedClaim } from '../../marketplace/till/rails/native/claim.ts'
 
-/** Id of the payment of claim `number`. */
 export const txIdOf = (number: number): TxId => number.toString(16).padStart(64, '0') as TxId
 
-/** Claim `number`, claimed at that millisecond unless said otherwise. */
+/** Claim `number`, claimed at millisecond `number` by default. */
 export function claimed(number: number, claimedAtMs = number): Claim & { state: 'claimed' } {
   return {
     state: 'claimed',
@@ -22,13 +21,13 @@ export function claimed(number: number, claimedAtMs = number): Claim & { state: 
   }
 }
 
-/** What a claim keeps when its work is over: everything but the request. */
+/** The fields that a claim keeps after its work: all but the request. */
 function finished(number: number) {
   const { request: _, ...base } = claimed(number)
   return base
 }
 
-/** The claim as listings show it. */
+/** The claim as lists show it: without its result. */
 export function listed(claim: Claim): Claim {
   return claim.state === 'delivered' ? { ...claim, result: null } : claim
 }
@@ -47,7 +46,7 @@ export function delivered(
   return { ...base, state: 'delivered', settlement: 'owed' }
 }
 
-/** Claim `number`, owed back. */
+/** Claim `number`, failed and not refunded yet. */
 export function failed(number: number): FinishedClaim {
   const outcome = { reason: 'service/failed', message: 'it was told to fail', settlement: 'owed' } as const
   return { ...finished(number), state: 'failed', finishedAtMs: 9, durationMs: 4, ...outcome }
@@ -74,7 +73,7 @@ const MOVED = { transaction: `0x${'44'.repeat(32)}`, settledAtMs: 11 }
 const UNPAID = { endedAtMs: 12, reason: 'stable/refused', detail: { reason: 'it was refused' } } as const
 const REFUND = { status: 'owed', nonce: null, validBefore: null, transaction: null } as const
 
-/** Claims of the stablecoin rail, one in each state; all of them of payment `number`. */
+/** Claims of the dollar rail for payment `number`, one in each state. */
 export function stableClaims(number: number) {
   const id = txIdOf(number)
   return {

@@ -1,12 +1,12 @@
 import { ask } from './api.ts'
 
-/** How an escrow ended, by the chain alone. */
+/** How an escrow ended, according to the chain. */
 export interface Closing {
   readonly how: 'delivered' | 'failed' | 'expired'
   readonly height: number
 }
 
-/** What the chain says of escrows: those that invokes opened, and every closing of each. */
+/** The chain's escrows: those that payments opened, and every closing of each. */
 export interface EscrowHistory {
   readonly opened: ReadonlySet<string>
   readonly closings: ReadonlyMap<string, readonly Closing[]>

@@ -5,7 +5,7 @@ import { type RunningDaemon, WITH_TEST_SERVICES, type Workshop } from './daemon.
 import { type Exit, until } from './processes.ts'
 import { freePort, TcpProxy } from './tcp-proxy.ts'
 
-/** What a node says of itself, as far as these tests look. */
+/** The status of a node, as far as these tests need it. */
 export interface NodeStatus {
   readonly height: number
   readonly blockId: string
@@ -15,7 +15,7 @@ export interface NodeStatus {
   readonly ready: boolean
 }
 
-/** A peer as a node shows it. */
+/** A peer in the list of a node's peers. */
 export interface PeerStatus {
   readonly id: string
   readonly direction: 'inbound' | 'outbound'
@@ -24,34 +24,33 @@ export interface PeerStatus {
   readonly points: number
 }
 
-/** How one node of a cluster is started. */
 export interface NodeOptions {
-  /** Mining threads; none unless said. */
+  /** Mining threads, none by default. */
   readonly mine?: number
   /** Whether it sells, with development keys of its own. */
   readonly sells?: boolean
   /** Flags behind `start`. */
   readonly flags?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** Multiaddrs of peers beside those of its links. */
+  /** Multiaddrs of further peers, besides those of its links. */
   readonly peers?: readonly string[]
 }
 
 /** A link from the node that dials to the one that listens, by index. */
 export type Link = readonly [from: number, to: number]
 
-/** What a cluster is made of. */
+/** The nodes of a cluster and their links. */
 export interface ClusterOptions {
   readonly nodes: readonly NodeOptions[]
   /** Who dials whom. */
   readonly links: readonly Link[]
-  /** Whether the links are addresses of the nodes themselves, not lines that can be cut. */
+  /** Whether nodes dial each other directly, not through lines that can be cut. */
   readonly direct?: boolean
   /** For all nodes. */
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Nodes that know only whom they are told of: a line that is cut has no way around it. */
+/** Nodes know only the peers that they are told of. So a cut line has no way around it. */
 const TOLD_ONLY = {
   TEST_FAST_BLOCKS: '1',
   FARTHING_P2P_ENABLED: 'true',
@@ -60,7 +59,7 @@ const TOLD_ONLY = {
   FARTHING_P2P_DHT: 'false',
   FARTHING_VERIFY_THREADS: '1',
 }
-/** Five processes that start at once on two busy cores take long. */
+/** Five processes that start together on two busy cores need minutes. */
 const SLOW_MS = 120_000
 
 /** Links of a line: each node dials the one before it. */
@@ -68,7 +67,7 @@ export function lineOf(count: number): readonly Link[] {
   return Array.from({ length: count - 1 }, (_, i) => [i + 1, i] as const)
 }
 
-/** Links of a star: everybody dials the first. */
+/** Links of a star: every node dials the first. */
 export function starOf(count: number): readonly Link[] {
   return Array.from({ length: count - 1 }, (_, i) => [i + 1, 0] as const)
 }
@@ -129,12 +128,12 @@ export class ClusterNode {
     this.#daemon = await this.#workshop.start(this.folder, { mine, flags: all, env: { ...more, ...known } })
   }
 
-  /** Ends it as an operator does. */
+  /** Stops it as an operator does. */
   stop(): Promise<Exit> {
     return this.#end('SIGTERM')
   }
 
-  /** Ends it without a chance to tidy up. */
+  /** Kills it: it cannot tidy up. */
   kill(): Promise<Exit> {
     return this.#end('SIGKILL')
   }
@@ -143,7 +142,7 @@ export class ClusterNode {
     return (await ask<NodeStatus>(this.url, '/api/v1/status')).body
   }
 
-  /** Waits until it has so many peers at least. */
+  /** Waits until it has at least so many peers. */
   hasPeers(count: number): Promise<boolean> {
     const look = async (): Promise<boolean> => (await this.status()).peers >= count
     return until(`the node on port ${this.port} has ${count} peers`, look, { ms: SLOW_MS })
@@ -153,17 +152,16 @@ export class ClusterNode {
     return (await ask<{ readonly peers: readonly PeerStatus[] }>(this.url, '/api/v1/peers')).body.peers
   }
 
-  /** Lines of its log with a message. */
   logged(message: string): RunningDaemon['log'] {
     return this.daemon.log.filter(({ msg }) => msg === message)
   }
 
-  /** Lines of its log that tell of errors. */
+  /** Log lines of level error and above. */
   get errors(): RunningDaemon['log'] {
     return this.daemon.log.filter(({ level }) => Number(level) >= 50)
   }
 
-  /** Runs a command of the program on its folder, and for those that ask a node, on it. */
+  /** Runs a command of the program on this node and its folder. */
   command(words: readonly string[], env: Readonly<Record<string, string>> = {}) {
     const args = [...words, '--data-dir', this.folder]
     return this.#workshop.run(args, {
@@ -172,7 +170,7 @@ export class ClusterNode {
     })
   }
 
-  /** What `farthing audit` finds in its folder; it must not run. */
+  /** What `farthing audit` finds in its folder. The node must not run meanwhile. */
   async audit(): Promise<unknown> {
     const { stdout, stderr } = await this.command(['audit'])
     return stdout === '' ? stderr : JSON.parse(stdout)
@@ -207,14 +205,14 @@ export class Cluster {
         ...options,
         env: { ...TOLD_ONLY, ...env, ...options.env },
         peers: [...dialled.map((port) => `/ip4/127.0.0.1/tcp/${port}`), ...(options.peers ?? [])],
-        // A node's market has the key behind that of its caller.
+        // Development key 1 + 2i is node i's caller, the key after it is its market's.
         devKey: 1 + 2 * i,
       })
     })
     return new Cluster(made, links, lines)
   }
 
-  /** Makes nodes and starts them all at once; ready when every link is a connection. */
+  /** Starts all nodes at once, and waits until every link is a connection. */
   static async start(workshop: Workshop, options: ClusterOptions): Promise<Cluster> {
     const cluster = await Cluster.make(workshop, options)
     await Promise.all(cluster.nodes.map((node) => node.start()))
@@ -226,7 +224,7 @@ export class Cluster {
     return this.nodes[index] as ClusterNode
   }
 
-  /** Waits until every running node has as many peers as it has whole links to others that run. */
+  /** Waits until every running node has a peer for each uncut link to another running node. */
   async connected(): Promise<void> {
     for (const [i, node] of this.nodes.entries()) {
       if (!node.runs) continue
@@ -235,7 +233,7 @@ export class Cluster {
     }
   }
 
-  /** How often each link that can be cut was dialled so far, in their order. */
+  /** How often each line was dialled so far, in the order of the links. */
   get dials(): readonly number[] {
     return [...this.#lines.values()].map(({ dials }) => dials)
   }
@@ -245,7 +243,7 @@ export class Cluster {
     for (const line of this.#between(side)) line.cut()
   }
 
-  /** The bytes between two sides vanish; nobody is told. */
+  /** The bytes between some nodes and all others vanish, but the connections stay open. */
   blackHole(side: readonly number[]): void {
     for (const line of this.#between(side)) line.blackHole()
   }
@@ -255,7 +253,7 @@ export class Cluster {
     for (const line of this.#lines.values()) line.heal()
   }
 
-  /** Waits until some nodes, all that run unless said, have the same head and state; what it is. */
+  /** Waits until these nodes (by default all that run) have the same head and state, and returns it. */
   async converged(nodes: readonly ClusterNode[] = this.nodes.filter(({ runs }) => runs)): Promise<NodeStatus> {
     let seen: readonly NodeStatus[] = []
     const look = async (): Promise<NodeStatus | undefined> => {
@@ -268,7 +266,7 @@ export class Cluster {
     })
   }
 
-  /** Ends every node as an operator does; how each ended. */
+  /** Stops every node as an operator does, and returns how each ended. */
   async stop(): Promise<readonly Exit[]> {
     const exits = await Promise.all(this.nodes.filter(({ runs }) => runs).map((node) => node.stop()))
     for (const line of this.#lines.values()) await line.close()

@@ -9,7 +9,7 @@ import type { Value } from './reference/ssz.ts'
 
 type Committee = Value<typeof COMMITTEE>
 
-/** Keys that a committee of a test may have: those of the development committee first. */
+/** Keys for committees of tests. Those of the development committee come first. */
 const PARTS: readonly Part[] = [
   ...[8, 9, 10].map((number): Part => ({ scheme: 2, seed: devSeed(number) })),
   ...[60, 61, 62].map((number): Part => ({ scheme: 1, seed: seedOf(number) })),
@@ -25,7 +25,7 @@ export const MEMBERS = PARTS.map(({ scheme, seed }) => ({
 const partOf = new Map(MEMBERS.map(({ bytes }, i) => [hex(bytes), PARTS[i] as Part]))
 const signatures = new Map<string, Uint8Array>()
 
-/** A member's signature; the same one every time, since random chains repeat themselves. */
+/** A member's signature, remembered: random chains sign the same messages again and again. */
 function signature(
   key: Uint8Array,
   signed: { readonly message: Uint8Array; readonly context: Uint8Array },
@@ -37,7 +37,7 @@ function signature(
   return bytes
 }
 
-/** How many must sign: who can refuse every attestation can halt. */
+/** How many must sign. To halt, as many suffice as could block every attestation. */
 export function signersNeeded({ keys, threshold }: Committee, { action }: Statement): number {
   return action === 'halt' ? keys.length - threshold + 1 : threshold
 }
@@ -67,26 +67,26 @@ const edited = (attestation: Attestation, edit: (bytes: Uint8Array) => Uint8Arra
   signatures: attestation.signatures.map((one, i) => (i === 0 ? { ...one, bytes: edit(one.bytes) } : one)),
 })
 
-/** Ways to an attestation that does not hold; each is well-formed. */
+/** Ways to spoil an attestation. Each result is well-formed and invalid. */
 export const SPOILS: readonly Spoil[] = [
   (good) => ({ ...good, epoch: good.epoch + 1 }),
   (good) => edited(good, (bytes) => bytes.with(5, (bytes[5] as number) ^ 1)),
   (good) => edited(good, (bytes) => bytes.with(bytes.length - 200, (bytes[bytes.length - 200] as number) ^ 1)),
   (good) => edited(good, (bytes) => bytes.subarray(1)),
   (good) => edited(good, () => new Uint8Array(0)),
-  // One too few where there are several, else one too many.
+  // One signature too few if there are several, else one too many.
   (good, { keys }) => {
     const { length } = good.signatures
     if (length > 1) return { ...good, signatures: good.signatures.slice(1) }
     const bytes = good.signatures[0]?.bytes as Uint8Array
     return { ...good, signatures: [...good.signatures, { keyIndex: Math.max(keys.length - 1, 1), bytes }] }
   },
-  // A number that no member has.
+  // A key index that no member has.
   (good, { keys }) => {
     const bytes = good.signatures[0]?.bytes as Uint8Array
     return { ...good, signatures: [...good.signatures.slice(1), { keyIndex: keys.length, bytes }] }
   },
-  // Signed by another member than it says.
+  // Signed by another member than its key index says.
   (good, { keys }) => ({
     ...good,
     signatures: good.signatures.map(({ keyIndex, bytes }, i) =>

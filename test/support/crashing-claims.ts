@@ -4,8 +4,8 @@ import type { OpenClaims } from '../../src/daemon/open-core.ts'
 type Closable<C extends StoredClaim> = ClaimStore<C> & { close(): Promise<void> }
 
 /**
- * The real claim store in a process that dies by SIGKILL right before or right after a claim reaches a state, as
- * `TEST_CRASH_AT` says: "before:claimed", "after:executing" and so on.
+ * The real claim store, in a process that kills itself (SIGKILL) right before or right after a claim reaches a state.
+ * `TEST_CRASH_AT` says when: "before:claimed", "after:executing" and so on.
  */
 export function crashingClaims(open: OpenClaims): OpenClaims {
   return async (path, kind) => crashing(await open(path, kind))

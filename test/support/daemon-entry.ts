@@ -7,8 +7,8 @@ import { COMMANDS } from '../../src/cli/table.ts'
 import { fastDevnet } from './network.ts'
 
 /**
- * The real program with what tests add to its node, and (with TEST_FAST_BLOCKS) a devnet whose blocks cost that many hashes at first.
- * Everything else is the program as shipped: a command loads no node.
+ * The real program, whose node has the additions of tests. With TEST_FAST_BLOCKS its devnet starts at that many hashes
+ * a block. Everything else is as shipped: a command loads no node.
  */
 const start: Command = {
   ...startCommand,

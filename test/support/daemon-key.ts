@@ -2,7 +2,7 @@ import { folderPaths } from '../../src/storage/folder.ts'
 import { readOperatorToken } from '../../src/storage/operator-token.ts'
 import type { RunningDaemon } from './daemon.ts'
 
-/** A new API key of a daemon, made by its operator over HTTP. */
+/** Makes an API key over HTTP, as the daemon's operator. */
 export async function keyOf({ url, dataDir }: Pick<RunningDaemon, 'url' | 'dataDir'>): Promise<string> {
   const token = await readOperatorToken(folderPaths(dataDir).operatorToken)
   const response = await fetch(`${url}/api/v1/keys`, {

@@ -5,20 +5,18 @@ import { afterAll } from 'vitest'
 import { type Exit, type Finished, Program, removeFolder, temporaryFolder, until } from './processes.ts'
 import { ROOT } from './source-tree.ts'
 
-/** The program as it is shipped. */
 export const SHIPPED = join(ROOT, 'src/main.ts')
 /** The same with the test services. */
 export const WITH_TEST_SERVICES = join(ROOT, 'test/support/daemon-entry.ts')
 
-/** How a test starts a daemon. */
 export interface StartOptions {
   readonly entry?: string
-  /** Flags behind `start`; data folder, free port and JSON logs are given. */
+  /** Flags behind `start`. Data folder, a free port and JSON logs are set already. */
   readonly flags?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** Mining threads, one unless said. */
+  /** Mining threads, one by default. */
   readonly mine?: number
-  /** The Node that runs it; default the pinned one. */
+  /** The Node.js that runs it, by default the pinned one. */
   readonly node?: string
 }
 
@@ -27,19 +25,19 @@ export interface CommandOptions {
   readonly entry?: string
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string
-  /** The Node that runs it; default the pinned one. */
+  /** The Node.js that runs it, by default the pinned one. */
   readonly node?: string
-  /** Folder that it works in; default that of this process. */
+  /** Working folder, by default that of this process. */
   readonly cwd?: string
 }
 
-/** Whoever takes longer hangs: a machine that is busy with other tests can make a second of work a minute. */
+/** A command that runs longer hangs. Other tests on the same machine can turn a second of work into a minute. */
 const RUN_MS_MAX = 240_000
 
-/** A daemon that has just greeted may not hear signals yet; a test of its own looks at that moment. */
+/** A daemon that has just printed its greeting may not handle signals yet. Another test looks at that moment. */
 const SETTLED_MS = 20
 
-/** Limits that no test reaches by itself, however busy the machine is; flags still go above them. */
+/** Limits that a test reaches only when it lowers them. Flags override them. */
 const UNLIMITED = {
   FARTHING_RPC_RATE_READ: '100000000',
   FARTHING_RPC_RATE_LIST: '100000000',
@@ -53,15 +51,14 @@ const UNLIMITED = {
   FARTHING_RPC_DELAY_MAX_MS: '100000',
 }
 
-/** Nodes of one machine would find each other and become one chain: a test that wants peers says so. */
+/** Nodes of one machine would find each other and share a chain. A test that wants peers turns them on. */
 const ALONE = { FARTHING_P2P_ENABLED: 'false' }
-/** Whether this machine reaches the internet must not matter: a test that wants a web brings a little one along. */
+/** Results must not depend on the internet. A test that needs a web starts a small one. */
 const OFFLINE = { FARTHING_WEB_ENABLED: 'false' }
 
-/** One line of a daemon's log. */
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg?: string }
 
-/** A daemon in a process of its own, ready to answer. */
+/** A running daemon in a process of its own. */
 export class RunningDaemon {
   readonly url: string
   readonly dataDir: string
@@ -81,20 +78,20 @@ export class RunningDaemon {
       .map((line) => JSON.parse(line) as LogLine)
   }
 
-  /** Stops it as an operator does. */
+  /** Stops it, by default as an operator does. */
   stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Exit> {
     return this.program.end(signal)
   }
 
-  /** Ends it without a chance to tidy up. */
+  /** Kills it: it cannot tidy up. */
   kill(): Promise<Exit> {
     return this.program.end('SIGKILL')
   }
 }
 
 /**
- * Folders and processes of one test file. When its tests are over every process is ended, by its own id, and every folder
- * removed; should the test runner itself go, the processes go with it.
+ * Folders and processes of one test file. After its tests every process is ended, by its own id, and every folder
+ * removed. If the test runner dies, the processes end with it.
  */
 export class Workshop {
   readonly root = temporaryFolder()
@@ -115,7 +112,7 @@ export class Workshop {
     })
   }
 
-  /** Has something closed when the tests of this file are over and its programs have ended. */
+  /** Closes something after the tests of this file, when their programs have ended. */
   atEnd(close: () => Promise<unknown>): void {
     this.#ends.push(close)
   }
@@ -147,7 +144,7 @@ export class Workshop {
     return program
   }
 
-  /** Runs a command to its end; one that does not end by itself is ended and shows it by its signal. */
+  /** Runs a command to its end. A command that hangs is killed, and its result has the signal. */
   async run(args: readonly string[], options: CommandOptions = {}): Promise<Finished> {
     const program = this.launch(args, options)
     const timer = setTimeout(() => program.signal('SIGKILL'), RUN_MS_MAX)
@@ -156,7 +153,7 @@ export class Workshop {
     return finished
   }
 
-  /** Begins to start a daemon on a folder. */
+  /** Starts a daemon on a folder and does not wait for it. */
   begin(
     dataDir: string,
     { entry = WITH_TEST_SERVICES, flags = [], env, mine = 1, ...options }: StartOptions = {},
@@ -170,7 +167,7 @@ export class Workshop {
     return this.ready(this.begin(dataDir, options), dataDir)
   }
 
-  /** Waits until a daemon that was begun answers. */
+  /** Waits until a started daemon answers. */
   async ready(program: Program, dataDir: string): Promise<RunningDaemon> {
     const url = await until(
       'the daemon is ready',

@@ -14,12 +14,11 @@ import { TestChain, wallet } from './chain.ts'
 import { ManualTime } from './manual-time.ts'
 import { removeFolder, temporaryFolder } from './processes.ts'
 
-/** The operator's password here. */
+/** The operator's password. */
 export const PASSWORD = 'correct horse battery staple'
-/** What the operator shows to the API. */
+/** The operator's token. */
 export const TOKEN = '7a'.repeat(32)
 
-/** How a dashboard is opened. */
 export interface DashboardChoices {
   readonly wallets?: 'all' | readonly string[]
   readonly publicUrl?: string
@@ -35,9 +34,9 @@ export class DashboardServer {
   readonly test: TestChain
   readonly keys: OpenChatKeys
   readonly time: ManualTime
-  /** Bugs of the node: what it could not answer. */
+  /** Exceptions that the node met while it answered: bugs. */
   readonly errors: unknown[]
-  /** Changes with the operator's password. */
+  /** The stored password; its stamp changes with it. */
   secret: { stamp: string; password: string }
   readonly #app: FastifyInstance
   readonly #folder: string
@@ -109,14 +108,14 @@ export class DashboardServer {
   }
 }
 
-/** What a page answered. */
+/** A page as it came. */
 export interface Shown {
   readonly status: number
   readonly text: string
   readonly headers: Headers
 }
 
-/** A browser without scripts: it keeps the cookie and sends the hidden fields of the page that it saw last. */
+/** A browser without scripts. It keeps the cookie and sends the hidden fields of the last page. */
 export class PlainBrowser {
   cookie: string | null = null
   readonly #url: string
@@ -126,7 +125,7 @@ export class PlainBrowser {
     this.#url = url
   }
 
-  /** A hidden field of the page that was seen last. */
+  /** A hidden field of the last page. */
   hidden(name: string): string {
     return new RegExp(`name="${name}" value="([^"]*)"`).exec(this.#page)?.[1] ?? ''
   }
@@ -140,7 +139,7 @@ export class PlainBrowser {
     return this.#ask(path, {})
   }
 
-  /** Sends a form as the page has it; headers of a browser go with it unless others are given. */
+  /** Sends a form with the page's hidden fields. `headers` replace the headers that a browser sends. */
   send(
     path: string,
     fields: Readonly<Record<string, string>>,
@@ -157,7 +156,7 @@ export class PlainBrowser {
     return this.send('/dashboard/sign-in', { password })
   }
 
-  /** Signs the challenge with a wallet: a development one by its number. */
+  /** Signs the page's challenge with a wallet, or with the development wallet of that number. */
   async signed(test: TestChain, signer: WalletKey | number = 1): Promise<string> {
     await this.get()
     return signedBy(test, this.challenge, typeof signer === 'number' ? wallet(signer) : signer)
@@ -199,7 +198,7 @@ export class Dashboards {
     return { server, browser: new PlainBrowser(server.url) }
   }
 
-  /** The same with the operator signed in. */
+  /** Opens a dashboard and signs the operator in. */
   async signedIn(choices = {}): ReturnType<Dashboards['open']> {
     const all = await this.open(choices)
     const { status } = await all.browser.signInByPassword()
@@ -207,7 +206,7 @@ export class Dashboards {
     return all
   }
 
-  /** Ends all of them; the errors that they met. */
+  /** Closes all dashboards and returns the errors that they met. */
   async close(): Promise<readonly unknown[]> {
     const servers = this.#servers
     this.#servers = []

@@ -12,13 +12,13 @@ import { ReferenceChain, type Verdict } from './reference/chain.ts'
 import type { ReferenceGenesis, ReferenceStep } from './reference/params.ts'
 import type { Records } from './reference/table.ts'
 
-/** Meets every target, so that targets can be real and blocks cheap. */
+/** A hash that meets every target: targets can be real and mining costs nothing. */
 export const freePow: PowHasher = () => new Uint8Array(32)
 
 /** Prefix of the one table that the state root leaves out. */
 const UNROOTED = 'e0'
 
-/** The node's records of rooted tables. */
+/** The node's records that count for the state root. */
 export async function rootedRecords(test: TestChain): Promise<Records> {
   const records: Records = new Map()
   for await (const { key, value } of test.chain.database.stateRecords()) {
@@ -27,7 +27,7 @@ export async function rootedRecords(test: TestChain): Promise<Records> {
   return records
 }
 
-/** Lines that say which records differ; none if all are equal. */
+/** A line for each record that differs. */
 export function differences(node: Records, reference: Records): string[] {
   const keys = [...new Set([...node.keys(), ...reference.keys()])].sort()
   return keys.flatMap((key) => {
@@ -39,14 +39,14 @@ export function differences(node: Records, reference: Records): string[] {
   })
 }
 
-/** The node and the reference, fed the same bytes at the same time; they have to agree on everything. */
+/** Feeds the node and the reference the same bytes at the same time. They must agree on everything. */
 export class Differential {
   readonly test: TestChain
   readonly store: MemoryKeyValueStore
   readonly reference: ReferenceChain
-  /** Blocks that both took, in their order. */
+  /** Blocks that both took, in order. */
   readonly taken: Uint8Array[] = []
-  /** Blocks that both refused, and changes of head to another branch. */
+  /** How many blocks both refused, and how often both moved to another branch. */
   readonly counts = { refused: 0, reorganisations: 0 }
 
   private constructor(test: TestChain, store: MemoryKeyValueStore, reference: ReferenceChain) {
@@ -66,16 +66,16 @@ export class Differential {
     return pair
   }
 
-  /** Gives the node a block: where it put it, or the code of its refusal. */
+  /** Gives the node a block. Returns where it put the block, or the code of the refusal. */
   async import(wire: Uint8Array): Promise<{ readonly outcome?: string; readonly refusal?: string }> {
     const block = decodeBlock(wire)
     if (!block.ok) return { refusal: block.fault.code }
-    // Which light side blocks a node keeps is its own policy, of which the reference knows nothing.
+    // The reference keeps every side block. Proven work makes the node keep light ones too.
     const result = await this.test.chain.import(block.value, { provenWork: PROVEN_WORK })
     return result.ok ? { outcome: result.value } : { refusal: result.fault.code }
   }
 
-  /** The block on the reference's head that holds these transactions, some seconds later. */
+  /** A block on the reference's head with these transactions, `afterMs` later. */
   next(wires: readonly Uint8Array[] = [], afterMs = 3_000, miner = 'aa'.repeat(32)): Uint8Array {
     const { headId } = this.reference
     const timeMs = this.reference.block(headId).header.timeMs + afterMs
@@ -83,13 +83,13 @@ export class Differential {
     return this.reference.propose(headId, wires, { timeMs, miner })
   }
 
-  /** Gives both the block and throws wherever they differ; the reference's verdict. */
+  /** Gives both the block, and throws where they differ. Returns the reference's verdict. */
   async feed(wire: Uint8Array): Promise<Verdict> {
     const before = this.reference.headId
     const verdict = this.reference.accept(wire, this.test.nowMs)
     const { reason, computed, id, header } = verdict
     const { outcome, refusal } = await this.import(wire)
-    // The node stores a block off the best chain without executing it; the reference has read its body by then.
+    // The node stores a side block without executing it; the reference executes every block.
     const unexecuted = outcome === 'side' && computed !== undefined
     if ((refusal === undefined) !== (reason === null) && !unexecuted) {
       const own = computed?.executed?.records
@@ -107,7 +107,7 @@ export class Differential {
     return verdict
   }
 
-  /** Receipts of the whole best chain. */
+  /** Compares the receipts of the whole best chain. */
   compareReceipts(): void {
     const { reference, test } = this
     for (let id = reference.headId; id !== reference.genesisId; id = reference.block(id).header.parent) {
@@ -119,7 +119,7 @@ export class Differential {
     }
   }
 
-  /** Head and every record of its state. */
+  /** Compares the head and every record of its state. */
   async compareState(): Promise<void> {
     const { headId } = this.reference
     if (this.test.chain.head.id !== headId)

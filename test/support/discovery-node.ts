@@ -3,10 +3,10 @@ import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/till/settings.ts'
 import type { MarketApi, NodeApi } from '../../rpc/node/node-api.ts'
 import { type MarketParts, TestMarket } from './market.ts'
 
-/** Where the node of these tests is reached. */
+/** The public URL of the node in these tests. */
 export const HERE = 'https://node.example'
 
-/** The stablecoin rail as documents see it: open, or closed for a reason. */
+/** The dollar rail as discovery documents see it: open, or closed for a reason. */
 export function shownRail(closedBecause: string | null = null): DollarRail {
   return {
     terms: {
@@ -27,7 +27,7 @@ export function shownRail(closedBecause: string | null = null): DollarRail {
   } as unknown as DollarRail
 }
 
-/** A node that sells the test services on a real chain, as documents see it. */
+/** A node that sells the test services on a real chain. */
 export async function sellingNode(
   parts: MarketParts & { readonly stable?: DollarRail } = {},
 ): Promise<{ readonly node: NodeApi; readonly market: TestMarket }> {

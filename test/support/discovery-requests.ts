@@ -18,7 +18,7 @@ const many =
   (send) =>
     queries.map((query) => send(`${path}${query}`))
 
-/** Requests of the documents that the market and the node are found by. */
+/** Requests for the documents by which clients find the node and its services. */
 export const discoveryRequests: Readonly<Record<string, Asked>> = {
   listResources: many('/x402/discovery', LISTS),
   listFacilitatorResources: many('/discovery/resources', LISTS),

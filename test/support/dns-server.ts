@@ -1,15 +1,15 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { createServer, type Server } from 'node:net'
 
-/** Records of a name, or what the server does when it is asked for it. */
+/** Records of a name, or how the server misbehaves when asked for it. */
 export interface DnsName {
   readonly a?: readonly string[]
   readonly aaaa?: readonly string[]
   /** Priority and exchanger; the empty text is the root (RFC 7505). */
   readonly mx?: readonly (readonly [number, string])[]
   /**
-   * `nxdomain`, `servfail` and `refused` are return codes (RFC 1035, 4.1.1); `silence` is no answer; `garbage` is bytes that are
-   * no message; `truncated` sets TC over UDP, so that the question comes again over TCP; `cut` ends in the middle of a record.
+   * `nxdomain`, `servfail` and `refused` are return codes (RFC 1035, 4.1.1). `silence` is no answer. `garbage` is bytes that are not a
+   * message. `truncated` sets TC over UDP, so that the client asks again over TCP. `cut` ends in the middle of a record.
    */
   readonly does?: 'nxdomain' | 'servfail' | 'refused' | 'silence' | 'garbage' | 'truncated' | 'cut'
 }
@@ -20,8 +20,8 @@ const FLAGS = { answer: 0x8180, truncated: 0x0200 }
 const ROOT_SERVER = 'a.root-servers.net'
 
 /**
- * A name server on 127.0.0.1 over UDP, and over TCP on the same port: messages of RFC 1035, section 4, without compression but
- * for the name of the question. Names that it was not told of do not exist; the root has a name server.
+ * A name server on 127.0.0.1, over UDP and over TCP on the same port. Messages follow RFC 1035, section 4. Only the
+ * name of the question is compressed. Unknown names do not exist; the root has a name server.
  */
 export class DnsServer {
   readonly #names: Readonly<Record<string, DnsName>>

@@ -16,10 +16,10 @@ export interface MadeDocument {
   readonly pdf: { readonly bytes: number; readonly sha256: string; readonly base64: string }
 }
 
-/** Documents made in threads of their own. */
+/** The engine of documents, in threads of its own. */
 export interface DocumentShop {
   readonly documents: Documents
-  /** A node as services of documents see it. */
+  /** The context of a service call at that time. */
   readonly contextAt: (iso: string) => ServiceContext
   close(): Promise<void>
 }

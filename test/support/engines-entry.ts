@@ -1,6 +1,6 @@
 import { serveProcess } from '../../src/workers/process-port.ts'
 
-/** What the process is told to do, in place of a page. */
+/** How the process shall misbehave, in place of a page's URL. */
 interface Misdeed {
   readonly task: string
   readonly input: { readonly url: string }

@@ -1,18 +1,18 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 
-/** An event as it came, with its data read. */
+/** An event with its data parsed. */
 export interface FedEvent {
   readonly event: string
   readonly id: string
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** A reader of a stream of events that remembers where it is, as a browser does; it reads what is asked for, and no further. */
+/** A reader of an event stream. Like a browser, it remembers the id of the last event. It reads only as far as it is told. */
 export class EventFeed {
   readonly events: FedEvent[] = []
   readonly status: number
   readonly headers: IncomingMessage['headers']
-  /** Place to come back to. */
+  /** Id of the last event, to resume from. */
   lastId: string | undefined
   ended = false
   readonly #sent: ClientRequest
@@ -45,7 +45,7 @@ export class EventFeed {
     })
   }
 
-  /** Takes nothing more off the socket. */
+  /** Stops reading from the socket. */
   pause(): void {
     this.#response.pause()
   }
@@ -55,7 +55,7 @@ export class EventFeed {
     this.#response.resume()
   }
 
-  /** Hangs up. What came is kept, and nothing is added any more. */
+  /** Hangs up. Keeps the events that came before. */
   close(): void {
     this.#response.removeAllListeners('data')
     this.#sent.destroy()
@@ -75,17 +75,16 @@ export class EventFeed {
   }
 }
 
-/** What somebody knows who was told of nothing but events. */
+/** What a client knows that learns only from events. */
 export class Follower {
-  /** Blocks that it was told of, the oldest first. */
+  /** Blocks of the best chain, the oldest first. */
   readonly blocks: { readonly id: string; readonly height: number }[] = []
-  /** Closed calls by payment: how, and in which block. */
+  /** Closed calls by payment: how each ended, and in which block. */
   readonly closed = new Map<string, { readonly how: string; readonly blockId: string; readonly height: number }>()
-  /** Anything that does not fit together. */
+  /** Events that contradict each other. */
   readonly oddities: string[] = []
   resets = 0
 
-  /** Applies one event. */
   apply({ event, id, data }: FedEvent): void {
     const blockId = id.split('.')[0] as string
     if (event === 'block') this.#join(data as { id: string; height: number })

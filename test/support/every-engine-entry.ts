@@ -50,7 +50,7 @@ function hashed(name: string, value: unknown): unknown {
   return name === 'bytes' ? createHash('sha256').update(JSON.stringify(value)).digest('hex') : value
 }
 
-/** Prints what each engine makes of one small piece of work, a line each. */
+/** Prints a line for each engine: its result for a small task. */
 const pool = new EnginePool(1)
 for (const [task, input] of Object.entries(WORK))
   console.log(task, JSON.stringify(await pool.run(task as never, input as never, new AbortController().signal), hashed))

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import type { Reply } from './api.ts'
 
-/** Entries that are kept of a list: an example shows a shape, not a node's whole state. */
+/** How many entries of a list an example keeps: it shows the shape, not a node's whole state. */
 const ENTRIES_KEPT = 2
-/** Longest text that an example is worth. */
+/** The longest text that becomes an example. */
 const CHARS_MAX = 6_000
 
 interface Recorded {
@@ -11,11 +11,11 @@ interface Recorded {
   readonly answers: Record<string, unknown>
 }
 
-/** Gathers examples for the document of the API from what a real node answered: the first of each status. */
+/** Collects examples for the API document: the first answer of each status that a real node gave. */
 export class ExampleRecorder {
   readonly #operations = new Map<string, Recorded>()
 
-  /** Takes note of an answer, and of the body that it was given for. */
+  /** Records an answer and the request body that it answers. */
   record(operationId: string, { status, headers, text }: Reply, request?: unknown): void {
     const known: Recorded = this.#operations.get(operationId) ?? { answers: {} }
     this.#operations.set(operationId, known)
@@ -27,7 +27,7 @@ export class ExampleRecorder {
     if (status < 300 && request !== undefined && typeof request === 'object') known.request ??= request
   }
 
-  /** Writes the examples, operations and statuses in order. */
+  /** Writes the examples, sorted by operation and status. */
   write(path: string): void {
     const sorted = [...this.#operations].sort(([a], [b]) => (a < b ? -1 : 1))
     writeFileSync(path, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`)

@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import type { ExternalAddressKind, ExternalFormat } from '../../consensus/external/address.ts'
 
 /**
- * The grammars of external addresses once more, on another implementation of base58 and bech32 and another Keccak: takes a
- * text apart, puts it together again, and accepts it if that gives the same text.
+ * A second implementation of the grammars of external addresses, with other libraries for base58, bech32 and Keccak. A
+ * text is an address if decoding and encoding it gives the same text.
  */
 
 const sha256 = (data: Uint8Array): Uint8Array => Uint8Array.from(createHash('sha256').update(data).digest())
@@ -18,14 +18,14 @@ const NETWORKS = {
 
 type ScriptFormat = keyof typeof NETWORKS
 
-/** What the text is under the format, judged by the libraries alone. */
+/** The kind of address that the text is, according to the other libraries. */
 export function oracleKind(format: ExternalFormat, text: string): ExternalAddressKind | undefined {
   if (format === 'evm') return isEvm(text) ? 'eoa-or-contract' : undefined
   if (format === 'solana') return isSolana(text) ? 'ed25519-key' : undefined
   return base58Kind(format, text) ?? segwitKind(format, text)
 }
 
-/** EIP-55 with the Keccak of Node, over 40 lower-case digits. */
+/** EIP-55 of 40 lower-case digits, with Node's own Keccak. */
 export function oracleEip55(digits: string): string {
   const hash = createHash('keccak-256').update(digits, 'ascii').digest('hex')
   return [...digits]
@@ -73,7 +73,7 @@ function attempt<Value>(make: () => Value): Value | undefined {
   }
 }
 
-/** A text and what it is; made by the libraries, never by the code under test. */
+/** An address and its kind, made by the other libraries. */
 export interface MadeAddress {
   readonly format: ExternalFormat
   readonly text: string
@@ -120,7 +120,7 @@ export const anyAddress: fc.Arbitrary<MadeAddress> = fc.oneof(
   segwitAddress,
 )
 
-/** Sound encodings of whatever version, length and network: nearly addresses, and now and then one. */
+/** Correct encodings of any version, length and network. Most are not addresses, some are. */
 export const nearlyAddress: fc.Arbitrary<string> = fc.oneof(
   fc
     .tuple(fc.constantFrom(0, 5, 0x30, 0x32, 0x6f, 0xc4, 0x80), fc.uint8Array({ minLength: 19, maxLength: 22 }))

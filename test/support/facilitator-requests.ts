@@ -3,7 +3,7 @@ import type { Asked } from './ledger-requests.ts'
 const RAIL = { scheme: 'native-x402', network: 'mainnet' }
 const PAYLOAD = { txId: 'ab'.repeat(32), secret: 'cd'.repeat(32) }
 
-/** A body of generation 1 about a payment that nobody made. */
+/** A generation 1 body about a payment that does not exist. */
 function body(change: object = {}): object {
   const extra = { serviceId: 'node-network-stats', request: '' }
   const asked = { ...RAIL, payTo: 'nobody-there', maxAmountRequired: '1', maxTimeoutSeconds: 60, extra, ...change }
@@ -22,7 +22,7 @@ const judged =
     send(path, '{'),
   ]
 
-/** Requests of the facilitator that need nothing of the chain: those that it answers, and those that it refuses. */
+/** Requests to the facilitator that it answers or refuses without any payment on chain. */
 export const FACILITATOR_REQUESTS: Readonly<Record<string, Asked>> = {
   getFacilitatorKinds: (send) => [send('/facilitator/supported'), send('/facilitator/supported?more=1')],
   verifyPayment: judged('/facilitator/verify'),

@@ -27,15 +27,15 @@ import { TestChain, wallet } from './chain.ts'
 import { removeFolder, temporaryFolder } from './processes.ts'
 import { units } from './unsigned.ts'
 
-/** Two agents of strangers, and the two services of the first. */
+/** Two agents of other sellers. The first has two services. */
 export const ACME = 'acme' as AgentId
 export const OTHER = 'other' as AgentId
 export const ECHO = 'acme-echo' as ServiceId
 export const SECOND = 'acme-second' as ServiceId
-/** Wallets: the buyer, and owner, payout and settler of both agents; 5 is nobody. */
+/** Wallets of the buyer, and of the agents' owner, payout and settlers. 5 has no role. */
 export const WHO = { buyer: 1, owner: 2, payout: 3, settler: 4, stranger: 5, otherSettler: 6 } as const
 
-/** What a test pays for; what is left out is chosen so that it works. */
+/** What a test pays for. What is left out gets a value that works. */
 export interface Order {
   readonly agentId?: AgentId
   readonly serviceId?: ServiceId
@@ -55,7 +55,7 @@ export interface Paid {
   readonly serviceId: ServiceId
 }
 
-/** An answer of the facilitator, of verify or of settle. */
+/** The facilitator's answer to verify or settle. */
 export interface Said {
   readonly isValid?: boolean
   readonly invalidReason?: string
@@ -68,11 +68,11 @@ export interface Said {
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
-/** A body that a test may take to pieces. */
+/** A request body that a test may change. */
 export type Body = { x402Version: number; paymentPayload: Loose; paymentRequirements: Loose }
 type Loose = Record<string, unknown>
 
-/** A facilitator in this process with its real parts: chain, mempool, LevelDB records; blocks are mined by the test. */
+/** A facilitator in this process with real chain, mempool and LevelDB records. The test mines the blocks. */
 export class FacilitatorStand {
   readonly test: TestChain
   readonly mempool: Mempool
@@ -100,7 +100,7 @@ export class FacilitatorStand {
     return stand
   }
 
-  /** The process dies and starts again on what is on disk. */
+  /** Restarts the node on what is on disk. */
   async restart(countMax?: number): Promise<void> {
     await this.records.close()
     this.records = await LevelSettlements.open(join(this.folder, 'facilitator'), countMax)
@@ -149,7 +149,7 @@ export class FacilitatorStand {
     return priceIn(chainPrice(chain), service, epochOf(height, chain.ruleBook.at(height).market)) as bigint
   }
 
-  /** Signs a payment; nobody has seen it yet. */
+  /** Signs a payment and does not send it. */
   async order(order: Order = {}): Promise<Paid> {
     const { agentId = ACME, serviceId = ECHO, term = 400, lock = 'lock', request = 'hello' } = order
     const secret = new Uint8Array(randomBytes(32))
@@ -171,7 +171,7 @@ export class FacilitatorStand {
     return paid
   }
 
-  /** The body that a seller sends, in a generation. */
+  /** The body that a seller sends, in a generation of x402. */
   body({ txId, secret, request, amount, serviceId }: Paid, x402Version = 2): Body {
     const common = { scheme: 'native-x402', network: x402Version === 1 ? 'mainnet' : 'farthing:1' }
     const asked = { ...common, payTo: ACME, asset: DEVNET.ticker, maxTimeoutSeconds: 60 }
@@ -189,7 +189,7 @@ export class FacilitatorStand {
     }
   }
 
-  /** A seller's word on a call, signed. */
+  /** A seller's signed statement on how a call ended. */
   async settlement(
     { txId, request, serviceId }: Paid,
     change: Loose & { by?: AccountSigner; requestHash?: string; keyless?: boolean } = {},

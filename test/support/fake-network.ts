@@ -4,7 +4,7 @@ import { Bans } from '../../src/p2p/host/bans.ts'
 import { RecordWriter } from '../../src/p2p/host/peer-records.ts'
 import { addressOf, MemoryRecords, peerId } from './peering.ts'
 
-/** A network of two peers with real bans, for the API alone. */
+/** A network with two made-up peers and real bans, for tests of the API. */
 export class FakeNetwork implements NetworkApi {
   readonly #bans = new Bans(
     { now: () => Date.now() },

@@ -2,10 +2,10 @@ import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { WebPage, WebReader, WebRequest } from '../../marketplace/ports/web.ts'
 
-/** A page of the fake web; what is missing is as usual. */
+/** A page of the fake web. What is left out has a default. */
 export type FakePage = Partial<Omit<WebPage, 'body'>> & { readonly body?: string | Uint8Array }
 
-/** A web of pages in memory, which are there at once. It tells what was read. */
+/** A web of pages in memory that answers at once. It records what was read. */
 export class FakeWeb implements WebReader {
   readonly reads: { readonly url: string; readonly request: WebRequest; readonly signal: AbortSignal }[] = []
   readonly pages: Record<string, FakePage | Result<never> | ((request: WebRequest) => FakePage)> = {}

@@ -4,9 +4,9 @@ import { sourceFiles } from './source-tree.ts'
 export interface FaultCall {
   /** `path:line`. */
   readonly at: string
-  /** Codes that stand in the first argument: several if it is a choice, none if it is a variable. */
+  /** Codes in the first argument: several for a conditional expression, none for a variable. */
   readonly codes: readonly string[]
-  /** Names of the facts, undefined if the second argument is no object literal that can be read. */
+  /** Names of the facts. Undefined if the second argument is not a plain object literal. */
   readonly facts: readonly string[] | undefined
 }
 
@@ -33,7 +33,7 @@ function factsOf(argument: string | undefined): readonly string[] | undefined {
     .filter((name) => name !== undefined)
 }
 
-/** Splits at commas of the outermost level from `start` to the bracket that closes it; strings count as one piece. */
+/** Splits the text from `start` to its closing bracket at commas of the outermost level. Strings stay whole. */
 function parts(text: string, start: number): string[] {
   const found: string[] = []
   let from = start

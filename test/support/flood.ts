@@ -5,7 +5,7 @@ import type { TestMarket } from './market.ts'
 import { testRuleBook } from './network.ts'
 import { units } from './unsigned.ts'
 
-/** Blocks that two dozen transfers fill: a flood costs a test little. */
+/** Rules with small blocks: two dozen transfers fill one, so a flood is cheap. */
 export function smallBlocks(): RuleBook {
   return testRuleBook({ block: { ...LAUNCH_RULES.block, ...EASY, weightMax: 80_000 } })
 }
@@ -13,12 +13,12 @@ export function smallBlocks(): RuleBook {
 const EASIEST = (1n << 256n) - 1n
 const EASY = { powLimit: EASIEST, initialTarget: EASIEST }
 
-/** Wallets of strangers. */
+/** Wallets that flood the mempool. */
 const STRANGERS = [3, 4, 5, 6, 7, 8]
-/** Waiting transfers of each: together more than a small block holds. */
+/** Waiting transfers of each wallet. Together they exceed a small block. */
 const EACH = 6
 
-/** Strangers' transfers wait, more than the next block can hold, all of them at one tip and at whatever base fee. */
+/** Fills the mempool with transfers at one tip, more than the next block can hold. They pay any base fee. */
 export async function flood(market: TestMarket, tip: bigint): Promise<void> {
   const payload = { to: wallet(1).address, amount: units(1), create: false }
   for (const number of STRANGERS) {
@@ -30,7 +30,7 @@ export async function flood(market: TestMarket, tip: bigint): Promise<void> {
   }
 }
 
-/** Mines blocks that a flood fills. */
+/** Mines blocks that the flood fills. */
 export async function mineFlooded(market: TestMarket, count: number, tip: bigint): Promise<void> {
   for (let i = 0; i < count; i++) {
     await flood(market, tip)

@@ -1,4 +1,4 @@
-/** An exact rational number from 0 up: the oracle that rounded mathematics is held against. */
+/** An exact rational number, 0 or more. Rounded results are compared with it. */
 export class Fraction {
   private readonly top: bigint
   private readonly bottom: bigint
@@ -39,7 +39,6 @@ export class Fraction {
   }
 }
 
-/** A whole number as a fraction. */
 export function whole(value: bigint): Fraction {
   return new Fraction(value)
 }

@@ -1,19 +1,19 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { type ClaimPage, type ClaimStore, ClaimsAway, type StoredClaim } from '../../marketplace/till/claim-store.ts'
 
-/** Where a process dies: right before or right after its write of that number, counted from 1. */
+/** Where a process dies: right before or right after its n-th write, counted from 1. */
 export interface Death {
   readonly when: 'before' | 'after'
   readonly write: number
 }
 
-/** A store of claims in a process that may die at a write, and that can be away for a while. */
+/** A claim store whose process may die at a write. The store can also be unreachable for a while. */
 export class FragileClaims<C extends StoredClaim> implements ClaimStore<C> {
-  /** Resolves when the process has died: what it asks from then on is not answered. */
+  /** Resolves when the process has died. Its later calls are not answered. */
   readonly died: Promise<void>
   /** Whether the store cannot be reached. */
   isAway = false
-  /** How often it was asked anything. */
+  /** How many calls the store got. */
   asked = 0
   readonly #store: ClaimStore<C>
   readonly #death: Death | null
@@ -62,7 +62,7 @@ export class FragileClaims<C extends StoredClaim> implements ClaimStore<C> {
     return this.#ask(() => this.#store.pruneResults(beforeMs, bytesMax))
   }
 
-  /** Lets go of what waits for a dead process: a test that ends its world must not wait for it. */
+  /** Fails the calls of a dead process that still wait, so that a test can end. */
   bury(): void {
     this.#burial.resolve()
   }

@@ -1,4 +1,4 @@
-/** A number as protobuf and the length prefixes write it. */
+/** A number as protobuf and length prefixes encode it. */
 export function varint(value: number): Uint8Array {
   const bytes: number[] = []
   let rest = value
@@ -11,7 +11,6 @@ export function prefixed(bytes: Uint8Array): Uint8Array {
   return joined(varint(bytes.length), bytes)
 }
 
-/** Bytes one after the other. */
 export function joined(...parts: readonly Uint8Array[]): Uint8Array {
   return Buffer.concat(parts)
 }

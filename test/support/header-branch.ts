@@ -4,7 +4,7 @@ import { childTarget, extendTip, type HeaderTip } from '../../consensus/block/he
 import { historyRoot } from '../../consensus/block/history.ts'
 import type { RuleBook } from '../../consensus/chain/rule-book.ts'
 
-/** The child that a header must have to pass every check but that of its work: no block stands behind it. */
+/** A child of a header that passes every check but that of its work. It has no block. */
 export function childHeader(ruleBook: RuleBook, tip: HeaderTip, change: Partial<Header> = {}): SealedHeader {
   const rules = ruleBook.at(tip.header.height + 1).block
   return sealHeader({
@@ -19,7 +19,7 @@ export function childHeader(ruleBook: RuleBook, tip: HeaderTip, change: Partial<
   })
 }
 
-/** A branch of so many headers without blocks, oldest first. */
+/** A branch of `count` headers without blocks, oldest first. */
 export function headerBranch(
   ruleBook: RuleBook,
   from: HeaderTip,

@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** An HTTP proxy in front of a node that never answers some of what it is asked, as long as the test wants. */
+/** An HTTP proxy in front of a node. It does not answer the paths that `holds` selects. */
 export class HoldingProxy {
   readonly url: string
-  /** Paths that were asked for and not passed on. */
+  /** Paths of requests that it did not pass on. */
   readonly held: string[] = []
-  /** Paths that are not passed on. */
+  /** Whether requests for a path are not passed on. */
   holds: (path: string) => boolean = () => false
   readonly #server: Server
 

@@ -4,13 +4,13 @@ import { Reputation } from '../../src/p2p/peers/peers.ts'
 import { PROTOCOLS } from '../../src/p2p/wire/protocols.ts'
 import { startVictim } from './hosts.ts'
 
-/** What a host in a process of its own tells. */
+/** What a host in a process of its own reports. */
 export interface HostReport {
   readonly address: string
   readonly peers: readonly string[]
   readonly offences: readonly string[]
   readonly warnings: readonly string[]
-  /** Bytes of the heap and outside it, now and at most since the last report, after collecting. */
+  /** Bytes on and off the heap after a collection: now, and the most since the last report. */
   readonly bytes: number
   readonly bytesMax: number
   /** Processor time of the main thread since the start, milliseconds. */
@@ -30,7 +30,7 @@ const { host, warnings } = await startVictim((peer, offence, about) => {
 
 let bytesMax = 0
 function collect(): void {
-  // The second one waits for what the first left to be freed aside.
+  // V8 frees some memory on another thread after a collection. The second collection waits for that.
   globalThis.gc?.()
   globalThis.gc?.()
 }

@@ -11,7 +11,7 @@ const signature = (keyIndex: number) => ({ keyIndex, bytes: new Uint8Array(3_373
 const attestation = { epoch: 0, signatures: [signature(0), signature(1)] }
 const hop = (asset: string, feeBps = 30) => ({ asset, feeBps })
 
-/** One payload in range of every kind of the money ledgers. */
+/** A valid payload of every kind of the money ledgers. */
 const GOOD = {
   token_create: { symbol: 'NEW', name: 'A', decimals: 18, maxSupply: 0n, freezable: false },
   token_mint: { symbol: 'SALT', to: TO, amount: 1n, create: false },
@@ -55,7 +55,7 @@ const GOOD = {
 
 type LedgerKind = keyof typeof GOOD
 
-/** Kinds and payloads of the money ledgers that are in range. */
+/** The valid payloads of the money ledgers, with their kinds. */
 export const GOOD_PAYLOADS = (Object.keys(GOOD) as LedgerKind[]).map((kind) => encoded(kind, {}))
 
 function encoded<K extends LedgerKind>(kind: K, change: Partial<Fields<K>>): readonly [number, Uint8Array] {
@@ -91,7 +91,7 @@ const RECIPIENTS = [
 const key = MEMBERS[0] as (typeof MEMBERS)[number]
 const vault = { network: 0, address: EVM }
 
-/** Kinds and payloads of the money ledgers that no block may hold. */
+/** Payloads of the money ledgers that no block may hold, with their kinds. */
 export const BAD_LEDGER_PAYLOADS: readonly (readonly [number, Uint8Array])[] = [
   ...bad('token_create', [
     ...SYMBOL_CHANGES,
@@ -198,7 +198,7 @@ export const BAD_LEDGER_PAYLOADS: readonly (readonly [number, Uint8Array])[] = [
     const [, good] = GOOD_PAYLOADS.find(([kind]) => kind === number) as readonly [number, Uint8Array]
     return [number, good.with(at, 2)] as const
   }),
-  // A stake id, cut and with more behind it.
+  // A stake id that is too short, and one that is too long.
   [0x41, new Uint8Array(31)],
   [0x42, Uint8Array.from(Buffer.from(`${hash32(1)}00`, 'hex'))],
 ]

@@ -6,14 +6,14 @@ import type { MlDsaLevel } from '../../consensus/crypto/schemes.ts'
 import { concat, uintLE } from '../../consensus/primitives/bytes.ts'
 import { smallOrderEncodings } from '../vectors/generate/edwards25519.ts'
 
-/** What a verifier is shown. */
+/** The input of a verifier. */
 export interface Shown {
   readonly key: Uint8Array
   readonly message: Uint8Array
   readonly signature: Uint8Array
 }
 
-/** An ML-DSA signature comes with a context. */
+/** The input of an ML-DSA verifier, which takes a context too. */
 export interface ShownInContext extends Shown {
   readonly context: Uint8Array
 }
@@ -41,7 +41,7 @@ function fromLittleEndian(bytes: Uint8Array): bigint {
 }
 
 const index = (count: number): fc.Arbitrary<number> => fc.nat({ max: count - 1 })
-/** Mostly none: a signature survives only if the torsion of key and R cancels. */
+/** Mostly 0: a signature stays valid only if the torsion of key and R cancels out. */
 const torsion = fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: index(8) })
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 })
 
@@ -53,7 +53,7 @@ const scalarChange: fc.Arbitrary<(s: bigint) => bigint> = fc.oneof(
   { weight: 1, arbitrary: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }).map((s) => () => s) },
 )
 
-/** Signatures of a signer that dirties its key and R with torsion and shifts S. */
+/** Signatures of a signer that adds torsion to its key and R and shifts S. */
 const crafted: fc.Arbitrary<Shown> = fc
   .record({
     signer: index(SCALARS.length),
@@ -73,7 +73,7 @@ const crafted: fc.Arbitrary<Shown> = fc
 
 type Change<S> = (shown: S) => S
 
-/** Byte-level damage, for one part of what is shown. */
+/** Byte-level damage to one part of the input. */
 function damage<S extends object>(part: keyof S): fc.Arbitrary<Change<S>> {
   const edited =
     (edit: (bytes: Uint8Array) => Uint8Array): Change<S> =>
@@ -98,7 +98,7 @@ function damage<S extends object>(part: keyof S): fc.Arbitrary<Change<S>> {
   )
 }
 
-/** A strange point in the place of the key or of R. */
+/** Replaces the key or R by random bytes or a point of small order. */
 const strangePoint: fc.Arbitrary<Change<Shown>> = fc
   .tuple(fc.oneof(bytes32, fc.constantFrom(...SMALL_ORDER)), fc.boolean())
   .map(
@@ -115,7 +115,7 @@ function changedBy<S>(base: fc.Arbitrary<S>, change: fc.Arbitrary<Change<S>>): f
   return fc.tuple(base, changes).map(([shown, list]) => list.reduce((before, apply) => apply(before), shown))
 }
 
-/** Ed25519 signatures of all sorts; about an eighth of them is good. */
+/** Ed25519 signatures of all sorts. About one in eight is valid. */
 export const hostileEd25519: fc.Arbitrary<Shown> = changedBy(
   crafted,
   fc.oneof(
@@ -126,13 +126,13 @@ export const hostileEd25519: fc.Arbitrary<Shown> = changedBy(
   ),
 )
 
-/** Where the parts of an ML-DSA signature lie, and the numbers that bound them. */
+/** Lengths of the parts of an ML-DSA signature, and the bounds of their numbers. */
 const LAYOUT = {
   44: { hash: 32, zBits: 18, polys: 4, gamma1: 2 ** 17, beta: 78, omega: 80, k: 4 },
   65: { hash: 48, zBits: 20, polys: 5, gamma1: 2 ** 19, beta: 196, omega: 55, k: 6 },
 } as const
 
-/** One coefficient of z set to a number at the edge of its range. */
+/** Sets one coefficient of z to a number at the edge of its range. */
 function edgeOfZ(level: MlDsaLevel): fc.Arbitrary<Change<ShownInContext>> {
   const { hash, zBits, polys, gamma1, beta } = LAYOUT[level]
   const packed = [0, 1, beta - 1, beta, beta + 1, gamma1, 2 * gamma1 - beta - 1, 2 * gamma1 - beta, 2 * gamma1 - 1]
@@ -148,7 +148,7 @@ function edgeOfZ(level: MlDsaLevel): fc.Arbitrary<Change<ShownInContext>> {
   })
 }
 
-/** Hints that are reordered, doubled, padded or counted wrongly: loose readers take some for the same signature. */
+/** Hints that are reordered, doubled, padded or counted wrongly. A lenient verifier accepts some of them. */
 function hintTrick(level: MlDsaLevel): fc.Arbitrary<Change<ShownInContext>> {
   const { omega, k } = LAYOUT[level]
   const onHints =
@@ -180,7 +180,7 @@ function hintTrick(level: MlDsaLevel): fc.Arbitrary<Change<ShownInContext>> {
   return fc.oneof(swapped, doubled, counted, inserted, anywhere)
 }
 
-/** ML-DSA signatures of all sorts, made from a few good ones of the backend. */
+/** ML-DSA signatures of all sorts, made from a few valid ones. */
 export function hostileMlDsa(backend: SignatureBackend, level: MlDsaLevel): fc.Arbitrary<ShownInContext> {
   const good = Array.from({ length: 8 }, (_, i): ShownInContext => {
     const seed = new Uint8Array(32).fill(i >> 1)

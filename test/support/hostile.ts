@@ -90,7 +90,7 @@ const settlers = [
   { settlers: Array.from({ length: 9 }, (_, i) => `${i}0`.repeat(32)) },
 ]
 
-/** Kinds and payloads that decode to nothing a block may hold. */
+/** Payloads that no block may hold, with their kinds. */
 export const BAD_PAYLOADS: readonly (readonly [number, Uint8Array])[] = [
   ...variants(0x01, TRANSFER, { to: ADDRESS, amount: 1n, create: false }, [
     { amount: 0n },
@@ -138,7 +138,7 @@ export const BAD_PAYLOADS: readonly (readonly [number, Uint8Array])[] = [
     bad.set(Buffer.from(bytes, 'hex'), at)
     return [0x60, bad]
   }),
-  // Booleans, bytes left over, bytes missing, nothing.
+  // Bad booleans, bytes left over, and missing bytes.
   ...['02', 'ff', '0000', '0100', ''].map((end): [number, Uint8Array] => {
     const good = TRANSFER.encode({ to: ADDRESS, amount: 1n, create: false })
     return [0x01, Uint8Array.from([...good.subarray(0, -1), ...Buffer.from(end, 'hex')])]
@@ -156,7 +156,7 @@ const rewitness = (wire: Uint8Array, change: (witness: Witness) => Partial<Witne
 
 type Part = Witness['signatures'][number]
 
-/** Changes of a witness that no signature check is needed to refuse. */
+/** Changes of a witness that are refused before any signature check. */
 const WITNESSES: readonly ((witness: Witness) => Partial<Witness>)[] = [
   ({ keys }) => ({ keys: keys.length > 0 ? new Uint8Array(0) : (FUNDED[0] as Actor).keys }),
   ({ keys }) => ({ keys: keys.length > 0 ? (NEWCOMERS[2] as Actor).keys : new Uint8Array(1) }),
@@ -173,14 +173,14 @@ const WITNESSES: readonly ((witness: Witness) => Partial<Witness>)[] = [
 
 const at = <T>(values: readonly T[], choice: number | undefined): T => values[(choice ?? 0) % values.length] as T
 
-/** The transaction with every witness that is malformed for its account. */
+/** The transaction once with each of these witnesses. */
 export function badWitnesses(wire: Uint8Array): Uint8Array[] {
   return WITNESSES.map((change) => rewitness(wire, change))
 }
 
 type Fault = (scenario: Scenario, place: Place, op: Op) => Promise<Uint8Array[]>
 
-/** Ways to a transaction that a block must not hold; where one has no effect, both sides still have to agree. */
+/** Ways to make a transaction that a block must not hold. If one has no effect, both implementations must still agree. */
 const FAULTS: readonly Fault[] = [
   async (scenario, _, op) => [await scenario.make(op, { nonce: 2n ** 64n - 1n })],
   async (scenario, _, op) => {
@@ -201,7 +201,7 @@ const FAULTS: readonly Fault[] = [
         return [await scenario.make(op, { kind, payload })]
       },
   ),
-  // A gap in the nonces, and a step back.
+  // A nonce too high, and a nonce too low.
   async (scenario, _, op) => {
     const sender = at(FUNDED, op.n[0])
     const nonce = scenario.nonce(sender.address)
@@ -212,7 +212,7 @@ const FAULTS: readonly Fault[] = [
       ),
     ]
   },
-  // Nobody opened this account, or somebody did.
+  // This account may exist or not.
   async (scenario, _, op) => {
     const sender = at(NEWCOMERS, op.n[0])
     return [await scenario.sign(plain(sender, scenario.nonce(sender.address)), sender)]
@@ -229,7 +229,7 @@ export const plain = (sender: Actor, nonce: bigint, change: Partial<Body> = {}):
     ...change,
   })
 
-/** Transactions of which at least one is wrong. */
+/** Transactions of which at least one is invalid. */
 export async function faulty(scenario: Scenario, place: Place, op: Op): Promise<Uint8Array[]> {
   return at(FAULTS, op.n[7])(scenario, place, op)
 }

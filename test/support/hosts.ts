@@ -7,10 +7,10 @@ import type { Offence } from '../../src/p2p/peers/offences.ts'
 import { PROTOCOLS } from '../../src/p2p/wire/protocols.ts'
 import { until } from './processes.ts'
 
-/** Genesis id of the network that hosts of tests are on. */
+/** Genesis id of the network of test hosts. */
 export const TEST_GENESIS = 'ab'.repeat(32)
 
-/** What a host saw others do wrong, and what it said. */
+/** Offences that a host saw and warnings that it logged. */
 export interface Sightings {
   readonly offences: { readonly peer: PeerId; readonly offence: Offence; readonly about: string }[]
   readonly warnings: { readonly facts: object; readonly message: string }[]
@@ -18,12 +18,12 @@ export interface Sightings {
 
 const SIGHTINGS = new WeakMap<Host, Sightings>()
 
-/** What a host of `makeHost` saw. */
+/** Offences and warnings of a host made by `makeHost`. */
 export function sightingsOf(host: Host): Sightings {
   return SIGHTINGS.get(host) as Sightings
 }
 
-/** Makes a host on a free port of this machine; nothing is served yet, and it is not started. */
+/** Makes a host on a free local port. It is not started and serves nothing yet. */
 export async function makeHost(options: Partial<HostOptions> = {}): Promise<Host> {
   const sightings: Sightings = { offences: [], warnings: [] }
   const log: NetworkLog = {
@@ -54,20 +54,19 @@ export async function makeHost(options: Partial<HostOptions> = {}): Promise<Host
   return opened.value
 }
 
-/** Makes and starts a host. */
 export async function startHost(options: Parameters<typeof makeHost>[0] = {}): Promise<Host> {
   const host = await makeHost(options)
   await begin(host)
   return host
 }
 
-/** Starts a host that must start. */
+/** Starts a host, and throws if that fails. */
 export async function begin(host: Host): Promise<void> {
   const started = await host.start()
   if (!started.ok) throw new Error(`${started.fault.code} ${JSON.stringify(started.fault.detail)}`)
 }
 
-/** Connects two hosts; both see each other afterwards. */
+/** Connects two hosts, and waits until both see the connection. */
 export async function connect(from: Host, to: Host): Promise<void> {
   const dialled = await from.dial(to.addresses()[0] as string)
   if (!dialled.ok) throw new Error(`${dialled.fault.code} ${JSON.stringify(dialled.fault.detail)}`)
@@ -79,13 +78,12 @@ export function isConnected(from: Host, to: Host): boolean {
   return from.peers().some(({ id }) => id === to.self)
 }
 
-/** A page as long as pages get. */
+/** The longest page. */
 const PAGE = new Uint8Array(PROTOCOLS.bodies.replyMax).fill(7)
 
 /**
- * Starts a host that answers `status` with what was asked, `bodies` with a page as long as pages get, and passes on blocks
- * and transactions but those that begin with an exclamation mark, which it rejects, or with a question mark: what follows is
- * read as a transaction, which is of no use.
+ * Starts a host for attacks on it. It answers `status` with the request's body and `bodies` with the longest page. It accepts gossip, but
+ * rejects a message that begins with `!`. Behind `?` it decodes a transaction and ignores the message.
  */
 export async function startVictim(
   blame: Blame,

@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib'
 
-/** A small file that is a valid PNG of so many black pixels: one bit each, every row the same. */
+/** A small file that is a valid PNG of many black pixels: one bit a pixel, all rows equal. */
 export function hugePng(width: number, height: number): Uint8Array {
   const head = Buffer.alloc(13)
   head.writeUInt32BE(width, 0)

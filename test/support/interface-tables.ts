@@ -1,6 +1,6 @@
 import type { JsonBody } from './api.ts'
 
-/** Fields of an entry of the registry with their types, by the interface. */
+/** Fields and types of a registry entry, from the interface document. */
 export const ENTRY_TABLE = {
   serviceId: 'string',
   name: 'string',
@@ -18,7 +18,7 @@ export const ENTRY_TABLE = {
   endpoint: 'string',
   requestFormat: 'string',
 } as const
-/** Fields of the payment protocol document. */
+/** Fields and types of the payment protocol document. */
 export const PROTOCOL_TABLE = {
   protocol: 'string',
   version: 'integer',
@@ -54,7 +54,7 @@ export const PROTOCOL_TABLE = {
   nodeOperatedCount: 'integer',
   priceFeed: { source: 'string', live: 'boolean', majors: 'object' },
 } as const
-/** Fields of a facilitator in it. */
+/** Fields and types of a facilitator in that document. */
 export const FACILITATOR_TABLE = {
   mode: 'string',
   url: 'string',
@@ -67,10 +67,9 @@ export const FACILITATOR_TABLE = {
   payTo: 'string',
   note: 'string',
 } as const
-/** Fields with their types. */
 type Table = { readonly [field: string]: string | Table }
 
-/** Fields that are missing or of another type than the table says. */
+/** Fields that are missing or have another type than in the table. */
 export function breaches(value: unknown, table: Table, path = ''): readonly string[] {
   return Object.entries(table).flatMap(([field, type]) => {
     const found = (value as JsonBody)[field]

@@ -1,24 +1,24 @@
 import type { NameQuestions } from '../../src/adapters/name-system.ts'
 import type { Internet } from '../../src/adapters/open-web.ts'
 
-/** An internet as plain data, so that it can be handed to a daemon in another process. */
+/** A made-up internet as plain data, so that a daemon in another process can get it. */
 export interface InternetPlan {
-  /** Addresses by name; a name that is not there does not exist. */
+  /** Addresses by name. Other names do not exist. */
   readonly names: Readonly<Record<string, readonly string[]>>
   /** Mail exchangers by domain; an empty list is a domain that takes no mail. */
   readonly mail?: Readonly<Record<string, readonly { readonly exchange: string; readonly priority: number }[]>>
-  /** Where connections lead: `93.184.216.1:80` to a port of this machine. Others find nobody. */
+  /** Local port by address, such as `93.184.216.1:80`. Connections to other addresses fail. */
   readonly ports: Readonly<Record<string, number>>
-  /** Certificate that is trusted. */
+  /** The certificate of the trusted authority. */
   readonly ca?: string
-  /** Whether no name server answers at all. */
+  /** Whether no name server answers. */
   readonly isDown?: boolean
 }
 
-/** Nobody listens there: it is not given out to anybody. */
-const NOBODY_PORT = 1
+/** No program listens on this port: it is reserved. */
+const DEAD_PORT = 1
 
-/** The internet of a plan. Nothing of it leaves this machine. */
+/** The internet of a plan. All connections stay on this machine. */
 export function internetOf({ names, mail = {}, ports, ca, isDown = false }: InternetPlan): Internet {
   const known = (name: string): boolean => Object.hasOwn(names, name) || Object.hasOwn(mail, name)
   const answered = async <T>(name: string, records: readonly T[]): Promise<T[]> => {
@@ -37,7 +37,7 @@ export function internetOf({ names, mail = {}, ports, ca, isDown = false }: Inte
   }
   const to = (address: string, port: number) => {
     const host = address.includes(':') ? `[${address}]` : address
-    return { address: '127.0.0.1', port: ports[`${host}:${port}`] ?? NOBODY_PORT }
+    return { address: '127.0.0.1', port: ports[`${host}:${port}`] ?? DEAD_PORT }
   }
   return { ask: () => questions, dial: { to, ...(ca !== undefined && { ca }) } }
 }

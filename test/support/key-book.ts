@@ -4,18 +4,18 @@ import type { ModelUsage } from '../../marketplace/ports/models.ts'
 import { keySeals } from '../../src/chat/stores/chat-key-seals.ts'
 import { ManualTime } from './manual-time.ts'
 
-/** Limits of a key that has none of its own. */
+/** Limits of a key without its own. */
 export const FREE: KeyLimits = { rpm: null, tpd: null }
-/** What a wallet may use here. */
+/** Limits of a wallet. */
 export const BOUNDS = { rpm: 10, tpd: 1_000, concurrent: 3, keys: 4 }
 const DAY_MS = 86_400_000
 
-/** What a chat used. */
+/** The tokens that a chat used. */
 export function usage(promptTokens: number, completionTokens: number): ModelUsage {
   return { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens, estimated: false }
 }
 
-/** What a test may set of its book. */
+/** What a test may change in its book of keys. */
 export interface KeyBookOptions {
   readonly keysInAllMax?: number
   readonly bounds?: Partial<typeof BOUNDS>
@@ -41,19 +41,19 @@ export function openBook({ keysInAllMax, bounds, write = async () => {} }: KeyBo
   }
 }
 
-/** A new key of an owner, the operator unless said. */
+/** Makes a key of an owner, by default the operator. */
 export async function made(book: ChatKeys, owner: string = OPERATOR, limits = FREE, expiresAtMs: number | null = null) {
   const result = await book.create({ label: 'a key', owner, limits, expiresAtMs })
   if (!result.ok) throw new Error(result.fault.code)
   return result.value
 }
 
-/** Code of the fault that came; null where it went well. */
+/** Code of the fault, or null for a success. */
 export function codeOf(result: { readonly ok: boolean; readonly fault?: { readonly code: string } }): string | null {
   return result.ok ? null : (result.fault?.code ?? '?')
 }
 
-/** The key as it is when it is shown. */
+/** The key that a bearer secret identifies. */
 export function seen(book: ChatKeys, secret: string): ChatKey {
   const key = book.identify(`Bearer ${secret}`)
   if (!key.ok) throw new Error(key.fault.code)

@@ -3,14 +3,11 @@ import type { Reply } from './api.ts'
 import type { Caller } from './caller.ts'
 import { units } from './unsigned.ts'
 
-/** Requests of the operations on ledgers, good and bad, for a devnet on which something of everything was done. */
-
-/** Requests of one operation. */
 export type Asked = (
   send: (path: string, body?: unknown, headers?: Record<string, string>) => Promise<Reply>,
 ) => Promise<Reply>[]
 
-/** What the requests name: things that are there. */
+/** What the requests ask for. All but `absent` exist. */
 export interface LedgerScene {
   readonly agentId: string
   /** An account, and an address that has none. */
@@ -21,7 +18,7 @@ export interface LedgerScene {
 
 const UNKNOWN = 'ab'.repeat(32)
 
-/** Makes trades, a token, a pool, a stake and a withdrawal, so that no list is empty; the id of the withdrawal. */
+/** Makes trades, a token, a pool, a stake and a withdrawal, so that no list is empty. Returns the withdrawal's id. */
 export async function doSomethingOfEverything(buyer: Caller): Promise<string> {
   const hops = (...way: readonly (readonly [string, number])[]) =>
     way.map(([asset, feeBps]) => ({ asset: asset as TokenSymbol, feeBps }))
@@ -47,7 +44,7 @@ export async function doSomethingOfEverything(buyer: Caller): Promise<string> {
   return txId
 }
 
-/** Requests by operation; the scene is looked at when they are made. */
+/** Good and bad requests by operation of the ledgers. `scene` is called when they are sent. */
 export function ledgerRequests(scene: () => LedgerScene): Readonly<Record<string, Asked>> {
   return {
     getHistory: (send) =>
@@ -121,7 +118,7 @@ export function ledgerRequests(scene: () => LedgerScene): Readonly<Record<string
   }
 }
 
-/** A list of one account's, good and bad, and the same of accounts that are not there. */
+/** Paths of one list of an account, with these queries, and of the same list for accounts that do not exist. */
 function accountPaths({ address, absent }: LedgerScene, list: string, queries: readonly string[]): string[] {
   const others = [absent, `x${address}`, 'dfar1']
   return [

@@ -15,12 +15,12 @@ import { PROTOCOL } from '../../src/protocol.ts'
 import { testParams } from './network.ts'
 import { type EnvelopeChange, filled, unsigned } from './unsigned.ts'
 
-/** What every funded account of a test ledger begins with. */
+/** First balance of every funded account of a test ledger. */
 export const FUNDS = 1_000_000_000_000n
-/** Who mines a test ledger's blocks. */
+/** The miner of a test ledger's blocks. */
 export const MINER = filled<Address>(0x99)
 
-/** How a transaction came out: the code of its fault, or `success`. */
+/** How a transaction ended: the code of its fault, or `success`. */
 export interface SentOutcome {
   readonly code: string
   readonly receipt: ReceiptOf<'transaction'>
@@ -35,7 +35,7 @@ export function fundedRuleBook(count = 6, protocol = PROTOCOL): RuleBook {
   return createRuleBook({ ...params, genesis: { ...params.genesis, allocations } }, protocol)
 }
 
-/** The ledgers without blocks, signatures or a store: transactions are executed on a state in memory. */
+/** The ledgers alone: transactions are executed on a state in memory, without signatures or a store. */
 export class TestLedger {
   readonly state = new MemoryState()
   readonly ruleBook: RuleBook
@@ -68,7 +68,7 @@ export class TestLedger {
     return execution
   }
 
-  /** Executes the next block; a transaction that cannot stand in it throws. */
+  /** Executes the next block. Throws if a transaction cannot be in it. */
   block(transactions: readonly Transaction[] = [], baseFee = 32n): ExecutedBlock {
     const execution = this.open(baseFee)
     for (const tx of transactions) {
@@ -86,7 +86,7 @@ export class TestLedger {
     while (this.height < height) this.block()
   }
 
-  /** Why a transaction cannot stand in the next block. */
+  /** Why a transaction cannot be in the next block, or null. */
   refusal(tx: Transaction, baseFee = 32n): Fault | null {
     return this.open(baseFee).apply(tx)
   }
@@ -100,7 +100,7 @@ export class TestLedger {
     return { code: receipt.code === 0 ? 'success' : String(outcomeCode(receipt.code)), receipt, block, tx }
   }
 
-  /** Assets that the whole state creates or loses. */
+  /** Assets whose totals in the whole state do not balance. */
   broken(): readonly unknown[] {
     const balance = new Balance()
     for (const { table, key, value } of this.state.records()) {

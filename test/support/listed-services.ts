@@ -1,7 +1,7 @@
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 
-/** Whether a service reads the node's own chain: its results name that as their engine. */
+/** Whether a service reads the node's own chain: then its results name the engine `chain`. */
 export function isOfChain({ sample }: ServiceDefinition): boolean {
   return (sample as { readonly engine?: string }).engine === 'chain'
 }

@@ -4,27 +4,27 @@ import { verdict } from './api.ts'
 import { Caller, type Order, type Payment } from './caller.ts'
 import { units } from './unsigned.ts'
 
-/** A transaction that the node said is mined: where. */
+/** Where a transaction was mined, as the node acknowledged it. */
 export interface Acknowledged {
   readonly height: number
   readonly blockId: string
 }
 
-/** A call that was paid for, with every answer it got. */
+/** A paid call with every answer it got. */
 export interface Bought {
   readonly payment: Payment
   readonly key: number
-  /** Paid and left alone: nobody settles it. */
+  /** Whether the caller pays and never settles. */
   readonly abandoned: boolean
   readonly answers: Set<string>
 }
 
-/** Refusals that a busy or a dying node may give; everything else is a finding. */
+/** Failures that a busy or dying node may cause. Any other is unexpected. */
 const PASSING =
   /node-unreachable|fetch failed|terminated|other side closed|ECONNRE|account_limit|node_stopping|invalid_argument/
 
 const [FAR, FUSD, SALT] = ['FAR', 'FUSD', 'SALT'] as unknown as readonly [TokenSymbol, TokenSymbol, TokenSymbol]
-/** A trade of coins for goods and on for others. */
+/** A trade over two pools: coins for one token, and that for another. */
 const TRADE = {
   ...{ assetIn: FAR, exactOut: false },
   hops: [
@@ -35,10 +35,7 @@ const TRADE = {
 
 const MODES = ['ok', 'ok', 'slow:40', 'slow:250', 'fail', 'wrong'] as const
 
-/**
- * Wallets that send and buy until the node dies under them. What the node acknowledged, answered and refused is kept over
- * all its lives.
- */
+/** Wallets that send and buy until the node dies. Keeps what the node acknowledged, answered and refused over all its runs. */
 export class Load {
   readonly acknowledged = new Map<string, Acknowledged>()
   readonly bought: Bought[] = []
@@ -52,7 +49,7 @@ export class Load {
     this.#callers = new Map(keys.map((key) => [key, new Caller('', key)]))
   }
 
-  /** Works against a node until it is gone or the load is told to stop. */
+  /** Sends and buys until `over` is aborted. */
   async run(url: string, over: AbortSignal): Promise<void> {
     const workers = [...this.#callers].map(([key, caller]) => {
       caller.url = url
@@ -61,7 +58,7 @@ export class Load {
     await Promise.all(workers)
   }
 
-  /** Offers every payment that has no answer yet, as callers do after a cut line. */
+  /** Settles up to `most` payments that have no answer yet, as callers do after a lost connection. */
   async takeUp(url: string, most: number): Promise<void> {
     const open = this.bought.filter(({ abandoned, answers }) => !abandoned && answers.size === 0).slice(0, most)
     await Promise.all(
@@ -92,14 +89,14 @@ export class Load {
     }
   }
 
-  /** A few transactions of any ledger at once, then waits until they are mined. */
+  /** Sends a few transactions at once, then waits until they are mined. */
   async #spend(caller: Caller): Promise<void> {
     const count = 1 + this.#below(4)
     const sent = await Promise.all(Array.from({ length: count }, () => this.#move(caller)))
     for (const { txId } of sent) await this.#acknowledge(caller, txId)
   }
 
-  /** One transaction: coins or goods go to somebody, are traded, put into a pool, locked or redeemed. */
+  /** Sends one random transaction. */
   #move(caller: Caller): Promise<{ readonly txId: string }> {
     const to = ([...this.#callers.values()][this.#below(this.#callers.size)] as Caller).key.address
     const amount = units(1 + this.#below(1_000))
@@ -127,7 +124,7 @@ export class Load {
       serviceId: this.#random() < 0.7 ? 'node-test-once' : 'node-test-again',
       request: `${MODES[this.#below(MODES.length)]}:${this.#requests++}`,
       term: abandoned && this.#random() < 0.7 ? 100 : 9_600,
-      // A secret in each makes every payment another transaction, also where a lost one is made anew with its nonce.
+      // A secret makes each payment a different transaction, even one that takes the nonce of a lost payment.
       lock: this.#random() < 0.5 ? 'lock' : 'commitment',
     }
     const payment = await caller.pay(order)

@@ -16,12 +16,12 @@ import { PROTOCOL } from '../../src/protocol.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
-/** What a node says at one path, as a value or as its text; a function is asked anew each time and may hang up by giving null. */
+/** An answer at one path. `text` is sent in place of `json`; null hangs up. */
 export type Told = { readonly status: number; readonly json: unknown; readonly text?: string } | null
 
-/** What a command came to. */
+/** How a command ended. */
 export interface Ran {
-  /** Exit code, or the fault in words. */
+  /** Exit code, or the fault as text. */
   readonly end: number | string
   readonly fault: Fault | null
   /** Lines for people and lines of output. */
@@ -29,7 +29,6 @@ export interface Ran {
   readonly prints: readonly string[]
 }
 
-/** Height that the node names unless it is told otherwise. */
 export const HEIGHT = 100
 
 /** Addresses of the wallet that commands use, and of another holder. */
@@ -38,7 +37,7 @@ export const [OWN, OTHER] = DEV_ADDRESSES.map((address) => formatAddress(DEVNET.
   string,
 ]
 
-/** A node that answers whatever a test wants, and keeps every transaction that commands hand it. It has no code of ours. */
+/** A fake node that answers as a test wants and keeps every transaction that it gets. It shares no code with our server. */
 export class LyingNode {
   readonly #answers = new Map<string, () => Told>()
   readonly #folder = mkdtempSync(join(tmpdir(), 'farthing-lying-'))
@@ -60,7 +59,6 @@ export class LyingNode {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
   }
 
-  /** Where it answers. */
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
@@ -71,7 +69,7 @@ export class LyingNode {
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  /** Forgets what it was told and is an honest node with a funded account and nothing else. */
+  /** Forgets all answers. It is then an honest node with one funded account. */
   reset(): void {
     this.#answers.clear()
     this.sent.length = 0
@@ -83,18 +81,18 @@ export class LyingNode {
     this.says('/api/v1/tx/', { status: 'unknown', confirmations: 0 })
   }
 
-  /** Answers at paths that begin so; of several the longest counts. */
+  /** Sets the answer at paths with this beginning. The longest beginning wins. */
   says(path: string, json: unknown, status = 200): void {
     this.answers(path, () => ({ status, json }))
   }
 
-  /** What a transaction would come to, by default a success. */
+  /** Sets the answer to a simulation, by default a success. */
   simulates(change: Json = {}): void {
     const success = { wouldMine: true, success: true, code: null, fee: '100000', amounts: [], changes: [] }
     this.says('/api/v1/tx/simulate', { ...success, ...change })
   }
 
-  /** Answers as a function says, each time anew; null hangs up. */
+  /** Sets a function that answers each request; null hangs up. */
   answers(path: string, told: () => Told): void {
     this.#answers.set(path, told)
   }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
-/** A font that says it has these letters alone; their shapes are those of others, one for each. */
+/** A font that claims to have only these letters. Each has the shape of another letter. */
 export function fontWith(letters: string): Uint8Array {
   const font = readFileSync(createRequire(import.meta.url).resolve('dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf'))
   const map = characterMap([...new Set(letters)].map((letter) => letter.codePointAt(0) as number).sort((a, b) => a - b))

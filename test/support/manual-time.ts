@@ -7,9 +7,9 @@ interface Alarm {
   readonly callback: () => void
 }
 
-/** A clock whose hands a test moves, with its timers. */
+/** A clock and its timers, moved by the test. */
 export class ManualTime implements Clock, Timers {
-  /** Waits that came to their end, in their order. */
+  /** Lengths of the timers that went off, in order. */
   readonly waits: number[] = []
   #nowMs = 0
   #alarms: readonly Alarm[] = []
@@ -26,14 +26,14 @@ export class ManualTime implements Clock, Timers {
     }
   }
 
-  /** Lets time pass, with everything that happens meanwhile. */
+  /** Lets time pass and runs the timers that are due meanwhile. */
   pass(ms: number): void {
     const endMs = this.#nowMs + ms
     for (let next = this.#next(); next !== undefined && next.atMs <= endMs; next = this.#next()) this.#ring(next)
     this.#nowMs = endMs
   }
 
-  /** Lets time pass, and at each of its moments everything that follows from it happen. */
+  /** Lets time pass. After each timer, waits for what follows from it. */
   async passAll(ms: number): Promise<void> {
     const endMs = this.#nowMs + ms
     for (let next = this.#next(); next !== undefined && next.atMs <= endMs; next = this.#next()) {
@@ -44,7 +44,7 @@ export class ManualTime implements Clock, Timers {
     await setImmediate()
   }
 
-  /** Lets as much time pass as it takes until a piece of work is done; work that waits for no timer must do without. */
+  /** Runs timers until a piece of work is done. Throws after a thousand steps. */
   async runUntil<T>(work: Promise<T>): Promise<T> {
     let isDone = false
     const done = work.finally(() => {

@@ -3,7 +3,7 @@ import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 import type { ClaimPage } from '../../marketplace/till/claim-store.ts'
 import type { Claim, NativeClaimStore } from '../../marketplace/till/rails/native/claim.ts'
 
-/** Time as a test lets it pass. The clock can be set besides, as on any machine; timers do not care. */
+/** Time that passes when the test says so. A test can also set the clock, as an operator can; timers do not notice. */
 export class TestTime implements Clock, Timers {
   nowMs = 1_800_000_000_000
   #elapsedMs = 0
@@ -26,7 +26,7 @@ export class TestTime implements Clock, Timers {
     return this.#pending.length
   }
 
-  /** Lets time pass, and what is due by then go off. */
+  /** Lets time pass and runs the timers that are due. */
   pass(ms: number): void {
     this.#elapsedMs += ms
     this.nowMs += ms
@@ -38,11 +38,11 @@ export class TestTime implements Clock, Timers {
 
 type ClosableStore = NativeClaimStore & { close(): Promise<void> }
 
-/** A store of claims that counts what it is asked, and knows whether it is still at it. */
+/** A claim store that records its calls and knows whether one is under way. */
 export class WatchedClaims implements NativeClaimStore {
-  /** Calls in order, by the name of the method. */
+  /** Names of the methods called, in order. */
   readonly calls: string[] = []
-  /** Called before a claim moves to another state, so that a test can do something in between. */
+  /** Called before a claim moves to another state, so that a test can act first. */
   beforeAdvance: (next: Claim) => Promise<void> = async () => {}
   readonly #store: ClosableStore
   #running = 0
@@ -92,7 +92,7 @@ export class WatchedClaims implements NativeClaimStore {
     return this.#watch('pruneResults', () => this.#store.pruneResults(beforeMs, bytesMax))
   }
 
-  /** Closes the store behind it, once. Whoever asks afterwards belongs to a process that is dead, and hears nothing. */
+  /** Closes the store behind it, once. Later calls come from a dead process and are never answered. */
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
@@ -111,18 +111,18 @@ export class WatchedClaims implements NativeClaimStore {
   }
 }
 
-/** Least time limit of watched services: work that a test holds must not run out of it on a busy machine. */
+/** Least time limit of watched services, so that held work does not time out on a busy machine. */
 const WORK_MS = 30_000
 
-/** Where services do their work under the eyes of a test. */
+/** Watches the work of services and can hold it. */
 export class Workbench {
-  /** Work in the order in which it was begun: "service request". */
+  /** Begun work in order: "service request". */
   readonly begun: string[] = []
   /** Called when work begins. */
   onWork: () => void = () => {}
   #waiting: (() => void)[] | null = null
 
-  /** The service, watched. */
+  /** Makes a watched copy of a service. */
   watch(definition: ServiceDefinition): ServiceDefinition {
     const execute: ServiceDefinition['execute'] = async (input, context, signal) => {
       this.begun.push(`${definition.serviceId} ${String(input)}`)
@@ -134,12 +134,12 @@ export class Workbench {
     return { ...definition, timeoutMs: Math.max(WORK_MS, definition.timeoutMs), execute }
   }
 
-  /** From now on work waits until it is released. */
+  /** Holds work that begins from this moment on. */
   hold(): void {
     this.#waiting ??= []
   }
 
-  /** Lets the oldest `count` that wait go on; without a count all of them, and nothing waits any more. */
+  /** Releases the oldest `count` held calls. Without a count, releases all and holds no more. */
   release(count?: number): void {
     for (const resolve of this.#waiting?.splice(0, count ?? Number.POSITIVE_INFINITY) ?? []) resolve()
     if (count === undefined) this.#waiting = null

@@ -52,32 +52,32 @@ import { agentId, serviceId, units } from './unsigned.ts'
 
 /** The agent that sells in these tests. */
 export const SHOP = agentId('shop')
-/** Test services: the one that may run twice, and the one that may not. */
+/** Test services: one that may run twice, and one that may not. */
 export const AGAIN = serviceId('node-test-again')
 export const ONCE = serviceId('node-test-once')
 
-/** What a test may put in the place of a market's usual parts. */
+/** Parts of a market that a test may replace. */
 export interface MarketParts {
   readonly ruleBook?: RuleBook
-  /** A chain to sell on; its blocks are taken as they are. */
+  /** A chain to sell on, with the blocks that it has. */
   readonly test?: TestChain
-  /** A store that another replica has open already. */
+  /** A store that another replica has opened. */
   readonly store?: WatchedClaims
-  /** What stands between the rail and its store. */
+  /** Wraps the rail's store. */
   readonly wrapNativeStore?: (store: NativeClaimStore) => NativeClaimStore
   readonly folder?: string
   readonly services?: readonly ServiceDefinition[]
-  /** Prices in millionths of a dollar where they differ from the services' own. */
+  /** Prices in millionths of a dollar, for services whose price differs from the default. */
   readonly prices?: Readonly<Record<string, bigint>>
   readonly settings?: Partial<MarketSettings>
-  /** What services reach beside the chain; nothing where it is left out. */
+  /** What services can use besides the chain. By default nothing. */
   readonly outside?: Partial<Outside>
   readonly operator?: Partial<Operator>
-  /** Whether agent and services are put on chain at once; default: where the agent is not there yet. */
+  /** Whether agent and services are published on chain at once. By default if the agent is not there yet. */
   readonly published?: boolean
 }
 
-/** What a test pays for; what is left out is chosen so that it works. */
+/** What a test pays for. What is left out gets a value that works. */
 export interface Order {
   /** Number of a development wallet, or a key. */
   readonly from?: number | WalletKey
@@ -97,8 +97,8 @@ export interface TestPayment extends PaidCall {
 const opened: TestMarket[] = []
 
 /**
- * A market in this process with its real parts: chain, mempool, LevelDB claims in a folder of its own. Time stands still
- * but for what the test lets pass; a receipt is sent 500 ms after the call that it is about.
+ * A market in this process with real parts: chain, mempool, LevelDB claims in its own folder. Time passes only when the
+ * test says so. A receipt is sent 500 ms after its call.
  */
 export class TestMarket {
   readonly test: TestChain
@@ -112,7 +112,7 @@ export class TestMarket {
   readonly price: NativePriceSource
   readonly time = new TestTime()
   readonly workbench = new Workbench()
-  /** What the settler complained of. */
+  /** Faults that the settler reported. */
   readonly faults: Fault[] = []
   readonly #parts: MarketParts
   readonly folder: string
@@ -167,7 +167,7 @@ export class TestMarket {
     return market
   }
 
-  /** Puts agent and services on chain by hand, at the prices of the offers. */
+  /** Publishes agent and services on chain by hand, at the prices of the offers. */
   async publish(): Promise<void> {
     const { owner, payout, settler } = this.operator
     const signer = owner === settler.address ? (settler as WalletKey) : keyOf(owner)
@@ -186,14 +186,14 @@ export class TestMarket {
     return this.test.tx(keyOf(this.operator.owner), 'service_publish', payload)
   }
 
-  /** What a service is quoted at: the next block honours it. */
+  /** The price of a service in a quote at this head. */
   priceOf(id: string): bigint {
     const { chain, height } = this.test
     const epoch = epochOf(height, chain.ruleBook.at(height).market)
     return priceIn(this.price, this.shop.record(id as ServiceId) as Service, epoch) as bigint
   }
 
-  /** Signs a payment; nobody has seen it yet. */
+  /** Signs a payment and does not send it. */
   async order(request: string, order: Order = {}): Promise<TestPayment> {
     const { from = 1, serviceId: id = ONCE, term = 400, lock = 'lock' } = order
     const secret = new Uint8Array(randomBytes(32))
@@ -217,7 +217,7 @@ export class TestMarket {
     return payment
   }
 
-  /** Offers a payment; parts of it can be put in others' places. */
+  /** Repeats the call with its payment. `change` replaces parts of it. */
   settle({ txId, secret, serviceId: id, request }: TestPayment, change: Partial<PaidCall> = {}) {
     return this.till.settle({ txId, secret, serviceId: id, request, ...change })
   }
@@ -231,14 +231,14 @@ export class TestMarket {
     return { payment, answer: await this.settle(payment) }
   }
 
-  /** Mines a block and lets everything that it sets off come to rest. */
+  /** Mines a block and waits until all that follows from it is done. */
   async mine(transactions: readonly Transaction[] = []): Promise<Block> {
     const block = await this.test.mine(transactions)
     await this.quiet()
     return block
   }
 
-  /** Mines blocks of what waits in the mempool, as a miner would. */
+  /** Mines blocks from the mempool, as a miner would. */
   async mineWaiting(count = 1): Promise<void> {
     for (let i = 0; i < count; i++) {
       this.test.nowMs += 3_000
@@ -254,7 +254,7 @@ export class TestMarket {
     }
   }
 
-  /** Lets time pass, and everything that it sets off come to rest. */
+  /** Lets time pass and waits until all that follows from it is done. */
   async pass(ms: number): Promise<void> {
     this.time.pass(ms)
     await this.quiet()
@@ -266,7 +266,7 @@ export class TestMarket {
     if (!submitted.ok) throw new Error(JSON.stringify(submitted.fault))
   }
 
-  /** Resolves when nothing is under way but work that is held: all else are writes of claims and what follows at once. */
+  /** Waits until only held work is under way: until no claim is being read or written for three turns of the event loop. */
   async quiet(): Promise<void> {
     for (let idle = 0; idle < 3; idle = this.store.busy ? 0 : idle + 1) await setImmediate()
   }
@@ -286,7 +286,7 @@ export class TestMarket {
     return this.sender.waiting.flatMap(({ body }) => (body.kind === 'agent_receipt' ? body.payload.entries : []))
   }
 
-  /** The node dies and starts again on what it has on disk; the chain goes on. */
+  /** Kills the node and starts it on what is on disk. The chain stays. */
   async restart(parts: MarketParts = {}): Promise<TestMarket> {
     this.#dead = true
     await this.settler.stop()
@@ -294,13 +294,12 @@ export class TestMarket {
     return TestMarket.open({ ...this.#parts, ...parts, test: this.test, folder: this.folder })
   }
 
-  /** Another replica of the same operator: the same chain and claims, a mempool of its own. */
+  /** Opens another replica of the same operator: same chain and claims, own mempool. */
   replica(parts: MarketParts = {}): Promise<TestMarket> {
     const shared = { test: this.test, store: this.store, folder: this.folder }
     return TestMarket.open({ ...this.#parts, ...shared, ...parts })
   }
 
-  /** Ends everything that is under way. */
   async stop(): Promise<void> {
     if (this.#dead) return
     this.workbench.release()
@@ -339,7 +338,6 @@ export async function closeMarkets(): Promise<void> {
   for (const market of markets) await market.remove()
 }
 
-/** The development wallet with an address. */
 function keyOf(address: string): WalletKey {
   const key = Array.from({ length: 10 }, (_, i) => wallet(i + 1)).find((one) => one.address === address)
   if (key === undefined) throw new Error('the owner is no development wallet')

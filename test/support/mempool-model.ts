@@ -10,20 +10,20 @@ import type { TestChain } from './chain.ts'
 type Body = readonly Transaction[]
 
 /**
- * A mempool without indexes: one list, and every question answered by walking it. It knows transfers alone. Accounts
- * and base fee are read from the chain.
+ * A model of the mempool without indexes: it answers every question by a walk over one list. It knows transfers only,
+ * and reads accounts and base fee from the chain.
  */
 export class MempoolModel {
   readonly #test: TestChain
   readonly #policy: MempoolPolicy
-  /** Transactions that wait, in order of arrival. */
+  /** Waiting transactions, in order of arrival. */
   waiting: Body = []
   /** Bodies of the best chain from height 1 on. */
   blocks: readonly Body[] = []
-  /** Least rate since an eviction under this head. */
+  /** Least rate that is admitted after an eviction under this head. */
   floor = 0n
   readonly #withKeys = new Set<Address>()
-  /** Height at which what no block can take was first seen so. */
+  /** For each transaction that no block can take: the height at which that was first so. */
   #since = new Map<TxId, number>()
 
   constructor(test: TestChain, policy: MempoolPolicy) {
@@ -58,7 +58,7 @@ export class MempoolModel {
     return own.sort((a, b) => Number(a.body.nonce - b.body.nonce))
   }
 
-  /** First nonce from the account's own on that nothing waits with. */
+  /** First nonce, from the account's own, without a waiting transaction. */
   nextNonce(address: Address): bigint {
     const nonces = new Set(this.of(address).map(({ body }) => body.nonce))
     let next = this.nonceOf(address)
@@ -80,7 +80,7 @@ export class MempoolModel {
     return transactions.reduce((sum, tx) => sum + need(tx), 0n)
   }
 
-  /** The order in which a block takes what waits: again and again the dearest of those whose turn it is. */
+  /** The order in which a block takes transactions: of those whose nonce is next, always the one with the highest rate. */
   candidates(): Body {
     const taken = new Map<Address, bigint>()
     const order: Transaction[] = []
@@ -96,7 +96,7 @@ export class MempoolModel {
     }
   }
 
-  /** Every rule that keeps the transaction out; none if it may come in. */
+  /** Every rule that refuses the transaction. Empty if it is admitted. */
   refusals(tx: Transaction): readonly FaultCode[] {
     if (this.waiting.some(({ txId }) => txId === tx.txId)) return ['mempool/known']
     if (this.blocks.flat().some(({ txId }) => txId === tx.txId)) return ['mempool/mined']
@@ -137,7 +137,7 @@ export class MempoolModel {
     if (old !== undefined) {
       const more = (value: bigint, than: bigint): boolean =>
         value * 10_000n >= than * (10_000n + this.#policy.replacementBumpBps)
-      // At a base fee of zero the old one would pay its tip, as far as its highest rate goes.
+      // At a base fee of zero the old one would pay its tip, capped by its highest rate. The new one must pay as much.
       const { tip, maxFeeRate } = old.body
       const keepsTip = tx.body.tip >= (tip < maxFeeRate ? tip : maxFeeRate)
       const enough = keepsTip && more(this.rateOf(tx), this.rateOf(old)) && more(tx.body.maxFeeRate, maxFeeRate)
@@ -147,11 +147,11 @@ export class MempoolModel {
     const full = this.waiting.length >= countMax || this.bytes + tx.size + 4 > bytesMax
     const worst = this.#evictable()[0]
     const beats = !full || (worst !== undefined && this.rankOf(tx) > this.rankOf(worst))
-    // Whatever has had to go under this head would go again.
+    // Under the same head, a transaction below the floor would be evicted again.
     return beats && this.rankOf(tx) >= this.floor ? [] : ['mempool/full']
   }
 
-  /** The least rate on the way to the transaction, from its account's turn on; 0 if no block gets there. */
+  /** The least rate of the transaction and those of its account before it. 0 if no block can take all of them. */
   rankOf({ body }: Transaction): bigint {
     const way: Transaction[] = []
     for (let nonce = this.nonceOf(body.sender); nonce <= body.nonce; nonce++) {
@@ -164,7 +164,7 @@ export class MempoolModel {
     return rates.reduce((least, rate) => (rate < least ? rate : least), rates[0] ?? 0n)
   }
 
-  /** Takes a transaction in, and out what is then too much. */
+  /** Admits a transaction and evicts what exceeds the limits. */
   admit(tx: Transaction): void {
     this.waiting = [...this.waiting.filter((other) => !sameNonce(other, tx)), tx]
     const { countMax, bytesMax } = this.#policy
@@ -178,13 +178,13 @@ export class MempoolModel {
     }
   }
 
-  /** Last transactions of accounts, the lowest rank first, of equals the latest arrival. */
+  /** The last transaction of each account, the lowest rank first. Of equals the latest arrival comes first. */
   #evictable(): Body {
     const last = this.waiting.filter((tx) => this.of(tx.body.sender).at(-1) === tx)
     return [...dearestFirst(last, (tx) => this.rankOf(tx))].reverse()
   }
 
-  /** The best chain has other bodies now. */
+  /** Follows a change of the best chain's bodies. */
   follow(blocks: readonly Body[]): void {
     const before = this.blocks
     this.blocks = blocks
@@ -221,7 +221,7 @@ function sameNonce(a: Transaction, b: Transaction): boolean {
   return a.body.sender === b.body.sender && a.body.nonce === b.body.nonce
 }
 
-/** Sorting is stable: of equals the earlier stays before the later. */
+/** Highest rate first. Of equals the earlier stays first, because sorting is stable. */
 function dearestFirst(transactions: Body, rate: (tx: Transaction) => bigint): Body {
   return transactions.toSorted((a, b) => (rate(a) === rate(b) ? 0 : rate(a) > rate(b) ? -1 : 1))
 }

@@ -16,7 +16,7 @@ import { TestChain, type TxOptions, wallet } from './chain.ts'
 import { testRuleBook } from './network.ts'
 import { filled, SAMPLE, units, unsigned } from './unsigned.ts'
 
-/** A transfer; at `rate` it pays exactly that rate whatever the base fee below it. */
+/** Options of a transfer. With `rate` it pays exactly that rate at any lower base fee. */
 export interface PayOptions extends TxOptions {
   readonly rate?: bigint
   readonly to?: Address
@@ -24,7 +24,7 @@ export interface PayOptions extends TxOptions {
   readonly create?: boolean
 }
 
-/** What a test may put in the place of a mempool's usual parts. */
+/** Parts of a mempool that a test may replace. */
 export interface MempoolParts {
   readonly policy?: Partial<MempoolPolicy>
   readonly ruleBook?: RuleBook
@@ -46,7 +46,7 @@ export class TestMempool {
     return new TestMempool(parts.test ?? (await TestChain.open(parts.ruleBook ?? testRuleBook())), parts)
   }
 
-  /** Signs a transfer of a wallet, or of development wallet `from`. */
+  /** Signs a transfer of a wallet or of the development wallet with that number. */
   pay(from: WalletKey | number, nonce: bigint | number, options: PayOptions = {}): Promise<Transaction> {
     const { rate, to = wallet(2).address, amount = 5_000n, create = false, ...rest } = options
     const rates = rate === undefined ? {} : { maxFeeRate: rate, tip: rate }
@@ -55,13 +55,13 @@ export class TestMempool {
     return this.test.tx(signer, 'transfer', payload, { ...rates, ...rest, nonce: BigInt(nonce) })
   }
 
-  /** Submits a transaction: why it was refused, or null. */
+  /** Submits a transaction. Returns why it was refused, or null. */
   async submit(tx: Transaction): Promise<Fault | null> {
     const submitted = await this.mempool.submit(tx)
     return submitted.ok ? null : submitted.fault
   }
 
-  /** A transfer that must be admitted. */
+  /** Submits a transfer, and throws if it is refused. */
   async put(from: WalletKey | number, nonce: bigint | number, options: PayOptions = {}): Promise<Transaction> {
     const tx = await this.pay(from, nonce, options)
     const refusal = await this.submit(tx)
@@ -69,7 +69,7 @@ export class TestMempool {
     return tx
   }
 
-  /** Transfers at one rate with nonces from `first` to `last` that must be admitted. */
+  /** Submits transfers with nonces `first` to `last`, and throws if one is refused. */
   async putRun(from: WalletKey | number, first: number, last: number, options?: PayOptions): Promise<Transaction[]> {
     const run: Transaction[] = []
     for (let nonce = first; nonce <= last; nonce++) run.push(await this.put(from, nonce, options))
@@ -82,7 +82,7 @@ export class TestMempool {
   }
 }
 
-/** Another node that has the chain's blocks but for the last `depth`. */
+/** Another node with the chain's blocks except the last `depth`. */
 export async function behind(test: TestChain, depth: number): Promise<TestChain> {
   const other = await TestChain.open(test.ruleBook)
   other.nowMs = test.nowMs
@@ -90,7 +90,7 @@ export async function behind(test: TestChain, depth: number): Promise<TestChain>
   return other
 }
 
-/** A branch that leaves the chain's last `depth` blocks behind and holds these bodies becomes the best one. */
+/** Makes another branch the best one. It replaces the chain's last `depth` blocks and has these bodies. */
 export async function overtake(
   test: TestChain,
   depth: number,
@@ -103,12 +103,12 @@ export async function overtake(
   if (outcome !== 'connected') throw new Error(JSON.stringify(outcome))
 }
 
-/** A verifier whose answers wait until they are released: for what happens while signatures are checked. */
+/** A verifier whose answers wait for the test, which can act while signatures are checked. */
 export class HeldVerifier implements SignatureVerifier {
   readonly #inner = createInlineVerifier(NATIVE_BACKEND)
   readonly #held: (() => void)[] = []
 
-  /** Batches that wait. */
+  /** How many batches wait. */
   get held(): number {
     return this.#held.length
   }
@@ -118,17 +118,17 @@ export class HeldVerifier implements SignatureVerifier {
     return this.#inner.verify(jobs)
   }
 
-  /** Answers everything that waits. */
+  /** Answers all waiting batches. */
   release(): void {
     for (const resolve of this.#held.splice(0)) resolve()
   }
 }
 
-/** An entry of a pool that no chain looks at. */
+/** Options of an entry in a pool without a chain. */
 export interface EntryOptions {
   readonly account?: number
   readonly nonce?: number
-  /** Rate that it pays at every base fee below it. */
+  /** The rate that it pays at any lower base fee. */
   readonly rate?: number
   readonly maxFeeRate?: bigint
   readonly tip?: bigint
@@ -146,12 +146,12 @@ export function entryOf(options: EntryOptions = {}): MempoolEntry {
   return mempoolEntry(unsigned('transfer', SAMPLE.transfer(), change), RULES, 1, sequence)
 }
 
-/** What a pool holds, account and nonce, in order of arrival. */
+/** Entries of a pool as account/nonce, in order of arrival. */
 export function contentsOf(pool: Pool): readonly string[] {
   return [...pool.entries()].map(nameOf)
 }
 
-/** Account and nonce of an entry of {@link entryOf}. */
+/** An entry of {@link entryOf} as account/nonce. */
 export function nameOf({ tx }: MempoolEntry): string {
   return `${Number.parseInt(tx.body.sender.slice(0, 2), 16)}/${tx.body.nonce}`
 }

@@ -7,23 +7,23 @@ import { nativePowHasher } from '../../src/crypto/native-pow.ts'
 import { ask } from './api.ts'
 import { until } from './processes.ts'
 
-/** Whom blocks pay that a test mines itself: nobody whose balance a test looks at. */
+/** The miner of blocks that a test mines. No test looks at this balance. */
 const MINER = '99'.repeat(32) as Address
-/** Between blocks, so that what waits finds its way into them. */
+/** Pause between blocks, so that waiting transactions get into them. */
 const PAUSE_MS = 150
-/** Between two looks for transactions that wait. */
+/** Pause between two looks for waiting transactions. */
 const LOOK_MS = 100
 
 /**
- * Mines one block over a node's API as an external miner does; its height. A node gives an empty job first and a full one soon after: a
- * block that must carry something waits for a job with `transactionsMin`.
+ * Mines one block over a node's API, as an external miner does, and returns its height. A node gives an empty job first
+ * and a full one soon after. With `transactionsMin` it waits for a job with so many transactions.
  */
 export async function mineOne(url: string, { transactionsMin = 0 } = {}): Promise<number> {
   const owner = { address: MINER, text: formatAddress('dfar', MINER) }
   return until('a block by hand', async () => {
     const job = await askJob(url, owner)
     if (!job.ok) {
-      // Refused by name: the node is not ready, or busy. Anything else is a finding.
+      // The node is not ready, or busy. Any other refusal is a bug.
       if (job.fault.code === 'cli/refused' && /syncing|busy|not ready|nothing to mine/i.test(JSON.stringify(job.fault)))
         return undefined
       throw new Error(JSON.stringify(job.fault))
@@ -37,12 +37,12 @@ export async function mineOne(url: string, { transactionsMin = 0 } = {}): Promis
   })
 }
 
-/** Mines so many blocks on a node, one after another. */
+/** Mines `count` blocks on a node, one after another. */
 export async function mineBlocks(url: string, count: number): Promise<void> {
   for (let i = 0; i < count; i++) await mineOne(url)
 }
 
-/** Mines on a node while something is waited for, and gives what came of it. */
+/** Mines on a node until a piece of work is done, and returns its result. */
 export async function mineWhile<T>(url: string, work: Promise<T>): Promise<T> {
   let over = false
   const end = (): void => {
@@ -56,21 +56,21 @@ export async function mineWhile<T>(url: string, work: Promise<T>): Promise<T> {
   return work
 }
 
-/** Mines a block on a node now and then until told to stop: a pace that holds however busy the machine is. */
+/** Mines a block on a node every `everyMs`, until the returned function is called. The pace does not depend on the machine's speed. */
 export function mineAtPace(url: string, everyMs: number): () => Promise<void> {
   return mineWhenever(url, everyMs, async () => true)
 }
 
 /**
- * Mines a block as soon as a transaction waits, and one now and then where none does, until told to stop: on a machine of any speed so
- * much work is done between two blocks as on another.
+ * Mines a block as soon as a transaction waits, and else one every `restMs`, until the returned function is called. So
+ * the work between two blocks is the same on a slow machine.
  */
 export function mineOnDemand(url: string, restMs = 2_000): () => Promise<void> {
   let restedMs = 0
   return mineWhenever(url, LOOK_MS, async () => {
     const { status, body } = await ask<{ mempool: { count: number } }>(url, '/api/v1/status')
     restedMs += LOOK_MS
-    // A node that has too much to do says so.
+    // A node that is too busy answers 503.
     if (status === 503) return false
     if (body.mempool.count === 0 && restedMs < restMs) return false
     restedMs = 0

@@ -15,12 +15,12 @@ import type { TestChain } from './chain.ts'
 import { until } from './processes.ts'
 import { filled } from './unsigned.ts'
 
-/** Whom a test's miner mines for. */
+/** The address that a test's miner mines for. */
 export const REWARD_TO = filled<Address>(0x91)
-/** What its headers carry. */
+/** The `extra` field of its headers. */
 export const EXTRA = new Uint8Array(32).fill(0x42)
 
-/** A searcher that searches on demand, on the calling thread, and keeps every job it was given. */
+/** A nonce searcher that searches when the test says so, on the calling thread. It keeps every job it got. */
 export class ManualSearcher implements NonceSearcher {
   readonly jobs: (MiningJob | null)[] = []
   readonly #listeners: ((nonce: bigint, job: MiningJob) => void)[] = []
@@ -39,12 +39,12 @@ export class ManualSearcher implements NonceSearcher {
     this.#listeners.push(listener)
   }
 
-  /** The job that threads would search now. */
+  /** The last job: the one that threads would search. */
   get job(): MiningJob | null {
     return this.jobs.at(-1) ?? null
   }
 
-  /** Finds the nonce of a job, by default the last, and tells of it. */
+  /** Finds the nonce of a job, by default the last, and reports it to the miner. */
   solve(job: MiningJob | null = this.job): void {
     if (job === null) throw new Error('there is no job')
     const nonce = searchNonce({ ...job, start: 0n, stride: 1n }, nativePowHasher, {
@@ -55,7 +55,7 @@ export class ManualSearcher implements NonceSearcher {
   }
 }
 
-/** Timers that wait until the test lets them go off. */
+/** Timers that go off when the test says so. */
 export class ManualTimers implements Timers {
   #pending: { readonly ms: number; readonly callback: () => void }[] = []
 
@@ -67,25 +67,25 @@ export class ManualTimers implements Timers {
     }
   }
 
-  /** How long each timer was to wait. */
+  /** Lengths of the waiting timers. */
   get waits(): readonly number[] {
     return this.#pending.map(({ ms }) => ms)
   }
 
-  /** Lets every timer go off that waits now. */
+  /** Lets all waiting timers go off. */
   fire(): void {
     for (const { callback } of this.#pending.splice(0)) callback()
   }
 }
 
-/** A miner on a test chain with a mempool; its clock is the chain's unless a test moves it away. */
+/** A miner on a test chain with a mempool. Its clock runs `aheadMs` ahead of the chain's. */
 export class TestMiner {
   readonly test: TestChain
   readonly mempool: Mempool
   readonly miner: Miner
   readonly searcher: ManualSearcher
   readonly timers = new ManualTimers()
-  /** Templates in the order in which they were given to the threads; undefined is rest. */
+  /** Templates in the order in which the threads got them. Undefined is a pause. */
   readonly templates: (Template | undefined)[] = []
   readonly mined: Block[] = []
   readonly refused: { readonly block: Block; readonly fault: Fault }[] = []
@@ -119,7 +119,6 @@ export class TestMiner {
     )
   }
 
-  /** Admits transactions. */
   async submit(...transactions: readonly Transaction[]): Promise<void> {
     for (const tx of transactions) {
       const submitted = await this.mempool.submit(tx)
@@ -127,12 +126,12 @@ export class TestMiner {
     }
   }
 
-  /** Waits until the threads were given `count` jobs, rests counted. */
+  /** Waits until the threads got `count` jobs; a pause counts as one. */
   async assigned(count: number): Promise<void> {
     await until(`assignment ${count}`, () => this.searcher.jobs.length >= count, { ms: 10_000, everyMs: 1 })
   }
 
-  /** Waits until a template that fits is being searched. */
+  /** Waits until the miner searches a template that fits. */
   searching(what: string, fits: (template: Template) => boolean): Promise<Template> {
     const look = (): Template | undefined => {
       const { template } = this.miner
@@ -155,12 +154,12 @@ export class HeldPacer implements Pacer {
     if (this.#held) await new Promise<void>((resolve) => this.#release.push(resolve))
   }
 
-  /** Whether work waits in a pause. */
+  /** Whether work is held in a pause. */
   get waiting(): boolean {
     return this.#release.length > 0
   }
 
-  /** Lets the work go on; it is not held again. */
+  /** Releases the work. Later pauses do not hold. */
   release(): void {
     this.#held = false
     for (const resolve of this.#release.splice(0)) resolve()

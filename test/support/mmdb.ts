@@ -1,12 +1,12 @@
 /**
- * Writes MaxMind DB files as the public specification of the format has them (https://maxmind.github.io/MaxMind-DB/, version
- * 2.0): a binary search tree of 24-bit records, 16 zero bytes, the data section, and the metadata behind its marker.
+ * Writes MaxMind DB files by the public specification, version 2.0 (https://maxmind.github.io/MaxMind-DB/): a binary
+ * search tree of 24-bit records, 16 zero bytes, the data section, a marker and the metadata.
  */
 
-/** A value that the format can hold; whole numbers are written as uint32, others as doubles. */
+/** A value of the format. Whole numbers are written as uint32, others as doubles. */
 export type MmdbValue = string | number | boolean | readonly MmdbValue[] | { readonly [key: string]: MmdbValue }
 
-/** What a file is made of. */
+/** The contents of a file. */
 export interface MmdbParts {
   readonly type: string
   /** Records by network, IPv4 or IPv6: `{'203.0.114.0/24': {...}}`. */
@@ -19,7 +19,6 @@ export interface MmdbParts {
 const MARKER = Buffer.from('abcdef4d61784d696e642e636f6d', 'hex')
 const TYPES = { string: 2, double: 3, uint32: 6, map: 7, array: 11, boolean: 14 } as const
 
-/** The bytes of a database. */
 export function mmdb({ type, networks, ipVersion = 6, buildEpoch = 1_795_000_000 }: MmdbParts): Buffer {
   const nodes: (number | null)[][] = [[null, null]]
   const data: Buffer[] = []
@@ -32,7 +31,7 @@ export function mmdb({ type, networks, ipVersion = 6, buildEpoch = 1_795_000_000
       if (node[bit] === null) node[bit] = nodes.push([null, null]) - 1
       at = node[bit] as number
     }
-    // A negative number stands for a place in the data section until the number of nodes is known.
+    // Until the number of nodes is known, a negative number stands for an offset in the data section.
     ;(nodes[at] as (number | null)[])[bits.at(-1) as number] = -1 - offset
     data.push(encode(value))
     offset += (data.at(-1) as Buffer).length
@@ -55,7 +54,7 @@ export function mmdb({ type, networks, ipVersion = 6, buildEpoch = 1_795_000_000
   return Buffer.concat([tree, Buffer.alloc(16), ...data, MARKER, encode(metadata)])
 }
 
-/** Bits of a network; IPv4 lies in a tree of IPv6 behind 96 zeros. */
+/** Bits of a network. In an IPv6 tree, IPv4 lies behind 96 zeros. */
 function bitsOf(network: string, ipVersion: 4 | 6): number[] {
   const [ip = '', length = ''] = network.split('/')
   const isFour = !ip.includes(':')
@@ -91,7 +90,7 @@ function encodeNumber(value: number): Buffer {
   return Buffer.concat([control(isWhole ? TYPES.uint32 : TYPES.double, bytes.length), bytes])
 }
 
-/** Control byte: three bits of type, five of size; types above 7 have a byte of their own, sizes from 29 on another. */
+/** Control byte: three bits of type, five of size. Types above 7 and sizes from 29 on take one more byte each. */
 function control(type: number, size: number): Buffer {
   if (size > 284) throw new Error('the generator writes sizes up to 284')
   const small = size < 29 ? size : 29

@@ -5,10 +5,10 @@ import type { PayloadOf, TxKind } from '../../consensus/tx/kinds.ts'
 import { symbol } from './tokens.ts'
 import { filled, fillerSignature, type SAMPLE, units, unsigned } from './unsigned.ts'
 
-/** A key of a committee that is only ever measured. */
+/** A committee key of the right length that signs nothing. */
 export const committeeKey = (fill: number) => ({ scheme: 2, bytes: new Uint8Array(1_984).fill(fill) })
 
-/** An attestation by nobody, of so many members. */
+/** An attestation with made-up signatures of `members` members. */
 export const attestation = (members = 1) => ({
   epoch: 7,
   signatures: Array.from({ length: members }, (_, keyIndex) => fillerSignature(keyIndex)),
@@ -19,7 +19,7 @@ export function vaultOf(network: number): string {
   return DEVNET_LEDGERS.bridge.vaults[network]?.address as string
 }
 
-/** Numbers of the networks by the name of their paths. */
+/** Number of a network by its key in paths. */
 export const networkNumber = (key: string): number => BRIDGE_NETWORKS.findIndex((network) => network.key === key)
 
 const [FAR, FUSD] = [symbol('FAR'), symbol('FUSD')]
@@ -27,10 +27,10 @@ const pair = { assetA: FAR, assetB: FUSD, feeBps: 30 }
 const issue = { symbol: FUSD, to: filled(2), amount: units(5_000), create: false }
 const part = { symbol: FUSD, amount: units(5_000) }
 
-/** Kinds of money: tokens, stable tokens, pools, stakes and the bridge. */
+/** Kinds of the money ledgers: tokens, stable tokens, pools, stakes and the bridge. */
 export type MoneyKind = Exclude<TxKind, keyof typeof SAMPLE>
 
-/** A sound payload of every kind of money. */
+/** A valid payload of every such kind. */
 export const MONEY_SAMPLE: { readonly [K in MoneyKind]: PayloadOf<K> } = {
   token_create: { symbol: symbol('RENT'), name: 'Rent', decimals: 2, maxSupply: units(0), freezable: true },
   token_mint: issue,
@@ -70,10 +70,10 @@ export const MONEY_SAMPLE: { readonly [K in MoneyKind]: PayloadOf<K> } = {
   bridge_halt: { network: 1, attestation: attestation() },
 }
 
-/** Names of the kinds of money, in the order of their numbers. */
+/** These kinds in the order of their numbers. */
 export const MONEY_KINDS = Object.keys(MONEY_SAMPLE) as readonly MoneyKind[]
 
-/** The sound payload of a kind with some fields replaced, in a transaction that nobody signed. */
+/** An unsigned transaction with the sample payload of a kind, some fields replaced. */
 export function moneyTx<K extends MoneyKind>(kind: K, change: Partial<PayloadOf<K>> = {}) {
   return unsigned(kind, { ...MONEY_SAMPLE[kind], ...change })
 }

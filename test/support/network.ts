@@ -5,10 +5,10 @@ import type { NetworkParams, Rules } from '../../consensus/chain/params.ts'
 import { createRuleBook, type RuleBook } from '../../consensus/chain/rule-book.ts'
 import { PROTOCOL } from '../../src/protocol.ts'
 
-/** Any hash meets it: blocks cost one hash. */
+/** A target that any hash meets: a block costs one hash. */
 const EASIEST = (1n << 256n) - 1n
 
-/** The devnet's rules with a proof of work that the first nonce meets. */
+/** The devnet's parameters, with a proof of work that the first nonce meets. */
 export function testParams(change: Partial<Rules> = {}): NetworkParams {
   const block = { ...LAUNCH_RULES.block, powLimit: EASIEST, initialTarget: EASIEST }
   return { ...DEVNET, name: 'test', steps: [{ fromHeight: 0, rules: { ...LAUNCH_RULES, block, ...change } }] }
@@ -20,8 +20,8 @@ export function testRuleBook(change: Partial<Rules> = {}): RuleBook {
 }
 
 /**
- * The devnet with blocks that cost `hashes`, one unless said, until the difficulty has caught up: a hundred blocks take seconds.
- * Another number is another genesis.
+ * The devnet with a first target of `hashes` a block. Until the difficulty has caught up, a hundred blocks take
+ * seconds. Another number gives another genesis.
  */
 export function fastDevnet(hashes = 1n): NetworkParams {
   const [step] = DEVNET.steps as readonly [NetworkParams['steps'][number]]

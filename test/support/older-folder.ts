@@ -18,16 +18,16 @@ const PAYEE = new Caller('', 10)
 type NativeCall = 'closed' | 'refunded' | 'unclaimed' | 'interrupted' | 'given-back' | 'unsettled'
 type DollarCall = 'settled' | 'unpaid' | 'interrupted' | 'given-back' | 'settling'
 
-/** What the older node was asked before it was killed, with the secrets that redeem the calls. */
+/** What the older node was doing when it was killed, with the secrets that redeem its calls. */
 interface Scene {
-  /** When it was killed: authorizations of that minute are still good. */
+  /** When it was killed. The new daemon's clock starts here, so authorizations of that minute are still valid. */
   readonly atMs: number
   readonly keys: { readonly live: string; readonly revoked: string }
   readonly native: Readonly<Record<NativeCall, Omit<Payment, 'amount' | 'tx'>>>
   readonly dollars: Readonly<Record<DollarCall, { readonly address: string; readonly header: string }>>
 }
 
-/** A data folder that an older release left when it was killed in the middle of its work, and a daemon of this release over it. */
+/** A daemon of this release on the data folder of an older release that was killed in the middle of its work. */
 export class OlderFolder {
   readonly daemon: RunningDaemon
   readonly #scene: Scene
@@ -56,7 +56,7 @@ export class OlderFolder {
     execFileSync('tar', ['-xzf', join(FIXTURES, `${name}.tar.gz`), '--strip-components=1', '-C', folder])
     const token = new TestToken(TERMS, () => scene.atMs)
     for (const { address } of Object.values(scene.dollars)) token.mint(address, 10n * PRICE)
-    // The older node had this call settled before it was killed: its money has moved.
+    // The older node had settled this call before it was killed, so its money has moved.
     const { authorization, signature } = authorizationOf(scene.dollars.settled.header)
     token.transfer(authorization, signature)
     const facilitator = await new TestFacilitator(token).open()
@@ -73,7 +73,7 @@ export class OlderFolder {
       FARTHING_STABLE_RPC_URL: await token.listen(),
       ...more,
     }
-    // An index has had another form since then. A node refuses such a folder and names this command, which builds the index again.
+    // An index has a newer format. The node refuses the folder and names this command, which rebuilds the index.
     const reindex = ['reindex', '--data-dir', folder]
     expect((await workshop.run(reindex, { entry: WITH_TEST_SERVICES, env })).code).toBe(0)
     const daemon = await workshop.start(folder, { env, flags: ['--market-payout', PAYEE.address] })
@@ -85,7 +85,7 @@ export class OlderFolder {
     return new OlderFolder(daemon, scene, { token, runsFile })
   }
 
-  /** Each call that was paid in coins ends as it should: with its result, or with the money given back. */
+  /** Expects each call paid in coins to end as it should: with its result or with a refund. */
   async expectNativeCallsEnd(): Promise<void> {
     const caller = new Caller(this.daemon.url, 1)
     const end = async (call: NativeCall): Promise<readonly unknown[]> => {
@@ -104,7 +104,7 @@ export class OlderFolder {
     expect(verdict(other)).toBe('409 payment_already_redeemed')
   }
 
-  /** Each call that was paid in dollars ends as it should, and each payer has paid once or not at all. */
+  /** Expects each call paid in dollars to end as it should. Each payer has paid once or not. */
   async expectDollarCallsEnd(): Promise<void> {
     await until('it sells for dollars', async () => {
       const path = '/api/x402/node-test-again?rail=stable'
@@ -122,7 +122,7 @@ export class OlderFolder {
     expect(await end('given-back', 'node-test-once', 'slow:2800')).toEqual(['502 upstream_failed', undefined, 0n])
   }
 
-  /** Interrupted work ran again where the service may run twice, and did not elsewhere. Ended calls did not run again. */
+  /** Expects that interrupted work ran again only if its service may run twice, and that ended calls did not run again. */
   expectRuns(): void {
     expect(Object.fromEntries(runsIn(this.#runsFile))).toEqual({
       'node-test-again slow:2800': 2,
@@ -130,10 +130,10 @@ export class OlderFolder {
     })
   }
 
-  /** The API keys for chat are as they were: one is live, the other one is revoked. */
+  /** Expects the chat keys as they were: one live, one revoked. */
   async expectKeys(workshop: Workshop): Promise<void> {
     const { live, revoked } = this.#scene.keys
-    // No model is configured. A live key is told so (503), a revoked one is refused (401).
+    // No model is configured, so a live key gets 503. A revoked key gets 401.
     expect([await this.#chat(live), await this.#chat(revoked)]).toEqual([503, 401])
     const place = ['--data-dir', this.daemon.dataDir, '--rpc-port', new URL(this.daemon.url).port]
     const { keys } = JSON.parse((await workshop.run(['keys', '--json', ...place])).stdout)

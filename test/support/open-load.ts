@@ -1,20 +1,20 @@
 import { Agent, request } from 'node:http'
 
-/** One request of a load: when it was due and how long it took from then, in milliseconds. */
+/** One request of a load. `tookMs` counts from the moment when the request was due. */
 export interface Sample {
   readonly dueMs: number
   readonly tookMs: number
-  /** 0 where the connection broke. */
+  /** 0 if the connection broke. */
   readonly status: number
   readonly retryAfter: string | undefined
 }
 
-/** Connections of a crowd, as a proxy in front holds them open. */
+/** Open connections to the node, as a proxy in front of it holds them. */
 const CONNECTIONS = 256
 
 /**
- * Sends requests at a steady pace whatever becomes of those before, as a crowd does: where the node falls behind, they wait
- * for a connection and on it. Each counts from the moment at which it was due.
+ * Sends requests at a steady pace, as a crowd does, even if earlier ones have no answer. When the node falls behind,
+ * requests wait for a connection. Times count from the moment when a request was due.
  */
 export async function openLoad(
   url: string,
@@ -40,7 +40,7 @@ export async function openLoad(
   return samples
 }
 
-/** Requests per second that a node answers when a few clients ask as fast as it answers. */
+/** Requests per second that a node answers to four clients, each of which asks again after every answer. */
 export async function closedLoad(url: string, path: string, seconds: number): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY })
   const beganMs = performance.now()

@@ -19,7 +19,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Response>>
 }
 
-/** An OpenAPI document, as far as answers are checked by it. */
+/** The parts of an OpenAPI document that answers are checked by. */
 export interface ApiDocument {
   readonly openapi: string
   readonly servers: readonly { readonly url: string }[]
@@ -33,7 +33,7 @@ interface Ajv {
   compile(schema: object): Check
 }
 
-/** The validator that fastify itself brings: it knows nothing of how the document was made. */
+/** Fastify's own JSON schema validator. It is independent of the code that makes the document. */
 function newAjv(): Ajv {
   const fromFastify = createRequire(createRequire(import.meta.url).resolve('fastify'))
   const Ajv2020 = load(fromFastify, 'ajv/dist/2020.js') as new (options: object) => Ajv
@@ -65,7 +65,7 @@ export class ApiChecker {
     )
   }
 
-  /** What is wrong with an answer of an operation; empty if it is as documented. */
+  /** What in an answer differs from the document. Empty if nothing does. */
   misfits(operationId: string, reply: Reply<unknown>): readonly string[] {
     const operation = this.operations.find((each) => each.operationId === operationId)
     if (operation === undefined) return [`${operationId} is not documented`]
@@ -108,7 +108,7 @@ export class ApiChecker {
     return this.#mediaTypes().filter(({ media }) => 'example' in media).length
   }
 
-  /** What is wrong with the document's own examples; empty if they are as it says. */
+  /** What in the document's examples differs from its schemas. Empty if nothing does. */
   exampleMisfits(): readonly string[] {
     return this.#mediaTypes().flatMap(({ pointer, media }) => {
       if (!('example' in media)) return []

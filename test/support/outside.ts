@@ -7,7 +7,7 @@ const ABSENT = notConfigured('the outside')
 const REFUSED = fault('provider/none', { what: 'anything', reason: 'this test has no outside' })
 const absent = { readiness: () => ABSENT, ask: async () => fail(REFUSED) }
 
-/** An outside in which there is nothing but what a test puts into it. */
+/** Everything that services use outside the chain. Parts that a test leaves out fail. */
 export function outsideOf(parts: Partial<Outside> = {}): Outside {
   return {
     engines: { run: async () => fail(fault('engine/failed', { reason: 'this test has no engines' })) },

@@ -12,10 +12,10 @@ import { testRuleBook } from './network.ts'
 import { removeFolder, temporaryFolder } from './processes.ts'
 
 const SIZES = { cacheBytes: 1 << 20, writeBufferBytes: 1 << 20 }
-/** What tells the blocks of the other half from ours. */
+/** Marks blocks of the other half, so that they differ from ours. */
 const OTHER = { extra: new Uint8Array(32).fill(0x5a) }
 
-/** Transactions by the place of their block on a branch, 1 for the first after the fork. */
+/** Transactions by block of a branch. Block 1 is the first after the fork. */
 export type Plan = Readonly<Record<number, readonly Transaction[]>>
 
 interface OpenStore {
@@ -33,7 +33,7 @@ export async function levelChain(ruleBook: RuleBook = testRuleBook(), parts: Cha
   return TestChain.open(ruleBook, store, parts)
 }
 
-/** The chain as a process finds it that starts on the LevelDB of the one opened last, with other settings. */
+/** Restarts the chain that was opened last, on its LevelDB, with other settings. */
 export async function restartedChain(test: TestChain, parts: ChainParts = {}): Promise<TestChain> {
   await test.chain.stop()
   const open = stores.at(-1) as OpenStore
@@ -44,7 +44,7 @@ export async function restartedChain(test: TestChain, parts: ChainParts = {}): P
   return again
 }
 
-/** Closes the databases that tests have opened; call when nothing uses them any more. */
+/** Closes the databases that tests have opened. */
 export async function closeStores(): Promise<void> {
   for (const { store, folder } of stores.splice(0)) {
     await store.close()
@@ -52,7 +52,7 @@ export async function closeStores(): Promise<void> {
   }
 }
 
-/** A network in two halves: a market with its node on one, a chain of others on the other. They meet when they heal. */
+/** A network in two halves: a market with its node in one, another chain in the other. `heal` joins them. */
 export class Partition {
   readonly market: TestMarket
   readonly theirs: TestChain
@@ -65,7 +65,7 @@ export class Partition {
     this.forkHeight = market.test.height
   }
 
-  /** Parts the network behind a market that sells; `common` blocks lie behind it. */
+  /** Opens a market and parts the network at its head. */
   static async open(parts: MarketParts = {}, chainParts: ChainParts = {}): Promise<Partition> {
     const test = parts.test ?? (await levelChain(parts.ruleBook, chainParts))
     const market = await TestMarket.open({ ...parts, test })
@@ -73,7 +73,7 @@ export class Partition {
     return new Partition(market, await fork(test))
   }
 
-  /** Grows our half by hand up to `count` blocks behind the fork. */
+  /** Mines our half to `count` blocks after the fork. */
   async growOurs(count: number, plan: Plan = {}): Promise<void> {
     const { market } = this
     while (market.test.height < this.forkHeight + count) {
@@ -81,13 +81,13 @@ export class Partition {
     }
   }
 
-  /** Grows the other half by hand up to `count` blocks behind the fork. */
+  /** Mines the other half to `count` blocks after the fork. */
   async growTheirs(count: number, plan: Plan = {}): Promise<void> {
     const { theirs, forkHeight } = this
     while (theirs.height < forkHeight + count) await theirs.mine(plan[theirs.height + 1 - forkHeight], OTHER)
   }
 
-  /** Our half hears of the other one, which is heavier. */
+  /** Gives our half the blocks of the other, heavier one. */
   async heal(): Promise<void> {
     const { market, theirs, forkHeight } = this
     expect(await importAll(market.test, blocksFrom(theirs, forkHeight + 1), PROVEN_WORK)).toBe('connected')
@@ -95,7 +95,7 @@ export class Partition {
     await market.quiet()
   }
 
-  /** Every coin is where it should be, and every index says what the state says. */
+  /** Expects that all balances add up and that every index agrees with the state. */
   async audit(): Promise<void> {
     expect(await auditState(this.market.test.chain)).toMatchObject({ sound: true })
   }

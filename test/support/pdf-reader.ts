@@ -1,15 +1,15 @@
 import { inflateSync } from 'node:zlib'
 
-/** What a PDF file says of itself, read from its objects without a library. */
+/** Facts about a PDF file, read from its objects without a library. */
 export interface PdfFacts {
-  /** Width and height of each page, points. */
+  /** Width and height of each page, in points. */
   readonly pages: readonly (readonly [number, number])[]
-  /** Fonts, and how many of them have their letters in the file. */
+  /** Names of the fonts, and how many are embedded. */
   readonly fonts: readonly string[]
   readonly embedded: number
   readonly lang: string | undefined
   readonly isMarkedTagged: boolean
-  /** Types of the elements of the structure tree, in the order of the file, and how many there are of each. */
+  /** How many elements of each type the structure tree has, in the order of the file. */
   readonly tags: Readonly<Record<string, number>>
   readonly info: string
   /** Metadata as XMP. */

@@ -1,8 +1,8 @@
 import { inflateSync } from 'node:zlib'
 
 /**
- * What the elements of the structure tree of a file say, in the order of the tree's objects: the text that their marked content
- * shows, letter by letter, with nothing put between. Reads files as pdfkit writes them, elements within one page alone.
+ * Texts of the structure tree's elements, in the order of the file: the letters that their marked content shows, joined
+ * without separators. Reads only files as pdfkit writes them, and only elements that lie on one page.
  */
 export function readElementTexts(bytes: Uint8Array): readonly string[] {
   const text = Buffer.from(bytes).toString('latin1')
@@ -34,7 +34,7 @@ function refOf(head: string, name: string): string {
   return new RegExp(`/${name} (\\d+) 0 R`).exec(head)?.[1] as string
 }
 
-/** Letters of each font by the code that shows them. */
+/** Letters of each font by their code. */
 type Letters = ReadonlyMap<string, readonly string[]>
 
 function lettersByFont(heads: readonly string[], mapOf: (font: string) => string): Letters {

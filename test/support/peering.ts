@@ -24,13 +24,13 @@ export function addressOf(number: number, ip: string, port = 8421): string {
   return `/ip4/${ip}/tcp/${port}/p2p/${peerId(number)}`
 }
 
-/** Says nothing. */
+/** A log that discards its lines. */
 export const SILENT: NetworkLog = { debug: () => {}, info: () => {}, warn: () => {} }
 
-/** Records in memory; a new one over the same map is a restart. */
+/** Peer records in memory. A new object over the same map is a restart. */
 export class MemoryRecords implements PeerRecords {
   readonly entries: Map<string, string>
-  /** Set: every write fails with it. */
+  /** If set, every write fails with this error. */
   broken: Error | null = null
 
   constructor(entries = new Map<string, string>()) {
@@ -50,7 +50,6 @@ export class MemoryRecords implements PeerRecords {
   }
 }
 
-/** Time that passes as a test says. */
 export function virtualTime(startMs = 1_700_000_000_000): { readonly time: VirtualTime; readonly node: NodeTime } {
   const time = new VirtualTime(startMs)
   return { time, node: new NodeTime(time, { offsetMs: 0, driftPpm: 0 }, startMs) }
@@ -58,10 +57,10 @@ export function virtualTime(startMs = 1_700_000_000_000): { readonly time: Virtu
 
 const DIAL_MS = 5
 
-/** One node's connections to others that are no more than who is at which address. */
+/** The connections of one node. Other nodes exist only as ids at addresses. */
 export class FakeDialer implements Dialer {
   readonly self: PeerId
-  /** Who answers where, by `ip:port`. */
+  /** The peer that answers at each `ip:port`. */
   readonly online = new Map<string, PeerId>()
   /** Every dial: when and where. */
   readonly dials: { readonly atMs: number; readonly address: string }[] = []
@@ -96,7 +95,7 @@ export class FakeDialer implements Dialer {
     })
   }
 
-  /** A peer connects, or was dialled by others than the manager. */
+  /** Opens a connection that the peer manager did not dial. */
   open(peer: PeerId, address: string, direction: Connection['direction'] = 'inbound'): Connection {
     this.#count += 1
     const connection = { id: `c${this.#count}`, peer, address, direction, openedAtMs: this.#time.nowMs }
@@ -112,7 +111,7 @@ export class FakeDialer implements Dialer {
     this.close(connection)
   }
 
-  /** A connection ends by itself. */
+  /** Ends a connection from the other side. */
   close(connection: Connection): void {
     if (!this.#connections.delete(connection.id)) return
     for (const watcher of this.#watchers) watcher.closed(connection)

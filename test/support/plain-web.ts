@@ -5,8 +5,8 @@ import type { WebReader, WebRequest } from '../../marketplace/ports/web.ts'
 const REDIRECTS_MAX = 5
 
 /**
- * A web whose hosts are servers of a test (base addresses by host); every other host cannot be reached. It has none of the rules
- * of the real reader, and its faults.
+ * A web whose hosts are servers of a test (base URLs by host). Other hosts cannot be reached. It has the faults of the
+ * real reader, but not its rules.
  */
 export function plainWeb(hosts: Readonly<Record<string, string>>): WebReader {
   return {

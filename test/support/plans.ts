@@ -17,12 +17,12 @@ export interface Plan {
   /** How far the local clock is behind the block's time. */
   readonly behindMs: number
   readonly miner: number
-  /** Who makes the block: the node's template, the reference, or the reference with something wrong in it. */
+  /** The maker of the block: the node's template, the reference, or the reference with an invalid transaction in it. */
   readonly maker: 'template' | 'reference' | 'faulty'
   readonly ops: readonly Op[]
   /** Whether more than half of the block is filled, so that the base fee rises. */
   readonly flood: boolean
-  /** How far below the head a branch begins that outgrows it; 0 for none. */
+  /** How far below the head a branch begins that becomes the heavier one. 0 for none. */
   readonly fork: number
   readonly signal: number
   /** Empty blocks to mine afterwards. */
@@ -57,7 +57,7 @@ const planArbitrary: fc.Arbitrary<Plan> = fc.record({
 
 export const plansArbitrary = fc.array(planArbitrary, { minLength: 10, maxLength: 40, size: 'max' })
 
-/** What a run has met, so that a test can see that it met enough. */
+/** Counts what a run met, so that a test can check that it met enough. */
 export class Seen {
   readonly codes = new Map<string, number>()
 
@@ -87,7 +87,7 @@ export class Seen {
   }
 }
 
-/** Where a child of the block is made. */
+/** The place of a child of the block. */
 export function placeOn(reference: ReferenceChain, parentId: string): Place {
   const { header, records } = reference.block(parentId)
   return {
@@ -119,7 +119,7 @@ export class Player {
       await this.#feed(await this.#propose(reference.headId, { ...plan, ops: [], flood: false, behindMs: 0 }))
   }
 
-  /** A branch from below the head that grows until it is one block higher; its blocks share the operations. */
+  /** Grows a branch from below the head until it is one block higher. Its blocks share the plan's operations. */
   async #branch(plan: Plan): Promise<void> {
     const { reference } = this.#pair
     let parentId = reference.headId
@@ -130,13 +130,13 @@ export class Player {
     while (reference.block(parentId).header.height < top) {
       const part = { ...plan, maker: 'reference', behindMs: 0, flood: false, ops: ops.splice(0, 2) } as const
       const id = await this.#feed(await this.#propose(parentId, part))
-      // Invalid for a fee that an account of this branch cannot pay.
+      // The block is invalid: on this branch an account cannot pay a fee.
       if (id === undefined) return
       parentId = id
     }
   }
 
-  /** Opens what most operations need. */
+  /** Makes the agents, services and accounts that most operations need. */
   async prepare(): Promise<void> {
     const plan = {
       afterMs: 3_000,
@@ -158,7 +158,7 @@ export class Player {
     await this.play({ ...plan, ops: newcomers })
   }
 
-  /** Id of a block that was accepted. */
+  /** Feeds a block to both. Returns its id if it was accepted. */
   async #feed(wire: Uint8Array): Promise<string | undefined> {
     const verdict = await this.#pair.feed(wire)
     this.#seen.note(verdict)

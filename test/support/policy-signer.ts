@@ -21,21 +21,21 @@ export interface Member {
   readonly seed: Uint8Array
 }
 
-/** What a witness says instead of what it should. */
+/** How a witness differs from the right one. */
 export interface WitnessChange {
-  /** Indices of the members that sign, in the order in which their signatures stand. */
+  /** Indices of the signing members, in the order of their signatures. */
   readonly signers?: readonly number[]
-  /** Indices that are written, if they are not those of the signers. */
+  /** Indices to write, if they differ from those of the signers. */
   readonly indices?: readonly number[]
-  /** Scheme in the message that is signed. */
+  /** Scheme in the signed message. */
   readonly messageScheme?: AccountScheme
-  /** Encoded keys that the witness carries. */
+  /** Encoded keys in the witness. */
   readonly keys?: Uint8Array
-  /** Edits the signatures as a last step. */
+  /** Edits each signature at the end. */
   readonly edit?: (bytes: Uint8Array, position: number) => Uint8Array
 }
 
-/** A scheme-3 account whose members all live here, able to sign wrongly as well. */
+/** A scheme-3 account with the secrets of all members. It can also sign wrongly. */
 export class PolicyAccount implements WalletKey {
   readonly keys: AccountKeys
   readonly address: Address
@@ -52,14 +52,14 @@ export class PolicyAccount implements WalletKey {
     return encodeAccountKeys(this.keys)
   }
 
-  /** The first members sign, as many as the policy wants. */
+  /** Signs with the first members, as many as the threshold asks for. */
   async sign(message: Uint8Array, context: Uint8Array): Promise<Witness['signatures']> {
     return this.#members
       .slice(0, this.keys.threshold)
       .map((member, keyIndex) => ({ keyIndex, bytes: signHybrid(NATIVE_BACKEND, { ...member, message, context }) }))
   }
 
-  /** A transaction with exactly the witness described: keys at nonce 0, the first members, unless the change says else. */
+  /** A transaction whose witness has the keys and the signatures of members 0 and 1, unless `change` says otherwise. */
   transaction(body: TxBody, network: SigningNetwork, change: WitnessChange = {}): Transaction {
     const bodyBytes = encodeBody(body)
     const { signers = [0, 1], indices = signers, messageScheme = 3, edit = (bytes) => bytes } = change

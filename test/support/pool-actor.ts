@@ -10,10 +10,10 @@ import {
 } from '../../amm/math.ts'
 import { type Amount, SUPPLY_BOUND } from '../../consensus/primitives/amount.ts'
 
-/** Largest amount that a transaction or a reserve can be. */
+/** Largest amount of a transaction or a reserve. */
 export const AMOUNT_TOP = (SUPPLY_BOUND - 1n) as Amount
 
-/** Amounts from 1 to `most`, every length in bits equally likely, so that both ends are hit. */
+/** Amounts from 1 to `most`. Every length in bits is equally likely, so that small and large ones occur. */
 export function sizes(most: bigint = AMOUNT_TOP): fc.Arbitrary<Amount> {
   return fc.integer({ min: 0, max: most.toString(2).length - 1 }).chain((bits) => {
     const low = 1n << BigInt(bits)
@@ -22,10 +22,10 @@ export function sizes(most: bigint = AMOUNT_TOP): fc.Arbitrary<Amount> {
   })
 }
 
-/** Fees in basis points: those that pools are made with, both ends, any. */
+/** Fees in basis points: those of real pools, both ends of the range, and any between. */
 export const fees = fc.oneof(fc.constantFrom(0n, 1n, 30n, 100n, 9_999n), fc.bigInt({ min: 0n, max: 9_999n }))
 
-/** A pool that transactions can have led to: shares^2 <= A B, and more than the locked shares. */
+/** A pool that transactions can lead to: shares^2 <= A B, and more shares than the locked ones. */
 export const pools: fc.Arbitrary<PoolFunds> = fc
   .record({ reserveA: sizes(), reserveB: sizes() })
   .filter(({ reserveA, reserveB }) => reserveA * reserveB >= (LOCKED_SHARES + 1n) ** 2n)
@@ -37,7 +37,7 @@ export const pools: fc.Arbitrary<PoolFunds> = fc
     })),
   )
 
-/** Something to do with a pool; `size` and `other` are cut to what the actor and the pool can bear. */
+/** An operation on a pool. `size` and `other` are cut to what the actor and the pool have. */
 export interface PoolStep {
   readonly kind: 'swap in' | 'swap out' | 'add' | 'remove'
   readonly fromA: boolean
@@ -45,7 +45,6 @@ export interface PoolStep {
   readonly other: bigint
 }
 
-/** Steps of any size. */
 export const poolSteps: fc.Arbitrary<PoolStep> = fc.record({
   kind: fc.constantFrom('swap in', 'swap out', 'add', 'remove'),
   fromA: fc.boolean(),
@@ -53,7 +52,7 @@ export const poolSteps: fc.Arbitrary<PoolStep> = fc.record({
   other: sizes(),
 })
 
-/** What somebody holds of both assets and of the pool. */
+/** What the actor holds of both assets and of the pool's shares. */
 export interface Holdings {
   readonly a: bigint
   readonly b: bigint
@@ -62,7 +61,7 @@ export interface Holdings {
 
 const cut = (size: bigint, most: bigint): Amount => (size <= most ? size : size % (most + 1n)) as Amount
 
-/** What the pool and the actor have after a step; nothing is made or lost but shares. */
+/** Pool and actor after a step. Only shares are made or destroyed. */
 export function play(pool: PoolFunds, actor: Holdings, step: PoolStep, feeBps: bigint): [PoolFunds, Holdings] {
   if (step.kind === 'add') return playAdd(pool, actor, step)
   if (step.kind === 'remove') return withdraw(pool, actor, cut(step.size, actor.shares))
@@ -77,7 +76,7 @@ export function play(pool: PoolFunds, actor: Holdings, step: PoolStep, feeBps: b
   return needed === undefined || needed > held ? [pool, actor] : moved(pool, actor, step.fromA, needed, wanted)
 }
 
-/** What the pool and the actor have after some steps. */
+/** Pool and actor after some steps. */
 export function playAll(
   pool: PoolFunds,
   actor: Holdings,
@@ -87,7 +86,7 @@ export function playAll(
   return steps.reduce<[PoolFunds, Holdings]>(([now, holds], step) => play(now, holds, step, feeBps), [pool, actor])
 }
 
-/** Takes some of the actor's shares out of the pool. */
+/** Pool and actor after the actor removed some shares. */
 export function withdraw(pool: PoolFunds, actor: Holdings, shares: bigint): [PoolFunds, Holdings] {
   const { amountA, amountB } = removeLiquidity(pool, shares)
   return change(pool, actor, { a: -amountA, b: -amountB, shares: -shares })
@@ -102,7 +101,7 @@ function moved(pool: PoolFunds, actor: Holdings, fromA: boolean, paid: bigint, g
   return change(pool, actor, fromA ? { a: paid, b: -got, shares: 0n } : { a: -got, b: paid, shares: 0n })
 }
 
-/** Moves assets from the actor to the pool, and makes shares for the actor. */
+/** Moves assets from the actor to the pool, and makes shares for the actor. Negative amounts do the opposite. */
 function change(pool: PoolFunds, actor: Holdings, by: Holdings): [PoolFunds, Holdings] {
   return [
     {

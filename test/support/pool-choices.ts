@@ -6,10 +6,10 @@ import { heldAmount, holder } from './token-choices.ts'
 
 const AMOUNT_MAX = 2n ** 112n - 1n
 
-/** Every asset there is, the native coin first. */
+/** All assets, the native coin first. */
 const assets = ({ ledger }: Choosing): string[] => [NATIVE, ...ledger.tokens.all().map(([asset]) => asset)]
 
-/** Two assets and a fee, now and then of a pool that is there. */
+/** Two assets and a fee. Once in four they are those of an existing pool. */
 function pairAt(choosing: Choosing): readonly [a: string, b: string, feeBps: number] {
   const { ledger, n, rules } = choosing
   const pools = ledger.pools.all()
@@ -45,7 +45,7 @@ interface Named {
   readonly names: { readonly assetA: string; readonly assetB: string; readonly feeBps: number }
 }
 
-/** The pool, its assets in either order; now and then with a fee that it does not have. */
+/** The pool's assets in either order, and its fee. Once in nine the fee is another one. */
 function named(choosing: Choosing, [id, pool]: readonly [string, Pool]): Named {
   const { n, rules } = choosing
   const [a, b] = once(choosing, 2, 2) ? [pool.assetX, pool.assetY] : [pool.assetY, pool.assetX]
@@ -80,7 +80,7 @@ function liquidityRemove(choosing: Choosing): Choice {
   return choice(sender, 'liquidity_remove', { ...names, shares, minA, minB: pick([0n, 1n], n[6]) })
 }
 
-/** Hops through pools that exist, as far as they lead; sometimes one that does not. */
+/** Hops through existing pools, as far as they lead. Sometimes one of the pools does not exist. */
 function route(choosing: Choosing, from: string, count: number): { asset: string; feeBps: number }[] {
   const { ledger, n } = choosing
   const hops: { asset: string; feeBps: number }[] = []
@@ -103,7 +103,7 @@ function route(choosing: Choosing, from: string, count: number): { asset: string
   return hops
 }
 
-/** Some asset to begin with, mostly of a pool. */
+/** The first asset of a swap, mostly one that a pool has. */
 function beginning(choosing: Choosing): string {
   const pools = choosing.ledger.pools.all()
   if (pools.length === 0 || once(choosing, 12, 1)) return pick(assets(choosing), choosing.n[1])
@@ -129,7 +129,7 @@ function inAmounts(choosing: Choosing, address: string, from: string): { amount:
   return { amount, limit: pick([0n, 0n, 0n, 1n, amount, AMOUNT_MAX], choosing.n[6]) }
 }
 
-/** Amounts to take out, up to all there is, and limits around the exact price. */
+/** Amounts to buy, up to the whole reserve, and limits around the exact price. */
 function outAmounts(
   { ledger, n }: Choosing,
   from: string,
@@ -160,7 +160,7 @@ function stake(choosing: Choosing): Choice {
   return choice(sender, 'stake', { tier: (n[1] as number) % stakeTiers, amount: enough })
 }
 
-/** One of the stakes, and whose it is. */
+/** A choice about one of the stakes, mostly by its owner. */
 function stakeOf(choosing: Choosing, kind: 'unstake' | 'claim'): Choice {
   const all = choosing.ledger.stakes.all()
   const unlocked = all.filter(

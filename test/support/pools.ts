@@ -18,7 +18,7 @@ import { filled, units } from './unsigned.ts'
 
 export const FAR = 'FAR' as TokenSymbol
 export const FUSD = STABLE_DOLLAR
-/** Plain tokens: SALT and WOOL can be frozen, HEAVY exists almost 2^112 times. */
+/** Plain tokens. SALT and WOOL can be frozen. The supply of HEAVY is almost 2^112. */
 export const [SALT, WOOL, HEAVY] = ['SALT', 'WOOL', 'HEAVY'] as unknown as readonly [
   TokenSymbol,
   TokenSymbol,
@@ -31,19 +31,19 @@ const TRADERS = [ALICE, BOB, CAROL, DAVE, ISSUER, OWNER]
 
 export const COIN = 100_000_000n
 export const DOLLAR = 1_000_000n
-/** What every trader begins with of the native coin, and of each token but HEAVY. */
+/** A trader's first balance of the native coin and of each token but HEAVY. */
 export const PURSE = 1_000_000n * COIN
-/** What Alice alone begins with of HEAVY: all that can exist. */
+/** Alice's first balance of HEAVY: all that can exist. */
 export const HEAVY_SUPPLY = SUPPLY_BOUND - 1n
 
 export type GenesisPool = GenesisLedgers['pools'][number]
 
-/** The pool that prices the coin, with 4,000 coins and 1,000 dollars: a quarter of a dollar for one. */
+/** The pool that prices the coin. It has 4,000 coins and 1,000 dollars, so a coin costs a quarter of a dollar. */
 export const PRICED_POOL: GenesisPool = {
   ...{ assetA: FAR, assetB: FUSD, feeBps: 30, amountA: 4_000n * COIN, amountB: 1_000n * DOLLAR, owner: OWNER },
 }
 
-/** Base of Ethereum's layer 2 in the list of bridge networks. */
+/** Number of the network Base. */
 const BASE = 1
 
 function plain(symbol: TokenSymbol, freezable: boolean): GenesisToken {
@@ -82,12 +82,10 @@ export function poolRuleBook(pools: readonly GenesisPool[] = [PRICED_POOL]): Rul
 
 const COINS = { symbol: FAR }
 
-/** Id of the pool of two symbols. */
 export function poolOf(one: TokenSymbol, other: TokenSymbol, feeBps = 30): PoolId {
   return poolIdOf(assetOf(one, COINS), assetOf(other, COINS), feeBps)
 }
 
-/** A hop of a swap. */
 export interface Hop {
   readonly asset: TokenSymbol
   readonly feeBps: number
@@ -99,14 +97,14 @@ export class PoolLedger extends TestLedger {
     super(ruleBook)
   }
 
-  /** The pool of two symbols; it must be there. */
+  /** The pool of two symbols. Throws if it does not exist. */
   pool(one: TokenSymbol, other: TokenSymbol, feeBps = 30): Pool {
     const pool = this.get(POOLS, poolOf(one, other, feeBps))
     if (pool === undefined) throw new Error(`no pool ${one}-${other}-${feeBps}`)
     return pool
   }
 
-  /** Its reserves in the order of the symbols. */
+  /** The pool's reserves in the order of the symbols. */
   reserves(one: TokenSymbol, other: TokenSymbol, feeBps = 30): readonly [bigint, bigint] {
     const { assetX, reserveX, reserveY } = this.pool(one, other, feeBps)
     return assetX === assetOf(one, COINS) ? [reserveX, reserveY] : [reserveY, reserveX]
@@ -147,7 +145,7 @@ export class PoolLedger extends TestLedger {
     })
   }
 
-  /** Swaps an exact input along the hops; a symbol alone is a hop at 30 basis points. */
+  /** Swaps an exact input along the hops. A symbol alone is a hop at 30 basis points. */
   swap(sender: Address, paid: readonly [TokenSymbol, bigint], hops: readonly (Hop | TokenSymbol)[], limit = 0n) {
     return this.send(sender, 'swap', swapPayload(paid, hops, limit))
   }
@@ -161,7 +159,7 @@ export class PoolLedger extends TestLedger {
   }
 }
 
-/** Payload of an exact input. */
+/** Payload of a swap of an exact input. */
 export function swapPayload(
   [assetIn, paid]: readonly [TokenSymbol, bigint],
   hops: readonly (Hop | TokenSymbol)[],

@@ -1,7 +1,7 @@
 import type { Result } from '../../consensus/primitives/result.ts'
 import { type CompactBlock, openPrefilled, type Slots } from '../../src/p2p/relay/compact-block.ts'
 
-/** Decodes at once what came along with a compact block. */
+/** Decodes the transactions that came with a compact block, without pauses. */
 export function openedAtOnce(compact: CompactBlock): Result<Slots> {
   const steps = openPrefilled(compact)
   for (;;) {

@@ -4,7 +4,7 @@ import { units } from './unsigned.ts'
 
 const COIN = 100_000_000n
 
-/** A coin that costs as many millionths of a dollar as the test says, by epoch, in a pool of a million dollars. */
+/** A price source for a test: the coin's price by epoch, in millionths of a dollar, in a pool of a million dollars. */
 export function coinAt(usdMicrosIn: (epoch: number) => bigint | undefined): NativePriceSource {
   const at = <T>(epoch: number, use: (usdMicros: bigint) => T): T | undefined => {
     const usdMicros = usdMicrosIn(epoch)

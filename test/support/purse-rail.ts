@@ -20,11 +20,11 @@ import { requestHash } from '../../marketplace/till/request-hash.ts'
 import { RUNS_MAX } from '../../marketplace/till/settings.ts'
 import { Till, type TillDependencies } from '../../marketplace/till/till.ts'
 
-/** Money that was paid before the calls: each entry buys one call, and no chain moves. */
+/** Prepaid money without a chain. Each entry buys one call. */
 export class Purse {
   readonly entries = new Map<string, 'open' | 'ours' | 'returned'>()
 
-  /** Ends an entry once: what is ours is not returned, and what was returned is not ours. */
+  /** Ends an entry once, as earned or as returned. It never becomes the other. */
   end(id: string, as: 'ours' | 'returned'): void {
     if (this.entries.get(id) === 'open') this.entries.set(id, as)
   }
@@ -51,7 +51,7 @@ export const PURSE_CLAIMS: ClaimKind<PurseClaim> = {
   paidFor: () => ({ payer: 'purse', priceUsdMicros: 1n, isDelivered: false }),
 }
 
-/** The empty shape of a third rail, as a test double: prepaid, and settled without a transaction. */
+/** A minimal third rail for tests. Calls are prepaid and settled without a transaction. */
 export class PurseRail implements Rail<PurseCall, PurseClaim, Identity> {
   readonly kind = PURSE_CLAIMS
   readonly joinMs = null
@@ -137,7 +137,7 @@ export class PurseRail implements Rail<PurseCall, PurseClaim, Identity> {
   async stop(): Promise<void> {}
   async delivered(): Promise<void> {}
 
-  /** The purse first, then the claim: a crash in between ends the same entry the same way once more. */
+  /** The purse is written before the claim. After a crash between the two, the same entry ends the same way again. */
   async #end(claim: PurseClaim): Promise<Ended<PurseClaim>> {
     const as = claim.state === 'worked' ? 'ours' : 'returned'
     this.#purse.end(claim.id, as)

@@ -12,13 +12,11 @@ import { testParams } from './network.ts'
 import { dumpStore } from './stores.ts'
 import { agentId, SAMPLE, units } from './unsigned.ts'
 
-/** Chains of random transfers and paid calls, with escrows that end in every way within a few blocks. */
-
-/** Terms of escrows in these chains. */
+/** Terms of escrows in these chains: short, so that some expire. */
 const TERMS = [2, 3, 5, 9]
 const STRETCH = 4
 
-/** Transactions of every four blocks, and how often each miner has mined: an index that folds. */
+/** An index that folds: it counts the transactions of every four blocks, and the blocks of each miner. */
 export const TALLY: ChainIndex = {
   name: 'tally',
   prefix: 0xf0,
@@ -30,13 +28,16 @@ export const TALLY: ChainIndex = {
       return { key, value: uint32LE(count + more) }
     }
     const miner = fromHex(header.miner)
-    // Now and then it forgets, since indexes may delete as well.
+    // Indexes may also delete: every seventh block deletes its count.
     const tally = header.height % 7 === 6 ? { key: stretch } : counted(stretch, transactions.length)
     return [tally, counted(miner, 1)]
   },
 }
 
-/** The program's rules and indexes with short terms, rewards that mature soon, and {@link TALLY}; again from the heights of further steps. */
+/**
+ * The program's rules and indexes, with short terms, rewards that mature soon, and {@link TALLY}. Each further step
+ * begins at a given height.
+ */
 export function restlessRuleBook(...further: readonly number[]): RuleBook {
   const params = testParams()
   const { rules } = params.steps[0] as (typeof params.steps)[number]
@@ -47,7 +48,7 @@ export function restlessRuleBook(...further: readonly number[]): RuleBook {
 
 const AGENTS = ['agent-one', 'agent-two'].map(agentId)
 
-/** Grows a chain by random blocks. */
+/** Grows a chain by blocks of random transfers and paid calls. Escrows end in every way within a few blocks. */
 export class RandomChain {
   readonly test: TestChain
   readonly #random: () => number
@@ -58,7 +59,6 @@ export class RandomChain {
     this.#random = random
   }
 
-  /** Mines so many blocks. */
   async grow(count: number): Promise<readonly Block[]> {
     const blocks: Block[] = []
     for (let i = 0; i < count; i++) {
@@ -102,7 +102,7 @@ export class RandomChain {
   async #transaction(): Promise<Transaction> {
     const { test } = this
     const agent = { agentId: this.#pick(AGENTS), payout: this.#pick(WALLETS).address }
-    // The first two wallets own an agent each, so that most changes and receipts are by the right one.
+    // The first two wallets own an agent each and sign for it, so that most changes and receipts are valid.
     const owner = wallet(1 + AGENTS.indexOf(agent.agentId))
     const choice = this.#below(10)
     if (choice === 0) return test.tx(owner, 'agent_register', SAMPLE.agent_register({ ...agent, settlers: [] }))
@@ -131,7 +131,7 @@ export class RandomChain {
   }
 }
 
-/** Everything that indexes keep in a store: entries, undo records, marks, and what a rebuild left behind. */
+/** Everything that indexes keep in a store: entries, undo records, marks, and leftovers of a rebuild. */
 export async function indexSpace(store: KeyValueStore): Promise<ReadonlyMap<string, string>> {
   const marks = ['indexes', 'reindex'].map((name) => `00${toHex(new TextEncoder().encode(name))}`)
   const entries = [...(await dumpStore(store))]

@@ -7,10 +7,10 @@ import { testParams } from './network.ts'
 
 const EASIEST = 2n ** 256n - 1n
 
-/** Native base units that the test network begins with, those of its pools included. */
+/** Native base units of the test network's genesis, with those in its pools. */
 const MINTED = 1_044_000_000_000_000n
 
-/** Choices of the ledgers of money. */
+/** Random rules of the money ledgers. */
 const money = fc.record({
   locks: fc.constantFrom([0, 1, 3, 10], [1, 2, 2, 5], [10, 100, 1_000, 10_000]),
   rates: fc.constantFrom([100n, 300n, 500n, 800n], [0n, 1n, 10_000n, 1_000_000n], [7n, 7n, 7n, 7n]),
@@ -18,13 +18,13 @@ const money = fc.record({
   stakingShareBps: fc.constantFrom(1_000n, 10_000n, 1n, 0n),
   rotationDelay: fc.constantFrom(1, 2, 5, 20),
   dayBlocks: fc.constantFrom(28_800, 3, 10),
-  /** Most minted in a day, in least deposits. */
+  /** The daily mint cap, as a multiple of the least deposit. */
   dailyDeposits: fc.constantFrom(200_000n, 3n, 10n),
   feeBps: fc.constantFrom(10n, 0n, 9_999n),
   createBurn: fc.constantFrom(1_000_000_000n, 0n, 10n ** 14n),
 })
 
-/** Choices of what there is in the beginning. */
+/** Random contents of genesis. */
 const beginning = fc.record({
   /** Reserve of the stable dollar, in percent of its supply. */
   backing: fc.constantFrom(100n, 100n, 150n, 150n, 60n, 1n, 0n),
@@ -39,7 +39,7 @@ const beginning = fc.record({
 type Money = typeof money extends fc.Arbitrary<infer T> ? T : never
 type Beginning = typeof beginning extends fc.Arbitrary<infer T> ? T : never
 
-/** Rules of the ledgers of money. */
+/** Rules of the money ledgers. */
 function moneyRules(base: Rules, choice: Money): Pick<Rules, 'staking' | 'bridge' | 'token'> {
   const { staking, bridge } = base
   const { rates, locks, blocksPerYear, rotationDelay, dayBlocks, dailyDeposits, feeBps, createBurn } = choice
@@ -52,7 +52,7 @@ function moneyRules(base: Rules, choice: Money): Pick<Rules, 'staking' | 'bridge
   }
 }
 
-/** The genesis ledgers with another backing, fewer pools, another committee; the bridge's books balance. */
+/** The genesis ledgers with another backing, fewer pools and another committee. The bridge's books still balance. */
 function genesisLedgers(base: GenesisLedgers, choice: Beginning): GenesisLedgers {
   const [stable] = base.stables
   const [deposit] = base.bridge.deposited
@@ -63,7 +63,7 @@ function genesisLedgers(base: GenesisLedgers, choice: Beginning): GenesisLedgers
     token.kind === 'stable' ? { ...token, freezable: choice.freezableStable, maxSupply: choice.stableCap } : token,
   )
   const amount = deposit.amount + reserve - stable.reserve
-  // Somebody without an allocation, who has an account all the same.
+  // A token balance opens an account that has no allocation of coins.
   const newcomer = NEWCOMERS[4]?.address as Address
   const plain = base.tokens.find(({ kind }) => kind === 'plain')?.symbol
   const gift = plain === undefined ? [] : [{ symbol: plain, address: newcomer, amount: 77n }]
@@ -87,7 +87,7 @@ const chain = fc.record({
   epochBlocks: fc.constantFrom(20, 1, 3),
   powLimit: fc.constantFrom(EASIEST, 2n ** 250n, 2n ** 256n / 1_000n - 1n),
   harder: fc.nat(20),
-  // Not shorter: work that no machine could ever do would sum to more than 256 bits.
+  // With shorter half-lives, targets could get so low that the sum of work exceeds 256 bits.
   halfLifeMs: fc.constantFrom(300_000, 20_000, 6_000),
   anchorResetGapMs: fc.constantFrom(null, 120_000, 2_000),
   baseFee: fc.constantFrom(32n, 33n, 1_000n, 100_000n),
@@ -104,7 +104,7 @@ function firstRules(rules: Rules, choice: Chain, moneyChoice: Money): Rules {
   const { powLimit, halfLifeMs, anchorResetGapMs } = choice
   const { stakingShareBps } = moneyChoice
   const initialTarget = powLimit >> BigInt(choice.harder)
-  // As few as the longest term allows, so that some are dropped.
+  // As few epochs as the longest term allows, so that some entries are dropped.
   const priceEpochsKept = Math.ceil(Math.max(...invokeTerms) / epochBlocks) + 3
   return {
     ...rules,
@@ -119,10 +119,10 @@ function firstRules(rules: Rules, choice: Chain, moneyChoice: Money): Rules {
 const NEW_TIER = { lockBlocks: 2, yearlyBps: 250_000n }
 const NEW_FEE_BPS = 1_000
 
-/** Another pace of blocks. No shorter half-life, nor fewer of them in a spacing: see above. */
+/** Another pace of blocks. Half-lives only get longer, for the reason above. */
 const pace = fc.record({
   pace: fc.constantFrom([3_000, 1], [3_000, 2], [500, 1], [6_000, 2], [60_000, 20]),
-  /** An easiest target that is as many times easier, where that is possible. */
+  /** How many times easier the easiest target becomes, as far as possible. */
   easier: fc.constantFrom(1n, 1n, 4n),
   anchorResetGapMs: fc.constantFrom(null, 120_000, 2_000),
   baseFeeChangeDivisor: fc.constantFrom(32n, 8n),
@@ -136,7 +136,7 @@ function pacedRules(block: Rules['block'], { pace, easier, ...change }: Pace): R
   return { ...block, ...change, powLimit, spacingMs, halfLifeMs: block.halfLifeMs * slower }
 }
 
-/** Other rates, caps and delays, and one more of what there may be more of. */
+/** The second step's rules: other rates, caps and delays, one more stake tier and one more pool fee. */
 function laterRules(rules: Rules, choice: Money, paceChoice: Pace): Rules {
   const { staking, bridge, token } = moneyRules(rules, choice)
   const { blocksPerYear } = rules.staking
@@ -156,7 +156,7 @@ function laterRules(rules: Rules, choice: Money, paceChoice: Pace): Rules {
 /** Height of a second step, if there is one. */
 const secondStep = fc.constantFrom(null, null, 5, 9, 20)
 
-/** Networks that differ in whatever a network may differ in, the launch rules first. */
+/** Networks that differ in everything in which networks may differ. Shrinking leads to the launch rules. */
 export const paramsArbitrary: fc.Arbitrary<NetworkParams> = fc
   .record({ chain, money, beginning, secondStep, later: money, pace })
   .map((choice) => {

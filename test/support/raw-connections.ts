@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { until } from './processes.ts'
 
-/** Head of a request as it goes over the wire. */
+/** Head of a request, as text. */
 export function head(line: string, headers: Readonly<Record<string, string | number>> = {}): string {
   const all = Object.entries({ host: '127.0.0.1', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
   return `${line} HTTP/1.1\r\n${all.join('')}\r\n`
@@ -12,7 +12,7 @@ interface Choices {
   readonly from?: string
 }
 
-/** Plain connections to a server, as a hostile client holds them. All are gone when they are closed. */
+/** Plain connections to a server, as a hostile client holds them. */
 export class RawConnections {
   readonly #port: number
   readonly #address: string
@@ -23,7 +23,7 @@ export class RawConnections {
     this.#address = address
   }
 
-  /** Opens one, from an address of this machine, and sends bytes; reads nothing where it is deaf. */
+  /** Opens a connection and sends bytes. `from` is a local address; a deaf connection reads nothing. */
   open(bytes: string, { isDeaf = false, from }: Choices = {}): RawConnection {
     const socket = connect({ port: this.#port, host: this.#address, ...(from !== undefined && { localAddress: from }) })
     const connection = new RawConnection(socket, bytes, isDeaf)
@@ -31,7 +31,7 @@ export class RawConnections {
     return connection
   }
 
-  /** Opens many, and waits until all have sent. */
+  /** Opens many, and waits until all have sent or are closed. */
   async openMany(count: number, bytes: string, choices: Choices = {}): Promise<RawConnection[]> {
     const made = Array.from({ length: count }, () => this.open(bytes, choices))
     await until('all have sent or are closed', () => made.every(({ hasSent, isClosed }) => hasSent || isClosed))
@@ -48,7 +48,7 @@ export class RawConnection {
   readonly socket: Socket
   hasSent = false
   isClosed = false
-  /** All that was read of it. */
+  /** Everything read so far. */
   text = ''
 
   constructor(socket: Socket, bytes: string, isDeaf: boolean) {

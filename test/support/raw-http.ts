@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import type { JsonBody, Reply } from './api.ts'
 
-/** A request as no well-behaved client would send it: the path is taken as it is. */
+/** Sends a request that well-behaved clients cannot send: the path goes out unchanged. */
 export function askRaw(
   url: string,
   {
@@ -16,7 +16,7 @@ export function askRaw(
     readonly path: string
     readonly headers?: Readonly<Record<string, string | number>>
     readonly body?: string | Uint8Array
-    /** Address of this machine that it comes from. */
+    /** The local address that it comes from. */
     readonly from?: string
   },
 ): Promise<Reply> {
@@ -39,7 +39,7 @@ export function askRaw(
   })
 }
 
-/** Sends bytes that need not be HTTP; everything that came back until the other side closed or fell silent. */
+/** Sends bytes that need not be HTTP. Returns what came back until the other side closed or was silent for `silentMs`. */
 export function askBytes(url: string, bytes: string, silentMs = 1_000): Promise<string> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {

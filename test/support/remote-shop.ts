@@ -14,22 +14,22 @@ import { TestMempool } from './mempool.ts'
 import { testRemoteWork } from './remote-work.ts'
 import { filled } from './unsigned.ts'
 
-/** Who asks, unless it is said. */
+/** The default client of a request. */
 export const ASKER: Holder = { network: '192.0.2', address: '192.0.2.1' }
 
-/** Whom a test mines for. */
+/** The address that a test mines for. */
 export const MINER = filled<Address>(0xa1)
-/** Somebody else. */
+/** Another address. */
 export const OTHER = filled<Address>(0xa2)
 /** Any number of further addresses. */
 export const addressNumber = (i: number): Address => toHex(uintBE(BigInt(i + 1), 32)) as Address
 
-/** Lets everything run that needs no timer. */
+/** Waits until everything has run that needs no timer. */
 export async function settled(): Promise<void> {
   for (let i = 0; i < 30; i++) await setImmediate()
 }
 
-/** Remote work on a test chain, with the time that a test lets pass. */
+/** Remote work on a test chain. Time passes when the test says so. */
 export class Shop {
   readonly pool: TestMempool
   readonly time = new TestTime()
@@ -65,7 +65,7 @@ export class Shop {
     return this.pool.test
   }
 
-  /** Lets time pass on the chain too, a second at a time. */
+  /** Lets time pass, also on the chain, in steps of `REFRESH_MS`. */
   async pass(ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += REFRESH_MS) {
       this.time.pass(Math.min(REFRESH_MS, ms - passed))
@@ -88,13 +88,13 @@ export class Shop {
     return job.value
   }
 
-  /** The code that a submission is refused with, or `ok`. */
+  /** Submits a nonce. Returns `ok` or the code of the refusal. */
   async submit(jobId: string, nonce: bigint): Promise<string> {
     const answer = await this.work.submit(jobId, nonce)
     return answer.ok ? 'ok' : answer.fault.code
   }
 
-  /** Somebody else's block becomes the head. */
+  /** Makes another miner's block the head. */
   async overtaken(transactions: readonly Transaction[] = []): Promise<void> {
     await this.test.mine(transactions)
     this.time.nowMs = this.test.nowMs
@@ -102,7 +102,7 @@ export class Shop {
   }
 }
 
-/** A listener that keeps what it was told. */
+/** A listener that records its jobs. */
 export class Followed {
   readonly jobs: RemoteJob[] = []
   ended = 0

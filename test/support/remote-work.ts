@@ -6,10 +6,10 @@ import { RemoteWork, type RemoteWorkDependencies } from '../../miner/remote-work
 import { nativePowHasher } from '../../src/crypto/native-pow.ts'
 import { systemClock, systemTimers } from '../../src/daemon/runtime.ts'
 
-/** What the headers of a test's remote work carry. */
+/** The `extra` field of headers in a test's remote work. */
 export const REMOTE_EXTRA = new Uint8Array(32).fill(0x43)
 
-/** Work for external miners in this process; whatever goes wrong without anybody's fault is thrown. */
+/** Work for external miners in this process. Unexpected errors are thrown. */
 export function testRemoteWork(
   parts: Partial<RemoteWorkDependencies> & { readonly chain: Chain; readonly mempool: Mempool },
 ): RemoteWork {

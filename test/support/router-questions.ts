@@ -1,13 +1,13 @@
 /**
- * What kind of work a question is, by the meaning that the interface gives the four tiers: instant (greetings), fast (short questions
+ * The kind of work in a question. The interface sorts kinds into four tiers: instant (greetings), fast (short questions
  * with short answers), standard (code, creative and knowledge tasks), deep (mathematics and reasoning).
  */
 export type Kind = 'greeting' | 'question' | 'code' | 'creative' | 'knowledge' | 'deep'
 
-/** Questions by their kind. The labels say what is meant, and were written before any router read them. */
+/** Questions by kind. The labels were written before any router read the questions. */
 export type Labelled = Readonly<Record<Kind, readonly string[]>>
 
-/** A third of the set, written first and held back: the words of the router are not chosen by these. */
+/** A third of the set, held back: the router's word lists are not tuned on these. */
 export const HELD_QUESTIONS: Labelled = {
   greeting: [
     'Hey, good evening!',
@@ -90,7 +90,7 @@ export const HELD_QUESTIONS: Labelled = {
   ],
 }
 
-/** The other two thirds: what the router gets wrong of these may be mended by its words. */
+/** The other two thirds. The router's word lists may be tuned on these. */
 export const OPEN_QUESTIONS: Labelled = {
   greeting: [
     'Hi!',

@@ -61,7 +61,7 @@ const WEIGHTS: Readonly<Record<OwnKind | LedgerKind, number>> = {
   bridge_halt: 1,
 }
 
-/** One transaction as raw choices; what they mean depends on the state they meet, so that most of them make sense. */
+/** One transaction as raw numbers. Their meaning depends on the state, so that most of them give a sensible transaction. */
 export interface Op {
   readonly kind: OwnKind | LedgerKind
   readonly n: readonly number[]
@@ -82,10 +82,10 @@ const NAMES = ['A', 'Zwei Wörter', '价格 ✓', 'x'.repeat(64), 'é'.repeat(32
 const ENDPOINTS = ['', 'http://a', `https://${'~'.repeat(192)}`, 'https://example.org/x?y=z']
 const TEXTS = ['', 'text', 'ü'.repeat(120)]
 
-/** Secrets that callers use, so that settlers can know them. */
+/** Locks from a few fixed secrets, so that settlers know the openers. */
 const LOCKS = [1, 2].map((number) => lockOf(tagged('text', Uint8Array.of(0xff, number))))
 
-/** The block under construction: its parent's state and what its header will say. */
+/** The block under construction: its parent's state and its header's values. */
 export interface Place {
   readonly genesisId: string
   readonly records: Records
@@ -98,7 +98,7 @@ interface Decision {
   readonly sender: Actor
   readonly kind: number
   readonly payload: Uint8Array
-  /** Agent and opener of an invoke. */
+  /** Agent and opener of a payment. */
   readonly invoked?: Invoked
 }
 
@@ -142,7 +142,7 @@ export class Scenario {
     return this.#nonces.get(address) ?? this.#ledger.accounts.get(address)?.nonce ?? 0n
   }
 
-  /** Wire bytes of a transaction of these choices; `change` has the last word on its body. */
+  /** Wire bytes of a transaction from these numbers. `change` replaces parts of its body. */
   async make(op: Op, change: Partial<Body> = {}): Promise<Uint8Array> {
     const { sender, kind, payload, invoked } = this.#decide(op)
     const body = bodyOf({
@@ -159,12 +159,12 @@ export class Scenario {
     return wire
   }
 
-  /** Wire bytes of a body as it is. */
+  /** Signs a body unchanged. Returns the wire bytes. */
   async sign(body: Body, { keys, scheme, sign }: Actor): Promise<Uint8Array> {
     return craftTransaction(body, keys, { genesisId: this.#place.genesisId, scheme, sign })
   }
 
-  /** Transactions that fill more than half of a block: receipts of closed escrows and agents that exist. */
+  /** Transactions that fill more than half of a block: receipts for unknown escrows, and agents that exist already. */
   async flood(): Promise<Uint8Array[]> {
     const entries = Array.from({ length: 256 }, (_, i) => ({
       txId: hash32(i),
@@ -180,7 +180,7 @@ export class Scenario {
     return wires
   }
 
-  /** What a transaction says about fees and the rest of its envelope. */
+  /** Fees, expiry and memo of a transaction. */
   #terms(n: readonly number[]): Pick<Body, 'maxFeeRate' | 'tip' | 'validUntil' | 'memo'> {
     const { baseFee, height } = this.#place
     return {
@@ -212,7 +212,7 @@ export class Scenario {
       case 'invoke':
         return { ...encode, ...this.#invoke(encode.sender, n) }
       case 'receipt':
-        // With nothing to settle an invoke says more.
+        // Without open escrows a payment is a better test than a receipt.
         return this.#open().length === 0 && (n[8] as number) % 8 !== 0
           ? this.#decide({ kind: 'invoke', n })
           : { ...encode, ...this.#receipt(n) }
@@ -232,7 +232,7 @@ export class Scenario {
     )
   }
 
-  /** The agent's owner, now and then somebody else. */
+  /** The agent's owner, once in eight another account. */
   #owner(n: readonly number[]): Actor {
     const owner = this.#ledger.agents.get(agentKey(pick(AGENT_IDS, n[1])))?.owner
     const known = ACTORS.find(({ address }) => address === owner)
@@ -305,7 +305,7 @@ export class Scenario {
     return { payload, invoked: { agentId, opener: lock?.opener ?? ZERO32 } }
   }
 
-  /** Every invoke that may be open, with what a settler has to know of it. */
+  /** Every escrow that may be open, with the agent and opener that a settler needs. */
   #open(): [string, Invoked][] {
     const opener = (lock: string): string => LOCKS.find((one) => one.lock === lock)?.opener ?? ZERO32
     const stored = this.#ledger.escrows.all()
@@ -318,7 +318,7 @@ export class Scenario {
     ]
   }
 
-  /** A receipt over open escrows, some of them twice, some of other agents, some not there, some with a wrong opener. */
+  /** A receipt for open escrows. Some are listed twice, belong to another agent, do not exist, or have a wrong opener. */
   #receipt(n: readonly number[]): Pick<Decision, 'sender' | 'payload'> {
     const open = this.#open()
     const count = 1 + ((n[1] as number) % 5)
@@ -338,7 +338,7 @@ export class Scenario {
     return { sender: this.#settler(agentId, n), payload: AGENT_RECEIPT.encode({ entries }) }
   }
 
-  /** Somebody who may close escrows of the agent, now and then somebody who may not. */
+  /** An account that may close the agent's escrows, now and then one that may not. */
   #settler(agentId: string, n: readonly number[]): Actor {
     const agent = this.#ledger.agents.get(agentKey(agentId))
     const may = ACTORS.filter(

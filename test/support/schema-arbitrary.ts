@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** A JSON schema as far as the document of the API uses it for requests. */
+/** The parts of a JSON schema that the API document uses for requests. */
 export interface RequestSchema {
   readonly $ref?: string
   readonly const?: unknown
@@ -45,11 +45,11 @@ export const ODD: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 )
 
-/** Longest text that is made of a schema that bounds it by more, or not at all. */
+/** Longest text to make, even if the schema allows longer ones. */
 const CHARS_MAX = 40
 const DEPTH_MAX = 6
 
-/** Values that a schema allows. `known` texts stand in where they fit: ids that exist lead further than random ones. */
+/** Values that a schema allows. `known` texts are used where they fit: existing ids reach more code than random ones. */
 export function valuesOf(
   schema: RequestSchema,
   resolve: Resolve,
@@ -107,7 +107,7 @@ function objectsOf(
   return fc.record(fields, { requiredKeys: required.filter((name) => name in fields) as never[] })
 }
 
-/** A body of a schema with something put wrong: a field of another type, one too many, one missing. */
+/** A body of a schema with one mistake: a field of another type, an extra field, or a missing one. */
 export function brokenValuesOf(
   schema: RequestSchema,
   resolve: Resolve,

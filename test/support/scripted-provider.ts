@@ -4,7 +4,7 @@ import type { Provider } from '../../src/adapters/providers/provider.ts'
 import { ProviderChain, type ProviderChainDependencies } from '../../src/adapters/providers/provider-chain.ts'
 import { TestTime } from './market-parts.ts'
 
-/** What a scripted provider does when it is asked, or checked. */
+/** What a scripted provider does when it is asked or checked. */
 export type Turn =
   | 'well'
   | 'ill'
@@ -15,12 +15,12 @@ export type Turn =
   | 'hangs'
   | { readonly retryAfterMs: number }
 
-/** A provider that does what a test says, and counts. Its answer is its name and the query. */
+/** A provider that does what a test says, and counts its calls. Its answer is its name and the query. */
 export class ScriptedProvider implements Provider<string, string> {
   readonly name: string
   turn: Turn = 'well'
   checkTurn: Turn = 'well'
-  /** What it does in the next calls, before `turn` holds again. */
+  /** What it does in the next calls. After them `turn` holds again. */
   next: Turn[] = []
   /** Queries in order. */
   readonly asked: string[] = []
@@ -59,10 +59,10 @@ export class ScriptedProvider implements Provider<string, string> {
   }
 }
 
-/** How long answers of the chains here are new, and how long they may be given, in milliseconds. */
+/** Provider chains of these tests keep answers fresh and usable for so long, in milliseconds. */
 export const BOUNDS = { freshMs: 10_000, staleMs: 60_000 }
 
-/** Time and two providers, of which a test makes chains. */
+/** Time and two providers from which a test makes provider chains. */
 export class ChainStand {
   readonly time = new TestTime()
   readonly first = new ScriptedProvider('first')

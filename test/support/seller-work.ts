@@ -1,11 +1,9 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 
-/** Work of the example seller as its tests want it: done, failing, or at its first try without an end. */
-
 const RUNS = process.env.TEST_RUNS_FILE as string
 
-/** Notes that it began, then does what its request says. */
+/** Work for tests of the example seller. It records its start, then succeeds, fails, or hangs in its first run, as the request says. */
 export async function work(request: string): Promise<object> {
   appendFileSync(RUNS, `${request}\n`)
   if (request.startsWith('fail')) throw new Error('it was told to fail')
@@ -16,5 +14,5 @@ export async function work(request: string): Promise<object> {
   return { echo: request }
 }
 
-/** A crash does not end it. */
+/** After a crash the work runs again. */
 export const repeatable = true

@@ -28,7 +28,7 @@ import { SILENT } from './wire.ts'
 const POLICY = { ...DEFAULT_MEMPOOL_POLICY, executablePerAccount: DEFAULT_MEMPOOL_POLICY.countMax }
 const SIZES = { cacheBytes: 1 << 20, writeBufferBytes: 1 << 20 }
 
-/** A chain on a real database, which is there again under another node. */
+/** A chain on a real database, which another node can open later. */
 export interface StoredChain {
   readonly test: TestChain
   readonly store: LevelStore
@@ -50,7 +50,7 @@ export async function storedChain(
   return { test, store, close }
 }
 
-/** A node that answers strangers over libp2p as the daemon does, out of a real database. */
+/** A node that answers peers over libp2p as the daemon does, from a real database. */
 export interface ServedNode {
   readonly host: Host
   readonly node: PeerNode
@@ -60,11 +60,10 @@ export interface ServedNode {
   stop(): Promise<void>
 }
 
-/** What a served node is started with. */
 export interface ServedOptions {
-  /** Addresses that it knows. */
+  /** Addresses of peers that it knows. */
   readonly known?: readonly string[]
-  /** What it measures its work by. */
+  /** The clock that measures its work. */
   readonly stopwatch?: () => number
   readonly clock?: Clock
 }
@@ -111,16 +110,16 @@ export async function startServed(
   return { host, node, mempool, states, offences, stop }
 }
 
-/** A peer that shakes hands and asks whatever a test wants. */
+/** A peer that does the handshake and sends the requests of a test. */
 export interface Asker {
   readonly peers: Peers
   readonly self: PeerId
-  /** The node that it asks. */
+  /** The node that gets the requests. */
   readonly server: PeerId
   stop(): Promise<void>
 }
 
-/** Connects a stranger to a node and waits until both have shaken hands. It says of itself what a node on the chain says, but for `claim`. */
+/** Connects a peer to a node and waits for the handshake. Its status is that of a node on the chain, except for `claim`. */
 export async function askerOf(
   served: ServedNode,
   { chain, ruleBook }: TestChain,

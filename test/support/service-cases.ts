@@ -5,7 +5,7 @@ import { signatureRequests } from './signed-texts.ts'
 import { steadyWallet } from './steady-keys.ts'
 import { filled } from './unsigned.ts'
 
-/** Requests to each service of the table whose results are kept in files, on the chain with something of everything. */
+/** Requests to each service whose results are stored in files. They run on the chain of `service-chain.ts`. */
 export const SERVICE_CASES: Readonly<
   Record<string, (named: NamedTransactions, network: SigningNetwork) => readonly string[] | Promise<readonly string[]>>
 > = {

@@ -11,16 +11,14 @@ import type { ServiceChainWriter } from './service-chain-writer.ts'
 import { STEADY_BACKEND, steadyWallet } from './steady-keys.ts'
 import { agentId, filled, serviceId, units } from './unsigned.ts'
 
-/** What happens on the chain of services' tests, part by part. */
-
-/** One part of the script. */
+/** One part of the script that writes the chain for tests of services. */
 export type ScriptPart = (chain: ServiceChainWriter) => Promise<void>
 
-/** Agents of the chain: the shop, owned by wallet 2, and one of another operator, wallet 5. */
+/** Agents of the chain: the shop of wallet 2, and another seller's, of wallet 5. */
 export const SHOP = agentId('shop')
 export const ORACLE = agentId('oracle-house')
 
-/** Somebody whom no transaction came from yet. */
+/** An address that has sent no transaction. */
 export const NEWCOMER = filled<Address>(0xc1)
 
 const COIN = 100_000_000n
@@ -81,7 +79,7 @@ function invoke(chain: ServiceChainWriter, from: number, number: number, name: s
   )
 }
 
-/** Calls of every end: one expires (wallet 6's), since nobody answers within its term; the last stays open. */
+/** Calls that end in every way. Wallet 6's expires without a receipt; the last stays open. */
 const calls: ScriptPart = async (chain) => {
   await invoke(chain, 6, 1, 'expired')
   await invoke(chain, 6, 2, 'delivered')
@@ -100,7 +98,7 @@ const calls: ScriptPart = async (chain) => {
   await chain.mine()
 }
 
-/** A swap over hops `ASSET/fee`; names that begin with `fails` fail. */
+/** A swap over hops `ASSET/fee`. One whose name begins with `fails` fails. */
 function swap(chain: ServiceChainWriter, from: number, way: string, amount: bigint, name?: string, exactOut = false) {
   const [assetIn = '', ...hops] = way.split(' ')
   const limit = name?.startsWith('fails') === true ? 10n ** 20n : exactOut ? 10n ** 18n : 0n
@@ -118,7 +116,7 @@ function swap(chain: ServiceChainWriter, from: number, way: string, amount: bigi
   )
 }
 
-/** Trades over a day, with hours in which nothing happens. */
+/** Trades over a day, with hours without trades. */
 const trades: ScriptPart = async (chain) => {
   await swap(chain, 1, 'FAR FUSD/30', 900n * COIN, 'swap')
   await swap(chain, 4, 'FUSD FAR/30', 2_500n * DOLLAR)
@@ -134,7 +132,7 @@ const trades: ScriptPart = async (chain) => {
   await chain.mine(40 * 60_000)
 }
 
-/** Wallet 5 joins a pool, wallet 6 opens one that prices salt differently. */
+/** Wallet 5 adds to a pool, wallet 6 opens one with another price of salt. */
 const liquidity: ScriptPart = async (chain) => {
   const main = { assetA: symbol('FAR'), assetB: symbol('FUSD'), feeBps: 30 }
   const most = { amountA: units(4_000n * COIN), amountB: units(1_500n * DOLLAR), minShares: units(1) }
@@ -147,7 +145,7 @@ const liquidity: ScriptPart = async (chain) => {
   await chain.mine()
 }
 
-/** Tokens: one that nothing prices, one that is frozen and hidden, and what holders do with them. */
+/** Tokens: one without a price, one that is frozen and hidden, and transactions of their holders. */
 const tokens: ScriptPart = async (chain) => {
   const glass = { symbol: symbol('GLASS'), name: 'Glass beads', decimals: 2, maxSupply: units(1_000_000) }
   await chain.add(6, 'token_create', { ...glass, freezable: false })
@@ -175,7 +173,7 @@ const dollars: ScriptPart = async (chain) => {
   await chain.mine()
 }
 
-/** Stakes in three tiers: one taken back, one claimed from, one locked. */
+/** Stakes in three tiers: one unstaked, one with claimed rewards, one locked. */
 const stakes: ScriptPart = async (chain) => {
   await chain.add(4, 'stake', { tier: 0, amount: units(50_000n * COIN) }, 'unstaked')
   await chain.add(4, 'stake', { tier: 2, amount: units(20_000n * COIN) }, 'claimed')
@@ -201,7 +199,7 @@ const whales: ScriptPart = async (chain) => {
 const BASE = 1
 const VAULT_PAID = new Uint8Array(32).fill(0xd0)
 
-/** Signatures of the committee under an action. */
+/** The committee's attestation of an action. */
 export function attested(chain: Pick<ServiceChainWriter, 'test'>, action: AttestedAction): Attestation {
   const message = attestationMessage(chain.test.chain.network, attestationDigest(action, 0))
   const context = signingContext('attestation')
@@ -212,7 +210,7 @@ export function attested(chain: Pick<ServiceChainWriter, 'test'>, action: Attest
   return { epoch: 0, signatures }
 }
 
-/** A payment into the vault on Base, a withdrawal that was paid, and one that waits. */
+/** A deposit into the vault on Base, a paid withdrawal, and a pending one. */
 const bridge: ScriptPart = async (chain) => {
   const vault = { network: BASE, externalTxId: VAULT_PAID, outputIndex: 0 }
   const paid = { ...vault, to: address(10), amount: units(750n * DOLLAR) }
@@ -234,7 +232,7 @@ const bridge: ScriptPart = async (chain) => {
   await chain.mine()
 }
 
-/** The escrow that nobody answers goes back; trades go on, and one call is left open. */
+/** The escrow without a receipt expires. Trades go on, and one call stays open. */
 const end: ScriptPart = async (chain) => {
   await chain.mineTo(110)
   await swap(chain, 1, 'FAR FUSD/30', 3_000n * COIN)

@@ -5,10 +5,10 @@ import type { Transaction } from '../../consensus/tx/transaction.ts'
 import type { TestChain } from './chain.ts'
 import { steadyWallet } from './steady-keys.ts'
 
-/** Transactions that the script names, so that requests can name them too. */
+/** Ids of the transactions that the script named, for use in requests. */
 export type NamedTransactions = Readonly<Record<string, TxId>>
 
-/** What the script of the chain does with: blocks are mined by wallet 9, 3 seconds after the one before unless told else. */
+/** Writes the chain for the script. Wallet 9 mines the blocks, by default every 3 seconds. */
 export class ServiceChainWriter {
   readonly test: TestChain
   readonly #named: Record<string, TxId> = {}
@@ -22,7 +22,7 @@ export class ServiceChainWriter {
     return this.#named
   }
 
-  /** Id of a transaction that was signed under a name. */
+  /** Id of a named transaction. */
   id(name: string): TxId {
     const txId = this.#named[name]
     if (txId === undefined) throw new Error(`there is no transaction called ${name}`)
@@ -37,12 +37,12 @@ export class ServiceChainWriter {
     return tx
   }
 
-  /** Signs a transaction that is not mined. */
+  /** Signs a transaction without adding it to a block. */
   sign<K extends TxKind>(from: number, kind: K, payload: PayloadOf<K>): Promise<Transaction> {
     return this.test.tx(steadyWallet(from), kind, payload)
   }
 
-  /** Mines what was signed; a transaction that fails must be named `fails...`. */
+  /** Mines the signed transactions. Only those named `fails...` may fail. */
   async mine(afterMs = 3_000): Promise<void> {
     const transactions = this.#waiting.splice(0)
     await this.test.mine(transactions, { miner: steadyWallet(9).address, afterMs })

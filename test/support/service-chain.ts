@@ -18,7 +18,7 @@ import { SCRIPT, SHOP } from './service-chain-script.ts'
 import { type NamedTransactions, ServiceChainWriter } from './service-chain-writer.ts'
 import { steadyWallet } from './steady-keys.ts'
 
-/** A chain with something of everything on it, the same block ids every time, and services' view of it. */
+/** A chain with transactions of every kind and the same block ids every time, and the services' context of it. */
 export interface ServiceChain {
   readonly test: TestChain
   readonly mempool: Mempool
@@ -26,10 +26,10 @@ export interface ServiceChain {
   readonly named: NamedTransactions
 }
 
-/** The chain of the script, with one transaction waiting in its mempool. */
+/** The chain of the script, with one waiting transaction in its mempool. */
 export async function serviceChain(): Promise<ServiceChain> {
   const [{ rules }] = DEVNET.steps as readonly [(typeof DEVNET.steps)[number]]
-  // Locks that can be waited for.
+  // The devnet's stakes unlock within the script.
   const params = testParams({ staking: rules.staking })
   const writer = new ServiceChainWriter(await TestChain.open(createRuleBook(params, PROTOCOL)))
   for (const part of SCRIPT) await part(writer)
@@ -42,7 +42,7 @@ export async function serviceChain(): Promise<ServiceChain> {
   return { test: writer.test, mempool, context: contextOf(writer.test, mempool), named }
 }
 
-/** A network as the main one begins, without pools, supply and committee, after so many empty blocks. */
+/** A network like mainnet at its start, without pools, supply or committee, after some empty blocks. */
 export async function emptyServiceChain(blocks = 0): Promise<ServiceChain> {
   const [{ rules }] = testParams().steps as readonly [ReturnType<typeof testParams>['steps'][number]]
   const steps = [{ fromHeight: 0, rules: { ...LAUNCH_RULES, block: rules.block } }]
@@ -53,7 +53,7 @@ export async function emptyServiceChain(blocks = 0): Promise<ServiceChain> {
   return { test, mempool, context: contextOf(test, mempool), named: {} }
 }
 
-/** Services' view of any chain, with an empty mempool. */
+/** The services' context of any chain, with an empty mempool. */
 export function serviceContext(test: TestChain): ServiceContext {
   return contextOf(test, mempoolOf(test))
 }
@@ -63,7 +63,7 @@ function mempoolOf({ chain }: TestChain): Mempool {
   return new Mempool({ chain, verifier, policy: DEFAULT_MEMPOOL_POLICY })
 }
 
-/** The clock stands a second after the head. */
+/** The clock is one second after the head's time. */
 function contextOf({ chain }: TestChain, mempool: Mempool): ServiceContext {
   return {
     chain,

@@ -5,19 +5,19 @@ import { runService } from '../../marketplace/till/workshop.ts'
 import { SERVICE_CASES } from './service-cases.ts'
 import { emptyServiceChain, type ServiceChain, serviceChain } from './service-chain.ts'
 
-/** What became of a request, as a caller would see it. */
+/** The outcome of a request, as a caller would see it. */
 export type ServiceAnswer =
   | { readonly request: string; readonly result: unknown }
   | { readonly request: string; readonly refused: string }
   | { readonly request: string; readonly unavailable: string }
 
-/** Results of one service on the chain with everything, and on a network that has just begun. */
+/** Results of one service on the chain of the script, and on a new network. */
 export interface ServiceResults {
   readonly answers: readonly ServiceAnswer[]
   readonly empty: readonly ServiceAnswer[]
 }
 
-/** Characters of a request that a file shows. */
+/** How many characters of a request a file shows. */
 const SHOWN_MAX = 120
 
 /** A service of the table. */
@@ -27,7 +27,7 @@ export function serviceNamed(serviceId: string): ServiceDefinition {
   return definition
 }
 
-/** Asks a service as the market does: text, chain, readiness, work, schema. A failure throws: no request may cause one. */
+/** Asks a service as the market does: checks text, chain and readiness, works, checks the schema. Throws if the service fails. */
 export async function ask(serviceId: string, request: string, context: ServiceContext): Promise<ServiceAnswer> {
   const definition = serviceNamed(serviceId)
   const input = checkRequest(definition, request, context)
@@ -39,7 +39,7 @@ export async function ask(serviceId: string, request: string, context: ServiceCo
   return { request, result: JSON.parse(result.value) }
 }
 
-/** The result of a request that must have one. */
+/** The result of a request. Throws if there is none. */
 export async function resultOf<T>(serviceId: string, request: string, context: ServiceContext): Promise<T> {
   const answer = await ask(serviceId, request, context)
   if (!('result' in answer)) throw new Error(JSON.stringify(answer))
@@ -62,12 +62,12 @@ export async function serviceResults(
   return { answers: await answersOn(chain), empty: await answersOn(empty) }
 }
 
-/** A long request is told by its beginning and its length. */
+/** Shortens a long request to its beginning and its length. */
 function shown(request: string): string {
   return request.length <= SHOWN_MAX ? request : `${request.slice(0, SHOWN_MAX)}... (${request.length} characters)`
 }
 
-/** Both chains that the cases are asked on; the empty one has two blocks without transactions. */
+/** Both chains of the cases. The empty one has two blocks without transactions. */
 export async function caseChains(): Promise<readonly [ServiceChain, ServiceChain]> {
   return [await serviceChain(), await emptyServiceChain(2)]
 }

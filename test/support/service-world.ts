@@ -14,7 +14,7 @@ import { searxngUpstream } from './upstreams/searxng.ts'
 import { type Profile, Upstream, type UpstreamHandler } from './upstreams/upstream.ts'
 import { WebWorld } from './web-world.ts'
 
-/** Address on the layer-2 network whose balances the fake node knows. */
+/** Address whose balances the fake node of the layer-2 network knows. */
 export const HOLDER = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
 /** A name that the fake node of Ethereum resolves. */
 export const ENS_NAME = 'ada.eth'
@@ -24,7 +24,7 @@ const PAGE = `<!doctype html><html lang="en"><head><title>A page</title><meta na
 const FEED = `<?xml version="1.0"?><rss version="2.0"><channel><title>News</title><link>http://news.example/</link>
 <description>All of it</description><item><title>First</title><link>http://news.example/1</link></item></channel></rss>`
 
-/** Prices as CoinGecko tells them, made this moment. */
+/** CoinGecko's answer with the present time. */
 const quotedNow: UpstreamHandler = async (request) => {
   const answer = await coingeckoUpstream(request)
   const now = String(Math.floor(Date.now() / 1_000))
@@ -32,15 +32,14 @@ const quotedNow: UpstreamHandler = async (request) => {
   return { ...answer, body: JSON.parse(body) }
 }
 
-/** A registry for `com` at a host of the little internet, and IANA's list that names it. */
+/** A registry for `com` at a host of the made-up internet, and IANA's list with it. */
 const registry: UpstreamHandler = (request) =>
   request.path === '/rdap/dns.json'
     ? { body: { ...RDAP_LIST, services: [[['com'], ['https://other.example/com/v1/']]] } }
     : rdapUpstream()(request)
 
 /**
- * Everybody whom services can ask, each of them a server of this process that speaks the real one's protocol, and the settings with
- * which a daemon finds them.
+ * All upstreams that services use. Each is a server of this process with the real one's protocol. `flags` and `env` point a daemon to them.
  */
 export class ServiceWorld {
   /** Settings of the daemon. */
@@ -70,7 +69,7 @@ export class ServiceWorld {
     this.#endpoint = parts.endpoint
   }
 
-  /** Starts everybody; files that settings name are written into a folder. */
+  /** Starts all upstreams, and writes files for settings into a folder. */
   static async open(folder: string): Promise<ServiceWorld> {
     const timestamp = Math.floor(Date.now() / 1_000)
     const handlers: readonly UpstreamHandler[] = [
@@ -126,7 +125,7 @@ export class ServiceWorld {
     return new ServiceWorld({ flags: given, upstreams, models, web, pages, endpoint })
   }
 
-  /** Lets everybody fail, or answer again. */
+  /** Makes all upstreams fail, or answer again. */
   set failing(failing: boolean) {
     for (const upstream of this.#upstreams) upstream.profile = failing ? '500' : 'ok'
     this.#models.profile = failing ? ({ path }) => (path.includes('images') ? '503' : 'empty-content') : 'ok'
@@ -169,7 +168,7 @@ function pagesBy(pages: { readonly profile: Profile }): RequestListener {
   }
 }
 
-/** What an upstream answers, at a host of the little internet. */
+/** Passes requests to a host of the made-up internet on to an upstream. */
 function passedOnTo(url: string): RequestListener {
   return (request, response) => {
     const passed = askUpstream(`${url}${request.url}`, { headers: { accept: request.headers.accept } }, (answer) => {

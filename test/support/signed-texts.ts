@@ -6,8 +6,6 @@ import { type AccountSigner, signText } from '../../consensus/tx/sign.ts'
 import type { SignedText } from '../../consensus/tx/signed-text.ts'
 import { steadyWallet } from './steady-keys.ts'
 
-/** Signed texts of the devnet's addresses, the same bytes every time. */
-
 const PREFIX = 'dfar'
 const TEXT = 'I hold this address. Ünïcode counts too.'
 
@@ -35,7 +33,10 @@ const flipped = (hex: string, at: number): string => {
 /** Hex digits of an Ed25519 signature. */
 const CLASSICAL_DIGITS = 128
 
-/** Requests about signatures: good ones, either half broken, other texts, keys that do not belong, and what is no request. */
+/**
+ * Requests to verify signatures: valid ones, ones with either half broken, other texts, foreign keys, and malformed
+ * requests. They are the same bytes every time.
+ */
 export async function signatureRequests(network: SigningNetwork): Promise<readonly string[]> {
   const sign = (signer: AccountSigner, of = network): Promise<SignedText> =>
     signText(TEXT, signer, { network: of, prefix: PREFIX })

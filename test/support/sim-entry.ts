@@ -3,8 +3,8 @@ import { verdictOn } from './sim/verdict.ts'
 import { World } from './sim/world.ts'
 
 /**
- * Runs simulations: `node test/support/sim-entry.ts 7 8` those of seeds 7 and 8, with `--log` every event of them. One line of
- * JSON for each seed, and an exit code of 1 if anything was wrong.
+ * Runs simulations by seed: `node test/support/sim-entry.ts 7 8`. Prints one line of JSON for each seed; with `--log`,
+ * every event. The exit code is 1 if anything was wrong.
  */
 
 const words = process.argv.slice(2)

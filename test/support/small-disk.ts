@@ -5,22 +5,22 @@ import { PINNED_NODE } from './processes.ts'
 
 const MIB = 1_048_576
 
-/** A place for a data folder where room can run out. */
+/** A place for a data folder that can get full. */
 export interface SmallDisk {
-  /** What a full one is called by the system. */
+  /** The system's error when it is full. */
   readonly fullness: RegExp
   /** An empty folder on it. */
   readonly folder: string
-  /** Node for programs that are started while it is full; undefined for any. */
+  /** The Node.js for programs that start while it is full. Undefined: any. */
   readonly fullNode: string | undefined
-  /** Leaves room for so many bytes more, at most; `pid` is the program that writes there. */
+  /** Leaves room for at most so many bytes. `pid` is the program that writes there. */
   fill(roomBytes: number, pid: number | null): void
-  /** Takes away what filled it. Programs that ran meanwhile must have ended. */
+  /** Makes room again. Programs that ran meanwhile must have ended. */
   free(): void
   remove(): void
 }
 
-/** A file system of its own, in memory; only root may mount one. */
+/** A separate file system in memory. Only root may mount one. */
 function mounted(root: string): SmallDisk {
   const folder = join(root, 'data')
   const ballast = join(root, 'ballast')
@@ -35,17 +35,17 @@ function mounted(root: string): SmallDisk {
       try {
         writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - roomBytes), 1))
       } catch (error) {
-        // The node wrote meanwhile: then it is fuller than was meant, which is as good.
+        // The node wrote at the same time, so the disk is fuller than intended. That does no harm.
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
       }
     },
     free: () => rmSync(ballast),
-    // Lazily: what an ended program held is let go of a moment later.
+    // Lazily, because the files of an ended program are released a moment later.
     remove: () => void execFileSync('umount', ['--lazy', root]),
   }
 }
 
-/** A limit to the size of files, which nobody needs to be root for. */
+/** A limit to the size of files. It needs no root rights. */
 function limited(root: string): SmallDisk {
   const folder = join(root, 'data')
   const fullNode = join(root, 'node')
@@ -72,7 +72,7 @@ function filesIn(folder: string): readonly string[] {
   return found.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
 }
 
-/** Every kind of small disk that this user may make, by name; each takes an empty folder to be made in. */
+/** Every kind of small disk that this user may make. `make` takes an empty folder. */
 export const SMALL_DISKS: readonly (readonly [name: string, make: (root: string) => SmallDisk])[] = [
   ...(process.getuid?.() === 0 ? [['a full file system', mounted] as const] : []),
   ['a limit to the size of files', limited] as const,

@@ -12,9 +12,9 @@ import { connect, joiningNode, servingNode, takeSnapshot } from './snapshot-node
 import { IMPATIENT, SILENT, SwiftTime } from './wire.ts'
 
 /**
- * A process whose node takes the snapshot at a height into a LevelDB, follows the chain, and fetches all older blocks. It says
- * what it is at after every durable batch, so that it can be killed there. Arguments: file of blocks (hex, one a line), folder of the
- * LevelDB, height of the snapshot.
+ * A process whose node takes a snapshot into a LevelDB, follows the chain, and fetches all older blocks. It prints its
+ * stage after every durable batch, so that a test can kill it there. Arguments: file of blocks (hex, one a line),
+ * folder of the LevelDB, height of the snapshot.
  */
 const [blocksFile, folder, height] = process.argv.slice(2) as [string, string, string]
 const BASE = Number(height)
@@ -43,7 +43,7 @@ const pause = new Int32Array(new SharedArrayBuffer(4))
 store.batch = async (writes, onDurable) => {
   await batch(writes, onDurable)
   process.stdout.write(`${stage.name}\n`)
-  // Slow enough that a kill comes before the next one, on whatever machine.
+  // Slow enough that a kill arrives before the next batch, on any machine.
   Atomics.wait(pause, 0, 0, stage.name === 'filling' ? 100 : 5)
 }
 const node = await joiningNode(RULES, store)

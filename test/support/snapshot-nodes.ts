@@ -13,7 +13,7 @@ import { type PinnedState, StateSnapshots } from '../../src/storage/state-snapsh
 import { TestChain } from './chain.ts'
 import { IMPATIENT, peersOver, SILENT, SwiftTime, Wire } from './wire.ts'
 
-/** Holds on to what a store in memory shows now, by a copy. Replies are cut after `most` entries, so that small states take many. */
+/** Pins the present content of a memory store by copying it. Pages have at most `most` entries, so that a small state takes many. */
 export function copiedPin(store: KeyValueStore, most: number): PinnedState {
   const copied = new MemoryKeyValueStore()
   const writes: Write[] = []
@@ -31,24 +31,23 @@ export function copiedPin(store: KeyValueStore, most: number): PinnedState {
   }
 }
 
-/** A node that serves snapshots: a chain, a place on the wire. */
 export interface ServingNode {
   readonly test: TestChain
   readonly wire: Wire
   readonly peers: Peers
   readonly snapshots: StateSnapshots
-  /** Changes the answers' states: for liars that lie in a well-formed way. */
+  /** Changes the state that answers come from, for well-formed lies. */
   readonly past: { map: (state: PastState) => PastState }
 }
 
-/** What a serving node serves: a snapshot at every so many blocks, in replies of so many entries at most. */
+/** A snapshot every `every` blocks, in pages of at most `most` entries. */
 export interface ServingOptions {
   readonly every?: number
   readonly most?: number
   readonly log?: NetworkLog
 }
 
-/** A serving node over a chain; it takes snapshots at every `every` blocks. */
+/** A serving node over a chain. */
 export function servingNode(
   name: string,
   test: TestChain,
@@ -59,7 +58,7 @@ export function servingNode(
   return { ...servingOver(wire, test, store, options), wire }
 }
 
-/** The same over any network. */
+/** A serving node over any network. */
 export function servingOver(
   ...[network, test, store, { every = 1, most = 7, log = SILENT } = {}]: [
     Network,
@@ -90,7 +89,6 @@ export function servingOver(
   return { test, peers, snapshots, past }
 }
 
-/** A node that begins. */
 export interface JoiningNode {
   readonly test: TestChain
   readonly wire: Wire
@@ -98,13 +96,13 @@ export interface JoiningNode {
   readonly sync: SnapshotSync
 }
 
-/** A node at genesis, or at what its store holds. */
+/** Opens a joining node at genesis, or at the head that its store holds. */
 export async function joiningNode(ruleBook: RuleBook, store: KeyValueStore, name = 'joining'): Promise<JoiningNode> {
   const wire = new Wire(name)
   return { ...(await joiningOver(wire, ruleBook, store)), wire }
 }
 
-/** The same over any network, by the time of a test. */
+/** A joining node over any network, with a clock of the test. */
 export async function joiningOver(
   network: Network,
   ruleBook: RuleBook,
@@ -122,7 +120,7 @@ export async function joiningOver(
   return { test, peers, sync }
 }
 
-/** Connects two nodes and waits until they have shaken hands. */
+/** Connects two nodes and waits for the handshake. */
 export async function connect(a: { wire: Wire; peers: Peers }, b: { wire: Wire; peers: Peers }): Promise<void> {
   a.wire.join(b.wire)
   for (let i = 0; i < 50 && !(a.peers.isReady(b.wire.self) && b.peers.isReady(a.wire.self)); i++) {
@@ -131,7 +129,7 @@ export async function connect(a: { wire: Wire; peers: Peers }, b: { wire: Wire; 
   if (!a.peers.isReady(b.wire.self)) throw new Error('they did not shake hands')
 }
 
-/** Headers of a best chain above a height, as they follow from those before. */
+/** Headers of a best chain above a height. */
 export function headersAbove({ chain }: Pick<TestChain, 'chain'>, height: number): readonly HeaderTip[] {
   const { database, ruleBook } = chain
   const entryAt = (at: number) => database.entry(database.idAt(at) as never) as NonNullable<typeof database.head>
@@ -146,7 +144,7 @@ export function headersAbove({ chain }: Pick<TestChain, 'chain'>, height: number
   return tips
 }
 
-/** Takes a snapshot of a chain whose headers are kept first, as far as they are not. */
+/** Takes a snapshot of a chain. First keeps the chain's headers that are missing. */
 export async function takeSnapshot(
   node: Omit<JoiningNode, 'wire'>,
   source: TestChain,

@@ -1,7 +1,7 @@
 import type { TestChain } from './chain.ts'
 import { dumpStore } from './stores.ts'
 
-/** Records inside the state root, pages of its tree, indexes over it, headers and their tree, by their keys in the first room. */
+/** What a snapshot must reproduce: records of the state root, pages of its tree, indexes over it, headers and their tree. */
 export async function stateOf({ chain }: TestChain): Promise<ReadonlyMap<string, string>> {
   const { database, ruleBook } = chain
   const tables = ruleBook.modules.flatMap(({ tables }) => tables).filter(({ rooted }) => rooted)

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 
-/** Root of the repository. */
 export const ROOT = join(import.meta.dirname, '../..')
 
 /** One import of a source file: the file it resolves to, or the package's name. */
@@ -20,7 +19,7 @@ export interface SourceFile {
 
 const SOURCE_FOLDERS = ['consensus', 'amm', 'mempool', 'miner', 'marketplace', 'rpc', 'config', 'src']
 
-/** TypeScript files under some folders of a tree, this repository's if not said. */
+/** TypeScript files under some folders, by default of this repository. */
 export function sourceFiles(folders: readonly string[] = SOURCE_FOLDERS, root = ROOT): readonly SourceFile[] {
   return folders
     .flatMap((folder) => listFiles(join(root, folder)))

@@ -4,10 +4,10 @@ import { setTimeout } from 'node:timers/promises'
 import { type Said, type TestToken, textOf } from './stable-token.ts'
 
 /**
- * What a facilitator does: `good`; `refuses` everything at verification; `html` and `500` answer that and do nothing; `lying`
- * verifies and then refuses to settle; `lost` settles and ends the connection; `pending` settles and says that it is under way;
- * `gone` says that a good settlement used its nonce before; `stuck` that its own account did, and does nothing; `pretends` does
- * nothing and says that it has; `mute` never answers; `deaf` ends connections and does nothing.
+ * What a facilitator does. `good` works. `refuses` refuses to verify and to settle. `html` and `500` answer an error. `lying` verifies,
+ * then refuses to settle. `lost` settles and cuts the connection. `pending` settles and says that it is still under way. `gone` settles and
+ * says that the nonce was already used. `stuck` says that its own account's nonce was used. `pretends` claims to have settled. `mute` never
+ * answers, `deaf` cuts every connection. Those that are not said to settle move no money.
  */
 export type Profile =
   | 'good'
@@ -31,20 +31,20 @@ interface Asked {
   readonly paymentRequirements: Readonly<Record<string, unknown>>
 }
 
-/** A facilitator of x402 over HTTP for a token in this process, which does what its profile says. */
+/** An x402 facilitator over HTTP for a token in this process. It behaves as its profile says. */
 export class TestFacilitator {
   profile: Profile = 'good'
-  /** A profile at settlement alone. */
+  /** The profile at settlement, if it differs. */
   settleProfile: Profile | null = null
   delayMs = 0
-  /** What it says where it refuses, in place of a reason of x402. */
+  /** Text of its refusals, in place of an x402 reason. */
   words: string | null = null
-  /** Requests that it answers within a second, or another window; more are told to come again later. */
+  /** Most requests in `windowMs`, by default a second. Further ones get 429. */
   perSecond = Number.POSITIVE_INFINITY
   windowMs = 1_000
-  /** Payers at whose payments it fails, and with which status. */
+  /** Payers whose payments it answers with an error, and the status of that error. */
   readonly failsAt = new Map<string, number>()
-  /** Paths in the order in which they were asked. */
+  /** Requests in order. */
   readonly asked: { readonly path: string; readonly body: Asked | null; readonly headers: object }[] = []
   readonly #token: TestToken
   #newestMs: number[] = []
@@ -111,7 +111,7 @@ export class TestFacilitator {
     return false
   }
 
-  /** Seconds until it answers one more. */
+  /** Seconds until it answers the next request. */
   #waitSeconds(): number {
     const oldestMs = this.#newestMs[0] ?? Number.NEGATIVE_INFINITY
     return Math.max(1, Math.ceil((oldestMs + this.windowMs - performance.now()) / 1_000))
@@ -159,7 +159,7 @@ export class TestFacilitator {
   }
 }
 
-/** What is said of a settlement that was carried out, or why it was not. */
+/** The answer to a settlement, by what happened and by the profile. */
 function settled(done: Done, profile: Profile): object {
   if ('reason' in done) return { success: false, errorReason: done.reason, transaction: '' }
   const { transaction } = done

@@ -4,7 +4,7 @@ import { keccakText, recoverSigner } from '../../consensus/external/eip712.ts'
 import { digestOf } from '../../marketplace/till/rails/dollar/identity.ts'
 import type { StableTerms } from '../../marketplace/till/rails/dollar/terms.ts'
 
-/** A transfer as the authorization says it, numbers in decimal text. */
+/** A transfer as an authorization says it, with numbers as decimal text. */
 export interface Said {
   readonly from: string
   readonly to: string
@@ -14,7 +14,7 @@ export interface Said {
   readonly nonce: string
 }
 
-/** An authorization that was used, and in which block and transaction. */
+/** A used authorization, with its block and transaction. */
 interface Use {
   readonly from: string
   readonly to: string
@@ -34,26 +34,26 @@ const BALANCE_OF = keccakText('balanceOf(address)').slice(0, 10)
 const word = (address: string): string => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
 const hex = (number: number | bigint): string => `0x${number.toString(16)}`
 
-/** A dollar token that keeps its books in memory and takes an authorization once, as EIP-3009 says, with its node's JSON-RPC. */
+/** A dollar token with balances in memory, and the JSON-RPC of a node of its chain. It takes an authorization only once (EIP-3009). */
 export class TestToken {
   readonly terms: StableTerms
   readonly uses: Use[] = []
   readonly #balances = new Map<string, bigint>()
-  /** Wallets that are contracts, by address, with the address whose key signs for each. */
+  /** Contract wallets by address, with the address whose key signs for each. */
   readonly #owners = new Map<string, string>()
   readonly #nowMs: () => number
-  /** Methods that the node asks for, `balanceOf` for a call of that, and whether it answers at all. */
+  /** Methods that were asked for, in order. A call of `balanceOf` is listed by that name. */
   readonly asked: string[] = []
   isDown = false
-  /** Whether it ends all its idle connections when the next question is on its way on one of them. */
+  /** Whether it cuts a kept-alive connection when the next request arrives on it. */
   endsIdle = false
   chainId: number
-  /** Time of the newest block, in seconds since 1970; by itself later than anything that is signed. */
+  /** Time of the newest block, in seconds since 1970. By default later than any signed deadline. */
   headSeconds = 2 ** 33
   #block = 100_000
-  /** Whether another node, which has all blocks, answers in its place when it is asked for the newest one. */
+  /** Whether another node, which has all blocks, answers requests for the newest block in its place. */
   turns = false
-  /** The newest block that the node has, where it hears of no more. */
+  /** The newest block that the node has, if it got stuck. */
   #standsAt = Number.POSITIVE_INFINITY
   #server: Server | null = null
 
@@ -71,12 +71,12 @@ export class TestToken {
     return this.#balances.get(of.toLowerCase()) ?? 0n
   }
 
-  /** Puts a wallet on chain that is a contract: it takes what its owner's key has signed (ERC-1271). */
+  /** Deploys a contract wallet. It accepts what its owner's key has signed (ERC-1271). */
   deploy(address: string, owner: string): void {
     this.#owners.set(address, owner)
   }
 
-  /** Why an authorization would not be carried out, or null. */
+  /** Why an authorization cannot be carried out, or null. */
   refusal({ from, to, value, validAfter, validBefore, nonce }: Said, signature: string): string | null {
     const message = {
       ...{ from: from.toLowerCase(), to: to.toLowerCase(), nonce: nonce.toLowerCase() },
@@ -92,7 +92,7 @@ export class TestToken {
     return this.balance(message.from) < message.value ? 'invalid_exact_evm_insufficient_balance' : null
   }
 
-  /** Carries an authorization out; its transaction, or why not. */
+  /** Carries an authorization out. Returns the transaction, or why not. */
   transfer(said: Said, signature: string): { readonly transaction: string } | { readonly reason: string } {
     const reason = this.refusal(said, signature)
     if (reason !== null) return { reason }
@@ -103,24 +103,24 @@ export class TestToken {
     return { transaction: this.#record({ from, to, value, nonce, isCancelled: false }) }
   }
 
-  /** The payer takes an authorization back. */
+  /** Cancels an authorization for its payer. */
   cancel(from: string, nonce: string): void {
     this.#record({ from, to: '', value: 0n, nonce, isCancelled: true })
   }
 
-  /** The node of the chain hears of no block from now on; the chain goes on. */
+  /** Makes the node stop at its newest block. The chain goes on. */
   standStill(): void {
     this.#standsAt = this.#block
     this.headSeconds = Math.floor(this.#nowMs() / 1_000)
   }
 
-  /** The node of the chain has all blocks again. */
+  /** Lets the node have all blocks again. */
   catchUp(): void {
     this.#standsAt = Number.POSITIVE_INFINITY
     this.headSeconds = 2 ** 33
   }
 
-  /** Starts the JSON-RPC of a node of the token's chain. */
+  /** Starts the JSON-RPC of the node. */
   async listen(): Promise<string> {
     const answered = new WeakSet<object>()
     const server = createServer((request, response) => {
@@ -149,7 +149,7 @@ export class TestToken {
     return this.uses.find((use) => use.from === from && use.nonce === nonce)
   }
 
-  /** Those uses that the node has heard of. */
+  /** The uses in blocks that the node has. */
   #seen(): readonly Use[] {
     return this.uses.filter(({ block }) => block <= this.#standsAt)
   }
@@ -206,7 +206,7 @@ export class TestToken {
     }
   }
 
-  /** What a use emits: that the nonce is used, and then what moved. */
+  /** Logs of a use: first that the nonce is used, then the transfer. */
   #logsOf({ from, to, value, nonce, isCancelled }: Use): readonly object[] {
     const address = this.terms.asset.contract
     const use = { address, topics: [isCancelled ? TOPICS.cancelled : TOPICS.used, word(from), nonce], data: '0x' }

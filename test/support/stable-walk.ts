@@ -13,7 +13,7 @@ const SETTLE_PROFILES: readonly (Profile | null)[] = [
   ...[null, null, null],
   ...(['lost', 'gone', 'lying', 'deaf', '500', 'stuck', 'pending'] as const),
 ]
-/** How long calls wait: short, so that many of them end while nothing is known yet. */
+/** How long a call waits for its result: short, so that many calls end before it is known. */
 const SETTLE_WAIT_MS = 300
 const PAYERS = 3
 
@@ -21,11 +21,11 @@ const PAYERS = 3
 export interface WalkOrder {
   readonly call: StableCall
   readonly payer: Payer
-  /** What is asked for under the same payment by who changes the request. */
+  /** The request of a call that offers this payment for another request. */
   readonly otherRequest: string
 }
 
-/** An answer with a result, and whether the money of its claim had moved when it was given. */
+/** An answer with a result, and whether the payment had been carried out by then. */
 export interface WalkAnswer {
   readonly order: WalkOrder
   readonly request: string
@@ -34,14 +34,14 @@ export interface WalkAnswer {
 }
 
 /**
- * Random calls, held work, deaths, facilitators and strangers of a stablecoin market over real sockets and LevelDB. The walk's
- * choices come from its seed; what of them meets what depends on the machine besides.
+ * Random calls, held work, crashes, failing facilitators and meddling of others, on a dollar rail over real sockets and
+ * LevelDB. The choices come from the seed; their timing also depends on the machine.
  */
 export class StableWalk {
   readonly dice: Dice
   readonly orders: WalkOrder[] = []
   readonly answers: WalkAnswer[] = []
-  /** Payments whose claims once ended without money. */
+  /** Payments whose claims were unpaid at some time. */
   readonly onceUnpaid: Set<string>
   readonly #payers: readonly Payer[]
   readonly #underWay: Promise<void>[] = []
@@ -62,7 +62,7 @@ export class StableWalk {
     return new StableWalk(dice, rail, onceUnpaid)
   }
 
-  /** The rail as it lives now. */
+  /** The rail of the running node. */
   get rail(): TestRail {
     return this.#rail
   }
@@ -83,7 +83,7 @@ export class StableWalk {
     await act()
   }
 
-  /** Everybody does their best again, the node starts once more, and everything comes to its end. */
+  /** Makes all partners good again, restarts the node, and waits until every claim has ended. */
   async rest(): Promise<void> {
     this.#release()
     for (const facilitator of this.rail.facilitators) {
@@ -95,7 +95,7 @@ export class StableWalk {
     await this.#restart()
     await until('nothing is under way', async () => {
       const open = await this.rail.store.open()
-      // An authorization that was used is found, and what came of it is done; one that was not is watched until it runs out.
+      // The till finds used authorizations and ends their claims. Unused ones are watched until they expire.
       return open.every(({ state, payer, nonce }) => state === 'unpaid' && !this.isPaid(payer, nonce))
     })
   }
@@ -105,13 +105,13 @@ export class StableWalk {
     return this.rail.token.uses.some((use) => use.from === payer && use.nonce === nonce && !use.isCancelled)
   }
 
-  /** How often any of the works of a service was begun. */
+  /** How often a service began work for any of these requests. */
   runsOf(serviceId: string, requests: readonly string[]): number {
     const works = requests.map((request) => `${serviceId} ${request}`)
     return this.rail.market.workbench.begun.filter((work) => works.includes(work)).length
   }
 
-  /** A payer signs for something; under a name it asks for the same thing most often, with another authorization. */
+  /** Signs an order. With an idempotency key it mostly repeats an earlier request, with another authorization. */
   #order(): void {
     const { dice, orders } = this
     const n = orders.length
@@ -171,8 +171,8 @@ export class StableWalk {
   }
 
   /**
-   * A stranger carries an authorization out, or its payer takes it back; one that we were shown and have taken: of any other
-   * nothing is owed to anybody, for nobody here knows of it.
+   * Another party carries an authorization out, or its payer cancels it. Only those with a claim are used: the till
+   * owes nothing for an authorization that it has not taken.
    */
   async #meddle(): Promise<void> {
     const { dice, orders } = this
@@ -197,7 +197,7 @@ export class StableWalk {
   }
 }
 
-/** A store that notes whose claims end without money. */
+/** A store that records the claims that become unpaid. */
 function watched(store: StableClaimStore, onceUnpaid: Set<string>): StableClaimStore {
   return {
     get: (id) => store.get(id),

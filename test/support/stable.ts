@@ -28,7 +28,7 @@ import { until } from './processes.ts'
 import { TestFacilitator } from './stable-facilitator.ts'
 import { TestToken } from './stable-token.ts'
 
-/** Terms as a node on Base's test network has them. */
+/** Terms of a node on Base's test network. */
 export const TERMS: StableTerms = {
   network: { word: 'base-sepolia', caip2: 'eip155:84532', chainId: 84_532 },
   asset: {
@@ -40,32 +40,30 @@ export const TERMS: StableTerms = {
   payTo: '0x4a62316623ad457F02cDC5D997deD67a383EC569',
   maxTimeoutSeconds: 120,
 }
-/** What a test's seller says of its services to facilitators. */
+/** Extensions that a test's seller sends to facilitators. */
 export const OWN_WORDS = { extensions: { bazaar: { info: {} }, 'payment-identifier': { info: { required: false } } } }
-/** What test services cost, in units of the token. */
+/** Price of test services, in units of the token. */
 export const PRICE = 2_000n
 
-/** A payer with a key of its own. */
 export interface Payer {
   readonly key: Uint8Array
   readonly address: string
 }
 
-/** A payer nobody knows yet. */
 export function newPayer(): Payer {
   const key = new Uint8Array(randomBytes(32))
   return { key, address: evmAddressOf(key) as string }
 }
 
-/** The wallet of a key that pays refunds. */
+/** A refund wallet with the key of a payer. */
 export function walletOf({ key, address }: Payer): RefundWallet {
   return { address, sign: (message) => signDigest(key, digestOf(TERMS, message)) }
 }
 
-/** Parts of a payment that differ from what is asked for. */
+/** Parts of a payment that differ from the valid one. */
 export type Change = Partial<Omit<StablePayment['authorization'], 'from' | 'signature'>>
 
-/** A signed payment for an offer, as it is read from a header. */
+/** A signed payment for an offer, as the cashier reads it from a header. */
 export function paymentOf(payer: Payer, change: Change = {}, version: 1 | 2 = 2): StablePayment {
   const validBefore = BigInt(Math.floor(Date.now() / 1_000) + TERMS.maxTimeoutSeconds)
   const message = {
@@ -98,30 +96,30 @@ export function paymentOf(payer: Payer, change: Change = {}, version: 1 | 2 = 2)
   }
 }
 
-/** What a rail is opened with; what is left out is chosen so that it works. */
+/** Parts of a rail. What is left out gets a value that works. */
 export interface RailParts extends MarketParts {
   readonly facilitators?: number
   readonly hasLedger?: boolean
   readonly hasRefundKey?: boolean
-  /** Whose key pays refunds, where it is not that of the first start. */
+  /** The refund wallet, if it differs from that of the first start. */
   readonly refunder?: Payer
   readonly settleWaitMs?: number
-  /** Whether work waits from the first moment on: what is taken up at the start begins before a test can say so. */
+  /** Whether work is held from the start: claims that are taken up begin before a test can hold them. */
   readonly holdsWork?: boolean
-  /** What the operator has changed in its terms. */
+  /** Changes to the operator's terms. */
   readonly terms?: Partial<StableTerms>
   readonly wrapStore?: (store: StableClaimStore) => StableClaimStore
-  /** A day of this rail in a test's minute. */
+  /** A clock and timers by which a day of this rail passes in seconds. */
   readonly clock?: Clock
   readonly timers?: Timers
 }
 
-/** A call that differs from the usual one; `client` sends it, from a `network` where that is given. */
+/** Changes to a call. `client` is its sender's address, `network` that of its network. */
 export type OrderChange = Partial<StableCall> & { readonly client?: string; readonly network?: string }
 
 const opened: TestRail[] = []
 
-/** The stablecoin rail in this process: real till, adapters over real sockets, LevelDB; facilitators and token are a test's. */
+/** The dollar rail in this process: real till, adapters over real sockets, LevelDB. Facilitators and token are fakes. */
 export class TestRail {
   readonly market: TestMarket
   readonly token: TestToken
@@ -189,7 +187,7 @@ export class TestRail {
     await this.till.resume()
   }
 
-  /** The process dies, whatever was under way, and another takes over its store. */
+  /** Kills the process at once and starts another on its store. */
   async restart(change: Partial<RailParts> = {}): Promise<TestRail> {
     this.till.abandon()
     this.market.workbench.release()
@@ -200,7 +198,7 @@ export class TestRail {
     return rail
   }
 
-  /** Another replica of the same operator: the same store and partners. The test that opens it stops it. */
+  /** Opens another replica of the same operator: same store and partners. The test must stop it. */
   async replica(): Promise<TestRail> {
     const rail = new TestRail({ ...this.#parts, wrapStore: (store) => store }, this.#made())
     opened.splice(opened.indexOf(rail), 1)
@@ -217,14 +215,13 @@ export class TestRail {
     return this.facilitators[0] as TestFacilitator
   }
 
-  /** A payer with a dollar. */
+  /** A new payer with one dollar. */
   payer(): Payer {
     const payer = newPayer()
     this.token.mint(payer.address, 1_000_000n)
     return payer
   }
 
-  /** A call with its payment. */
   order(request = 'ok', { client, network, ...change }: OrderChange = {}): StableCall {
     const payment = change.payment ?? paymentOf(this.payer())
     const from = client === undefined ? {} : { from: { address: client, network: network ?? client } }
@@ -235,13 +232,13 @@ export class TestRail {
     return this.till.settle(call)
   }
 
-  /** Code of what a call is answered: `settled`, `replayed`, or the fault's. */
+  /** Makes a call and returns `settled`, `replayed` or the fault's code. */
   async codeOf(call: StableCall): Promise<string> {
     const outcome = await this.settle(call)
     return outcome.ok ? (outcome.value.replayed ? 'replayed' : 'settled') : outcome.fault.code
   }
 
-  /** The claim of the only payment there is. */
+  /** The claim of the only payment. */
   async claim(): Promise<StableClaim | undefined> {
     const { claims } = await this.store.recent(1, null)
     return claims[0] === undefined ? undefined : this.store.get(claims[0].id)
@@ -260,7 +257,7 @@ export class TestRail {
     return this.market.workbench.begun.length
   }
 
-  /** Units that we were paid. */
+  /** Units of the token that we were paid. */
   get income(): bigint {
     return this.token.balance(TERMS.payTo)
   }
@@ -284,7 +281,7 @@ interface Made {
   readonly rpcUrl: string
 }
 
-/** Closes every rail that a test has opened; call before the markets are closed. */
+/** Closes every rail that a test has opened. Must be called before the markets are closed. */
 export async function closeRails(): Promise<void> {
   for (const rail of opened.splice(0)) {
     rail.till.abandon()

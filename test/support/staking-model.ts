@@ -29,7 +29,7 @@ export class Ratio {
     return this.top * other.bottom < other.top * this.bottom
   }
 
-  /** Largest whole number that is not above. */
+  /** Largest whole number that is not above this one. */
   floor(): bigint {
     const down = this.top / this.bottom
     return this.top < 0n && down * this.bottom !== this.top ? down - 1n : down
@@ -51,16 +51,16 @@ interface ModelStake {
 }
 
 /**
- * Staking as one would explain it: in every block every stake earns its share of a year's rate, in exact fractions; where
- * the pool holds less than all of them earn, each gets its part of what there is. No index, no reserve, nothing lazy.
+ * A simple model of staking: in every block every stake earns its share of a year's rate, in exact fractions. If the
+ * pool has less than that, each stake gets its part of the pool. There is no index and no reserve.
  */
 export class StakingModel {
   readonly stakes: ModelStake[] = []
-  /** What nobody has earned. */
+  /** The pool: what no stake has earned yet. */
   free = new Ratio(0n)
-  /** Most that all stakes ever earned in one block. */
+  /** Most that all stakes were to earn in one block. */
   mostPerBlock = new Ratio(0n)
-  /** Whether some block could not be paid in full. */
+  /** Whether the pool was too small in some block. */
   wasShort = false
   readonly #yearlyBps: readonly bigint[]
   readonly #blocksPerYear: bigint
@@ -70,7 +70,7 @@ export class StakingModel {
     this.#blocksPerYear = blocksPerYear
   }
 
-  /** The block that came before pays. */
+  /** Pays the rewards of one block. */
   payBlock(): void {
     const live = this.stakes.filter((stake) => stake.live)
     const wants = live.map(
@@ -91,7 +91,7 @@ export class StakingModel {
     this.stakes.push({ amount, tier, earned: new Ratio(0n), paid: 0n, live: true })
   }
 
-  /** The stake ends; the fraction of a base unit that it can never claim is free again. */
+  /** Ends a stake. The fraction of a base unit that it can never claim goes back to the pool. */
   unstake(stake: number): void {
     const ended = this.stakes[stake] as ModelStake
     const whole = new Ratio(ended.earned.floor())
@@ -100,7 +100,7 @@ export class StakingModel {
     ended.live = false
   }
 
-  /** What a stake has earned and was not paid. */
+  /** What a stake has earned and not been paid. */
   due(stake: number): Ratio {
     const { earned, paid } = this.stakes[stake] as ModelStake
     return earned.minus(new Ratio(paid))

@@ -19,11 +19,11 @@ import { filled, units, unsigned } from './unsigned.ts'
 /** Accounts of a staking test: `filled(1)` to `filled(4)`. */
 export const STAKERS = [1, 2, 3, 4].map((n) => filled<Address>(n))
 
-/** What a staking test may say of a network. */
+/** What a staking test may change in a network. */
 export interface StakingSetup {
   readonly staking: StakingRules
   readonly coin?: Partial<CoinRules>
-  /** What each staker begins with. */
+  /** First balance of each staker. */
   readonly funds: bigint
   /** Rule steps after the first. */
   readonly steps?: readonly {
@@ -56,25 +56,24 @@ export function stakingRuleBook({ staking, coin = {}, funds, steps = [] }: Staki
   )
 }
 
-/** Something that a staker does; `stake` counts all stakes that were ever made. */
+/** An action of a staker. `stake` is the number of a stake, counted from 0 over all that were made. */
 export type StakingAct =
   | { readonly kind: 'stake'; readonly who: number; readonly tier: number; readonly amount: bigint }
   | { readonly kind: 'unstake' | 'claim'; readonly stake: number }
 
-/** How an act came out. `paid` is the first amount of its receipt, or 0. */
+/** The outcome of an act. `paid` is the first amount of its receipt, or 0. */
 export interface ActOutcome {
   readonly act: StakingAct
   readonly code: string
   readonly paid: bigint
 }
 
-/** A stake that was ever made. */
+/** A stake that was made, also one that has ended. */
 export interface MadeStake extends StakeName {
   readonly tier: number
   readonly amount: bigint
 }
 
-/** A ledger on which people stake. */
 export class StakingRun {
   readonly ledger: TestLedger
   readonly stakes: MadeStake[] = []
@@ -83,7 +82,7 @@ export class StakingRun {
     this.ledger = new TestLedger(ruleBook)
   }
 
-  /** Rules that the blocks before the next one were executed by. */
+  /** Rules of the last executed block. */
   get rules(): Rules {
     return this.ledger.ruleBook.at(this.ledger.height - 1)
   }
@@ -100,7 +99,6 @@ export class StakingRun {
     return this.ledger.get(STAKES, this.stakes[stake] as MadeStake)
   }
 
-  /** All stakes in the state. */
   records(): readonly Stake[] {
     const found: Stake[] = []
     for (const { table, key, value } of this.ledger.state.records()) {
@@ -109,7 +107,7 @@ export class StakingRun {
     return found
   }
 
-  /** Executes the next block. Acts on stakes that nobody made are left out. */
+  /** Executes the next block. Acts on stakes that do not exist are left out. */
   block(acts: readonly StakingAct[] = []): { readonly outcomes: readonly ActOutcome[]; readonly block: ExecutedBlock } {
     const nonces = new Map<Address, bigint>()
     const done: StakingAct[] = []
@@ -151,8 +149,8 @@ export class StakingRun {
 }
 
 /**
- * What must hold of any staking state, counted over all its records: the sums of the tiers, every unit owed to a stake
- * and to nobody else, a reserve that is the least to cover it and so covers all dues. Throws what does not.
+ * Throws unless the staking state is sound over all records: tiers equal the sums of their stakes, the debt equals what
+ * stakes are owed, and the reserve is the least that covers it and all dues.
  */
 export function assertSolvent(run: StakingRun): void {
   const { books, rules } = run
@@ -175,7 +173,7 @@ export function assertSolvent(run: StakingRun): void {
   if (run.ledger.broken().length > 0) throw new Error('coins are created or lost')
 }
 
-/** What the pool and the stakes would be if rewards accrued now. */
+/** The pool and the stakes' dues if rewards accrued in the next block. */
 export function accruedNow(run: StakingRun): { readonly dues: readonly bigint[]; readonly pool: bigint } {
   const { books, pool, rules } = run
   if (books === undefined) return { dues: [], pool }

@@ -1,4 +1,4 @@
-/** Loaded before a program of a test (`--import`): its clock begins at the time that TEST_STARTED_AT_MS names, and goes on from there. */
+/** Loaded before a test's program (`--import`). Starts its clock at TEST_STARTED_AT_MS. */
 const startedAtMs = process.env.TEST_STARTED_AT_MS
 if (startedAtMs !== undefined) {
   const now = Date.now

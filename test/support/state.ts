@@ -8,7 +8,7 @@ import { treeHash } from '../vectors/generate/state-tree.ts'
 
 const BYTES: Codec<Uint8Array> = byteList(1_024)
 
-/** A table of byte strings under numbers, for tests of the state itself. */
+/** A table from numbers to byte strings, for tests of the state itself. */
 export const THINGS = stateTable<number, Uint8Array>({
   name: 'things',
   prefix: 0x7e,
@@ -25,7 +25,7 @@ export const NOTES = stateTable<number, Uint8Array>({
   rooted: false,
 })
 
-/** A change of one record of {@link THINGS}; undefined is absence. */
+/** A change of one record of {@link THINGS}. Undefined means that the record is absent. */
 export function change(id: number, before: number | undefined, after: number | undefined): StateChange {
   const bytes = (value: number | undefined) => (value === undefined ? undefined : encode(BYTES, Uint8Array.of(value)))
   return { table: anyTable(THINGS) as AnyStateTable, key: THINGS.key(id), before: bytes(before), after: bytes(after) }
@@ -46,13 +46,13 @@ export class PageStore implements PageReader {
     }
   }
 
-  /** What is stored, comparable. */
+  /** The stored pages as plain values to compare. */
   dump(): Readonly<Record<string, unknown>> {
     return Object.fromEntries([...this.pages].map(([id, page]) => [id, shownPage(page)]).sort())
   }
 }
 
-/** All nodes and leaves of a page, comparable. */
+/** All nodes and leaves of a page, as plain values to compare. */
 export function shownPage(page: Page): readonly unknown[] {
   const nodes = Array.from({ length: 2 * PAGE_SLOTS }, (_, node) => [page.kind(node), toHex(page.hash(node))])
   const leaves = Array.from({ length: PAGE_SLOTS }, (_, slot) => {
@@ -62,12 +62,12 @@ export function shownPage(page: Page): readonly unknown[] {
   return [nodes, leaves]
 }
 
-/** The state root over records, by recursion over its definition. */
+/** The state root of records, computed directly from its recursive definition. */
 export function naiveRoot(records: Iterable<readonly [StateKey, Uint8Array]>): string {
   return toHex(treeHash([...records].map(([key, value]) => ({ path: pathOf(key), value: valueHash(value) }))))
 }
 
-/** Ids of {@link THINGS} in groups whose paths agree in so many first bits that several pages stand between them and the root. */
+/** Ids of {@link THINGS} in groups whose paths share the first `bits` bits, so that several pages lie above them. */
 export function crowdedIds(bits: number, groups: number, size: number): readonly number[] {
   const found = new Map<string, number[]>()
   const full: number[] = []

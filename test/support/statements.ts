@@ -9,14 +9,14 @@ import {
 import { fromHex } from '../../consensus/primitives/bytes.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
 
-/** What is signed, as the vectors say it. `subject`: a transaction id or an attestation's digest in hex, or the text. */
+/** A signed statement in the vectors. `subject` is a transaction id or an attestation's digest in hex, or a text. */
 export interface Statement extends SigningNetwork {
   readonly domain: SigningDomain
   readonly scheme: AccountScheme
   readonly subject: string
 }
 
-/** The signed message of a statement. Attestations are of scheme 3 whatever the statement says. */
+/** The message that is signed for a statement. Attestations always have scheme 3. */
 export function statementMessage({ domain, scheme, subject, ...network }: Statement): Uint8Array {
   switch (domain) {
     case 'transaction':

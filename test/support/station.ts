@@ -10,9 +10,9 @@ import { addressOf, FakeDialer, MemoryRecords, peerId, SILENT, virtualTime } fro
 
 const DEFAULTS: PeerManagerSettings = { outbound: 4, inboundMax: 12, allowPrivate: false, configured: [], seeds: [] }
 
-/** One node with its manager in a world of made-up peers. */
+/** A node with its peer manager among made-up peers. */
 export class Station {
-  /** What the operator was told. */
+  /** Facts of the log lines at level info. */
   readonly told: object[] = []
   readonly time
   readonly dialer
@@ -67,14 +67,14 @@ export class Station {
     return station
   }
 
-  /** A peer that can be dialled, and that the book knows. */
+  /** Adds a peer that can be dialled, and puts it into the address book. */
   node(number: number, ip = `60.${number}.0.1`): PeerId {
     this.dialer.online.set(`${ip}:8421`, peerId(number))
     this.book.add(addressOf(number, ip), 'kad')
     return peerId(number)
   }
 
-  /** Lets time pass; whoever is connected shakes hands. */
+  /** Lets time pass. Connected peers finish their handshake. */
   async pass(ms: number): Promise<void> {
     const endMs = this.time.nowMs + ms
     while (this.time.nowMs < endMs) {
@@ -87,14 +87,14 @@ export class Station {
     return this.dialer.connections().filter(({ direction }) => direction === 'outbound')
   }
 
-  /** A peer comes by itself and is let in if it may. */
+  /** Lets a peer dial us. Undefined if the manager refuses it. */
   arrive(number: number, ip: string, port = 40_000): Connection | undefined {
     const address = `/ip4/${ip}/tcp/${port + number}`
     if (!this.manager.mayAccept(address) || !this.manager.mayKeep(peerId(number), address, 'inbound')) return undefined
     return this.dialer.open(peerId(number), address)
   }
 
-  /** Times between the dials of an address. */
+  /** Pauses between the dials of an address. */
   gaps(address: string): readonly number[] {
     const times = this.dialer.dials.filter((dial) => dial.address === address).map(({ atMs }) => atMs)
     return times.slice(1).map((atMs, i) => atMs - times[i]!)

@@ -4,7 +4,7 @@ import type { SignatureBackend } from '../../consensus/crypto/hybrid.ts'
 import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
 import { type WalletKey, walletKey } from '../../src/crypto/wallet-key.ts'
 
-/** Signs the same bytes for the same message every time, so that chains made with it have the same blocks every time. */
+/** Deterministic signatures, so that chains made with them have the same blocks every time. */
 export const STEADY_BACKEND: SignatureBackend = {
   ...NATIVE_BACKEND,
   name: 'deterministic',
@@ -16,7 +16,7 @@ export const STEADY_BACKEND: SignatureBackend = {
 
 const KEYS = new Map<number, WalletKey>()
 
-/** Development wallet `number`, 1 to 10, with signatures that are always the same. */
+/** Development wallet `number`, 1 to 10, with deterministic signatures. */
 export function steadyWallet(number: number): WalletKey {
   const known = KEYS.get(number) ?? walletKey(devSeed(number), 1, STEADY_BACKEND)
   KEYS.set(number, known)

@@ -23,7 +23,7 @@ export async function copyStore(store: KeyValueStore): Promise<MemoryKeyValueSto
   return copy
 }
 
-/** A process that dies: the batches after the first `batches` never reach the store behind it. */
+/** The store of a process that dies: batches after the first `batches` never reach the real store. */
 export class DyingStore implements KeyValueStore {
   readonly #store: KeyValueStore
   #left: number
@@ -51,7 +51,7 @@ export class DyingStore implements KeyValueStore {
   }
 }
 
-/** A store that shows no entry whose key begins with one of `hidden` (hex), until told otherwise. */
+/** A store that hides entries whose key begins with one of `hidden` (hex). */
 export class ForgetfulStore implements KeyValueStore {
   readonly #store: KeyValueStore
   hidden: readonly string[] = []

@@ -1,13 +1,10 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, Socket } from 'node:net'
 
-/** What happens to what two nodes send each other: it arrives; the line is cut and stays so; it is lost and nobody is told. */
+/** `whole`: bytes arrive. `cut`: connections end and new ones fail. `black-hole`: connections stay, but bytes do not arrive. */
 type Line = 'whole' | 'cut' | 'black-hole'
 
-/**
- * One line between two nodes of this machine, to be cut and mended. Real processes with real sockets are parted by it as by a
- * network: dials fail, connections end, or bytes vanish. So no test needs the rights that network namespaces take.
- */
+/** A line between two nodes of this machine that a test can cut and mend. Unlike network namespaces, it needs no special rights. */
 export class TcpProxy {
   readonly #server: Server
   readonly #target: number
@@ -21,7 +18,7 @@ export class TcpProxy {
     server.on('connection', (near) => this.#join(near))
   }
 
-  /** Listens on a free port of 127.0.0.1 for whoever wants to a port of the same. */
+  /** Listens on a free port of 127.0.0.1, and connects to port `target` there. */
   static async open(target: number): Promise<TcpProxy> {
     const server = createServer({ allowHalfOpen: false }).listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -32,7 +29,7 @@ export class TcpProxy {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Connections that somebody tried over it so far. */
+  /** How many connections were tried over it. */
   get dials(): number {
     return this.#dials
   }
@@ -43,19 +40,18 @@ export class TcpProxy {
     this.#endAll()
   }
 
-  /** Connections stay, new ones are taken, and nothing arrives any more. */
+  /** Keeps connections and accepts new ones, but passes no bytes on. */
   blackHole(): void {
     this.#line = 'black-hole'
     for (const socket of this.#sockets) socket.pause()
   }
 
-  /** Everything arrives from now on, also what waited in the line. */
+  /** Passes everything on again, also the bytes that waited. */
   heal(): void {
     this.#line = 'whole'
     for (const socket of this.#sockets) socket.resume()
   }
 
-  /** Ends it. */
   async close(): Promise<void> {
     this.cut()
     this.#server.close()
@@ -89,8 +85,8 @@ export class TcpProxy {
 }
 
 /**
- * Ports that systems do not give to outgoing connections (Linux: from 32,768 up; others higher): between being found free and being
- * listened on, a port of those would go to any of the sockets of the tests beside. Each process begins at a place of its own.
+ * Ports below those of outgoing connections (Linux: from 32,768 up; others higher). Otherwise, before the test listens
+ * on a free port, a socket of another test could get it. Each process begins at another port.
  */
 const PORTS = { first: 10_000, count: 20_000, perProcess: 40 } as const
 let ports = process.pid * PORTS.perProcess

@@ -8,9 +8,9 @@ import { type InternetPlan, internetOf } from './internet.ts'
 import { failingOnDemand, TEST_SERVICES } from './test-services.ts'
 
 /**
- * Runs the node with what tests add: services that fail on demand, a claim store that can die at a chosen point, (with
- * TEST_INTERNET) a little internet in place of the real one, (with TEST_FIXTURE_MODELS) models of random weights, (with
- * TEST_FAILING_FILE) any service failing while that file is there. With TEST_SOLD_AS_SHIPPED it sells nothing more than it is shipped with.
+ * Runs the node with the additions of tests: services that fail on demand, and a claim store that can crash at a chosen point.
+ * TEST_INTERNET gives it a made-up internet, TEST_FIXTURE_MODELS models of random weights. With TEST_FAILING_FILE, every service fails
+ * while that file exists. With TEST_SOLD_AS_SHIPPED, it sells only the shipped services.
  */
 export function runTestNode(context: CommandContext): Promise<number | Fault> {
   const { config, params } = context

@@ -16,7 +16,7 @@ const FACTS = {
   requestCharsMax: 10_000,
 } as const
 
-/** A file that gets one line for each time a test service begins its work: how often it really ran. */
+/** A file that gets a line each time a test service begins its work. */
 const RUNS_FILE = process.env.TEST_RUNS_FILE
 
 async function work(serviceId: string, request: string): Promise<{ echo: string; filler?: string }> {
@@ -48,7 +48,7 @@ function testService(name: string, repeatable: boolean): ServiceDefinition {
   })
 }
 
-/** Services that fail on demand: one that may be run again after a crash, one that may not, one that is never available. */
+/** Services that fail on demand: one that may run again after a crash, one that may not, and one that is never available. */
 export const TEST_SERVICES: readonly ServiceDefinition[] = [
   testService('again', true),
   testService('once', false),
@@ -58,10 +58,10 @@ export const TEST_SERVICES: readonly ServiceDefinition[] = [
   },
 ]
 
-/** While a file of this name is there, every service fails. */
+/** While this file exists, every service fails. */
 const FAILING_FILE = process.env.TEST_FAILING_FILE
 
-/** A service that fails on demand, and is as it is else. */
+/** The service, but it fails while the file exists. */
 export function failingOnDemand(definition: ServiceDefinition): ServiceDefinition {
   if (FAILING_FILE === undefined) return definition
   return {

@@ -6,7 +6,7 @@ import { notConfigured } from '../../marketplace/ports/readiness.ts'
 import type { WebPage } from '../../marketplace/ports/web.ts'
 import { runEngine } from '../../src/workers/engine-worker.ts'
 
-/** The engines on the thread of the test, with everything else as it is. */
+/** The real engines, run on the thread of the test. */
 export const ENGINES_HERE: Engines = {
   run: async (task, input) => {
     const outcome = await runEngine({ task, input })
@@ -16,7 +16,7 @@ export const ENGINES_HERE: Engines = {
   },
 }
 
-/** Engines that fail whatever they are asked for, and note it. */
+/** Engines that always fail and record their tasks. */
 export function brokenEngines(): Engines & { readonly asked: EngineTask[] } {
   const asked: EngineTask[] = []
   return {
@@ -28,7 +28,7 @@ export function brokenEngines(): Engines & { readonly asked: EngineTask[] } {
   }
 }
 
-/** A model with some roles that answers with this text, or not at all where it is null; and what it was asked. */
+/** A model with some roles that always answers this text (null: it fails), and records its requests. */
 export function modelThatSays(
   answer: string | null,
   roles: readonly ModelRole[] = ['general'],
@@ -48,7 +48,7 @@ export function modelThatSays(
   }
 }
 
-/** A page of HTML that was read without trouble, but for what a test changes of it. */
+/** A fetched page of HTML. `parts` replace its fields. */
 export function webPage(parts: Partial<WebPage>): WebPage {
   return {
     url: 'https://example.org/flood',

@@ -16,7 +16,7 @@ import { until } from './processes.ts'
 import { PURSE_CLAIMS, Purse, type PurseCall, type PurseClaim, PurseRail } from './purse-rail.ts'
 import { TestRail } from './stable.ts'
 
-/** What every till can do, whichever rail is plugged into it. */
+/** What every till can do, with any rail. */
 export interface AnyTill<Call> {
   readonly runningCount: number
   settle(call: Call): Promise<Result<Settled<StoredClaim>>>
@@ -27,58 +27,58 @@ export interface AnyTill<Call> {
   abandon(): void
 }
 
-/** A till with a rail, in a test's world. */
+/** A till with a rail under test. */
 export interface TillBench<Call extends TillCall = TillCall> {
   readonly market: TestMarket
   readonly till: AnyTill<Call>
-  /** The store as the till of this process sees it. */
+  /** The claim store of the till's process. */
   readonly claims: Pick<FragileClaims<StoredClaim>, 'died' | 'asked' | 'isAway' | 'open'>
-  /** What a call is told whose payment was taken for another request. */
+  /** Code of the answer to a call whose payment was taken for another request. */
   readonly otherCode: string
-  /** Works in the order in which they were begun, in all processes: "service request". */
+  /** Begun work of all processes, in order: "service request". */
   readonly begun: readonly string[]
-  /** A good payment for a request. */
+  /** A call with a valid payment for a request. */
   order(request: string, serviceId: string): Promise<Call>
-  /** Code of an answer: `answered`, `replayed`, or why nothing was delivered. */
+  /** Code of an answer: `answered`, `replayed`, or the reason of a failure. */
   codeOf(outcome: Result<Settled<StoredClaim>>): string
-  /** Whether a payment ended with the operator; else its payer has it. */
+  /** Whether the operator kept the payment. Otherwise the payer has it back. */
   isEarned(call: Call): boolean
-  /** The process dies, and another starts on what is on disk. */
+  /** Kills the process and starts another on what is on disk. */
   restart(): Promise<void>
-  /** Another replica over the same claims takes up what it finds open. */
+  /** Opens another replica over the same claims, which takes up the open ones. */
   replica(): Promise<AnyTill<Call>>
-  /** Blocks, time and partners do their part, until nothing more is to come. */
+  /** Lets blocks, time and partners go on until every claim has ended. */
   rest(): Promise<void>
   close(): Promise<void>
 }
 
-/** A rail under test; the first process of a bench dies where it is said. */
+/** A rail under test. The first process of a bench dies at `death`. */
 export interface TestedRail {
   readonly name: string
   readonly open: (death?: Death | null) => Promise<TillBench>
 }
 
-/** The two rails that a node has, and the double of a third. */
+/** The two rails of a node, and a test double of a third. */
 export const TESTED_RAILS: readonly TestedRail[] = [
   { name: 'native', open: (death = null) => NativeBench.open(death) },
   { name: 'dollar', open: (death = null) => DollarBench.open(death) },
   { name: 'purse', open: (death = null) => PurseBench.open(death) },
 ]
 
-/** Puts a fragile store between a rail and its own, and hands it out. */
+/** Wraps a rail's store into a fragile one, and hands that out. */
 function fragile<C extends StoredClaim>(death: Death | null = null) {
   const made: { claims?: FragileClaims<C> } = {}
   const wrapStore = (store: ClaimStore<C>): ClaimStore<C> => (made.claims = new FragileClaims(store, death))
   return { wrapStore, claims: () => made.claims as FragileClaims<C> }
 }
 
-/** Code of an answer where a given-back payment is a fault. */
+/** Code of an answer, for rails whose refund is a fault. */
 function plainCode(outcome: Result<Settled<StoredClaim>>): string {
   if (!outcome.ok) return outcome.fault.code
   return outcome.value.replayed ? 'replayed' : 'answered'
 }
 
-/** Waits until no claim is open but those of authorizations that are watched until they run out. */
+/** Waits until the only open claims are those of unused authorizations, which are watched until they expire. */
 async function settled(store: Pick<ClaimStore<StoredClaim>, 'open'>): Promise<void> {
   await until('nothing is under way', async () => (await store.open()).every(({ state }) => state === 'unpaid'))
 }

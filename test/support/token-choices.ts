@@ -2,13 +2,13 @@ import { amountNear, type Choice, type Choosing, choice, once, pick, receiver, s
 import { ZERO32 } from './reference/bytes.ts'
 import { TOKEN_KIND } from './reference/token-kinds.ts'
 
-/** Symbols that random chains create, with some that look like each other or like those of genesis. */
+/** Symbols that random chains create. Some look like each other or like those of genesis. */
 const SYMBOLS = ['ABC', 'A8C', 'FU5D', 'FAR', 'XU5D', 'WOOL', 'W00L', 'NEW1', 'TOK2', 'TOKZ', 'Q9', 'AAAAAAAAAA']
 const NAMES = ['A', 'Zwei Wörter', '价格 ✓', 'x'.repeat(64)]
 
 type Held = readonly [asset: string, token: ReturnType<Choosing['ledger']['tokens']['of']>]
 
-/** A token of the state that `wanted` accepts; any other now and then, and one that may be unknown. */
+/** A token that `wanted` accepts. Now and then any other, or one that may not exist. */
 function tokenAt(
   choosing: Choosing,
   wanted: (token: Held) => boolean,
@@ -27,7 +27,7 @@ const ofKind =
   ([, { kind }]: Held): boolean =>
     kinds.includes(kind)
 
-/** Somebody who holds the asset. */
+/** An account that has the asset. */
 export function holder(choosing: Choosing, asset: string): Choosing['sender'] {
   const { ledger, n } = choosing
   const holders = ledger.balances
@@ -37,7 +37,7 @@ export function holder(choosing: Choosing, asset: string): Choosing['sender'] {
   return senderAt(choosing, holders.length === 0 ? undefined : pick(holders, n[0]))
 }
 
-/** An amount that whoever sends holds, or not quite. */
+/** An amount that the sender has, or just does not have. */
 export function heldAmount({ ledger, n }: Choosing, address: string, asset: string, index: number): bigint {
   const balance = ledger.balance(address, asset)
   return amountNear(pick([balance / 3n, 1n, balance / 50n, balance, balance + 1n, balance / 1_000n], n[index]))
@@ -93,7 +93,7 @@ function tokenIssuer(choosing: Choosing): Choice {
   return choice(senderAt(choosing, issuer), 'token_issuer', { symbol, issuer: next })
 }
 
-/** A stable token mostly, with what it has in reserve. */
+/** Mostly a stable token, with its reserve. */
 function stableAt(choosing: Choosing) {
   const token = tokenAt(choosing, ofKind(TOKEN_KIND.stable))
   const { reserveAsset, reserve } = choosing.ledger.stableReserves.get(token.asset) ?? {

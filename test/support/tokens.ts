@@ -14,11 +14,11 @@ import { filled } from './unsigned.ts'
 
 export const symbol = (text: string): TokenSymbol => text as TokenSymbol
 
-/** Issues every token of {@link TOKEN_LEDGERS} that has an issuer. */
+/** The issuer of every issued token of {@link TOKEN_LEDGERS}. */
 export const ISSUER = filled<Address>(1)
-/** Hold what {@link TOKEN_LEDGERS} gives them, and issue nothing. */
+/** Holders with the balances of {@link TOKEN_LEDGERS}. They issue nothing. */
 export const [BOB, CAROL, DAVE] = [filled<Address>(2), filled<Address>(3), filled<Address>(4)]
-/** Has no account. */
+/** An address without an account. */
 export const STRANGER = filled<Address>(0x55)
 
 /** A bridged dollar. */
@@ -39,13 +39,13 @@ const TOKENS_AT_START: readonly GenesisToken[] = [
   { ...plain, symbol: WOOL, name: 'Wool', maxSupply: 10_000n, freezable: false },
 ]
 
-/** A bridge over which so many units of {@link XUSD} came. */
+/** A bridge with deposits of so many units of {@link XUSD}. */
 function bridgeWith(amount: bigint): GenesisLedgers['bridge'] {
   const vault = { network: 1, address: '0x000000000000000000000000000000000000dEaD' }
   return { committee: null, vaults: [vault], deposited: [{ network: vault.network, amount }] }
 }
 
-/** What crosses the bridge, and three tokens of the issuer; Bob holds 1,000 of four, Carol 500 FUSD; a reserve of 1,500 that covers all FUSD. */
+/** A bridged token and three tokens of the issuer. Bob has 1,000 of each, Carol 500 FUSD. A reserve of 1,500 covers all FUSD. */
 export const TOKEN_LEDGERS: GenesisLedgers = {
   tokens: TOKENS_AT_START,
   balances: [
@@ -71,7 +71,7 @@ export function dollarLedgers(
   }
 }
 
-/** The ledgers over four funded accounts, {@link ISSUER} to {@link DAVE}, with readings of tokens by symbol. */
+/** The ledgers over four funded accounts, {@link ISSUER} to {@link DAVE}. Tokens are read by symbol. */
 export class TokenLedger extends TestLedger {
   constructor(ledgers: GenesisLedgers = TOKEN_LEDGERS) {
     const params = testParams()
@@ -79,7 +79,7 @@ export class TokenLedger extends TestLedger {
     super(createRuleBook({ ...params, genesis: { ...params.genesis, allocations, ledgers } }, PROTOCOL))
   }
 
-  /** Units of a token, or of the native coin, that an address holds. */
+  /** Balance of an address in a token or the native coin. */
   held(address: Address, named: TokenSymbol): bigint {
     return balanceOf(this.state, { address, asset: assetOf(named, this.ruleBook.at(0).coin) })
   }

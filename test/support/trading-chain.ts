@@ -9,8 +9,6 @@ import { blocksFrom } from './branches.ts'
 import { TestChain, wallet } from './chain.ts'
 import { units } from './unsigned.ts'
 
-/** Chains on which wallets trade at random over hours, and a second opinion on what they did. */
-
 const FAR = 'FAR' as TokenSymbol
 const SYMBOLS = ['FAR', 'FUSD', 'SALT', 'WOOL', 'XUSD'] as TokenSymbol[]
 const FEES = [5, 30, 100]
@@ -18,7 +16,7 @@ const COINS = { symbol: FAR }
 
 const asset = (symbol: TokenSymbol): Hash => assetOf(symbol, COINS)
 
-/** Grows a chain by random swaps and moves of liquidity. */
+/** Grows a chain by random swaps and changes of liquidity over hours. */
 export class TradingChain {
   readonly test: TestChain
   readonly #random: () => number
@@ -28,7 +26,7 @@ export class TradingChain {
     this.#random = random
   }
 
-  /** Mines so many blocks, now and then hours apart. */
+  /** Mines `count` blocks, now and then hours apart. */
   async grow(count: number): Promise<readonly Block[]> {
     const blocks: Block[] = []
     for (let i = 0; i < count; i++) {
@@ -59,7 +57,7 @@ export class TradingChain {
     return values[this.#below(values.length)] as T
   }
 
-  /** An amount that is now and then too small for a pool, or more than anybody has. */
+  /** An amount. Now and then it is too small for a pool, or more than any wallet has. */
   #amount() {
     return units(10n ** BigInt(1 + this.#below(12)) * BigInt(1 + this.#below(9)))
   }
@@ -131,7 +129,7 @@ export class TradingChain {
   }
 }
 
-/** A trade as the second opinion sees it, X and Y in the order of the pool. */
+/** A trade as the onlooker works it out, with X and Y in the order of the pool. */
 export interface SeenTrade {
   readonly poolId: PoolId
   readonly txId: string
@@ -143,12 +141,12 @@ export interface SeenTrade {
   readonly feeBps: bigint
   readonly amountIn: bigint
   readonly amountOut: bigint
-  /** What the trade met. */
+  /** Reserves before the trade. */
   readonly reserveIn: bigint
   readonly reserveOut: bigint
 }
 
-/** What a block left in a pool that it touched. */
+/** Reserves of a changed pool after a block. */
 export interface SeenReserves {
   readonly poolId: PoolId
   readonly timeMs: number
@@ -173,8 +171,8 @@ const isqrt = (value: bigint): bigint => {
 }
 
 /**
- * Works out all trades from the payloads alone, by the formulas of the specification: nothing of the amounts in receipts is
- * used, only whether a transaction succeeded.
+ * A second implementation of trades. It computes them from the payloads, by the formulas of the specification. From
+ * receipts it uses only whether a transaction succeeded.
  */
 export class Onlooker {
   readonly trades: SeenTrade[] = []

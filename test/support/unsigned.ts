@@ -11,9 +11,7 @@ import {
   type Witness,
 } from '../../consensus/tx/transaction.ts'
 
-/** Transactions that nobody signed: for every check but that of the signature itself. */
-
-/** Names and numbers as consensus brands them. */
+/** Casts to the branded types of consensus. */
 export const agentId = (text: string): AgentId => text as AgentId
 export const serviceId = (text: string): ServiceId => text as ServiceId
 export const units = (value: number | bigint): Amount => BigInt(value) as Amount
@@ -28,12 +26,12 @@ export function fillerSignature(keyIndex = 0, scheme: KeyScheme = 1, fill = 0x5a
   return { keyIndex, bytes: new Uint8Array(KEY_SCHEMES[scheme].signatureBytes).fill(fill) }
 }
 
-/** What a test may say of an unsigned transaction. */
+/** What a test may change in an unsigned transaction. */
 export type EnvelopeChange = Partial<Omit<TxBody, 'kind' | 'payload'>> & {
   readonly witness?: Partial<Witness>
 }
 
-/** A transaction of `filled(1)` with nonce 7 and one filler signature; `change` replaces parts of it. */
+/** A transaction of `filled(1)` with nonce 7 and a filler signature. `change` replaces parts of it. */
 export function unsigned<K extends TxKind>(
   kind: K,
   payload: PayloadOf<K>,
@@ -58,7 +56,7 @@ export function unsigned<K extends TxKind>(
   return assembled.value
 }
 
-/** Sound payloads, one per kind; `change` replaces fields. */
+/** Valid payloads, one per kind. `change` replaces fields. */
 export const SAMPLE = {
   transfer: (change: Partial<PayloadOf<'transfer'>> = {}): PayloadOf<'transfer'> => ({
     ...{ to: filled(2), amount: units(5_000), create: false },

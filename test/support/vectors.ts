@@ -7,20 +7,17 @@ export type SpelledBytes =
   | readonly [string, number, number, string]
   | { readonly hex: string; readonly times: number }
 
-/** What every vector file says of itself. */
+/** The head of every vector file. */
 interface VectorHead {
   readonly about: string
   readonly counts: Readonly<Record<string, number>>
   readonly values?: Readonly<Record<string, string>>
 }
 
-/** A vector file with the values of its table at hand. */
+/** A vector file. `bytes` resolves names from its table of values. */
 export type Vectors<Parts> = VectorHead & Parts & { bytes(spelled: SpelledBytes): Uint8Array }
 
-/**
- * Reads a vector file. The counts that the caller relies on are said at the call: a file that lost its cases, or a part of
- * them, must not pass for one that proves something.
- */
+/** Reads a vector file. The caller names the expected counts, so that a file that lost cases fails instead of passing silently. */
 export function loadVectors<Parts>(name: string, counts: Readonly<Record<string, number>>): Vectors<Parts> {
   const file = JSON.parse(readFileSync(new URL(`../vectors/${name}`, import.meta.url), 'utf8')) as VectorHead & Parts
   requireCounts(name, 'says', file.counts, counts)

@@ -6,12 +6,12 @@ import { type ChatWorld, HOUSE } from './chat-world.ts'
 const BUDGET_MS = 10_000
 const AT_ONCE_MAX = 8
 
-/** A model that answers, one that speaks and nothing else, both on the server of a world. */
+/** A server with two models: one that answers, and one that only speaks. */
 export const SPEAKING_BACKEND = {
   models: [HOUSE, { id: 'house-voice', roles: ['speech' as const], voices: ['alloy', 'nova'] }],
 }
 
-/** The voice over the servers of a world. */
+/** The voice platform over the servers of a world. */
 export function voiceOver(
   { platform, pool, engines }: Pick<ChatWorld, 'platform' | 'pool' | 'engines'>,
   means: Partial<VoiceMeans> = {},

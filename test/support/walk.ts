@@ -1,6 +1,6 @@
 import { seeded } from '../sim/miners.ts'
 
-/** Choices of a walk, the same for the same seed, and what was chosen: the story of a walk that went wrong. */
+/** Random choices of a walk, the same for the same seed. It also records them, to explain a walk that failed. */
 export class Dice {
   /** What happened, in order. */
   readonly story: string[] = []
@@ -20,12 +20,12 @@ export class Dice {
     return this.#random() < probability
   }
 
-  /** One of several; there must be one. */
+  /** One of several values. The list must not be empty. */
   one<T>(values: readonly T[]): T {
     return values[this.below(values.length)] as T
   }
 
-  /** One of several by their weights. */
+  /** One of several values, by their weights. */
   weighted<T>(values: readonly (readonly [weight: number, value: T])[]): T {
     let left = this.below(values.reduce((sum, [weight]) => sum + weight, 0))
     const found = values.find(([weight]) => {
@@ -35,18 +35,18 @@ export class Dice {
     return (found as readonly [number, T])[1]
   }
 
-  /** Writes down what happens; the line's number. */
+  /** Records what happens. Returns the number of the line. */
   tell(line: string): number {
     return this.story.push(line) - 1
   }
 
-  /** Adds to a line what came of it. */
+  /** Adds the outcome to a line. */
   add(line: number, outcome: string): void {
     this.story[line] += ` -> ${outcome}`
   }
 }
 
-/** Seeds of a walk: some that are walked every time, and `count` from a base on; an environment variable sets either. */
+/** Seeds of a walk: fixed ones for every run, and `count` from a base on. Environment variables set base and count. */
 export function walkSeeds(
   fixed: readonly number[],
   count: number,

@@ -1,4 +1,4 @@
-/** Key of the certificate below; it is worth nothing anywhere else. */
+/** Key of the certificate below. It is used only in tests. */
 export const WORLD_KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgnlBQ3TdBAnk6V8VN
 +YrQYhyNEloESDsFAZMjFm32xcGhRANCAATmi3Ettdb87TZw9Lr62krnEZ5Qbscf
@@ -6,7 +6,7 @@ k6sxch+yS452UtGnKMyxq4L1Kzd5aO/aCPmEbIlD1g5CKjVJfdOPVH9d
 -----END PRIVATE KEY-----
 `
 
-/** Certificate for `news.example`, `safe.example`, `other.example`, `shop.example` and hosts below `web.example`, signed by itself. */
+/** Self-signed certificate for `news.example`, `safe.example`, `other.example`, `shop.example` and hosts below `web.example`. */
 export const WORLD_CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIB5TCCAYqgAwIBAgIUFF58Ayd57mhoFfZaVrGS3daDv1YwCgYIKoZIzj0EAwIw
 HDEaMBgGA1UEAwwRYSBsaXR0bGUgaW50ZXJuZXQwIBcNMjYxMTIyMDY0NzU1WhgP

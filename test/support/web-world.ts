@@ -11,20 +11,20 @@ import { SafeFetcher, type SafeFetcherDependencies } from '../../src/adapters/sa
 import { type InternetPlan, internetOf } from './internet.ts'
 import { WORLD_CERTIFICATE, WORLD_KEY } from './web-world-tls.ts'
 
-/** A host of the little internet: pages by a handler, or bare connections. */
+/** A host of the made-up internet: pages by a handler, or raw connections. */
 export interface WorldHost {
-  /** Answers requests, on port 80 unless another is said. */
+  /** Answers requests on port 80. */
   readonly pages?: RequestListener
-  /** Answers them over TLS, on port 443; the host's name has to be one of the certificate (web-world-tls.ts). */
+  /** Answers requests over TLS on port 443. The certificate must have the host's name (web-world-tls.ts). */
   readonly safePages?: RequestListener
-  /** Gets the connections themselves, on port 80, or on 443 with `safeSocket`. */
+  /** Gets raw connections on port 80; `safeSocket` gets those on port 443. */
   readonly socket?: (socket: Socket) => void
   readonly safeSocket?: (socket: Socket) => void
-  /** Its addresses; default one public address of its own. */
+  /** Its addresses. By default one public address. */
   readonly addresses?: readonly string[]
 }
 
-/** What a test changes of the fetcher that it reads the world with. */
+/** What a test may change in the fetcher that reads the world. */
 export interface FetcherChanges extends Partial<SafeFetcherDependencies> {
   readonly deny?: OutsideConfig['web']['deny']
   readonly ask?: AskNames
@@ -34,8 +34,8 @@ export interface FetcherChanges extends Partial<SafeFetcherDependencies> {
 }
 
 /**
- * A little internet on loopback: hosts with names and public addresses, whose connections lead to servers of this process. What
- * reads it goes through the same guard as in the product.
+ * A made-up internet on loopback: hosts with names and public addresses, whose connections lead to servers of this
+ * process. Readers go through the same guard as in the product.
  *
  *     const world = await WebWorld.open({ 'news.example': { pages: (request, response) => response.end('hello') } })
  *     const fetcher = world.fetcher()                     // in this process
@@ -44,7 +44,7 @@ export interface FetcherChanges extends Partial<SafeFetcherDependencies> {
  */
 export class WebWorld {
   readonly plan: InternetPlan
-  /** Connections that were made to each host. */
+  /** How many connections each host got. */
   readonly visits: Readonly<Record<string, number>>
   readonly #servers: readonly Server[]
   readonly #sockets: ReadonlySet<Socket>
@@ -61,7 +61,6 @@ export class WebWorld {
     this.#sockets = parts.sockets
   }
 
-  /** Starts the servers of all hosts, by name. */
   static async open(hosts: Readonly<Record<string, WorldHost>>, mail: InternetPlan['mail'] = {}): Promise<WebWorld> {
     const names: Record<string, readonly string[]> = {}
     const ports: Record<string, number> = {}
@@ -86,17 +85,17 @@ export class WebWorld {
     return new WebWorld({ plan: { names, mail, ports, ca: WORLD_CERTIFICATE }, visits, servers, sockets })
   }
 
-  /** Connections that are open now, of all hosts. */
+  /** How many connections are open, of all hosts. */
   get openCount(): number {
     return this.#sockets.size
   }
 
-  /** What a daemon of the test entry is given to live in this world. */
+  /** Environment for a daemon (test/support/daemon-entry.ts) that shall use this world. */
   get env(): Readonly<Record<string, string>> {
     return { TEST_INTERNET: JSON.stringify(this.plan) }
   }
 
-  /** A fetcher as the product has it, in this world. */
+  /** The product's fetcher, in this world. */
   fetcher(changes: FetcherChanges = {}): SafeFetcher {
     const { deny = [], ask, limits, ports = [80, 443], ownHosts = [], ...parts } = changes
     const internet = internetOf(this.plan)
@@ -115,7 +114,7 @@ export class WebWorld {
     })
   }
 
-  /** Ends all servers with their connections. */
+  /** Closes all servers and their connections. */
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy()
     await Promise.all(this.#servers.map((server) => new Promise((resolve) => server.close(resolve))))
@@ -132,13 +131,13 @@ function serversOf({ pages, safePages, socket, safeSocket }: WorldHost): readonl
   ]
 }
 
-/** The text of a page that is read, or the code of the fault. */
+/** The text of a page, or the code of the fault. */
 export async function textRead(reading: Promise<Result<WebPage>>): Promise<string> {
   const page = await reading
   return page.ok ? Buffer.from(page.value.body).toString() : page.fault.code
 }
 
-/** What the fault of a reading says, as code and reason. */
+/** Code and reason of a failed reading, as text. */
 export async function refusalRead(reading: Promise<Result<WebPage>>): Promise<string> {
   const page = await reading
   return page.ok ? `read ${page.value.status}` : `${page.fault.code} ${String(page.fault.detail.reason ?? '')}`.trim()

@@ -14,10 +14,10 @@ import { Peers } from '../../src/p2p/peers/peers.ts'
 import type { Status } from '../../src/p2p/wire/messages.ts'
 import type { ProtocolName } from '../../src/p2p/wire/protocols.ts'
 
-/** Changes what a node answers, byte for byte; undefined: no answer at all. */
+/** Changes the bytes of a node's reply. Undefined: no reply. */
 export type Tamper = (protocol: ProtocolName, reply: Uint8Array, request: Uint8Array) => Uint8Array | undefined
 
-/** A network in this process, without delay: nodes that are wired to each other by name. */
+/** A network in this process without delays. Nodes know each other by name. */
 export class Wire implements Network {
   readonly self: PeerId
   readonly #handlers = new Map<ProtocolName, RequestHandler>()
@@ -25,18 +25,18 @@ export class Wire implements Network {
   readonly #listeners: ConnectionListener[] = []
   /** How this node lies. */
   tamper: Tamper = (_, reply) => reply
-  /** Requests that it was asked. */
+  /** Requests that it got, in order. */
   readonly asked: ProtocolName[] = []
-  /** Whom it threw out, and why. */
+  /** Peers that it disconnected, and why. */
   readonly ended = new Map<PeerId, string>()
 
   constructor(name: string) {
     this.self = name as PeerId
   }
 
-  /** Connects two nodes; this one has dialled. */
+  /** Connects two nodes. This one dials. */
   join(other: Wire): void {
-    // Who is dialled knows it first: the dialler speaks at once.
+    // The dialled node is told first, because the dialler sends at once.
     other.#join(this, 'inbound')
     this.#join(other, 'outbound')
   }
@@ -84,7 +84,7 @@ export class Wire implements Network {
   }
 }
 
-/** Runs what is due at once, in the order of the calls; what is due later never. */
+/** Timers up to five seconds run at once, in the order of the calls. Longer ones never run. */
 export const IMPATIENT: Timers = {
   after: (ms, callback) => {
     if (ms > 5_000) return () => {}
@@ -93,7 +93,7 @@ export const IMPATIENT: Timers = {
   },
 }
 
-/** Time that goes by only while it is waited for, and then at once: who rests has rested when it is asked again. */
+/** Time that passes only when a timer runs, and then at once by the timer's length. */
 export class SwiftTime implements Clock, Timers {
   nowMs = 0
 
@@ -109,10 +109,10 @@ export class SwiftTime implements Clock, Timers {
   }
 }
 
-/** A log that nobody reads. */
+/** A log that discards its lines. */
 export const SILENT: NetworkLog = { debug: () => {}, info: () => {}, warn: () => {} }
 
-/** Peers over a network, which say of themselves what `status` says. */
+/** Peers over a network. `status` replaces fields of their own status. */
 export function peersOver(
   network: Network,
   ruleBook: RuleBook,

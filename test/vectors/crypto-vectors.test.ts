@@ -20,12 +20,12 @@ describe('vector files', () => {
   it.for(Object.keys(VECTOR_FILES))('%s is what its generator writes', (name) => {
     const written = readFileSync(new URL(name, import.meta.url), 'utf8')
     const made = render((VECTOR_FILES[name] as (typeof VECTOR_FILES)[string])())
-    // Compared first as a truth value: half a megabyte of difference helps nobody.
+    // Compared as a boolean: a diff of half a megabyte would be useless.
     expect(made === written, `run node test/vectors/generate/all.ts; ${name} is out of date`).toBe(true)
   })
 })
 
-/** The implementations in the generators stand on published values. */
+/** Tests the generators' own implementations against published values. */
 describe('the generators', () => {
   it('make the first signature of RFC 8032, section 7.1', () => {
     const key = expandSeed(unhex('9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60'))

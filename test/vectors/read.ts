@@ -2,11 +2,9 @@ import { readFileSync } from 'node:fs'
 import { fromHex } from '../../consensus/primitives/bytes.ts'
 import type { CHAIN_VECTORS } from './generate/chain-vectors.ts'
 
-/** Vector files as their tests read them. */
-
 type SetName = keyof typeof CHAIN_VECTORS
 
-/** The committed set of a name. */
+/** The committed vectors with this name. */
 export function vectors<Name extends SetName>(name: Name): ReturnType<(typeof CHAIN_VECTORS)[Name]> {
   return JSON.parse(readFileSync(new URL(`${name}.json`, import.meta.url), 'utf8'))
 }
@@ -27,7 +25,7 @@ const BIG_FIELDS: ReadonlySet<string> = new Set([
   ...['deposited', 'released', 'fees', 'pending', 'mintedToday'],
 ])
 
-/** Fields of bytes that are no hash: bytes in the program, hex in JSON. */
+/** Byte fields that are not hashes: bytes in the program, hex in JSON. */
 const BYTE_FIELDS: ReadonlySet<string> = new Set(['bytes', 'externalTxId', 'memo'])
 
 /** JSON of a vector with its large numbers and bytes as the program holds them. */

@@ -34,10 +34,10 @@ const KEYS_A_PAGE = 50
 
 type Form = Readonly<Record<string, string | undefined>>
 
-/** A visit of somebody who is signed in. */
+/** A visit of a signed-in user. */
 type SignedIn = Visit & { readonly session: Session }
 
-/** The keys of who is signed in, or the page to sign in. */
+/** The keys of the signed-in user, or the page to sign in. */
 export const getDashboard: Handler<'getDashboard'> = async (node, request) => {
   const visit = await openVisit(node, request)
   if ('code' in visit) return visit

@@ -38,7 +38,7 @@ export interface DashboardParts {
   readonly verify: (job: SignatureJob) => boolean
 }
 
-/** The dashboard behind its pages: who is signed in, and what lets somebody in. */
+/** The dashboard behind its pages: its sessions and the means to sign in. */
 export interface DashboardApi extends Omit<DashboardParts, 'clock'> {
   readonly marks: Marks
   readonly sessions: Sessions
@@ -47,7 +47,7 @@ export interface DashboardApi extends Omit<DashboardParts, 'clock'> {
   readonly makers: KeyMakers
 }
 
-/** Makes a dashboard where nobody is signed in. */
+/** Makes a dashboard without sessions. */
 export function createDashboard({ clock, ...parts }: DashboardParts): DashboardApi {
   const marks = new Marks()
   const challenges = new Challenges(clock, marks)

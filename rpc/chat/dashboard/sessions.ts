@@ -4,13 +4,13 @@ import { type Holder, heldTooMany } from '../../../consensus/primitives/fair-sha
 import { OPERATOR } from '../../../marketplace/chat/keys/keys.ts'
 import { freshToken } from './tokens.ts'
 
-/** Somebody who is signed in. */
+/** The session of a signed-in user. */
 export interface Session {
   /** Owner of the keys: {@link OPERATOR}, or the address of a wallet. */
   readonly owner: string
   /** What the operator's secret was when it began: with another one it is over. */
   readonly stamp: string
-  /** Who began it. */
+  /** The client that began it. */
   readonly holder: Holder
   readonly beganMs: number
   readonly seenMs: number
@@ -20,14 +20,14 @@ export interface Session {
 
 /** A session ends at the latest. */
 const LIFE_MS = 12 * 3_600_000
-/** A session ends that nobody used for so long. */
+/** A session that is unused for this time ends. */
 const IDLE_MS = 3_600_000
 /** Sessions of all wallets. The operator's are beside them: strangers' wallets must not end those. */
 export const SESSIONS_MAX = 512
 /** Sessions of the operator, and of each wallet. */
 const PER_OWNER_MAX = 8
 
-/** Who is signed in. Kept in memory under hashes of the tokens: they end with the process. */
+/** All sessions, in memory under hashes of their tokens. They end with the process. */
 export class Sessions {
   readonly #clock: Clock
   /** The longest unused first. */

@@ -66,7 +66,7 @@ export class SignInGuard {
     this.#takeBack()
   }
 
-  /** Takes back the last count: nobody has looked at that password. */
+  /** Takes back the last count: that password was not checked. */
   unseen(address: string): void {
     const known = this.#byAddress.get(address)
     if (known !== undefined) this.#byAddress.set(address, { ...known, count: Math.max(0, known.count - 1) })

@@ -13,7 +13,7 @@ export function isToken(text: string | undefined): text is string {
   return text !== undefined && TOKEN.test(text)
 }
 
-/** Makes marks of texts that nobody else can make, and knows them again; good until the process ends. */
+/** Makes unforgeable marks of texts and verifies them. They are valid until the process ends. */
 export class Marks {
   readonly #secret = randomBytes(32)
 

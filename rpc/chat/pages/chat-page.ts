@@ -167,7 +167,7 @@ function listed(label: string, name: string, texts: readonly string[]): Html {
   return html`<p class="more"><strong>${name}</strong></p><ul class="plainlist" aria-label="${label}">${texts.map((text) => html`<li>${text}</li>`)}</ul>`
 }
 
-/** Addresses that answer to nobody who only follows a link. */
+/** Addresses that take POST only, so they must not become links. */
 const POSTED = /\/(completions|qa)$|\/api\/x402\//
 
 /** A text in which addresses of this node are links. */
@@ -201,7 +201,7 @@ function row(name: string, cells: readonly (string | Html)[]): Html {
   return html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`
 }
 
-/** What is known of a model of this node; how good its answers are nobody has measured. */
+/** Table cells of a model of this node. The quality of its answers has not been measured. */
 function ownCells({
   parameters,
   pricing,

@@ -134,7 +134,7 @@ const compactBlock: Target = {
   },
 }
 
-/** Decoders of what other nodes send. */
+/** Decoders of messages from other nodes. */
 export const BYTE_TARGETS: readonly Target[] = [
   ...PROTOCOL_NAMES.flatMap(messageTargets),
   codecTarget('compact-block-codec', COMPACT_BLOCK, () => compactBlock.seeds()),

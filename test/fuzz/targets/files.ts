@@ -39,7 +39,7 @@ const nodeAddress: Target = {
     const address = parseNodeAddress(given)
     if (!address.ok) return wordOf(address)
     const { text: canonical, ip, peer } = address.value
-    // One place has one spelling, and that one reads as itself.
+    // An address has one canonical spelling, which parses to itself.
     const again = parseNodeAddress(canonical)
     if (!again.ok || again.value.text !== canonical) throw new Error(`${canonical} does not read as itself`)
     if (ip !== null && formatIp(parseIp(formatIp(ip)) as never) !== formatIp(ip)) throw new Error('another ip')
@@ -48,7 +48,7 @@ const nodeAddress: Target = {
   },
 }
 
-/** What a store of peers gives for arbitrary keys and values: `<key>\n<value>`. */
+/** A store of peers with an arbitrary record; the input is `<key>\n<value>`. */
 const peerRecords: Target = {
   name: 'peer-records',
   seeds: () => {
@@ -81,7 +81,7 @@ const peerRecords: Target = {
   },
 }
 
-/** A stream that gives bytes in two pieces, then ends. */
+/** A reader on a stream that gives the bytes in two pieces, then ends. */
 const messageReader: Target = {
   name: 'message-reader',
   seeds: () => [prefixed(text('a message')), prefixed(new Uint8Array(0)), prefixed(new Uint8Array(5_000)), text('x')],
@@ -115,7 +115,7 @@ const messageReader: Target = {
   },
 }
 
-/** What a stream of gossip holds is judged alike however it is cut. */
+/** The verdict on a gossip stream must not depend on how it is cut. */
 const messageScanner: Target = {
   name: 'message-scanner',
   seeds: () => [
@@ -140,7 +140,7 @@ const messageScanner: Target = {
   },
 }
 
-/** A file of the data folder that somebody changed. */
+/** A target for a changed file of the data folder. */
 function fileTarget(
   name: string,
   file: string,
@@ -149,7 +149,7 @@ function fileTarget(
   const folder = mkdtempSync(join(tmpdir(), 'farthing-fuzz-'))
   return {
     name,
-    // Every one of these waits for the disk.
+    // Each run waits for the disk.
     share: 0.05,
     seeds: parts.seeds,
     run: (bytes) => {
@@ -186,7 +186,7 @@ const identityFile = fileTarget('identity-file', IDENTITY_FILE, {
   read: async (path) => {
     const identity = await loadIdentity(join(path, '..'))
     if (!identity.ok) return wordOf(identity)
-    // What others know the node by must be what it can prove.
+    // The node must be able to prove the identity that others know.
     const { key } = identity.value
     const said = text('it is me')
     if (!(await key.publicKey.verify(said, await key.sign(said)))) throw new Error('a key whose halves do not fit')
@@ -194,7 +194,7 @@ const identityFile = fileTarget('identity-file', IDENTITY_FILE, {
   },
 })
 
-/** What is read from streams, texts and files. */
+/** Readers of streams, texts and files. */
 export const FILE_TARGETS: readonly Target[] = [
   nodeAddress,
   peerRecords,

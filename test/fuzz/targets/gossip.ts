@@ -12,7 +12,7 @@ const JUDGED_MS = 20_000
 
 function gossipTarget(topic: TopicName, parts: Pick<Target, 'seeds' | 'generate'>): Target {
   let world: World | undefined
-  /** Passed on once: the network does not ask about them again. */
+  /** Messages that were accepted once: the network does not validate them again. */
   const accepted = new Set<string>()
   return {
     name: `gossip-${topic}`,
@@ -37,7 +37,7 @@ function gossipTarget(topic: TopicName, parts: Pick<Target, 'seeds' | 'generate'
   }
 }
 
-/** What a node thinks of what others tell everybody. */
+/** The node's validation of gossip. */
 export const GOSSIP_TARGETS: readonly Target[] = [
   gossipTarget('blocks', {
     seeds: async () => {

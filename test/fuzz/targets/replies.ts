@@ -15,7 +15,7 @@ import { trueMessages } from './bytes.ts'
 
 const COMPLETED_MS = 12_000
 
-/** Reply bytes as they cross the wire: whole replies for the most part, or anything at all. */
+/** Reply bytes as on the wire: mostly whole replies, otherwise random bytes. */
 function wired(protocol: ProtocolName): Required<Pick<Target, 'seeds' | 'generate'>> {
   return {
     seeds: async () => [answered(protocol, (await trueMessages())[protocol][1] as never), NOT_HELD],
@@ -24,7 +24,7 @@ function wired(protocol: ProtocolName): Required<Pick<Target, 'seeds' | 'generat
   }
 }
 
-/** What `ask` makes of arbitrary bytes. */
+/** A target for `ask` with arbitrary bytes as the reply. */
 function askTarget(protocol: ProtocolName): Target {
   let world: World | undefined
   return {
@@ -43,14 +43,14 @@ function askTarget(protocol: ProtocolName): Target {
   }
 }
 
-/** How a part of the node is brought to ask; its words are what the node thinks of whoever answered. */
+/** How to make a part of the node ask. The words are the offences of the answering peer. */
 interface Scene {
   readonly protocol: ProtocolName
   readonly name: string
   readonly seeds?: Target['seeds']
   readonly others?: (world: World) => Promise<Answers>
   readonly claims?: () => Promise<Partial<Status>>
-  /** Whether the node would not ask a second time, whoever comes. */
+  /** Whether a node asks only once, so that every input needs a new node. */
   readonly once?: boolean
   readonly provoke?: (world: World, peer: Awaited<ReturnType<World['stranger']>>) => Promise<void>
 }
@@ -66,7 +66,7 @@ function sceneTarget({ protocol, name, seeds, others, claims, once = false, prov
     ...wired(protocol),
     ...(seeds && { seeds }),
     run: async (bytes) => {
-      // A branch that was taken is not asked for again.
+      // The node does not ask again for a branch that it took.
       if (world === undefined || once || world.height > height) {
         await world?.close()
         world = await World.open()
@@ -92,7 +92,7 @@ function sceneTarget({ protocol, name, seeds, others, claims, once = false, prov
     },
     close: async () => {
       await world?.close()
-      // Inputs that nobody asks for try nothing.
+      // Inputs that the node does not ask for test nothing.
       if (asked < runs / 2) throw new Error(`${name}: asked for ${asked} of ${runs} inputs`)
     },
   }
@@ -100,7 +100,7 @@ function sceneTarget({ protocol, name, seeds, others, claims, once = false, prov
 
 let nonce = 0n
 
-/** The next block with a nonce that nobody saw: every claim of work is true here. */
+/** The next block with a new nonce. Every claim of work is valid here. */
 async function freshBlock(): Promise<Block> {
   const { next } = await fixture()
   nonce += 1n
@@ -109,7 +109,7 @@ async function freshBlock(): Promise<Block> {
 
 let longer: Promise<readonly Block[]> | undefined
 
-/** A branch from genesis that is heavier than the chain of the node. */
+/** A branch from genesis with more work than the node's chain. */
 function heavierBranch(): Promise<readonly Block[]> {
   longer ??= (async () => {
     const { blocks } = await fixture()

@@ -7,7 +7,7 @@ import type { Target } from '../target.ts'
 import { World } from '../world.ts'
 import { trueMessages } from './bytes.ts'
 
-/** A node's own answer: a reply of the protocol's form and size, or a refusal. */
+/** The word of the node's answer, which must be a reply of the protocol's form and size, or a refusal. */
 function wordOfReply(protocol: ProtocolName, bytes: Uint8Array): string {
   if (bytes.length > PROTOCOLS[protocol].replyMax) throw new Error(`${bytes.length} bytes are more than may be`)
   if (bytes[0] === 1) {
@@ -40,5 +40,5 @@ function servedTarget(protocol: ProtocolName): Target {
   }
 }
 
-/** What a node answers to requests. */
+/** The node's answers to requests. */
 export const SERVED_TARGETS: readonly Target[] = PROTOCOL_NAMES.map(servedTarget)

@@ -25,7 +25,7 @@ type Handler = (from: PeerId, body: Uint8Array) => Promise<Uint8Array>
 const FROM = 'a peer' as PeerId
 const ENTRIES = 7
 
-/** A store that tells whether anything was written. */
+/** A store that counts its writes. */
 class WatchedStore extends MemoryKeyValueStore {
   written = 0
 
@@ -38,7 +38,7 @@ class WatchedStore extends MemoryKeyValueStore {
 interface Taking {
   /** Every reply of the whole state, in order. */
   readonly replies: readonly Uint8Array[]
-  /** A course as it is before the reply of some number. */
+  /** Starts the stage anew, before its first reply. */
   readonly begin: () => { readonly course: Course<StateProtocol>; readonly staging: WatchedStore }
 }
 
@@ -68,7 +68,7 @@ async function server(): Promise<ReadonlyMap<ProtocolName, Handler>> {
   return handlers
 }
 
-/** Goes through one stage with true replies; those replies, and what they leave in the store. */
+/** Completes one stage with true replies and returns them. The store keeps their records. */
 async function follow(course: Course<StateProtocol>): Promise<readonly Uint8Array[]> {
   const handler = (await server()).get(course.protocol) as Handler
   const replies: Uint8Array[] = []
@@ -121,7 +121,6 @@ async function courses(): Promise<Record<StateProtocol, Taking>> {
   }
 }
 
-/** Every record is one of the state. */
 async function expectTrue({ records }: ReplyOf<'stateRecords'>): Promise<void> {
   const { database } = (await fixture()).test.chain
   for (const { key, value } of records) {
@@ -132,7 +131,7 @@ async function expectTrue({ records }: ReplyOf<'stateRecords'>): Promise<void> {
 
 let made: ReturnType<typeof courses> | undefined
 
-/** A reply in the place of the first of a stage: it is taken, or it is an offence and nothing of it is stored. */
+/** A target for the first reply of a stage: it is taken, or it is an offence and none of it is stored. */
 function courseTarget(protocol: StateProtocol): Target {
   const taking = async (): Promise<Taking> => {
     made ??= courses()
@@ -153,7 +152,7 @@ function courseTarget(protocol: StateProtocol): Target {
       if (following !== undefined) encode(requestCodec(protocol), following as never)
       const taken = await course.take(reply.value as never, FROM)
       const isFalse = taken !== 'more' && taken !== 'done'
-      // Records are proven one by one: what is left out at the end makes those before no less true.
+      // Each record has its own proof, so a reply cut short at the end still stores true records.
       if (isFalse && staging.written > before && protocol !== 'stateRecords')
         throw new Error('a false reply was stored')
       if (staging.written > before && protocol === 'stateRecords') await expectTrue(reply.value as never)
@@ -163,7 +162,7 @@ function courseTarget(protocol: StateProtocol): Target {
   }
 }
 
-/** What is made of parts of a state that others send. */
+/** The stages of a snapshot download. */
 export const SNAPSHOT_TARGETS: readonly Target[] = [
   courseTarget('statePages'),
   courseTarget('stateRecords'),

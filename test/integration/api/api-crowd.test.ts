@@ -37,7 +37,7 @@ interface Page {
   readonly nextCursor: string | null
 }
 
-it('a page of agents ends before it has read the services of them all, and the pages together have every agent once', async () => {
+it('a page of agents does not read the services of all agents, and the pages together list every agent once', async () => {
   const seen: string[] = []
   const pages: number[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {

@@ -18,7 +18,7 @@ afterAll(async () => {
   await server.close()
 })
 
-/** Asks, and holds the answer against the document. */
+/** Asks, and checks the answer against the API document. */
 async function call(operationId: string, path: string, init: RequestInit = {}): Promise<Reply> {
   const response = await fetch(`${server.url}${path}`, { redirect: 'manual', ...init })
   const text = await response.text()
@@ -76,7 +76,7 @@ describe('operations on keys', () => {
     expect((await call('listKeys', '/api/v1/keys?cursor=nothing', { headers: asOperator })).status).toBe(400)
   })
 
-  it('are for the operator alone, and say what is wrong', async () => {
+  it('are for the operator only, and say what is wrong', async () => {
     for (const headers of [{}, { authorization: 'Bearer x' }]) {
       expect((await call('listKeys', '/api/v1/keys', { headers })).status).toBe(401)
       expect((await call('createKey', '/api/v1/keys', json({ label: 'x' }, headers))).status).toBe(401)
@@ -142,7 +142,7 @@ describe('pages of the dashboard', () => {
     expect(large.status).toBe(413)
   })
 
-  it('and operations on keys are all held against the document here', () => {
+  it('and operations on keys are all checked against the document here', () => {
     expect([...held].sort()).toEqual([...Object.keys(CHAT_KEY_ROUTES), ...Object.keys(DASHBOARD_ROUTES)].sort())
   })
 })

@@ -34,12 +34,12 @@ interface Page {
 async function page(path: string): Promise<Page & JsonBody> {
   const reply = await ask<Page & JsonBody>(server.url, path)
   expect(reply.status, reply.text).toBe(200)
-  // What an answer was read from is on the best chain at that moment.
+  // The block that an answer was read at is on the best chain at that moment.
   expect(reply.body.height).toBeLessThanOrEqual(server.test.height)
   return reply.body
 }
 
-/** Everything that a list shows, page by page; `meanwhile` runs between pages. */
+/** Reads a whole list page by page. `meanwhile` runs between pages. */
 async function walk<T>(path: string, field: string, limit: number, meanwhile = async () => {}): Promise<readonly T[]> {
   const seen: T[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -54,7 +54,7 @@ async function walk<T>(path: string, field: string, limit: number, meanwhile = a
   return seen
 }
 
-/** Mines a block with a few swaps, and every third time lets two blocks leave for three others. */
+/** Mines a block with a few swaps. Every third time it also replaces two blocks by three others. */
 function restless(): () => Promise<void> {
   let times = 0
   return async () => {
@@ -88,7 +88,7 @@ describe('pages read on while blocks come and go:', () => {
     const seen = await walk<Placed>(path, field, 3, restless())
     expect(new Set(seen.map((one) => JSON.stringify(one))).size).toBe(seen.length)
     expect(seen.map(({ height }) => height)).toEqual(seen.map(({ height }) => height).toSorted((a, b) => b - a))
-    // What lies below the first page, and below what was reorganised since, is there exactly once and nothing else is.
+    // Entries below the first page and below all reorganised blocks are listed exactly once.
     const last = seen[2]!.height
     const old = (items: readonly Placed[]): readonly Placed[] => items.filter(({ height }) => height < last - 2)
     expect(old(seen)).toEqual(old(before))
@@ -101,13 +101,13 @@ describe('pages read on while blocks come and go:', () => {
     const seen = await walk<{ readonly time: string }>(path, 'candles', 2, restless())
     const times = seen.map(({ time }) => time)
     expect(new Set(times).size).toBe(times.length)
-    // Hours below the second page were over before, and are as they were.
+    // Hours below the second page had ended before, so they stay the same.
     const old = seen.slice(4).map((candle) => JSON.stringify(candle))
     expect(old.length).toBeGreaterThan(3)
     for (const candle of old) expect(before.map((one) => JSON.stringify(one))).toContain(candle)
   })
 
-  it('tokens, pools and agents, of which new ones come', async () => {
+  it('tokens, pools and agents, while new ones are added', async () => {
     const names = ['AXLE', 'MAST', 'ZINC'].map(symbol)
     const create = async (): Promise<void> => {
       const name = names.pop()
@@ -135,7 +135,7 @@ describe('pages read on while blocks come and go:', () => {
     expect(agents.map(({ agentId: id }) => id)).toEqual(['axle', 'mast', 'zinc'])
   })
 
-  it('holders, whose pages sum up to all that has an address', async () => {
+  it('holders, whose pages sum up to all units with an address', async () => {
     interface HolderView {
       readonly address: string
       readonly units: string
@@ -156,7 +156,7 @@ describe('pages read on while blocks come and go:', () => {
 })
 
 describe('an answer', () => {
-  it('is of one head, also while blocks are mined', async () => {
+  it('describes one head, also while blocks are mined', async () => {
     const { test } = server
     const balances = new Map<string, string>()
     const remember = (): void => {
@@ -169,7 +169,7 @@ describe('an answer', () => {
       for (let i = 0; i < 60; i++) {
         const to = wallet(2).address
         await test.mine([await test.tx(wallet(1), 'transfer', SAMPLE.transfer({ to, amount: units(1_000 + i) }))])
-        // Time for an answer now and then; where blocks come at once, all of them are begun anew.
+        // A pause now and then lets an answer finish. Without it, every new block would restart all answers.
         await pause(3 * (i % 10))
       }
       done = true
@@ -186,7 +186,7 @@ describe('an answer', () => {
         [1, 1, 1, 1].map((number) => ask<HoldingsView>(server.url, `/api/v1/accounts/${addressOf(number)}/holdings`)),
       )
       for (const { status, body } of replies) {
-        // Where blocks come faster than an answer is read, it is refused and can be asked for again.
+        // If blocks come faster than an answer can be read, the node refuses with 503, and the client can ask again.
         if (status === 503) busy += 1
         else {
           expect(body.native.units).toBe(balances.get(body.blockId))
@@ -199,7 +199,7 @@ describe('an answer', () => {
     expect(busy).toBeLessThan(heights.size * 4)
   })
 
-  it('is a refusal where the cursor is none of this node', async () => {
+  it('is a refusal if the cursor is not from this node', async () => {
     const cases = [
       ...['x', '1-2-3', '4294967296-0', '-1-0', '01-0', '1-'].map(
         (one) => `/api/v1/accounts/${addressOf(1)}/history?cursor=${one}`,

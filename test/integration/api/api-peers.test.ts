@@ -42,7 +42,7 @@ function send(path: string, { method = 'GET', body, authorization, url = server.
 }
 
 const BEARER = `Bearer ${TOKEN}`
-/** Everything that only an operator may do. */
+/** Operations for the operator only. */
 const GUARDED = [
   ['listBans', BANS, {}],
   ['banPeer', BANS, { method: 'POST', body: { peer: peerId(3) } }],
@@ -50,7 +50,7 @@ const GUARDED = [
 ] as const
 
 describe('the status', () => {
-  it('says where the node stands on its way to the head, and nothing where it is alone', async () => {
+  it('says how far the node is on its way to the head, and nothing without peers', async () => {
     const [reply, alone] = [await send('/api/v1/status'), await send('/api/v1/status', { url: lonely.url })]
     expect([checker.misfits('getStatus', reply), checker.misfits('getStatus', alone)]).toEqual([[], []])
     expect(reply.body.sync).toEqual(network.sync())
@@ -60,7 +60,7 @@ describe('the status', () => {
 })
 
 describe('the list of peers', () => {
-  it('shows addresses to the operator alone', async () => {
+  it('shows addresses only to the operator', async () => {
     const wrong = ['Bearer ', `Bearer ${'5e'.repeat(31)}5f`, `Basic ${TOKEN}`, TOKEN, `Bearer ${TOKEN}0`]
     for (const authorization of [undefined, ...wrong]) {
       const reply = await send('/api/v1/peers', authorization === undefined ? {} : { authorization })
@@ -93,7 +93,7 @@ describe('the list of peers', () => {
     })
   })
 
-  it('is empty where the node talks to no others', async () => {
+  it('is empty without a peer network', async () => {
     const reply = await send('/api/v1/peers', { url: lonely.url, authorization: BEARER })
     expect(checker.misfits('listPeers', reply)).toEqual([])
     expect(reply.body).toEqual({ enabled: false, peers: [], bans: 0 })
@@ -112,7 +112,7 @@ describe('bans', () => {
     expect(network.bans()).toEqual([])
   })
 
-  it.each(GUARDED)('%s says so where the node talks to no others', async (operation, path, request) => {
+  it.each(GUARDED)('%s says so without a peer network', async (operation, path, request) => {
     const reply = await send(path, { ...request, authorization: BEARER, url: lonely.url })
     expect(checker.misfits(operation, reply)).toEqual([])
     expect([reply.status, reply.body.code]).toEqual([503, 'network_disabled'])
@@ -143,7 +143,7 @@ describe('bans', () => {
     expect(network.bans()).toEqual([])
   })
 
-  it('are refused where it is not clear who is meant or for how long', async () => {
+  it('are refused without a clear peer and duration', async () => {
     const both = { peer: peerId(3), ip: '60.0.0.1' }
     const bodies = [{}, both, { peer: 7 }, { peer: '' }, { ip: '60.0.0.1', hours: 0 }, { ip: '60.0.0.1', hours: 8_761 }]
     for (const body of [...bodies, { ip: '60.0.0.1', hours: 1.5 }, { ip: '60.0.0.1', more: 1 }]) {
@@ -159,7 +159,7 @@ describe('bans', () => {
     expect(server.errors).toEqual([])
   })
 
-  it('are within reach of the SDK', async () => {
+  it('are available in the SDK', async () => {
     const client = new OperatorClient(server.url, TOKEN)
     expect(await client.ban({ peer: peerId(4) }, 2)).toMatchObject({ ok: true, value: { target: peerId(4) } })
     expect(await client.bans()).toMatchObject({ ok: true, value: [{ target: peerId(4), reason: 'the operator' }] })
@@ -204,7 +204,7 @@ describe('the commands', () => {
     expect(network.bans()).toEqual([])
   })
 
-  it('refuse what they cannot mean', async () => {
+  it('refuse invalid words', async () => {
     for (const args of [['ban'], ['unban'], ['ban', 'x', 'y'], ['ban', '60.9.0.1', '--hours', 'x']])
       expect((await farthing(...args)).code, args.join(' ')).toBe(2)
     const missing = await farthing('peers', '--token-file', join(folder, 'nothing'))

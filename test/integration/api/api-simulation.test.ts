@@ -24,7 +24,7 @@ import { filled, SAMPLE, units } from '../../support/unsigned.ts'
 
 const symbol = (text: string): TokenSymbol => text as TokenSymbol
 
-/** The transaction with bytes for signatures that nobody could have made. */
+/** The transaction with made-up signatures of the right length. */
 function unsigned({ body, witness }: Transaction): Transaction {
   const signatures = witness.signatures.map(({ keyIndex, bytes }) => ({
     keyIndex,
@@ -35,7 +35,7 @@ function unsigned({ body, witness }: Transaction): Transaction {
   return tx.value
 }
 
-/** What the head's block did to the state beside what every block does. */
+/** State changes of the head's block, without those that every block makes. */
 function changesOfHead({ chain }: TestChain): readonly object[] {
   const own = [REWARDS.prefix, STAKING_POOL.prefix, PRICE_ENTRIES.prefix]
   const changes = chain.database.undoOf(chain.head)!
@@ -44,7 +44,7 @@ function changesOfHead({ chain }: TestChain): readonly object[] {
 }
 
 describe('a transaction that is tried out', () => {
-  it('leaves nothing in memory of the records that it asked for', async () => {
+  it('keeps none of the records that it read in memory', async () => {
     const test = await TestChain.open()
     const entries = [1, 2, 3].map((byte) => ({ txId: filled<TxId>(byte) }))
     const tx = await test.tx(wallet(1), 'agent_receipt', SAMPLE.agent_receipt(entries))
@@ -53,13 +53,13 @@ describe('a transaction that is tried out', () => {
     const reads = () => asked.mock.calls.filter(([table]) => table.prefix === ESCROWS.prefix).length
     expect(simulate(test.chain, tx).receipt?.entries).toEqual([32, 32, 32])
     expect(reads()).toBe(3)
-    // What the first try remembered the second would not ask for.
+    // The second try would not read what the first one had remembered.
     simulate(test.chain, tx)
     expect(reads()).toBe(6)
     asked.mockRestore()
   })
 
-  it('comes to what it then comes to in a block, whatever its kind', async () => {
+  it('has the outcome that it then has in a block, for every kind', async () => {
     const { test: script } = await serviceChain()
     const test = await TestChain.open(script.ruleBook)
     const { chain } = test
@@ -75,7 +75,7 @@ describe('a transaction that is tried out', () => {
       expect(changes, tx.body.kind).toEqual(changesOfHead(test))
       kinds.set(tx.body.kind, (kinds.get(tx.body.kind) ?? new Set()).add(receipt.code))
     }
-    // Blocks of one transaction each: nothing of theirs has matured or fallen due meanwhile.
+    // Each block has one transaction, and the chain is too short for anything to mature or fall due.
     expect(test.height).toBeLessThan(100)
     expect(kinds.size).toBeGreaterThan(20)
     const failed = [...kinds.values()].filter((codes) => [...codes].some((code) => code !== 0))
@@ -95,7 +95,7 @@ describe('POST /api/v1/tx/simulate', () => {
   const send = (tx: Transaction, change: JsonBody = {}): Promise<Reply> =>
     post(server.url, '/api/v1/tx/simulate', { ...transactionToJson('dfar', unsigned(tx)), ...change })
 
-  /** A transfer of wallet 1, with the nonce that is next and parts of it changed. */
+  /** A transfer of wallet 1 with the next nonce. `options` replace parts of it. */
   const transfer = (options: Parameters<TestChain['tx']>[3] = {}, from = 1): Promise<Transaction> =>
     server.test.tx(wallet(from), 'transfer', SAMPLE.transfer({ to: wallet(2).address }), { nonce: 0n, ...options })
 
@@ -160,7 +160,7 @@ describe('POST /api/v1/tx/simulate', () => {
     expect(created).toMatchObject({ before: null, after: { assetX: 'WOOL', assetY: 'XUSD', shares: '50000' } })
   })
 
-  it('tells a payload that fails from a transaction that no block could hold', async () => {
+  it('distinguishes a payload that fails from a transaction that no block could have', async () => {
     const { test } = server
     const dear = SAMPLE.transfer({ to: wallet(2).address, amount: units(10n ** 20n) })
     const failing = await send(await test.tx(wallet(1), 'transfer', dear, { nonce: 0n }))
@@ -183,7 +183,7 @@ describe('POST /api/v1/tx/simulate', () => {
     }
   })
 
-  it('wants signatures of the right number and length, and nothing else of them', async () => {
+  it('checks only the number and length of signatures', async () => {
     const tx = await transfer()
     const json = transactionToJson('dfar', tx) as unknown as { witness: { keys: string; signatures: JsonBody[] } }
     const [signature] = json.witness.signatures as [{ keyIndex: number; bytes: string }]

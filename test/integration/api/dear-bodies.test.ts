@@ -12,9 +12,9 @@ const ACCEPT = { accept: 'application/json, text/event-stream', authorization: `
 const DOORS = (Object.values(ROUTES) as readonly Route[]).filter(
   ({ method, body, takesForm }) => method === 'POST' && body !== undefined && takesForm !== true,
 )
-/** Without those of chats, which are off at a node without models. */
+/** Paths without those of chats, which are off on a node without models. */
 const PATHS = DOORS.filter(({ isOpenAi }) => isOpenAi !== true).map(({ path }) => path)
-/** As much as every door reads, less some for what is around it. */
+/** Almost as much as every door reads; the rest is for the text around it. */
 const CHARS = 60_000
 
 let server: ApiServer
@@ -38,7 +38,7 @@ const codeOf = ({ body }: Reply): unknown => {
   return code ?? error?.data?.code
 }
 
-describe('a body that is nothing but values', () => {
+describe('a body with very many JSON values', () => {
   it.each([
     ['numbers', `{"a":[${'1,'.repeat(CHARS / 2)}1]}`],
     ['objects', `{"a":[${'{},'.repeat(CHARS / 3)}1]}`],
@@ -54,7 +54,7 @@ describe('a body that is nothing but values', () => {
     }
   })
 
-  it('is refused where models are asked too, in their words', async () => {
+  it('is also refused by the chat API, in the words of that API', async () => {
     const chat = await ChatServer.open()
     const refused = await chat.post(members(PLAIN_BODY.namesMax * 6))
     const { error } = (await refused.json()) as { readonly error: object }
@@ -63,7 +63,7 @@ describe('a body that is nothing but values', () => {
     expect(error).toMatchObject({ message: expect.stringContaining('too many values') })
   })
 
-  it('is refused where models are asked, too, for a name without an end', async () => {
+  it('is also refused by the chat API for an endless member name', async () => {
     const chat = await ChatServer.open()
     const refused = await chat.post({ ['x'.repeat(CHARS)]: 1 })
     await chat.close()
@@ -73,13 +73,13 @@ describe('a body that is nothing but values', () => {
     })
   })
 
-  it('is read where it has as many as a door takes', async () => {
+  it('is read with as many values as a door accepts', async () => {
     const list = (length: number): object => ({ a: new Array(length).fill(1), ...members(100) })
     expect(codeOf(await send('/api/v1/tx', list(PLAIN_BODY.valuesMax - 200)))).toBe('invalid_request')
     expect(codeOf(await send('/a2a', list(MESSAGE_BODY.valuesMax - 200)))).not.toBe('too_many_values')
   })
 
-  it('is not what the largest transaction is taken for', async () => {
+  it('does not include the largest transaction, which is read', async () => {
     const [txId, hash] = ['ab'.repeat(32), 'cd'.repeat(32)]
     const entry = { txId, outcome: 0, resultHash: hash, opener: hash, durationMs: 1 }
     const tx = { kind: 'agent_receipt', payload: { entries: new Array(RECEIPT_ENTRIES_MAX).fill(entry) } }
@@ -89,25 +89,25 @@ describe('a body that is nothing but values', () => {
   })
 })
 
-describe('a form where none is taken', () => {
-  // As fields of a form it would be refused for their number.
+describe('a form at a door that accepts no forms', () => {
+  // Read as a form, it would be refused for its number of fields.
   const form = 'a=1&'.repeat(40)
   const sent = (path: string): Promise<Reply> =>
     post(server.url, path, form, { ...ACCEPT, 'content-type': 'application/x-www-form-urlencoded' })
 
-  it('is refused by its type at every door, and nothing is read of it', async () => {
+  it('is refused by its type at every door, and not read', async () => {
     for (const path of PATHS) {
       const { status } = await sent(path.replace('{serviceId}', 'node-price-feed'))
       expect([path, status]).toEqual([path, 415])
     }
   })
 
-  it('is not read where nothing is', async () => {
+  it('is not read at paths that read no body', async () => {
     expect((await sent('/api/v1/nothing')).status).toBe(404)
   })
 })
 
-describe('an MCP message that the SDK would have much to say about', () => {
+describe('an MCP message with very many errors for the SDK to report', () => {
   const handshake = (change: object, capabilities: object = {}) => ({
     protocolVersion: '2025-06-18',
     capabilities,
@@ -161,7 +161,7 @@ describe('an MCP message that the SDK would have much to say about', () => {
     expect([refused.status, codeOf(refused)]).toEqual([400, 'invalid_request'])
   })
 
-  it('is answered where it is as rich as those of known clients are', async () => {
+  it('is answered with as many values as messages of known clients have', async () => {
     const rich = {
       roots: { listChanged: true },
       sampling: { context: {}, tools: {} },
@@ -185,7 +185,7 @@ describe('an MCP message that the SDK would have much to say about', () => {
     expect([called.status, called.text]).toEqual([200, expect.stringContaining('"services"')])
   })
 
-  it('is told of arguments that a tool does not have, however many there are', async () => {
+  it('gets an error that names unknown arguments, however many there are', async () => {
     const strangers = members(20, { a: many(100) })
     const called = await call('tools/call', { name: 'search_services', arguments: { query: 'price', ...strangers } })
     expect([called.status, called.text]).toEqual([200, expect.stringContaining('there is no argument')])

@@ -32,10 +32,10 @@ const DOCUMENTS = [
   ...['/x402/discovery', '/x402/discovery?x402Version=1', '/.well-known/agent-card.json', '/agents', '/agents?q=test'],
   ...['/agents/node-test-again', '/agents/node-nothing', '/robots.txt', '/sitemap.xml', '/api/v1'],
 ]
-/** Every character that an address may have. */
+/** Hosts with every character that an address may have. */
 const HOSTS = ['node.example', 'Some_Node~1.%41.example:8420', '[2001:db8::1]:80']
 
-it('makes the document of the interface once, for whatever host and however often it is asked', async () => {
+it('makes the API document once, for all hosts and requests', async () => {
   const { server, market } = await open()
   const first = await ask(server, '/openapi.json', 'node.example')
   const stringify = vi.spyOn(JSON, 'stringify')
@@ -72,7 +72,7 @@ it.each([
   await server.close()
 })
 
-it.each(HOSTS)('says the host %s as a node does whose public address it is, byte for byte', async (host) => {
+it.each(HOSTS)('names the host %s exactly as a node with that public address would', async (host) => {
   const { server } = await open()
   const at = new Map<string, Awaited<ReturnType<typeof ask>>>()
   for (const path of DOCUMENTS) at.set(path, await ask(server, path, host))
@@ -90,12 +90,12 @@ it.each(HOSTS)('says the host %s as a node does whose public address it is, byte
   await named.close()
 })
 
-/** A document without what differs between two chains of the tests. */
+/** A document without hashes and times, which differ between the two chains. */
 function stable(bytes: Buffer | undefined): string {
   return (bytes?.toString() ?? '').replace(/"?[0-9a-f]{64}"?|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/g, '')
 }
 
-it('compresses so much in a minute, and gives documents for more hosts as they are', async () => {
+it('compresses documents for a limited number of hosts a minute, and sends the others uncompressed', async () => {
   const { server } = await open()
   const whole = await ask(server, '/openapi.json', 'node.example')
   const most = Math.floor(COMPRESSED_PER_MINUTE / whole.bytes.length)

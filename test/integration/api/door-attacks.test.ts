@@ -61,7 +61,7 @@ describe('what a facilitator tells its operator', () => {
   ]
   const SEEN = /org.?4711|12\.34/
 
-  /** Everything that callers are told, before they pay and after. */
+  /** Everything that callers are told, before and after they pay. */
   async function told(profile: 'refuses' | 'lying', words: string): Promise<string> {
     rail.facilitator.profile = profile
     rail.facilitator.words = words
@@ -87,7 +87,7 @@ describe('what a facilitator tells its operator', () => {
     expect(rail.pool.facts).toMatchObject([{ trouble: expect.stringMatching(SEEN) }])
   })
 
-  it('is no address either, where it cannot be asked', async () => {
+  it('shows callers no address either, if it cannot be reached', async () => {
     await rail.facilitator.close()
     const paid = paymentOf(rail.payer())
     const texts = [JSON.stringify(await overHttp(paid, 'ok')), await (await fetch(`${url}/.well-known/x402`)).text()]
@@ -97,7 +97,7 @@ describe('what a facilitator tells its operator', () => {
     expect(rail.pool.facts).toMatchObject([{ trouble: expect.stringContaining('ECONNREFUSED') }])
   })
 
-  it('is a reason of x402 where it gives one', async () => {
+  it('is shown to callers if it is a reason of x402', async () => {
     rail.facilitator.profile = 'refuses'
     expect(JSON.stringify(await overHttp(paymentOf(rail.payer()), 'ok'))).toContain('insufficient_funds')
   })
@@ -127,7 +127,7 @@ describe('one authorization through every door at once', () => {
       ...[overMcp(payload, 'ok:doors'), overA2a({ serviceId: AGAIN, request: 'ok:doors' }, payload)],
     ])
     await rail.reaches('executing')
-    // One that comes after the answer was handed over is told that it was.
+    // A call that arrives after the answer was handed over gets an error that says so.
     await until('all doors have taken it', () => taken.mock.calls.length === 4)
     expect(taken.mock.calls.map(([{ from }]) => from?.address)).toEqual(new Array(4).fill('127.0.0.1'))
     rail.market.workbench.release()
@@ -140,7 +140,7 @@ describe('one authorization through every door at once', () => {
 })
 
 describe('hostile input at the doors', () => {
-  it('names no service by an object', async () => {
+  it('does not take an object for the name of a service', async () => {
     const answers = [
       await overA2a({ serviceId: { toString: 1, valueOf: 2 }, request: 'ok' }),
       await overA2a({ serviceId: [[]], request: 'ok' }),
@@ -149,7 +149,7 @@ describe('hostile input at the doors', () => {
     expect(answers.map(({ status }) => status < 500)).toEqual([true, true, true])
   })
 
-  it('is no text where it holds half a character', async () => {
+  it('is not a text if it has half a surrogate pair', async () => {
     const { payload } = paymentOf(rail.payer())
     const broken = `ok:\ud800`
     const answers = [
@@ -176,7 +176,7 @@ describe('hostile input at the doors', () => {
       { ...payload, payload: { signature: more, authorization: more } },
     ]
     const written = (form: object): string => {
-      // Written by hand: what is this deep cannot be written by the runtime.
+      // Written by hand, because JSON.stringify cannot write such depth.
       const mark = JSON.stringify('MORE')
       const marked = JSON.stringify(form, (_key, value: unknown) => (value === more ? 'MORE' : value))
       return marked.replaceAll(mark, text)
@@ -202,7 +202,7 @@ describe('hostile input at the doors', () => {
 })
 
 describe('a client that goes away', () => {
-  it('has a result of the native rail kept for it longer than one that was read', async () => {
+  it('has its native result kept longer than a result that was read', async () => {
     const { market } = rail
     const nativeHeader = ({ txId, secret }: TestPayment): string =>
       inBase64({
@@ -234,7 +234,7 @@ describe('a client that goes away', () => {
     expect(await market.settle(read)).toMatchObject({ ok: false, fault: { code: 'pay/result-expired' } })
   })
 
-  it('while the service works gets its answer when it comes again, without a name', async () => {
+  it('while the service works gets its answer when it comes again, even without an idempotency key', async () => {
     const payment = paymentOf(rail.payer())
     rail.market.workbench.hold()
     const body = JSON.stringify({ request: 'ok:cut' })

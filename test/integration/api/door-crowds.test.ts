@@ -50,7 +50,7 @@ async function open(limits: Partial<HttpLimits>): Promise<void> {
 
 const inBase64 = (json: object): string => Buffer.from(JSON.stringify(json)).toString('base64')
 
-/** The header of a payment of the native rail; made up where none is given. */
+/** The header of a native payment, by default a made-up one. */
 const paidBy = ({ txId, secret }: Partial<TestPayment> = { txId: 'ab'.repeat(32) as TestPayment['txId'] }) => ({
   'payment-signature': inBase64({
     x402Version: 2,
@@ -63,7 +63,7 @@ const call = (request: string, headers = {}): Promise<Reply> => post(url, PATH, 
 
 type Door = readonly [string, (payment: object, request: string, headers?: object) => Promise<Reply>]
 
-/** A call whose body never comes whole. */
+/** A call whose body never ends. */
 const begun = (address: string, headers = {}, path = PATH): string =>
   `${head(`POST ${path}`, { ...JSON_BODY, 'content-length': 1_000, 'x-forwarded-for': address, ...headers })}{`
 
@@ -76,12 +76,12 @@ describe('calls that wait for payments of others, from one network', () => {
   const waiting = (payment: TestPayment, i: number) =>
     call(payment.request, { ...paidBy(payment), 'x-forwarded-for': `192.0.2.${i}` })
 
-  it('leave a place to a payer who waits for its own, whether they wait for that or for four others', async () => {
+  it('leave a place to a payer who waits for its own payment, whether they wait for the same one or for four others', async () => {
     await open({})
     const own = await pending('ok:own', 3)
     const others = [own]
     for (let i = 0; i < 3; i++) others.push(await pending(`ok:${i}`, 1))
-    // One more for each payment than may wait: answered once all of the others do.
+    // One call more for each payment than may wait. It is answered when all others wait.
     const crowd = others.flatMap((payment) => Array.from({ length: 65 }, (_, i) => waiting(payment, i)))
     await until('all wait who may', () => over === others.length)
     const late = await pending('ok:late', 4)
@@ -93,7 +93,7 @@ describe('calls that wait for payments of others, from one network', () => {
   })
 })
 
-describe('bodies that look as if they were paid, given up before a second is over', () => {
+describe('calls that look paid, with bodies that stop within a second', () => {
   it.each([
     ['of ten addresses', (i: number) => `192.${i % 10}.2.1`],
     ['of a /48 of IPv6', (i: number) => `2001:db8:1:${i.toString(16)}::1`],
@@ -110,7 +110,7 @@ describe('bodies that look as if they were paid, given up before a second is ove
     }
   })
 
-  it('of ten addresses keep no caller out that pays over MCP', async () => {
+  it('from ten addresses do not keep out a caller that pays over MCP', async () => {
     await open({ concurrentMax: 64 })
     const { txId, secret, request } = await rail.market.pay('ok:mcp', { serviceId: AGAIN })
     await Promise.all(
@@ -126,7 +126,7 @@ describe('bodies that look as if they were paid, given up before a second is ove
     expect([status, text.replaceAll('\\"', '"')]).toEqual([200, expect.stringMatching(/"paid":true/)])
   })
 
-  it('of a hundred networks leave room for a payment that is known, by its header', async () => {
+  it('from a hundred networks leave room for a known payment in a header', async () => {
     await open({ concurrentMax: 100 })
     const paid = await rail.market.pay('ok:known', { serviceId: AGAIN })
     expect((await call(paid.request, paidBy(paid))).status).toBe(200)
@@ -134,7 +134,7 @@ describe('bodies that look as if they were paid, given up before a second is ove
     expect((await call(paid.request, paidBy(paid))).status).toBe(200)
   })
 
-  it('count as what they were sent to', async () => {
+  it('count against the limit of their path', async () => {
     await open({ ratesPerMinute: { ...DEFAULT_HTTP_LIMITS.ratesPerMinute, quote: 4 } })
     const given = await raw.openMany(4, begun('198.51.100.1'))
     for (const { socket } of given) socket.destroy()
@@ -143,7 +143,7 @@ describe('bodies that look as if they were paid, given up before a second is ove
   })
 })
 
-describe('the calls that a known payment is good for', () => {
+describe('the extra calls that a known payment allows', () => {
   const STRANGER = { 'x-forwarded-for': '203.0.113.9' }
   const ratesOf = (settle: number) => ({ ratesPerMinute: { ...DEFAULT_HTTP_LIMITS.ratesPerMinute, settle } })
   const isPaid = ({ status, text }: Reply): boolean =>
@@ -155,7 +155,7 @@ describe('the calls that a known payment is good for', () => {
     accepted: { scheme: NATIVE_SCHEME },
     payload: { txId, ...(secret && { secret: toHex(secret) }) },
   })
-  /** Offers a payment at each place where it can be. */
+  /** Ways to offer a payment. */
   const doors: readonly [Door, ...Door[]] = [
     ['a header', (payment, request, headers) => call(request, { 'payment-signature': inBase64(payment), ...headers })],
     [
@@ -177,7 +177,7 @@ describe('the calls that a known payment is good for', () => {
   ]
 
   describe.each(doors)('over %s', (_, offer) => {
-    it('are for who has its secret, whatever strangers name', async () => {
+    it('need its secret, whatever strangers name', async () => {
       await open(ratesOf(0))
       const { txId, secret, request } = await rail.market.pay('ok:locked', { serviceId: AGAIN })
       const strangers = async (): Promise<readonly number[]> => {
@@ -191,7 +191,7 @@ describe('the calls that a known payment is good for', () => {
       }
     })
 
-    it('are for who has its signature, whatever strangers make up', async () => {
+    it('need its signature, whatever strangers make up', async () => {
       await open(ratesOf(1))
       const { payload } = paymentOf(rail.payer())
       const { payload: inner } = payload as { readonly payload: object }
@@ -208,7 +208,7 @@ describe('the calls that a known payment is good for', () => {
       expect([isPaid(await first), isPaid(await again)]).toEqual([true, true])
     })
 
-    it('are for who gives its name, once its signature is public', async () => {
+    it('need its idempotency key, once its signature is public', async () => {
       await open(ratesOf(1))
       const { payload } = paymentOf(rail.payer())
       const key = { 'idempotency-key': 'my own' }
@@ -221,7 +221,7 @@ describe('the calls that a known payment is good for', () => {
       expect(isPaid(await offer(payload, 'ok:named', key))).toBe(true)
     })
 
-    it('are none once an answer without a name was handed over', async () => {
+    it('end when an answer without an idempotency key was handed over', async () => {
       await open(ratesOf(1))
       const { payload } = paymentOf(rail.payer())
       expect(isPaid(await offer(payload, 'ok:once'))).toBe(true)
@@ -233,7 +233,7 @@ describe('the calls that a known payment is good for', () => {
     })
   })
 
-  it('are none where it has no secret', async () => {
+  it('do not exist without a secret', async () => {
     await open(ratesOf(0))
     const { txId, request } = await rail.market.pay('ok:open', { serviceId: AGAIN, lock: 'none' })
     const [[, offer]] = doors
@@ -242,7 +242,7 @@ describe('the calls that a known payment is good for', () => {
     }
   })
 
-  it('are for who has the secret of one without a lock, once it is claimed', async () => {
+  it('need the secret of a payment without a lock, once it is claimed', async () => {
     await open(ratesOf(1))
     const { txId, secret, request } = await rail.market.pay('ok:bound', { serviceId: AGAIN, lock: 'commitment' })
     const [[, offer]] = doors
@@ -272,14 +272,14 @@ describe('a caller who goes away', () => {
     expect(rail.runs).toBe(3)
   })
 
-  it('before it was let in has nothing done for it', async () => {
+  it('before its call was admitted has no work done for it', async () => {
     await open({ ratesPerMinute: { ...DEFAULT_HTTP_LIMITS.ratesPerMinute, settle: 1 } })
     const paid = await rail.market.order('ok:gone', { serviceId: AGAIN })
     expect((await call(paid.request, paidBy(paid))).status).toBe(402)
     const { store, till } = rail.market
     const settled = vi.spyOn(till, 'settle')
     let letIn: () => void = () => {}
-    // A payment that is known is let in beyond the rate, once it was looked up.
+    // A call with a known payment exceeds the rate limit after its payment was looked up.
     const asked = vi.spyOn(store, 'get').mockImplementationOnce(async () => {
       await new Promise<void>((resolve) => {
         letIn = resolve

@@ -24,7 +24,7 @@ afterAll(async () => {
   expect(server.errors).toEqual([])
 })
 
-/** An answer with the bytes of its body as they were on the wire. */
+/** An answer with its body's bytes as they were on the wire. */
 function rawBody(path: string, headers: Record<string, string>, method = 'GET') {
   return new Promise<{ status: number; headers: Record<string, string>; bytes: Buffer }>((resolve, reject) => {
     const sent = request(`${server.url}${path}`, { method, headers, agent: false }, (response) => {
@@ -42,7 +42,7 @@ function rawBody(path: string, headers: Record<string, string>, method = 'GET') 
 describe('a public document', () => {
   const PATH = '/openapi.json'
 
-  it('says how long it is good, and has a strong tag for each form', async () => {
+  it('says how long it is fresh, and has a strong etag for each encoding', async () => {
     const forms = await Promise.all(
       ['identity', 'gzip', 'br'].map((form) => rawBody(PATH, { 'accept-encoding': form })),
     )
@@ -79,7 +79,7 @@ describe('a public document', () => {
     expect([status, headers['content-encoding']]).toEqual([200, form])
   })
 
-  it('is not sent again to who has it, in whatever form', async () => {
+  it('is not sent again to a client that has it, in any encoding', async () => {
     const { headers } = await rawBody(PATH, { 'accept-encoding': 'gzip' })
     const etag = headers.etag as string
     const plain = etag.replace('-gzip', '')
@@ -100,7 +100,7 @@ describe('a public document', () => {
       expect(head.headers[name], name).toBe(get.headers[name])
   })
 
-  it('is one, wherever an indexer looks', async () => {
+  it('is the same at every path where indexers look', async () => {
     for (const path of ['/openapi.json', '/services.json', '/.well-known/x402', '/.well-known/x402.json'])
       expect((await rawBody(path, { 'if-none-match': '*' })).status, path).toBe(304)
     const status = await rawBody('/api/v1/status', { 'if-none-match': '*', 'accept-encoding': 'gzip' })
@@ -113,7 +113,7 @@ describe('a public document', () => {
 })
 
 describe('a page of another origin', () => {
-  it('gets its preflight answered for every header that it names', async () => {
+  it('gets an answer to its preflight for every header that it names', async () => {
     const wanted = [
       ...['authorization', 'content-type', 'x-payment', 'payment-signature', 'idempotency-key', 'last-event-id'],
       ...['access-control-expose-headers', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id'],
@@ -152,7 +152,7 @@ describe('a page of another origin', () => {
 })
 
 describe('rate limits', () => {
-  it('are told with every answer, and apart for each bucket', async () => {
+  it('are shown with every answer, separately for each bucket', async () => {
     const { headers } = await ask(server.url, '/api/v1/tokens')
     expect(headers.get('ratelimit-policy')).toBe('"list";q=3;w=60')
     expect(headers.get('ratelimit')).toMatch(/^"list";r=2;t=(60|59)$/)
@@ -164,7 +164,7 @@ describe('rate limits', () => {
     expect((await ask(server.url, '/api/v1/blocks')).headers.get('ratelimit-policy')).toMatch(/^"read";q=3000/)
   })
 
-  it('count what is dear to answer as lists: whole blocks, what waits, what an address holds, trades', async () => {
+  it('count expensive requests as lists: whole blocks, waiting transactions, holdings, trades', async () => {
     const own = await ApiServer.open({ ratesPerMinute: { ...DEFAULT_HTTP_LIMITS.ratesPerMinute, list: 3 } })
     const whole = () => ask(own.url, '/api/v1/blocks/latest')
     for (let i = 0; i < 3; i++) expect((await whole()).status).toBe(200)
@@ -174,18 +174,18 @@ describe('rate limits', () => {
       const dear = await ask(own.url, `/api/v1/${path}`)
       expect([path, verdict(dear)]).toEqual([path, '429 rate_limited'])
     }
-    // What is cheap stays so: one line of each block, and proofs.
+    // Cheap requests do not count as lists: one line of each block, and proofs.
     for (const path of ['blocks?limit=1&cursor=0', 'blocks/0/ancestry', `accounts/${address}`, 'fees'])
       expect((await ask(own.url, `/api/v1/${path}`)).status, path).not.toBe(429)
     await own.close()
   })
 
-  it('count calls as quotes where nothing is sold, whatever they bring', async () => {
+  it('count calls as quotes if nothing is sold, with any payment', async () => {
     const { headers } = await post(server.url, '/api/x402/node-any', { payment: { txId: 'ab'.repeat(32) } })
     expect(headers.get('ratelimit-policy')).toBe('"quote";q=4;w=60')
   })
 
-  it('count what could not be read', async () => {
+  it('count requests that could not be read', async () => {
     const quote = () => post(server.url, '/api/x402/node-any', '{')
     expect([await quote(), await quote(), await quote()].map(({ status }) => status)).toEqual([400, 400, 400])
     expect(verdict(await quote())).toBe('429 rate_limited')
@@ -208,7 +208,7 @@ describe('the host that a request names', () => {
 })
 
 describe('a document behind a proxy', () => {
-  it('is not what a client makes of it with headers that the proxy passes on, and caches are told what it rests on', async () => {
+  it('does not depend on client headers that the proxy passes on, and names for caches the headers that it depends on', async () => {
     const proxied = await ApiServer.open({}, null, undefined, { trustProxy: true })
     const asked = (path: string, headers = {}) =>
       askRaw(proxied.url, { path, headers: { host: 'node.example', ...headers } })
@@ -228,7 +228,7 @@ describe('a document behind a proxy', () => {
   })
 })
 
-describe('what cannot be read as a request', () => {
+describe('bytes that cannot be read as a request', () => {
   const envelope = (answered: string) => {
     const [head = '', body = ''] = answered.split('\r\n\r\n')
     const { error, code, requestId } = JSON.parse(body) as Record<string, unknown>
@@ -250,7 +250,7 @@ describe('what cannot be read as a request', () => {
     expect(envelope(await askBytes(server.url, bytes))).toBe(told)
   })
 
-  it('and so is what does not arrive', async () => {
+  it('and so is a request that does not arrive', async () => {
     const late = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
     const own = createServer((socket) =>
       answerUnreadable(
@@ -265,7 +265,7 @@ describe('what cannot be read as a request', () => {
     own.close()
   })
 
-  it('does not matter where nobody reads it', async () => {
+  it('are ignored at paths that read no body', async () => {
     const bad = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'x' }
     expect(verdict(await ask(server.url, '/nowhere', bad))).toBe('404 not_found')
     expect(verdict(await ask(server.url, '/health', bad))).toBe('405 method_not_allowed')
@@ -275,7 +275,7 @@ describe('what cannot be read as a request', () => {
   })
 })
 
-it('closes connections beyond its bound as they come while all have something under way, and takes others when these are gone', async () => {
+it('closes new connections beyond the bound while all others are busy, and accepts new ones when those are gone', async () => {
   const bounded = await ApiServer.open({ connectionsMax: 2 })
   const sockets: Socket[] = []
   const opened = async (): Promise<boolean> => {

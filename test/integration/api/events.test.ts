@@ -46,7 +46,7 @@ afterEach(async () => {
 
 const headOf = ({ test }: ApiServer): string => test.chain.head.id
 
-/** Waits until a feed has been told of everything up to the head. */
+/** Waits until a feed has all events up to the head. */
 async function caughtUp(server: ApiServer, feed: EventFeed): Promise<void> {
   await until('the feed is at the head', () => feed.lastId?.startsWith(headOf(server)))
 }
@@ -87,7 +87,7 @@ describe('the stream of events', () => {
     expect(blocks.at(-1)?.data).toEqual({ height: 60, id: headOf(server), time, transactions: transactions.length })
   })
 
-  it('begins at the head, and says where that is before anything happens', async () => {
+  it('begins at the head, and first says which block that is', async () => {
     const server = await opened()
     await grown(server, 5)
     const feed = await followed(server)
@@ -98,7 +98,7 @@ describe('the stream of events', () => {
     expect(feed.events.map(({ event, data }) => [event, data.height])).toEqual([['block', 6]])
   })
 
-  it('goes on from any event on, and the pieces together are the whole', async () => {
+  it('resumes after any event, and the pieces together are the whole stream', async () => {
     const server = await opened()
     const genesis = await grown(server, 25)
     const whole = await followed(server, '', genesis)
@@ -112,7 +112,7 @@ describe('the stream of events', () => {
     }
   })
 
-  it('has neither a gap nor a repetition where blocks arrive while old ones are told', async () => {
+  it('has no gap and no repetition if blocks arrive while older ones are sent', async () => {
     const server = await opened()
     const genesis = `${headOf(server)}.0`
     const random = new RandomChain(server.test, seeded(3))
@@ -128,7 +128,7 @@ describe('the stream of events', () => {
     }
   })
 
-  it('leaves out what is not asked for, and still says where to come back to', async () => {
+  it('leaves out other events, and still says where to resume', async () => {
     const server = await opened()
     const genesis = await grown(server)
     const all = await followed(server, '', genesis)
@@ -150,7 +150,7 @@ describe('the stream of events', () => {
       expect(verdict(await ask(server.url, `${EVENTS}${query}`)), query).toBe('400 invalid_request')
   })
 
-  it('says of a reorganisation what is void, to who is connected and to who comes back', async () => {
+  it('says which blocks a reorganisation made void, to connected and to returning clients', async () => {
     const server = await opened()
     const random = new RandomChain(server.test, seeded(11))
     await random.grow(10)
@@ -186,7 +186,7 @@ describe('the stream of events', () => {
     expect(blocks.map(({ data }) => data.height)).toEqual([7, 8, 9, 10, 11])
   })
 
-  it('says once that it cannot tell, and goes on behind the head', async () => {
+  it('says once that it cannot resume, and goes on after the head', async () => {
     const server = await opened()
     await server.test.mineTo(4)
     for (const lastId of [`${'ab'.repeat(32)}.0`, 'nonsense', `${headOf(server)}`, `${headOf(server)}.x`]) {
@@ -207,7 +207,7 @@ describe('the stream of events', () => {
     expect(forged.events.map(({ event }) => event)).toEqual(['block'])
   })
 
-  it('says that blocks are pruned, where only their events are missed', async () => {
+  it('says that blocks are pruned if only their events are missing', async () => {
     const server = await opened()
     const genesis = await grown(server)
     const { database } = server.test.chain
@@ -233,7 +233,7 @@ describe('the stream of events', () => {
     await until('what happens now is told', () => whole.events.at(-1)?.data.height === server.test.height)
   })
 
-  it('tells at most a thousand blocks to who comes back', async () => {
+  it('sends at most a thousand blocks to a returning client', async () => {
     const server = await opened()
     const genesis = `${headOf(server)}.0`
     await server.test.mineTo(1_000)
@@ -246,7 +246,7 @@ describe('the stream of events', () => {
     expect(late.events.map(({ event, data }) => [event, data.reason])).toEqual([['reset', 'too-old']])
   }, 120_000)
 
-  it('waits for a reader that falls behind, and takes up where it stopped', async () => {
+  it('waits for a slow reader, and goes on where it stopped', async () => {
     const streams = { ...DEFAULT_HTTP_LIMITS.streams, bufferBytesMax: 4_000 }
     const server = await opened({ streams })
     const genesis = await grown(server, 400)
@@ -259,7 +259,7 @@ describe('the stream of events', () => {
     expect(heights).toEqual(Array.from({ length: 401 }, (_, i) => i + 1))
   }, 60_000)
 
-  it('is bounded by address, counts as no request under way, and ends when the node stops', async () => {
+  it('is bounded for each address, does not count as a request under way, and ends when the node stops', async () => {
     const streams = { ...DEFAULT_HTTP_LIMITS.streams, openPerAddressMax: 2 }
     const server = await opened({ streams, concurrentMax: 1 })
     const both = [await followed(server), await followed(server)]
@@ -271,11 +271,11 @@ describe('the stream of events', () => {
     expect(server.errors).toEqual([])
   })
 
-  it('has a place for one more address, whatever others hold, and for the operator', async () => {
+  it('has a place for one more address and for the operator, however many streams others have', async () => {
     const streams = { ...DEFAULT_HTTP_LIMITS.streams, openMax: 24, openPerAddressMax: 4, operatorMax: 1 }
     const server = await opened({ streams }, { trustProxy: true })
     const over = new AbortController()
-    // An answer that is not held on to ends when memory is cleaned up, and its place is free.
+    // The test keeps the responses: a garbage-collected response would end and free its place.
     const streamed: Response[] = []
     const statusFor = async (headers: Record<string, string>): Promise<number> => {
       const answer = await fetch(`${server.url}${EVENTS}`, { headers, signal: over.signal })

@@ -7,7 +7,7 @@ import { until } from '../../support/processes.ts'
 import { head } from '../../support/raw-connections.ts'
 
 const LIMITS = { heartbeatMs: 60_000, behindMsMax: 2_000 }
-/** More than two kernels hold between them. */
+/** More than the socket buffers of both ends hold. */
 const BYTES = 24 * 1_024 * 1_024
 
 let server: Server
@@ -20,7 +20,7 @@ afterEach(() => {
   ends.splice(0)
 })
 
-/** Asks for a file of such pieces; nothing of it is read yet. */
+/** Asks for a file of these pieces, and reads nothing yet. */
 async function asked(pieces: readonly number[]): Promise<Socket> {
   const errors: unknown[] = []
   server = createServer((_, raw) => {
@@ -39,7 +39,7 @@ async function asked(pieces: readonly number[]): Promise<Socket> {
   return socket
 }
 
-/** Reads a little fifty times a second until it is over. */
+/** Reads a little, fifty times a second, until the answer ends. */
 async function listened(from: Socket): Promise<void> {
   from.on('readable', () => {})
   const reading = setInterval(() => from.read(), 20)
@@ -47,7 +47,7 @@ async function listened(from: Socket): Promise<void> {
   clearInterval(reading)
 }
 
-describe('an answer that is written while it is made', () => {
+describe('an answer that is sent while it is made', () => {
   it.each([
     ['before its end', [BYTES, 1]],
     ['at its end', [BYTES]],
@@ -60,7 +60,7 @@ describe('an answer that is written while it is made', () => {
     90_000,
   )
 
-  it('is cut for a reader who takes nothing', async () => {
+  it('is cut off for a client that reads nothing', async () => {
     await asked([BYTES, 1])
     await until('it is over', () => ends.length > 0)
     expect(ends).toEqual(['cut'])

@@ -9,7 +9,7 @@ import { TERMS } from '../../support/stable.ts'
 
 afterEach(closeMarkets)
 
-/** A hosted facilitator was seen to refuse payments of larger headers, since clients echo them. */
+/** A hosted facilitator refused payments with larger headers. Clients echo the header in the payment. */
 const HEADER_BYTES_MAX = 3_000
 const FACTS = { requestId: 'x', baseUrl: 'https://agents.market.example.com' }
 
@@ -25,7 +25,7 @@ interface Option {
   readonly scheme: string
 }
 
-/** All options of a header, those that can be paid now first. */
+/** All options of a header. Those that can be paid now come first. */
 function optionsIn(header: string): readonly Option[] {
   const terms = JSON.parse(Buffer.from(header, 'base64').toString()) as {
     readonly accepts: readonly Option[]
@@ -34,7 +34,7 @@ function optionsIn(header: string): readonly Option[] {
   return [...terms.accepts, ...(terms.offers ?? [])]
 }
 
-it('the terms of a lookup of names say that a name answered off chain is paid back', async () => {
+it('the terms of a name lookup say that a name that is resolved off chain is refunded', async () => {
   const { quotes, offers } = await book(null)
   const offer = offers.find(({ definition }) => definition.serviceId === 'node-ens-resolve') as (typeof offers)[number]
   const { body } = quotes.unpaid(offer, offer.definition.example, FACTS)
@@ -42,7 +42,7 @@ it('the terms of a lookup of names say that a name answered off chain is paid ba
 })
 
 describe('the header PAYMENT-REQUIRED', () => {
-  it('of every service, with both rails, stays below what facilitators take', async () => {
+  it('of every service, with both rails, stays below the limit of facilitators', async () => {
     const { quotes, offers } = await book(null)
     expect(offers.length).toBeGreaterThan(20)
     for (const offer of offers) {
@@ -52,7 +52,7 @@ describe('the header PAYMENT-REQUIRED', () => {
     }
   })
 
-  it('stays below it where the offer is refused or cannot be bought', async () => {
+  it('stays below it if the offer is refused or cannot be bought', async () => {
     const { quotes, offers } = await book('no facilitator of the stablecoin rail can be used now')
     for (const offer of offers) {
       const cause = fault('pay/no-offer', { field: 'accepted.maxTimeoutSeconds', got: 'x'.repeat(80), expected: '120' })

@@ -10,7 +10,7 @@ import { head, type RawConnection, RawConnections } from '../../support/raw-conn
 const DOCUMENT = head('GET /openapi.json')
 const HEALTH = head('GET /health')
 const AS_OPERATOR = { authorization: `Bearer ${OPERATOR_TOKEN}` }
-/** A body that never comes whole. */
+/** A request whose body never ends. */
 const slowBody = (headers = {}): string =>
   `${head('POST /api/v1/tx', { 'content-type': 'application/json', 'content-length': 1_000, ...headers })}{`
 const SLOW_BODY = slowBody()
@@ -36,7 +36,7 @@ async function opened(...given: Parameters<typeof ApiServer.open>): Promise<Plac
   return place
 }
 
-/** What an honest caller of the same address is answered: a read, a health check, a transaction that is none. */
+/** Answers to an honest caller of the same address: to a read, a health check and an invalid transaction. */
 async function answersOf(url: string): Promise<readonly string[]> {
   const answers = [ask(url, '/api/v1/status'), ask(url, '/health'), post(url, '/api/v1/tx', { transaction: '00' })]
   return (await Promise.all(answers)).map(({ status, body }) => (status < 429 ? 'answered' : `${status} ${body.code}`))
@@ -45,20 +45,20 @@ async function answersOf(url: string): Promise<readonly string[]> {
 const ANSWERED = ['answered', 'answered', 'answered']
 const areAnswered = async (url: string): Promise<boolean> => (await answersOf(url)).every((one) => one === 'answered')
 
-/** A connection that reads nothing, and has asked for documents until one is stuck on its way to it, with more behind it. */
+/** A connection that reads nothing. It has asked for documents until one is stuck in its buffers, and sends `more` behind that. */
 async function deafened({ server, raw }: Place, more: string): Promise<RawConnection> {
   const connection = raw.open(DOCUMENT, { isDeaf: true })
   for (let before = -1; server.over() > before; ) {
     before = server.over()
     connection.socket.write(DOCUMENT)
-    // Looks are counted, not time: this process may stand still, and with it the server.
+    // Counts looks, not time: the server is in this process, which may stand still.
     for (let looks = 0; looks < 8 && server.over() === before; looks++) await setTimeout(50)
   }
   connection.socket.write(more)
   return connection
 }
 
-/** Connects so often, asks, and resets at once. */
+/** Connects `count` times, sends a request, and resets at once. */
 const RESETS = `
   const [host, port, count, asked] = process.argv.slice(1)
   const next = (left) => {
@@ -72,10 +72,10 @@ const RESETS = `
   next(Number(count))
 `
 
-it('connections that are reset before they are accepted are no fault of ours', async () => {
+it('connections that are reset before they are accepted are not logged as bugs', async () => {
   const { server } = await opened()
   const { hostname, port } = new URL(server.url)
-  // Nothing is accepted meanwhile: this process waits. The afterEach sees what was logged as a bug.
+  // This process waits, so it accepts nothing meanwhile. The afterEach checks that no bug was logged.
   const { status } = spawnSync(process.execPath, ['-e', RESETS, hostname, port, '100', HEALTH])
   expect(status).toBe(0)
   expect(await areAnswered(server.url)).toBe(true)
@@ -115,14 +115,14 @@ describe('a connection that asks and never reads', () => {
     expect([socket.destroyed, await place.server.connections()]).toEqual([false, 1])
   })
 
-  it('gives its places to others of its own address', async () => {
+  it('loses its places to others of its own address', async () => {
     const place = await opened({ concurrentMax: 64 })
     for (let i = 0; i < 5; i++) await deafened(place, DOCUMENT.repeat(7))
     await until('another of this address is answered', () => areAnswered(place.server.url))
   })
 })
 
-it('clients of many addresses that neither send nor read leave room for one more, health checks and the operator', async () => {
+it('clients of many addresses that neither send nor read leave room for one more client, health checks and the operator', async () => {
   const { server, raw } = await opened({ concurrentMax: 100 }, null, undefined, { trustProxy: true })
   for (let i = 0; i < 30; i++) await raw.openMany(8, slowBody({ 'x-forwarded-for': `192.0.2.${i}` }))
   const from = { 'x-forwarded-for': '198.51.100.1' }
@@ -148,7 +148,7 @@ describe('clients with a network of their own', () => {
     const read = (address: string) => ask(server.url, '/api/v1/status', { headers: { 'x-forwarded-for': address } })
     expect((await read(other)).status).toBe(200)
     expect(slow.filter(({ statuses, isClosed }) => !isClosed && statuses.length === 0).length).toBeLessThanOrEqual(72)
-    // Who is honest in the same network comes in too: what does not arrive makes room.
+    // An honest client in the same network is served too: bodies that do not arrive make room.
     expect((await read(of(200))).status).toBe(200)
   })
 
@@ -193,7 +193,7 @@ describe('bodies that do not come', () => {
     for (let i = 0; i < 20; i++) expect(await answersOf(server.url)).toEqual(ANSWERED)
   })
 
-  it('are given up with an answer when their places are needed', async () => {
+  it('are dropped with an answer when their places are needed', async () => {
     const { server, raw } = await opened({ concurrentMax: 40 })
     const slow = await raw.openMany(19, SLOW_BODY)
     await until('another is answered', () => areAnswered(server.url))
@@ -202,7 +202,7 @@ describe('bodies that do not come', () => {
     expect(slow[0]?.text).toContain('"node_busy"')
   })
 
-  it('nor heads, are waited for longer than is said', async () => {
+  it('and heads that do not come are not waited for longer than documented', async () => {
     const { raw } = await opened({ receiveTimeoutMs: 1_000 })
     const late = [SLOW_BODY, 'GET /health HTTP/1.1\r\nhost: a\r\nx-', '', `${HEALTH}GET /`].map((bytes) =>
       raw.open(bytes),
@@ -211,7 +211,7 @@ describe('bodies that do not come', () => {
     expect(late.map(({ statuses }) => statuses.at(-1))).toEqual([408, 408, 408, 408])
   })
 
-  it('are waited for for 30 seconds, as promised, and a little for looking', async () => {
+  it('are waited for as documented: 30 seconds, and a little for the next check', async () => {
     const { raw } = await opened()
     const beganMs = performance.now()
     const late = [SLOW_BODY, 'GET /health HTTP/1.1\r\nhost: a\r\nx-', ''].map((bytes) => raw.open(bytes))
@@ -224,7 +224,7 @@ describe('bodies that do not come', () => {
 })
 
 describe('connections that ask for nothing', () => {
-  it('of an address make room for its newer ones, the longest idle first', async () => {
+  it('of an address make room for its newer connections, the longest idle first', async () => {
     const { server, raw } = await opened({ idlePerAddressMax: 20 })
     const idle = await raw.openMany(20, HEALTH)
     await until('all are answered', () => idle.every(({ statuses }) => statuses.length === 1))
@@ -233,7 +233,7 @@ describe('connections that ask for nothing', () => {
     expect(await answersOf(server.url)).toEqual(ANSWERED)
   })
 
-  it('of a network, one from each address, make room for others of their own, not for those of another network', async () => {
+  it('of a network, one from each address, make room for others of their network, not for those of another', async () => {
     const { server, raw } = await opened({ connectionsMax: 80 })
     const others = await raw.openMany(2, HEALTH, { from: '127.0.2.1' })
     const many: RawConnection[] = []
@@ -243,7 +243,7 @@ describe('connections that ask for nothing', () => {
     expect(others.map(({ isClosed }) => isClosed)).toEqual([false, false])
   })
 
-  it('of a stranger who reaches the port behind the proxy make no room among those of the proxy', async () => {
+  it('of a stranger who reaches the port behind the proxy do not displace those of the proxy', async () => {
     const { server, raw } = await opened({ connectionsMax: 80 }, null, undefined, { trustProxy: true })
     const proxied = await raw.openMany(10, HEALTH, { from: '127.0.2.1' })
     await until('all are answered', () => proxied.every(({ statuses }) => statuses.length === 1))
@@ -252,21 +252,21 @@ describe('connections that ask for nothing', () => {
     expect(proxied.filter(({ isClosed }) => isClosed)).toEqual([])
   })
 
-  it('of many addresses leave half of all to those with something under way', async () => {
+  it('of many addresses leave half of all places to connections with a request', async () => {
     const { server, raw } = await opened({ connectionsMax: 40 }, null, undefined, { trustProxy: true })
     await raw.openMany(100, 'GET /health HTTP/1.1\r\n')
     await until('no more than half are open', async () => (await server.connections()) <= 20)
     expect(await answersOf(server.url)).toEqual(ANSWERED)
   })
 
-  it('are not bounded by address behind a proxy, which speaks for many', async () => {
+  it('are not bounded by address behind a proxy, which serves many clients', async () => {
     const { server, raw } = await opened({ idlePerAddressMax: 5 }, null, undefined, { trustProxy: true })
     const idle = await raw.openMany(30, HEALTH)
     await until('all are answered', () => idle.every(({ statuses }) => statuses.length === 1))
     expect(await server.connections()).toBe(30)
   })
 
-  it('nor those of upgrades and tunnels, stay', async () => {
+  it('of upgrades and tunnels do not stay either', async () => {
     const { server, raw } = await opened()
     const upgrade = head('GET /health', { connection: 'upgrade', upgrade: 'websocket' })
     const [up, tunnel] = [raw.open(upgrade), raw.open(head('CONNECT 127.0.0.1:80'))]
@@ -278,7 +278,7 @@ describe('connections that ask for nothing', () => {
   })
 })
 
-it('one more request than an address may have at once is told so, and may come again', async () => {
+it('one more request than an address may have at once is refused and may be repeated', async () => {
   const { server, raw } = await opened({ concurrentMax: 8 })
   const slow = await raw.openMany(5, SLOW_BODY)
   const refused = await ask(server.url, '/api/v1/status')

@@ -8,9 +8,9 @@ import { openDocuments } from '../../../src/engines/documents/document-desk.ts'
 import { outsideOf } from '../../support/outside.ts'
 import { serviceChain } from '../../support/service-chain.ts'
 
-/** Everything else of the node waits while a request is read; this holds on a slow machine that does other things, too. */
+/** The node does nothing else while it reads a request. This bound must hold on a slow, busy machine too. */
 const READ_MS_MAX = 50
-/** The garbage of others is collected in one of several tries only. */
+/** Garbage collection may slow one of several tries, not all. */
 const TRIES = 5
 
 const marks = (chars: number): string => `e${'\u0301'.repeat(chars / 2)}${'\u0323'.repeat(chars / 2)}`
@@ -70,7 +70,7 @@ beforeAll(async () => {
   context = { ...(await serviceChain()).context, outside: outsideOf({ documents: documents.value, web }) }
 })
 
-describe('requests that nobody pays for', () => {
+describe('requests without a payment', () => {
   it.each(Object.entries(REQUESTS))('are read in no time by every service: %s', (_name, text) => {
     const slow = SERVICE_TABLE.flatMap((definition) =>
       [text, text.slice(0, definition.requestCharsMax)].flatMap((request) => {

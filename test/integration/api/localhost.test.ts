@@ -12,7 +12,7 @@ import { head, RawConnections } from '../../support/raw-connections.ts'
 
 const ignored = (): void => {}
 
-it('localhost is every address that goes by that name', async () => {
+it('localhost is every address with that name', async () => {
   const { ratesPerMinute: rates, delayMsMax, concurrentMax } = DEFAULT_HTTP_LIMITS
   const rpc = { host: 'localhost', port: 0, rates, delayMsMax, concurrentMax, trustProxy: false }
   const options = { config: { rpc }, logger: { debug: ignored, error: ignored }, onFatal: ignored } as never
@@ -28,7 +28,7 @@ it('localhost is every address that goes by that name', async () => {
   for (const url of urls) await expect(fetch(url)).rejects.toThrow()
 })
 
-it('a place beside that of the server has the same bounds, and ends with it', async () => {
+it('a second listener beside the server has the same bounds, and ends with it', async () => {
   const limits = { ...DEFAULT_HTTP_LIMITS, idlePerAddressMax: 3 }
   const told = { onError: ignored, onAnswer: ignored }
   const app = await createServer(bareNodeOf(await TestChain.open()), { limits, trustProxy: false, ...told })

@@ -15,7 +15,7 @@ const LIMITS = {
   behindMsMax: 500,
   heartbeatMs: 60_000,
 }
-/** More than the buffers of two sockets take. */
+/** Events that exceed the buffers of two sockets. */
 const EVENTS = 2_000
 const BIG = { event: 'big', id: '1', data: { text: 'x'.repeat(50_000) } }
 
@@ -49,7 +49,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve))
 })
 
-/** Asks for a stream; reads nothing unless told. */
+/** Asks for a stream, and does not read. */
 function asked(): Socket {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1', () =>
     socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n'),
@@ -60,7 +60,7 @@ function asked(): Socket {
 }
 
 describe('a stream', () => {
-  it('whose reader does not read is cut off when it is too far behind, and costs no more memory than that', async () => {
+  it('whose client does not read is cut off when it is too far behind, and uses no more memory than that', async () => {
     asked()
     const sink = await until('the stream is open', () => sinks[0])
     let sent = 0
@@ -76,7 +76,7 @@ describe('a stream', () => {
     expect(stopped).toBe(1)
   })
 
-  it('whose reader reads gets everything, however much it is', async () => {
+  it('whose client reads gets everything, however much it is', async () => {
     const socket = asked()
     let bytes = 0
     socket.on('data', (chunk) => {
@@ -91,7 +91,7 @@ describe('a stream', () => {
     expect([stopped, streams.count]).toEqual([0, 1])
   })
 
-  it('that waits for its reader gets room when it reads, and cuts it off when it does not', async () => {
+  it('waits for its client: it goes on when the client reads, and is cut off otherwise', async () => {
     const socket = asked()
     const sink = await until('the stream is open', () => sinks[0])
     const fill = async (): Promise<void> => {
@@ -112,7 +112,7 @@ describe('a stream', () => {
     expect(await sink.room()).toBe(false)
   })
 
-  it('ends once, when its reader leaves or the node ends it', async () => {
+  it('ends once, when its client leaves or the node ends it', async () => {
     const [leaves, stays] = [asked(), asked().resume()]
     await until('both are open', () => sinks.length === 2)
     leaves.destroy()
@@ -124,7 +124,7 @@ describe('a stream', () => {
     expect(streams.count).toBe(0)
   })
 
-  it('is refused without a byte where there are too many, where beginning fails, and after the end', async () => {
+  it('is refused without a byte if there are too many, if its start fails, and after the end', async () => {
     for (let i = 0; i < LIMITS.openMax; i++) asked()
     await until('all are open', () => sinks.length === LIMITS.openMax)
     const refused = async (): Promise<string> => {

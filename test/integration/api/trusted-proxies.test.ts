@@ -37,20 +37,20 @@ describe('a stranger who reaches the port beside the proxies that are named', ()
     expect(await read(PROXY, CALLER)).toBe('answered')
   })
 
-  it('has no more for naming another address each time', async () => {
+  it('gets no more requests by naming another address each time', async () => {
     const asked: string[] = []
     for (let i = 0; i <= RATE; i++) asked.push(await read(STRANGER, `192.0.${i}.1`))
     expect(asked.at(-1)).toBe('429 rate_limited')
   })
 
-  it('does not say by which scheme documents are read', async () => {
+  it('does not decide the scheme of URLs in documents', async () => {
     const robots = (from: string) =>
       askRaw(server.url, { path: '/robots.txt', headers: { host: 'node.example', 'x-forwarded-proto': 'https' }, from })
     expect((await robots(STRANGER)).text).toContain('http://node.example/sitemap.xml')
     expect((await robots(PROXY)).text).toContain('https://node.example/sitemap.xml')
   })
 
-  it('has idle connections of its own number, a proxy more', async () => {
+  it('has fewer idle connections than a proxy', async () => {
     const raw = new RawConnections(server.url)
     const [of, strange] = [
       await raw.openMany(3 * IDLE_MAX, head('GET /health'), { from: PROXY }),
@@ -64,13 +64,13 @@ describe('a stranger who reaches the port beside the proxies that are named', ()
 })
 
 describe('a proxy that is named', () => {
-  it('is known too where another wrote its address with a port', async () => {
+  it('is recognised even if another proxy wrote its address with a port', async () => {
     for (let i = 0; i < RATE; i++) expect(await read(PROXY, `${CALLER}, ${BEFORE_IT}:${4_000 + i}`)).toBe('answered')
     expect(await read(PROXY, `${CALLER}, ${BEFORE_IT}:5000`)).toBe('429 rate_limited')
     expect(await read(PROXY, `198.51.100.2, ${BEFORE_IT}:5000`)).toBe('answered')
   })
 
-  it('is asked for the address in front of it, through others that are named, and no further', async () => {
+  it('is believed about the address in front of it, through other named proxies, and no further', async () => {
     for (let i = 0; i < RATE; i++) expect(await read(PROXY, `192.0.2.${i}, ${CALLER}, ${BEFORE_IT}`)).toBe('answered')
     expect(await read(PROXY, CALLER)).toBe('429 rate_limited')
     expect(await read(PROXY, '192.0.2.1')).toBe('answered')

@@ -10,7 +10,7 @@ import { BRAVE_KEY, braveUpstream } from '../../support/upstreams/brave.ts'
 import { FakeOpenAi, HOUSE_MODEL } from '../../support/upstreams/openai.ts'
 import { Upstream } from '../../support/upstreams/upstream.ts'
 
-/** What `farthing doctor providers` finds, on servers that work: it must not call them ill. */
+/** Tests that `farthing doctor providers` does not call working servers broken. */
 let folder: string
 const opened: { close(): Promise<void> }[] = []
 beforeEach(() => {
@@ -48,7 +48,7 @@ describe('the doctor of providers', () => {
     expect(brave.requests).toHaveLength(1)
   })
 
-  it('says of one that is asked too often, by a node perhaps, that it answers', async () => {
+  it('says of a provider that is asked too often (perhaps by a node) that it works', async () => {
     const frankfurter = await Upstream.open(() => ({ status: 429, headers: { 'retry-after': '60' }, body: {} }))
     opened.push(frankfurter)
     const checks = await checked({ 'providers.rates': `frankfurter=${frankfurter.url}` })
@@ -56,7 +56,7 @@ describe('the doctor of providers', () => {
     expect(checks).toMatchObject([{ name: 'frankfurter', ok: true, doubtful: true, detail }])
   })
 
-  it('says of one that does not let this node in that it is ill', async () => {
+  it('says of a provider that refuses this node that it does not work', async () => {
     const brave = await Upstream.open(braveUpstream())
     opened.push(brave)
     const keys = file('keys.json', { brave: 'another' })
@@ -64,7 +64,7 @@ describe('the doctor of providers', () => {
     expect(checks).toMatchObject([{ name: 'brave', ok: false, detail: expect.stringContaining('status 401') }])
   })
 
-  /** Settings of a server of models that translates, too. */
+  /** Settings of a model server that also translates. */
   async function house(listing: { status: number; text: string }): Promise<Readonly<Record<string, string>>> {
     const server = await FakeOpenAi.open()
     opened.push(server)
@@ -75,7 +75,7 @@ describe('the doctor of providers', () => {
     return { 'models.file': file('models.json', { backends }), 'providers.keys-file': keys }
   }
 
-  it('looks at the models before it looks at the translations that they make', async () => {
+  it('checks models before the translations that they make', async () => {
     const list = JSON.stringify({ object: 'list', data: [{ id: HOUSE_MODEL }] })
     expect(await checked(await house({ status: 200, text: list }))).toMatchObject([
       { what: 'models', name: 'house', ok: true, detail: 'answers' },
@@ -94,7 +94,7 @@ describe('the doctor of providers', () => {
     },
   )
 
-  it('takes name servers that refuse the root, and find names, for ones that answer', async () => {
+  it('says of name servers that refuse the root but resolve names that they work', async () => {
     for (const does of ['refused', 'servfail'] as const) {
       const router = await DnsServer.open({ '': { does }, 'example.com': { a: ['192.0.2.1'] } })
       const lost = await DnsServer.open({ '': { does }, 'example.com': { does } })

@@ -29,7 +29,7 @@ async function urlOf(handler: UpstreamHandler): Promise<string> {
   return upstream.url
 }
 
-/** What services reach, set up from the texts of settings as the daemon does it. */
+/** The upstreams of services, set up from settings as the daemon does it. */
 async function outsideWith(settings: Settings, world?: WebWorld): Promise<RunningOutside> {
   const config = readOutside((name) => settings[name] ?? OUTSIDE_SETTINGS[name].default)
   const stops: Stop[] = []
@@ -46,7 +46,7 @@ async function outsideWith(settings: Settings, world?: WebWorld): Promise<Runnin
   return opened.value
 }
 
-it('nothing is looked for where nobody is named', async () => {
+it('nothing is searched without a configured provider', async () => {
   const { search, domains, weather } = await outsideWith({})
   expect([search, domains, weather].map(({ readiness }) => readiness())).toMatchObject([
     { available: false, requires: ['providers.search'] },
@@ -56,7 +56,7 @@ it('nothing is looked for where nobody is named', async () => {
   expect(weather.names()).toMatchObject({ available: false, requires: ['providers.geocoder'] })
 })
 
-it('everything is asked of those that the settings name, with their keys', async () => {
+it('every request goes to the configured providers, with their keys', async () => {
   const [search, hits] = [await urlOf(searxngUpstream({ formats: ['html'] })), await urlOf(braveUpstream())]
   const [met, places] = [await urlOf(metNorwayUpstream({ nowMs: () => Date.now() })), await urlOf(openMeteoUpstream())]
   const list = { version: '1.0', services: [[['com'], ['http://rdap.registry.example/']]] }
@@ -103,7 +103,7 @@ it('everything is asked of those that the settings name, with their keys', async
   })
 })
 
-it('no registry is asked where the web is off', async () => {
+it('no registry is asked if the web is off', async () => {
   const iana = await urlOf(() => ({
     body: { version: '1.0', services: [[['com'], ['http://rdap.registry.example/']]] },
   }))

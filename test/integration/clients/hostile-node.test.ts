@@ -18,7 +18,7 @@ const TX_RULES = DEVNET.steps[0]!.rules.tx
 
 type Json = Readonly<Record<string, unknown>>
 
-/** A node that answers whatever a test wants; it has no code of ours. */
+/** A node that answers as a test wants. It shares no code with our server. */
 const answers = new Map<string, { readonly status: number; readonly json: unknown }>()
 const calls: string[] = []
 let server: Server
@@ -58,7 +58,7 @@ function suggests(maxFeeRate: bigint): void {
   says('/api/v1/fees', { suggested: { maxFeeRate: maxFeeRate.toString(), tip: '1' } })
 }
 
-/** A body of a 402 with a native offer; `extra` and `body` replace parts of it. */
+/** A 402 body with a native offer. `extra` and `body` replace parts of it. */
 function quotes(extra: Json = {}, body: Json = {}, offer: Json = {}): void {
   const sound = { agentId: 'acme', serviceId: SERVICE, term: 100, validUntil: HEIGHT + 30, confirmations: 1 }
   const accepts = [{ scheme: 'native-x402', maxAmountRequired: '800000', extra: { ...sound, ...extra }, ...offer }]
@@ -71,7 +71,7 @@ async function quote(): Promise<ClientQuote> {
   return quoted.value
 }
 
-/** Why a quote with these parts is not paid, or null. */
+/** Why the client does not pay a quote with these parts, or null. */
 async function reason(extra: Json = {}, body: Json = {}): Promise<string | null> {
   quotes(extra, body)
   return reasonNotToPay(await quote(), DEVNET, HEIGHT)
@@ -83,7 +83,7 @@ const NOT_UNDERSTOOD = {
 }
 
 describe('a quote', () => {
-  it('that is sound is paid', async () => {
+  it('that is valid is paid', async () => {
     expect(await reason()).toBeNull()
     expect(await quote()).toMatchObject({ agentId: 'acme', serviceId: SERVICE, amount: 800_000n, term: 100 })
   })
@@ -91,7 +91,7 @@ describe('a quote', () => {
   it('whose native option is closed is not paid, whatever else of the service is open', async () => {
     const closed = { available: false, unavailableReason: 'the settler account cannot pay for receipts' }
     expect(await reason(closed)).toContain('the settler account cannot pay for receipts')
-    // As a node shows it: the dollar option can be paid, the native one stands among the offers.
+    // As a node shows it: the dollar option can be paid, and the closed native one is among the offers.
     const extra = {
       agentId: 'acme',
       serviceId: SERVICE,
@@ -118,21 +118,21 @@ describe('a quote', () => {
     }
   })
 
-  it('of an agent whose name is none is not understood', async () => {
+  it('of an agent with an invalid id is not understood', async () => {
     for (const agentId of ['', 'A', 'a/b', 'a'.repeat(200), null, 7]) {
       quotes({ agentId })
       expect(await quoteCall(client, SERVICE, 'a text')).toEqual(NOT_UNDERSTOOD)
     }
   })
 
-  it('of an amount that is none is not understood', async () => {
+  it('of an invalid amount is not understood', async () => {
     for (const maxAmountRequired of ['0', '-1', '1.5', '1e9', '0x10', ' 1', '', '9'.repeat(40), undefined, null]) {
       quotes({}, {}, { maxAmountRequired })
       expect(await quoteCall(client, SERVICE, 'a text')).toEqual(NOT_UNDERSTOOD)
     }
   })
 
-  it('with numbers that are none is not understood', async () => {
+  it('with invalid numbers is not understood', async () => {
     for (const value of ['100', 1.5, -1, null, 2 ** 53, undefined, [100]]) {
       for (const name of ['term', 'validUntil', 'confirmations']) {
         quotes({ [name]: value })
@@ -174,7 +174,7 @@ describe('a quote', () => {
     }
   })
 
-  it('that is honoured to a height in the past, or further than two epochs, is not paid', async () => {
+  it('that expires in the past, or later than in two epochs, is not paid', async () => {
     for (const validUntil of [0, HEIGHT - 1, HEIGHT, HEIGHT + 41, HEIGHT + 100_000]) {
       expect(await reason({ validUntil })).toBe(
         `the quote is honoured to height ${validUntil}, the node is at ${HEIGHT}`,
@@ -183,10 +183,10 @@ describe('a quote', () => {
     for (const validUntil of [HEIGHT + 1, HEIGHT + 20, HEIGHT + 40]) expect(await reason({ validUntil })).toBeNull()
   })
 
-  /** No text, and nothing that becomes one. */
+  /** Not a text, and cannot be converted to one. */
   const ODD = { toString: 1, valueOf: 1 }
 
-  it('of garbage in any place is a refusal, never an exception', async () => {
+  it('with garbage in any place is refused and never throws', async () => {
     for (const [extra, body, offer, status] of [
       [{}, { accepts: [null] }, {}, 402],
       [{}, {}, { maxAmountRequired: ODD }, 402],
@@ -205,7 +205,7 @@ describe('a quote', () => {
     expect(await reason({}, { available: false, unavailableReason: ODD })).toMatch(/no reason given$/)
   })
 
-  it('for what is unavailable is not paid', async () => {
+  it('for an unavailable service is not paid', async () => {
     const because = `${SERVICE} is unavailable: its provider is down`
     expect(await reason({}, { available: false, unavailableReason: 'its provider is down' })).toBe(because)
     expect(await reason({}, { available: false })).toBe(`${SERVICE} is unavailable: no reason given`)
@@ -219,7 +219,7 @@ describe('a quote', () => {
     expect(await reason({}, { requestValid: false })).toBe('the request is unusable: unknown')
   })
 
-  it('that is no 402 is the word of the node', async () => {
+  it('with another status than 402 is reported as the node says it', async () => {
     says('/api/x402', { error: 'there is no service', code: 'service_not_found' }, 404)
     expect(await quoteCall(client, SERVICE, 'a text')).toEqual({
       ok: false,
@@ -279,25 +279,25 @@ describe('a payment', () => {
     expect(await prepare(COIN)).toMatchObject({ ok: true })
   })
 
-  it('is bounded to the base unit by what its sender allows', async () => {
+  it('never exceeds what its sender allows, to the base unit', async () => {
     const sound = await prepare()
     const fee = BigInt(weightOf((sound.ok && sound.value.tx) as never, TX_RULES)) * 129n
     expect(await prepare(fee)).toMatchObject({ ok: true })
     expect(await prepare(fee - 1n)).toMatchObject({ ok: false, fault: { code: 'cli/fee-too-high' } })
   })
 
-  it('is not signed at the fees of a node that wants everything', async () => {
+  it('is not signed at the excessive fees of a node', async () => {
     suggests(20_000_000_000n)
     const payment = await prepare()
     expect(payment).toMatchObject({ ok: false, fault: { code: 'cli/fee-too-high' } })
-    // It was refused here; the node never saw it.
+    // The client refused; the node never got the transaction.
     expect(calls).not.toContain('/api/v1/tx')
   })
 })
 
 describe('a paid call', () => {
   const call = { serviceId: SERVICE, request: 'a text', txId: filled(9), secret: SECRET }
-  /** Offers the payment until the clock, which each wait moves on, is at its end. */
+  /** Settles the payment. Each wait moves the clock on, until the client gives up. */
   async function settle(waits: number) {
     let nowMs = 0
     const pause = async (ms: number): Promise<void> => {
@@ -351,7 +351,7 @@ describe('a node that answers garbage while a payment is made', () => {
   })
 })
 
-it('a node that is suddenly on another network gets no signature for it', async () => {
+it('a node that is suddenly on another network gets no signature for that network', async () => {
   quotes()
   const offer = { quote: await quote(), request: 'a text', secret: SECRET }
   const meant = { ...offer, genesis: filled(7) }

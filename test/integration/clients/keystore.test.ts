@@ -33,7 +33,7 @@ interface WalletFile {
 
 const readFile = (name: string): WalletFile => JSON.parse(readFileSync(pathOf(name), 'utf8')) as WalletFile
 
-/** Writes a wallet file that differs from that of the daily wallet. */
+/** Writes a changed copy of the daily wallet's file. */
 function tampered(name: string, change: (file: WalletFile) => void): void {
   const file = readFile(NAMES[1])
   change(file)
@@ -102,13 +102,13 @@ describe('a wallet file', () => {
     const { version, address, scheme, kdf, cipher } = readFile(NAMES[1])
     expect({ version, address, scheme }).toEqual({ version: 1, address: walletKey(SEEDS[1], 1).address, scheme: 1 })
     expect([kdf.name, cipher.name]).toEqual(['argon2id', 'aes-256-gcm'])
-    // What RFC 9106 recommends where memory is scarce is the least that counts as a cost.
+    // At least the costs that RFC 9106 recommends for little memory.
     expect([kdf.memoryKiB >= 65_536, kdf.passes >= 3, kdf.lanes >= 1]).toEqual([true, true, true])
     const lengths = [kdf.salt, cipher.nonce, cipher.tag, cipher.ciphertext].map((hex) => hex.length / 2)
     expect(lengths).toEqual([16, 12, 16, 32])
   })
 
-  it('is its owner’s alone, whatever files are by default', async () => {
+  it('is readable only by its owner, whatever the default rights', async () => {
     const umask = process.umask(0)
     try {
       const home = join(folder, '..', 'open')
@@ -121,7 +121,7 @@ describe('a wallet file', () => {
     }
   })
 
-  it('is another each time: salt and nonce are never used twice', async () => {
+  it('is different each time: salt and nonce are never used twice', async () => {
     for (const name of ['twin-a', 'twin-b']) await saveWallet(folder, name, { seed: SEEDS[1], scheme: 1 }, PASSPHRASE)
     const [a, b] = [readFile('twin-a'), readFile('twin-b')]
     expect(a.address).toBe(b.address)
@@ -142,14 +142,14 @@ describe('a wallet file', () => {
     expect(statSync(pathOf('empty')).size).toBe(0)
   })
 
-  it('that is not there is named, and nothing is made', async () => {
+  it('that does not exist is named, and nothing is made', async () => {
     const fault = { code: 'wallet/missing', detail: { name: 'nobody', path: pathOf('nobody'), flags: '' } }
     expect(await openWallet(folder, 'nobody', PASSPHRASE)).toEqual({ ok: false, fault })
     expect(await walletAddress(folder, 'nobody')).toEqual({ ok: false, fault })
     expect(existsSync(pathOf('nobody'))).toBe(false)
   })
 
-  it('is listed by its name; other files are not wallets', async () => {
+  it('is listed by its name; other files are not listed', async () => {
     const home = join(folder, '..', 'list')
     expect(await walletNames(home)).toEqual([])
     mkdirSync(home)
@@ -184,19 +184,19 @@ describe('a wallet file that was tampered with does not open:', () => {
     expect(await openWallet(folder, name, PASSPHRASE)).toEqual({ ok: false, fault })
   })
 
-  it('another scheme: the same seed would be another wallet', async () => {
+  it('another scheme: with it the same seed would be another wallet', async () => {
     tampered('scheme', (file) => Object.assign(file, { scheme: 2 }))
     const fault = { code: 'wallet/damaged', detail: { path: pathOf('scheme'), reason: 'its key has another address' } }
     expect(await openWallet(folder, 'scheme', PASSPHRASE)).toEqual({ ok: false, fault })
   })
 
-  it('while the same file untouched does', async () => {
+  it('but the unchanged file does', async () => {
     tampered('untouched', () => {})
     expect(await openWallet(folder, 'untouched', PASSPHRASE)).toMatchObject({ ok: true })
   })
 })
 
-it('of two wallets saved under one name at once, one is kept and the other is told', async () => {
+it('of two wallets saved under one name at once, one is kept and the other is refused', async () => {
   const seeds = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
   const saved = await Promise.all(seeds.map((seed) => saveWallet(folder, 'twice', { seed, scheme: 1 }, PASSPHRASE)))
   expect(saved.map(({ ok }) => ok).sort()).toEqual([false, true])
@@ -204,7 +204,7 @@ it('of two wallets saved under one name at once, one is kept and the other is to
   expect(await openSeed(folder, 'twice', PASSPHRASE)).toMatchObject({ ok: true, value: { seed: kept } })
 })
 
-describe('a file that is no wallet of this release is named as damaged:', () => {
+describe('a file that is not a wallet of this release is called damaged:', () => {
   const damaged = (reason: string) => ({ code: 'wallet/damaged', detail: { path: pathOf('damaged'), reason } })
 
   it.each<readonly [string, string, (file: WalletFile) => unknown]>([
@@ -252,7 +252,7 @@ describe('a file that is no wallet of this release is named as damaged:', () => 
 })
 
 describe('a passphrase', () => {
-  it('is the same in every spelling that Unicode calls compatible', async () => {
+  it('is the same in every Unicode-compatible spelling', async () => {
     const spellings = [
       '\u212bngstr\u00f6m \ufb01ne \u2168',
       'A\u030angstro\u0308m fine IX',
@@ -267,7 +267,7 @@ describe('a passphrase', () => {
     }
   })
 
-  it('comes from its file, without the end of the line and with all other blanks', async () => {
+  it('comes from its file, without the line end but with all other blanks', async () => {
     const path = join(folder, '..', 'passphrase')
     for (const [content, expected] of [
       ['secret', 'secret'],
@@ -282,7 +282,7 @@ describe('a passphrase', () => {
     }
   })
 
-  it('from a file that cannot be read is a fault, on the devnet too', async () => {
+  it('from an unreadable file is a fault, on the devnet too', async () => {
     const path = join(folder, '..', 'nowhere')
     const fault = { code: 'config/file', detail: { path, reason: 'it cannot be read' } }
     for (const devnet of [true, false]) expect(await passphrase({ file: path, devnet })).toEqual({ ok: false, fault })

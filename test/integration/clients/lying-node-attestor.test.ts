@@ -10,7 +10,7 @@ beforeAll(() => node.open())
 afterAll(() => node.close())
 beforeEach(() => node.reset())
 
-/** Number of Base among the networks, and two who could be paid there. */
+/** Number of the network Base, and two recipients there. */
 const BASE = 1
 const RECIPIENT = '0x00000000219ab540356cBB839Cbe05303d7705Fa'
 const THIEF = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
@@ -18,7 +18,7 @@ const withdrawal = (recipient: string, amount: bigint): Transaction =>
   unsigned('bridge_withdraw', { network: BASE, amount: units(amount), recipient })
 const ASKED = withdrawal(RECIPIENT, 25_000_000n)
 
-/** Asks a member to sign a withdrawal of which the node says this. */
+/** Asks a committee member to sign a withdrawal. `told` is what the node says of it. */
 function sign(told: Json, tx: Transaction = ASKED) {
   const receives = { symbol: 'XUSD', decimals: 6, units: '24975000' }
   const record = { network: { number: BASE }, recipient: RECIPIENT, receives, status: 'pending' }
@@ -27,14 +27,14 @@ function sign(told: Json, tx: Transaction = ASKED) {
   return node.run('attestor', 'sign', 'sign', ASKED.txId, '--dev-member', '8', '--epoch', '0', '--key-index', '0')
 }
 
-it('a member is shown what the withdrawal of that id asks for', async () => {
+it('a member is shown what the withdrawal with that id asks for', async () => {
   const { end, notes, prints } = await sign({})
   expect(end).toBe(0)
   expect(notes).toContain(`24.975 XUSD to ${RECIPIENT} on Base`)
   expect(prints).toHaveLength(1)
 })
 
-it('decimals that a node makes up change nothing of what is shown', async () => {
+it('made-up decimals of a node do not change what is shown', async () => {
   const { notes } = await sign({ receives: { symbol: 'XUSD', decimals: 2, units: '24975000' } })
   expect(notes).toContain(`24.975 XUSD to ${RECIPIENT} on Base`)
 })
@@ -51,7 +51,7 @@ it.each<readonly [string, Json, Transaction]>([
   expect(prints).toEqual([])
 })
 
-it('no member signs where a node has no transaction of that id', async () => {
+it('no member signs if the node has no transaction with that id', async () => {
   await sign({})
   node.says(`/api/v1/tx/${ASKED.txId}`, { status: 'unknown' })
   const again = await node.run(

@@ -9,7 +9,7 @@ beforeEach(() => node.reset())
 
 const REDEEMED: Told = { status: 409, json: { error: 'no', code: 'payment_already_redeemed' } }
 
-/** A quote of so many base units for an agent of whoever runs the node; a payment is refused for good unless the node says else. */
+/** Makes the node quote so many base units for its own agent. By default it refuses the payment for good. */
 function quotes(amount: bigint, offer: Json = {}, facts: Json = {}, paid: Told = REDEEMED): void {
   const extra = { agentId: 'acme', serviceId: 'node-x', term: 100, validUntil: HEIGHT + 30, confirmations: 1, ...facts }
   const accepts = [{ scheme: 'native-x402', maxAmountRequired: amount.toString(), ...offer, extra }]
@@ -20,7 +20,7 @@ function quotes(amount: bigint, offer: Json = {}, facts: Json = {}, paid: Told =
 
 const amounts = () => node.sent.map(({ body }) => (body.payload as { readonly amount?: bigint }).amount)
 
-it('a call is paid up to a hundred coins, and beyond only by who says how much', async () => {
+it('a call of more than a hundred coins is paid only with an explicit maximum', async () => {
   quotes(100n * COIN + 1n)
   const limit = '100 FAR'
   expect((await node.run('call', 'node-x', 'a text')).fault).toEqual({
@@ -38,7 +38,7 @@ it('a call of a hundred coins is paid', async () => {
   expect(amounts()).toEqual([100n * COIN])
 })
 
-it('how an interrupted call is taken up again says where its file goes and how it is shown', async () => {
+it('the hint for resuming an interrupted call names the output file and format', async () => {
   quotes(COIN)
   const { notes } = await node.run('call', 'node-x', 'a text', '--save', '/tmp/no such file of mine.pdf', '--json')
   const [hint = ''] = notes.flatMap((line) => /\(if interrupted: (.*)\)$/.exec(line)?.[1] ?? [])
@@ -48,7 +48,7 @@ it('how an interrupted call is taken up again says where its file goes and how i
   expect(notes.at(-1)).toContain(`--save '/tmp/no such file of mine.pdf' --json`)
 })
 
-it('a call that failed says what goes back and how to look', async () => {
+it('a failed call says what is refunded and how to check it', async () => {
   const error = 'node-x failed: it broke. The payment goes back to its payer on chain'
   const refund = { amount: 1, status: 'pending' }
   quotes(COIN, {}, {}, { status: 502, json: { error: `${error}: see refund.`, code: 'upstream_failed', refund } })

@@ -22,7 +22,7 @@ beforeEach(() => {
   second.reset()
 })
 
-/** A quote of a coin for ten cents; a payment is refused for good. */
+/** Makes the node quote ten cents, at ten cents a coin. It refuses the payment for good. */
 function quotes(amount: bigint, extra: Json = {}, body: Json = {}): void {
   const facts = {
     agentId: 'acme',
@@ -53,7 +53,7 @@ const outcome = (options: Partial<ClientOptions> = {}): Promise<string> =>
 const sent = (): number => node.sent.length
 
 describe('a node that lies about money', () => {
-  it('is believed the dearer of the two ways it says a price', async () => {
+  it('is believed the higher of the two prices that it names', async () => {
     quotes(COIN, { priceUsd: 0.01, nativeUsd: 0.2 })
     expect(await outcome()).toBe('over_call_limit')
     quotes(COIN, { priceUsd: 0.2, nativeUsd: 0.01 })
@@ -61,7 +61,7 @@ describe('a node that lies about money', () => {
     expect(sent()).toBe(0)
   })
 
-  it('cannot lie the coins away', async () => {
+  it('cannot understate the price in coins', async () => {
     quotes(100n * COIN, { priceUsd: 0.000001, nativeUsd: 0.00000001 })
     expect(await outcome()).toBe('over_call_limit')
     quotes(2n * COIN, { priceUsd: 0.000001, nativeUsd: 0.00000001 })
@@ -69,7 +69,7 @@ describe('a node that lies about money', () => {
     expect(sent()).toBe(0)
   })
 
-  it('is held against the price of a second node', async () => {
+  it('is checked against the price of a second node', async () => {
     quotes(COIN)
     second.says('/services.json', { services: [], nativeUsd: 0.25 })
     expect(await outcome({ secondNode: second.url })).toBe('over_call_limit')
@@ -79,7 +79,7 @@ describe('a node that lies about money', () => {
     expect(sent()).toBe(1)
   })
 
-  it('is not paid while the second node gives no answer, or is on another network', async () => {
+  it('is not paid if the second node does not answer or is on another network', async () => {
     quotes(COIN)
     second.says('/services.json', { services: [], nativeUsd: 0.04 })
     second.status({ genesis: 'ab'.repeat(32) })
@@ -88,14 +88,14 @@ describe('a node that lies about money', () => {
     expect(sent()).toBe(0)
   })
 
-  it('is not paid where it names no dollars, unless the coins were bounded', async () => {
+  it('is not paid without a dollar price, unless the caller bounded the coins', async () => {
     quotes(COIN, { priceUsd: null, nativeUsd: null })
     expect(await outcome()).toBe('price_unknown')
     expect(await outcome({ maxPerCallCoins: '2' })).toBe('payment_already_redeemed')
     expect(sent()).toBe(1)
   })
 
-  it('is not paid on another network, over another term, late, or beyond the fee', async () => {
+  it('is not paid on another network, with another term, too late, or above the fee limit', async () => {
     const odd: readonly (readonly [Json, string])[] = [
       [{ genesis: 'ab'.repeat(32) }, 'other_network'],
       [{ term: 9_600 }, 'bad_terms'],
@@ -119,7 +119,7 @@ describe('a node that lies about money', () => {
 })
 
 describe('a ceiling of a day', () => {
-  it('counts more payments than a journal in memory keeps', async () => {
+  it('counts all payments, even more than a journal in memory keeps', async () => {
     const journal = memoryJournal()
     const kept = {
       secret: 's',
@@ -141,7 +141,7 @@ describe('a ceiling of a day', () => {
 })
 
 describe('a node that refuses what it takes', () => {
-  it('does not get more than the day out of it', async () => {
+  it('does not get more than the daily limit', async () => {
     const client = agent({ maxPerDayUsd: 0.12, journal: memoryJournal() })
     node.says('/api/v1/tx', { error: 'no', code: 'mempool_full' }, 400)
     const codes: string[] = []
@@ -166,7 +166,7 @@ describe('a node that refuses what it takes', () => {
     expect(codes).toEqual(['payment_refused', 'payment_refused', 'over_day_limit', 'over_day_limit'])
   })
 
-  it('keeps nobody from trying again with the same nonce', async () => {
+  it('does not prevent another try with the same nonce', async () => {
     const client = agent({ maxPerDayUsd: 0.12, journal: memoryJournal() })
     node.says('/api/v1/tx', { error: 'no', code: 'mempool_full' }, 400)
     for (let i = 0; i < 4; i++) {
@@ -213,13 +213,13 @@ it.each([
   await expect(agent().call('node-x', 'a text')).rejects.toMatchObject({ code, details })
 })
 
-it('what a node suggests is in the error', async () => {
+it('the hint of a node is in the error', async () => {
   const details = { serviceId: 'node-y', suggestions: ['node-x'] }
   node.says('/api/x402', { error: 'there is no service node-y here', code: 'service_not_found', details }, 404)
   await expect(agent().quote('node-y')).rejects.toMatchObject({ code: 'service_not_found', details })
 })
 
-it.each([undefined, null, 'no', 1, false])('onPay that says %s does not pay', async (said) => {
+it.each([undefined, null, 'no', 1, false])('onPay that returns %s prevents the payment', async (said) => {
   quotes(COIN)
   expect(await outcome({ onPay: () => said as boolean })).toBe('declined')
   expect(await outcome({ onPay: async () => said as boolean })).toBe('declined')
@@ -235,7 +235,7 @@ describe('the money', () => {
     return (error as Error).message
   }
 
-  it('that a wallet does not have: the error names the address to send it to', async () => {
+  it('that a wallet lacks: the error names the address to fund', async () => {
     quotes(COIN)
     node.says('/api/v1/tx', { error: 'the sender has no account', code: 'insufficient_balance' }, 409)
     node.says('/api/v1/accounts', {
@@ -249,7 +249,7 @@ describe('the money', () => {
     expect(await message()).toMatch(new RegExp(`the sender has no account .*; ${held}: send it coins$`))
   })
 
-  it('of a payment that a closed service does not take: the error says what becomes of it', async () => {
+  it('of a payment that a closed service does not accept: the error says what happens to it', async () => {
     quotes(COIN)
     const { accepts } = (await askedNow()) as { readonly accepts: readonly Json[] }
     const closed = { status: 503, json: { error: 'node-x is unavailable: closed', code: 'service_unavailable' } }
@@ -261,7 +261,7 @@ describe('the money', () => {
   })
 })
 
-it('an option that stands only among the offers is not paid, whatever it says of itself', async () => {
+it('an option that is only among the offers is not paid, whatever it claims', async () => {
   quotes(COIN)
   const { accepts } = (await askedNow()) as { readonly accepts: readonly Json[] }
   const shown = { x402Version: 1, accepts: [], offers: accepts }
@@ -272,19 +272,19 @@ it('an option that stands only among the offers is not paid, whatever it says of
   expect(sent()).toBe(0)
 })
 
-/** What the node answers to an unpaid call. */
+/** The node's answer to an unpaid call. */
 async function askedNow(): Promise<unknown> {
   return (await fetch(`${node.url}/api/x402/node-x`)).json()
 }
 
-it('a payment that the journal does not take is not sent', async () => {
+it('a payment that the journal cannot store is not sent', async () => {
   quotes(COIN)
   const journal = { ...memoryJournal(), put: () => Promise.reject(new Error('disk full')) }
   await expect(agent({ journal }).call('node-x', 'a text')).rejects.toMatchObject({ code: 'journal_failed' })
   expect(sent()).toBe(0)
 })
 
-it('what its own program ends is ended, and no fault of the node', async () => {
+it('a call that its own program aborts ends, and is not blamed on the node', async () => {
   const over = new AbortController()
   node.answers('/api/x402', () => {
     over.abort()
@@ -304,13 +304,13 @@ it('a journal that cannot be read or written says why, and nothing is paid', asy
   }
   const journal = { ...memoryJournal(), get: broken }
   await expect(agent({ journal }).resume({ txId: 'ab'.repeat(32) })).rejects.toMatchObject({ code: 'journal_failed' })
-  // A payment that is given whole is taken up without it.
+  // A payment that is passed in whole can be resumed without the journal.
   const whole = { txId: 'ab'.repeat(32), secret: 'cd'.repeat(32), serviceId: 'node-x', request: 'a text' }
   await expect(agent({ journal }).resume(whole)).rejects.toMatchObject({ code: expect.not.stringMatching('journal') })
   expect(sent()).toBe(0)
 })
 
-it('a payment that was sent as its program ended may have arrived: it is unfinished, and not refused', async () => {
+it('a payment that was being sent as its program ended may have arrived: it is unfinished, not refused', async () => {
   quotes(COIN)
   const over = new AbortController()
   node.answers('/api/v1/tx', () => {

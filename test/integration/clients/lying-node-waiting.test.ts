@@ -9,7 +9,7 @@ beforeAll(() => node.open())
 afterAll(() => node.close())
 beforeEach(() => node.reset())
 
-/** Last height that could hold what is sent at {@link HEIGHT}, and one at which nobody expects it any more. */
+/** Last height at which a transaction sent at {@link HEIGHT} can be mined, and the height at which the client gives it up. */
 const LAST = HEIGHT + 200
 const BURIED = LAST + 6
 
@@ -21,13 +21,13 @@ const mined = (change: Json = {}): Told => ({
 const UNKNOWN: Told = { status: 200, json: { status: 'unknown', confirmations: 0 } }
 const FAILED: Told = { status: 503, json: { error: 'busy', code: 'node_busy' } }
 
-/** What the node says of the transaction, one answer after the other; the last one stays. */
+/** Sets the node's answers about the transaction, in order. The last one repeats. */
 function knows(...told: readonly Told[]): void {
   let asked = 0
   node.answers('/api/v1/tx/', () => told[Math.min(asked++, told.length - 1)] as Told)
 }
 
-/** The chain is at a height as soon as the transaction was handed over. */
+/** Moves the chain to a height when the transaction is submitted. */
 function moves(height: number): void {
   const at = node.status
   node.answers('/api/v1/tx', () => {
@@ -40,8 +40,8 @@ const OWN = formatAddress(DEVNET.addressPrefix, DEV_ADDRESSES[0] as never)
 const burn = (...flags: string[]) => node.run('token', 'burn', '1', 'SALT', ...flags)
 const txId = (): string => node.sent[0]?.txId as string
 
-describe('a transaction that nobody sees any more', () => {
-  it('is called expired when blocks are upon the last that could hold it', async () => {
+describe('a transaction that has disappeared', () => {
+  it('is called expired when blocks lie on the last one that could have it', async () => {
     moves(BURIED)
     expect((await burn()).fault).toEqual({
       code: 'cli/expired',
@@ -60,14 +60,14 @@ describe('a transaction that nobody sees any more', () => {
     expect(await burn()).toMatchObject({ end: 0, fault: null })
   })
 
-  it('is waited for while a block could still be replaced by one that holds it', async () => {
+  it('is waited for while a block with it could still replace another', async () => {
     moves(BURIED - 1)
     knows(UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, mined())
     expect(await burn()).toMatchObject({ end: 0 })
   })
 })
 
-it('says while it waits that the transaction does not need the command, and how to look', async () => {
+it('makes the command say that it may be stopped, and how to look up the transaction', async () => {
   knows(UNKNOWN, mined())
   const { notes } = await burn()
   const [, hint = ''] =
@@ -89,13 +89,13 @@ describe('a transaction that may have arrived', () => {
     expect(node.sent).toHaveLength(1)
   })
 
-  it('is named where it is not waited for', async () => {
+  it('is named by a command that does not wait', async () => {
     node.answers('/api/v1/tx', () => null)
     const { fault } = await burn('--no-wait')
     expect(fault).toEqual({ code: 'cli/sent-blind', detail: { txId: txId(), validUntil: LAST, flags: '' } })
   })
 
-  it('is refused where the node says so', async () => {
+  it('is refused if the node says so', async () => {
     for (const [status, code] of [
       [409, 'nonce_used'],
       [503, 'mempool_full'],
@@ -129,7 +129,7 @@ describe('a receipt', () => {
     expect((await burn('--json')).fault?.code).toBe('cli/refused')
   })
 
-  it('that says success beside the number of a failure is one of a failure', async () => {
+  it('that says success with the code of a failure counts as a failure', async () => {
     knows(mined({ code: 6 }))
     expect((await burn()).fault?.code).toBe('cli/transaction-failed')
   })
@@ -153,7 +153,7 @@ describe('a payment of coins', () => {
   const send = (...flags: string[]) =>
     node.run('wallet', 'send', formatAddress(DEVNET.addressPrefix, DEV_ADDRESSES[1] as never), '1', ...flags)
 
-  it('that may have arrived is named, and is not called unsent', async () => {
+  it('that may have arrived is named, and not called unsent', async () => {
     node.answers('/api/v1/tx', () => null)
     expect((await send()).fault).toEqual({
       code: 'cli/sent-blind',

@@ -18,7 +18,7 @@ const token = (symbol: string, decimals: number): void =>
   node.says(`/api/v1/tokens/${symbol}`, { token: { symbol, decimals, frozen: false, hidden: false } })
 const pool = (asked: string, answer: Json): void => node.says(`/api/v1/pools/${asked}`, { pool: { id: ID, ...answer } })
 
-/** The payload of the one transaction that the node was handed. */
+/** The payload of the only transaction that the node got. */
 function signed(): Json {
   expect(node.sent).toHaveLength(1)
   return node.sent[0]?.body.payload as never
@@ -39,7 +39,7 @@ describe('a node that lies about decimals', () => {
     else expect(node.sent).toEqual([])
   })
 
-  it('does not make what goes into a pool larger', async () => {
+  it('does not make a deposit into a pool larger', async () => {
     pool('FAR-SALT-30', {
       ...{ name: 'FAR-SALT-30', feeBps: 30, shares: '1000000' },
       ...{ x: units('FAR', 10, 10n ** 12n), y: units('SALT', 4, 10n ** 8n) },
@@ -53,13 +53,13 @@ describe('a node that lies about decimals', () => {
     const supply = units('FUSD', 6, 10n ** 12n)
     node.says('/api/v1/stables', { stables: [{ symbol: 'FUSD', supply, reserve: units('XUSD', 10, 10n ** 12n) }] })
     await node.run('stable', 'deposit', '100', 'FUSD', '--no-wait')
-    // With the right decimals of another token the amount would be as wrong.
+    // The right decimals of another token would give a wrong amount too.
     node.says('/api/v1/stables', { stables: [{ symbol: 'FUSD', supply, reserve: units('XBTC', 8, 10n ** 12n) }] })
     await node.run('stable', 'deposit', '100', 'FUSD', '--no-wait')
     expect(node.sent).toEqual([])
   })
 
-  it('is told how many base units of a token that only it knows are meant', async () => {
+  it('gets amounts of a token that only it knows in base units', async () => {
     token('TEA', 8)
     const { notes } = await node.run('token', 'transfer', '5', 'TEA', OTHER, '--no-wait')
     expect(signed()).toMatchObject({ amount: 500_000_000n })
@@ -71,7 +71,7 @@ describe('a node that answers about another pool', () => {
   const far = units('FAR', 8, 10n ** 12n)
   const wool = units('WOOL', 4, 10n ** 8n)
 
-  it('gets nothing into it', async () => {
+  it('gets no deposit into that pool', async () => {
     for (const other of [
       { name: 'FAR-SALT-30', feeBps: 30, x: far, y: wool },
       { name: 'FAR-SALT-30', feeBps: 100, x: far, y: units('SALT', 4, 10n ** 8n) },
@@ -85,7 +85,7 @@ describe('a node that answers about another pool', () => {
     expect(node.sent).toEqual([])
   })
 
-  it('gets into the one that was asked for, its assets in either order', async () => {
+  it('gets a deposit into the pool that was asked for, with its assets in either order', async () => {
     pool('WOOL-FAR-30', { name: 'x', feeBps: 30, x: far, y: wool, shares: '1000000' })
     const { notes } = await node.run('pool', 'add', 'WOOL-FAR-30', '10', 'FAR', '--no-wait')
     expect(signed()).toMatchObject({ assetA: 'FAR', assetB: 'WOOL', feeBps: 30 })
@@ -110,7 +110,7 @@ describe('a node that lies about an agent', () => {
     expect(signed()).toMatchObject({ owner: DEV_ADDRESSES[0] as Address })
   })
 
-  it('is not paid for it', async () => {
+  it('does not get the payment for it', async () => {
     const { end } = await update({ payout: OTHER }, ...ENDPOINT, ...NO_SETTLERS)
     expect(node.sent).toEqual([])
     expect(end).toContain(`--payout ${OTHER}`)
@@ -128,7 +128,7 @@ describe('a node that lies about an agent', () => {
     expect(end).toMatch(new RegExp(`if they are right, add ${asked}$`))
   })
 
-  it('is shown with everything that is signed', async () => {
+  it('is answered with a summary of everything that is signed', async () => {
     const { notes } = await update({}, '--settlers', OTHER, ...ENDPOINT)
     expect(signed()).toMatchObject({ settlers: [DEV_ADDRESSES[1] as Address] })
     for (const text of ['New', OWN, OTHER, 'https://agent.example']) expect(notes.join('\n')).toContain(text)
@@ -138,14 +138,14 @@ describe('a node that lies about an agent', () => {
 describe('a node that quotes a bad price', () => {
   const quotes = (amountIn: Json, amountOut: Json, pools: string): void =>
     node.says('/api/v1/quote', { amountIn, amountOut, route: [{ pool: pools, feeBps: 30, out: amountOut }] })
-  /** A pool so deep that no amount here moves its price, which is so many units of FAR for one of SALT. */
+  /** A pool so deep that its price does not move. `price` is in units of FAR for one of SALT. */
   const deepPool = (price: bigint): void =>
     pool('FAR-SALT-30', {
       ...{ name: 'FAR-SALT-30', feeBps: 30, shares: '1000000' },
       ...{ x: units('FAR', 8, 10n ** 9n * price), y: units('SALT', 4, 10n ** 9n) },
     })
 
-  it('gets no signature for less than the least that was asked for', async () => {
+  it('gets no signature for less than the caller’s minimum', async () => {
     deepPool(10n ** 6n)
     quotes(units('FAR', 8, 10n ** 9n), units('SALT', 4, 1_000n), 'FAR-SALT-30')
     expect((await node.run('swap', '10', 'FAR', 'SALT', '--limit', '1', '--no-wait')).end).toContain('0.1 SALT')
@@ -154,7 +154,7 @@ describe('a node that quotes a bad price', () => {
     expect(signed()).toMatchObject({ amount: 10n ** 9n, limit: 1_000n })
   })
 
-  it('gets no signature for more than the most that was offered', async () => {
+  it('gets no signature for more than the caller’s maximum', async () => {
     deepPool(10n ** 8n)
     quotes(units('FAR', 8, 10n ** 12n), units('SALT', 4, 10_000n), 'FAR-SALT-30')
     const swap = ['swap', '1', 'FAR', 'SALT', '--exact-out', '--no-wait', '--limit']
@@ -186,7 +186,7 @@ describe('a node that quotes a bad price', () => {
   })
 })
 
-it('a node that says a reserve is empty gets nothing burned for nothing', async () => {
+it('a node that claims an empty reserve does not make a wallet burn tokens for nothing', async () => {
   const [supply, reserve] = [units('FUSD', 6, 10n ** 12n), units('XUSD', 6, 0n)]
   node.says('/api/v1/stables', { stables: [{ symbol: 'FUSD', supply, reserve }] })
   expect((await node.run('stable', 'redeem', '1', 'FUSD', '--no-wait')).end).toContain('would pay nothing')

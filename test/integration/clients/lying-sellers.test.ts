@@ -8,7 +8,7 @@ import { nativeScheme } from '../../../rpc/client/x402.ts'
 import { networkFacts } from '../../generate/networks.ts'
 import { HEIGHT, type Json, LyingNode } from '../../support/lying-node.ts'
 
-/** The client's own node is honest; who sells is not, or has trouble of its own. */
+/** The client's own node is honest. The seller is not, or has trouble. */
 const node = new LyingNode()
 const network = networkFacts(DEVNET)
 const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
@@ -25,7 +25,7 @@ const TOOL = 'node-x'
 const agent = (settleMs = 30_000) =>
   createClient({ baseUrl: node.url, wallet, network, settleMs, journal: memoryJournal() })
 
-/** An offer of generation 2 as a seller words it. */
+/** An offer of generation 2 in a seller's words. */
 function offer(change: Json): Json & { readonly scheme: string; readonly asset: string; readonly payTo: string } {
   const facts = { agentId: 'acme', serviceId: TOOL, term: 100, validUntil: HEIGHT + 30, confirmations: 1, decimals: 8 }
   const extra = { ...facts, genesis: network.genesis, priceUsd: 0.0001, nativeUsd: 0.05 }
@@ -33,7 +33,7 @@ function offer(change: Json): Json & { readonly scheme: string; readonly asset: 
 }
 
 describe('an offer that names two amounts', () => {
-  it('is not paid by a plug-in of the official clients, which have judged one of them', async () => {
+  it('is not paid by our plug-in for the official clients, which check only one of them', async () => {
     const scheme = nativeScheme(agent())
     const twofold = offer({ amount: '2000', maxAmountRequired: '100000000' })
     await expect(scheme.createPaymentPayload(2, twofold as never)).rejects.toMatchObject({ code: 'no_native_offer' })
@@ -49,7 +49,7 @@ describe('a paid tool that cannot answer now', () => {
   const refusals = (code: string): Json => ({ error: 'not now', code, retry: true })
   const say = (json: Json): object => ({ isError: true, structuredContent: json })
 
-  /** A tool that wants to be paid, is in trouble for so many calls, and then answers. */
+  /** A paid tool that fails `times` calls, and then answers. */
   function troubled(code: string, times: number) {
     const payments: unknown[] = []
     const callTool = async ({ _meta }: { readonly _meta?: Json }): Promise<object> => {
@@ -73,7 +73,7 @@ describe('a paid tool that cannot answer now', () => {
     },
   )
 
-  it('for as long as the client waits: the payment can be resumed, and is not called refused', async () => {
+  it('while the client waits: the payment can be resumed, and is not called refused', async () => {
     const { callTool } = troubled('claim_store_unreachable', 1_000)
     const tools = agent(0).mcp({ callTool } as never) as unknown as { callTool(call: Json): Promise<object> }
     const answer = tools.callTool({ name: TOOL, arguments: { request: 'ok' } })

@@ -45,10 +45,10 @@ async function fund(test: TestChain, address: Address, coins = 10n): Promise<voi
   await test.mine([await test.tx(wallet(2), 'transfer', payload)])
 }
 
-/** What the chain says to a block with the transactions, sent as wire bytes. */
+/** Imports a block with these transactions through its wire bytes. Returns the outcome. */
 async function offered(test: TestChain, ...transactions: readonly Transaction[]): Promise<unknown> {
   const rules = test.ruleBook.at(test.height + 1).tx
-  // No template takes what is malformed: it is put into a block by hand.
+  // A template refuses malformed transactions, so they are put into a block by hand.
   const malformed = transactions.some((tx) => checkTransaction(tx, rules) !== null)
   const built = malformed ? withBody(test, await test.build(), transactions) : await test.build(transactions)
   const block = decodeBlock(encodeBlock(built))
@@ -67,7 +67,7 @@ describe('an account of two keys out of three, of both schemes', () => {
     await fund(test, POLICY.address)
   })
 
-  it('receives coins before anybody knows its keys', () => {
+  it('receives coins before its keys are on chain', () => {
     expect(test.balance(POLICY.address)).toBe(10n * COIN)
     expect(test.chain.keys.keysOf(POLICY.address)).toBeUndefined()
   })
@@ -101,7 +101,7 @@ describe('an account of two keys out of three, of both schemes', () => {
     expect(test.balance(POLICY.address)).toBeLessThan(6n * COIN)
   })
 
-  it('is known to a node that starts anew on the same store', async () => {
+  it('is known after a restart on the same store', async () => {
     test = await TestChain.open(testRuleBook(), store)
     expect(test.chain.keys.keysOf(POLICY.address)).toEqual(POLICY.keys)
     expect(await offered(test, spend(4n))).toEqual({ ok: true, value: 'connected' })
@@ -123,7 +123,6 @@ describe('an account of two keys out of three, of both schemes', () => {
   })
 })
 
-/** A wrong witness, the fault of the transaction, and for keys that are unsound the account that has them. */
 type Wrong = readonly [string, WitnessChange, Fault]
 
 const flipped = (at: number) => (bytes: Uint8Array, position: number) =>
@@ -188,7 +187,7 @@ describe.each([0n, 1n])('a wrong witness at nonce %i', (nonce) => {
     if (nonce > 0n) await test.mine([POLICY.transaction(transfer(POLICY.address, 0n, COIN), test.chain.network)])
   })
 
-  /** The fault of the transaction by itself or against the keys of its account. */
+  /** The fault of the transaction: of its form, or against the keys of its account. */
   const faultOf = (tx: Transaction): Fault | null => {
     const form = checkTransaction(tx, test.ruleBook.at(1).tx)
     if (form !== null) return form

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { exitCodeOf } from '../../../src/cli/exit-codes.ts'
 import { type Json, LyingNode, OTHER, OWN } from '../../support/lying-node.ts'
 
-/** What commands say before they send, and what a program is told. */
+/** Tests what commands print before they send a transaction, for people and as JSON. */
 const node = new LyingNode()
 beforeAll(() => node.open())
 afterAll(() => node.close())
 
 const units = (symbol: string, decimals: number, count: string) => ({ symbol, decimals, units: count, text: count })
 
-/** The node names these prices of a base unit, in millionths of a dollar; `route` is what they rest on. */
+/** Sets the node's prices of a base unit, in millionths of a dollar. `route` names the pools behind them. */
 function prices(told: Readonly<Record<string, readonly [string, string]>>, route: readonly string[] = []): void {
   for (const [symbol, [numerator, denominator]] of Object.entries(told)) {
     const token = { symbol, decimals: symbol === 'FAR' ? 8 : 4, frozen: false, hidden: false }
@@ -50,7 +50,7 @@ it('a payment of coins is tried with --dry-run, and sent without waiting', async
 const POOL = ['pool', 'create', '100', 'FAR', '50', 'SALT', '--no-wait']
 
 it('a pool far from the known price is not opened unless the command line says that it may be', async () => {
-  // 1 FAR is 0.2 USD and 1 SALT 0.5 USD: 0.4 SALT a FAR, and the pool would open at 0.5.
+  // 1 FAR is 0.2 USD and 1 SALT is 0.5 USD, so a FAR is worth 0.4 SALT. The pool would open at 0.5.
   prices({ FAR: ['1', '500'], SALT: ['50', '1'] })
   const refused = await node.run(...POOL)
   expect(refused.end).toMatch(
@@ -66,21 +66,21 @@ it('a pool far from the known price is not opened unless the command line says t
   expect(node.sent).toHaveLength(1)
 })
 
-it('the known price is that of the pools as they are now, whatever the epoch before was', async () => {
+it('the known price is the present one of the pools, not that of the last epoch', async () => {
   prices({ SALT: ['50', '1'] })
   prices({ FAR: ['1', '500'] }, ['FAR-FUSD-30'])
   const unit = { microsPerUnit: { numerator: '1', denominator: '1' }, basis: 'unit', route: [] }
   node.says('/api/v1/tokens/FUSD', {
     token: { symbol: 'FUSD', decimals: 6, frozen: false, hidden: false, price: unit },
   })
-  // By its pool a FAR is 0.25 USD by now: 0.5 SALT.
+  // In its pool a FAR is now worth 0.25 USD, or 0.5 SALT.
   const pool = { id: 'ab'.repeat(32), name: 'FAR-FUSD-30', feeBps: 30, shares: '1000000' }
   const [x, y] = [units('FAR', 8, '4000000000'), units('FUSD', 6, '10000000')]
   node.says('/api/v1/pools/', { pool: { ...pool, x, y } })
   expect((await node.run(...POOL)).notes[0]).toMatch(/, at the known price of 0\.5 SALT$/)
 })
 
-it('a route to what is redeemed for dollars counts as one to dollars', async () => {
+it('a route to a token that is redeemable for dollars counts as a route to dollars', async () => {
   const token = (symbol: string, decimals: number, price: object) =>
     node.says(`/api/v1/tokens/${symbol}`, { token: { symbol, decimals, frozen: false, hidden: false, price } })
   const par = { microsPerUnit: { numerator: '1', denominator: '1' }, basis: 'par', route: [] }
@@ -90,11 +90,11 @@ it('a route to what is redeemed for dollars counts as one to dollars', async () 
   const pool = { id: 'ab'.repeat(32), name: 'SALT-XUSD-30', feeBps: 30, shares: '1000000' }
   const [x, y] = [units('SALT', 4, '100000'), units('XUSD', 6, '2500000')]
   node.says('/api/v1/pools/', { pool: { ...pool, x, y } })
-  // A FAR is 0.25 USD and a SALT 0.25: the pool would open at half of that.
+  // A FAR and a SALT are both 0.25 USD. The pool would open at half of that price.
   expect((await node.run(...POOL)).end).toMatch(/^the price of the pool lies 50 % from the known one/)
 })
 
-it('a pool is not held against itself: that of the coin against the mean of its epoch, that of a token against nothing', async () => {
+it('a pool is not compared with itself: the coin’s pool is compared with the mean of the epoch, a token’s only pool with nothing', async () => {
   const pool = { id: 'ab'.repeat(32), feeBps: 30, shares: '1000000' }
   const [x, y] = [units('FAR', 8, '4000000000'), units('FUSD', 6, '10000000')]
   node.says('/api/v1/pools/', { pool: { ...pool, name: 'FAR-FUSD-30', x, y } })
@@ -129,7 +129,7 @@ it('a pool near the known price is opened, and where a price is not known there 
   expect(node.sent).toHaveLength(3)
 })
 
-it('a withdrawal beyond the vault says what it holds and what is taken', async () => {
+it('a withdrawal beyond the vault says what the vault has and what is asked for', async () => {
   node.simulates({ success: false, code: 'bridge_float' })
   node.says('/api/v1/bridge/0', { network: { float: units('XUSD', 6, '3500000') } })
   const words = ['bridge', 'withdraw', '25', 'ethereum', '0x00000000219ab540356cBB839Cbe05303d7705Fa']
@@ -138,7 +138,7 @@ it('a withdrawal beyond the vault says what it holds and what is taken', async (
   expect((await node.run(...words)).end).toContain('the vault of the network holds too little;')
 })
 
-it('holdings come to a total, and what it leaves out is named', async () => {
+it('holdings have a total, and assets without a price are named', async () => {
   const native = { ...units('FAR', 8, '5'), valueUsd: '1.25' }
   const lists = { tokens: [], positions: [], stakes: [] }
   const path = `/api/v1/accounts/${OWN}/holdings`
@@ -148,7 +148,7 @@ it('holdings come to a total, and what it leaves out is named', async () => {
   expect((await node.run('wallet', 'holdings', OWN)).prints.at(-1)).toMatch(/^total +without MOSS, TEA, .* 1\.25$/)
 })
 
-it('a list of stakes is one of stakes for a program too', async () => {
+it('a list of stakes is a list for programs too', async () => {
   const told = { address: OWN, height: 7, blockId: 'ab', stakes: [{ stakeId: 'x' }] }
   const more = {
     native: units('FAR', 8, '5'),
@@ -174,7 +174,7 @@ it('pools are listed the deepest first, those of unknown worth last', async () =
   expect(listed.pools.map(({ name }) => name)).toEqual(names)
 })
 
-it('small letters are no symbol and no pool, and the one that is meant is named', async () => {
+it('lower-case symbols and pools are refused, and the right spelling is named', async () => {
   expect((await node.run('token', 'burn', '1', 'fusd')).end).toMatch(/^"fusd" is no symbol: .*; did you mean FUSD\?$/)
   expect((await node.run('token', 'burn', '1', 'f.d')).end).not.toContain('did you mean')
   expect((await node.run('pool', 'show', 'far-fusd-30')).end).toMatch(/; did you mean FAR-FUSD-30\?$/)
@@ -198,7 +198,7 @@ it.each([[['call', 'node-sentiment']], [['services', 'test', 'node-sentiment']]]
       `"${path.slice(0, 60)}" is a file here: say --request-file ${path} to send what is in it; its name alone is sent from standard input, by --request-file -`,
     )
     expect(fault && exitCodeOf(fault)).toBe(2)
-    // A folder is no text that could be meant, and what is not there is a request.
+    // A folder cannot be a request file, and a path that does not exist is a request.
     for (const text of [import.meta.dirname, `${path}.x`, 'a\0b'])
       expect((await node.run(...words, text)).end).not.toContain('--request-file')
   },
@@ -206,7 +206,7 @@ it.each([[['call', 'node-sentiment']], [['services', 'test', 'node-sentiment']]]
 
 const WITHDRAWAL = 'ab'.repeat(32)
 
-/** The node says that a withdrawal of 25 XUSD has come so far. */
+/** Sets the node's answer: a withdrawal of 25 XUSD with this status. */
 function withdrawn(status: string): void {
   const { amount, fee, receives } = {
     ...{ amount: { ...units('XUSD', 6, '25000000'), text: '25' } },
@@ -256,6 +256,6 @@ it.each([
   expect((await node.run('tx', WITHDRAWAL)).prints.map((line) => line.replace(/ {2,}/, '  '))).toContain(`Call  ${end}`)
 })
 
-it('a request that begins with @ and names no file is a request', async () => {
+it('a text that begins with @ and names no file is the request itself', async () => {
   expect((await node.run('call', 'node-swap-quote', '@name')).end).not.toContain('--request-file')
 })

@@ -5,7 +5,7 @@ import { toHex } from '../../../consensus/primitives/bytes.ts'
 import { wallet } from '../../support/chain.ts'
 import { type Json, LyingNode } from '../../support/lying-node.ts'
 
-/** What people see of documents of a node; a program says `--json` and has the document as it came. */
+/** Tests how commands show a node's documents to people. With `--json` the document is printed as it came. */
 const node = new LyingNode()
 beforeAll(() => node.open())
 afterAll(() => node.close())
@@ -24,7 +24,6 @@ const HEADER = sealHeader({
 
 const RECEIPT = { type: 'transaction', txId: ID, code: 0, fee: '158103', amounts: [], success: true, outcome: null }
 
-/** A mined transaction of this kind. */
 const mined = (kind: string, payload: Json, receipt: Json = {}): Json => ({
   ...{ txId: ID, status: 'mined', height: 6, confirmations: 8, proof: { header: toHex(HEADER.bytes) } },
   transaction: { sender: ALICE, kind, payload, memo: '', validUntil: 205 },
@@ -58,7 +57,7 @@ describe('farthing tx', () => {
     ])
   })
 
-  it('counts tokens in their decimals, which the node is asked for where they are not known', async () => {
+  it('shows token amounts with their decimals, and asks the node for unknown ones', async () => {
     node.says('/api/v1/tokens/TEA', { token: { symbol: 'TEA', decimals: 2, frozen: false, hidden: false } })
     expect(await tx(mined('token_mint', { symbol: 'TEA', to: BOB, amount: '1250' }))).toContain('Amount       12.5 TEA')
     node.says('/api/v1/tokens/TEA', { error: 'busy' }, 503)
@@ -66,7 +65,7 @@ describe('farthing tx', () => {
     expect(blind).toContain('Amount       1250 base units of TEA')
   })
 
-  it('shows a swap as it was asked for and as it came out', async () => {
+  it('shows a swap as it was asked for and its outcome', async () => {
     const hops = [{ asset: 'SALT', feeBps: 30 }]
     const swap = { assetIn: 'FAR', exactOut: false, amount: '1000000000', limit: '49588', hops }
     const lines = await tx(mined('swap', swap, { amounts: ['1000000000', '49837'] }))
@@ -91,7 +90,7 @@ describe('farthing tx', () => {
     expect(lines[4]).toMatch(/^Outcome {6}[a-z]+\/[a-z-]+: [a-z ]+$/)
   })
 
-  it('says of one that waits until when it can be mined, and of another that it is unknown', async () => {
+  it('says of a waiting transaction until when it can be mined, and of an unknown one that it is unknown', async () => {
     const { transaction } = mined('transfer', { to: BOB, amount: '1' })
     expect((await tx({ txId: ID, status: 'mempool', confirmations: 0, transaction })).slice(-1)).toEqual([
       'Valid until  height 205',
@@ -126,7 +125,7 @@ describe('farthing block', () => {
     ])
   })
 
-  it('shows the first of many transactions, and of one that was not executed no outcome', async () => {
+  it('shows the first of many transactions, and no outcome of one that was not executed', async () => {
     const transactions = Array.from({ length: 25 }, () => ({ txId: ID, kind: 'transfer', sender: ALICE }))
     const lines = await shown({ height: 7, transactions, receipts: null, canonical: false }, 'block', '7')
     expect(lines).toHaveLength(3 + 2 + 20 + 1)
@@ -159,7 +158,7 @@ describe('farthing token show, pool show and agent show', () => {
     ])
   })
 
-  it('show of a token that none can issue, and of a stable one, what that means', async () => {
+  it('explain a token that has no issuer, and a stable token', async () => {
     const [reserve, redeemable] = [coins('XUSD', '200000'), coins('XUSD', '150000')]
     const token = { ...TOKEN, issuer: null, maxSupply: null, price: null, burned: '100', frozen: true, hidden: true }
     const backing = { reserve, redeemable, backingBps: '9950' }
@@ -177,7 +176,7 @@ describe('farthing token show, pool show and agent show', () => {
     ])
   })
 
-  it('show that a price is of a thin market, and what the powers of an issuer are where there is none', async () => {
+  it('show that a price comes from a thin market, and that a token without an issuer has no issuer powers', async () => {
     const price = { ...TOKEN.price, confidence: 'low', depthUsd: '24.7' }
     const lines = await shown(
       { token: { ...TOKEN, issuer: null, price }, backing: null, pools: [] },
@@ -219,7 +218,7 @@ describe('farthing token show, pool show and agent show', () => {
     ])
   })
 
-  it('show an agent with how its calls ended and what it sells', async () => {
+  it('show an agent with the outcomes of its calls and its services', async () => {
     const agent = {
       ...{ agentId: 'acme', name: 'Acme', endpoint: '', owner: ALICE, payout: BOB, settlers: [ALICE], registeredAt: 1 },
       ...{ capabilities: ['search', 'oracle'], provenCalls: 2, provenVolume: coins('FAR', '0.032') },

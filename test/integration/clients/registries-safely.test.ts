@@ -22,7 +22,7 @@ const sendingTo =
     response.writeHead(302, { location: `${target}${url}` }).end()
   }
 
-/** Registrations whose registry of `com` is this one, read as the product reads strangers. */
+/** Domain registrations with this registry for `com`, read through the product's guarded fetcher. */
 async function registrations(registry: RequestListener) {
   const list = { version: '1.0', services: [[['com'], ['http://rdap.registry.example/']]] }
   const iana = await Upstream.open(() => ({ body: list }))
@@ -36,7 +36,7 @@ async function registrations(registry: RequestListener) {
   return { iana, world, domains }
 }
 
-it('a registry may send its callers to another one', async () => {
+it('a registry may redirect to another one', async () => {
   const { domains, world } = await registrations(sendingTo('http://other.registry.example'))
   expect(await domains.ask('example.com', signal)).toMatchObject({
     ok: true,
@@ -45,7 +45,7 @@ it('a registry may send its callers to another one', async () => {
   expect(world.visits).toMatchObject({ 'rdap.registry.example': 1, 'other.registry.example': 1 })
 })
 
-it('what callers ask for does not have a registry left alone', async () => {
+it('odd answers to callers’ questions do not open a registry’s breaker', async () => {
   const odd: RequestListener = (request, response) => {
     if (!/odd-\d/.test(request.url ?? '')) return asRdap(request, response)
     response.writeHead(200, { 'content-type': 'application/rdap+json' }).end('{"objectClassName":"odd"}')

@@ -28,7 +28,7 @@ beforeEach(() => {
   node.says('/api/v1/pools/', { pool: { ...pool, shares: '1000000' } })
 })
 
-it('a claim of less than its fee is not sent unless the command line says that it may be', async () => {
+it('a claim of less than its fee is not sent unless the command line allows it', async () => {
   node.simulates({ amounts: ['99999'] })
   const { end, fault } = await node.run('stake', 'claim', STAKE, '--no-wait')
   expect(end).toMatch(/^this is worth 0\.00099999 FAR and its fee is 0\.001 FAR: nothing was sent; .* --accept-loss$/)
@@ -77,7 +77,7 @@ it.each([
   expect(node.sent).toHaveLength(2)
 })
 
-it('a swap that is refused for its impact says over which pools it would have gone', async () => {
+it('a swap that is refused for its price impact names its pools', async () => {
   node.simulates()
   const { notes, end } = await node.run('swap', '1000', 'FAR', 'SALT', '--route', POOL, '--no-wait')
   expect(notes).toEqual([
@@ -86,7 +86,7 @@ it('a swap that is refused for its impact says over which pools it would have go
   expect(end).toMatch(/^this pays 33\.47 % less than the listed prices of its pools: nothing was sent/)
 })
 
-/** The node finds another way as the best: over FAR-SALT-5, for so much in and out. */
+/** Sets the node's best route: over FAR-SALT-5, for these amounts. */
 function findsBest(given: Json, got: Json): void {
   node.says('/api/v1/quote', {
     amountIn: given,
@@ -95,10 +95,10 @@ function findsBest(given: Json, got: Json): void {
   })
 }
 
-it('a route that is named is held against the best one, within the bounds of the impact', async () => {
+it('a named route is compared with the best one, within the bounds of the impact', async () => {
   node.simulates()
   const swap = ['swap', '1', 'FAR', 'SALT', '--route', POOL, '--no-wait']
-  // By way of POOL a FAR brings 0.4982 SALT.
+  // Over POOL, a FAR gives 0.4982 SALT.
   findsBest(far('100000000'), salt('6700'))
   const beside = '; the best way, FAR-SALT-5 would pay 0.67 SALT: this is 25.65 % worse'
   const refused = await node.run(...swap)
@@ -124,7 +124,7 @@ it('a route that is named is held against the best one, within the bounds of the
   expect(node.sent).toHaveLength(3)
 })
 
-it('a pool that is named for an exact output is held against the best one', async () => {
+it('a named pool for an exact output is compared with the best one', async () => {
   node.simulates()
   const swap = ['swap', '1', 'SALT', 'FAR', '--exact-out', '--route', POOL, '--no-wait']
   findsBest(salt('4000'), far('100000000'))
@@ -136,7 +136,7 @@ it('a pool that is named for an exact output is held against the best one', asyn
   expect(near.notes[0]).toMatch(/; the best way, SALT-FAR-5 would take 0\.49 SALT: this is 2\.\d\d % worse$/)
 })
 
-it('a rehearsal says who gets and gives how much, and what is burned', async () => {
+it('a dry run says who gives and gets how much, and what is burned', async () => {
   const of = (address: string) => ({ address, symbol: 'SALT' })
   node.simulates({
     changes: [
@@ -181,7 +181,7 @@ it('a rehearsal says who gets and gives how much, and what is burned', async () 
   expect(made.prints).toContain('  burned: 10 FAR')
 })
 
-it('who holds too little is told of what, and how much', async () => {
+it('a wallet with too little is told which asset and how much it lacks', async () => {
   node.simulates({ success: false, code: 'insufficient_balance' })
   holds([salt('10000')])
   const burn = await node.run('token', 'burn', '2', 'SALT')
@@ -192,7 +192,7 @@ it('who holds too little is told of what, and how much', async () => {
   expect(node.sent).toEqual([])
 })
 
-it('what a pool does not take of what it is offered is said before it is sent', async () => {
+it('the part of a deposit that a pool will not take is shown before sending', async () => {
   node.simulates()
   const add = await node.run('pool', 'add', POOL, '10', 'FAR', '1', 'SALT', '--no-wait')
   expect(add.notes[0]).toMatch(
@@ -215,7 +215,7 @@ it.each([
   expect(node.sent[0]?.body.payload).toMatchObject({ limit })
 })
 
-it('the most of an exact output is the one that was asked for', async () => {
+it('the maximum input of an exact output is the one that was asked for', async () => {
   node.simulates()
   const swap = ['swap', '1', 'SALT', 'FAR', '--exact-out', '--route', POOL, '--no-wait', '--limit', '9']
   expect((await node.run(...swap)).notes[0]).toMatch(/^swap at most 9 SALT by --limit for 1 FAR/)
@@ -223,7 +223,7 @@ it('the most of an exact output is the one that was asked for', async () => {
   expect(node.sent[0]?.body.payload).toMatchObject({ limit: 90_000n })
 })
 
-it('a program that tries a swap is told its impact, and what sending it needs', async () => {
+it('the JSON of a dry-run swap has its impact, and what sending it needs', async () => {
   node.simulates()
   const swap = async (...words: readonly string[]) => {
     const { prints } = await node.run('swap', ...words, 'FAR', 'SALT', '--route', POOL, '--dry-run', '--json')

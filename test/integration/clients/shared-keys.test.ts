@@ -13,7 +13,7 @@ afterEach(closeMarkets)
 
 const [OURS, OTHERS] = [Uint8Array.of(1, 2, 3, 4), Uint8Array.of(9, 9, 9, 9)]
 
-/** A node of a devnet whose folder has a mark, or of a network where the key is its own. */
+/** A devnet node whose folder has a mark, or (null) a node of a network with its own key. */
 async function nodeWith(mark: Uint8Array | null, parts: MarketParts = {}) {
   const market = await TestMarket.open({ ...parts, published: false })
   const faults: Fault[] = []
@@ -45,7 +45,7 @@ describe('nodes that hold one key', () => {
     const { market } = one
     const [own] = market.sender.waiting
     if (own?.body.kind !== 'agent_register') throw new Error('no registration waits')
-    // Its payout has no account, so it fails; it is mined all the same.
+    // Its payout has no account, so it fails, but it is mined.
     const payload = { ...own.body.payload, payout: filled<Address>(0xee) }
     const foreign = await market.test.tx(wallet(7), 'agent_register', payload, { memo: OTHERS })
     await market.mine([foreign, own])
@@ -53,7 +53,7 @@ describe('nodes that hold one key', () => {
     expect(one.twin?.sells).toBe(false)
   })
 
-  it('know who registered where the witnesses of that block are gone', async () => {
+  it('know who registered even if the witnesses of that block are pruned', async () => {
     const store = new MemoryKeyValueStore()
     const one = await nodeWith(OTHERS, { test: await TestChain.open(undefined, store) })
     await one.market.mineWaiting()
@@ -65,7 +65,7 @@ describe('nodes that hold one key', () => {
     expect((await nodeWith(OURS, { test })).twin?.sells).toBe(true)
   })
 
-  it('publish nothing beside the one that sells', async () => {
+  it('publish nothing while another one sells', async () => {
     const one = await nodeWith(OTHERS, { services: [] })
     await one.market.mineWaiting()
     await one.registrar.stop()
@@ -74,7 +74,7 @@ describe('nodes that hold one key', () => {
     expect(other.market.shop.record(ONCE)).toBeUndefined()
   })
 
-  it('sell where no other has registered', async () => {
+  it('sell if no other has registered', async () => {
     const { market, twin, faults } = await nodeWith(OURS)
     expect(twin?.sells).toBe(false)
     await market.mineWaiting()

@@ -13,7 +13,7 @@ function event(kind: string | null, payload: Json | null, more: Json = {}): Json
   return { ...place, kind, payload, txId: 'ab'.repeat(32), sender: OWN, success: true, outcome: null, ...more }
 }
 
-/** The node tells these pages one after the other. */
+/** Sets the pages that the node answers, in order. */
 function tells(...pages: readonly (readonly Json[])[]): void {
   let told = 0
   node.answers(`/api/v1/accounts/${OWN}/history`, () => {
@@ -80,7 +80,7 @@ it.each([
   expect(row?.includes('0.00113256 FAR')).toBe(happened.sender === OWN)
 })
 
-it('a withdrawal that was cancelled is told to be given back, to people and to programs', async () => {
+it('a cancelled withdrawal is shown as given back, to people and to programs', async () => {
   const withdrawal = event('bridge_withdraw', { network: 2, amount: '25000000', recipient: '0x00' })
   const xusd = (count: string) => ({ symbol: 'XUSD', decimals: 6, units: count, text: count })
   const place = { network: { number: 2, name: 'Arbitrum' }, recipient: '0x00', receives: xusd('24975000') }
@@ -100,7 +100,7 @@ it('a withdrawal that was cancelled is told to be given back, to people and to p
   }
 })
 
-it('a program is told the fee and what came of it as people are', async () => {
+it('the JSON has the fee and the outcome, as the text does', async () => {
   const hops = [{ asset: 'SALT', feeBps: 30 }]
   const swap = event('swap', { assetIn: 'FAR', exactOut: false, amount: COINS, limit: '1', hops })
   const come = event('transfer', { to: OWN, amount: COINS }, { sender: OTHER })
@@ -118,7 +118,7 @@ it('a program is told the fee and what came of it as people are', async () => {
   })
 })
 
-it('what failed moved nothing, and its fee is told where the node still has it', async () => {
+it('a failed transaction moved nothing, and its fee is shown if the node still has it', async () => {
   tells([event('transfer', { to: OTHER, amount: COINS }, { success: false, outcome: 'ledger/no-account' })])
   const [row] = await rows()
   expect(row).toMatch(/ transfer +ledger\/no-account +- /)
@@ -126,7 +126,7 @@ it('what failed moved nothing, and its fee is told where the node still has it',
   expect((await rows())[0]).toMatch(/ mining reward +success +- +-$/)
 })
 
-it('as many lines are shown as were asked for, a call and its payment being one', async () => {
+it('as many lines are shown as were asked for; a call and its payment are one line', async () => {
   const call = { serviceId: 'node-x', agentId: 'acme', amount: '1' }
   const paid = (n: string) => event('agent_invoke', call, { txId: n.repeat(64) })
   const ended = (n: string) => event('agent_invoke', call, { txId: n.repeat(64), event: 'delivered' })

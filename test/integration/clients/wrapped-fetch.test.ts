@@ -18,7 +18,7 @@ import { until } from '../../support/processes.ts'
 const network = networkFacts(DEVNET)
 const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
 
-/** What a server was asked. */
+/** A request that a server got. */
 interface Asked {
   readonly method: string
   readonly path: string
@@ -27,7 +27,7 @@ interface Asked {
 
 type Answering = (asked: Asked, response: ServerResponse) => void
 
-/** A server of another maker. */
+/** A seller's web server that is not a node. */
 class Site {
   readonly asked: Asked[] = []
   readonly #server: Server
@@ -76,7 +76,7 @@ afterEach(() => {
   for (const each of [node, shop, thief]) each.close()
 })
 
-/** Terms of the older generation. */
+/** Answers with terms of generation 1. */
 function wantsPayment(response: ServerResponse): void {
   const facts = { agentId: 'acme', serviceId: 'node-x', term: 100, validUntil: HEIGHT + 30, confirmations: 1 }
   const offer = { scheme: 'native-x402', payTo: 'acme', maxAmountRequired: '100', extra: { ...facts, decimals: 8 } }
@@ -97,7 +97,7 @@ const paid = (carrier: 'header' | 'body' = 'header', more: object = {}) =>
   )
 const POST = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"request":"a"}' }
 
-describe('a seller that leads a paid request to another origin', () => {
+describe('a seller that redirects a paid request to another origin', () => {
   it.each([
     ['header', 302],
     ['header', 307],
@@ -117,7 +117,7 @@ describe('a seller that leads a paid request to another origin', () => {
   )
 })
 
-describe('a request that is led to another origin', () => {
+describe('a request that is redirected to another origin', () => {
   it('is not paid there', async () => {
     shop.answering = (_, response) => leadTo(response, `${thief.url}/page`, 307)
     thief.answering = (_, response) => wantsPayment(response)
@@ -127,7 +127,7 @@ describe('a request that is led to another origin', () => {
   })
 })
 
-describe('a seller that leads on within its origin', () => {
+describe('a seller that redirects within its origin', () => {
   it.each([
     [308, 'POST'],
     [307, 'POST'],
@@ -144,7 +144,7 @@ describe('a seller that leads on within its origin', () => {
     expect(shop.asked.at(-1)).toEqual({ method, path: '/page/', isPaid: true })
   })
 
-  it('in a circle is left after a few', async () => {
+  it('in a circle is given up after a few redirects', async () => {
     shop.answering = ({ isPaid }, response) => {
       if (isPaid) leadTo(response, '/page', 307)
       else wantsPayment(response)
@@ -153,7 +153,7 @@ describe('a seller that leads on within its origin', () => {
     expect(shop.asked.length).toBeLessThan(10)
   })
 
-  it('is not followed where the caller wants to see it', async () => {
+  it('is not followed if the caller asked for manual redirects', async () => {
     shop.answering = ({ isPaid }, response) => {
       if (isPaid) leadTo(response, '/page/', 307)
       else wantsPayment(response)
@@ -182,7 +182,7 @@ describe('terms in a header, whose body says that the request cannot be used', (
   })
 })
 
-/** An answer to a payment that never comes. */
+/** Never answers a paid request. */
 const silent: Answering = ({ isPaid }, response) => {
   if (!isPaid) wantsPayment(response)
 }
@@ -193,7 +193,7 @@ function collectGarbage(): void {
 }
 
 describe.each(['header', 'body'] as const)('a caller who gives a paid request up (%s)', (carrier) => {
-  it('is heard at once, also after memory was tidied up, and the payment can be resumed', async () => {
+  it('is heard at once, even after a garbage collection, and the payment can be resumed', async () => {
     shop.answering = silent
     const giving = new AbortController()
     const request = paid(carrier, { settleMs: 100_000 })(`${shop.url}/page`, { ...POST, signal: giving.signal })
@@ -205,7 +205,7 @@ describe.each(['header', 'body'] as const)('a caller who gives a paid request up
     expect(node.sent.length).toBe(1)
   })
 
-  it('before it is signed pays nothing', async () => {
+  it('before the payment is signed pays nothing', async () => {
     shop.answering = silent
     const giving = new AbortController()
     const onPay = (): boolean => {
@@ -217,7 +217,7 @@ describe.each(['header', 'body'] as const)('a caller who gives a paid request up
     expect([node.sent.length, shop.asked.length]).toEqual([0, 1])
   })
 
-  it('has it sent the way that he chose, the payment too', async () => {
+  it('has request and payment sent through the dispatcher that it chose', async () => {
     shop.answering = ({ isPaid }, response) => (isPaid ? response.end('bought') : wantsPayment(response))
     const ways: string[] = []
     class Way extends Agent {

@@ -48,7 +48,7 @@ async function following({ server, over }: Awaited<ReturnType<typeof opened>>) {
 }
 
 describe('a template over HTTP', () => {
-  it('is everything that a miner needs, and fits together', async () => {
+  it('has everything that a miner needs, and is consistent', async () => {
     const { server } = await opened()
     const { status, body } = await ask<JsonBody & { readonly header: string; readonly pow: JsonBody }>(
       server.url,
@@ -125,7 +125,7 @@ describe('the stream of jobs', () => {
     expect(state.jobs.at(-1)?.parent).toBe(place.server.test.chain.head.id)
   })
 
-  it('is a stream of events to anybody, with a heartbeat, and is no request under way', async () => {
+  it('is a public event stream with a heartbeat, and does not count as a request under way', async () => {
     const { server, over } = await opened({ concurrentMax: 1, ...streams({ heartbeatMs: 20 }) })
     const response = await fetch(`${server.url}${JOBS}`, { signal: over.signal })
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
@@ -138,10 +138,10 @@ describe('the stream of jobs', () => {
     await reader.cancel().catch(() => {})
   })
 
-  it('is bounded in number, for each address and in all, and a place that is left is free again', async () => {
+  it('is bounded in number, for each address and in all, and frees its place at its end', async () => {
     const place = await opened(streams({ openPerAddressMax: 2 }))
     const [first, second] = [new AbortController(), new AbortController()]
-    // An answer that is not held on to ends when memory is cleaned up, and its place is free.
+    // The test keeps the responses: a garbage-collected response would end and free its place.
     const asked = [first, second].map(({ signal }) => fetch(`${place.server.url}${JOBS}`, { signal }))
     const answers = await Promise.all(asked)
     expect(answers.map(({ status }) => status)).toEqual([200, 200])
@@ -155,7 +155,7 @@ describe('the stream of jobs', () => {
     expect(answers).toHaveLength(2)
   })
 
-  it('answers a request for its head alone', async () => {
+  it('answers a HEAD request', async () => {
     const { server } = await opened()
     const response = await fetch(`${server.url}${JOBS}`, { method: 'HEAD' })
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])

@@ -29,10 +29,10 @@ import { runScript, sourceUrl } from '../../support/script.ts'
 import { SAMPLE, units } from '../../support/unsigned.ts'
 
 const COST = { memoryKiB: 256, passes: 1, lanes: 1 }
-/** Every hash meets it. */
+/** A target that every hash meets. */
 const EASIEST = (1n << 256n) - 1n
 const IMPOSSIBLE = 0n
-/** Priority that no thread can go below. */
+/** The lowest priority of a thread. */
 const LOWEST = 19
 
 interface Found {
@@ -40,7 +40,7 @@ interface Found {
   readonly job: MiningJob
 }
 
-/** A pool with everything that it says. */
+/** A pool that records everything it reports. */
 class HeardPool {
   readonly pool: MiningPool
   readonly found: Found[] = []
@@ -57,7 +57,7 @@ class HeardPool {
   }
 }
 
-/** Two threads for all tests that do not need their own: starting some takes longer than most tests. */
+/** Two threads for all tests that do not need their own, because starting threads takes longer than most tests. */
 let mining: HeardPool
 
 beforeAll(async () => {
@@ -75,7 +75,7 @@ afterEach(() => {
 
 afterAll(() => mining.pool.close())
 
-/** Both threads search for what there is not. */
+/** Lets both threads search for a nonce that does not exist. */
 async function searchInVain(): Promise<void> {
   const { hashes } = mining.pool
   mining.pool.assign(job(IMPOSSIBLE))
@@ -88,7 +88,7 @@ const job = (target: bigint, mark = 1): MiningJob => ({ input: inputOf(mark), ta
 const hashOf = (mark: number, nonce: bigint): bigint =>
   readUintBE(nativePowHasher(concat(inputOf(mark), uintLE(nonce, 8)), POW_SALT, COST))
 
-/** First nonce of a share of two that takes 60 hashes on average, found without a search of ours. */
+/** The first good nonce of one of two shares, at 60 hashes on average. Found without the code under test. */
 function firstGood(mark: number, from: bigint): bigint {
   let nonce = from
   while (hashOf(mark, nonce) > targetOfWork(60n)) nonce += 2n
@@ -144,11 +144,11 @@ describe('mining threads', () => {
     }
   })
 
-  it('tell nobody of a nonce whose job was replaced meanwhile', async () => {
+  it('do not report a nonce whose job was replaced meanwhile', async () => {
     const last = job(EASIEST, 99)
     for (let mark = 1; mark < 20; mark++) {
       mining.pool.assign(job(EASIEST, mark))
-      // Long enough for the threads to find it; this thread hears nothing before it yields.
+      // Long enough for the threads to find a nonce. This thread gets no messages before it yields.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
     }
     mining.pool.assign(last)
@@ -184,7 +184,7 @@ describe('mining threads', () => {
   it.runIf(process.platform === 'linux' && getPriority() < LOWEST)(
     'have the lowest priority, and nobody else has',
     async () => {
-      // The pool's two threads have mined before.
+      // The pool's two threads have worked before, so they have set their priority.
       expect(lowestThreads().length).toBe(2)
       expect(lowestThreads()).not.toContain(process.pid)
     },
@@ -279,7 +279,7 @@ function lowestThreads(): readonly number[] {
   return readdirSync('/proc/self/task')
     .filter((id) => {
       const stat = readFileSync(`/proc/self/task/${id}/stat`, 'utf8')
-      // Fields are counted behind the name, which may hold blanks; the nice value is field 19.
+      // Fields are counted after the name, which may have blanks. The nice value is field 19.
       return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16] === String(LOWEST)
     })
     .map(Number)

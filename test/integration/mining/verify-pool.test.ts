@@ -33,7 +33,7 @@ interface Judged {
   readonly valid: boolean
 }
 
-/** The vectors as jobs. Wrong lengths never become jobs: they are refused before. */
+/** The vectors as jobs. Cases with wrong lengths are refused before they become jobs. */
 function vectorJobs(): readonly Judged[] {
   const vectors = loadVectors<{ cases: readonly HybridCase[] }>('hybrid.json', COUNTS)
   return vectors.cases
@@ -48,7 +48,7 @@ const JUDGED = vectorJobs()
 const GOOD = JUDGED.filter(({ valid }) => valid).map(({ job }) => job)
 const BAD = JUDGED.filter(({ valid }) => !valid).map(({ job }) => job)
 
-/** Jobs in which nothing tells good from bad but the pattern: the n-th is good if the number n has an even bit sum. */
+/** Jobs with a pattern of good and bad: job n is good if the number n has an even bit sum. */
 function pattern(count: number): readonly Judged[] {
   return Array.from({ length: count }, (_, n) => {
     const valid = [...n.toString(2)].filter((bit) => bit === '1').length % 2 === 0
@@ -70,7 +70,7 @@ describe('verification in threads', () => {
     expect(await pool.verify(jobsOf(JUDGED))).toEqual(verdictsOf(JUDGED))
   })
 
-  // Around what is checked at once, what makes one chunk, and what fills the chunks.
+  // Counts around the sizes of one check, of one chunk and of all chunks.
   it.each([0, 1, 2, 3, 4, 5, 8, 9, 31, 32, 33, 63, 257])(
     'gives %i verdicts in the order of the jobs',
     async (count) => {
@@ -137,7 +137,7 @@ describe('verification in threads', () => {
     expect(await pool.verify(jobsOf(judged))).toEqual(verdictsOf(judged))
   })
 
-  it('neither changes nor takes away what it is shown, and reads views into larger buffers', async () => {
+  it('neither changes nor detaches its input, and reads views into larger buffers', async () => {
     const views = pattern(24).map(({ job, valid }) => {
       const embedded = (bytes: Uint8Array): Uint8Array =>
         concat(new Uint8Array(3), bytes, new Uint8Array(5)).subarray(3, 3 + bytes.length)
@@ -178,7 +178,7 @@ describe('an error in the midst of verification', () => {
       throw new Error('no memory')
     },
   }
-  // Its length does not fit its field in a chunk, so that the thread reads nonsense.
+  // The message's length does not fit its field in a chunk, so the thread reads nonsense.
   const oversized = { ...good, message: new Uint8Array(70_000) }
 
   it.each([
@@ -200,7 +200,7 @@ describe('a pool that closes', () => {
     const outcomes = Promise.allSettled([...early, ...late])
     await closing.close()
     for (const outcome of await outcomes) {
-      // A call that is not finished is told so; a verdict that was never reached is never made up.
+      // An unfinished call gets an error. No verdict is made up.
       if (outcome.status === 'fulfilled') expect(outcome.value).toEqual(verdictsOf(judged))
       else expect(outcome.reason).toBeInstanceOf(Error)
     }

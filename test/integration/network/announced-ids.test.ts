@@ -16,9 +16,9 @@ import {
   storedChain,
 } from '../../support/served-node.ts'
 
-/** As many as one announcement names, four times: all that one peer may have waiting. */
+/** Four full announcements: the most ids that one peer may have waiting. */
 const MESSAGES_EACH = 4
-/** More than the places that peers share. */
+/** More peers than the shared places allow. */
 const CROWD = 5
 
 let stored: StoredChain
@@ -40,7 +40,7 @@ afterEach(async () => {
 
 type Give = (ids: RequestOf<'transactions'>) => ReplyOf<'transactions'> | Promise<ReplyOf<'transactions'>>
 
-/** A peer whose pool shows nothing: what it has is known by its announcements alone. */
+/** A peer whose pool shows nothing. Its transactions are known only by its announcements. */
 async function peerThatGives(give: Give): Promise<Asker> {
   const asker = await askerOf(served, stored.test)
   asker.peers.exchange.answer('poolIds', () => ({ reply: { ids: [], next: 0 } }))
@@ -86,7 +86,7 @@ describe('an honest announcement', () => {
     expect(served.offences.filter(({ peer }) => peer === honest.self)).toEqual([])
   })
 
-  it('is followed, however many told of the same before and do not give it', async () => {
+  it('is followed, however many peers announced the same before and do not give it', async () => {
     const tx = await pay()
     const crowd = await Promise.all(Array.from({ length: CROWD }, () => peerThatGives(never)))
     const honest = await peerThatGives(holding([tx]))
@@ -98,7 +98,7 @@ describe('an honest announcement', () => {
 })
 
 describe('ids that were made up', () => {
-  it('count against who told of them, also among some that were not', async () => {
+  it('count against the peer that announced them, even among real ones', async () => {
     const transactions = await Promise.all(Array.from({ length: 12 }, (_, i) => pay(BigInt(i))))
     const liar = await peerThatGives(holding(transactions))
     for (const tx of transactions) {
@@ -108,7 +108,7 @@ describe('ids that were made up', () => {
     await until('it is blamed', () => served.offences.some(({ offence }) => offence === 'useless'))
   })
 
-  it('may be some hundred: an honest peer loses what it told of by a block, or to better payers', async () => {
+  it('may be some hundred: an honest peer loses announced transactions to blocks or to better payers', async () => {
     const tx = await pay()
     const peer = await peerThatGives(holding([tx]))
     const lost = madeUp(500)

@@ -22,7 +22,7 @@ import { dumpStore } from '../../support/stores.ts'
 import { IMPATIENT, peersOver, SILENT, Wire } from '../../support/wire.ts'
 
 const RULES = testRuleBook()
-/** Two of these blocks are more than a reply holds. */
+/** Two blocks of so many transactions exceed a reply. */
 const PER_BLOCK = 250
 const LARGE = 3
 const HEIGHT = 6
@@ -56,7 +56,7 @@ afterEach(async () => {
   await stored.close()
 })
 
-/** Writes the chain as a node has it that began from a snapshot at its head: entries without their body's facts, no bodies. */
+/** Writes the chain as a node has it that began from a snapshot at the head: no bodies, and entries without facts of the body. */
 async function fromSnapshot(store: KeyValueStore): Promise<void> {
   const writes: Write[] = []
   for (const [key, value] of original.entries(new Uint8Array(0))) {
@@ -74,7 +74,7 @@ function bare(entry: Uint8Array): Uint8Array {
   return encodeEntry({ ...decodeEntry(entry), totalTransactions: 0, bodyBytes: 0 })
 }
 
-/** Writes the bodies as the releases did that left the sizes out. */
+/** Writes the bodies as older releases did, without their sizes. */
 async function filledWithoutSizes(store: KeyValueStore): Promise<void> {
   await fromSnapshot(store)
   const writes = [...(await original.entries(new Uint8Array(0)))].filter(([key]) =>
@@ -133,7 +133,7 @@ function sizesIn({ chain: { database } }: TestChain): readonly (number | undefin
 
 const LARGE_IDS = (): BlockId[] => blocks.slice(0, LARGE).map(({ id }) => id)
 
-describe('blocks that were fetched behind a snapshot', () => {
+describe('blocks that were fetched after a snapshot', () => {
   it('are stored with their true sizes, which show at once and after a restart', async () => {
     await fromSnapshot(stored.store)
     await reopened()
@@ -150,7 +150,7 @@ describe('blocks that were fetched behind a snapshot', () => {
     expect(sizesIn(stored.test)).toEqual(sizes)
   })
 
-  it('that an older release stored without their sizes get them at the start, once', async () => {
+  it('that an older release stored without sizes get them at the next start, once', async () => {
     await filledWithoutSizes(stored.store)
     await reopened()
     const filling = backfillOf(stored.test)
@@ -163,7 +163,7 @@ describe('blocks that were fetched behind a snapshot', () => {
     expect(await dumpStore(stored.store)).toEqual(after)
   })
 
-  it('are served in replies that hold a page, whatever is known of their sizes', async () => {
+  it('are served in replies of at most a page, with or without known sizes', async () => {
     await filledWithoutSizes(stored.store)
     await reopened()
     const reply = await asked(LARGE_IDS())
@@ -184,7 +184,7 @@ describe('a request for bodies', () => {
     expect(served.offences).toEqual([{ peer: asker.self, offence: 'malformed' }])
   })
 
-  it('for the newest blocks is answered as ever', async () => {
+  it('for the newest blocks is answered as usual', async () => {
     await filledWithoutSizes(stored.store)
     await reopened()
     const ids = blocks.slice(LARGE - 1).map(({ id }) => id)

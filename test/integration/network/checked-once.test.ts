@@ -49,7 +49,7 @@ vi.mock(import('../../../consensus/block/block.ts'), async (load) => {
 })
 
 const ONCE = { header: 1, clock: 1, work: 1, transactionsRoot: 1, witnessRoot: 1 }
-/** The work of gossip is checked in threads; what they found is not hashed again. */
+/** Threads check the proof of work of gossip, so the main thread does not hash again. */
 const ONCE_IN_GOSSIP = { ...ONCE, work: 0 }
 
 let source: TestChain
@@ -124,7 +124,7 @@ describe('a block of gossip has each check run exactly once', () => {
 
   it('when it is held until its time has come', async () => {
     const [one, other] = await pair()
-    // It would announce the block back to the sender, whose own checks would be counted too.
+    // Otherwise it would announce the block back to the sender, whose checks would be counted too.
     await one.blocks.stop()
     const aheadMs = source.ruleBook.at(3).block.futureMsMax
     const block = await source.mine([], { afterMs: aheadMs + 20_000 })
@@ -167,7 +167,7 @@ describe('a block on every other path has each check run', () => {
 })
 
 describe('a proof of earlier checks', () => {
-  it('is lost where a block is copied, so that no change to it goes unseen', async () => {
+  it('is lost when a block is copied, so that no change goes unnoticed', async () => {
     const block = await source.build(await pays(2))
     const matched = matchBody(block, block.transactions)
     if (!matched.ok) throw new Error(matched.fault.code)
@@ -178,7 +178,7 @@ describe('a proof of earlier checks', () => {
     expect([count.transactionsRoot, count.witnessRoot]).toEqual([1, 1])
   })
 
-  it('is not made for a body that is not that of the header', async () => {
+  it('is not made for a body that does not match the header', async () => {
     const [block, other] = [await source.build(await pays(2)), await source.build([])]
     expect(matchBody(block, other.transactions)).toMatchObject({ ok: false })
   })
@@ -193,7 +193,7 @@ describe('a proof of earlier checks', () => {
     expect(() => Object.assign(tip.value, { totalWork: 0n })).toThrow(TypeError)
   })
 
-  it('vouches for its own header alone', async () => {
+  it('is valid for its own header only', async () => {
     const good = await source.build([])
     const { ruleBook, database, head } = source.chain
     const tip = extendTip(ruleBook, headerTipOf(database, head), good)

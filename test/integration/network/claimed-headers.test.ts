@@ -11,14 +11,14 @@ import { fastDevnet } from '../../support/network.ts'
 import { until } from '../../support/processes.ts'
 import { askerOf, type ServedNode, type StoredChain, startServed, storedChain } from '../../support/served-node.ts'
 
-/** What each reading of the node's stopwatch takes: a page costs as much at least, and that is all that there is time for at once. */
+/** How far each reading of the node's stopwatch moves it. A page costs at least that, so there is time for only one page at once. */
 const READING_MS = 500
 const PAGES = 6
-/** Many pages are checked in that time where nothing holds them up. */
+/** Without a bound, many pages would be checked in this time. */
 const WHILE_MS = 8_000
-/** Heavier than all easy headers together, by far. */
+/** Much heavier than all easy headers together. */
 const BLOCKS = 200
-/** Far enough apart that they soon take next to no work. */
+/** Far enough apart that headers soon need almost no work. */
 const APART_MS = 100_000
 
 let stored: StoredChain
@@ -50,7 +50,7 @@ afterAll(async () => {
   await stored.close()
 })
 
-it('headers that claim much and show no work are checked within the share of who claims them', async () => {
+it('headers that claim much and show no work are checked within the time share of their sender', async () => {
   const claim = { head: 'ee'.repeat(32) as BlockId, height: 1_000_000, totalWork: 2n ** 200n }
   const liar = await askerOf(served, stored.test, claim)
   let pages = 0
@@ -63,7 +63,7 @@ it('headers that claim much and show no work are checked within the share of who
     nowMs += 100
     return pages > 0
   })
-  // There is time for one page. The next one waits for more, and the one behind it is on its way.
+  // There is time for one page. The next one waits, and the one after it is on its way.
   await setTimeout(WHILE_MS)
   expect(pages).toBeLessThanOrEqual(3)
   const startMs = nowMs

@@ -10,7 +10,7 @@ beforeAll(async () => {
   world = await easyBranch()
 }, 280_000)
 
-/** What strangers hold back: of which batches, for how long, and how many bodies they give then. */
+/** How strangers delay bodies: of which batches, for how long, and how many bodies they give then. */
 interface Holding {
   readonly strangers: number
   readonly of: 'the batch that is waited for' | 'all batches'
@@ -18,7 +18,7 @@ interface Holding {
   readonly bodies: number
 }
 
-/** Strangers that came to a node say what honest peers say, and hold back bodies, until just before that is late. */
+/** Strangers that dialled the node send the same status as honest peers, and delay bodies until just before the deadline. */
 describe.each<Holding>([
   { strangers: 7, of: 'the batch that is waited for', heldMs: 19_500, bodies: 0 },
   { strangers: 16, of: 'the batch that is waited for', heldMs: 19_500, bodies: 0 },
@@ -30,7 +30,7 @@ describe.each<Holding>([
   it.each([
     { honest: 'were chosen', seconds: 60 },
     { honest: 'came themselves', seconds: 600 },
-  ])('keep no node from its sync whose honest peers $honest', async ({ honest, seconds }) => {
+  ])('do not keep a node from syncing if its honest peers $honest', async ({ honest, seconds }) => {
     const { own } = world
     const { database } = own.chain
     const hub = new MemoryNetwork(new VirtualTime(own.nowMs + 120_000_000))
@@ -51,7 +51,7 @@ describe.each<Holding>([
     const isChosen = honest === 'were chosen'
     for (const { network } of await honestPeers(hub, world, { count: 6 }))
       hub.connect(isChosen ? node.network : network, isChosen ? network : node.network)
-    // Until what strangers take to answer was measured, honest peers are asked.
+    // Strangers' answers are measured first. Until then the node asks honest peers.
     await hub.time.pass(25_000)
     node.synchroniser.start()
     await hub.time.pass(seconds * 1_000)

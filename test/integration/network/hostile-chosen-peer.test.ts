@@ -38,7 +38,7 @@ beforeAll(async () => {
 const saysTooMuch = (status: Status): Status => ({ ...status, height: 1_000_000, totalWork: 2n ** 200n })
 
 describe('a node with one hostile peer among those that it chose', () => {
-  /** A node and honest peers, with a peer that claims more work than there is, and is alone with the node for a while. */
+  /** A node, honest peers, and a liar that claims too much work and is alone with the node at first. */
   async function beset(says: (status: Status) => Status, { aloneMs = 0, honest = 3 } = {}) {
     const hub = new MemoryNetwork(new VirtualTime(own.nowMs + 120_000_000))
     const node = await freshNode(hub)
@@ -51,7 +51,7 @@ describe('a node with one hostile peer among those that it chose', () => {
     return { hub, node, liar }
   }
 
-  /** The same where the honest chain grows, with a peer that leads down the easy branch and is to come by itself. */
+  /** The same with a growing honest chain, and a second liar on the easy branch that will dial the node. */
   async function besetOnGrowing(count: number) {
     const grown = await fork(own, { parts: PARTS })
     const hub = new MemoryNetwork(new VirtualTime(Math.max(own.nowMs, world.lighter.nowMs) + 120_000_000))
@@ -63,7 +63,7 @@ describe('a node with one hostile peer among those that it chose', () => {
     return { hub, node, liar, grown, inbound }
   }
 
-  /** Lets the honest chain grow by a block every three seconds, while the node knows that it is behind until it is not. */
+  /** Grows the honest chain by a block every three seconds. Expects the node to know that it is behind until it has caught up. */
   async function grow(
     { hub, node, grown }: { readonly hub: MemoryNetwork; readonly node: SyncNode; readonly grown: TestChain },
     seconds: number,
@@ -72,7 +72,7 @@ describe('a node with one hostile peer among those that it chose', () => {
     for (let second = 0; second < seconds; second += 3) {
       at(second)
       await hub.time.pass(3_000)
-      // Right behind its parent, or it would be easy.
+      // Its time is right after its parent's. With a later time it would be easy.
       grown.nowMs = grown.chain.head.header.timeMs
       await grown.mine()
       grown.nowMs = hub.time.nowMs
@@ -86,7 +86,7 @@ describe('a node with one hostile peer among those that it chose', () => {
     expect(grown.chain.database.entry(node.test.chain.head.id)).toBeDefined()
   }
 
-  /** Has a peer show headers without work, page by page: each after nine times busy, each just in time. */
+  /** Makes the liar show headers without work, page by page: each page after nine busy answers, each answer just in time. */
   function collects({
     hub,
     node,
@@ -147,7 +147,7 @@ describe('a node with one hostile peer among those that it chose', () => {
     await node.stop()
   })
 
-  it('is not kept waiting by a proven branch whose pages end in the future where they are shown again', async () => {
+  it('is not kept waiting by a proven branch whose pages, when shown again, end in the future', async () => {
     const { hub, node, liar } = await beset(saysTooMuch)
     const { database } = own.chain
     const easy = headerBranch(
@@ -188,7 +188,7 @@ describe('a node with one hostile peer among those that it chose', () => {
         liar.peers.exchange.answer('headers', async (_, { limit }) => {
           asked += 1
           if (asked % 5 !== 0 || limit > 1) return { refusal: 'busy' }
-          // It comes again when the branch that it disputed is followed again.
+          // It comes back when the node follows the disputed branch again.
           void pause(hub.time, leavesMs).then(async () => {
             liar.network.disconnect(node.network.self, 'it leaves')
             await pause(hub.time, 5_300)
@@ -206,7 +206,7 @@ describe('a node with one hostile peer among those that it chose', () => {
     120_000,
   )
 
-  it('is not kept waiting by a small branch that it has, and headers without work that it shows once', async () => {
+  it('is not kept waiting by a liar with a small real branch and headers without work', async () => {
     const says = (status: Status): Status => {
       const { id, header, totalWork } = mined.at(-1) as HeaderTip
       return { ...status, head: id, height: header.height, totalWork }
@@ -226,7 +226,7 @@ describe('a node with one hostile peer among those that it chose', () => {
       const from = mined.findIndex(({ id }) => id === locator[0]) + 1
       if (limit === 1 || !isFirst) return { reply: mined.slice(from, from + limit).map(({ bytes }) => bytes) }
       isFirst = false
-      // One that cannot stand behind the others, whose parent is known: its sender is not blamed.
+      // A header that does not follow the others but whose parent is known. Its sender is not blamed.
       const last = database.entry(database.idAt(1) as BlockId) as BlockEntry
       return { reply: [...untrue.map(({ bytes }) => bytes), last.bytes] }
     })
@@ -236,13 +236,13 @@ describe('a node with one hostile peer among those that it chose', () => {
     await node.stop()
   })
 
-  it('knows that it is behind for as long as what is proven is disputed', async () => {
+  it('knows that it is behind as long as the proven branch is disputed', async () => {
     const { hub, node, liar } = await beset(saysTooMuch, { honest: 1 })
     let asked = 0
     liar.peers.exchange.answer('headers', (_, { limit }) => {
       if (limit > 1) return { refusal: 'busy' }
       asked += 1
-      // Twice it disputes; then it says nothing, as long as it is asked.
+      // It disputes twice. Then it only answers that it is busy.
       return asked > 2 ? { refusal: 'busy' } : { reply: headersOf(world.lighter, [], FORK + 1).slice(-1) }
     })
     node.synchroniser.start()
@@ -277,7 +277,7 @@ describe('a node with one hostile peer among those that it chose', () => {
     120_000,
   )
 
-  it('is not kept waiting by what that disputes while its own claim is collected page by page', async () => {
+  it('is not kept waiting by disputes of a peer whose own claim is collected page by page', async () => {
     const parts = await beset(saysTooMuch)
     collects(parts)
     parts.node.synchroniser.start()
@@ -286,7 +286,7 @@ describe('a node with one hostile peer among those that it chose', () => {
     await parts.node.stop()
   }, 120_000)
 
-  it('does not set honest peers against each other by that, so that none of them is heard any more', async () => {
+  it('does not treat honest peers as rivals because of that, and still hears them', async () => {
     const parts = await besetOnGrowing(3)
     const { hub, node, liar, grown, inbound } = parts
     collects(parts)

@@ -19,7 +19,7 @@ import { MemoryNetwork } from '../../support/p2p/memory-network.ts'
 import { SyncNode } from '../../support/p2p/sync-node.ts'
 import { VirtualTime } from '../../support/sim/virtual-clock.ts'
 
-/** Time between two statuses of a liar, in which it is not told from an honest peer. */
+/** Time between two statuses of a liar. At this rate it looks like an honest peer. */
 const TOLD_EVERY_MS = 2_500
 
 let world: EasyBranch
@@ -27,7 +27,7 @@ beforeAll(async () => {
   world = await easyBranch()
 }, 280_000)
 
-/** A peer that shows the honest chain as its own, claims no more than it shows, and lacks every block that it is asked about. */
+/** A peer that shows the honest chain and claims no more, but denies every block that it is asked about. */
 class Denier {
   readonly #hub: MemoryNetwork
   readonly #grown: TestChain
@@ -35,7 +35,7 @@ class Denier {
   #status: Status | undefined
   #toldMs = 0
   #height = OWN
-  /** Ends of the pages that it showed: what it is asked behind those is no question about a block. */
+  /** Ends of the pages that it showed. A request after one of those is for the next page, not about a block. */
   readonly #ends = new Set<number>()
   denied = 0
   other: Denier | undefined
@@ -60,7 +60,7 @@ class Denier {
       }
       const end = this.#height
       while (this.#grown.height <= end) await pause(this.#hub.time, 100)
-      // By the time that this branch is known the other one has a block more, and a say.
+      // Before the node knows this branch, the other denier announces a block more, and may deny again.
       this.other?.tell()
       const reply = headersOf(this.#grown, locator, limit).slice(0, Math.max(0, end - at))
       this.#ends.add(at + reply.length)
@@ -87,7 +87,7 @@ class Denier {
   }
 }
 
-it('two peers that deny blocks of each other, which both have, do not keep a node from its sync', async () => {
+it('two peers that deny each other’s blocks, which both have, do not keep a node from syncing', async () => {
   const grown = await fork(world.own, { parts: PARTS })
   const hub = new MemoryNetwork(new VirtualTime(Math.max(grown.nowMs, world.lighter.nowMs) + 120_000_000))
   const node = await freshNode(hub)

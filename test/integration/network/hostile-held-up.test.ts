@@ -12,14 +12,14 @@ import { VirtualTime } from '../../support/sim/virtual-clock.ts'
 
 const HEADERS = 32_000
 const PAGE_MS = 4_900
-/** Longer than a busy peer is asked again. */
+/** Longer than the node repeats a request to a busy peer. */
 const BUSY_MS = 6_000
 
-it('a peer that drips headers of a branch that forks too deep has no say by that, and is looked at ever less often', async () => {
+it('a peer that drips headers of a branch that forks too deep decides nothing by that, and is asked less and less often', async () => {
   const { lighter } = await easyBranch()
   const { database } = lighter.chain
   const genesis = headerTipOf(database, database.entry(database.idAt(0) as BlockId) as BlockEntry)
-  // Behind a late header all are easy, so that no number of them has more work than the chain.
+  // After a late header all others are easy. Together they never have more work than the chain.
   const [first] = headerBranch(RULES, genesis, 1) as [HeaderTip]
   const [late] = headerBranch(RULES, first, 1, { timeMs: first.header.timeMs + LATE_MS }) as [HeaderTip]
   const invented: readonly HeaderTip[] = [first, late, ...headerBranch(RULES, late, HEADERS)]
@@ -40,7 +40,7 @@ it('a peer that drips headers of a branch that forks too deep has no say by that
   hub.connect(node.network, liar.network)
   node.synchroniser.start()
   await hub.time.pass(1_200_000)
-  // Each look begins twice: where the fork is found too deep, and where all of it is walked.
+  // Each look asks twice from the start: to find the fork too deep, and to walk the whole branch.
   expect(looks).toBeGreaterThan(2)
   expect(looks).toBeLessThanOrEqual(8)
   expect(node.synchroniser.mayExtend).toBe(true)
@@ -49,19 +49,19 @@ it('a peer that drips headers of a branch that forks too deep has no say by that
 
 interface WorldParts {
   readonly headers: number
-  /** Of honest peers, for a page. */
+  /** Time that honest peers take for a page. */
   readonly pageMs: number
   /** Height at which each honest peer is busy once. */
   readonly busyAt?: number
-  /** Chosen peers that claim most, give headers of the honest branch just in time, and never the last page. */
+  /** Chosen peers that claim the most work. They give headers of the honest branch just in time, but never the last page. */
   readonly liars?: number
-  /** Chosen peers that claim most, deny every block, and are busy where their own are asked for. */
+  /** Chosen peers that claim the most work. They deny every block, and are busy when asked for their own headers. */
   readonly deniers?: number
   readonly honest?: number
 }
 
-describe('a node that a liar with a lighter branch came to first', () => {
-  /** Honest peers, dialled a second later, have headers of far more work. */
+describe('a node whose first peer is a liar with a lighter branch', () => {
+  /** Runs a node that has met only the lighter branch. A second later it dials honest peers with headers of far more work. */
   async function world(parts: WorldParts) {
     const { headers, pageMs, busyAt = Number.POSITIVE_INFINITY, liars = 0, deniers = 0, honest = 3 } = parts
     const { lighter } = await easyBranch()
@@ -113,7 +113,7 @@ describe('a node that a liar with a lighter branch came to first', () => {
     const isOver = (): boolean => (deniers > 0 ? followed : whole > 0) || node.height > 0
     let seconds = 0
     for (; seconds < 1_800 && !isOver(); seconds += 10) await hub.time.pass(10_000)
-    // It may be waiting for a page.
+    // The node may be waiting for a page, so time must pass for it to stop.
     await Promise.all([node.stop(), hub.time.pass(30_000)])
     return { node, whole, looks, followed, seconds }
   }
@@ -122,18 +122,18 @@ describe('a node that a liar with a lighter branch came to first', () => {
     ['are busy once, late in what they show', { headers: 32_000, pageMs: 4_900, busyAt: 28_000 }],
     ['are on lines of less than a Mbit/s', { headers: 8_000, pageMs: 6_900 }],
     ['are on such lines, and have many headers', { headers: 64_000, pageMs: 6_900 }],
-  ])('does not follow that where honest peers %s', async (_, parts) => {
+  ])('does not follow the lighter branch if honest peers %s', async (_, parts) => {
     const { node, whole } = await world(parts)
     expect([node.height, whole > 0, node.offences]).toEqual([0, true, []])
   })
 
-  it('looks at honest peers before it looks twice at any that claims more', async () => {
+  it('asks honest peers before it asks a peer with a higher claim twice', async () => {
     const { node, whole, looks } = await world({ headers: 32_000, pageMs: 100, liars: 2 })
     expect([node.height, whole > 0, node.offences]).toEqual([0, true, []])
     expect(looks.slice(0, 3)).toEqual(['liar 0', 'liar 1', 'honest 0'])
   })
 
-  it('follows the honest branch soon where a peer that shows nothing denies every block of it', async () => {
+  it('follows the honest branch soon, although a peer that shows nothing denies every block of it', async () => {
     const { node, followed, seconds } = await world({ headers: 16_000, pageMs: 4_600, deniers: 1, honest: 6 })
     expect([node.height, followed]).toEqual([0, true])
     expect(seconds).toBeLessThanOrEqual(200)

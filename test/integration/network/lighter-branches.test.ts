@@ -108,24 +108,23 @@ describe('a node that fetches blocks is not led down a branch of less work', () 
 
 interface Case {
   readonly claims: () => bigint
-  /** Whether the liar is there before others. */
+  /** Whether the node meets the liar first. */
   readonly isFirst?: boolean
   readonly busyMs?: number
-  /** How many honest peers there are. */
   readonly honest?: number
-  /** Whether the liar came by itself. */
+  /** Whether the liar dialled the node. */
   readonly came?: boolean
   /** How long the node is alone. */
   readonly offline?: number
   /** How long the liar is alone with the node. */
   readonly alone?: number
-  /** What a block takes. */
+  /** How long the import of a block takes. */
   readonly importMs?: number
   /** Height that the liar claims. */
   readonly height?: number
 }
 
-/** A node that takes states, and three honest peers that it chose, who have no old blocks and answer slowly. */
+/** A node that takes snapshots, with three honest chosen peers that are pruned and answer slowly. */
 async function takingAmongSlow(hub: MemoryNetwork): Promise<SyncNode> {
   const { node } = await takingNode(hub, { rules: RULES })
   for (let i = 0; i < 3; i++) {

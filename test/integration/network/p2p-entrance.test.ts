@@ -8,9 +8,9 @@ import type { Host, HostOptions } from '../../../src/p2p/host/host.ts'
 import { startHost } from '../../support/hosts.ts'
 import { until } from '../../support/processes.ts'
 
-/** A negotiation and the first message of noise, which any bytes are. */
+/** A negotiation and the first message of noise, which may be any bytes. */
 const HALF_HANDSHAKE = Buffer.concat([Buffer.from('\x13/multistream/1.0.0\n\x07/noise\n\0 '), randomBytes(32)])
-/** Behind the lines of the negotiation, only the answer to that message is so long. */
+/** Only the answer to that message is so long; the negotiation's lines are shorter. */
 const ANSWER_BYTES = 100
 
 const hosts: Host[] = []
@@ -62,8 +62,8 @@ async function countAnswered(host: Host, addresses: readonly string[]): Promise<
 const each = (count: number, address: (i: number) => string): string[] =>
   Array.from({ length: count }, (_, i) => address(i + 1))
 
-describe('sockets that say nothing', () => {
-  it('shut no peer out, however many one /24 opens', async () => {
+describe('silent sockets', () => {
+  it('keep no peer out, however many a /24 opens', async () => {
     const victim = await publicHost()
     for (let round = 0; round < 4; round++) {
       const idle = each(30, (i) => `127.0.1.${i}`).flatMap((from) =>
@@ -76,7 +76,7 @@ describe('sockets that say nothing', () => {
     }
   })
 
-  it('are few of an address and of a /24, and the newest', async () => {
+  it('are limited for an address and a /24; the newest are kept', async () => {
     const victim = await publicHost()
     const areAtMost = (count: number): Promise<unknown> =>
       until('the others are closed', () => sockets.filter(({ closed }) => !closed).length <= count, { everyMs: 10 })
@@ -97,7 +97,7 @@ describe('sockets that say nothing', () => {
 describe('handshakes', () => {
   const perSecond = (share: number): number => (1_000 * share) / HANDSHAKES.ms
 
-  it('take a share of the main thread in all and of each /24, and have a reserve for machines that are known', async () => {
+  it('get a share of the main thread in all and for each /24, with a reserve for known peers', async () => {
     let nowMs = 1_000
     const victim = await publicHost({ clock: { now: () => nowMs } })
     const isKnown = (address: string): boolean => address.startsWith('/ip4/127.0.200.')

@@ -76,13 +76,13 @@ test('a request longer than allowed is not sent, a reply longer than allowed is 
   expect(sightingsOf(a).offences).toEqual([])
 })
 
-test('who does not answer is waited for until the deadline, and no longer', async () => {
+test('a peer that does not answer is waited for until the deadline, and no longer', async () => {
   const [a, b] = await pair((answering) => answering.serve('status', () => new Promise(() => {})))
   const answer = await a.request(b.self, 'status', Uint8Array.of(1))
   expect(answer).toMatchObject({ fault: { code: 'p2p/timeout', detail: { protocol: 'status' } } })
 })
 
-test('a handler that fails is a stream that ends', async () => {
+test('a handler that fails ends its stream', async () => {
   const [a, b] = await pair((answering) => answering.serve('status', () => Promise.reject(new Error('broken'))))
   expect(await a.request(b.self, 'status', Uint8Array.of(1))).toMatchObject({ fault: { code: 'p2p/unreachable' } })
   expect(sightingsOf(b).warnings).toMatchObject([{ facts: { reason: 'broken' } }])
@@ -105,7 +105,7 @@ test('a connection that ends ends its requests; both sides hear of it once', asy
   expect(await a.request(b.self, 'status', Uint8Array.of(1))).toMatchObject({ fault: { code: 'p2p/unreachable' } })
 })
 
-test('a ban is told, a gate is asked', async () => {
+test('a ban is reported to the other side, and a gate is asked', async () => {
   const [a, b] = await pair(() => {})
   const banned: string[] = []
   b.onBan(({ id }, reason) => banned.push(`${id} ${reason}`))
@@ -119,7 +119,7 @@ test('a ban is told, a gate is asked', async () => {
   expect(await b.dial(a.addresses()[0] as string)).toMatchObject({ fault: { code: 'p2p/unreachable' } })
 })
 
-test('two that dial each other at once are one peer', async () => {
+test('two hosts that dial each other at once are one peer', async () => {
   const heard: string[] = []
   const [a, b] = [await host(), await host()]
   a.onConnection({ connected: ({ id }) => heard.push(id), disconnected: () => heard.push('gone') })
@@ -136,7 +136,7 @@ test('two that dial each other at once are one peer', async () => {
   expect(heard).toEqual([b.self, 'gone'])
 })
 
-test('another id, nobody there, no address', async () => {
+test('dials fail for another id, a closed port and a malformed address', async () => {
   const [a, b] = await pair(() => {})
   const place = (b.addresses()[0] as string).split('/p2p/')[0] as string
   b.disconnect(a.self, 'dial again')
@@ -177,7 +177,7 @@ test('nodes of two networks share no protocol and no topic', async () => {
   expect(heard).toEqual(['ours'])
 })
 
-test('a line of five passes on what its judges accept', async () => {
+test('a line of five hosts passes on what its judges accept', async () => {
   const verdicts: Record<string, Verdict> = { good: 'accept', late: 'ignore', bad: 'reject' }
   const heard = Array.from({ length: 5 }, () => [] as string[])
   const line: Host[] = []
@@ -193,7 +193,7 @@ test('a line of five passes on what its judges accept', async () => {
     line.push(one)
   }
   const [first, second] = line as [Host, Host]
-  // To nobody who listens yet: it must not fail.
+  // No peer has subscribed yet. Publishing must not fail.
   expect(() => first.publish('transactions', Buffer.from('early'))).not.toThrow()
   await until('meshes', () => line.every((one, i) => one.meshOf('blocks').length === (i === 0 || i === 4 ? 1 : 2)), {
     everyMs: 5,
@@ -203,13 +203,13 @@ test('a line of five passes on what its judges accept', async () => {
   expect(heard[1]?.toSorted()).toEqual(['bad', 'good', 'late'])
   for (const i of [2, 3, 4]) expect(heard[i]).toEqual(['good'])
   await until('its standing falls', () => second.scoreOf(first.self) < -10)
-  // Found good after all: what was not passed on then can be given to the mesh now.
+  // A message that was not passed on before can be published after it was found valid.
   verdicts.late = 'accept'
   second.publish('blocks', Buffer.from('late'))
   await until('it goes on', () => heard[4]?.includes('late'), { everyMs: 5 })
 })
 
-test('what one peer may not say, another one may', async () => {
+test('a message that is rejected from one peer may come from another', async () => {
   const [stranger, friend, node] = [await host(), await host(), await host()]
   const heard: PeerId[] = []
   node.subscribe('blocks', async (from) => {
@@ -230,7 +230,7 @@ test('what one peer may not say, another one may', async () => {
   expect(sightingsOf(node).warnings).toEqual([])
 })
 
-test('a host stops within two seconds, whatever is open, and stops once', async () => {
+test('a host stops within two seconds, whatever is open, and only once', async () => {
   const [a, b] = await pair((answering) => answering.serve('bodies', () => new Promise(() => {})))
   const asked = Array.from({ length: 8 }, () => a.request(b.self, 'bodies', Uint8Array.of(1)))
   b.subscribe('blocks', () => new Promise(() => {}))
@@ -261,7 +261,9 @@ test('an identity outlasts the process', async () => {
   expect(names[0]).toBe(names[1])
 })
 
-/** Sends blocks by gossip to a host whose clock stands still and which says the same of each; how many it heard, as long as it listens. */
+/**
+ * Sends blocks by gossip to a host with a stopped clock and always the same verdict. Returns how many it heard before it stopped listening.
+ */
 async function heardOf(
   verdict: Verdict,
   blocks: number,
@@ -290,7 +292,7 @@ async function heardOf(
   return { heard, answering }
 }
 
-test('gossip that is of no use is excused for a while, and what is passed on always', async () => {
+test('useless gossip is excused for a while, and gossip that is passed on always', async () => {
   const idle = await heardOf('ignore', 30)
   expect(idle.heard * BLOCK_BYTES).toBeGreaterThan(12_000_000)
   expect(idle.heard * BLOCK_BYTES).toBeLessThan(20_000_000)
@@ -310,7 +312,7 @@ test('a port in use is a fault that names the setting', async () => {
   expect(started).toMatchObject({ fault: { code: 'p2p/port-taken', detail: { port } } })
 })
 
-test('an address of another machine is a fault that names it, in one line', async () => {
+test('listening on an address of another machine is a fault that names it, in one line', async () => {
   const one = await host({ listen: { host: '203.0.113.9', port: 0 } })
   const started = await one.start()
   const reason = 'EADDRNOTAVAIL: address not available 203.0.113.9'

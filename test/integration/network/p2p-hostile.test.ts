@@ -33,7 +33,7 @@ afterAll(() => victim.stop())
 beforeEach(async () => {
   attackers = []
   honest = await startHost()
-  // After a flood from this machine the victim takes nothing from it for a moment.
+  // After a flood from this machine the victim accepts no connection from it for a moment.
   const dialled = await until(
     'the victim takes a connection',
     async () => {
@@ -57,7 +57,7 @@ afterEach(async () => {
   expect(victim.alive).toBe(true)
 })
 
-/** Asks for the status again and again; every answer must come. */
+/** Asks for the status again and again. Every request must be answered. */
 function askOnAndOn(host: Host, peer: PeerId) {
   const run = { served: 0, stop: async () => {} }
   let stopped = false
@@ -90,7 +90,7 @@ async function dropped(attacker: Attacker, offence: RegExp): Promise<void> {
   expect(offences.filter((line) => line.startsWith(attacker.id)).join('\n')).toMatch(offence)
 }
 
-/** Bytes that the victim had more than at rest while something went on. */
+/** How many more bytes the victim used during `work` than at rest. */
 async function growthDuring(work: () => Promise<void>): Promise<number> {
   await setTimeout(300)
   const { bytes } = await victim.report()
@@ -141,7 +141,7 @@ test('megabytes of topics that nobody has, of duplicates, of empty frames', asyn
   }
 })
 
-test('transactions that are rejected', async () => {
+test('rejected transactions', async () => {
   const attacker = await attack()
   const stream = await attacker.open(GOSSIP)
   for (let i = 0; i < 100 && !attacker.cut; i++) {
@@ -150,7 +150,7 @@ test('transactions that are rejected', async () => {
   await dropped(attacker, /bad-transaction/)
 })
 
-test('requests that take for ever', async () => {
+test('requests that never end', async () => {
   const attacker = await attack()
   const streams = await Promise.all(Array.from({ length: 8 }, () => attacker.open(STATUS)))
   const endMs = performance.now() + DROPPED_MS
@@ -221,7 +221,7 @@ test('2,000 streams at once', async () => {
   expect(growth).toBeLessThan(MEMORY_MAX)
 })
 
-test('connections that say nothing, and more nodes than there is room for', async () => {
+test('silent connections, and more nodes than there are places', async () => {
   const sockets: Socket[] = []
   const port = Number(address.split('/')[4])
   const growth = await growthDuring(async () => {
@@ -236,14 +236,14 @@ test('connections that say nothing, and more nodes than there is room for', asyn
   expect(growth).toBeLessThan(MEMORY_MAX)
 })
 
-test('gossip that is not read', async () => {
+test('a peer that does not read its gossip', async () => {
   const { value: peer } = (await honest.dial(address)) as { value: PeerId }
   honest.subscribe('blocks', async () => 'accept')
   await until('the mesh', () => honest.meshOf('blocks').includes(peer))
   const load = async (): Promise<void> => {
-    // More than the buffers of both systems take in.
+    // More than the socket buffers of both ends hold.
     for (let i = 0; i < 20; i++) {
-      // The victim takes what begins with an exclamation mark for false.
+      // Not `!` as the first byte: the victim would reject that.
       honest.publish('blocks', joined(Buffer.from('.'), randomBytes(MIB)))
       await setTimeout(600)
     }

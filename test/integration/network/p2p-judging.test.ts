@@ -7,10 +7,10 @@ import { gossipFrame, joined } from '../../support/frames.ts'
 import { connect, sightingsOf, startHost, TEST_GENESIS } from '../../support/hosts.ts'
 import { until } from '../../support/processes.ts'
 
-/** What judging one message takes. */
+/** How long judging one message takes. */
 const MESSAGE_MS = 5
 const MESSAGES = 600
-/** So few come in one piece that a machine under load makes no difference. */
+/** So long that few messages arrive in one piece, even on a busy machine. */
 const MESSAGE_BYTES = 4_096
 const SECONDS = 3
 
@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-/** A host whose judge takes long and thinks the same of every message. */
+/** A host whose judge is slow and always gives the same verdict. */
 async function judging(verdict: Verdict) {
   const host = await startHost()
   closing.push(() => host.stop())
@@ -35,7 +35,7 @@ async function judging(verdict: Verdict) {
   return { host, judged: () => judged }
 }
 
-/** Has a stranger send messages for some seconds, each in a frame of its own. */
+/** Lets an attacker send messages for some seconds, each in its own frame. */
 async function flood(address: string): Promise<Attacker> {
   const attacker = await Attacker.connect(address)
   closing.push(() => attacker.stop())
@@ -53,13 +53,13 @@ async function flood(address: string): Promise<Attacker> {
 
 const addressOf = ({ host }: Awaited<ReturnType<typeof judging>>): string => host.addresses()[0] as string
 
-test('messages that are of no use are judged within the share of the main thread, and cost their sender no points', async () => {
+test('useless messages are judged within the share of the main thread, and cost their sender no points', async () => {
   const victim = await judging('ignore')
   const beganMs = performance.now()
   const attacker = await flood(addressOf(victim))
   const { allBurstMs, ownBurstMs, allShare, inboundShare } = INBOUND_WORK
   const sharesMs = (performance.now() - beganMs) * (allShare + inboundShare)
-  // What came in one piece with the message that used the share up is judged, too.
+  // Messages in one piece with the one that used up the share are judged too.
   expect(victim.judged() * MESSAGE_MS).toBeLessThan(allBurstMs + ownBurstMs + sharesMs + 64 * MESSAGE_MS)
   expect(victim.judged() * MESSAGE_MS).toBeGreaterThan(allBurstMs / 2)
   expect([attacker.cut, sightingsOf(victim.host).offences]).toEqual([false, []])
@@ -71,7 +71,7 @@ test('messages that are passed on are judged as they come', async () => {
   await until('all are judged', () => victim.judged() === MESSAGES, { everyMs: 50 })
 })
 
-test('a peer beside a flood is heard', async () => {
+test('an honest peer is heard during a flood', async () => {
   const victim = await judging('ignore')
   const honest = await startHost()
   closing.push(() => honest.stop())
@@ -83,7 +83,7 @@ test('a peer beside a flood is heard', async () => {
   })
   await connect(honest, victim.host)
   const publish = (text: string): void => honest.publish('blocks', new TextEncoder().encode(text))
-  // Gossip has streams and subscriptions of its own: what is told before is lost.
+  // Gossip has its own streams and subscriptions. Messages sent before those exist are lost.
   let greetings = 0
   await until('the peer is listened to', () => {
     publish(`greeting ${greetings++}`)

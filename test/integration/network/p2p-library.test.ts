@@ -39,7 +39,7 @@ afterEach(async () => {
 async function attack(): Promise<Attacker> {
   const attacker = await Attacker.connect(address)
   closing.push(() => attacker.stop())
-  // Before, the muxer itself ends what opens more than ten streams.
+  // Before that, the muxer itself ends connections that open more than ten streams.
   await until('the victim is connected', async () => (await victim.report()).peers.includes(attacker.id), {
     everyMs: 20,
   })
@@ -55,7 +55,7 @@ async function cutFor(peer: string, about: RegExp): Promise<void> {
   await until('the attacker is cut', async () => !(await victim.report()).peers.includes(peer), { everyMs: 50 })
 }
 
-/** A message of identify that names as many addresses as its bytes hold. */
+/** An identify message of `bytesMax` bytes, full of addresses. */
 function manyAddresses(bytesMax: number): Uint8Array {
   const parts: Uint8Array[] = []
   for (let i = 0, bytes = 0; ; i++) {
@@ -66,7 +66,7 @@ function manyAddresses(bytesMax: number): Uint8Array {
   }
 }
 
-/** Asks on a stream and waits until its other end is done with it, by an answer or a reset. */
+/** Sends on a stream and waits until the other end has answered or reset it. */
 async function ask(stream: Stream, question: Uint8Array): Promise<void> {
   const ended = new Promise<void>((resolve) => {
     for (const event of ['remoteCloseWrite', 'close'] as const) stream.addEventListener(event, () => resolve())
@@ -103,7 +103,7 @@ function dataFrame(stream: number, flag: number, data: Uint8Array): Uint8Array {
   return joined(header, data)
 }
 
-test('streams that are opened and reset at once', async () => {
+test('streams that are reset as soon as they are opened', async () => {
   const attacker = await attack()
   const { muxer } = attacker.connection as unknown as { muxer: Muxer }
   const pairs = Array.from({ length: 400 }, (_, i) =>
@@ -113,7 +113,7 @@ test('streams that are opened and reset at once', async () => {
   await cutFor(attacker.id, /flood streams/)
 })
 
-test('frames of nothing hold up who sends them, and no other peer', async () => {
+test('empty frames delay their sender, and no other peer', async () => {
   const asker = await attack()
   const crowd = await Promise.all(Array.from({ length: 4 }, () => attack()))
   const frames = joined(...Array.from({ length: 1_000 }, () => windowFrame(30_001, 0)))
@@ -126,13 +126,13 @@ test('frames of nothing hold up who sends them, and no other peer', async () => 
   expect(offences.filter((line) => [asker, ...crowd].some(({ id }) => line.startsWith(id)))).toEqual([])
 })
 
-test('streams that bring a request each', async () => {
+test('streams with a request each', async () => {
   const asker = await attack()
   for (let i = 0; i < 400; i++) await ask(await asker.open(STATUS), prefixed(new Uint8Array(10)))
   expect(asker.cut).toBe(false)
 })
 
-test('a stream that settles for nothing is reset after some answers', async () => {
+test('a stream that accepts no protocol is reset after some answers', async () => {
   const attacker = await attack()
   const { muxer } = attacker.connection as unknown as { muxer: Muxer }
   const take = muxer.handleFrame.bind(muxer)
@@ -158,7 +158,7 @@ test('a push of ten messages of identify is cut off', async () => {
   await cutFor(attacker.id, /oversize \/ipfs\/id\/push/)
 })
 
-/** An address whose text takes time with the square of its bytes: an id of any length is written in base 58. */
+/** An address with a long peer id. Writing it in base 58 takes time with the square of its length. */
 function longAddress(bytes: number): Uint8Array {
   return joined(varint(421), prefixed(joined(Uint8Array.of(0x12), prefixed(new Uint8Array(bytes).fill(255)))))
 }
@@ -184,7 +184,7 @@ test('a push of identify with addresses by the thousand is cut off', async () =>
   await cutFor(attacker.id, /oversize \/ipfs\/id\/push/)
 })
 
-test('who says too much when it is asked who it is, is cut off', async () => {
+test('a peer whose answer to identify is too long is cut off', async () => {
   const node = await createLibp2p({
     transports: [tcp()],
     connectionEncrypters: [noise()],
@@ -199,7 +199,7 @@ test('who says too much when it is asked who it is, is cut off', async () => {
   await cutFor(node.peerId.toString(), /oversize \/ipfs\/id\/1/)
 })
 
-test('who asks who we are, or whether it is reached, again and again is answered some times', async () => {
+test('a peer that repeats identify or autonat requests is answered only some times', async () => {
   const attacker = await attack()
   const { muxer } = attacker.connection as unknown as { muxer: Muxer }
   const take = muxer.handleFrame.bind(muxer)
@@ -216,7 +216,7 @@ test('who asks who we are, or whether it is reached, again and again is answered
     resets = 0
     for (let i = 0; i < 4 * burst; i++) await ask(await attacker.open(protocol), question)
     expect(resets).toBeGreaterThan(burst)
-    // When it connected it asked once by itself.
+    // The library asked once by itself when it connected.
     expect(resets).toBeLessThanOrEqual(3 * burst + 1)
   }
 })
@@ -230,7 +230,7 @@ test('a question of autonat that names addresses by the hundred is cut off', asy
   await cutFor(attacker.id, /oversize \/libp2p\/autonat/)
 })
 
-test('honest hosts tell each other where they listen as ever', async () => {
+test('honest hosts still tell each other where they listen', async () => {
   const [one, two] = await Promise.all([startHost({ dht: true }), startHost({ dht: true })])
   closing.push(
     () => one.stop(),
@@ -243,7 +243,7 @@ test('honest hosts tell each other where they listen as ever', async () => {
   await until('one said where it is', () => told.includes(`identify ${one.self} /ip4/127.0.0.1/tcp/${port}`))
 })
 
-/** A node of our settings without a host around it. */
+/** A libp2p node with our settings, without our host around it. */
 async function bareNode(): Promise<Awaited<ReturnType<typeof buildNode>>['node']> {
   const log = { debug: () => {}, info: () => {}, warn: () => {} }
   const clock = { now: () => 0 }
@@ -261,7 +261,7 @@ async function bareNode(): Promise<Awaited<ReturnType<typeof buildNode>>['node']
   return node
 }
 
-test('what a peer says of itself is noted without its addresses, and with some of its protocols', async () => {
+test('what a peer says of itself is stored without its addresses, and with some of its protocols', async () => {
   const node = await bareNode()
   const peer = peerIdFromPrivateKey(await generateKeyPair('Ed25519'))
   const multiaddrs = Array.from({ length: 1_000 }, (_, i) => multiaddr(`/ip4/1.1.1.1/tcp/${i + 1}`))
@@ -275,7 +275,7 @@ test('what a peer says of itself is noted without its addresses, and with some o
   expect(noted.protocols).toContain('/ours/1')
 })
 
-test('a peer in good standing that tells of others by gossip makes us connect to none', async () => {
+test('a good peer that names others by gossip does not make us connect to them', async () => {
   const node = await bareNode()
   await node.start()
   closing.push(() => node.stop())
@@ -307,7 +307,7 @@ test('a peer in good standing that tells of others by gossip makes us connect to
   expect(told).toBe(0)
 })
 
-test('a peer that tells of another by an id of a MiB is cut off', async () => {
+test('a peer that names another by an id of a MiB is cut off', async () => {
   const attacker = await attack()
   const id = joined(Uint8Array.of(0x12), prefixed(new Uint8Array(1_000_000)))
   await attacker.send(await attacker.open(GOSSIP), prefixed(field(3, field(4, field(2, field(1, id))))))

@@ -8,7 +8,7 @@ import { joined, prefixed } from '../../support/frames.ts'
 import { until } from '../../support/processes.ts'
 
 const LINE = prefixed(Buffer.from('/no/such/thing\n'))
-/** Window updates: kind 1 of the frames. */
+/** Frame kind 1: window updates. */
 const WINDOW = 1
 
 let victim: VictimProcess
@@ -34,7 +34,7 @@ interface Muxer {
   readonly maConn: { send(bytes: Uint8Array): void }
 }
 
-/** Sends frames of the muxer as they are. */
+/** Sends raw frames of the muxer. */
 function sendFrames(attacker: Attacker, frames: Uint8Array): void {
   const { muxer } = attacker.connection as unknown as { muxer: Muxer }
   muxer.maConn.send(frames)
@@ -53,18 +53,18 @@ async function cutFor(attacker: Attacker, about: RegExp): Promise<void> {
   expect(offences.filter((line) => line.startsWith(attacker.id)).join('\n')).toMatch(about)
 }
 
-test('frames of the muxer for streams that are not there', async () => {
+test('frames of the muxer for streams that do not exist', async () => {
   const attacker = await attack()
   const frames = Buffer.concat(Array.from({ length: 10_000 }, () => frame(99_999)))
   for (let i = 0; i < 50 && !attacker.cut; i++) {
     sendFrames(attacker, frames)
     await setTimeout(1)
   }
-  // Frames and their bytes are paid out of one allowance: which of the two finds it empty depends on how they come in.
+  // Frames and their bytes use one allowance. Which of the two finds it empty depends on how they arrive.
   await cutFor(attacker, /flood (frames|bytes that this node did not ask for)/)
 })
 
-test('a stranger who negotiates for ever is cut before it says who it is', async () => {
+test('a stranger who negotiates without end is cut off before it is identified', async () => {
   const socket = connectSocket(Number(address.split('/')[4]), '127.0.0.1')
   let answers = 0
   socket.on('data', (data) => {

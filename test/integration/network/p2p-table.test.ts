@@ -57,12 +57,12 @@ function many(count: number, bytes: Uint8Array): Uint8Array {
   return Buffer.concat(Array.from({ length: count }, () => bytes))
 }
 
-/** A hash as an id of content has it: what the library that releases before used stores providers under. */
+/** A content hash: the key under which the library of older releases stores providers. */
 function contentKey(): Uint8Array {
   return joined(Uint8Array.of(0x12, 0x20), randomBytes(32))
 }
 
-/** What was answered on a stream until its other end closed it. */
+/** The answer on a stream, up to its end. */
 async function answerOf(attacker: Attacker, question: Uint8Array, protocol = KAD): Promise<Buffer> {
   const stream = await attacker.open(protocol)
   const chunks: Uint8Array[] = []
@@ -82,7 +82,7 @@ async function cutFor(attacker: Attacker, offence: RegExp): Promise<void> {
   expect(offences.filter((line) => line.startsWith(attacker.id)).join('\n')).toMatch(offence)
 }
 
-/** A node with the library that releases before had their table of nodes from. */
+/** A node with the DHT library of older releases. */
 async function nodeOfBefore(): Promise<{ readonly node: Libp2p; readonly dht: KadDHT }> {
   const node = await createLibp2p({
     addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
@@ -110,7 +110,7 @@ test('a provider named 70,000 times in one message is cut off at its first bytes
   await cutFor(attacker, /oversize/)
 })
 
-test('whatever would be stored here, or is looked for and is no node, is cut off', async () => {
+test('peers that store anything here, or look for anything but nodes, are cut off', async () => {
   const key = field(2, contentKey())
   for (const bytes of [
     message(KINDS.addProvider, key),
@@ -128,7 +128,7 @@ test('whatever would be stored here, or is looked for and is no node, is cut off
   }
 })
 
-test('a question that is longer than allowed, and two in one stream', async () => {
+test('a request that is too long, and two requests in one stream', async () => {
   for (const [bytes, offence] of [
     [joined(varint(CHANNELS.kad.requestMax + 1), Uint8Array.of(8, 4)), /oversize/],
     [joined(message(KINDS.ping), message(KINDS.ping)), /malformed/],
@@ -139,7 +139,7 @@ test('a question that is longer than allowed, and two in one stream', async () =
   }
 })
 
-test('a peer that asks again and again is told of no peer after a while, and of no further one by that', async () => {
+test('a peer that asks again and again gets no more peers after a while', async () => {
   const other = await host()
   const { value: peer } = (await other.dial(address)) as { value: string }
   expect(peer).toBeDefined()
@@ -148,7 +148,7 @@ test('a peer that asks again and again is told of no peer after a while, and of 
   const isTold = async (): Promise<boolean> => (await answerOf(attacker, find)).length > 10
   await until('the other node is told of', isTold, { everyMs: 2_000 })
   for (let i = 0; i < TABLE_QUESTIONS.burst; i++) await answerOf(attacker, find)
-  // As many again come back while a slow machine asks.
+  // On a slow machine the allowance refills while it asks, so it asks until it is empty.
   const isToldOfNone = async (): Promise<boolean> => (await answerOf(attacker, find)).equals(message(KINDS.find))
   await until('it is told of no peer', isToldOfNone, { everyMs: 1 })
   expect(await answerOf(attacker, message(KINDS.ping))).toEqual(Buffer.from(message(KINDS.ping)))
@@ -164,7 +164,7 @@ test('a peer that asks the table without end is cut off', async () => {
   await cutFor(attacker, /flood streams/)
 })
 
-test('a ping is given back, once for each stream', async () => {
+test('a ping is answered, once for each stream', async () => {
   const attacker = await attack()
   for (const [sent, given] of [
     [32, 32],
@@ -177,7 +177,7 @@ test('a ping is given back, once for each stream', async () => {
   }
 })
 
-test('an answer longer than allowed, and one that is junk, are dropped without blame', async () => {
+test('answers that are too long or junk are dropped without blame', async () => {
   const asking = await host()
   const node = await createLibp2p({
     addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
@@ -210,7 +210,7 @@ test('an answer longer than allowed, and one that is junk, are dropped without b
   expect(asking.peers().length).toBe(1)
 })
 
-test('a node of a release before finds others through us, and we through it', async () => {
+test('a node of an older release finds others through us, and we through it', async () => {
   const [ours, other] = [await host(), await host()]
   await connect(other, ours)
   const { node, dht } = await nodeOfBefore()

@@ -8,7 +8,7 @@ afterEach(async () => {
   await closeStores()
 })
 
-/** Four calls of one block are worth six confirmations; three want one. */
+/** At this price, four calls in one block need six confirmations, three need one. */
 const QUARTER = 25_000n
 
 const unconfirmed = ({ txId }: TestPayment, confirmations: number) => ({
@@ -28,7 +28,7 @@ async function orders(market: TestMarket, count: number): Promise<TestPayment[]>
 }
 
 describe('confirmations by value after a reorganisation', () => {
-  it('count what was taken in the block that holds it now', async () => {
+  it('count calls in the block that has their payment now', async () => {
     const halves = await selling()
     const { market } = halves
     const payments = await orders(market, 5)
@@ -41,7 +41,7 @@ describe('confirmations by value after a reorganisation', () => {
     await halves.growTheirs(4, { 4: [first.tx, second.tx, third.tx, fourth.tx] })
     await halves.heal()
     expect(await market.settle(fourth)).toEqual(unconfirmed(fourth, 1))
-    // Where they were counted before there is room again.
+    // The block that had them before has room again.
     await market.mine([fifth.tx])
     expect(await market.settle(fifth)).toMatchObject(delivered)
     expect(await market.settle(fourth)).toEqual(unconfirmed(fourth, 2))
@@ -50,7 +50,7 @@ describe('confirmations by value after a reorganisation', () => {
     for (const payment of payments) expect(halves.runsOf(payment)).toBe(1)
   })
 
-  it('count a payment that was adrift from the block on that mines it again', async () => {
+  it('count a payment that was off chain in the block that mines it again', async () => {
     const halves = await selling()
     const { market } = halves
     const [first, second, third, fourth] = (await orders(market, 4)) as [
@@ -69,7 +69,7 @@ describe('confirmations by value after a reorganisation', () => {
     expect(await market.settle(fourth)).toEqual(unconfirmed(fourth, 1))
   })
 
-  it('are asked for again of a call that was taken but had not begun', async () => {
+  it('are asked for again for a claimed call that had not begun', async () => {
     const halves = await Partition.open({ prices: { [ONCE]: 4n * QUARTER }, settings: { settleWaitMs: 0 } })
     const { market } = halves
     const payments: TestPayment[] = []
@@ -78,7 +78,7 @@ describe('confirmations by value after a reorganisation', () => {
     market.workbench.hold()
     const answers = payments.map((payment) => market.settle(payment))
     await market.quiet()
-    // Which of them got no place is up to the store.
+    // Which call got no place depends on the store.
     const place = payments.findIndex((payment) => halves.runsOf(payment) === 0)
     const waiting = payments[place] as TestPayment
     expect([market.workbench.begun.length, await halves.claimOf(waiting)]).toEqual([16, ['claimed', undefined]])

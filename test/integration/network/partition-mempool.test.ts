@@ -13,7 +13,7 @@ afterEach(closeStores)
 const OTHER = { extra: new Uint8Array(32).fill(0x33) }
 const PAY = { to: wallet(2).address, amount: units(5_000), create: false }
 
-/** A pacer for which every step uses up its slice; a test hears of each pause. */
+/** A pacer that pauses after every step, and tells the test. */
 class EveryStep implements Pacer {
   onPause: () => void = () => {}
 
@@ -26,7 +26,7 @@ class EveryStep implements Pacer {
   }
 }
 
-/** Two halves of a chain, ours with a mempool on a LevelDB. */
+/** A chain in two halves. Ours has a mempool and a LevelDB. */
 async function parted(pacer: Pacer = new EveryStep()) {
   const test = await levelChain(undefined, { pacer })
   const pool = await TestMempool.open({ test })
@@ -41,7 +41,7 @@ async function mineApart(test: TestChain, bodies: readonly (readonly Transaction
 const empty = (count: number): readonly Transaction[][] => Array.from({ length: count }, () => [])
 
 describe.each([10, 100, 1_000])('what the losing half had mined in %i blocks', (depth) => {
-  it('waits again in order as far as it is valid, and is there when the move is told', async () => {
+  it('waits again in order as far as it is valid, before listeners hear of the new head', async () => {
     const { test, pool, mempool, theirs, forkHeight } = await parted()
     const kept: Transaction[] = []
     for (let nonce = 0; nonce < 5; nonce++) kept.push(await pool.pay(1, nonce))
@@ -65,8 +65,8 @@ describe.each([10, 100, 1_000])('what the losing half had mined in %i blocks', (
   })
 })
 
-describe('giving back', () => {
-  it('is done in slices in which the head counts as a passing one, and nothing is admitted', async () => {
+describe('giving transactions back to the mempool', () => {
+  it('is done in slices; meanwhile the head counts as passing, and nothing is admitted', async () => {
     const pacer = new EveryStep()
     const { test, pool, mempool, theirs, forkHeight } = await parted(pacer)
     const run: Transaction[] = []
@@ -83,14 +83,14 @@ describe('giving back', () => {
     }
     await importAll(test, blocksFrom(theirs, forkHeight + 1), PROVEN_WORK)
     pacer.onPause = () => {}
-    // Other work got its turn after every single transaction.
+    // Other work had its turn after every transaction.
     for (let count = 1; count <= 60; count++) expect(seen.some((one) => one.count === count)).toBe(true)
     expect(seen.every(({ moving }) => moving)).toBe(true)
     expect(new Set(refusals)).toEqual(new Set(['mempool/busy']))
     expect([test.chain.moving, mempool.count, await pool.submit(late)]).toEqual([false, 60, null])
   })
 
-  it('fills a full pool with what can be mined, not with what is stranded', async () => {
+  it('fills a full pool with minable transactions, not with stranded ones', async () => {
     const { test, theirs, forkHeight } = await parted()
     const pool = await TestMempool.open({ test, policy: { countMax: 20 } })
     const cheap: Transaction[] = []

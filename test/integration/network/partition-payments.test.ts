@@ -10,13 +10,13 @@ import { closeMarkets, type TestMarket, type TestPayment } from '../../support/m
 import { closeStores, Partition } from '../../support/partition.ts'
 import { units } from '../../support/unsigned.ts'
 
-/** Blocks of our half that the other one replaces. */
+/** Numbers of blocks of our half that the other one replaces. */
 const DEPTHS = [10, 100]
-/** The deepest partition that these tests go through, once, with every kind of payment in it. */
+/** The deepest partition in these tests, with every kind of payment in it. */
 const LONG = 1_000
 /** Depth at which a receipt counts as final. */
 const FINAL = 40
-/** Blocks from the first of a branch at which each half mines the same payment. */
+/** How many blocks later the other half mines the same payment. */
 const LATER = 4
 
 afterEach(async () => {
@@ -29,7 +29,7 @@ const delivered = (payment: TestPayment, replayed: boolean) => ({
   value: { replayed, claim: { state: 'delivered', result: `{"echo":"${payment.request}"}` } },
 })
 
-/** A receipt as the operator's settler would send it for a delivered call. */
+/** A receipt for a delivered call, as the operator's settler would send it. */
 function receiptOf(market: TestMarket, { secret }: TestPayment, claim: FinishedClaim): Promise<Transaction> {
   const opener = secret === null ? (ZERO_HEX_32 as Hash) : openerOf(secret)
   const resultHash = claim.state === 'delivered' ? claim.resultHash : (ZERO_HEX_32 as Hash)
@@ -37,7 +37,7 @@ function receiptOf(market: TestMarket, { secret }: TestPayment, claim: FinishedC
   return market.test.tx(wallet(2), 'agent_receipt', { entries: [entry] })
 }
 
-/** A call that our half paid for in its first block, delivered, and settled as far as `depth` blocks allow. */
+/** A call paid in our half's first block and delivered. It is settled as far as `depth` blocks allow. */
 async function boughtApart(depth: number, parts: Parameters<typeof Partition.open>[0] = {}) {
   const halves = await Partition.open(parts)
   const { market } = halves
@@ -52,7 +52,7 @@ async function boughtApart(depth: number, parts: Parameters<typeof Partition.ope
   return { halves, market, payment }
 }
 
-/** The call was carried out once, whoever asks again gets its result, and the operator's books are closed. */
+/** Expects that the call was carried out once, that a repeat gets its result, and that it is settled for good. */
 async function expectSettled(halves: Partition, payment: TestPayment): Promise<void> {
   const { market } = halves
   expect(market.closure(payment)).toMatchObject({ how: 'delivered' })
@@ -64,7 +64,7 @@ async function expectSettled(halves: Partition, payment: TestPayment): Promise<v
 }
 
 describe.each(DEPTHS)('a delivered call whose payment was mined in the half that loses %i blocks', (depth) => {
-  it('is settled where both halves mined it, at the height that the other one has it', async () => {
+  it('is settled if both halves mined it, at the height in the other half', async () => {
     const { halves, market, payment } = await boughtApart(depth)
     const { height } = market.closure(payment)!
     await halves.growTheirs(depth + 1, { [LATER]: [payment.tx] })
@@ -80,7 +80,7 @@ describe.each(DEPTHS)('a delivered call whose payment was mined in the half that
     await expectSettled(halves, payment)
   })
 
-  it('is settled when it is mined again, where the other half has never seen it', async () => {
+  it('is settled when it is mined again, if the other half has never seen it', async () => {
     const { halves, market, payment } = await boughtApart(depth)
     await halves.growTheirs(depth + 1)
     await halves.heal()
@@ -93,7 +93,7 @@ describe.each(DEPTHS)('a delivered call whose payment was mined in the half that
     await expectSettled(halves, payment)
   })
 
-  it('is neither charged nor done again where the caller spent the nonce otherwise', async () => {
+  it('is neither charged nor done again if the caller used the nonce for something else', async () => {
     const { halves, market, payment } = await boughtApart(depth)
     const { nonce } = payment.tx.body
     const elsewhere = { to: wallet(5).address, amount: units(5_000), create: false }
@@ -109,10 +109,10 @@ describe.each(DEPTHS)('a delivered call whose payment was mined in the half that
     await halves.audit()
   })
 
-  it('is settled by the operator of a node that started after the move', async () => {
+  it('is settled by a node that started after the reorganisation', async () => {
     const { halves, market, payment } = await boughtApart(depth)
     await halves.growTheirs(depth + 1, { [LATER]: [payment.tx] })
-    // The process ends before anything of the market has heard of the move.
+    // The process ends before the market hears of the reorganisation.
     await market.settler.stop()
     await halves.heal()
     expect(await halves.claimOf(payment)).toEqual(['delivered', depth > FINAL ? 'final' : 'owed'])
@@ -127,7 +127,7 @@ describe.each(DEPTHS)('a delivered call whose payment was mined in the half that
 })
 
 describe.each(DEPTHS)('a payment that expires while the halves are apart for %i blocks', (depth) => {
-  it('is charged to nobody, and the result that was delivered for it stays', async () => {
+  it('charges no one, and the delivered result stays', async () => {
     const halves = await Partition.open()
     const { market } = halves
     const before = market.test.balance(wallet(1).address)
@@ -148,7 +148,7 @@ describe.each(DEPTHS)('a payment that expires while the halves are apart for %i 
 })
 
 describe.each(DEPTHS)('a call whose work is under way while %i blocks are replaced', (depth) => {
-  it('goes on, is delivered once, and is settled where the payment is mined then', async () => {
+  it('goes on, is delivered once, and is settled where the payment is mined in the end', async () => {
     const halves = await Partition.open()
     const { market } = halves
     const payment = await market.order('ok', { term: 9_600 })
@@ -200,7 +200,7 @@ it(`calls of all kinds are settled by the surviving branch after ${LONG} blocks 
   await market.mineWaiting(2)
   await market.pass(500)
   await market.mineWaiting()
-  // The payment that nobody had redeemed in time can be redeemed now.
+  // The payment that was off chain can be redeemed now.
   expect(await market.settle(adrift)).toMatchObject(delivered(adrift, false))
   await market.pass(500)
   await market.mineWaiting()
@@ -212,7 +212,7 @@ it(`calls of all kinds are settled by the surviving branch after ${LONG} blocks 
 })
 
 describe('an escrow that ended otherwise in the other half', () => {
-  /** A call delivered in our half; its receipt waits, signed and sent to nobody. */
+  /** A call delivered in our half. Its receipt is signed and not sent. */
   async function unsettled() {
     const halves = await Partition.open()
     const { market } = halves
@@ -223,7 +223,7 @@ describe('an escrow that ended otherwise in the other half', () => {
     return { halves, market, payment, receipt: await receiptOf(market, payment, claim) }
   }
 
-  it('by a receipt, where ours refunded it: the operator has his money, the caller his result', async () => {
+  it('by a receipt, where ours refunded it: the operator gets the money, the caller the result', async () => {
     const { halves, market, payment, receipt } = await unsettled()
     await halves.growOurs(150)
     expect(market.closure(payment)).toMatchObject({ how: 'expired' })
@@ -235,7 +235,7 @@ describe('an escrow that ended otherwise in the other half', () => {
     await expectSettled(halves, payment)
   })
 
-  it('by a refund, where ours had the receipt: nobody is paid twice', async () => {
+  it('by a refund, where ours had the receipt: no one is paid twice', async () => {
     const { halves, market, payment, receipt } = await unsettled()
     await halves.growOurs(150, { 3: [receipt] })
     expect(market.closure(payment)).toMatchObject({ how: 'delivered' })
@@ -251,13 +251,13 @@ describe('an escrow that ended otherwise in the other half', () => {
   })
 })
 
-describe('a payment that is mined again but fails, for the service is not published yet in the other half', () => {
-  it('is no payment any more, and begins no work', async () => {
+describe('a payment that fails when mined again, because the service is not published yet in the other half', () => {
+  it('is not a payment any more, and starts no work', async () => {
     const halves = await Partition.open({ published: false, settings: { settleWaitMs: 0 } })
     const { market } = halves
     await market.publish()
     const payment = await market.pay('ok')
-    // The work waits for its turn when the branch moves.
+    // The work is held when the branch changes.
     market.workbench.hold()
     const others = []
     for (let i = 0; i < 16; i++) others.push(await market.order(`ok:${i}`, { lock: 'none' }))

@@ -12,7 +12,7 @@ afterEach(async () => {
 
 const PAUSE_DEPTH = 6
 
-/** A partition whose node is watched; the facts are the test's to change. */
+/** A partition whose node is watched. The test can change the facts. */
 async function watched(chainParts: ChainParts = {}) {
   const halves = await Partition.open({ settings: { settleWaitMs: 0 } }, chainParts)
   const { market } = halves
@@ -38,7 +38,7 @@ const held = ({ txId }: TestPayment, reason: unknown) => ({
 })
 const delivered = { ok: true, value: { claim: { state: 'delivered' } } }
 
-describe('a reorganisation as deep as the operator fears', () => {
+describe('a reorganisation of the depth that the operator set as alarming', () => {
   it.each([
     [PAUSE_DEPTH, 6],
     [30, 30],
@@ -69,7 +69,7 @@ describe('a reorganisation as deep as the operator fears', () => {
     expect(watch.warnings).toHaveLength(1)
   })
 
-  it('is nothing odd while the node is not settled, nor is a shallower one', async () => {
+  it('raises no alert while the node is still syncing, and neither does a shallower one', async () => {
     const shallow = await watched()
     await shallow.halves.growOurs(PAUSE_DEPTH - 1)
     await shallow.halves.growTheirs(PAUSE_DEPTH)
@@ -83,7 +83,7 @@ describe('a reorganisation as deep as the operator fears', () => {
     expect([joining.alerts, closed(joining.market), joining.watch.warnings]).toEqual([[], null, []])
   })
 
-  it('answers calls all the while whose work was done before', async () => {
+  it('does not stop answers to calls whose work was done before', async () => {
     const { halves, market } = await watched()
     const known = await market.order('ok:known')
     await halves.growOurs(PAUSE_DEPTH, { 1: [known.tx] })
@@ -97,7 +97,7 @@ describe('a reorganisation as deep as the operator fears', () => {
 })
 
 describe('a node that is behind', () => {
-  it('sells nothing, and takes the payment when it is not', async () => {
+  it('sells nothing, and accepts the payment when it has caught up', async () => {
     const { halves, market, facts, alerts } = await watched()
     const payment = await market.pay('ok')
     facts.behind = true
@@ -110,7 +110,7 @@ describe('a node that is behind', () => {
     expect(alerts).toEqual([])
   })
 
-  it('stays closed for whichever reason lasts', async () => {
+  it('stays closed as long as one of the reasons lasts', async () => {
     const { market, facts } = await watched()
     facts.behind = true
     market.shop.closeWhile(() => 'the node is stopping')
@@ -123,7 +123,7 @@ describe('a node that is behind', () => {
 describe('a heavier branch that forks deeper than the operator allows', () => {
   const DEPTH_MAX = 20
 
-  it('is told, closes the market, and is taken after a start that allows it', async () => {
+  it('raises an alert, closes the market, and is followed after a start that allows it', async () => {
     const { halves, market, watch, alerts } = await watched({ reorganisationDepthMax: DEPTH_MAX })
     const { test } = market
     await halves.growOurs(DEPTH_MAX + 5)
@@ -131,7 +131,7 @@ describe('a heavier branch that forks deeper than the operator allows', () => {
     const theirs = blocksFrom(halves.theirs, halves.forkHeight + 1)
     const refused = { code: 'chain/reorganisation-too-deep', detail: { depth: DEPTH_MAX + 5, depthMax: DEPTH_MAX } }
     expect(await importAll(test, theirs, PROVEN_WORK)).toEqual(refused)
-    // One alert for the branch, not one for each of its blocks.
+    // One alert for the whole branch, not one for each of its blocks.
     expect(alerts.map(({ kind }) => kind)).toEqual(['branch-refused'])
     expect(alerts[0]!.facts).toMatchObject({ headId: test.chain.head.id, branchId: theirs.at(-3)!.id, depth: 25 })
     expect(alerts[0]!.message).toContain('--chain-reorganisation-max')
@@ -161,7 +161,7 @@ describe('a heavier branch that forks deeper than the operator allows', () => {
 })
 
 describe('a branch far below the head', () => {
-  it('leaves nothing behind while its work is not shown, and is taken once it is', async () => {
+  it('is not stored while its work is unproven, and is followed once it is proven', async () => {
     const halves = await Partition.open({ test: await levelChain() })
     const { test } = halves.market
     await halves.growOurs(150)

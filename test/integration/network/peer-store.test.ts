@@ -21,7 +21,7 @@ const unwanted = (reason: unknown): never => {
   throw new Error(`unexpected: ${String(reason)}`)
 }
 
-/** Everything that is kept of peers, over a real LevelDB. */
+/** The stored knowledge of peers, on a real LevelDB. */
 async function openLibrary(onDamage: (reason: string) => void = unwanted) {
   const records = await LevelPeers.open(join(folder, 'peers'), onDamage)
   const writer = new RecordWriter(records, unwanted)
@@ -38,7 +38,7 @@ async function openLibrary(onDamage: (reason: string) => void = unwanted) {
 
 const text = (number: number): string => addressOf(number, `60.${number % 256}.${number >> 8}.1`)
 
-describe('what is known of peers', () => {
+describe('the knowledge of peers', () => {
   it('outlives a restart', async () => {
     const first = await openLibrary()
     for (let i = 0; i < 200; i++) first.book.add(text(i), `from 4:1.${i % 5}`)
@@ -67,7 +67,7 @@ describe('what is known of peers', () => {
     const first = await openLibrary()
     for (let i = 0; i < 200; i++) first.book.add(text(i), `from 4:1.${i % 5}`)
     await first.close()
-    // A second run turns the log of the first into a table.
+    // Opening LevelDB again turns its log into a table.
     await (await openLibrary()).close()
     const path = join(folder, 'peers')
     for (const name of readdirSync(path).filter((each) => files.test(each))) {
@@ -86,7 +86,7 @@ describe('what is known of peers', () => {
     await last.close()
   })
 
-  it('is not put aside where another process has it', async () => {
+  it('is not moved aside if another process has it open', async () => {
     const first = await openLibrary()
     await expect(openLibrary()).rejects.toMatchObject({ cause: { code: 'LEVEL_LOCKED' } })
     expect(existsSync(join(folder, 'peers.damaged'))).toBe(false)
@@ -95,7 +95,7 @@ describe('what is known of peers', () => {
 })
 
 describe('the token of the operator', () => {
-  it('is made once, for the owner alone', async () => {
+  it('is made once, readable only by its owner', async () => {
     const path = join(folder, 'operator.token')
     expect(await readOperatorToken(path)).toBeUndefined()
     const token = await makeOperatorToken(path)
@@ -108,7 +108,7 @@ describe('the token of the operator', () => {
     expect(readdirSync(folder)).toEqual(['operator.token'])
   })
 
-  it('is made anew where the file holds none', async () => {
+  it('is made anew if the file has none', async () => {
     const path = join(folder, 'operator.token')
     for (const content of ['', 'short\n', 'Z'.repeat(64)]) {
       writeFileSync(path, content)

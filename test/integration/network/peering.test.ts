@@ -14,7 +14,7 @@ import { freePort } from '../../support/tcp-proxy.ts'
 
 const ruleBook = createRuleBook(DEVNET, PROTOCOL)
 const genesis = ruleBook.genesis.block
-/** A part of the network among others: a real host, real handshakes, no chain. */
+/** A node without a chain: a real host and real handshakes. */
 interface Part {
   readonly host: Host
   readonly peers: Peers
@@ -94,7 +94,7 @@ test('a configured peer that comes late, goes and comes back is connected each t
   }
 })
 
-test('nodes that know one find each other by asking it', async () => {
+test('nodes that know the same node find each other by asking it', async () => {
   const seed = await open()
   const others: Part[] = []
   for (let i = 0; i < 3; i++) {
@@ -108,7 +108,7 @@ test('nodes that know one find each other by asking it', async () => {
   expect(facts.every(({ direction, agent }) => direction === 'inbound' && agent === 'farthing-test')).toBe(true)
 })
 
-test('two that ask a third before it knows where either listens find each other all the same', async () => {
+test('two nodes that ask a third before it knows their addresses still find each other', async () => {
   const host = await makeHost({ genesis: genesis.id })
   const asked = Promise.withResolvers<void>()
   const { finder } = host
@@ -129,13 +129,13 @@ test('two that ask a third before it knows where either listens find each other 
   await until('they are connected', () => isConnected(a as Part, b as Part))
 })
 
-test('a peer says again where it listens when it is asked', async () => {
+test('a peer repeats its address when it is asked', async () => {
   const asker = await open()
   const other = await open({ configured: [addressOf(asker)] })
   const said: string[] = []
   asker.host.finder.onFound((peer, addresses, by) => said.push(`${by} ${peer} ${addresses.join(' ')}`))
   await until('it said it by itself', () => isConnected(asker, other) && said.length > 0)
-  // More often than it says so by itself; while it does that, one question more is refused.
+  // More often than it announces by itself. While it announces, another request is refused.
   for (let i = 0; i < 6; i++) {
     const before = said.length
     await until('it said it again', async () => {
@@ -151,7 +151,7 @@ test('a peer says again where it listens when it is asked', async () => {
   expect(said.length).toBe(before)
 })
 
-test('two that dial each other at once end up with one connection', async () => {
+test('two nodes that dial each other at once end up with one connection', async () => {
   const ports = [await freePort(), await freePort()] as const
   const at = (port: number): string => `/ip4/127.0.0.1/tcp/${port}`
   const [a, b] = await Promise.all([

@@ -19,16 +19,16 @@ import { copyStore } from '../../support/stores.ts'
 import { SAMPLE, units } from '../../support/unsigned.ts'
 
 const RULES = restlessRuleBook()
-/** So many that no page of the tree goes away in the next three. */
+/** So many blocks that no page of the tree disappears in the next three. */
 const QUIET_BLOCKS = 10
-/** The miner of blocks that carry nothing. */
+/** The miner of empty blocks. */
 const MINER = wallet(9)
 
 function nibblesOf(key: StateKey, count: number): string {
   return toHex(pathOf(key)).slice(0, count)
 }
 
-/** An address without an account, which would lie in the page below the second page of another one's way. */
+/** An address without an account whose record would lie in the same third page as that of another account. */
 function neighbourOf(address: Address, nth: number): Address {
   const wanted = nibblesOf(ACCOUNTS.key(address), 2)
   for (let i = 1n + BigInt(nth) * 1_000_000n; ; i++) {
@@ -37,7 +37,7 @@ function neighbourOf(address: Address, nth: number): Address {
   }
 }
 
-/** A chain on which each wallet's account lies at least two pages below the root, and one whose way no empty block changes. */
+/** A chain on which each wallet's account lies at least two pages below the root, and a wallet whose pages empty blocks do not change. */
 async function world() {
   const store = new MemoryKeyValueStore()
   const test = await TestChain.open(RULES, store)
@@ -55,10 +55,10 @@ async function world() {
   return { store, test, pageOf, thief: quiet, way: nibblesOf(ACCOUNTS.key(quiet.address), 1) as PageId }
 }
 
-describe('a snapshot that is taken over what is there of others', () => {
-  it('never has a record of an older one, whatever was withdrawn in between', async () => {
+describe('a snapshot that is taken over leftovers of others', () => {
+  it('never has a record of an older snapshot', async () => {
     const { store, test, pageOf, thief, way } = await world()
-    // One page a reply: what comes next is then looked for among those that are there.
+    // One page a reply, so that the node looks for the next page among those that it has.
     const server = servingNode('thief', test, store, { most: 1 })
     await test.mine()
     const old = await copyStore(store)
@@ -66,12 +66,12 @@ describe('a snapshot that is taken over what is there of others', () => {
     const node = await joiningNode(RULES, new MemoryKeyValueStore())
     await connect(node, server)
 
-    // All pages of a first state come.
+    // All pages of the first state are fetched.
     const first = server.snapshots.refs()[0] as never
     const stopped = (): boolean => server.wire.asked.includes('stateRecords')
     expect(await takeSnapshot(node, test, first, { stopped })).toMatchObject({ ok: false })
 
-    // Of a second one, in which the thief has spent its coins, they come as far as the page above its account.
+    // Of the second state, in which the thief has spent its coins, pages are fetched down to the one above its account.
     const spent = { to: MINER.address, amount: amount(balance - units(1_000)) }
     await test.mine([await test.tx(thief, 'transfer', SAMPLE.transfer(spent))])
     const second = server.snapshots.refs()[0] as never
@@ -90,7 +90,7 @@ describe('a snapshot that is taken over what is there of others', () => {
     expect(cut).toMatchObject({ ok: false, fault: { code: 'p2p/snapshot-unserved' } })
     expect(withdrawn).toBe(true)
 
-    // The third state has that page too; the thief gives the records below it as they were in the first one.
+    // The third state has that page too. The thief serves the records below it as they were in the first state.
     await test.mine()
     expect(pageOf(way)).toBe(above)
     for await (const [key] of old.entries(prefixKey('page'))) expect(store.get(key), toHex(key)).toBeDefined()
@@ -118,7 +118,7 @@ describe('a snapshot that is taken over what is there of others', () => {
   })
 })
 
-/** A store in which the records in the pages below a page are those of another one. */
+/** A copy of a store whose records below a page come from another store. */
 async function withOldRecords(store: KeyValueStore, old: KeyValueStore, way: PageId): Promise<KeyValueStore> {
   const mixed = await copyStore(store)
   const below = async (from: KeyValueStore): Promise<readonly Write[]> => {

@@ -13,7 +13,7 @@ import { joiningOver, servingOver, takeSnapshot } from '../../support/snapshot-n
 import { SwiftTime } from '../../support/wire.ts'
 
 const RULES = restlessRuleBook()
-/** A reply comes when a node is about to give up waiting for it. */
+/** A reply arrives just before its deadline. */
 const DRIP_MS = PROTOCOLS.statePages.deadlineMs - 100
 const MINUTE_MS = 60_000
 
@@ -44,7 +44,7 @@ async function join(time: SwiftTime) {
   return { host, time, ...(await joiningOver(host, RULES, new MemoryKeyValueStore(), time)) }
 }
 
-/** A server over real connections whose replies take as long as `waitMs` says of their bytes, by the time of who joins. */
+/** A server over real connections. A reply takes `waitMs(bytes)`, on the joining node's clock. */
 async function serve(time: SwiftTime, most: number, waitMs: (bytes: number) => number) {
   const host = await open()
   const server = servingOver(host, test, store, { most })
@@ -72,13 +72,13 @@ async function connect(from: Joining | Serving, to: Joining | Serving): Promise<
   await until('hands are shaken', ready, { everyMs: 5 })
 }
 
-/** Takes the snapshot of a block that is mined now, which all servers have. */
+/** Mines a block and takes its snapshot, which all servers have. */
 async function take(node: Joining, server: Serving): Promise<Result<void>> {
   await test.mine()
   return takeSnapshot(node, test, server.snapshots.refs()[0] as SnapshotRef)
 }
 
-it('a server that drips page by page does not hold up a take for as long as it likes, and is not blamed', async () => {
+it('a server that drips page by page does not delay a snapshot without limit, and is not blamed', async () => {
   const time = new SwiftTime()
   const [node, dripping] = [await join(time), await drips(time)]
   await connect(node, dripping)
@@ -88,7 +88,7 @@ it('a server that drips page by page does not hold up a take for as long as it l
   expect(node.peers.isReady(dripping.host.self)).toBe(true)
 })
 
-it('a take goes on with an honest server, whichever of them was dialled', async () => {
+it('the snapshot is taken from the honest server, whichever server was dialled', async () => {
   for (const chosen of [true, false]) {
     const time = new SwiftTime()
     const [node, dripping, honest] = [await join(time), await drips(time), await gives(time)]
@@ -101,7 +101,7 @@ it('a take goes on with an honest server, whichever of them was dialled', async 
   }
 })
 
-it('servers that drip under many names do not hold up a take for as long as they like', async () => {
+it('servers that drip under many names do not delay a snapshot without limit', async () => {
   const time = new SwiftTime()
   const node = await join(time)
   const dripping: Serving[] = []
@@ -114,7 +114,7 @@ it('servers that drip under many names do not hold up a take for as long as they
   expect(time.nowMs).toBeLessThan(12 * MINUTE_MS)
 })
 
-it('an honest server behind a slow line that gives at a steady rate is not left', async () => {
+it('an honest server on a slow line with a steady rate is kept', async () => {
   const time = new SwiftTime()
   const slowest = (PROTOCOLS.statePages.replyMax / PROTOCOLS.statePages.deadlineMs) * 1_000
   const [node, slow] = [await join(time), await serve(time, 2, (bytes) => (bytes / slowest) * 1_000)]

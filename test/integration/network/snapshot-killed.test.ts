@@ -14,11 +14,14 @@ import { RandomChain, restlessRuleBook } from '../../support/random-chain.ts'
 import { ROOT } from '../../support/source-tree.ts'
 
 const RULES = restlessRuleBook()
-/** More blocks below the snapshot than one request of the backfill brings. */
+/** More blocks below the snapshot than one request of the backfill gets. */
 const BASE = 70
 const AFTER = 6
 const STAGES = ['opening', 'taking', 'following', 'filling']
-/** Stage in which each life is killed, after so many durable batches in it; later if it is over sooner. */
+/**
+ * For each run: the stage in which it is killed, after how many durable batches of that stage. If the stage ends
+ * sooner, the kill comes later.
+ */
 const LIVES = [
   ...([1, 2, 5, 9, 17, 30] as const).map((batches) => ['taking', batches] as const),
   ...([1, 2] as const).map((batches) => ['following', batches] as const),

@@ -39,7 +39,7 @@ async function close(store: LevelStore): Promise<void> {
   await store.close()
 }
 
-/** A serving node on a real database that takes a snapshot at every tenth block. */
+/** A serving node on a real database, with a snapshot at every tenth block. */
 async function serving(store: LevelStore) {
   const test = await TestChain.open(RULES, store)
   const wire = new Wire('server')
@@ -53,7 +53,7 @@ async function serving(store: LevelStore) {
 }
 
 describe('a snapshot of a real database', () => {
-  it('stays as it was while the chain goes on, is taken over restarts, and serves others in its turn', async () => {
+  it('stays unchanged while the chain goes on, is taken across restarts, and is served to others in turn', async () => {
     const server = await serving(await open('server'))
     const random = new RandomChain(server.test, seeded(5))
     await random.grow(10)
@@ -85,7 +85,7 @@ describe('a snapshot of a real database', () => {
     turned.test.nowMs = server.test.nowMs
     await turned.test.mineTo(20)
     const last = await joiningNode(RULES, await open('last'), 'last')
-    // Headers below the snapshot are known to whoever began from it, too.
+    // A node that began from the snapshot also knows the headers below it.
     await connect(last, turned)
     const served = { height: 20, id: turned.test.chain.head.id }
     expect(await takeSnapshot(last, turned.test, served)).toEqual({ ok: true, value: undefined })
@@ -93,7 +93,7 @@ describe('a snapshot of a real database', () => {
     expect(last.test.stateRoot).toBe(turned.test.stateRoot)
   })
 
-  it('leaves a room that is emptied after a crash, whatever is kept for a newer one meanwhile, and before the next take', async () => {
+  it('leaves an old key space that is emptied after a crash, even while a newer one is kept, and before the next snapshot', async () => {
     const server = await serving(await open('server'))
     const random = new RandomChain(server.test, seeded(7))
     await random.grow(10)
@@ -103,7 +103,7 @@ describe('a snapshot of a real database', () => {
     const node = await joiningNode(RULES, store)
     await connect(node, server)
     expect(await takeSnapshot(node, server.test, snapshot)).toEqual({ ok: true, value: undefined })
-    // As a process leaves it that dies before it has tidied up.
+    // The leftovers of a process that died before it cleaned up.
     const { database } = node.test.chain
     const rest = [KEYS.state('0a01' as never), KEYS.page('0' as never)]
     await database.staged.store().batch(
@@ -127,7 +127,7 @@ describe('a snapshot of a real database', () => {
     expect((await auditState(again.test.chain)).sound).toBe(true)
   })
 
-  it('leaves a room whose emptying ends at a stop, and goes on at the next start', async () => {
+  it('leaves an old key space whose emptying pauses at a stop and goes on at the next start', async () => {
     const store = await open('alone')
     const node = await joiningNode(RULES, store)
     const key = KEYS.state('0a01' as never)

@@ -23,7 +23,7 @@ beforeAll(async () => {
   test = await TestChain.open(RULES, store)
 })
 
-/** A server that took a snapshot of the chain's head. */
+/** A server with a snapshot of the chain's head. */
 async function serverAt(name: string) {
   const server = servingNode(name, test, store)
   if (test.height === 0) await new RandomChain(test, seeded(7)).grow(HEIGHT)
@@ -144,7 +144,7 @@ describe('a peer that gives', () => {
   }
 })
 
-/** Ids of pages behind which an honest peer has none but those that a reply gave already, by the pages of that. */
+/** Ids after which an honest peer has no page that the reply did not already give. Each is made from the reply's pages. */
 const STRAYS: Record<string, (pages: ReplyOf<'statePages'>['pages']) => Uint8Array> = {
   'from before all of them': () => new Uint8Array(0),
   'that it gave before': (pages) => pages[1]?.id as Uint8Array,

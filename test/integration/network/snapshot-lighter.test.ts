@@ -20,7 +20,7 @@ import { VirtualTime } from '../../support/sim/virtual-clock.ts'
 import { headersAbove } from '../../support/snapshot-nodes.ts'
 import { SILENT } from '../../support/wire.ts'
 
-// A chain whose blocks are dear, and a branch of it whose first block came so late that all behind it are easy.
+// A chain of difficult blocks, and a branch whose first block is so late that all after it are easy.
 const EASIEST = targetOfWork(2n ** 14n)
 const RULES = testRuleBook({
   block: { ...LAUNCH_RULES.block, powLimit: EASIEST, initialTarget: targetOfWork(2n ** 30n) },
@@ -51,17 +51,17 @@ beforeAll(async () => {
 
 interface World extends TakingNode {
   readonly hub: MemoryNetwork
-  /** Serves nothing but snapshots of the lighter branch, and claims more work than that has. */
+  /** Serves only snapshots of the lighter branch, and claims more work than it has. */
   readonly liar: SyncNode
 }
 
-/** How a node begins: with the blocks of `own` or none, and how long a liar takes for each answer about a state. */
+/** How a node begins: with the blocks of `own` or none, and how slowly the liar serves a state. */
 interface Begin {
   readonly snapshotSetting?: 'auto' | 'always'
   readonly isFresh?: boolean
   readonly expectsPeers?: boolean
   readonly answerMs?: number
-  /** Whether the liar claims what it has. */
+  /** Whether the liar claims its true work. */
   readonly isTrue?: boolean
 }
 
@@ -84,7 +84,7 @@ async function world({
   return { hub, node, sync, liar }
 }
 
-/** An honest peer that the node chooses; it has all blocks of the heavier chain. */
+/** Adds an honest chosen peer with all blocks of the heavier chain. */
 async function meet({ hub, node }: World): Promise<void> {
   const archive = await SyncNode.open(hub, 'archive', { test: own })
   hub.connect(node.network, archive.network)
@@ -129,7 +129,7 @@ describe('a node that begins, and meets a liar first', () => {
     await Promise.all([node.stop(), liar.stop()])
   }
 
-  it('takes no state before a peer that it chose has shown its branch', async () => {
+  it('takes no snapshot before a chosen peer has shown its branch', async () => {
     const all = await world({ isFresh: true })
     all.hub.connect(all.liar.network, all.node.network)
     all.node.synchroniser.start()
@@ -180,7 +180,7 @@ it('goes on with the state while others show newer blocks of the same branch', a
   await node.stop()
 }, 120_000)
 
-it('a chosen liar who shows nothing keeps no state from coming to its end, and the node knows that it is behind', async () => {
+it('a chosen liar who shows nothing does not stop a snapshot from being finished, and the node knows that it is behind', async () => {
   const all = await world({ isFresh: true })
   const { hub, node } = all
   const says = (status: Status): Status => ({ ...status, ...PRUNED, snapshots: snapshots.refs() })
@@ -207,7 +207,7 @@ it('a chosen liar who shows nothing keeps no state from coming to its end, and t
   await node.stop()
 }, 120_000)
 
-it('who leads on from the headers of another peer onto a branch of his own does not have its state taken', async () => {
+it('a peer that continues another peer’s headers with its own branch does not have its snapshot taken', async () => {
   const { hub, node } = await world({ isFresh: true })
   const grown = await fork(lighter, { parts: PARTS })
   const says = (status: Status): Status => ({ ...status, ...PRUNED, snapshots: snapshots.refs() })
@@ -249,7 +249,7 @@ it('a node that has begun from a snapshot of a lighter branch fetches no state o
   await hub.time.pass(30_000)
   expect([node.height, node.synchroniser.progress().behind]).toEqual([LONG, false])
   const heavier = await fork(own, { parts: PARTS })
-  // Other tests have moved its clock.
+  // Other tests have moved this chain's clock.
   heavier.nowMs = own.chain.head.header.timeMs
   await heavier.mineTo(LONG + 1_300)
   const height = LONG + 1_100

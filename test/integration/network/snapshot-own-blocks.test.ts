@@ -36,7 +36,7 @@ beforeAll(async () => {
   await random.grow(AFTER)
 })
 
-/** Expects a node to be where the source is once it has the blocks after the snapshot, whatever it mined before. */
+/** Expects a node to reach the source's head after it got the blocks after the snapshot, whatever it mined before. */
 async function expectJoined({ test }: JoiningNode): Promise<void> {
   const { database } = test.chain
   expect(test.chain.head.id).toBe(snapshot.id)
@@ -93,7 +93,7 @@ describe('a node that knows a block of the branch to be invalid', () => {
 
 describe('a node that has a block of the branch off its own best chain', () => {
   const KNOWN = 2
-  /** The node as the headers above that block are handed over to it. */
+  /** The node for `takeSnapshot`, which hands it the headers above that block. */
   const from = (node: JoiningNode) => ({ ...node, test: { height: KNOWN } }) as never
 
   async function importKnown({ test }: JoiningNode): Promise<void> {
@@ -112,7 +112,7 @@ describe('a node that has a block of the branch off its own best chain', () => {
     await expectJoined(node)
   })
 
-  it('does so where the block left the best chain while the state was fetched', async () => {
+  it('does so if the block left the best chain while the state was fetched', async () => {
     const node = await joiningNode(RULES, new MemoryKeyValueStore())
     const ahead = await fork(node.test)
     await mineBranch(ahead, KNOWN + 3, 1)
@@ -131,7 +131,7 @@ describe('a node that has a block of the branch off its own best chain', () => {
     await expectJoined(node)
   })
 
-  it('lets go of headers above a block that is gone, and fetches nothing for them', async () => {
+  it('drops headers above a block that is gone, and fetches nothing for them', async () => {
     const node = await joiningNode(RULES, new MemoryKeyValueStore())
     await connect(node, server)
     await mineBranch(node.test, KNOWN + 3, 1)

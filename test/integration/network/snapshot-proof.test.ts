@@ -43,7 +43,7 @@ const RULES = restlessRuleBook()
 const HEIGHT = 20
 const OK = { ok: true, value: undefined }
 
-/** The form that the mark of a take had in the first release. */
+/** The format of the progress mark in the first release. */
 const FIRST_MARK = container('TakingMark', {
   ...{ height: uint32, id: hex32<BlockId>(), stage: uint8, after: byteList(256), begun: bool, leaves: safeUint64 },
   ...{ records: safeUint64, stale: bool, completeTo: byteList(256) },
@@ -69,7 +69,7 @@ async function node(disk: KeyValueStore, name = 'joining', rules = RULES): Promi
   return joined
 }
 
-/** A disk on which a take was broken off as soon as it was so far: at first, when all is there and nothing is proven. */
+/** A disk on which a snapshot was interrupted as soon as `isSoFar` holds. By default all is fetched and nothing is proven. */
 async function takenDisk(isSoFar = (disk: KeyValueStore) => readTaking(disk)?.stage === STAGES.derived) {
   const disk = new MemoryKeyValueStore()
   await TestChain.open(RULES, disk)
@@ -86,7 +86,7 @@ async function write(disk: KeyValueStore, ...writes: Write[]): Promise<void> {
   await disk.batch(writes, () => {})
 }
 
-/** Expects the node to be where the source is, to have blamed no peer, and to go on with it. */
+/** Expects the node to be at the source's head, to have blamed no peer, and to follow the source. */
 async function expectJoined({ test, peers, wire }: JoiningNode): Promise<void> {
   expect(await stateOf(test)).toEqual(await stateOf(source))
   expect((await auditState(test.chain)).sound).toBe(true)
@@ -98,12 +98,12 @@ async function expectJoined({ test, peers, wire }: JoiningNode): Promise<void> {
 const ACCOUNT = KEYS.state(ACCOUNTS.key(wallet(1).address))
 const OTHER = KEYS.state(ACCOUNTS.key(wallet(9).address))
 
-/** Gives an account what another one has. */
+/** Gives an account the record of another one. */
 function falseAccount(room: KeyValueStore): Write {
   return { key: ACCOUNT, value: room.get(OTHER) as Uint8Array }
 }
 
-/** What a disk may have in place of what was stored. */
+/** Damage to stored records. */
 const DAMAGE: Record<string, (room: KeyValueStore) => Write | Promise<Write>> = {
   'a record that has another value': falseAccount,
   'a record that is gone': () => ({ key: ACCOUNT }),
@@ -116,7 +116,7 @@ const DAMAGE: Record<string, (room: KeyValueStore) => Write | Promise<Write>> = 
 }
 
 describe('a state that was not proven', () => {
-  it('is not adopted, whatever lies on the disk', async () => {
+  it('is not adopted, whatever is on the disk', async () => {
     const disk = await takenDisk()
     const joined = await node(disk)
     const { chain } = joined.test
@@ -166,7 +166,7 @@ describe('a state that was not proven', () => {
 })
 
 describe('a folder of the first release', () => {
-  it('in the middle of a take goes on with what is true of it, of the same snapshot or a newer one', async () => {
+  it('in the middle of a snapshot goes on with its true parts, with the same snapshot or a newer one', async () => {
     for (const blocks of [0, 3]) {
       const disk = await takenDisk()
       const mark = readTaking(disk)
@@ -178,7 +178,7 @@ describe('a folder of the first release', () => {
       const joined = await node(disk)
       server.wire.asked.length = 0
       expect(await takeSnapshot(joined, source, newest())).toEqual(OK)
-      // Nothing of the tree is asked for that is there already.
+      // The node does not ask again for pages that it has.
       if (blocks === 0) expect(server.wire.asked).not.toContain('statePages')
       await expectJoined(joined)
     }
@@ -186,11 +186,11 @@ describe('a folder of the first release', () => {
 
   const isAdopting = (disk: KeyValueStore): boolean => disk.get(KEYS.meta('adopting')) !== undefined
 
-  it('that was adopting a state which is not the one of its block gives it up, and can begin by blocks as well', async () => {
+  it('that was adopting a wrong state gives it up, and can also begin by blocks', async () => {
     const disk = await takenDisk(isAdopting)
     const room = new SpacedStore(disk, 1)
     await write(room, falseAccount(room))
-    // It died when headers were written and the head had not moved.
+    // It died after the headers were written and before the head moved.
     await finishAdoption(new MarklessStore(disk), () => {})
     expect(disk.get(KEYS.entry(source.chain.head.id))).toBeDefined()
 
@@ -226,7 +226,7 @@ describe('a release with a further rule step', () => {
   })
 })
 
-/** A store in which no mark is written. */
+/** A store that drops writes of the progress mark. */
 class MarklessStore extends DyingStore {
   constructor(store: KeyValueStore) {
     super(store, Number.POSITIVE_INFINITY)
@@ -241,7 +241,7 @@ class MarklessStore extends DyingStore {
   }
 }
 
-/** Nibbles of a way that no small tree goes. */
+/** A path that no small tree has. */
 const STRAY = encodeText('00000')
 
 function sortedById<T extends { readonly id: Uint8Array }>(pages: readonly T[]): T[] {
@@ -249,11 +249,11 @@ function sortedById<T extends { readonly id: Uint8Array }>(pages: readonly T[]):
 }
 
 describe('a peer', () => {
-  it('that serves pages left over from another state is no liar, and they go no further', async () => {
+  it('that serves pages left over from another state is not blamed, and the pages are not used', async () => {
     server.wire.tamper = (asked, bytes) => {
       if (asked !== 'statePages' || bytes[0] !== 0) return bytes
       const { pages, done } = decodeOwn(replyCodec(asked), bytes.subarray(1))
-      // Below each page one that the tree has not; they come in order.
+      // Below each page it adds one that the tree does not have, in order.
       const last = pages.at(-1)?.id ?? STRAY
       const strays = pages.map(({ id, form }) => ({ id: Uint8Array.of(...id, ...STRAY), form }))
       const all = [...pages, ...strays].filter(({ id }) => done || toHex(id) <= toHex(last))
@@ -265,7 +265,7 @@ describe('a peer', () => {
     await expectJoined(joined)
   })
 
-  it('that gives the rest after a restart is not blamed for what another left out before', async () => {
+  it('that serves the rest after a restart is not blamed for what another left out before', async () => {
     const liar = servingNode('liar', source, store)
     await source.mine()
     liar.wire.tamper = (asked, bytes) => {

@@ -65,7 +65,7 @@ async function fakeModel(): Promise<FakeOpenAi> {
   return fake
 }
 
-it('a search without hits, while an engine is silent, has nobody else go without a search', async () => {
+it('searches without hits, while an engine is silent, do not close the search for others', async () => {
   const silent = searxngUpstream({ results: [], unresponsive: [['duckduckgo', 'timeout']] })
   const found = searxngUpstream()
   const upstream = await upstreamOf((request) =>
@@ -80,7 +80,7 @@ it('a search without hits, while an engine is silent, has nobody else go without
   expect((await search.ask('farthing', patient())).ok).toBe(true)
 })
 
-it('a name that a registry cannot read has nobody else go without registrations', async () => {
+it('names that a registry cannot read do not close the registry for others', async () => {
   const known = rdapUpstream()
   const upstream = await upstreamOf((request) =>
     request.path.includes('/domain/xn--') ? { status: 400, body: { errorCode: 400 } } : known(request),
@@ -94,7 +94,7 @@ it('a name that a registry cannot read has nobody else go without registrations'
   expect((await domains.ask('example.com', patient())).ok).toBe(true)
 })
 
-it('a prompt that a model says nothing to has nobody else go without the model', async () => {
+it('prompts without an answer do not close the model for others', async () => {
   const fake = await fakeModel()
   fake.profile = ({ body }) => (JSON.stringify(body).includes('silence') ? 'empty-content' : 'ok')
   const { pool } = await modelsOf(fake)
@@ -131,7 +131,7 @@ it.each(Object.entries(TOO_MUCH))(
   },
 )
 
-it('a stream that does not end has nobody else go without the model', { timeout: 60_000 }, async () => {
+it('endless streams do not close the model for others', { timeout: 60_000 }, async () => {
   const fake = await fakeModel()
   const { pool } = await modelsOf(fake)
   const request = { role: 'general', messages: [{ role: 'user', content: 'Go on.' }], maxTokens: 50 } as const
@@ -140,7 +140,7 @@ it('a stream that does not end has nobody else go without the model', { timeout:
   expect(pool.readiness('general').available).toBe(true)
 })
 
-it('a text that takes too long to speak has nobody else go without the model', async () => {
+it('texts that take too long to speak do not close the model for others', async () => {
   const fake = await fakeModel()
   fake.speech = ({ body }) => (body.speed === 0.25 ? 'huge' : 'ok')
   const { pool } = await modelsOf(fake)
@@ -151,7 +151,7 @@ it('a text that takes too long to speak has nobody else go without the model', a
   expect(await speak(1)).toMatchObject({ ok: true })
 })
 
-it('but a model that answers with pages is left alone, however long they are', async () => {
+it('but a model that answers with web pages is closed, however long they are', async () => {
   const fake = await fakeModel()
   const { pool } = await modelsOf(fake)
   fake.profile = 'html'
@@ -160,7 +160,7 @@ it('but a model that answers with pages is left alone, however long they are', a
   expect(pool.readiness('general').available).toBe(false)
 })
 
-it('a text that is the same in every language has nobody else go without translations', async () => {
+it('texts that are the same in every language do not close translations for others', async () => {
   const fake = await fakeModel()
   fake.answer = ({ body }) => {
     const { text } = JSON.parse((body.messages as { content: string }[])[1]?.content ?? '{}') as { text: string }
@@ -176,7 +176,7 @@ it('a text that is the same in every language has nobody else go without transla
   })
 })
 
-it('but a provider that is ill is left alone, whatever it is asked', async () => {
+it('but a provider that fails is closed, whatever it is asked', async () => {
   const upstream = await upstreamOf(() => ({ status: 500, body: 'down' }))
   const search = webSearch({ choices: [{ name: 'searxng', url: upstream.url }], keys: new ProviderKeys({}), ...TIME })
   closing.push(() => search.stop())

@@ -73,7 +73,7 @@ describe('documents', () => {
       expect(pdf.base64.length).toBeLessThanOrEqual(25_000)
     })
 
-  it('are the same bytes from another thread, whatever it has set before', async () => {
+  it('are the same bytes from another thread, whatever it made before', async () => {
     const [id, request] = Object.entries(DOCUMENT_EXAMPLES)[0] as [string, object]
     const other = await documentShop()
     try {
@@ -89,7 +89,7 @@ describe('documents', () => {
     }
   })
 
-  it('are of today and in the currency of the settings where the request says nothing', async () => {
+  it('have today’s date and the currency of the settings by default', async () => {
     const other = await documentShop({ currency: 'JPY' })
     try {
       const made = await resultOf<MadeDocument>('node-invoice-pdf', JSON.stringify(INVOICE), other.contextAt(NOW))
@@ -102,7 +102,7 @@ describe('documents', () => {
     expect(today.pdf.sha256).not.toBe(tomorrow.pdf.sha256)
   })
 
-  it('tell the day until which they hold, and are refused when it has passed', async () => {
+  it('name the day until which they are valid, and are refused after it', async () => {
     expect(await make({ dueDate: '2026-11-22' })).toMatchObject({ dueOrValidUntil: '2026-11-22' })
     expect(await make({})).not.toHaveProperty('dueOrValidUntil')
     expect(await refusalOf({ dueDate: '2026-11-21' })).toBe(
@@ -140,7 +140,7 @@ describe('letters of documents', () => {
       expect(await refusalOf({ items: [{ description: text, qty: 1, unitPrice: 1 }] })).toBe(refused)
     })
 
-  it('that nobody looked at while the chain was moving fail, and are refunded', async () => {
+  it('that were not checked while the chain was moving fail, and are refunded', async () => {
     const definition = serviceNamed('node-invoice-pdf')
     const context = { ...shop.contextAt(NOW), chain: { moving: true } as never }
     const input = checkRequest(definition, JSON.stringify({ ...INVOICE, notes: '漢' }), context)
@@ -150,19 +150,19 @@ describe('letters of documents', () => {
     expect(result.ok ? '' : result.fault.detail.reason).toContain('these characters cannot be set: "漢" (U+6F22)')
   })
 
-  it('that are refused are told up to a bound', async () => {
+  it('that are refused are named, up to a bound', async () => {
     const notes = Array.from({ length: 100 }, (_, i) => String.fromCodePoint(0x4e00 + i)).join('')
     expect(await refusalOf({ notes })).toContain(
       'and 80 more; this node prints Latin, Greek, Cyrillic, Armenian, Georgian; a font that its operator names in documents.fonts adds others',
     )
   })
 
-  it('of many scripts and with marks are set', async () => {
+  it('of many scripts and with combining marks are printed', async () => {
     const notes = 'Łódź € Straße Ωμέγα Москва Việt x\u0302 Հայերեն ქართული ☺ ₴₽₹₩ ½ ﬁ „“'
     expect(await make({ notes })).toMatchObject({ pages: 1 })
   })
 
-  it('come from a font of the operator where the others lack them', async () => {
+  it('come from a font of the operator if the others lack them', async () => {
     const other = await documentShop({ fonts: [fontFile('DejaVuSansMono')] })
     const request = JSON.stringify({ ...INVOICE, notes: 'APL: \u2336' })
     try {
@@ -174,7 +174,7 @@ describe('letters of documents', () => {
     expect(await refusalOf({ notes: 'APL: \u2336' })).toContain('"\u2336" (U+2336)')
   })
 
-  it('of a file that is no font, or is not there, are a fault of the settings', async () => {
+  it('from a missing or invalid font file are a fault of the settings', async () => {
     const engines = new EnginePool(1)
     try {
       for (const path of [import.meta.filename, '/nowhere/font.ttf'])
@@ -198,11 +198,11 @@ describe('hostile documents', () => {
     items: Array.from({ length: count }, () => ({ description, qty: 1, unitPrice: 1 })),
   })
 
-  it('with words that never end are broken, over pages', async () => {
+  it('with endless words are broken over pages', async () => {
     expect((await make(items(18, word(500)))).pages).toBeGreaterThan(5)
   })
 
-  // Each of these is about as long as a request may be.
+  // Each of these requests is about as long as allowed.
   const wide = { description: 'x', qty: '888888888.8888', unitPrice: '888888.888888', vatPercent: '99.999' }
   const LONGEST: readonly (readonly [string, object])[] = [
     ['long texts in all items', items(200, 'Oak shelf, oiled, '.repeat(15).trim())],
@@ -249,12 +249,12 @@ describe('hostile documents', () => {
     expect(readPdf(fileOf(made)).tags).toMatchObject({ Document: 1, H1: 1, Sect: 2 })
   })
 
-  it('with every letter from another font are set in time', async () => {
+  it('with every letter from another font are made in time', async () => {
     const mixed = 'aЖΩłệ☺'.repeat(50)
     expect((await make(items(100, mixed.slice(0, 120)))).pages).toBeGreaterThan(3)
   })
 
-  it('with the largest figures are set', async () => {
+  it('with the largest figures are made', async () => {
     const largest = { description: word(500), qty: '999999.9999', unitPrice: '999999999.999999' }
     const made = await make({ items: [largest], vatRate: '99.999', currency: 'KWD' })
     expect(made.netTotal).toBe('999999999899999.000')

@@ -20,8 +20,7 @@ afterEach(() => {
 const ALL_BYTES = 256 * 1_048_576
 
 /**
- * A node that answers every call with almost endless JSON, as fast as it is read. It counts the sent bytes, and the
- * clients that hung up.
+ * A node that answers every call with almost endless JSON, as fast as it is read. It counts the sent bytes, and the clients that hung up.
  */
 async function endlessNode(status = 200) {
   const seen = { bytes: 0, hungUp: 0 }
@@ -50,7 +49,7 @@ async function endlessNode(status = 200) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen }
 }
 
-it('an answer without an end is hung up on, whoever asks', async () => {
+it('every client hangs up on an endless answer', async () => {
   const { url, seen } = await endlessNode()
   const tooLong = { ok: true, value: { status: 502, body: { code: 'too_long' } } }
   expect(await askNode(url, '/')).toMatchObject(tooLong)
@@ -61,7 +60,7 @@ it('an answer without an end is hung up on, whoever asks', async () => {
   expect(seen.bytes).toBeLessThan(3 * 64 * 1_048_576)
 })
 
-it('a price without an end is no price: the answer is handed over as it came, and is not kept', async () => {
+it('an endless price is no price: the answer is passed on as it came, and not kept', async () => {
   const { url, seen } = await endlessNode(402)
   const paid = createClient({ baseUrl: url, network: 'devnet' }).wrapFetch()
   const response = await paid(url)
@@ -71,7 +70,7 @@ it('a price without an end is no price: the answer is handed over as it came, an
   expect(seen.bytes).toBeLessThan(64 * 1_048_576)
 })
 
-it('quotes and refusals are hung up on after a mebibyte', async () => {
+it('clients hang up on quotes and refusals after a mebibyte', async () => {
   for (const status of [402, 429, 500, 503]) {
     const { url, seen } = await endlessNode(status)
     expect(await askNode(url, '/')).toMatchObject({ ok: true, value: { status: 502, body: { code: 'too_long' } } })
@@ -80,7 +79,7 @@ it('quotes and refusals are hung up on after a mebibyte', async () => {
   }
 })
 
-it('a seller that was paid and refuses without an end keeps the client neither reading nor waiting', async () => {
+it('a paid seller with an endless refusal does not keep the client reading or waiting', async () => {
   const node = new LyingNode()
   await node.open()
   closing.push(() => node.close())

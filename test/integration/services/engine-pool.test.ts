@@ -49,7 +49,7 @@ describe('a process of the engines', () => {
     },
   )
 
-  it('is not waited for by one who gave up before asking, though all places are taken', async () => {
+  it('is not waited for by a caller that gave up before it asked, although all places are taken', async () => {
     const pool = poolOf(1)
     const caller = new AbortController()
     const first = tell(pool, 'wait', caller.signal)
@@ -58,7 +58,7 @@ describe('a process of the engines', () => {
     expect(await first).toEqual(KILLED)
   })
 
-  it('that overflows its stack has failed, and does the next job', async () => {
+  it('that overflows its stack fails the job, and does the next one', async () => {
     const pool = poolOf(1)
     const before = await pidOf(pool)
     const reason = 'Maximum call stack size exceeded'
@@ -83,7 +83,7 @@ describe('a process of the engines', () => {
     expect(await tell(poolOf(1, { startMs: 500 }), 'never begin')).toEqual(KILLED)
   })
 
-  it('knows nothing of the environment, reads and writes no files and starts no programs', async () => {
+  it('cannot see the environment, read or write files, or start programs', async () => {
     const pool = poolOf(1)
     expect(await tell(pool, 'secrets')).toEqual({
       ok: true,
@@ -95,7 +95,7 @@ describe('a process of the engines', () => {
     }
   })
 
-  it('reads the fonts of the operator, wherever they are, and no others', async () => {
+  it('can read the operator’s fonts, wherever they are, and no other files', async () => {
     const folder = temporaryFolder()
     const [own, other] = [join(folder, 'own.ttf'), join(folder, 'other.ttf')]
     const font = createRequire(import.meta.url).resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf')
@@ -107,7 +107,7 @@ describe('a process of the engines', () => {
     removeFolder(folder)
   })
 
-  it.each(['pid', 'spin'])('ends with the one that started it, however that ended: %s', async (misdeed) => {
+  it.each(['pid', 'spin'])('ends with its parent process, however that ended: %s', async (misdeed) => {
     const program = runScript([
       `import { EnginePool } from ${JSON.stringify(sourceUrl('src/workers/engine-pool.ts'))}`,
       `const pool = new EnginePool(1, { entry: new URL(${JSON.stringify(ENTRY.href)}) })`,
@@ -132,7 +132,7 @@ describe('a process of the engines', () => {
 })
 
 describe('a job', () => {
-  it('that whoever asked gives up is ended at once, and its neighbour is not', async () => {
+  it('that its caller gives up is ended at once, and its neighbour is not', async () => {
     const pool = poolOf(2)
     await Promise.all([pidOf(pool), pidOf(pool)])
     const [first, second] = [new AbortController(), new AbortController()]
@@ -145,7 +145,7 @@ describe('a job', () => {
     expect(await other).toEqual(KILLED)
   })
 
-  it('that is given up before its turn is answered before its turn, and never done', async () => {
+  it('that is given up before its turn is answered at once, and never done', async () => {
     const pool = poolOf(1)
     const blocking = new AbortController()
     const blocked = tell(pool, 'wait', blocking.signal)
@@ -159,7 +159,7 @@ describe('a job', () => {
     expect(await next).toBeGreaterThan(0)
   })
 
-  it('under a signal that is over is not done', async () => {
+  it('with an aborted signal is not done', async () => {
     expect(await tell(poolOf(1), 'pid', AbortSignal.abort())).toEqual(KILLED)
   })
 

@@ -41,7 +41,7 @@ test('nodes of one network on one machine find each other by mDNS, those of anot
   expect([stranger.knows(a.host, 'mdns'), a.knows(stranger.host, 'mdns')]).toEqual([false, false])
 })
 
-test('nodes that know a third find each other in the table of nodes', async () => {
+test('nodes that know the same third node find each other in the table of nodes', async () => {
   const third = await finding({ genesis, dht: true })
   const [a, b] = [await finding({ genesis, dht: true }), await finding({ genesis, dht: true })]
   await connect(a.host, third.host)
@@ -53,7 +53,7 @@ test('nodes that know a third find each other in the table of nodes', async () =
   await until('they know each other', look, { ms: 60_000 })
 })
 
-test('help with routers starts and ends where there is none', async () => {
+test('port mapping starts and stops without a router', async () => {
   const { host } = await finding({ genesis, dht: true, upnp: true, autonat: true })
   const other = await finding({ genesis, dht: true, autonat: true })
   await connect(host, other.host)

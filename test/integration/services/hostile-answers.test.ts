@@ -130,7 +130,7 @@ async function toldOf(reading: Promise<Result<WebPage>>): Promise<string> {
   return `${page.fault.code} ${String(page.fault.detail.reason ?? '')}`.trim()
 }
 
-describe('answers out of the ordinary', () => {
+describe('unusual answers', () => {
   test.each([
     ['not-modified.example', '304'],
     ['no-content.example', '204'],
@@ -153,14 +153,14 @@ describe('answers out of the ordinary', () => {
     return { clock, ask: () => cache.read(new URL(`http://${host}/`), { ...ANY, freshMs: 1_000 }, NEVER) }
   }
 
-  test('a site that says of a copy that it still holds is believed, in whatever coding it says so', async () => {
+  test('a site that says that a copy is still valid is believed, in any encoding', async () => {
     const { clock, ask } = cached('revalidated.example')
     expect(await toldOf(ask())).toBe('200 hello')
     clock.nowMs += 5_000
     expect(await toldOf(ask())).toBe('200 hello')
   })
 
-  test('a copy of where a redirect led is no copy of where it leads now', async () => {
+  test('a copy of the old target of a redirect is not used for the new target', async () => {
     const { clock, ask } = cached('newest.example')
     expect(await toldOf(ask())).toBe('200 first.example')
     clock.nowMs += 5_000
@@ -173,7 +173,7 @@ describe('answers out of the ordinary', () => {
     expect(leaked).toEqual([])
   })
 
-  test('what must not be shown again without asking is not kept', async () => {
+  test('a page that must be revalidated each time is not kept', async () => {
     const page = await read('no-cache.example')
     expect(page.ok && page.value.storable).toBe(false)
   })
@@ -191,12 +191,12 @@ describe('floods', () => {
   })
 })
 
-describe('robots.txt that means ill', () => {
-  test('groups for the same agent again and again are one', async () => {
+describe('hostile robots.txt', () => {
+  test('many groups for the same agent count as one', async () => {
     expect(await toldOf(read('agents.example', { robots: true }))).toBe('200 page')
   })
 
-  test('with more patterns than a site needs nothing is read', async () => {
+  test('with too many patterns nothing is read', async () => {
     expect(await toldOf(read('stars.example', { robots: true }))).toBe(
       'web/refused the robots.txt of the site asks not to read it',
     )
@@ -219,7 +219,7 @@ describe('robots.txt that means ill', () => {
 })
 
 describe('what one caller does to others', () => {
-  test('a reading whose time was up says nothing of the site', async () => {
+  test('a read that timed out does not count against the site', async () => {
     const fetcher = world.fetcher()
     const ask = (time: AbortSignal) =>
       toldOf(fetcher.read(new URL('http://wakes.example/'), { ...ANY, robots: true }, time))
@@ -229,7 +229,7 @@ describe('what one caller does to others', () => {
     expect(await ask(NEVER)).toBe('200 page')
   })
 
-  test('a redirect at the last moment does not keep others from the site it leads to', async () => {
+  test('a redirect at the last moment does not keep others from its target site', async () => {
     const fetcher = world.fetcher()
     const ask = (host: string, time: AbortSignal) =>
       toldOf(fetcher.read(new URL(`http://${host}/`), { ...ANY, robots: true }, time))
@@ -241,7 +241,7 @@ describe('what one caller does to others', () => {
     expect(await ask('victim.example', NEVER)).toBe('404 page')
   })
 
-  test('connections that others hold say nothing of the site', async () => {
+  test('connections that others hold do not count against the site', async () => {
     const fetcher = world.fetcher({ limits: { perAddressMax: 1 } })
     const call = new AbortController()
     const held = fetcher.read(new URL('http://busy.example/held'), ANY, call.signal)

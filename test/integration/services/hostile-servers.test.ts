@@ -76,17 +76,17 @@ describe('servers that never come to an end', () => {
     },
   )
 
-  test('one that does not begin TLS is left', async () => {
+  test('one that does not begin TLS is given up', async () => {
     expect(await textRead(read('https://no-tls.example/', {}, { totalMs: 400 }))).toBe('web/timeout')
     await until('its connection is closed', () => world.openCount === 0 || undefined)
   })
 
-  test('one that wants to begin TLS again is left', async () => {
+  test('one that renegotiates TLS is given up', async () => {
     expect(await textRead(read('https://safe.example/', {}, { totalMs: 2_000 }))).toMatch(/^web\//)
     expect(handshakes.again).toBe(0)
   })
 
-  test('the call that reads can end it', async () => {
+  test('the call that reads can abort', async () => {
     const call = new AbortController()
     const reading = world.fetcher().read(new URL('http://mute.example/'), ANY, call.signal)
     await until('the server was asked', () => world.openCount > 0 || undefined)
@@ -101,7 +101,7 @@ describe('servers that never come to an end', () => {
   })
 })
 
-describe('servers that do not say what they send', () => {
+describe('servers that send something else than they say', () => {
   test.each([
     ['cut.example', 'web/answer it broke off'],
     ['cut-chunks.example', 'web/answer it broke off'],
@@ -111,7 +111,7 @@ describe('servers that do not say what they send', () => {
     ['gone.example', 'web/answer it broke off'],
   ])('%s: %s', async (host, refusal) => expect(await refusalRead(read(`http://${host}/`))).toBe(refusal))
 
-  test('what comes behind the length that was said is not read', async () =>
+  test('bytes after the announced length are not read', async () =>
     expect(await textRead(read('http://more.example/'))).toBe('hel'))
 })
 

@@ -41,7 +41,7 @@ describe('pictures of models', () => {
     await pngOf(await square(await wide().toFormat(format).toBuffer()))
   })
 
-  it('say nothing of where they were made', async () => {
+  it('have no metadata about their origin', async () => {
     const exif = { IFD0: { Copyright: 'somebody', ImageDescription: 'the prompt' } }
     const told = await wide().withExif(exif).withIccProfile('p3').jpeg().toBuffer()
     expect((await sharp(told).metadata()).exif).toBeDefined()
@@ -49,7 +49,7 @@ describe('pictures of models', () => {
     expect(meta.exif ?? meta.icc ?? meta.xmp ?? meta.comments).toBeUndefined()
   })
 
-  it('stay within their size even where they are noise', async () => {
+  it('stay within their size even if they are noise', async () => {
     const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const
     const create = { width: 1_024, height: 1_024, channels: 3, background: '#000', noise } as const
     await pngOf(await square(await sharp({ create }).png().toBuffer()))
@@ -72,14 +72,14 @@ describe('pictures of models', () => {
     expect(faultOf(await square(bytes))).toEqual({ code: 'engine/refused', detail: { reason } })
   })
 
-  it('are refused where a small file holds an enormous picture', async () => {
+  it('are refused if a small file is an enormous picture', async () => {
     const create = { width: 16_000, height: 16_000, channels: 3, background: '#000' } as const
     const bomb = await sharp({ create, limitInputPixels: false }).png({ compressionLevel: 9 }).toBuffer()
     expect(bomb.length).toBeLessThan(2_000_000)
     expect(faultOf(await square(bomb))).toEqual({ code: 'engine/refused', detail: { reason: UNREADABLE } })
   })
 
-  it('can be given up in the middle, and the next is made all the same', async () => {
+  it('can be given up in the middle, and the next one is made', async () => {
     const bytes = await wide().resize(4_000, 4_000).png().toBuffer()
     const hurried = await Promise.all(
       Array.from({ length: 3 }, (_, i) => engines.run('image/square-png', { bytes }, AbortSignal.timeout(20 + i * 30))),
@@ -90,7 +90,7 @@ describe('pictures of models', () => {
 })
 
 describe('pictures made by arithmetic', () => {
-  it('are the same for the same words, and others for others', async () => {
+  it('are the same for the same words, and different for other words', async () => {
     const [one, again, other] = [await paint('a lighthouse'), await paint('a lighthouse'), await paint('a lighthousE')]
     expect((await pngOf(one)).sha256).toBe((await pngOf(again)).sha256)
     expect((await pngOf(one)).sha256).not.toBe((await pngOf(other)).sha256)

@@ -9,7 +9,6 @@ import { emptyServiceChain } from '../../support/service-chain.ts'
 import { resultOf } from '../../support/service-results.ts'
 import { webPage } from '../../support/text-services.ts'
 
-/** A web with a single page. */
 function webOf(page: WebPage): WebReader {
   return {
     readiness: () => ({ available: true, engine: 'web' }),
@@ -77,7 +76,7 @@ describe('engines for texts, in a process of their own', () => {
     expect(subjects).toMatchObject({ ok: true })
   })
 
-  it('are looked at before a quote without the whole of them being read', () => {
+  it('are checked before a quote without reading them whole', () => {
     for (const [, make] of WORST) {
       const text = make(100_000)
       expect(guessLanguage(text)).toEqual(guessLanguage(text.slice(0, 2_000)))
@@ -85,7 +84,7 @@ describe('engines for texts, in a process of their own', () => {
     }
   })
 
-  it('tell what they find', async () => {
+  it('return what they find', async () => {
     const text = 'Farthing is a wonderful chain. Agents in Berlin pay in its coin. A service that fails is refunded.'
     expect(await pool.run('text/summary', { text }, never)).toMatchObject({
       ok: true,
@@ -97,7 +96,7 @@ describe('engines for texts, in a process of their own', () => {
       value: { entities: [{ text: 'Berlin', type: 'place' }] },
     })
   })
-  it('shorten a page to sentences that stand on it', async () => {
+  it('shorten a page to sentences of the page', async () => {
     const sentences = [
       'The river flooded the old town of Aller on Monday night.',
       'Firefighters pumped the water out of two hundred cellars.',

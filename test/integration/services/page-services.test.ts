@@ -61,17 +61,17 @@ describe.each(SERVICES)('%s', (serviceId) => {
     expect(await ask(serviceId, ADDRESS, off)).toMatchObject({ unavailable: expect.stringContaining('not configured') })
   })
 
-  it('fails, and is refunded, where the page cannot be read', async () => {
+  it('fails, and is refunded, if the page cannot be read', async () => {
     const late = fail(fault('web/timeout', { host: 'a.example' }))
     expect(await run(serviceId, late)).toBe('service/failed: a.example did not answer in time')
   })
 
-  it('fails where the page is a picture', async () => {
+  it('fails if the page is a picture', async () => {
     const page = { contentType: 'image/png', body: new Uint8Array([0x89, 0x50, 0x4e, 0x47]) }
     expect(await run(serviceId, page)).toMatch(/^service\/failed: the content cannot be used: /)
   })
 
-  it('tells of what it kept when that was read', async () => {
+  it('says when a kept page was read', async () => {
     const first = (await run(serviceId, { body: FEED, contentType: 'text/html' })) as { readonly fetchedAt: string }
     web.nowMs += 30_000
     const second = await run(serviceId, { body: 'gone', contentType: 'text/html' })
@@ -81,7 +81,7 @@ describe.each(SERVICES)('%s', (serviceId) => {
 })
 
 describe('a page that is fetched', () => {
-  it('comes with its status, also where that is an error', async () => {
+  it('comes with its status, even if that is an error', async () => {
     const body = '<html lang="en"><head><title>Not here</title></head><body><p>There is no such page.</p></body></html>'
     expect(await run('node-web-fetch', { body, status: 404, finalUrl: 'https://b.example/x' })).toEqual({
       service: 'node-web-fetch',
@@ -111,7 +111,7 @@ describe('a page that is fetched', () => {
     })
   })
 
-  it('is told to be cut where its body was', async () => {
+  it('is marked as cut if its body was cut', async () => {
     expect(
       await run('node-web-fetch', { body: '{"a":', contentType: 'application/json', truncated: true }),
     ).toMatchObject({
@@ -120,7 +120,7 @@ describe('a page that is fetched', () => {
     })
   })
 
-  it('fits its bounds however long all of it is', async () => {
+  it('stays within its bounds, however long the page is', async () => {
     const long = '\u65e5"\\\n'.repeat(100_000)
     const result = (await run('node-web-fetch', {
       body: `<title>${long}</title><meta name=author content="${'a'.repeat(900)}"><p>${long}`,
@@ -132,7 +132,7 @@ describe('a page that is fetched', () => {
 })
 
 describe('metadata of a page', () => {
-  it('come with what is unknown', async () => {
+  it('come with null for unknown fields', async () => {
     expect(await run('node-url-meta', { body: '<title>T</title><link rel=icon href=/i>' })).toMatchObject({
       title: 'T',
       favicon: 'https://a.example/i',
@@ -144,7 +144,7 @@ describe('metadata of a page', () => {
 })
 
 describe('a feed', () => {
-  it('comes with its items, how many there are, and what is unknown', async () => {
+  it('comes with its items, their number, and null for unknown fields', async () => {
     const items = '<item><title>One</title><link>/1</link></item>'.repeat(60)
     const body = `<rss version="2.0"><channel><title>T</title>${items}</channel></rss>`
     expect(await run('node-rss-read', { body, contentType: 'application/rss+xml' })).toMatchObject({
@@ -164,7 +164,7 @@ describe('a feed', () => {
     })
   })
 
-  it('is not a page, nor an error of the server', async () => {
+  it('is refused for a page, and for an error of the server', async () => {
     expect(await run('node-rss-read', { body: '<html><p>x' })).toBe(
       'service/failed: the content cannot be used: this is a page, and no feed',
     )

@@ -39,7 +39,7 @@ const coingeckoAt = (url: string): ProviderPrices =>
     timers: systemTimers,
   })
 
-/** A context with prices whose providers were checked; prices are asked for again. */
+/** A context with prices. The providers were checked; prices are not cached. */
 async function priced(url: string) {
   const prices = coingeckoAt(url)
   await prices.checkAll()
@@ -69,7 +69,7 @@ describeService({
 })
 
 describe('prices of crypto assets', () => {
-  it('are told with those of the coin, and what nobody told is named', async () => {
+  it('come with the coin’s price, and unknown ones are named', async () => {
     const upstream = await Upstream.open(coingeckoUpstream)
     upstream.profile = ({ path }) => (path === '/global' ? '500' : 'ok')
     const { context: here, stop } = await priced(upstream.url)
@@ -93,7 +93,7 @@ describe('prices of crypto assets', () => {
     await upstream.close()
   })
 
-  it('are not told where one of them is missing, but the others one by one', async () => {
+  it('fail together if one of them is missing, but the others can be asked for one by one', async () => {
     const upstream = await Upstream.open(async (request) => {
       const { body } = await coingeckoUpstream(request)
       const { litecoin: _gone, ...others } = body as Record<string, unknown>
@@ -116,13 +116,13 @@ describe('prices of crypto assets', () => {
     },
   )
 
-  it('are refused for the coin where it has no pool', async () => {
+  it('are refused for the coin if it has no pool', async () => {
     const empty = await emptyServiceChain(2)
     const answer = await ask(PRICE, 'FAR', { ...empty.context, outside: context.outside })
     expect(answer).toEqual({ request: 'FAR', refused: 'there is no pool of FAR and dollars' })
   })
 
-  it('are not offered where nobody is configured', async () => {
+  it('are not offered without a configured provider', async () => {
     for (const request of [PRICE, PRICES]) {
       expect(await ask(request, 'BTC', context)).toHaveProperty('unavailable')
     }
@@ -136,7 +136,7 @@ describe('the price feed of the protocol document', () => {
     return (protocolDocument(node, 'http://here') as { priceFeed: Record<string, unknown> }).priceFeed
   }
 
-  it('has the majors and names who told them', async () => {
+  it('has the major assets and names their providers', async () => {
     const upstream = await Upstream.open(coingeckoUpstream)
     const prices = coingeckoAt(upstream.url)
     const before = feed(prices)
@@ -152,7 +152,7 @@ describe('the price feed of the protocol document', () => {
     await upstream.close()
   })
 
-  it('is live where the provider is well, however old the last prices of an idle node are', async () => {
+  it('is live while the provider works, however old the last prices of an idle node are', async () => {
     const upstream = await Upstream.open(coingeckoUpstream)
     const prices = coingeckoAt(upstream.url)
     const told = await until('prices', () => prices.latest(), { everyMs: 5 })
@@ -198,7 +198,7 @@ describe('exchange rates', () => {
     expect(await conversion(request)).toEqual(expected)
   })
 
-  it('are listed against any currency, without itself and with the euro', async () => {
+  it('are listed against any currency, without that currency and with the euro', async () => {
     const result = await resultOf<{ base: string; rates: Record<string, string> }>(RATES, ' gbp ', rates())
     expect(result).toMatchObject({
       base: 'GBP',
@@ -209,7 +209,7 @@ describe('exchange rates', () => {
     expect(Object.keys(result.rates)).not.toContain('GBP')
   })
 
-  it('say that nobody trades at them', async () => {
+  it('say that they are reference rates, not trade prices', async () => {
     expect(await resultOf(RATES, 'EUR', rates())).toMatchObject({
       note: expect.stringContaining('not tradable'),
       published: expect.stringContaining('working days'),
@@ -234,7 +234,7 @@ describe('exchange rates', () => {
     expect(await ask(RATES, request, rates())).toHaveProperty('refused')
   })
 
-  it('are refused for a currency without a rate where the list is known, else refunded', async () => {
+  it('for a currency without a rate are refused if the list is known, else refunded', async () => {
     for (const request of ['XAU', '1 RUB to EUR', '1 EUR to RUB']) {
       expect(await ask(RATES, request, rates())).toMatchObject({
         refused: expect.stringContaining('no reference rate'),

@@ -123,7 +123,7 @@ describe('what a provider tells its operator', () => {
     expect(JSON.stringify(lines)).toMatch(PARTS)
   })
 
-  it.each([200, 402, 500])('with status %i is in no search, and not in why there is none', async (code) => {
+  it.each([200, 402, 500])('with status %i is in no search result and in no reason for its absence', async (code) => {
     status = code
     const choices = [{ name: 'searxng' as const, url: url() }]
     const search = webSearch({ choices, keys: new ProviderKeys({}), clock: systemClock, timers: systemTimers })

@@ -13,7 +13,7 @@ async function sell(market: TestMarket, calls: readonly { from: number; serviceI
   await market.mineWaiting(2)
 }
 
-it('a caller of two services is one payer of their operator, and one who pays most is not hidden by others', async () => {
+it('a caller of two services counts as one payer of their operator, and a dominant payer is not hidden by others', async () => {
   const market = await TestMarket.open()
   await sell(market, [
     { from: 1, serviceId: ONCE, times: 8 },
@@ -29,7 +29,7 @@ it('a caller of two services is one payer of their operator, and one who pays mo
   expect(operatorRecord(chain, SHOP)).toMatchObject({ delivered: 11, payers: 3 })
 })
 
-it('an operator that pays itself proves nothing, and whoever is paid to pay burns coins for it', async () => {
+it('calls that an operator pays itself do not count, and calls through hired payers burn coins', async () => {
   const market = await TestMarket.open()
   // Wallet 2 is owner, payout and settler of this shop.
   await sell(market, [{ from: 2, serviceId: ONCE, times: 3 }])

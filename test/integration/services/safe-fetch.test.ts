@@ -141,7 +141,7 @@ describe('a page', () => {
 
   test('comes over TLS', async () => expect(await textRead(read('https://news.example/page'))).toBe('hello'))
 
-  test('that is not there is an answer', async () => {
+  test('that does not exist is an answer', async () => {
     expect(await read('http://news.example/missing')).toMatchObject({ ok: true, value: { status: 404 } })
   })
 
@@ -150,7 +150,7 @@ describe('a page', () => {
     expect(await textRead(read(`http://${address}/page`))).toBe('hello')
   })
 
-  test('says whether it may be kept', async () => {
+  test('comes with a flag whether it may be kept', async () => {
     expect(await read('http://news.example/private')).toMatchObject({ ok: true, value: { storable: false } })
   })
 
@@ -175,7 +175,7 @@ describe('a page', () => {
     expect(page.ok && [page.value.storable, page.value.maxAgeMs]).toEqual([storable, maxAgeMs])
   })
 
-  test('is asked for by product and contact, and by nothing of the caller', async () => {
+  test('is requested with product and contact, and nothing of the caller', async () => {
     await read('http://news.example/page?asked', { accept: 'text/html', etag: '"1"', lastModified: 'bad\r\nx: y' })
     const { headers } = seen.find(({ url }) => url === '/page?asked') ?? { headers: {} }
     expect(headers).toEqual({
@@ -195,13 +195,13 @@ describe('a page', () => {
 })
 
 describe('bounds of a body', () => {
-  test('a longer one fails, or is cut where that will do', async () => {
+  test('a longer body fails, or is cut if the caller allows that', async () => {
     expect(await textRead(read('http://news.example/long'))).toBe('web/too-large')
     const page = await read('http://news.example/long', { tooLong: 'cut' })
     expect(page.ok && [page.value.body.length, page.value.truncated]).toEqual([100_000, true])
   })
 
-  test('reading ends early with a text, in any case', async () => {
+  test('reading can end early at a text, in any letter case', async () => {
     const page = await read('http://news.example/head', { until: '</head>' })
     expect(page.ok && Buffer.from(page.value.body).toString()).toBe('<TITLE>a</title></HeAd>')
     expect(page.ok && page.value.truncated).toBe(false)
@@ -227,13 +227,13 @@ describe('bounds of a body', () => {
     expect(page.ok && page.value.body.length).toBe(2 * MIB)
   })
 
-  test('compressed bytes that come to nothing end, too', async () => {
+  test('compressed bytes that decompress to nothing end, too', async () => {
     expect(await textRead(read('http://news.example/empty-members', { bytesMax: 1_000 }))).toBe('web/answer')
   })
 })
 
 describe('redirects', () => {
-  test('are followed, five of them, and told', async () => {
+  test('are followed up to five times, and reported', async () => {
     const page = await read('http://news.example/steps/4')
     expect(page.ok && page.value.redirects.map(({ status, url }) => `${status} ${new URL(url).pathname}`)).toEqual([
       '302 /steps/3',
@@ -245,7 +245,7 @@ describe('redirects', () => {
     expect(page).toMatchObject({ value: { url: 'http://news.example/steps/4', finalUrl: 'http://news.example/page' } })
   })
 
-  test('carry nothing along', async () => {
+  test('pass no headers on', async () => {
     seen.length = 0
     await read('http://news.example/to-page')
     expect(seen.map(({ headers }) => headers.cookie ?? headers.referer ?? 'nothing')).toEqual(['nothing', 'nothing'])
@@ -267,7 +267,7 @@ describe('redirects', () => {
     ['/no-location', 'read 302'],
   ])('%s: %s', async (path, refusal) => expect(await refusalRead(read(`http://news.example${path}`))).toBe(refusal))
 
-  test('never lose their encryption', async () => {
+  test('never go from https to http', async () => {
     expect(await refusalRead(read('https://safe.example/'))).toBe('web/refused it redirects from https to http')
   })
 })
@@ -293,7 +293,7 @@ describe('addresses', () => {
     expect(await refusalRead(read('http://93.184.220.9/', {}, changes))).toBe('web/refused its network is never read')
   })
 
-  test('of this node are not connected to, by whatever name', async () => {
+  test('of this node are not connected to, by any name', async () => {
     const [address = ''] = world.plan.names['news.example'] ?? []
     const own = { ownAddresses: async () => [address] }
     expect(await refusalRead(read('http://news.example/page', {}, own))).toBe(
@@ -304,7 +304,7 @@ describe('addresses', () => {
     expect(await refusalRead(read('http://NEWS.example./page', {}, named))).toBe('web/refused its host is this node')
   })
 
-  test('are looked up once, and judged as they are connected to', async () => {
+  test('are looked up once, and the checked address is the one connected to', async () => {
     const answers = [['93.184.216.1'], ['127.0.0.1']]
     let asked = 0
     const questions: NameQuestions = {
@@ -322,13 +322,13 @@ describe('addresses', () => {
     )
   })
 
-  test('that do not exist are told', async () => {
+  test('that do not exist are reported', async () => {
     expect(await refusalRead(read('http://nobody.example/'))).toBe('web/unreachable there is no such name')
   })
 })
 
 describe('robots.txt', () => {
-  test('is obeyed where that is asked for, and read once', async () => {
+  test('is obeyed if the caller asks for that, and read once', async () => {
     const fetcher = world.fetcher()
     const before = world.visits['robots.example'] ?? 0
     const readAt = (path: string, robots: boolean) =>
@@ -348,7 +348,7 @@ describe('robots.txt', () => {
       expect(await refusalRead(fetcher.read(new URL(url), { ...ANY, robots: true }, NEVER))).toBe(told)
   })
 
-  test('that is not there forbids nothing; a site that cannot tell is left alone', async () => {
+  test('that does not exist forbids nothing; a site whose robots.txt fails is not read', async () => {
     expect(await refusalRead(read('http://news.example/page', { robots: true }))).toBe('read 200')
     expect(await refusalRead(read('http://broken-robots.example/page', { robots: true }))).toBe(
       'web/refused the robots.txt of the site cannot be read now',

@@ -33,7 +33,7 @@ async function misfits(path: string, body?: object): Promise<readonly string[] |
   return reply.status === 400 ? (reply.body.details?.fields ?? []) : reply.status
 }
 
-describe('a member of a body that there is not is refused, and the one that was meant is named:', () => {
+describe('an unknown member of a body is refused, and the likely one is named:', () => {
   it.each([
     [SERVICE, { reqest: 'x' }, 'there is no member reqest; did you mean request?'],
     [SERVICE, { serviceId: 'node-x' }, 'serviceId is node-x, and the path names node-network-stats'],
@@ -53,7 +53,7 @@ describe('a member of a body that there is not is refused, and the one that was 
     expect(await misfits(path, body)).toEqual([said])
   })
 
-  it('not so in what others define: chats, facilitators, messages of protocols', async () => {
+  it('but not in formats of others: chats, facilitators, protocol messages', async () => {
     const chat = { model: 'x', messages: [], store: true }
     const verify = { x402Version: 2, paymentPayload: {}, paymentRequirements: {}, more: 1 }
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping', more: 1 }
@@ -66,14 +66,14 @@ describe('a member of a body that there is not is refused, and the one that was 
   })
 })
 
-describe('a query word that there is not', () => {
-  it('is refused by every read of the API, with and without words of its own', async () => {
+describe('an unknown query parameter', () => {
+  it('is refused by every read of the API, with or without parameters', async () => {
     expect(await misfits('/api/v1/blocks?limt=5')).toEqual(['there is no query word limt; did you mean limit?'])
     expect(await misfits('/api/v1/status?verbose=1')).toEqual(['there is no query word verbose'])
     expect(await misfits(`${SERVICE}?rial=stable`, {})).toEqual(['there is no query word rial; did you mean rail?'])
   })
 
-  it('is ignored by documents and pages, which links lead to, and by probes', async () => {
+  it('is ignored by documents, pages and probes, because links may add parameters', async () => {
     const paths = [
       '/',
       '/services.json',
@@ -88,7 +88,7 @@ describe('a query word that there is not', () => {
   })
 })
 
-describe('what is wrong with a value is said in plain words:', () => {
+describe('an invalid value is explained in plain words:', () => {
   const HEX = '64 hexadecimal digits (0-9, a-f), as ids of transactions and blocks are'
   it.each([
     ['/api/v1/tx/zz', undefined, `txId must be ${HEX}`],
@@ -114,7 +114,7 @@ describe('what is wrong with a value is said in plain words:', () => {
     expect(await misfits(path, body)).toEqual([said])
   })
 
-  it('and no pattern of the contract is shown as it is', () => {
+  it('and no regular expression of the contract is shown', () => {
     const checked = Object.values(ROUTES).flatMap((route) => {
       const { params, query, body } = route as { params?: object; query?: object; body?: object }
       return JSON.stringify([params, query, body]).match(/"pattern":"(?:[^"\\]|\\.)*"/g) ?? []
@@ -129,7 +129,7 @@ describe('what is wrong with a value is said in plain words:', () => {
   })
 })
 
-describe('a call that went astray is shown the way:', () => {
+describe('a call to a wrong path gets a hint:', () => {
   it.each([
     [SERVICE, 405, `GET is not served at ${SERVICE}; served: POST`],
     ['/api/v1/block/5', 404, 'there is nothing at /api/v1/block/5; did you mean GET /api/v1/blocks/5?'],
@@ -144,8 +144,8 @@ describe('a call that went astray is shown the way:', () => {
   })
 })
 
-describe('an argument of a tool that there is not', () => {
-  it('is refused, and the one that was meant is named', async () => {
+describe('an unknown argument of a tool', () => {
+  it('is refused, and the likely one is named', async () => {
     const params = { name: 'search_services', arguments: { qurey: 'price' } }
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
     const { text } = await post(server.url, '/api/mcp', call, JSON_RPC)

@@ -32,7 +32,7 @@ function pay(change: { readonly to?: string } = {}): { readonly nonce: string; r
   return { nonce, transaction: done.transaction }
 }
 
-it('tells an unused authorization from one that paid us, also many blocks ago', async () => {
+it('distinguishes an unused authorization from one that paid us, even many blocks ago', async () => {
   expect(await rpc.authorization(sought(`0x${'12'.repeat(32)}`))).toEqual({ is: 'unused' })
   const { nonce, transaction } = pay()
   expect(await rpc.authorization(sought(nonce))).toEqual({ is: 'transferred', transaction })
@@ -43,7 +43,7 @@ it('tells an unused authorization from one that paid us, also many blocks ago', 
   expect(token.asked.filter((method) => method === 'eth_getLogs').length).toBe(3)
 })
 
-it('asks one question where the transaction is named, and looks for itself where that shows nothing', async () => {
+it('asks one question if the transaction is named, and searches if that shows nothing', async () => {
   const paid = pay()
   const elsewhere = pay({ to: newPayer().address })
   const { nonce, transaction } = paid
@@ -61,7 +61,7 @@ it('asks one question where the transaction is named, and looks for itself where
   expect(await rpc.authorization({ ...sought(`0x${'78'.repeat(32)}`), transaction })).toEqual({ is: 'unused' })
 })
 
-it('does not know whether one is unused at a time that the node has not come to', async () => {
+it('does not say that an authorization is unused at a time that the node has not reached', async () => {
   const until = { untilSeconds: 2_000_000_000 }
   const unused = sought(`0x${'9a'.repeat(32)}`)
   token.headSeconds = until.untilSeconds
@@ -73,7 +73,7 @@ it('does not know whether one is unused at a time that the node has not come to'
   expect(await rpc.authorization({ ...unused, ...until })).toEqual(seen)
 })
 
-it('does not know it either where a node that stands still answers beside one that has come so far', async () => {
+it('does not say so either if a stuck node answers beside one that has come so far', async () => {
   const untilSeconds = Math.floor(Date.now() / 1_000) - 60
   token.standStill()
   const { nonce, transaction } = pay()
@@ -84,14 +84,14 @@ it('does not know it either where a node that stands still answers beside one th
   expect(await rpc.authorization({ ...sought(nonce), untilSeconds })).toEqual({ is: 'transferred', transaction })
 })
 
-it('takes one that was cancelled, or that paid somebody else, for used up', async () => {
+it('calls an authorization used up if it was cancelled or paid another address', async () => {
   const nonce = `0x${'56'.repeat(32)}`
   token.cancel(payer.address, nonce)
   expect(await rpc.authorization(sought(nonce))).toEqual({ is: 'cancelled' })
   expect(await rpc.authorization(sought(pay({ to: newPayer().address }).nonce))).toEqual({ is: 'cancelled' })
 })
 
-it('asks again where the node had ended the connection that the question went out on', async () => {
+it('asks again if the node had closed the kept-alive connection', async () => {
   const { nonce, transaction } = pay()
   token.endsIdle = true
   expect(await rpc.authorization(sought(nonce))).toEqual({ is: 'transferred', transaction })
@@ -104,7 +104,7 @@ it('asks again where the node had ended the connection that the question went ou
   ])
 })
 
-it('knows nothing where the node is down or of another chain', async () => {
+it('knows nothing if the node is down or on another chain', async () => {
   token.isDown = true
   expect(await rpc.authorization(sought(`0x${'12'.repeat(32)}`))).toMatchObject({ is: 'unknown' })
   token.isDown = false

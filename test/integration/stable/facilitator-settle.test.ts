@@ -32,7 +32,7 @@ interface Unsigned {
   readonly signing: { readonly message: string; readonly context: string }
 }
 
-/** Signs the receipt as a seller would: over the message that was handed out. */
+/** Signs the receipt as a seller would, over the message that settle returned. */
 async function signed(unsigned: Unsigned, by = wallet(WHO.settler)) {
   const signatures = await by.sign(
     Buffer.from(unsigned.signing.message, 'hex'),
@@ -49,7 +49,7 @@ async function signed(unsigned: Unsigned, by = wallet(WHO.settler)) {
 }
 
 describe('settle', () => {
-  it('records, and hands out a receipt that pays the seller once it is signed', async () => {
+  it('records, and returns a receipt that pays the seller once it is signed', async () => {
     const paid = await stand.pay()
     const body = await settling(paid)
     const first = await stand.settle(body)
@@ -91,7 +91,7 @@ describe('settle', () => {
     })
   })
 
-  it('gives money back for a failure, without the secret and whatever was paid', async () => {
+  it('gives money back for a failure, without the secret and for any payment', async () => {
     const paid = await stand.pay({ amount: 123_456n })
     const body = await settling(paid, { outcome: 'failed', resultHash: undefined }, 1)
     payload({ secret: undefined })(body, paid)
@@ -103,7 +103,7 @@ describe('settle', () => {
     expect(stand.test.balance(wallet(WHO.buyer).address) - before).toBe(123_456n)
   })
 
-  it('takes the word of the owner and of whoever comes without keys that the chain has seen', async () => {
+  it('accepts a settlement signed by the owner, also without the keys if the chain has them', async () => {
     const paid = await stand.pay()
     const owner = await settling(paid, { by: wallet(WHO.owner), keyless: true })
     expect(await stand.settle(owner)).toMatchObject({
@@ -112,7 +112,7 @@ describe('settle', () => {
     })
   })
 
-  it('keeps the first record of a payment: the same request gets it again, another one does not', async () => {
+  it('keeps the first record of a payment: the same request gets it again, another one is refused', async () => {
     const paid = await stand.pay({ lock: 'none' })
     const rival = { requestHash: HASH }
     const bodies = [
@@ -135,7 +135,7 @@ describe('settle', () => {
     }
   })
 
-  it('keeps records over a restart, and forgets them when the deadline is long past', async () => {
+  it('keeps records across a restart, and forgets them long after the deadline', async () => {
     const paid = await stand.pay({ term: 100 })
     await stand.settle(await settling(paid))
     await stand.restart()
@@ -153,7 +153,7 @@ describe('settle', () => {
     expect(await stand.settle(await settling(paid))).toMatchObject({ success: false, errorReason: 'payment_closed' })
   })
 
-  it('takes no more records than it keeps', async () => {
+  it('accepts no more records than its limit', async () => {
     const kept = await stand.pay()
     await stand.settle(await settling(kept))
     await stand.restart(1)
@@ -165,7 +165,7 @@ describe('settle', () => {
   })
 })
 
-/** Settlements that are refused; what is left out is good. */
+/** Settlements that are refused. Everything not given is valid. */
 const UNSETTLED: readonly (readonly [string, Parameters<FacilitatorStand['settlement']>[1], Change, string])[] = [
   ['no settlement', {}, extra({ settlement: undefined }), 'invalid_settlement'],
   ['an outcome that there is not', { outcome: 'maybe' }, () => {}, 'invalid_settlement'],
@@ -230,7 +230,7 @@ describe('what settle refuses', () => {
     expect(await stand.settle(body)).toMatchObject({ success: false, errorReason: 'bad_signature' })
   })
 
-  it('a payment of another agent, whose record it does not tell either', async () => {
+  it('a payment of another agent, and does not reveal its record', async () => {
     const paid = await stand.pay()
     const body = await settling(paid, { by: wallet(WHO.otherSettler) })
     Object.assign(body.paymentRequirements, { payTo: OTHER })

@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => stand.close())
 
-/** Refusals of what is wrong with a call, whatever the chain holds. */
+/** Calls that are refused without a look at the chain. */
 const MALFORMED: readonly (readonly [string, Change, string, string?])[] = [
   ['a generation that there is not', (body) => void Object.assign(body, { x402Version: 3 }), 'invalid_x402_version'],
   [
@@ -54,7 +54,7 @@ const MALFORMED: readonly (readonly [string, Change, string, string?])[] = [
   ['a payload that is none', (body) => void Object.assign(body.paymentPayload, { payload: null }), 'invalid_payment'],
 ]
 
-/** Refusals of what is wrong with a payment. */
+/** Payments that are refused. */
 const MISPAID: readonly (readonly [string, Order, Change, string])[] = [
   ['a transaction that nobody knows', {}, payload({ txId: HASH }), 'payment_not_found'],
   ['another agent', {}, both({ payTo: OTHER }), 'service_not_found'],
@@ -79,7 +79,7 @@ const MISPAID: readonly (readonly [string, Order, Change, string])[] = [
 ]
 
 describe('verify', () => {
-  it('takes a good payment in both generations, by agent id and by payout address', async () => {
+  it('accepts a valid payment in both generations, by agent id and by payout address', async () => {
     const paid = await stand.pay()
     const facts = {
       txId: paid.txId,
@@ -99,7 +99,7 @@ describe('verify', () => {
     }
   })
 
-  it('takes payments without a lock, and says where it could not check the request', async () => {
+  it('accepts payments without a lock, and says if it could not check the request', async () => {
     const open = await stand.pay({ lock: 'none' })
     expect(await stand.verify(stand.body(open))).toMatchObject({ isValid: true, extra: { commitment: 'none' } })
     const paid = await stand.pay()
@@ -131,7 +131,7 @@ describe('verify', () => {
     expect(said.payer).toBeUndefined()
   })
 
-  it('waits for a payment that is on its way, and wants more confirmations where more is at stake', async () => {
+  it('asks to wait for an unmined payment, and wants more confirmations for more value at risk', async () => {
     const paid = await stand.order({ serviceId: SECOND })
     await stand.mempool.submit(paid.tx)
     const early = await stand.verify(stand.body(paid))
@@ -143,7 +143,7 @@ describe('verify', () => {
     expect(await stand.verify(stand.body(paid))).toMatchObject({ isValid: true, extra: { confirmations: 6 } })
   })
 
-  it('counts what one block holds for one agent together', async () => {
+  it('counts all payments to one agent in one block together', async () => {
     await stand.publish(ECHO, 60_000n)
     await stand.mineEmpty(20)
     const [first, second] = [await stand.order(), await stand.order()]
@@ -168,7 +168,7 @@ describe('verify', () => {
 })
 
 describe('an offer', () => {
-  it('is one that verify takes when it is paid', async () => {
+  it('is accepted by verify when it is paid', async () => {
     const offer = (await stand.offer(ACME, ECHO)) as {
       available: boolean
       v2: { amount: string; extra: { term: number } }
@@ -187,7 +187,7 @@ describe('an offer', () => {
     expect(await stand.verify(body)).toMatchObject({ isValid: true })
   })
 
-  it('is not made for what nobody has published', async () => {
+  it('is not made for an unpublished service', async () => {
     expect(await stand.offer('nobody-there', ECHO)).toMatchObject({ code: 'rpc/agent-not-found' })
     expect(await stand.offer(ACME, 'acme-nothing')).toMatchObject({ code: 'facilitator/service' })
   })

@@ -10,26 +10,26 @@ afterEach(async () => {
   await closeMarkets()
 })
 
-/** Minutes pass in moments: how often the chain is asked is not what is tested here. */
+/** Timers run 500 times as fast: these tests are not about how often the chain is asked. */
 const HASTY: Timers = { after: (ms, callback) => systemTimers.after(ms / 500, callback) }
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** A rail whose clock a test moves on. */
+/** A rail whose clock the test moves. */
 async function open(parts: RailParts = {}) {
   const time = { aheadMs: 0 }
   const clock = { now: () => Date.now() + time.aheadMs }
   return { rail: await TestRail.open({ timers: HASTY, clock, ...parts }), time }
 }
 
-/** What the chain has said of payments so far; those waited for are none of it. */
+/** Counts of the chain's verdicts on payments. Payments still waited for are not in them. */
 function verdicts({ dollar }: TestRail) {
   const { seen, missing, unknown } = dollar.figures.arrivals as NonNullable<typeof dollar.figures.arrivals>
   return { seen, missing, unknown }
 }
 
 describe('a payment that a facilitator reports', () => {
-  it('is looked for on the chain, with one question, and found', async () => {
+  it('is searched on the chain with one question, and found', async () => {
     const { rail } = await open()
     expect(await rail.codeOf(rail.order())).toBe('settled')
     await until('it was looked for', () => verdicts(rail).seen === 1)
@@ -38,7 +38,7 @@ describe('a payment that a facilitator reports', () => {
     expect([rail.faults, rail.dollar.figures.arrivals?.waiting]).toEqual([[], 0])
   })
 
-  it('is money until its authorization has run out unused; then the operator is told, once', async () => {
+  it('counts as paid until its authorization has expired unused; then the operator is told, once', async () => {
     const { rail, time } = await open()
     rail.facilitator.settleProfile = 'pretends'
     const call = rail.order()
@@ -54,14 +54,14 @@ describe('a payment that a facilitator reports', () => {
     expect(rail.faults).toMatchObject([{ code: 'stable/not-arrived', detail }])
     expect(await rail.claim()).toMatchObject({ state: 'settled', report: { isMissing: true } })
     expect(rail.dollar.sales(AGAIN)).toEqual({ calls: 0, amount: 0n })
-    // What was delivered stays so: an answer is no second time given away.
+    // A delivered answer is not given a second time.
     expect(await rail.codeOf(call)).toBe('stable/delivered')
     const again = await rail.restart()
     expect(again.dollar.figures.arrivals?.waiting).toBe(0)
     expect(again.dollar.sales(AGAIN)).toEqual({ calls: 0, amount: 0n })
   })
 
-  it('is missed at once where its authorization was used for something else', async () => {
+  it('counts as missing at once if its authorization was used for something else', async () => {
     const { rail } = await open()
     rail.facilitator.settleProfile = 'pretends'
     const call = rail.order()
@@ -72,7 +72,7 @@ describe('a payment that a facilitator reports', () => {
     expect(rail.faults.map(({ code }) => code)).toEqual(['stable/not-arrived'])
   })
 
-  it('is found where the facilitator names a transaction that is none', async () => {
+  it('is found even if the facilitator names an invalid transaction', async () => {
     const { rail } = await open()
     rail.facilitator.settleProfile = 'pretends'
     const call = rail.order()
@@ -84,7 +84,7 @@ describe('a payment that a facilitator reports', () => {
     expect(rail.faults).toEqual([])
   })
 
-  it('is looked for again after a death', async () => {
+  it('is searched again after a crash', async () => {
     const { rail, time } = await open({ timers: { after: () => () => {} } })
     rail.facilitator.settleProfile = 'pretends'
     expect(await rail.codeOf(rail.order())).toBe('settled')
@@ -94,7 +94,7 @@ describe('a payment that a facilitator reports', () => {
     await until('it is no sale', () => again.dollar.sales(AGAIN).calls === 0)
   })
 
-  it('is told of as not known where the chain cannot be asked for days', async () => {
+  it('is reported as unknown if the chain cannot be asked for days', async () => {
     const { rail, time } = await open()
     rail.token.isDown = true
     expect(await rail.codeOf(rail.order())).toBe('settled')
@@ -107,7 +107,7 @@ describe('a payment that a facilitator reports', () => {
     expect(rail.dollar.sales(AGAIN)).toEqual({ calls: 1, amount: PRICE })
   })
 
-  it('is believed where there is no node of the chain', async () => {
+  it('is believed without a node of the chain', async () => {
     const { rail } = await open({ hasLedger: false })
     expect(await rail.codeOf(rail.order())).toBe('settled')
     expect(rail.dollar.figures.arrivals).toBeNull()

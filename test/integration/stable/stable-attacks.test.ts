@@ -41,7 +41,7 @@ describe('a payer who uses the nonce of its payment for something else while the
 describe('a payload that says more than an authorization', () => {
   const envelope = (payload: object): object => ({ ...paymentOf(newPayer()).payload, payload })
 
-  it('is refused: a facilitator could take it for another payment than we do', () => {
+  it('is refused: a facilitator could read it as another payment than we do', () => {
     const { payload } = paymentOf(newPayer()).payload as { payload: object }
     expect(readStablePayment(envelope(payload), 'x', TERMS).ok).toBe(true)
     const read = readStablePayment(envelope({ ...payload, permit2Authorization: {} }), 'x', TERMS)
@@ -59,7 +59,7 @@ describe('a payload that says more than an authorization', () => {
 })
 
 describe('results that are not kept for ever', () => {
-  it('are not charged for where they are gone before the money moves', async () => {
+  it('are not charged if they are gone before the money moves', async () => {
     const rail = await TestRail.open()
     rail.facilitator.settleProfile = 'deaf'
     expect(await rail.codeOf(rail.order())).toBe('stable/unsettled')
@@ -69,7 +69,7 @@ describe('results that are not kept for ever', () => {
     expect(rail.income).toBe(0n)
   })
 
-  it('are owed back where they are gone when the money turns out to have moved', async () => {
+  it('are owed back if they are gone when the money turns out to have moved', async () => {
     const rail = await TestRail.open()
     rail.facilitator.settleProfile = 'lost'
     expect(await rail.codeOf(rail.order())).toBe('stable/unsettled')
@@ -79,8 +79,8 @@ describe('results that are not kept for ever', () => {
   })
 })
 
-describe('a name of a payer', () => {
-  it('is not taken away by who cannot sign for the payer', async () => {
+describe('an idempotency key of a payer', () => {
+  it('cannot be taken by a caller who cannot sign for the payer', async () => {
     const rail = await TestRail.open()
     const payer = rail.payer()
     const call = rail.order('ok', { payment: paymentOf(payer), idempotencyKey: 'order-1' })
@@ -90,7 +90,7 @@ describe('a name of a payer', () => {
     expect(rail.income).toBe(PRICE)
   })
 
-  it('keeps an answer from who only saw the authorization, also before it was delivered', async () => {
+  it('keeps the answer from a caller who only saw the authorization, even before it was delivered', async () => {
     const rail = await TestRail.open()
     const call = rail.order('slow:300', { idempotencyKey: 'order-1' })
     const thief = { ...call, idempotencyKey: null }
@@ -103,7 +103,7 @@ describe('a name of a payer', () => {
     expect(await rail.codeOf(call)).toBe('replayed')
   })
 
-  it('is charged once where its first settlement was refused, and a later one was not', async () => {
+  it('is charged once if its first settlement was refused and a later one was not', async () => {
     const rail = await TestRail.open()
     const payer = rail.payer()
     const call = rail.order('ok', { payment: paymentOf(payer), idempotencyKey: 'order-1' })
@@ -118,7 +118,7 @@ describe('a name of a payer', () => {
     expect([await settled, await again(), rail.runs, rail.income]).toEqual(['settled', 'replayed', 1, PRICE])
   })
 
-  it('is charged once where a refused settlement was carried out by another', async () => {
+  it('is charged once if another party carried a refused settlement out', async () => {
     const rail = await TestRail.open({ timers: { after: (ms, end) => systemTimers.after(ms / 500, end) } })
     const payer = rail.payer()
     const call = rail.order('ok', { payment: paymentOf(payer), idempotencyKey: 'order-1' })
@@ -128,7 +128,7 @@ describe('a name of a payer', () => {
     expect(rail.token.transfer(saidOf(call.payment), call.payment.authorization.signature)).toHaveProperty(
       'transaction',
     )
-    // The claim is on the disk a moment before the rail hears of it.
+    // The claim is on disk a moment before the rail counts it.
     await until('it is a sale', () => rail.dollar.sales(AGAIN).calls === 1)
     expect(await rail.codeOf({ ...call, payment: paymentOf(payer) })).toBe('replayed')
     expect([rail.runs, rail.income]).toEqual([1, PRICE])
@@ -141,7 +141,7 @@ describe('a name of a payer', () => {
     expect(await rail.codeOf(call)).toBe('settled')
     let pages = 0
     const again = await rail.restart({
-      // A store that is slow to list: what is asked for the first page is told late, and the rest never.
+      // A store that lists slowly: the first page comes late, further pages never.
       wrapStore: (store) => {
         const recent = async (...asked: Parameters<typeof store.recent>) => {
           await setTimeout(500)
@@ -154,7 +154,7 @@ describe('a name of a payer', () => {
     expect(again.income).toBe(PRICE)
   })
 
-  it('is charged once where two authorizations come under it at once', async () => {
+  it('is charged once if two authorizations come with it at once', async () => {
     const rail = await TestRail.open()
     const payer = rail.payer()
     const call = rail.order('ok', { payment: paymentOf(payer), idempotencyKey: 'order-1' })
@@ -165,7 +165,7 @@ describe('a name of a payer', () => {
 })
 
 describe('places for work', () => {
-  it('are not taken from a payer by who makes up its signature', async () => {
+  it('are not taken from a payer by forged signatures', async () => {
     const rail = await TestRail.open()
     const payer = rail.payer()
     rail.facilitator.delayMs = 1_000
@@ -173,15 +173,15 @@ describe('places for work', () => {
       Array.from({ length: 80 }, () => rail.codeOf(rail.order('ok', { payment: forged(payer) }))),
     )
     expect(await rail.codeOf(rail.order('ok', { payment: paymentOf(payer) }))).toBe('settled')
-    // The chain says that the payer is no contract; for the others there is no place, or they are too many to ask about.
+    // The chain says that the payer is not a contract. The other calls find no place or exceed the limit of questions.
     expect(new Set(await crowd)).toEqual(new Set(['stable/refused', 'stable/unproven', 'service/unavailable']))
     expect(rail.facilitator.count('/verify')).toBe(1)
     expect(rail.runs).toBe(1)
   })
 })
 
-describe('what an operator changes between two starts', () => {
-  it('does not lose what was paid to the address of before', async () => {
+describe('settings that an operator changes between two starts', () => {
+  it('do not lose payments to the old address', async () => {
     const rail = await TestRail.open()
     const call = rail.order()
     rail.facilitator.settleProfile = 'lost'
@@ -191,7 +191,7 @@ describe('what an operator changes between two starts', () => {
     expect(await again.codeOf(call)).toBe('replayed')
   })
 
-  it('does not pay back on one network what was paid on another', async () => {
+  it('do not refund on one network what was paid on another', async () => {
     const rail = await TestRail.open()
     const call = rail.order('fail', { serviceId: ONCE })
     expect(await rail.codeOf(call)).toBe('service/failed')
@@ -206,8 +206,8 @@ describe('what an operator changes between two starts', () => {
   })
 })
 
-describe('a payment that came to nothing and is offered again as the node dies', () => {
-  it('is watched as before: what somebody carries out meanwhile is owed back', async () => {
+describe('an unpaid payment that is offered again as the node crashes', () => {
+  it('is still watched: if it is carried out meanwhile, it is owed back', async () => {
     const rail = await TestRail.open()
     const call = rail.order('fail')
     expect(await rail.codeOf(call)).toBe('service/failed')
@@ -223,7 +223,7 @@ describe('a payment that came to nothing and is offered again as the node dies',
   })
 })
 
-describe('an authorization that can be used no more', () => {
+describe('an authorization that has expired', () => {
   it('leaves neither request nor payment behind, and is refused as before', async () => {
     const rail = await TestRail.open()
     const call = rail.order('fail', { serviceId: ONCE })
@@ -241,7 +241,7 @@ describe('an authorization that can be used no more', () => {
   })
 })
 
-/** A payment in somebody's name with a signature that nobody made. */
+/** A payment in a payer's name with a made-up signature. */
 function forged(payer: Payer): StablePayment {
   const payment = paymentOf(payer)
   const signature = `0x${'12'.repeat(64)}1b`

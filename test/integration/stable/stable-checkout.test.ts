@@ -11,7 +11,7 @@ afterEach(async () => {
 })
 
 describe('a call paid with an authorization', () => {
-  it.each([1, 2] as const)('is verified, done, settled and told (generation %d)', async (version) => {
+  it.each([1, 2] as const)('is verified, done, settled and answered (generation %d)', async (version) => {
     const rail = await TestRail.open()
     const outcome = await rail.settle(rail.order('ok', { payment: paymentOf(rail.payer(), {}, version) }))
     expect(outcome).toMatchObject({ ok: true, value: { replayed: false, claim: { state: 'settled', amount: '2000' } } })
@@ -21,7 +21,7 @@ describe('a call paid with an authorization', () => {
     expect(rail.dollar.verified).toMatchObject({ ok: true })
   })
 
-  it('gives its answer again until it was delivered, and then to nobody without its key', async () => {
+  it('repeats its answer until it was delivered, and after that only with its idempotency key', async () => {
     const rail = await TestRail.open()
     const call = rail.order()
     const first = await rail.settle(call)
@@ -36,7 +36,7 @@ describe('a call paid with an authorization', () => {
     expect([rail.runs, rail.income]).toEqual([2, 2n * PRICE])
   })
 
-  it('answers a name that was given before: the same call for nothing, another not at all', async () => {
+  it('answers a repeated idempotency key: the same call for free, another call with a refusal', async () => {
     const rail = await TestRail.open()
     const payer = rail.payer()
     const pay = () => paymentOf(payer)
@@ -122,14 +122,14 @@ describe('a facilitator in trouble', () => {
     },
   )
 
-  it('down: the next one is asked', async () => {
+  it('that is down: the next one is asked', async () => {
     const rail = await TestRail.open({ facilitators: 2 })
     await rail.facilitator.close()
     expect(await rail.codeOf(rail.order())).toBe('settled')
     expect(rail.facilitators[1]?.count('/settle')).toBe(1)
   })
 
-  it('down again and again: the rail says so until it is back', async () => {
+  it('that is down for long: the rail says so until it is back', async () => {
     const rail = await TestRail.open()
     await rail.facilitator.close()
     for (let i = 0; i < 3; i++) expect(await rail.codeOf(rail.order())).toBe('stable/facilitator')
@@ -140,7 +140,7 @@ describe('a facilitator in trouble', () => {
     expect(rail.dollar.facilitators).toMatchObject([{ healthy: true }])
   })
 
-  it('lying: the work was for nothing, is not done again, and is paid once it settles', async () => {
+  it('that lies: the unpaid work is not done again, and is paid once it settles', async () => {
     const rail = await TestRail.open()
     const call = rail.order()
     rail.facilitator.profile = 'lying'
@@ -151,7 +151,7 @@ describe('a facilitator in trouble', () => {
     expect([rail.runs, rail.income]).toEqual([1, PRICE])
   })
 
-  it('lying about one payer again and again: that payer gets no more work, others do', async () => {
+  it('that lies about one payer again and again: that payer gets no more work, others do', async () => {
     const rail = await TestRail.open()
     const payer = rail.payer()
     rail.facilitator.profile = 'lying'
@@ -178,7 +178,7 @@ describe('a facilitator in trouble', () => {
     },
   )
 
-  it('unable to settle for all: a payer has it tried a few times, and three clients close it', async () => {
+  it('that cannot settle: one payer has it tried a few times, and failures of three clients close it', async () => {
     const rail = await TestRail.open()
     const payer = rail.payer()
     rail.facilitator.settleProfile = 'lying'
@@ -200,7 +200,7 @@ describe('a facilitator in trouble', () => {
       const call = rail.order()
       rail.facilitator.settleProfile = profile
       const first = await rail.codeOf(call)
-      // Where the chain tells at once that the money has come, it is an answer at once.
+      // If the chain shows the payment at once, the call is answered at once.
       expect(['stable/unsettled', ...(profile === 'gone' ? ['settled'] : [])]).toContain(first)
       rail.facilitator.settleProfile = null
       await rail.reaches('settled')
@@ -209,7 +209,7 @@ describe('a facilitator in trouble', () => {
     },
   )
 
-  it('pending: it is asked once more, and found on the chain', async () => {
+  it('that says "pending": it is asked once more, and the payment is found on the chain', async () => {
     const rail = await TestRail.open()
     const call = rail.order()
     rail.facilitator.settleProfile = 'pending'
@@ -219,7 +219,7 @@ describe('a facilitator in trouble', () => {
     expect([rail.runs, rail.income]).toEqual([1, PRICE])
   })
 
-  it('without a node of the chain: what was settled and lost stays unknown and is never a quote', async () => {
+  it('without a node of the chain: a settlement with a lost answer stays unknown and never becomes a quote', async () => {
     const rail = await TestRail.open({ hasLedger: false, settleWaitMs: 300 })
     const call = rail.order()
     rail.facilitator.settleProfile = 'lost'
@@ -232,7 +232,7 @@ describe('a facilitator in trouble', () => {
 })
 
 describe('a node that dies', () => {
-  it('with work under way does it again where that does no harm', async () => {
+  it('with work under way does it again if that does no harm', async () => {
     const rail = await TestRail.open()
     rail.market.workbench.hold()
     const call = rail.order('ok:again')
@@ -255,7 +255,7 @@ describe('a node that dies', () => {
     expect([again.runs, again.income]).toEqual([1, 0n])
   })
 
-  it('with a settlement on its way finds out what came of it', async () => {
+  it('with a settlement under way finds out how it ended', async () => {
     const rail = await TestRail.open()
     const call = rail.order()
     rail.facilitator.settleProfile = 'lost'
@@ -268,7 +268,7 @@ describe('a node that dies', () => {
 })
 
 describe('money that comes without a delivery', () => {
-  /** What the payer has, and what the facilitator does, is settled before the node starts again: it may pay back at once. */
+  /** A rail that owes a refund. The facilitator's behaviour is set before the restart, because the node may pay back at once. */
   async function owing(settleProfile: Profile | null = null, parts: RailParts = {}) {
     const rail = await TestRail.open(parts)
     const call = rail.order('fail', { serviceId: ONCE })
@@ -281,7 +281,7 @@ describe('money that comes without a delivery', () => {
     return { rail: await rail.restart(), call, before }
   }
 
-  /** Waits until the only refund there is stands so. */
+  /** Waits until the only refund has this status. */
   function refundIs(status: StableRefund['status'], rail: TestRail): Promise<StableRefund> {
     return until(`the refund is ${status}`, async () => {
       const claim = await rail.claim()
@@ -299,7 +299,7 @@ describe('money that comes without a delivery', () => {
     expect([again.token.balance(from) - before, again.dollar.figures.refundsOwed]).toEqual([PRICE, 0])
   })
 
-  it('is paid back once where the answer to the refund was lost', async () => {
+  it('is paid back once if the answer to the refund was lost', async () => {
     const { rail, call, before } = await owing('lost')
     const { from } = call.payment.authorization
     await refundIs('sent', rail)
@@ -308,7 +308,7 @@ describe('money that comes without a delivery', () => {
     expect(rail.token.balance(from) - before).toBe(PRICE)
   })
 
-  it('is paid back once where another wallet is to pay by the time that the answer was lost', async () => {
+  it('is paid back once if the answer was lost and another wallet pays refunds since then', async () => {
     const { rail, call, before } = await owing('lost')
     const { from } = call.payment.authorization
     await until('it was carried out', () => rail.token.balance(from) > before)
@@ -321,7 +321,7 @@ describe('money that comes without a delivery', () => {
     expect(refund).toMatchObject({ from: rail.treasury.address })
   })
 
-  it('is not paid by another wallet while an authorization of the one before may be carried out', async () => {
+  it('is not paid by another wallet while an authorization of the old wallet may still be carried out', async () => {
     const { rail, call, before } = await owing('deaf')
     const { from } = call.payment.authorization
     await refundIs('sent', rail)
@@ -333,7 +333,7 @@ describe('money that comes without a delivery', () => {
     await until('it is paid back', () => home.token.balance(from) - before === PRICE)
   })
 
-  it('stays owed where a facilitator complains of a nonce that is its own', async () => {
+  it('stays owed if a facilitator complains about its own nonce', async () => {
     const { rail, call, before } = await owing('stuck')
     const { from } = call.payment.authorization
     await until('it was refused', () => rail.faults.some(({ code }) => code === 'stable/refund-refused'))
@@ -343,10 +343,10 @@ describe('money that comes without a delivery', () => {
     await until('it is paid back', () => rail.token.balance(from) - before === PRICE)
   })
 
-  it('waits for the operator where there is no key, and is told of', async () => {
+  it('waits for the operator if there is no refund key, and is reported', async () => {
     const { rail } = await owing(null, { hasRefundKey: false })
     await rail.reaches('owed')
-    // What is told of is on the disk before.
+    // A fault is on disk before it is reported.
     await until('it is told of', () => rail.faults.length > 0)
     expect(rail.faults.map(({ code }) => code)).toEqual(['stable/refund-waits'])
     expect(rail.dollar.figures.refundsOwed).toBe(1)

@@ -10,17 +10,17 @@ afterEach(async () => {
   await closeMarkets()
 })
 
-/** As many calls as one payer may have under way. */
+/** The most calls that one payer may have under way. */
 const CROWD = 64
-/** Works that one payer may leave unpaid, beside as many as it has paid, and failures that it may cause. */
+/** How much work a payer may leave unpaid beyond what it has paid, and how many failures it may cause. */
 const [UNPAID, FAILED] = [5, 10]
 
-/** The test services, of which one goes where its request says. */
+/** The test services. One of them counts as reaching where its request says. */
 const SERVICES: readonly ServiceDefinition[] = TEST_SERVICES.map((definition) =>
   definition.serviceId === AGAIN ? { ...definition, reachesOut: true } : definition,
 )
 
-/** What a payer is answered who calls many times at once, each time with another authorization: how often which. */
+/** Calls many times at once as one payer, each time with another authorization. Returns how often each answer came. */
 async function crowd(rail: TestRail, payer: Payer, request: string, serviceId = ONCE): Promise<Map<string, number>> {
   const calls = Array.from({ length: CROWD }, () => rail.order(request, { serviceId, payment: paymentOf(payer) }))
   const counts = new Map<string, number>()
@@ -30,11 +30,11 @@ async function crowd(rail: TestRail, payer: Payer, request: string, serviceId = 
 }
 
 describe('many calls of one payer at once', () => {
-  it('are worked on no further than the payer is trusted where its money does for one of them', async () => {
+  it('are worked on only as far as the payer is trusted if its money suffices for one', async () => {
     const rail = await TestRail.open()
     const payer = newPayer()
     rail.token.mint(payer.address, PRICE)
-    // Slower than a verification: all of them were found good before the first is settled.
+    // Work is slower than verification, so all are verified before the first is settled.
     const answers = await crowd(rail, payer, 'slow:200')
     expect([answers.get('settled'), answers.get('stable/refused')]).toEqual([1, CROWD - 1])
     const paid = 1
@@ -42,13 +42,13 @@ describe('many calls of one payer at once', () => {
     expect(rail.income).toBe(PRICE)
   })
 
-  it('are all worked on where its money does for all of them', async () => {
+  it('are all worked on if its money suffices for all', async () => {
     const rail = await TestRail.open()
     expect(await crowd(rail, rail.payer(), 'ok')).toEqual(new Map([['settled', CROWD]]))
     expect([rail.runs, rail.income]).toEqual([CROWD, BigInt(CROWD) * PRICE])
   })
 
-  it('are worked on no further where nobody knows whether it paid for the first of them', async () => {
+  it('are worked on no further if it is unknown whether the first was paid', async () => {
     const rail = await TestRail.open()
     rail.facilitator.settleProfile = 'deaf'
     const answers = await crowd(rail, rail.payer(), 'slow:200')
@@ -62,7 +62,7 @@ describe('many calls of one payer at once', () => {
     expect(rail.dollar.figures.unknown).toBe(UNPAID)
   })
 
-  it('knock no oftener than one after another at what they are to reach and fail at', async () => {
+  it('reach a failing target no more often than one call after another would', async () => {
     const rail = await TestRail.open({ services: SERVICES })
     const answers = await crowd(rail, rail.payer(), 'fail', AGAIN)
     expect(new Set(answers.keys())).toEqual(new Set(['service/failed', 'stable/failing']))
@@ -71,7 +71,7 @@ describe('many calls of one payer at once', () => {
   })
 })
 
-it('a settlement that was refused counts once: not again when its authorization is over', async () => {
+it('a refused settlement counts once, and not again when its authorization expires', async () => {
   const rail = await TestRail.open()
   const payer = rail.payer()
   rail.facilitator.settleProfile = 'lying'

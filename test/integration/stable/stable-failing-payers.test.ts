@@ -11,12 +11,12 @@ afterEach(async () => {
   await closeMarkets()
 })
 
-/** Failures that a payer may have within the time. */
+/** How many failures a payer may have in ten minutes. */
 const BORNE = 10
-/** Keys of one client, and calls of each that are made together. */
+/** Number of keys of one client, and of simultaneous calls of each. */
 const [KEYS, AT_ONCE] = [20, 6] as const
 
-/** The test services, of which one goes where its request says. */
+/** The test services. One of them counts as reaching where its request says. */
 const SERVICES: readonly ServiceDefinition[] = TEST_SERVICES.map((definition) =>
   definition.serviceId === AGAIN ? { ...definition, reachesOut: true } : definition,
 )
@@ -30,8 +30,8 @@ async function codes(rail: TestRail, payer: Payer, requests: readonly string[], 
 
 const failures = (count: number): string[] => new Array<string>(count).fill('fail')
 
-describe('a payer whose calls fail at what they were to reach', () => {
-  it('is refused for a while, and told how long; nothing runs and nothing is charged', async () => {
+describe('a payer whose calls fail at their targets', () => {
+  it('is refused for a while, with the time; nothing runs and nothing is charged', async () => {
     const rail = await TestRail.open({ services: SERVICES })
     const payer = rail.payer()
     expect(new Set(await codes(rail, payer, failures(BORNE)))).toEqual(new Set(['service/failed']))
@@ -44,7 +44,7 @@ describe('a payer whose calls fail at what they were to reach', () => {
     expect([rail.runs, rail.income, rail.facilitator.count('/verify')]).toEqual([BORNE, 0n, verified])
   })
 
-  it('may come again with the payment that was refused: nothing of it was used', async () => {
+  it('may offer the refused payment again: it was not used', async () => {
     const rail = await TestRail.open({ services: SERVICES })
     const payer = rail.payer()
     await codes(rail, payer, failures(BORNE))
@@ -54,7 +54,7 @@ describe('a payer whose calls fail at what they were to reach', () => {
     expect(await again.codeOf(call)).toBe('settled')
   })
 
-  it('has the result that waits for its money all the same, once it can be settled', async () => {
+  it('still gets a result that waits for its payment, once that can be settled', async () => {
     const rail = await TestRail.open({ services: SERVICES })
     const payer = rail.payer()
     const call = rail.order('ok', { payment: paymentOf(payer) })
@@ -67,7 +67,7 @@ describe('a payer whose calls fail at what they were to reach', () => {
     expect([rail.runs, rail.income]).toEqual([BORNE + 1, PRICE])
   })
 
-  it('holds up neither other payers nor other services of the same', async () => {
+  it('does not affect other payers, or other services for itself', async () => {
     const rail = await TestRail.open({ services: SERVICES })
     const payer = rail.payer()
     await codes(rail, payer, failures(BORNE))
@@ -76,7 +76,7 @@ describe('a payer whose calls fail at what they were to reach', () => {
     expect(await codes(rail, payer, ['ok'])).toEqual(['stable/failing'])
   })
 
-  it('is also one that repeats a single payment', async () => {
+  it('is refused too if it repeats a single payment', async () => {
     const rail = await TestRail.open({ services: SERVICES })
     const call = rail.order('fail')
     const found: string[] = []
@@ -86,7 +86,7 @@ describe('a payer whose calls fail at what they were to reach', () => {
 })
 
 describe('failures that do not count', () => {
-  it('are those of services that go nowhere, and results out of shape', async () => {
+  it('are those of services without targets, and malformed results', async () => {
     const rail = await TestRail.open({ services: SERVICES })
     const payer = rail.payer()
     await codes(rail, payer, failures(BORNE + 1), ONCE)
@@ -97,8 +97,8 @@ describe('failures that do not count', () => {
   })
 })
 
-describe('a payer whose settlements nobody carried out while the facilitator was ill', () => {
-  it('has work again as soon as that is well', async () => {
+describe('a payer whose settlements failed while the facilitator was broken', () => {
+  it('gets work again as soon as the facilitator works', async () => {
     const time = { aheadMs: 0 }
     const clock = { now: () => Date.now() + time.aheadMs }
     const rail = await TestRail.open({ clock, timers: { after: (ms, end) => systemTimers.after(ms / 500, end) } })
@@ -114,7 +114,7 @@ describe('a payer whose settlements nobody carried out while the facilitator was
   })
 })
 
-describe('a client whose payers are never paid by', () => {
+describe('a client whose payers never pay', () => {
   it.each(['invalid_transaction_state', 'insufficient_funds'])(
     '(%s) gets no work beyond forty with ever new keys',
     async (words) => {
@@ -131,7 +131,7 @@ describe('a client whose payers are never paid by', () => {
     },
   )
 
-  it('gets no more of it while it is not known whether keys that have paid one each have paid the others', async () => {
+  it('gets no more free work while it is unknown whether keys that paid once have paid the rest', async () => {
     const rail = await TestRail.open()
     const from = { client: '192.0.2.1', network: '192.0.2.0/24' }
     const payers = Array.from({ length: KEYS }, () => rail.payer())
@@ -143,7 +143,7 @@ describe('a client whose payers are never paid by', () => {
     expect(rail.runs - KEYS).toBeLessThanOrEqual(40 + 2 * KEYS)
   })
 
-  it('gets no more of it by calls at once of keys that have paid one each', async () => {
+  it('gets no more free work by simultaneous calls of keys that paid once', async () => {
     const rail = await TestRail.open()
     const from = { client: '192.0.2.1', network: '192.0.2.0/24' }
     const payers = Array.from({ length: KEYS }, () => rail.payer())

@@ -25,7 +25,7 @@ afterEach(async () => {
 const ATTACKER = 'attacker'
 const HOUR_MS = 3_600_000
 
-/** A payment of a key of the caller's own that is good but for its money. */
+/** A valid payment of a new key that has no money. */
 function unfunded(): StablePayment {
   return paymentOf(newPayer())
 }
@@ -34,14 +34,14 @@ function codeOf(rail: TestRail, payment: StablePayment, client: string): Promise
   return rail.codeOf(rail.order('ok', { payment, client }))
 }
 
-/** What buyers are answered who come one after another, each from an address of its own. */
+/** Answers to buyers that come one after another, each from its own address. */
 async function bought(rail: TestRail, count: number): Promise<Set<string>> {
   const codes = new Set<string>()
   for (let i = 0; i < count; i++) codes.add(await codeOf(rail, paymentOf(rail.payer()), `buyer ${i}`))
   return codes
 }
 
-/** A rail whose timers end when its clock is put forward by an hour. */
+/** A rail whose timers end when the test moves its clock by an hour. */
 async function heldRail() {
   const ends: (() => void)[] = []
   const after = (_: number, end: () => void) => {
@@ -57,13 +57,13 @@ async function heldRail() {
   return { rail, passHour }
 }
 
-/** Payers that a facilitator was asked about. */
+/** Payers whose payments a facilitator was asked to verify. */
 function verified({ facilitator }: TestRail): Set<string> {
   const asked = facilitator.asked.filter(({ path }) => path === '/verify')
   return new Set(asked.map(({ body }) => body?.paymentPayload.payload.authorization.from ?? ''))
 }
 
-describe('payments of own keys at which a facilitator fails', () => {
+describe('payments of new keys that make a facilitator fail', () => {
   it.each([
     [400, 'stable/refused'],
     [413, 'stable/refused'],
@@ -88,7 +88,7 @@ describe('payments of own keys at which a facilitator fails', () => {
     expect(rail.income).toBe(2n * PRICE)
   })
 
-  it.each([401, 402, 403, 405, 500])('close it where they come from several clients (status %d)', async (status) => {
+  it.each([401, 402, 403, 405, 500])('close it if they come from several clients (status %d)', async (status) => {
     const rail = await TestRail.open()
     for (let i = 0; i < 3; i++) {
       const payer = rail.payer()
@@ -98,7 +98,7 @@ describe('payments of own keys at which a facilitator fails', () => {
     expect(rail.dollar.closedBecause).not.toBeNull()
   })
 
-  it('close it to no other client where their payer has paid before', async () => {
+  it('do not close it to other clients if their payer has paid before', async () => {
     const rail = await TestRail.open()
     const payer = rail.payer()
     expect(await codeOf(rail, paymentOf(payer), ATTACKER)).toBe('settled')
@@ -119,7 +119,7 @@ describe('payments of own keys at which a facilitator fails', () => {
     expect(await bought(rail, 1)).toEqual(new Set(['settled']))
   })
 
-  it('close it to no other client where it fails to settle them', async () => {
+  it('do not close it to other clients if it fails to settle them', async () => {
     const rail = await TestRail.open()
     rail.facilitator.settleProfile = '500'
     for (let i = 0; i < 5; i++) expect(await codeOf(rail, paymentOf(rail.payer()), ATTACKER)).toBe('stable/unsettled')
@@ -127,9 +127,9 @@ describe('payments of own keys at which a facilitator fails', () => {
   })
 })
 
-describe('what comes with a payment beside its values', () => {
+describe('extra data in a payment', () => {
   const WORDS = "' UNION SELECT 1 --"
-  // Rules of firewalls know such names, too.
+  // Firewalls block such names, too.
   const id = 'information_schema'
   const bazaar = { info: { input: { type: WORDS }, id: WORDS }, schema: { [WORDS]: WORDS } }
   const extensions = { bazaar, 'payment-identifier': { info: { id, [WORDS]: WORDS }, schema: { [WORDS]: WORDS } } }
@@ -155,10 +155,10 @@ describe('what comes with a payment beside its values', () => {
   })
 })
 
-describe('a flood of payments of own keys without money', () => {
+describe('a flood of payments of new keys without money', () => {
   const [JUNK, BUYERS, PER_MINUTE] = [60, 10, 60]
 
-  it('reaches no facilitator where a node of the chain can be asked, nor takes that node over', async () => {
+  it('reaches no facilitator if a node of the chain can be asked, and does not flood that node', async () => {
     const rail = await TestRail.open()
     Object.assign(rail.facilitator, { windowMs: 60_000, perSecond: PER_MINUTE })
     const junk = Array.from({ length: JUNK }, unfunded)
@@ -170,7 +170,7 @@ describe('a flood of payments of own keys without money', () => {
     expect(asked).toBeLessThan(NEWCOMERS.short + NEWCOMERS.atOnce + BUYERS + 1)
   })
 
-  it('of one client leaves a facilitator its time for others', async () => {
+  it('of one client leaves a facilitator time for others', async () => {
     const rail = await TestRail.open({ hasLedger: false })
     Object.assign(rail.facilitator, { windowMs: 60_000, perSecond: PER_MINUTE })
     const junk = Array.from({ length: JUNK }, unfunded)
@@ -180,9 +180,9 @@ describe('a flood of payments of own keys without money', () => {
     expect(verified(rail).size).toBeLessThan(NEWCOMERS.refused + NEWCOMERS.atOnce + BUYERS + 1)
   })
 
-  it('counts payments that are good when they are checked, and hold too short for the work by then', async () => {
+  it('includes payments that are valid when checked but then expire too soon for the work', async () => {
     let nowMs = Date.now()
-    // While a payment is checked it is claimed, and here a second passes.
+    // Claiming a payment takes a second here.
     const wrapStore = (store: StableClaimStore): StableClaimStore => {
       const claim: StableClaimStore['claim'] = async (one) => {
         nowMs += 1_000
@@ -205,7 +205,7 @@ describe('a flood of payments of own keys without money', () => {
     expect([rail.facilitator.count('/verify'), rail.runs]).toEqual([checked + 1, 1])
   })
 
-  it('keeps a payer of the same client who has paid lately from nothing', async () => {
+  it('does not affect a payer of the same client who has paid lately', async () => {
     const rail = await TestRail.open()
     const payer = rail.payer()
     expect(await codeOf(rail, paymentOf(payer), ATTACKER)).toBe('settled')
@@ -234,14 +234,14 @@ describe('calls that fail and are never paid', () => {
     expect(await bought(rail, 1)).toEqual(new Set(['settled']))
   })
 
-  it('are few for one authorization', async () => {
+  it('are limited for one authorization', async () => {
     const rail = await TestRail.open()
     const call = rail.order('fail')
     for (let i = 0; i < 15; i++) expect(await rail.codeOf(call)).toBe('service/failed')
     expect([rail.runs, rail.income]).toEqual([10, 0n])
   })
 
-  it('leave nothing once their authorization is over, and cost the chain one question then', async () => {
+  it('leave nothing behind once their authorization has expired, and then cost one question to the chain', async () => {
     const { rail, passHour } = await heldRail()
     const payer = rail.payer()
     const codes = await failing(rail, payer, 3)
@@ -252,11 +252,11 @@ describe('calls that fail and are never paid', () => {
     passHour()
     await until('nothing is kept', async () => (await rail.store.recent(10, null)).claims.length === 0)
     expect(rail.token.asked.filter((method) => method === 'eth_call').length).toBe(4)
-    // It is refused by itself: nothing runs for it a second time.
+    // The payment is refused, so nothing runs for it a second time.
     expect([await rail.codeOf(once), rail.runs]).toEqual(['stable/refused', 4])
   })
 
-  it('stay while the node of the chain has not come to the end of their authorization', async () => {
+  it('stay until the chain has passed the end of their authorization', async () => {
     const { rail, passHour } = await heldRail()
     await failing(rail, rail.payer(), 1)
     rail.token.headSeconds = Math.floor(Date.now() / 1_000)
@@ -275,7 +275,7 @@ describe('calls that fail and are never paid', () => {
     })
   })
 
-  it('are bounded for no payer who pays, whatever others fail at behind the same address', async () => {
+  it('do not bound a payer who pays, whatever fails for others behind the same address', async () => {
     const rail = await TestRail.open()
     const honest = rail.payer()
     const call = () => rail.order('ok', { payment: paymentOf(honest), client: ATTACKER })
@@ -285,7 +285,7 @@ describe('calls that fail and are never paid', () => {
     expect(await rail.codeOf(call())).toBe('settled')
   })
 
-  it('are owed back where their authorization was carried out after all', async () => {
+  it('are owed back if their authorization was carried out after all', async () => {
     const { rail, passHour } = await heldRail()
     const call = rail.order('fail', { serviceId: AGAIN })
     expect(await rail.codeOf(call)).toBe('service/failed')

@@ -13,11 +13,11 @@ afterEach(async () => {
   await closeMarkets()
 })
 
-/** Failures that a payer may have within the time. */
+/** How many failures a payer may have in ten minutes. */
 const BORNE = 10
 const READY = { available: true, engine: 'house' } as const
 
-/** Models that cost something whenever they are asked, and say nothing. */
+/** Models whose every request costs money, and that return nothing. */
 class SilentModels implements Models {
   asked = 0
   readonly readiness = () => READY
@@ -41,7 +41,7 @@ const SERVICES: readonly (readonly [ServiceDefinition, string])[] = [
   [serviceNamed('node-keywords'), TEXT],
 ]
 
-it.each(SERVICES)('work of $serviceId that fails is not had for free for ever', async (definition, request) => {
+it.each(SERVICES)('failing work of $serviceId is not free for ever', async (definition, request) => {
   const models = new SilentModels()
   const translator = { readiness: () => READY, ask: async () => models.nothing() }
   const services = [{ ...definition, priceUsdMicros: PRICE }]

@@ -9,27 +9,27 @@ afterEach(async () => {
   await closeMarkets()
 })
 
-/** Made-up payments, and honest buyers. */
+/** Numbers of forged payments and of honest buyers. */
 const [JUNK, BUYERS] = [120, 60]
-/** They come in waves: facilitator and chain have only what time this process leaves them to answer in. */
+/** They come in waves, because facilitator and chain run in this process and need its time to answer. */
 const WAVES = 6
-/** What public facilitators let one seller ask within a second. */
+/** Requests that a public facilitator allows a seller in a second. */
 const PER_SECOND = 50
-/** Questions about the signature of one contract that are asked within a minute. */
+/** Most questions about one contract's signatures in a minute. */
 const ASKED_OF_ONE = 10
 
-/** Time stands still: no allowance is filled again because this machine is slow. */
+/** A rail with a stopped clock, so that no allowance refills on a slow machine. */
 function stillRail(parts: RailParts = {}): Promise<TestRail> {
   const nowMs = Date.now()
   return TestRail.open({ ...parts, clock: { now: () => nowMs } })
 }
 
-/** A payment of a caller who knows no key of the payer. */
+/** A payment of a caller who does not know the payer's key. */
 function madeUp(payer: string): StablePayment {
   return paymentOf({ key: newPayer().key, address: payer })
 }
 
-/** A wallet that is a contract, with dollars; its payments have signatures of its owner's key. */
+/** A contract wallet with dollars. Its owner's key signs its payments. */
 function contractOf(rail: TestRail): Payer {
   const { key, address: owner } = newPayer()
   const { address } = newPayer()
@@ -38,33 +38,36 @@ function contractOf(rail: TestRail): Payer {
   return { key, address }
 }
 
-/** Who was asked about at a facilitator. */
+/** Payers whose payments a facilitator was asked to verify. */
 function verifiedPayers({ facilitator }: TestRail): readonly string[] {
   return facilitator.asked
     .filter(({ path }) => path === '/verify')
     .map(({ body }) => body?.paymentPayload.payload.authorization.from ?? '')
 }
 
-describe('a flood of authorizations that no payer has signed', () => {
-  it.each([true, false])('closes the rail to no honest buyer (with a node of the chain: %s)', async (hasLedger) => {
-    const rail = await TestRail.open({ hasLedger })
-    rail.facilitator.perSecond = PER_SECOND
-    const junk = Array.from({ length: JUNK }, () => madeUp(rail.payer().address))
-    const honest = Array.from({ length: BUYERS }, () => paymentOf(rail.payer()))
-    const codes = (payments: readonly StablePayment[]) =>
-      payments.map((payment) => rail.codeOf(rail.order('ok', { payment })))
-    const [refused, served]: [string[], Promise<string>[]] = [[], []]
-    for (let wave = 0; wave < WAVES; wave++) {
-      served.push(...codes(honest.splice(0, BUYERS / WAVES)))
-      refused.push(...(await Promise.all(codes(junk.splice(0, JUNK / WAVES)))))
-    }
-    expect(await Promise.all(served)).toEqual(new Array(BUYERS).fill('settled'))
-    expect(refused.filter((code) => code !== 'stable/refused' && code !== 'stable/unproven')).toEqual([])
-    expect([rail.runs, rail.income]).toEqual([BUYERS, BigInt(BUYERS) * PRICE])
-    expect(rail.dollar.closedBecause).toBeNull()
-  })
+describe('a flood of forged authorizations', () => {
+  it.each([true, false])(
+    'does not close the rail to honest buyers (with a node of the chain: %s)',
+    async (hasLedger) => {
+      const rail = await TestRail.open({ hasLedger })
+      rail.facilitator.perSecond = PER_SECOND
+      const junk = Array.from({ length: JUNK }, () => madeUp(rail.payer().address))
+      const honest = Array.from({ length: BUYERS }, () => paymentOf(rail.payer()))
+      const codes = (payments: readonly StablePayment[]) =>
+        payments.map((payment) => rail.codeOf(rail.order('ok', { payment })))
+      const [refused, served]: [string[], Promise<string>[]] = [[], []]
+      for (let wave = 0; wave < WAVES; wave++) {
+        served.push(...codes(honest.splice(0, BUYERS / WAVES)))
+        refused.push(...(await Promise.all(codes(junk.splice(0, JUNK / WAVES)))))
+      }
+      expect(await Promise.all(served)).toEqual(new Array(BUYERS).fill('settled'))
+      expect(refused.filter((code) => code !== 'stable/refused' && code !== 'stable/unproven')).toEqual([])
+      expect([rail.runs, rail.income]).toEqual([BUYERS, BigInt(BUYERS) * PRICE])
+      expect(rail.dollar.closedBecause).toBeNull()
+    },
+  )
 
-  it('of payers that are no contracts reaches no facilitator where a node of the chain can be asked', async () => {
+  it('of payers that are not contracts reaches no facilitator if a node of the chain can be asked', async () => {
     const rail = await TestRail.open()
     const forged = madeUp(rail.payer().address)
     const answer = await rail.settle(rail.order('ok', { payment: forged }))
@@ -74,7 +77,7 @@ describe('a flood of authorizations that no payer has signed', () => {
     expect(rail.token.asked.filter((method) => method === 'eth_getCode').length).toBe(1)
   })
 
-  it('in the name of an honest payer keeps it from nothing', async () => {
+  it('in the name of an honest payer does not affect that payer', async () => {
     const rail = await stillRail({ hasLedger: false })
     const payer = rail.payer()
     const junk = await Promise.all(
@@ -94,14 +97,14 @@ describe('a flood of authorizations that no payer has signed', () => {
       const codes = await Promise.all(junk.map((payment) => rail.codeOf(rail.order('ok', { payment, ...from }))))
       expect(new Set(codes)).toEqual(new Set(['stable/refused', 'stable/unproven']))
       expect(verifiedPayers(rail).length).toBeLessThan(NEWCOMERS.refused + NEWCOMERS.atOnce)
-      // Who signs with a key behind the same address, and contracts behind others, are held up by none of it.
+      // This affects neither payers with keys behind the same address nor contracts behind others.
       expect(await rail.codeOf(rail.order('ok', from))).toBe('settled')
       const payment = paymentOf(contractOf(rail))
       expect(await rail.codeOf(rail.order('ok', { payment, client: 'buyer' }))).toBe('settled')
     },
   )
 
-  it('that a facilitator fails at does not make it count as broken', async () => {
+  it('that makes a facilitator fail does not make it count as broken', async () => {
     const rail = await stillRail({ hasLedger: false })
     rail.facilitator.profile = '500'
     for (let i = 0; i < ASKED_OF_ONE; i++) await rail.settle(rail.order('ok', { payment: madeUp(newPayer().address) }))
@@ -120,7 +123,7 @@ describe('a contract whose signature has 65 bytes', () => {
     expect([rail.runs, rail.income]).toEqual([1, PRICE])
   })
 
-  it('is told when to come again where it was asked about too often, and nothing is charged', async () => {
+  it('gets a time to come again if it was asked about too often, and nothing is charged', async () => {
     const rail = await stillRail()
     const contract = contractOf(rail)
     for (let i = 0; i < ASKED_OF_ONE; i++) await rail.settle(rail.order('ok', { payment: madeUp(contract.address) }))
@@ -135,7 +138,7 @@ describe('a contract whose signature has 65 bytes', () => {
     expect(await again.codeOf(call)).toBe('settled')
   })
 
-  it('that has paid before is served while others make signatures up', async () => {
+  it('that has paid before is served while others forge signatures', async () => {
     const rail = await stillRail()
     const contract = contractOf(rail)
     expect(await rail.codeOf(rail.order('ok', { payment: paymentOf(contract) }))).toBe('settled')

@@ -11,18 +11,18 @@ afterEach(async () => {
   await closeMarkets()
 })
 
-/** Minutes pass in moments: how often the chain is asked is not what is tested here. */
+/** Timers run 500 times as fast: these tests are not about how often the chain is asked. */
 const HASTY: Timers = { after: (ms, callback) => systemTimers.after(ms / 500, callback) }
 const HOUR_MS = 3_600_000
 
-/** A rail whose clock a test moves on. */
+/** A rail whose clock the test moves. */
 async function open() {
   const time = { aheadMs: 0 }
   const clock = { now: () => Date.now() + time.aheadMs }
   return { rail: await TestRail.open({ timers: HASTY, clock, settleWaitMs: 200 }), time }
 }
 
-/** Waits until the node of the chain was asked again and again how authorizations stand. */
+/** Waits until the node of the chain was asked several more times about authorizations. */
 async function looks({ token }: TestRail): Promise<void> {
   const count = (): number => token.asked.filter((method) => method === 'eth_call').length
   const before = count()
@@ -36,8 +36,8 @@ function carryOut(rail: TestRail, { payment: { authorization } }: ReturnType<Tes
   expect(rail.token.transfer(said, signature)).toHaveProperty('transaction')
 }
 
-describe('a node of the chain that stands still', () => {
-  it('ends no settlement whose answer was lost: the money came', async () => {
+describe('a stuck node of the chain', () => {
+  it('does not end a settlement whose answer was lost: the money came', async () => {
     const { rail, time } = await open()
     rail.token.standStill()
     rail.facilitator.settleProfile = 'lost'
@@ -52,7 +52,7 @@ describe('a node of the chain that stands still', () => {
     expect([await rail.codeOf(call), rail.runs, rail.income]).toEqual(['replayed', 1, PRICE])
   })
 
-  it('has no refused payment forgotten that was carried out after all', async () => {
+  it('does not make us forget a refused payment that was carried out after all', async () => {
     const { rail, time } = await open()
     rail.token.standStill()
     rail.facilitator.settleProfile = 'lying'
@@ -67,7 +67,7 @@ describe('a node of the chain that stands still', () => {
     expect(await rail.codeOf(call)).toBe('replayed')
   })
 
-  it('has no payer told to pay again for what a facilitator calls used', async () => {
+  it('does not make a payer pay again for an authorization that a facilitator calls used', async () => {
     const { rail } = await open()
     rail.token.standStill()
     rail.facilitator.settleProfile = 'gone'
@@ -81,7 +81,7 @@ describe('a node of the chain that stands still', () => {
     expect([await rail.codeOf(call), rail.runs, rail.income]).toEqual(['replayed', 1, PRICE])
   })
 
-  it('accuses no facilitator, and takes no sale back', async () => {
+  it('does not accuse a facilitator, and takes no sale back', async () => {
     const { rail, time } = await open()
     rail.token.standStill()
     for (let i = 0; i < 3; i++) expect(await rail.codeOf(rail.order())).toBe('settled')
@@ -95,7 +95,7 @@ describe('a node of the chain that stands still', () => {
   })
 })
 
-describe('a facilitator that calls an authorization used which is not', () => {
+describe('a facilitator that wrongly calls an authorization used', () => {
   it('is believed until the chain has shown otherwise for a while; then the same call settles it', async () => {
     const { rail, time } = await open()
     rail.token.standStill()
@@ -115,7 +115,7 @@ describe('a facilitator that calls an authorization used which is not', () => {
 })
 
 describe('a refund that another wallet is to pay', () => {
-  /** A refund that was sent from the wallet before, by the time that it has run out. */
+  /** A refund that the old wallet sent and whose authorization has expired. */
   async function sent(settleProfile: Profile, stands: boolean) {
     const { rail, time } = await open()
     const call = rail.order('fail', { serviceId: ONCE })
@@ -137,7 +137,7 @@ describe('a refund that another wallet is to pay', () => {
     return { rail: again, refunder, backOf: () => again.token.balance(from) - before }
   }
 
-  it('is paid once where the node of the chain has stood still since before', async () => {
+  it('is paid once if the node of the chain has been stuck since before', async () => {
     const { rail, refunder, backOf } = await sent('lost', true)
     const waits = (): number => rail.faults.filter(({ code }) => code === 'stable/refund-refused').length
     await until('it waits', () => waits() > 2)
@@ -147,7 +147,7 @@ describe('a refund that another wallet is to pay', () => {
     expect([backOf(), rail.token.uses.some(({ from }) => from === refunder.address)]).toEqual([PRICE, false])
   })
 
-  it('is paid by it once the chain has shown that the one before has run out', async () => {
+  it('is paid by that wallet once the chain has shown that the old authorization has expired', async () => {
     const { rail, refunder, backOf } = await sent('deaf', false)
     await until('it is paid back', () => rail.dollar.figures.refundsOwed === 0)
     expect([backOf(), rail.token.uses.some(({ from }) => from === refunder.address)]).toEqual([PRICE, true])

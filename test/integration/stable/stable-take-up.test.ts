@@ -8,7 +8,7 @@ afterEach(async () => {
   await closeMarkets()
 })
 
-it('a call that comes while a claim which a crash left is let go of is served', async () => {
+it('a call is served that comes while its claim, left by a crash, is being released', async () => {
   const gate = Promise.withResolvers<void>()
   const rail = await TestRail.open({
     wrapStore: (store) =>

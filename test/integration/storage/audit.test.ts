@@ -29,7 +29,7 @@ describe('an audit', () => {
     expect(await auditState(test.chain)).toMatchObject({ sound: true, brokenAssets: [], brokenInvariants: [] })
   })
 
-  it('sees vaults that hold less than is wrapped', async () => {
+  it('finds vaults that hold less than is wrapped', async () => {
     const { test, falsify } = await falsifiable()
     await falsify(BRIDGE_NETWORKS, BASE, (record) => ({ ...record, deposited: amount(record.deposited - 1n) }))
     expect(await auditState(test.chain)).toMatchObject({
@@ -39,7 +39,7 @@ describe('an audit', () => {
     })
   })
 
-  it('sees a tier that has lost count of its stakes', async () => {
+  it('finds a tier whose sum differs from its stakes', async () => {
     const { test, falsify } = await falsifiable()
     await falsify(STAKING, undefined, (books) => ({
       ...books,

@@ -65,7 +65,7 @@ describe('blocks that were written to a file', () => {
     expect(readFileSync(path)).toEqual(Buffer.from(framed(...blocks)))
   })
 
-  it('make the same chain of a node that has nothing but them', async () => {
+  it('give another node the same chain', async () => {
     await exportBlocks(test.chain, path, { from: 1, to: HEIGHT })
     const other = await TestChain.open()
     other.nowMs = test.nowMs
@@ -90,7 +90,7 @@ describe('blocks that were written to a file', () => {
     expect(await contents()).toEqual({ blocks, fault: null })
   })
 
-  it('may be none', async () => {
+  it('may be empty', async () => {
     expect(await exportBlocks(test.chain, path, { from: HEIGHT + 1, to: HEIGHT })).toEqual({ ok: true, value: 0 })
     expect(readFileSync(path)).toEqual(Buffer.from(HEAD))
     expect(await contents()).toEqual({ blocks: [], fault: null })
@@ -102,14 +102,14 @@ describe('blocks that were written to a file', () => {
     expect((await contents()).blocks.length).toBe(2)
   })
 
-  it('cannot be written into a folder that is not there', async () => {
+  it('cannot be written into a folder that does not exist', async () => {
     const nowhere = join(folder, 'nowhere', 'blocks.bin')
     const refused = await exportBlocks(test.chain, nowhere, { from: 1, to: 2 })
     const reason = expect.stringContaining('ENOENT')
     expect(refused).toEqual({ ok: false, fault: { code: 'file/unwritable', detail: { path: nowhere, reason } } })
   })
 
-  it('cannot be blocks that the chain does not have: that is a bug of whoever asked', async () => {
+  it('must be on the chain: anything else is a bug of the calling code', async () => {
     await expect(exportBlocks(test.chain, path, { from: HEIGHT, to: HEIGHT + 1 })).rejects.toThrow(
       `block ${HEIGHT + 1} is missing from the store`,
     )
@@ -128,13 +128,13 @@ describe('blocks that were written to a file', () => {
 })
 
 describe('a file that is refused', () => {
-  it('is one that is not there, or a folder', async () => {
+  it('is a missing one, or a folder', async () => {
     expect(await contents()).toEqual({ blocks: [], fault: unreadable(expect.stringContaining('ENOENT')) })
     path = folder
     expect(await contents()).toEqual({ blocks: [], fault: unreadable(expect.stringContaining('EISDIR')) })
   })
 
-  it('is one of something else', async () => {
+  it('is one of another format', async () => {
     const block = encodeBlock(blocksFrom(test, 1)[0]!)
     const good = framed(block)
     for (const at of [0, 5, 16, 17]) {
@@ -155,7 +155,7 @@ describe('a file that is refused', () => {
     }
   })
 
-  it('is one that was cut: the blocks before the cut are given, and then the fault', async () => {
+  it('is a truncated one: the blocks before the cut are read, and then the fault comes', async () => {
     const blocks = blocksFrom(test, 1).slice(0, 3).map(encodeBlock)
     const whole = framed(...blocks)
     const ends = blocks.map((_, i) => framed(...blocks.slice(0, i + 1)).length)
@@ -172,7 +172,7 @@ describe('a file that is refused', () => {
     }
   })
 
-  it('is one with something behind its last block', async () => {
+  it('is one with bytes after its last block', async () => {
     const block = encodeBlock(blocksFrom(test, 1)[0]!)
     for (const behind of [[0], [1, 0, 0], [1, 0, 0, 0]]) {
       writeFileSync(path, concat(framed(block), Uint8Array.from(behind)))
@@ -180,7 +180,7 @@ describe('a file that is refused', () => {
     }
   })
 
-  it('is one with a length that no block has, before it is waited for', async () => {
+  it('is one with a length that no block has, before those bytes are read', async () => {
     const block = encodeBlock(blocksFrom(test, 1)[0]!)
     for (const length of [2 * 1_048_576 + 1, 2 ** 31, 2 ** 32 - 1]) {
       writeFileSync(path, concat(framed(block), uint32LE(length), new Uint8Array(9)))

@@ -70,7 +70,7 @@ function overwrite(path: string): void {
 }
 
 describe('a data folder', () => {
-  it('is made where there is none, with genesis and a marker that names the network', async () => {
+  it('is made if there is none, with genesis and a marker that names the network', async () => {
     folder = join(home, 'deep', 'inside')
     expect(await isInitialised(folder)).toBe(false)
     expect(await looked()).toBe(0)
@@ -101,7 +101,7 @@ describe('a data folder', () => {
 describe('a data folder in use', () => {
   const locked = () => ({ code: 'storage/locked', detail: { folder } })
 
-  it('is opened by nobody else in this process, and by anybody when it is closed', async () => {
+  it('cannot be opened a second time in this process until it is closed', async () => {
     const first = await opened()
     if (!first.ok) throw new Error(first.fault.code)
     expect(await looked()).toEqual(locked())
@@ -110,7 +110,7 @@ describe('a data folder in use', () => {
     expect(await looked()).toBe(0)
   })
 
-  it('is opened by no other process, until that one is gone, however it went', async () => {
+  it('cannot be opened by another process until the first has ended, in whatever way', async () => {
     const path = folderPaths(folder).chain
     mkdirSync(folder, { recursive: true })
     const program = runScript(
@@ -129,7 +129,7 @@ describe('a data folder in use', () => {
   })
 })
 
-describe('a data folder of something else is refused and left as it is:', () => {
+describe('a foreign data folder is refused and left unchanged:', () => {
   const otherGenesis = (found: RuleBook, expected: RuleBook) => {
     const describeNetwork = ({ params }: RuleBook): string =>
       `${params.name} (genesis ${createRuleBook(params, PROTOCOL).genesis.block.id.slice(0, 12)})`
@@ -157,7 +157,7 @@ describe('a data folder of something else is refused and left as it is:', () => 
     expect(await looked()).toBe(3)
   })
 
-  it('of another schema', async () => {
+  it('with another schema', async () => {
     await used()
     const schema = Uint8Array.of(0, ...encodeText('schema'))
     const store = await LevelStore.open(folderPaths(folder).chain, SIZES, false)
@@ -200,13 +200,13 @@ describe('a damaged data folder is refused by name:', () => {
     expect(await looked()).toEqual(expected)
   })
 
-  it('and is not kept locked by the look at it', async () => {
+  it('and is not locked afterwards', async () => {
     await used()
     overwrite(chainFile(/\.ldb$/))
     for (let i = 0; i < 2; i++) expect(await looked()).toMatchObject({ code: 'storage/damaged' })
   })
 
-  it('nothing new is made in the place of what is gone', async () => {
+  it('no new database replaces a missing one', async () => {
     await used()
     rmSync(folderPaths(folder).chain, { recursive: true })
     await looked()
@@ -237,7 +237,7 @@ describe('an error of storage', () => {
     }
   })
 
-  it('that is a bug is no fault', () => {
+  it('that is a bug is thrown, not returned as a fault', () => {
     for (const error of [new TypeError('x is not a function'), coded('ERR_ASSERTION'), undefined, null, 'text']) {
       expect(isStorageFailure(error)).toBe(false)
       let thrown: unknown = 'nothing'

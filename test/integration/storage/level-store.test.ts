@@ -86,7 +86,7 @@ describe('a batch', () => {
     ])
   })
 
-  it('does not show before this thread was told of it, however long it lies on the disk', async () => {
+  it('is not visible before this thread was told of it, however long it is on disk', async () => {
     const store = await opened()
     await store.batch([put('01', 'aa'), put('02', 'bb')], nothing)
     const writing = store.batch([put('00', 'a0'), put('01', 'a1'), remove('02')], nothing)
@@ -101,7 +101,7 @@ describe('a batch', () => {
     expect(await listed(store, key())).toEqual(['00=a0', '01=a1'])
   })
 
-  it('does not keep what it was given: the caller may go on writing into it', async () => {
+  it('copies its input: the caller may change it afterwards', async () => {
     const store = await opened()
     const [name, value] = [key(1), key(2)]
     const writing = store.batch([{ key: name, value }], nothing)
@@ -141,7 +141,7 @@ describe('a listing', () => {
     await closed(store)
   })
 
-  it('that is broken off does not stand in the way of writing or of closing', async () => {
+  it('that is broken off does not block writing or closing', async () => {
     const store = await opened()
     await store.batch([put('01'), put('02'), put('03')], nothing)
     for await (const [found] of store.entries(key())) {
@@ -168,7 +168,7 @@ describe('a store that is opened again', () => {
     ])
   })
 
-  it('must be there: nothing is made in the place of one that is missing', async () => {
+  it('must exist: a missing one is not made anew', async () => {
     for (const attempt of [1, 2]) {
       const error = await opened(false).then(
         () => null,
@@ -181,7 +181,7 @@ describe('a store that is opened again', () => {
     }
   })
 
-  it('after its process was killed holds every batch that was durable, and no part of another', async () => {
+  it('after its process was killed has every durable batch, and no part of another', async () => {
     const each = 300
     const program = runScript(
       [

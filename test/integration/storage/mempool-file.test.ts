@@ -49,7 +49,7 @@ async function opened(test?: TestChain): Promise<Opened> {
 }
 
 describe('the file of waiting transactions', () => {
-  it('gives back every transaction with its witness, in the order in which they came', async () => {
+  it('gives back every transaction with its witness, in order of arrival', async () => {
     const transactions = await waiting()
     expect(transactions.length).toBe(5)
     await saveMempool(path, transactions)
@@ -58,7 +58,7 @@ describe('the file of waiting transactions', () => {
     expect(idsOf(loaded)).toEqual(idsOf(transactions))
   })
 
-  it('may be empty, and is empty where there is none', async () => {
+  it('may be empty, and a missing file counts as empty', async () => {
     expect(await loadMempool(path)).toEqual([])
     await saveMempool(path, [])
     expect([await loadMempool(path), statSync(path).size]).toEqual([[], 0])
@@ -109,7 +109,7 @@ describe('a damaged file of waiting transactions', () => {
     }
   })
 
-  it('with one transaction that is none gives back the others', async () => {
+  it('with one invalid transaction gives back the others', async () => {
     const transactions = await waiting()
     const encoded = transactions.map(encodeTransaction)
     for (const nonsense of [new Uint8Array(0), new Uint8Array(200).fill(7), encoded[1]!.subarray(0, 60)]) {

@@ -119,7 +119,7 @@ describe('what a mode keeps', () => {
     expect(of('pruned', KEPT_BLOCKS)).toEqual({ bodiesFrom: 0, witnessesFrom: 0 })
   })
 
-  it('is told to peers as it is', async () => {
+  it('is announced to peers truthfully', async () => {
     const { test } = await lacking(4, 9)
     const told = { mode: 'full', bodiesFrom: 4, witnessesFrom: 9, snapshots: [] }
     expect(heldRange(test.chain.database, 'full', [])).toEqual(told)
@@ -139,7 +139,7 @@ describe('a chain without its older bodies', () => {
     })
   })
 
-  it('fetches them from a peer that has them, newest first, and is true at every moment', async () => {
+  it('fetches them from a peer that has them, newest first, and its mark is true at every moment', async () => {
     const { test, copy } = await lacking(41, 41)
     const { wire, peers } = archive()
     const filling = backfillOf(test, { bodiesFrom: 0, witnessesFrom: 30 })
@@ -154,7 +154,7 @@ describe('a chain without its older bodies', () => {
     }
   })
 
-  it('fetches hardly any from a peer that drips block by block', async () => {
+  it('fetches few from a peer that drips block by block', async () => {
     const { test } = await lacking(41, 41)
     let nowMs = full.nowMs
     let drips = 0
@@ -172,7 +172,7 @@ describe('a chain without its older bodies', () => {
     expect(filling.wire.ended.size).toBe(0)
   })
 
-  it('fetches them from a slow peer where a quick one has nothing of what it says it has', async () => {
+  it('fetches them from a slow peer if a quick one lacks what it claims to have', async () => {
     const { test } = await lacking(41, 41)
     let nowMs = full.nowMs
     const slowly = (transactions: Uint8Array[]): Uint8Array[] => {
@@ -202,7 +202,7 @@ describe('a chain without its older bodies', () => {
     expectTrue(again)
   })
 
-  it('throws out a peer whose bodies are not those of the blocks, and takes none of them', async () => {
+  it('disconnects a peer whose bodies do not match the blocks, and stores none of them', async () => {
     const { test } = await lacking(41, 41)
     const other = encodeTransaction(
       full.chain.database.transactions(full.chain.database.idAt(1) as BlockId)?.[0] as never,
@@ -231,7 +231,7 @@ describe('pruning', () => {
     expect(test.chain.database.held).toEqual({ bodiesFrom: 0, witnessesFrom: 0 })
   })
 
-  it('deletes what is older with the mark that says so, and keeps the rest', async () => {
+  it('deletes older bodies together with a new mark, and keeps the rest', async () => {
     const { test, copy } = await lacking(0, 12)
     const retention: Retention = { mode: 'pruned', witnessDays: 1 }
     const pruning = new Pruning({ chain: taller(test, 25), retention, timers: IMPATIENT, onFatal })

@@ -107,7 +107,7 @@ function rebuilding(path: string) {
 }
 
 describe('a rebuild that is killed', () => {
-  it('again and again, goes on each time and ends with the store that there was', async () => {
+  it('again and again goes on each time, and ends with the same store', async () => {
     const [blocks = []] = await branches(31, [60])
     let store = await open('chain')
     await importAll(await TestChain.open(RULES, store), blocks)

@@ -8,7 +8,7 @@ import { TEST_SERVICES } from '../../support/test-services.ts'
 
 afterEach(closeMarkets)
 
-/** Takes a request while wallet 3 has signed less than `limit` transactions: something that the chain alone can tell. */
+/** A service that accepts requests while wallet 3 has signed less than `limit` transactions, which only the chain knows. */
 function picky(limit: bigint): ServiceDefinition {
   const [model] = TEST_SERVICES as readonly [ServiceDefinition]
   return {
@@ -27,7 +27,7 @@ async function sign(market: TestMarket): Promise<void> {
   await market.mine([await market.test.tx(wallet(3), 'transfer', payload)])
 }
 
-describe('a request that the chain has something against', () => {
+describe('a request that the chain’s state makes invalid', () => {
   it('is refused before the payment is consumed, and the payment buys another one', async () => {
     const market = await TestMarket.open({ services: [picky(1n)] })
     const payment = await market.pay('ok', { serviceId: AGAIN, lock: 'none' })
@@ -42,7 +42,7 @@ describe('a request that the chain has something against', () => {
     expect(await patient.settle(payment)).toMatchObject({ ok: true, value: { claim: { state: 'delivered' } } })
   })
 
-  it('is refused where the chain came to it while the payment was waited for', async () => {
+  it('is refused if it became invalid while the payment was waited for', async () => {
     const market = await TestMarket.open({ services: [picky(1n)] })
     const payment = await market.order('ok', { serviceId: AGAIN })
     await market.submit(payment.tx)
@@ -58,7 +58,7 @@ describe('a request that the chain has something against', () => {
     expect(await market.store.get(payment.txId)).toBeUndefined()
   })
 
-  it('is given back at once where the service only cannot serve it now', async () => {
+  it('is given back at once if the service just cannot serve it now', async () => {
     const [model] = TEST_SERVICES as readonly [ServiceDefinition]
     const away = fault('service/unavailable', { serviceId: AGAIN, reason: 'no web' })
     const market = await TestMarket.open({ services: [{ ...model, check: () => away }] })
@@ -72,14 +72,14 @@ describe('a request that the chain has something against', () => {
     expect(market.closure(payment)).toMatchObject({ how: 'failed' })
   })
 
-  it('does not undo an answer that was given before', async () => {
+  it('does not undo an earlier answer', async () => {
     const market = await TestMarket.open({ services: [picky(1n)] })
     const { payment } = await market.buy('ok', { serviceId: AGAIN })
     await sign(market)
     expect(await market.settle(payment)).toMatchObject({ ok: true, value: { replayed: true } })
   })
 
-  it('is told at the quote, after what the text itself has wrong', async () => {
+  it('is reported at the quote, after mistakes in the text itself', async () => {
     const market = await TestMarket.open({ services: [picky(0n)] })
     const [{ definition }] = market.shop.offers as readonly [(typeof market.shop.offers)[number]]
     const reasonOf = (request: string) => {

@@ -6,21 +6,21 @@ const HOUR_MS = 3_600_000
 
 afterEach(closeMarkets)
 
-/** The claim that a settle answered with. */
+/** Settles a payment, and returns its claim. */
 async function settled(market: TestMarket, payment: TestPayment): Promise<FinishedClaim> {
   const answer = await market.settle(payment)
   if (!answer.ok) throw new Error(JSON.stringify(answer.fault))
   return answer.value.claim
 }
 
-/** Lets the receipt of a call be sent and mined, and gives what the chain says of it. */
+/** Lets the receipt of a call be sent and mined, and returns how the chain says the escrow ended. */
 async function closureAfter(market: TestMarket, payment: TestPayment) {
   await market.pass(500)
   await market.mineWaiting()
   return market.closure(payment)
 }
 
-/** A market that died while it worked on a call, with a clock that ran an hour ahead until then. */
+/** A market that crashed while it worked on a call. Its clock was an hour ahead until then. */
 async function crashedAhead(serviceId: string): Promise<{ market: TestMarket; payment: TestPayment }> {
   const market = await TestMarket.open()
   const payment = await market.pay('ok', { serviceId })
@@ -36,7 +36,7 @@ async function crashedAhead(serviceId: string): Promise<{ market: TestMarket; pa
 }
 
 describe('a clock that is set back during a call', () => {
-  it('makes the call last no time, and its receipt is posted', async () => {
+  it('gives the call a duration of zero, and its receipt is posted', async () => {
     const market = await TestMarket.open()
     const payment = await market.pay('ok')
     market.workbench.onWork = () => {
@@ -56,7 +56,7 @@ describe('a clock that is set back during a call', () => {
     expect(await closureAfter(market, payment)).toMatchObject({ how: 'failed', durationMs: 0 })
   })
 
-  it('does not keep receipts of other calls back', async () => {
+  it('does not delay receipts of other calls', async () => {
     const market = await TestMarket.open()
     const payments = [await market.order('ok:1'), await market.order('ok:2'), await market.order('ok:3')]
     await market.mine(payments.map(({ tx }) => tx))
@@ -72,7 +72,7 @@ describe('a clock that is set back during a call', () => {
 })
 
 describe('a clock that is set far forward during a call', () => {
-  it('leaves a receipt with the longest duration that it can hold', async () => {
+  it('gives the receipt the longest possible duration', async () => {
     const market = await TestMarket.open()
     const payment = await market.pay('ok')
     market.workbench.onWork = () => {
@@ -84,7 +84,7 @@ describe('a clock that is set far forward during a call', () => {
 })
 
 describe('a clock that is set back between a crash and the next start', () => {
-  it('lets work that must not be repeated go back, with no duration', async () => {
+  it('refunds work that must not be repeated, without a duration', async () => {
     const { market, payment } = await crashedAhead(ONCE)
     await market.till.resume()
     await market.quiet()
@@ -97,7 +97,7 @@ describe('a clock that is set back between a crash and the next start', () => {
     expect(market.workbench.begun).toEqual([])
   })
 
-  it('lets work that may be repeated be done', async () => {
+  it('repeats work that may be repeated', async () => {
     const { market, payment } = await crashedAhead(AGAIN)
     await market.till.resume()
     await market.quiet()
@@ -105,7 +105,7 @@ describe('a clock that is set back between a crash and the next start', () => {
     expect(await closureAfter(market, payment)).toMatchObject({ how: 'delivered', durationMs: 0 })
   })
 
-  it('lets the node start however often it is tried', async () => {
+  it('does not stop the node from starting, however often', async () => {
     const { market: first, payment } = await crashedAhead(ONCE)
     await first.till.resume()
     await first.quiet()
@@ -124,14 +124,14 @@ describe('a stored claim with a duration that no receipt can hold', () => {
     [-HOUR_MS, 0],
     [2 ** 40, 0xffffffff],
   ] as const) {
-    it(`of ${durationMs} ms is settled with ${posted} ms, beside sound ones`, async () => {
+    it(`of ${durationMs} ms is settled with ${posted} ms, beside valid ones`, async () => {
       const market = await TestMarket.open()
       const payments = [await market.order('ok:1'), await market.order('ok:2')]
       await market.mine(payments.map(({ tx }) => tx))
       const claims = [await settled(market, payments[0]!), await settled(market, payments[1]!)]
       const broken = claims[0] as FinishedClaim
       expect(await market.store.advance(broken.state, { ...broken, durationMs })).toBe(true)
-      // Dead before the receipts went out: what is owed comes from the store alone.
+      // The node died before it sent the receipts, so only the store knows what is owed.
       const next = await market.restart()
       await next.till.resume()
       expect(await closureAfter(next, payments[0]!)).toMatchObject({ how: 'delivered', durationMs: posted })

@@ -3,17 +3,17 @@ import type { Fault } from '../../../consensus/primitives/fault.ts'
 import { AGAIN, closeMarkets, ONCE, TestMarket, type TestPayment } from '../../support/market.ts'
 
 const COIN = 100_000_000n
-/** Dollars at which calls of one block together want six confirmations and forty, in the default settings. */
+/** Prices in millionths of a dollar at which calls need six and forty confirmations, by the default settings. */
 const [SIX, FORTY] = [100_000n, 10_000_000n]
 
 afterEach(closeMarkets)
 
-/** A market that answers at once whether a payment is deep enough, at a price in millionths of a dollar. */
+/** A market with a price in millionths of a dollar. It does not wait for a payment to get deep enough. */
 function sellingAt(priceUsdMicros: bigint): Promise<TestMarket> {
   return TestMarket.open({ prices: { [ONCE]: priceUsdMicros }, settings: { settleWaitMs: 0 } })
 }
 
-/** Mines payments of wallet 1 in one block, with others beside them. */
+/** Mines payments of wallet 1 in one block, together with others. */
 async function paidTogether(market: TestMarket, count: number, others: readonly TestPayment[] = []) {
   const payments: TestPayment[] = []
   for (let i = 0; i < count; i++) payments.push(await market.order(`ok:${i}`))
@@ -29,7 +29,7 @@ const delivered = { ok: true, value: { claim: { state: 'delivered' } } }
 
 describe("a stranger's payment in the block of a call", () => {
   for (const coins of [40n, 4_000n]) {
-    it(`of ${coins} coins that nobody redeems makes no other call wait`, async () => {
+    it(`of ${coins} coins that is never redeemed does not make other calls wait`, async () => {
       const market = await sellingAt(2_000n)
       const big = await market.order('ok:big', { from: 5, amount: coins * COIN, term: 100 })
       const [payment] = (await paidTogether(market, 1, [big])) as [TestPayment]
@@ -38,7 +38,7 @@ describe("a stranger's payment in the block of a call", () => {
     })
   }
 
-  it('of any size that is refused makes no other call wait either', async () => {
+  it('of any size that is refused does not make other calls wait either', async () => {
     const market = await sellingAt(2_000n)
     const big = await market.order('ok:big', { from: 5, amount: 4_000n * COIN, term: 100 })
     const [payment] = (await paidTogether(market, 1, [big])) as [TestPayment]
@@ -48,7 +48,7 @@ describe("a stranger's payment in the block of a call", () => {
 })
 
 describe('calls of one block that were redeemed', () => {
-  it('make the next one wait from the sum on that is worth six confirmations', async () => {
+  it('make the next one wait once their sum needs six confirmations', async () => {
     const market = await sellingAt(SIX / 4n)
     const payments = await paidTogether(market, 5)
     for (const payment of payments.slice(0, 3)) expect(await market.settle(payment)).toMatchObject(delivered)
@@ -61,7 +61,7 @@ describe('calls of one block that were redeemed', () => {
     expect(await market.settle(fifth)).toMatchObject(delivered)
   })
 
-  it('count in their own block alone', async () => {
+  it('count only in their own block', async () => {
     const market = await sellingAt(SIX / 2n)
     for (let i = 0; i < 3; i++) {
       const [first, second] = (await paidTogether(market, 2)) as [TestPayment, TestPayment]
@@ -77,11 +77,11 @@ describe('calls of one block that were redeemed', () => {
     expect(await market.settle(second)).toMatchObject(delivered)
   })
 
-  it('count while their work is under way, also when all of them come at once', async () => {
+  it('count while their work is under way, even when all come at once', async () => {
     const market = await sellingAt(SIX / 4n)
     const payments = await paidTogether(market, 8)
     const answers = await Promise.all(payments.map((payment) => market.settle(payment)))
-    // Which of them come first is up to the store: their claims are read at the same time.
+    // The claims are read at the same time, so the store decides which come first.
     const refused = answers.flatMap((answer, i) => (answer.ok ? [] : [[answer, payments[i] as TestPayment] as const]))
     expect([answers.length - refused.length, market.workbench.begun.length]).toEqual([3, 3])
     for (const [answer, payment] of refused) expect(answer).toEqual(unconfirmed(payment, 1, 6))
@@ -123,9 +123,9 @@ describe('one call', () => {
     })
   }
 
-  it('is refused, not kept waiting, when its deadline would be too near by then', async () => {
+  it('is refused, not kept waiting, if its deadline would be too near by then', async () => {
     const market = await sellingAt(FORTY)
-    // Work takes ten blocks, receipt forty, the missing confirmations thirty-nine: ten too many for the shortest term.
+    // Work takes ten blocks and the receipt forty, so work must begin fifty blocks before the deadline.
     const payment = await market.pay('ok', { term: 100 })
     const deadline = market.escrow(payment)!.deadline
     expect(await market.settle(payment)).toEqual(unconfirmed(payment, 1, 40))
@@ -149,7 +149,7 @@ it('calls that waited for their block together count like those that came after 
   await market.quiet()
   await market.mine(orders.map(({ tx }) => tx))
   await market.quiet()
-  // Six cents are worth one confirmation, twelve are worth six.
+  // Six cents need one confirmation, twelve need six.
   expect(market.workbench.begun.length).toBe(1)
   await market.pass(40_000)
   const answers = await Promise.all(calls)

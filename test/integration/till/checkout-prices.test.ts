@@ -5,7 +5,7 @@ import { wallet } from '../../support/chain.ts'
 import { closeMarkets, ONCE, TestMarket } from '../../support/market.ts'
 import { units } from '../../support/unsigned.ts'
 
-/** Prices in millionths of a dollar, and what they come to in base units at a quarter of a dollar for a coin. */
+/** Prices in millionths of a dollar, and in base units at a quarter of a dollar a coin. */
 const [OLD, NEW, NEWER] = [2_000n, 3_000n, 5_000n]
 const unitsOf = (usdMicros: bigint): bigint => usdMicros * 400n
 /** Blocks for which one price counts. */
@@ -13,7 +13,7 @@ const EPOCH = 20
 
 afterEach(closeMarkets)
 
-/** A market whose price was changed by a block in the middle of an epoch: it counts from the next one on. */
+/** A market whose price was changed in the middle of an epoch. The change counts from the next epoch on. */
 async function changedIn(epoch: number): Promise<TestMarket> {
   const market = await TestMarket.open({ prices: { [ONCE]: OLD } })
   await market.test.mineTo(epoch * EPOCH + 6)
@@ -21,7 +21,7 @@ async function changedIn(epoch: number): Promise<TestMarket> {
   return market
 }
 
-/** What becomes of a payment of an amount that is mined at a height. */
+/** The outcome of a payment of `amount` that is mined at `height`. */
 async function paidAt(market: TestMarket, height: number, amount: bigint): Promise<string> {
   await market.test.mineTo(height - 1)
   const payment = await market.pay(`ok:${height}:${amount}`, { amount })
@@ -77,7 +77,7 @@ describe('a payment after a change of the price', () => {
     expect(late.answer).toMatchObject({ ok: true, value: { claim: { priceUsdMicros: NEW.toString() } } })
   })
 
-  it('goes back by itself where it does not fit, and the refusal says when', async () => {
+  it('is refunded by itself if it does not fit, and the refusal says when', async () => {
     const market = await changedIn(1)
     const payment = await market.pay('ok', { amount: unitsOf(OLD) + 1n })
     const { deadline } = market.escrow(payment)!
@@ -99,7 +99,7 @@ describe('a payment after a change of the price', () => {
 })
 
 describe('a service that was published anew with the same price', () => {
-  it('takes that price throughout', async () => {
+  it('accepts that price all the time', async () => {
     const market = await TestMarket.open({ prices: { [ONCE]: OLD } })
     await market.test.mineTo(26)
     await market.mine([await market.publication(market.shop.offer(ONCE)!)])
@@ -108,7 +108,7 @@ describe('a service that was published anew with the same price', () => {
 })
 
 describe('a payment for a service that is retired meanwhile', () => {
-  it('is served or goes back, but is not lost', async () => {
+  it('is served or refunded, but not lost', async () => {
     const market = await TestMarket.open()
     const payment = await market.pay('ok')
     const retire = { agentId: market.operator.agentId, serviceId: ONCE as ServiceId }
@@ -124,7 +124,7 @@ describe('a payment for a service that is retired meanwhile', () => {
   })
 })
 
-it('a payment of a price before the last change is honoured, whatever else of the service was changed since', async () => {
+it('a payment of the price before the last change is honoured, whatever else of the service changed since', async () => {
   const market = await TestMarket.open({ prices: { [ONCE]: OLD } })
   await market.test.mineTo(25)
   const payment = await market.pay('ok', { term: 400 })
@@ -136,7 +136,7 @@ it('a payment of a price before the last change is honoured, whatever else of th
   expect(await market.settle(payment)).toMatchObject({ ok: true })
 })
 
-/** The caller of these tests pushes the coin's price: dollars for coins make a coin dearer. */
+/** Moves the coin's price by a swap: buying coins with dollars raises it. */
 async function push(market: TestMarket, assetIn: 'FAR' | 'FUSD', amount: bigint): Promise<void> {
   const [from, asset] = [assetIn, assetIn === 'FAR' ? 'FUSD' : 'FAR'] as [TokenSymbol, TokenSymbol]
   const payload = {
@@ -152,7 +152,7 @@ async function push(market: TestMarket, assetIn: 'FAR' | 'FUSD', amount: bigint)
 describe('a payment while the pool moves', () => {
   const [DOLLARS, COINS] = [9_000n * 1_000_000n, 200_000n * 100_000_000n]
 
-  it('is judged by the coin’s price in its own epoch, whatever the coin is worth since', async () => {
+  it('is judged by the coin’s price in its own epoch, whatever the price is later', async () => {
     const market = await TestMarket.open()
     await market.test.mineTo(EPOCH + 5)
     const payment = await market.pay('ok', { term: 400 })
@@ -164,12 +164,12 @@ describe('a payment while the pool moves', () => {
     expect(await market.settle(payment)).toMatchObject({ ok: true, value: { claim: { state: 'delivered' } } })
   })
 
-  it('may pay what was quoted before the price left the bounds, and not what nobody quoted', async () => {
+  it('may pay what was quoted before the price left the bounds, but nothing else', async () => {
     const market = await TestMarket.open({ settings: { nativeUsdMinMicros: 200_000n }, prices: { [ONCE]: OLD } })
     await market.test.mineTo(EPOCH - 2)
     await push(market, 'FAR', COINS)
     await market.test.mineTo(2 * EPOCH - 1)
-    // One block end of the twenty was low: the coin of epoch 1 is worth a little less, that of epoch 2 less than a half.
+    // The price was low at the end of one of twenty blocks. So it is a little lower for epoch 1, and less than half for epoch 2.
     const quoted = market.priceOf(ONCE)
     expect(market.price.usdMicrosPerCoin(1)).toBeGreaterThan(200_000n)
     await market.test.mineTo(2 * EPOCH)
@@ -180,7 +180,7 @@ describe('a payment while the pool moves', () => {
     expect(await paidAt(market, 3 * EPOCH, low)).toBe('the amount: none: nothing was quoted then')
   })
 
-  it('goes back by itself where nothing was quoted, and is paid again when the price is back', async () => {
+  it('is refunded by itself if nothing was quoted, and can be paid again when the price is back', async () => {
     const market = await TestMarket.open({ settings: { minPoolDepthMicros: 200_000n * 1_000_000n } })
     const payment = await market.pay('ok', { term: 100 })
     expect(await market.settle(payment)).toMatchObject({ ok: false, fault: { code: 'pay/mismatch' } })

@@ -5,7 +5,7 @@ import { AGAIN, closeMarkets, ONCE, TestMarket, type TestPayment } from '../../s
 
 afterEach(closeMarkets)
 
-/** Two replicas, the first of which works on a call, held. */
+/** Two replicas. The first works on a call, and its work is held. */
 async function atWork(serviceId: string) {
   const first = await TestMarket.open()
   const payment = await first.pay('ok', { serviceId })
@@ -17,7 +17,7 @@ async function atWork(serviceId: string) {
   return { first, second, payment, answer }
 }
 
-/** Outcomes of the receipt entries that both replicas want mined. */
+/** Outcomes in the receipts that both replicas sent. */
 async function outcomesPosted(markets: readonly TestMarket[], { txId }: TestPayment): Promise<readonly number[]> {
   for (const market of markets) await market.pass(500)
   return markets.flatMap(({ waitingEntries }) =>
@@ -32,7 +32,7 @@ async function claimOf({ store }: TestMarket, { txId }: TestPayment): Promise<Fi
 describe('a call that another replica ended meanwhile', () => {
   it('is answered as it was ended, and owed as it was ended: given back', async () => {
     const { first, second, payment, answer } = await atWork(ONCE)
-    // The second replica starts and takes the call for interrupted.
+    // The second replica starts and believes that the call was interrupted.
     await second.till.resume()
     await second.quiet()
     expect(await claimOf(second, payment)).toMatchObject({ state: 'failed', reason: 'service/interrupted' })
@@ -58,9 +58,9 @@ describe('a call that another replica ended meanwhile', () => {
     expect(await outcomesPosted([first, second], payment)).toEqual([OUTCOME_DELIVERED])
   })
 
-  it('is refunded to nobody who has its result: the first end counts for all', async () => {
+  it('is not refunded to a caller that has its result: the first end counts', async () => {
     const { first, second, payment, answer } = await atWork(ONCE)
-    // Between the second replica's decision to give up and its writing of it, the work is done.
+    // The work ends after the second replica decided to give up and before it wrote that.
     second.store.beforeAdvance = async (next) => {
       if (next.state !== 'failed') return
       first.workbench.release()
@@ -77,7 +77,7 @@ describe('a call that another replica ended meanwhile', () => {
 })
 
 describe('a call that waits for its turn while another replica takes it up', () => {
-  it('is not begun twice, and its caller is told to come back', async () => {
+  it('is not started twice, and its caller is told to come back', async () => {
     const first = await TestMarket.open()
     const payments: TestPayment[] = []
     for (let i = 0; i < 17; i++) payments.push(await first.order(`ok:${i}`))
@@ -122,11 +122,11 @@ describe('a payment that two replicas are offered at once', () => {
 })
 
 describe('a replica whose receipt comes second', () => {
-  it('loses only its fee, and the caller is paid for once', async () => {
+  it('loses only its fee, and the call is settled once', async () => {
     const { first, second, payment, answer } = await atWork(ONCE)
     first.workbench.release()
     await answer
-    // After a start the second replica owes the same call.
+    // After its start the second replica also owes the receipt.
     await second.till.resume()
     expect((await outcomesPosted([first, second], payment)).length).toBe(2)
     await first.mineWaiting()

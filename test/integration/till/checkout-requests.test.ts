@@ -8,7 +8,7 @@ const CHARS_MAX = 10_000
 
 afterEach(closeMarkets)
 
-/** A request text like nothing else in a store. */
+/** A request text that is unlike anything else in a store. */
 const longRequest = (number: number): string => `ok:needle-${number}-${'n'.repeat(9_000)}`
 
 /** What a market has on disk: keys with their values. */
@@ -26,7 +26,7 @@ describe('a finished call', () => {
     [longRequest(1), 'delivered'],
     [longRequest(1).replace('ok', 'fail'), 'failed'],
   ] as const) {
-    it(`that was ${state} has left nothing of its request text in the store`, async () => {
+    it(`that was ${state} leaves nothing of its request text in the store`, async () => {
       const market = await TestMarket.open()
       const { payment } = await market.buy(request)
       expect(await market.store.get(payment.txId)).toMatchObject({ state })
@@ -37,7 +37,7 @@ describe('a finished call', () => {
     })
   }
 
-  it('still knows its request: the same one is answered again, another one refused', async () => {
+  it('still recognises its request: the same one is answered again, another one refused', async () => {
     const market = await TestMarket.open()
     const { payment } = await market.buy(longRequest(1), { lock: 'none' })
     expect(await market.settle(payment)).toMatchObject({ ok: true, value: { replayed: true } })
@@ -58,7 +58,7 @@ describe('a finished call', () => {
 })
 
 describe('listing calls', () => {
-  it('reads nothing of results: what is read of a call is short, however long they are', async () => {
+  it('reads no results: the record of a call is short, however long its result is', async () => {
     const market = await TestMarket.open()
     for (let i = 0; i < 5; i++) await market.buy(longRequest(i))
     const { claims } = await market.store.recent(10, null)
@@ -66,7 +66,7 @@ describe('listing calls', () => {
     const onDisk = await dump(market)
     const listed = claims.map(({ txId }) => onDisk.get(`claim/${txId}`)?.length ?? Number.POSITIVE_INFINITY)
     expect(Math.max(...listed)).toBeLessThan(1_000)
-    // The results are there, elsewhere.
+    // The results are stored under other keys.
     expect(claims.map(({ txId }) => (onDisk.get(`text/${txId}`)?.length ?? 0) > 9_000)).toEqual(claims.map(() => true))
   })
 })
@@ -96,7 +96,7 @@ describe('a request text that no service reads', () => {
     it(`because it is ${name} is refused whatever it is paid with, and consumes nothing`, async () => {
       const market = await TestMarket.open()
       const payment = await market.order('ok')
-      // Unknown, waiting or mined: nobody waits for a payment of such a call.
+      // The call does not wait for its payment, whether that is unknown, waiting or mined.
       expect(await market.settle(payment, { request })).toEqual(refusal(reason))
       await market.submit(payment.tx)
       expect(await market.settle(payment, { request })).toEqual(refusal(reason))

@@ -11,7 +11,7 @@ import { units } from '../../support/unsigned.ts'
 
 afterEach(closeMarkets)
 
-/** A market that died with so many calls begun, and what stood in the store then. */
+/** A market that crashed with `count` calls begun, and their payments. */
 async function crashed(count: number, serviceId: string): Promise<{ dead: TestMarket; payments: TestPayment[] }> {
   const dead = await TestMarket.open()
   const payments: TestPayment[] = []
@@ -28,7 +28,7 @@ function statesOf(market: TestMarket, payments: readonly TestPayment[]): Promise
   return Promise.all(payments.map(async ({ txId }) => (await market.store.get(txId))?.state))
 }
 
-/** How often something is in a list. */
+/** How often a value is in a list. */
 function countOf(list: readonly unknown[], one: unknown): number {
   return list.filter((each) => each === one).length
 }
@@ -52,7 +52,7 @@ describe('taking up what a crash interrupted', () => {
     expect(market.settler.owedCount).toBe(40)
   })
 
-  it('serves new calls beside it, behind the work that waits', async () => {
+  it('also serves new calls, after the work that waits', async () => {
     const { dead } = await crashed(16, AGAIN)
     const market = await dead.restart()
     market.workbench.hold()
@@ -68,9 +68,9 @@ describe('taking up what a crash interrupted', () => {
     })
   })
 
-  it('begins nothing twice that must not be repeated, and gives it back', async () => {
+  it('does not repeat work that must not be repeated, but refunds it', async () => {
     const { dead, payments } = await crashed(20, ONCE)
-    // Four had not begun: they waited for their turn.
+    // Four calls had not begun: they waited for their turn.
     expect(countOf(await statesOf(dead, payments), 'claimed')).toBe(4)
     const market = await dead.restart()
     await market.till.resume()
@@ -124,7 +124,7 @@ describe('taking up what a crash interrupted', () => {
 })
 
 describe('an interrupted call whose deadline is near', () => {
-  /** Blocks before the deadline until which work may begin: its time limit, and forty for the receipt. */
+  /** How many blocks before the deadline work may begin at the latest: its time limit, and forty for the receipt. */
   const LAST_CHANCE = 10 + 40
 
   for (const [blocks, end, begun] of [
@@ -146,14 +146,14 @@ describe('an interrupted call whose deadline is near', () => {
       })
       expect(market.workbench.begun.length).toBe(begun)
       await market.pass(500)
-      // The last block before the deadline may hold the receipt; at the deadline consensus needs none.
+      // The last block before the deadline may have the receipt. At the deadline consensus refunds without one.
       if (blocks === 1) return
       await market.mineWaiting()
       expect(market.closure(payment)).toMatchObject({ how: end })
     })
   }
 
-  it('does no work where consensus has refunded it already', async () => {
+  it('does no work if consensus has refunded it already', async () => {
     const { dead, payments } = await crashed(1, AGAIN)
     const [payment] = payments as [TestPayment]
     await dead.test.mineTo(dead.escrow(payment)!.deadline)
@@ -182,9 +182,9 @@ describe('an interrupted call whose deadline is near', () => {
   })
 })
 
-describe('an interrupted call of a service that is not sold any more', () => {
+describe('an interrupted call of a service that is no longer sold', () => {
   for (const serviceId of [AGAIN, ONCE]) {
-    it(`goes back (${serviceId})`, async () => {
+    it(`is refunded (${serviceId})`, async () => {
       const { dead, payments } = await crashed(1, serviceId)
       const others = TEST_SERVICES.filter((definition) => definition.serviceId !== serviceId)
       const market = await dead.restart({ services: others })
@@ -201,7 +201,7 @@ describe('an interrupted call of a service that is not sold any more', () => {
     })
   }
 
-  it('goes back where the service reads requests otherwise now', async () => {
+  it('is refunded if the service now reads requests differently', async () => {
     const { dead, payments } = await crashed(1, AGAIN)
     const shorter = TEST_SERVICES.map((definition) => ({ ...definition, requestCharsMax: 3 }))
     const market = await dead.restart({ services: shorter })
@@ -211,14 +211,14 @@ describe('an interrupted call of a service that is not sold any more', () => {
   })
 })
 
-it('a call whose payment a reorganisation puts back begins when it is mined again', async () => {
+it('a call whose payment a reorganisation unmines begins when it is mined again', async () => {
   const market = await TestMarket.open()
   await market.mine()
   const payment = await market.order('ok')
   const rival = await behind(market.test, 0)
   const forkHeight = rival.height
   await market.mine([payment.tx])
-  // The reorganisation comes between the claim and the work.
+  // The reorganisation happens between the claim and the work.
   let release = (): void => {}
   const claim = market.store.claim.bind(market.store)
   const claimed = new Promise<void>((reached) => {
@@ -250,7 +250,7 @@ it('a call whose payment a reorganisation puts back begins when it is mined agai
   expect(await market.settle(payment)).toMatchObject({ ok: true, value: { claim: { state: 'delivered' } } })
 })
 
-it('nothing is done for a payment on a head that is only passed through', async () => {
+it('no work is done for a payment on a passing head', async () => {
   const inner = createInlineVerifier(NATIVE_BACKEND)
   let release: (() => void) | undefined
   let holding = false

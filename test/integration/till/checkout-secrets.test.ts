@@ -14,7 +14,7 @@ const missing = ({ txId }: TestPayment): { ok: false; fault: Fault } => ({
 const WRONG = { ok: false, fault: { code: 'pay/mismatch', detail: { field: 'payment.secret', got: 'another secret' } } }
 
 describe('a payment that commits to its request without a lock', () => {
-  it('is redeemed with its secret alone', async () => {
+  it('is redeemed only with its secret', async () => {
     const market = await TestMarket.open()
     const payment = await market.pay('ok', { lock: 'commitment' })
     expect(await market.settle(payment, { secret: null })).toEqual(missing(payment))
@@ -26,7 +26,7 @@ describe('a payment that commits to its request without a lock', () => {
     expect(await market.store.get(payment.txId)).toMatchObject({ opener: openerOf(payment.secret as Uint8Array) })
   })
 
-  it('gives its result to nobody else who repeats the call', async () => {
+  it('does not give its result to others who repeat the call', async () => {
     const market = await TestMarket.open()
     const { payment, answer } = await market.buy('ok', { lock: 'commitment' })
     expect(answer).toMatchObject({ ok: true })
@@ -35,7 +35,7 @@ describe('a payment that commits to its request without a lock', () => {
     expect(await market.settle(payment)).toMatchObject({ ok: true, value: { replayed: true } })
   })
 
-  it('gives it to nobody else after a restart', async () => {
+  it('does not give it to others after a restart', async () => {
     const market = await TestMarket.open()
     const { payment } = await market.buy('ok', { lock: 'commitment' })
     const next = await market.restart()
@@ -44,7 +44,7 @@ describe('a payment that commits to its request without a lock', () => {
     expect(await next.settle(payment)).toMatchObject({ ok: true, value: { replayed: true } })
   })
 
-  it('lets nobody else wait for the work', async () => {
+  it('does not let others wait for the work', async () => {
     const market = await TestMarket.open()
     const payment = await market.pay('ok', { lock: 'commitment' })
     market.workbench.hold()
@@ -65,7 +65,7 @@ describe('a payment that commits to its request without a lock', () => {
 })
 
 describe('a payment with a lock', () => {
-  it('gives its result to nobody without the secret, before and after it is redeemed', async () => {
+  it('gives its result only with the secret, before and after it is redeemed', async () => {
     const market = await TestMarket.open()
     const payment = await market.pay('ok')
     const strangers = [null, OTHER_SECRET]
@@ -102,7 +102,7 @@ describe('a payment with a lock', () => {
 })
 
 describe('a plain payment', () => {
-  it('is redeemed by whoever comes first, and repeated by whoever knows it', async () => {
+  it('is redeemed by the first caller, and repeated by every caller that knows it', async () => {
     const market = await TestMarket.open()
     const { payment, answer } = await market.buy('ok', { lock: 'none' })
     expect(answer).toMatchObject({ ok: true, value: { claim: { opener: null } } })

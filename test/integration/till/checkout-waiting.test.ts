@@ -17,7 +17,7 @@ afterEach(closeMarkets)
 
 type Answer = Result<Settled<FinishedClaim>>
 
-/** Answers as they arrive, in the order of the calls; those still out are null. */
+/** Answers in the order of the calls. Null: no answer yet. */
 class Answers {
   readonly all: (Answer | null)[] = []
 
@@ -28,7 +28,7 @@ class Answers {
     })
   }
 
-  /** How many are still out. */
+  /** How many have not come yet. */
   get waiting(): number {
     return this.all.filter((answer) => answer === null).length
   }
@@ -65,12 +65,12 @@ describe('calls that wait for their payment', () => {
     const answers = await offerAll(market, [payment], 70)
     expect(answers.waiting).toBe(64)
     expect(answers.faults).toEqual(Array.from({ length: 6 }, () => unconfirmed(payment)))
-    // Another payment is none the worse for it.
+    // Another payment is not affected.
     const other = await offerAll(market, [await pending(market, 'ok:2', 3)], 1)
     expect(other.waiting).toBe(1)
   })
 
-  it('are 256 in all; whoever comes then is told at once to come back', async () => {
+  it('are 256 in all; further calls are told at once to come back', async () => {
     const market = await TestMarket.open()
     const payments: TestPayment[] = []
     for (let i = 0; i < 4; i++) payments.push(await pending(market, `ok:${i}`))
@@ -78,7 +78,7 @@ describe('calls that wait for their payment', () => {
     expect([full.waiting, full.faults]).toEqual([256, []])
     const late = await pending(market, 'ok:late', 3)
     expect(await market.settle(late)).toEqual({ ok: false, fault: unconfirmed(late) })
-    // What needs no waiting is served as ever.
+    // Calls that need not wait are served as usual.
     const mined = await market.order('ok:mined', { from: 4 })
     await market.mine([mined.tx])
     expect(full.waiting).toBe(256)
@@ -99,7 +99,7 @@ describe('calls that wait for their payment', () => {
     expect(second.waiting).toBe(64)
   })
 
-  it('are let go at once when the node stops', async () => {
+  it('end at once when the node stops', async () => {
     const market = await TestMarket.open()
     const payment = await pending(market, 'ok')
     const answers = await offerAll(market, [payment], 3)
@@ -138,7 +138,7 @@ describe('calls that wait for the work of another call', () => {
     const other = await market.replica()
     market.workbench.hold()
     const first = await offerAll(market, [payment], 1)
-    // The other replica cannot wait for the work itself; it looks at the claim again and again.
+    // The other replica cannot wait for the work itself. It polls the claim.
     const elsewhere = await offerAll(other, [payment], 1)
     for (let i = 0; i < 9; i++) await other.pass(100)
     expect(elsewhere.waiting).toBe(1)
@@ -167,7 +167,7 @@ describe('a transaction in the mempool that will never pay this call', () => {
     },
   })
 
-  it('is refused at once where it is no invoke', async () => {
+  it('is refused at once if it is not an agent_invoke', async () => {
     const market = await TestMarket.open()
     const tx = await market.test.tx(wallet(1), 'transfer', { to: wallet(3).address, amount: units(5), create: false })
     await market.submit(tx)
@@ -177,7 +177,7 @@ describe('a transaction in the mempool that will never pay this call', () => {
     )
   })
 
-  it('is refused at once where it calls another service', async () => {
+  it('is refused at once if it pays for another service', async () => {
     const market = await TestMarket.open()
     const payment = await market.order('ok', { serviceId: AGAIN })
     await market.submit(payment.tx)
@@ -189,7 +189,7 @@ describe('a transaction in the mempool that will never pay this call', () => {
     expect(right.waiting).toBe(1)
   })
 
-  it('is refused at once where it calls another agent', async () => {
+  it('is refused at once if it pays another agent', async () => {
     const market = await TestMarket.open()
     const payment = await market.order('ok', { agentId: 'elsewhere' })
     await market.submit(payment.tx)
@@ -197,7 +197,7 @@ describe('a transaction in the mempool that will never pay this call', () => {
     expect(await market.settle(payment)).toEqual(mismatch(payment, ['the agent', 'elsewhere', 'shop'], still))
   })
 
-  it('is refused at once where nobody knows it', async () => {
+  it('is refused at once if it is unknown', async () => {
     const market = await TestMarket.open()
     const payment = await market.order('ok')
     expect(await market.settle(payment)).toEqual({
@@ -209,7 +209,7 @@ describe('a transaction in the mempool that will never pay this call', () => {
 })
 
 describe('many calls with one payment when its block comes', () => {
-  /** What a chain read of receipts while the block of a payment came that so many calls waited for. */
+  /** Lets `calls` calls wait for one payment, mines it, and counts the reads of receipts. */
   async function receiptsRead(calls: number): Promise<{ reads: number; answers: Answers; market: TestMarket }> {
     const memory = new MemoryKeyValueStore()
     const seen: number[] = []

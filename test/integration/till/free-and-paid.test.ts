@@ -10,13 +10,13 @@ import { WebWorld, type WorldHost } from '../../support/web-world.ts'
 
 const WALLETS = 8
 const IMAGES = 8
-/** Accepts connections, and says nothing. */
+/** Accepts connections and never answers. */
 const SILENT: WorldHost = { safeSocket: (socket) => void socket.resume() }
 const slow = (wallet: number, i: number): string => `slow-${wallet}-${i}.web.example`
 const hosts = Array.from({ length: WALLETS * IMAGES }, (_, n) => slow(Math.floor(n / IMAGES), n % IMAGES))
 const NEWS: WorldHost = {
   pages: (_, response) => response.end('news'),
-  // A picture of the same host never comes.
+  // Pictures of this host never arrive.
   safePages: () => {},
 }
 const PAGE = { accept: 'text/html', bytesMax: 10_000, tooLong: 'cut' } as const
@@ -37,7 +37,7 @@ describe('chats, which are free, beside what is paid', () => {
     expect(server.errors).toEqual([])
   })
 
-  /** Begins chats of several wallets with pictures, until the function returned is called. */
+  /** Starts chats of several wallets with pictures. The returned function ends them. */
   async function begin(urlOf: (wallet: number, i: number) => string): Promise<() => Promise<unknown>> {
     const over = new AbortController()
     const answers = Array.from({ length: WALLETS }, async (_, wallet) => {
@@ -64,7 +64,7 @@ describe('chats, which are free, beside what is paid', () => {
       ),
     )
 
-  it('pictures of eight wallets that never come leave the web to paid readings', async () => {
+  it('pictures of eight wallets that never arrive leave the web to paid reads', async () => {
     const end = await begin((wallet, i) => `https://${slow(wallet, i)}/picture.png`)
     await until('pictures are read', () => web.openCount > 0)
     await new Promise((resolve) => setTimeout(resolve, 300))
@@ -74,7 +74,7 @@ describe('chats, which are free, beside what is paid', () => {
     await end()
   })
 
-  it('pictures of the host that is paid to be read leave places at it', async () => {
+  it('pictures from a host leave places there for paid reads', async () => {
     const end = await begin((wallet, i) => `https://news.example/${wallet}/${i}.png`)
     await until('pictures are read', () => web.openCount > 0)
     await new Promise((resolve) => setTimeout(resolve, 300))

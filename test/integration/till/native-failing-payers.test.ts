@@ -10,13 +10,13 @@ import { units } from '../../support/unsigned.ts'
 
 afterEach(closeMarkets)
 
-/** Places for work of services that go where strangers want. */
+/** Places for work of services that reach where callers want. */
 const PLACES = 16
-/** Failures that a payer, and a client, may have within the time before it goes behind others. */
+/** How many failures a payer and a client may have in ten minutes before others go first. */
 const [OF_PAYER, OF_CLIENT] = [10, 30] as const
 const TEN_MINUTES_MS = 600_000
 
-/** The test services, of which one goes where its request says. */
+/** The test services. One of them counts as reaching where its request says. */
 const SERVICES: readonly ServiceDefinition[] = TEST_SERVICES.map((definition) =>
   definition.serviceId === AGAIN ? { ...definition, timeoutMs: 10_000, reachesOut: true } : definition,
 )
@@ -25,7 +25,7 @@ const client = (address: string): Holder => ({ address, network: address.slice(0
 const ATTACKER = client('192.0.2.7')
 const HONEST = client('198.51.100.1')
 
-/** A market, and payers who have a little money each. */
+/** A market, and payers with a little money each. */
 async function openWith(payerCount: number): Promise<{ market: TestMarket; payers: WalletKey[] }> {
   const market = await TestMarket.open({ services: SERVICES })
   const payers = Array.from({ length: payerCount }, () => walletKey(new Uint8Array(randomBytes(32))))
@@ -43,13 +43,13 @@ async function paid(
   payers: readonly (WalletKey | number)[],
 ): Promise<TestPayment[]> {
   const payments: TestPayment[] = []
-  // One after the other: a wallet's transactions are numbered.
+  // One after the other, because a wallet's transactions have increasing nonces.
   for (const from of payers) payments.push(await market.order(request, { serviceId: AGAIN, from }))
   await market.mine(payments.map(({ tx }) => tx))
   return payments
 }
 
-/** Lets one client's calls come to this, one after the other. */
+/** Makes calls of one client, one after the other. */
 async function calls(market: TestMarket, request: string, payers: readonly number[], from: Holder): Promise<void> {
   for (const payer of payers)
     for (const payment of await paid(market, request, [payer])) await market.settle(payment, { from })
@@ -66,7 +66,7 @@ async function crowd(market: TestMarket, payers: readonly WalletKey[]): Promise<
   await market.quiet()
 }
 
-describe('calls paid in coins that fail at what they were to reach', () => {
+describe('calls paid in coins that fail at their targets', () => {
   it.each([
     ['of one address', (): Holder => ATTACKER],
     ['of the addresses of one network', (_: WalletKey, index: number): Holder => client(`192.0.2.${index + 1}`)],
@@ -87,7 +87,7 @@ describe('calls paid in coins that fail at what they were to reach', () => {
     expect(begun(market).slice(PLACES)).toEqual(['ok'])
     market.workbench.release()
     expect(await answer).toMatchObject({ ok: true, value: { claim: { state: 'delivered' } } })
-    // Nothing of theirs is lost: each is worked on, and owed back.
+    // No payment is lost: each call is worked on, and owed back.
     for (const one of await Promise.all(answers)) expect(one).toMatchObject({ value: { claim: { state: 'failed' } } })
   })
 
@@ -120,7 +120,7 @@ describe('calls paid in coins that fail at what they were to reach', () => {
     for (const one of [answer, again]) expect(await one).toMatchObject({ value: { claim: { state: 'delivered' } } })
   })
 
-  it('hold no payer back whose calls are mostly good, behind whichever address', async () => {
+  it('do not hold back a payer whose calls mostly succeed, behind any address', async () => {
     const { market, payers } = await openWith(PLACES + 1)
     await calls(market, 'ok', [7], ATTACKER)
     // One good call allows the client one failure more.

@@ -15,8 +15,8 @@ import { temporaryFolder, until } from '../../support/processes.ts'
 import { closeRails, PRICE, TERMS, TestRail } from '../../support/stable.ts'
 
 /*
- * Claims in every state as the release of November 2026 (commit 779bd78) wrote them with LevelDB, with the calls that they were taken
- * for. Its native ones come with the blocks that hold their payments, its dollar ones with authorizations that hold until 2087.
+ * Claims in every state, as the release of November 2026 (commit 779bd78) wrote them with LevelDB, and their calls.
+ * Native claims come with the blocks of their payments, dollar claims with authorizations that are valid until 2087.
  */
 
 afterEach(async () => {
@@ -24,7 +24,7 @@ afterEach(async () => {
   await closeMarkets()
 })
 
-/** A data folder with a store of claims as it was found. */
+/** A data folder with these entries as its claim store. */
 async function folderWith(name: string, entries: readonly (readonly string[])[]): Promise<string> {
   const folder = temporaryFolder()
   const database = new Level<string, string>(join(folder, name))
@@ -89,7 +89,7 @@ it('takes up dollar claims of an older release, and brings each to its end', asy
     'executing, ok:again': 'replayed',
     'claimed, ok:claimed': 'settled',
   })
-  // What had its result is not worked on again: only the call that may run twice, and the one that was let go.
+  // Calls with results are not worked on again. Only the repeatable call and the one that had not begun are.
   expect(rail.market.workbench.begun).toEqual([expect.stringContaining('ok:again'), `${ONCE} ok:claimed`])
   const owed = (await rail.store.recent(50, null)).claims.filter(({ state }) => state === 'owed')
   expect(owed).toMatchObject([{ refund: { status: 'paid' } }])

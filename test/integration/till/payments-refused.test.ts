@@ -27,7 +27,7 @@ async function selling(): Promise<{ readonly node: NodeApi; readonly market: Tes
   return { node: { ...node, clock: time, market: api } as unknown as NodeApi, market }
 }
 
-/** A call over HTTP, with a payment or without. */
+/** A call over HTTP, with or without a payment. */
 async function ask(node: NodeApi, change: object, query = {}): Promise<Told> {
   const { serviceId = ONCE, ...body } = change as { serviceId?: string }
   const answer = await callService(node, { ...REQUEST, query, params: { serviceId }, body } as never)
@@ -46,8 +46,8 @@ const offer = (node: NodeApi, { txId, secret, serviceId, request }: TestPayment,
 
 const WRONG_SECRET = 'cd'.repeat(32)
 
-describe('a payment that serves once the call is corrected', () => {
-  it('has no terms beside it: with another secret or request, before it is taken and after', async () => {
+describe('a payment that works once the call is corrected', () => {
+  it('is refused without new terms: with another secret or request, before and after it is claimed', async () => {
     const { node, market } = await selling()
     const payment = await market.pay('ok')
     const wrongSecret = { payment: { txId: payment.txId, secret: WRONG_SECRET } }
@@ -62,14 +62,14 @@ describe('a payment that serves once the call is corrected', () => {
     expect(late.error).toMatch(/Do not pay again: the payment was taken for this call/)
   })
 
-  it('is offered terms where another one is wanted: for another amount', async () => {
+  it('is refused with new terms if another payment is needed: with another amount', async () => {
     const { node, market } = await selling()
     const payment = await market.pay('ok', { amount: 100_000n })
     expect((await offer(node, payment)).accepts).toHaveLength(1)
   })
 })
 
-it('a payment for another service is told what it still buys, and until when', async () => {
+it('the refusal of a payment for another service says what it buys, and until when', async () => {
   const { node, market } = await selling()
   const payment = await market.pay('ok', { serviceId: AGAIN })
   const { deadline } = market.escrow(payment) as { deadline: number }
@@ -79,7 +79,7 @@ it('a payment for another service is told what it still buys, and until when', a
   expect(await offer(node, payment)).toMatchObject({ paid: true })
 })
 
-it('a refunded payment is told to be refunded, and in which transaction', async () => {
+it('the refusal of a refunded payment says so, and in which transaction', async () => {
   const { node, market } = await selling()
   const payment = await market.pay('fail')
   const failed = await offer(node, payment)
@@ -93,7 +93,7 @@ it('a refunded payment is told to be refunded, and in which transaction', async 
   expect(again.error).toContain(`it was refunded in the transaction ${receiptTxId}`)
 })
 
-it('a payment that consensus gave back is told so', async () => {
+it('the refusal of a payment that consensus gave back says so', async () => {
   const { node, market } = await selling()
   const payment = await market.pay('ok', { term: 100 })
   await market.mineWaiting(101)
@@ -103,7 +103,7 @@ it('a payment that consensus gave back is told so', async () => {
   })
 })
 
-it('a closed service says what becomes of a payment that it did not take', async () => {
+it('a closed service says what happens to a payment that it did not accept', async () => {
   const { node, market } = await selling()
   const payment = await market.pay('ok')
   await market.till.stop()
@@ -118,7 +118,7 @@ it('a quote for a rail that is off says so', async () => {
   expect((await ask(node, { request: 'ok' })).error).not.toContain('stablecoin')
 })
 
-it('an example of a mistyped service names the one that was meant', async () => {
+it('an example request for a mistyped service names the likely one', async () => {
   const { node } = await selling()
   const answer = await getExample(node, { ...REQUEST, params: { serviceId: 'node-test-onse' } } as never)
   expect(answer).toMatchObject({
@@ -144,13 +144,13 @@ describe('over A2A', () => {
     return JSON.parse((answer as { content: string }).content) as Spoken
   }
 
-  it('a misspelt member of our own part of data is refused, and not that of others', async () => {
+  it('a misspelt member of our own data is refused, but not one of other parties’ data', async () => {
     const { error } = await say([{ data: { serviceId: ONCE, reqest: 'ok' } }])
     expect(error?.message).toBe('there is no member reqest; did you mean request?')
     expect((await say([{ text: `${ONCE} ok` }, { data: { reqest: 'ok' } }])).error).toBeUndefined()
   })
 
-  it('a service that is not sold is refused with what may have been meant, and with what becomes of the payment', async () => {
+  it('the refusal of an unknown service names likely ones, and says what happens to the payment', async () => {
     const data = { serviceId: 'node-test-onse', request: 'ok' }
     const unpaid = await say([{ data }])
     expect(unpaid.error).toMatchObject({
@@ -164,7 +164,7 @@ describe('over A2A', () => {
       )
   })
 
-  it('an unusable request is told not to be paid for now', async () => {
+  it('the refusal of an unusable request says not to pay for it', async () => {
     const { result } = await say([{ data: { serviceId: ONCE, request: 'refuse' } }])
     expect(result?.task?.status.message.parts[0]?.text).toMatch(/nothing to do.*Do not pay now/)
   })

@@ -4,7 +4,7 @@ import { ask } from '../../support/api.ts'
 import { ApiServer } from '../../support/api-server.ts'
 import { wallet } from '../../support/chain.ts'
 
-it('names the asset that a quote may not give for itself', async () => {
+it('names the asset that a quote may not swap for itself', async () => {
   const server = await ApiServer.open()
   const { status, body } = await ask(server.url, '/api/v1/quote?from=FAR&to=FAR&amount=1')
   expect([status, body.code]).toEqual([400, 'invalid_request'])
@@ -12,7 +12,7 @@ it('names the asset that a quote may not give for itself', async () => {
   await server.close()
 })
 
-it('says beside what is held how much its price rests on, and whether that is little', async () => {
+it('shows holdings with the depth of the market behind their price, and whether that is thin', async () => {
   const server = await ApiServer.open()
   const address = formatAddress('dfar', wallet(5).address)
   const { body } = await ask<Record<'native', Held> & { tokens: readonly Held[] }>(

@@ -14,7 +14,7 @@ interface Option {
   readonly extra: { readonly available: boolean }
 }
 
-/** What a caller and a reader of the registry are told now. */
+/** The quote to a caller and the entry in the registry. */
 function told({ test: { chain }, ...parts }: TestMarket, book: QuoteBook) {
   const { shop, price } = parts
   const offer = shop.offer(ONCE)!
@@ -32,7 +32,7 @@ function told({ test: { chain }, ...parts }: TestMarket, book: QuoteBook) {
   return { error, available, payable: accepts.length, option: option?.extra.available, listed: listed.available }
 }
 
-it('nobody is told to pay by a head that is only passed through', async () => {
+it('a passing head gives no quotes', async () => {
   const market = await TestMarket.open()
   const { chain } = market.test
   await market.test.mineTo(45)

@@ -45,7 +45,7 @@ describe('prices and exchange rates as the settings say', () => {
     return outside.value
   }
 
-  it('are of nobody by default', async () => {
+  it('have no provider by default', async () => {
     const { prices, rates } = await opened({})
     expect([prices.readiness(), rates.readiness()]).toMatchObject([
       { available: false, requires: ['providers.prices'] },
@@ -53,7 +53,7 @@ describe('prices and exchange rates as the settings say', () => {
     ])
   })
 
-  it('are asked of those that are named, in their order, and checked with them', async () => {
+  it('are asked from the named providers, in their order, and checked with them', async () => {
     const [coinbase, ecb, frankfurter] = [
       await upstream(coinbaseUpstream),
       await upstream(ecbUpstream),
@@ -80,7 +80,7 @@ describe('prices and exchange rates as the settings say', () => {
     ])
   })
 
-  it('do not begin with keys that cannot be read', async () => {
+  it('do not start with unreadable keys', async () => {
     const path = join(folder, 'keys.json')
     expect(await open({ 'providers.keys-file': path })).toMatchObject({
       fault: { code: 'config/file', detail: { path } },

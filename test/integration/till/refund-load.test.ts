@@ -14,19 +14,19 @@ import { TestChain, WALLETS, wallet } from '../../support/chain.ts'
 import { copyStore } from '../../support/stores.ts'
 import { agentId, SAMPLE, serviceId, units } from '../../support/unsigned.ts'
 
-/** The height at which everything falls due, and the terms that lead there, longest first. */
+/** The height at which everything falls due, and the terms that end there, longest first. */
 const DUE = 9_700
 const TERMS = [9_600, 1_200, 400, 100] as const
 const { bytesMax, weightMax } = LAUNCH_RULES.block
 const MINER = wallet(10).address
-/** The shortest names there are: as many invokes as a block can hold. */
+/** The shortest names, so that a block holds the most payments. */
 const NAMES = { agentId: agentId('abc'), serviceId: serviceId('abcd') }
 
 interface Load {
   readonly test: TestChain
   /** Another node at the same block. */
   readonly rival: TestChain
-  /** Escrows that fall due, in the order of mining height and index, with their callers. */
+  /** Escrows that fall due, with their callers, by mining height and index. */
   readonly expected: readonly { readonly txId: TxId; readonly caller: Address }[]
   readonly perBlock: readonly number[]
 }
@@ -48,7 +48,7 @@ async function invokes(test: TestChain, term: number): Promise<readonly Transact
 async function loadedChain(): Promise<Load> {
   const store = new MemoryKeyValueStore()
   const test = await TestChain.open(undefined, store)
-  // Every wallet shows its keys first, so that no invoke has to carry them.
+  // Every wallet shows its keys first, so that payments need not carry them.
   const agent = SAMPLE.agent_register({ ...NAMES, payout: wallet(2).address, settlers: [] })
   await test.mine([await test.tx(wallet(1), 'agent_register', agent)])
   await test.mine([await test.tx(wallet(1), 'service_publish', SAMPLE.service_publish(NAMES))])
@@ -77,7 +77,7 @@ async function timed<T>(work: () => Promise<T>): Promise<readonly [T, number]> {
   return [await work(), performance.now() - start]
 }
 
-/** The block at which everything falls due, as the miner made it and the chain took it. */
+/** The block at which everything falls due, as mined and imported. */
 interface DueBlock extends Load {
   readonly template: Template
   readonly templateMs: number
@@ -113,7 +113,7 @@ beforeAll(async () => {
 })
 
 describe('a block at which four full blocks of invokes fall due', () => {
-  it('was loaded with as many escrows as bytes and weight let four blocks hold', () => {
+  it('was loaded with as many escrows as four blocks can hold', () => {
     const { perBlock, expected } = due
     console.log(`  invokes per block ${perBlock.join(', ')}; ${expected.length} fall due at ${DUE}`)
     for (const count of perBlock) expect(count).toBeGreaterThan(380)
@@ -143,7 +143,7 @@ describe('a block at which four full blocks of invokes fall due', () => {
     }
   })
 
-  it('carries a full block of transactions beside them, from the miner’s own template', () => {
+  it('has a full block of transactions besides, from the miner’s own template', () => {
     const { receipts, template } = due
     const { block, refused } = template
     expect(refused).toEqual([])
@@ -163,7 +163,7 @@ describe('a block at which four full blocks of invokes fall due', () => {
     expect(importMs).toBeLessThan(5_000)
   })
 
-  it('can be taken off again for a heavier branch that refunds the same', async () => {
+  it('can be unwound for a heavier branch that refunds the same', async () => {
     const { test, rival } = due
     const blocks = [await rival.mine([], { extra: new Uint8Array(32).fill(1) }), await rival.mine()]
     test.nowMs = rival.nowMs

@@ -12,7 +12,7 @@ import { AGAIN, closeMarkets, type MarketParts, ONCE, SHOP, TestMarket } from '.
 import { TEST_SERVICES } from '../../support/test-services.ts'
 import { filled, serviceId } from '../../support/unsigned.ts'
 
-/** Blocks that a price counts for, and for which a second change is held back after one. */
+/** Length of an epoch in blocks, and for how many blocks a second price change is held back. */
 const EPOCH = 20
 const HOLD = 1_200
 const OWNER = wallet(2)
@@ -26,7 +26,7 @@ interface Registered {
   readonly faults: readonly Fault[]
 }
 
-/** A market that nobody has put on chain, and who will. */
+/** A market that is not on chain, and its registrar. */
 async function unpublished(parts: MarketParts = {}): Promise<Registered> {
   const market = await TestMarket.open({ ...parts, published: false })
   const faults: Fault[] = []
@@ -35,7 +35,7 @@ async function unpublished(parts: MarketParts = {}): Promise<Registered> {
   return { market, registrar, faults }
 }
 
-/** A market as its registrar has put it on chain. */
+/** A market that its registrar has put on chain. */
 async function published(parts: MarketParts = {}): Promise<Registered> {
   const registered = await unpublished(parts)
   registered.registrar.check()
@@ -44,7 +44,7 @@ async function published(parts: MarketParts = {}): Promise<Registered> {
   return registered
 }
 
-/** The same operator with other settings, on the same chain; whoever ran before is gone. */
+/** Restarts the operator with other settings on the same chain. */
 async function reopened({ market, registrar }: Registered, parts: MarketParts): Promise<Registered> {
   await registrar.stop()
   const next = await unpublished({ ...parts, test: market.test })
@@ -57,7 +57,7 @@ const kindsOf = ({ market }: Registered) => market.sender.waiting.map(({ body })
 const serviceIdsOf = ({ market }: Registered) =>
   market.sender.waiting.map(({ body }) => (body.kind === 'service_publish' ? body.payload.serviceId : body.kind))
 
-/** The agent as an operator with several nodes keeps it. */
+/** The agent of an operator with several nodes. */
 function agentWith(settlers: readonly Address[], change: Partial<PayloadOf<'agent_update'>> = {}) {
   const { address } = OWNER
   const capabilities = capabilitySet(['utility'])
@@ -78,7 +78,7 @@ async function update({ market }: Registered, payload: PayloadOf<'agent_update'>
 }
 
 describe('an operator that is not on chain', () => {
-  it('with more services than fit is published in batches that leave room for receipts', async () => {
+  it('with more services than fit at once is published in batches that leave room for receipts', async () => {
     const [model] = TEST_SERVICES as readonly [(typeof TEST_SERVICES)[number]]
     const count = 2 * PUBLISHED_AT_ONCE + 5
     const services = Array.from({ length: count }, (_, i) => ({ ...model, serviceId: serviceId(`node-many-${i}`) }))
@@ -141,14 +141,14 @@ describe('an operator that is not on chain', () => {
     expect(market.shop.availability(market.shop.offer(ONCE)!)).toMatchObject({ available: true })
   })
 
-  it('is left to its cold key where the settler is not the owner', async () => {
+  it('is left to its cold key if the settler is not the owner', async () => {
     const registered = await unpublished({ operator: { settler: wallet(3) } })
     registered.registrar.check()
     await registered.market.mine()
     expect([kindsOf(registered), registered.faults]).toEqual([[], []])
   })
 
-  it('tells why nothing could be sent, and tries again at the next block', async () => {
+  it('reports why nothing could be sent, and tries again at the next block', async () => {
     const poor = walletKey(seedOf(61))
     const operator = { owner: poor.address, payout: wallet(1).address, settler: poor }
     const { market, registrar, faults } = await unpublished({ operator })
@@ -170,7 +170,7 @@ describe('an operator that is not on chain', () => {
 })
 
 describe('an agent on chain', () => {
-  it('of another owner is left alone, whatever it says, and nothing is published under it', async () => {
+  it('of another owner is left alone, and nothing is published under it', async () => {
     const registered = await unpublished()
     const { market, faults } = registered
     const squatter = wallet(5)
@@ -200,7 +200,7 @@ describe('an agent on chain', () => {
     expect(registered.market.shop.agent?.settlers).toEqual([...others, OWNER.address])
   })
 
-  it('loses only its oldest settler where the list is full', async () => {
+  it('loses only its oldest settler if the list is full', async () => {
     const registered = await published()
     const others = Array.from({ length: 8 }, (_, i) => filled<Address>(0x31 + i))
     await update(registered, agentWith(others))
@@ -210,7 +210,7 @@ describe('an agent on chain', () => {
     expect(kindsOf(registered)).toEqual([])
   })
 
-  it('is brought back to what this operator is, field by field', async () => {
+  it('is corrected to this operator’s settings, field by field', async () => {
     for (const change of [
       { name: 'Other' },
       { endpoint: 'https://other.example' },
@@ -228,7 +228,7 @@ describe('an agent on chain', () => {
     }
   })
 
-  it('says what its services can do when they change', async () => {
+  it('updates its capabilities when its services change', async () => {
     const first = await published()
     const [again, ...others] = TEST_SERVICES
     const services = [{ ...again!, capability: 'oracle' as const }, ...others]
@@ -273,14 +273,14 @@ describe('a service on chain', () => {
 describe('a price', () => {
   const prices = (usdMicros: bigint) => ({ prices: { [ONCE]: usdMicros } })
 
-  it('is changed at once where it was not changed before', async () => {
+  it('is changed at once if it was not changed before', async () => {
     const next = await reopened(await published(), prices(3_000n))
     expect(serviceIdsOf(next)).toEqual([ONCE])
     await next.market.mineWaiting()
     expect(next.market.shop.record(ONCE)).toMatchObject({ priceUsdMicros: 3_000n, previousPriceUsdMicros: 2_000n })
   })
 
-  it('is held for an hour of blocks after a change came into force, and changed then', async () => {
+  it('is held for an hour of blocks after a change took effect, and then changed', async () => {
     const changed = await reopened(await published(), prices(3_000n))
     const { market } = changed
     await market.mineWaiting()
@@ -297,14 +297,14 @@ describe('a price', () => {
     expect(next.market.shop.record(ONCE)).toMatchObject({ priceUsdMicros: 4_000n, previousPriceUsdMicros: 3_000n })
   })
 
-  it('that is held back holds other services back in nothing', async () => {
+  it('that is held back does not hold back other services', async () => {
     const changed = await reopened(await published(), prices(3_000n))
     await changed.market.mineWaiting()
     const next = await reopened(changed, { prices: { [ONCE]: 4_000n, [AGAIN]: 5_000n } })
     expect(serviceIdsOf(next)).toEqual([AGAIN])
   })
 
-  it('is honoured all the while: calls that were paid before the changes are delivered', async () => {
+  it('is honoured meanwhile: calls that were paid before the change are delivered', async () => {
     const first = await published()
     await first.market.test.mineTo(25)
     const payment = await first.market.pay('ok', { term: 400 })
@@ -319,7 +319,7 @@ describe('a price', () => {
   })
 })
 
-it('a payout account that is not there is told of by its address, and nothing is paid for in vain', async () => {
+it('a missing payout account is reported with its address, and no fee is wasted', async () => {
   const payout = 'ab'.repeat(32) as Address
   const { market, registrar, faults } = await unpublished({ operator: { payout } })
   registrar.check()
@@ -341,7 +341,7 @@ describe('an operator with several nodes', () => {
     expect(market.shop.agent?.settlers).toEqual([...others, OWNER.address])
   })
 
-  it('adds settlers that come later, and leaves alone those that it was not told of', async () => {
+  it('adds later settlers, and keeps those that it does not know', async () => {
     const before = await published({ operator: { otherSettlers: others.slice(0, 1) } })
     const next = await reopened(before, { operator: { otherSettlers: others.slice(1) } })
     expect(kindsOf(next)).toContain('agent_update')

@@ -19,7 +19,7 @@ afterEach(async () => {
   await closeMarkets()
 })
 
-/** Junk payments of 12 KB each, that no facilitator settled. */
+/** Unsettled junk payments of 12 KB each. */
 const COUNT = 1_000
 const PAYLOAD = { signature: '0x00', junk: 'y'.repeat(12_000) }
 const RARE = 'node-rare' as ServiceId
@@ -48,7 +48,7 @@ async function pageOf({ url }: ApiServer, query: string): Promise<Page> {
   return JSON.parse(text) as Page
 }
 
-/** Characters of JSON that the node parses for a request. */
+/** How many characters of JSON the node parses for a request. */
 async function parsedFor(server: ApiServer, query: string): Promise<number> {
   const parse = vi.spyOn(JSON, 'parse')
   const { body } = await request(`${server.url}/api/x402/requests?${query}`)
@@ -58,7 +58,7 @@ async function parsedFor(server: ApiServer, query: string): Promise<number> {
   return chars
 }
 
-it('reads no calls of other services for a list of one, however large their payments are', async () => {
+it('does not read calls of other services for the list of one service, however large their payments are', async () => {
   const rail = await TestRail.open()
   for (let i = 0; i < COUNT; i++) await rail.store.claim(junk(i, i === 3 ? RARE : undefined))
   const server = await open(rail)
@@ -70,7 +70,7 @@ it('reads no calls of other services for a list of one, however large their paym
   await server.close()
 })
 
-it('reads no more than a page of what an older release wrote without its service, and can be gone on from', async () => {
+it('reads at most a page of an older release’s entries without a service, and can be resumed from there', async () => {
   const folder = temporaryFolder()
   const path = join(folder, 'claims')
   const store = await LevelClaimStore.open(path, STABLE_CLAIMS)
@@ -94,7 +94,7 @@ it('reads no more than a page of what an older release wrote without its service
   removeFolder(folder)
 })
 
-it('lists the calls of one service of both rails each once, in pages of any length', async () => {
+it('lists each call of one service once, over both rails and in pages of any length', async () => {
   const rail = await TestRail.open()
   for (let i = 0; i < 60; i++) {
     const isRare = i % 7 === 3

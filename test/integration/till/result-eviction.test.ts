@@ -1,14 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { AGAIN, closeMarkets, TestMarket, type TestPayment } from '../../support/market.ts'
 
-/** Bytes of results that are kept in these tests. */
 const BYTES_MAX = 40_000
-/** As long as a result of the test services can be. */
+/** The longest result of the test services. */
 const LARGE = 'x'.repeat(9_900)
 
 afterEach(closeMarkets)
 
-/** Buys large results from each of the wallets given; nothing of it is ever fetched to the end. */
+/** Buys a large result from each of these wallets. None is read to its end. */
 async function flood(market: TestMarket, wallets: readonly number[]): Promise<void> {
   for (const [i, from] of wallets.entries()) {
     const { answer } = await market.buy(`ok:${i}${LARGE}`, { from, serviceId: AGAIN })
@@ -16,7 +15,7 @@ async function flood(market: TestMarket, wallets: readonly number[]): Promise<vo
   }
 }
 
-/** Buys a result and takes it over to the end. */
+/** Buys a result and reads it to its end. */
 async function buyAndRead(market: TestMarket, request: string): Promise<TestPayment> {
   const { payment, answer } = await market.buy(request, { serviceId: AGAIN })
   if (!answer.ok) throw new Error(answer.fault.code)
@@ -24,7 +23,7 @@ async function buyAndRead(market: TestMarket, request: string): Promise<TestPaym
   return payment
 }
 
-/** What a repeated call is told: its answer again, or why not. */
+/** Repeats a call. Returns `replayed` or the code of the refusal. */
 async function repeated(market: TestMarket, payment: TestPayment): Promise<string> {
   const answer = await market.settle(payment)
   return answer.ok ? 'replayed' : answer.fault.code
@@ -45,7 +44,7 @@ describe('a payer who fills the kept results with large ones', () => {
     expect(await repeated(market, read)).toBe('replayed')
   })
 
-  it('does not remove a result as large as its own that was not delivered, while results that were are there', async () => {
+  it('does not remove an unread result of the same size while there are results that were read', async () => {
     const market = await TestMarket.open()
     const { payment: unread } = await market.buy(`ok:unread${LARGE}`, { serviceId: AGAIN })
     market.time.nowMs += 1_000
@@ -55,7 +54,7 @@ describe('a payer who fills the kept results with large ones', () => {
     expect(await repeated(market, read[1] as TestPayment)).toBe('pay/result-expired')
   })
 
-  it('loses results before who bought one of the same size and price', async () => {
+  it('loses results before a payer that bought only one of the same size and price', async () => {
     const market = await TestMarket.open()
     const { payment: mine } = await market.buy('ok:mine', { serviceId: AGAIN })
     market.time.nowMs += 1_000

@@ -9,7 +9,7 @@ import { nativeScheme } from '../../../rpc/client/x402.ts'
 import { networkFacts } from '../../generate/networks.ts'
 import { HEIGHT, type Json, LyingNode } from '../../support/lying-node.ts'
 
-/** The client's own node is honest and prices the coin; who sells words every fact of the offer to get past the ceilings. */
+/** The client's own node is honest and prices the coin. The seller falsifies every fact of its offer to get past the client's ceilings. */
 const [node, shop] = [new LyingNode(), new LyingNode()]
 const network = networkFacts(DEVNET)
 const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
@@ -38,11 +38,11 @@ interface Offered {
   readonly coins: bigint
   readonly offer?: Json
   readonly extra?: Json
-  /** Address of the resource that the terms name. */
+  /** URL of the resource in the terms. */
   readonly url?: string
 }
 
-/** Terms of generation 2 that say of the call and of the coin that they cost next to nothing. */
+/** Terms of generation 2 that claim that call and coin cost almost nothing. */
 function terms({ coins, offer = {}, extra = {}, url }: Offered): Json & { readonly accepts: readonly Json[] } {
   const facts = { agentId: AGENT, serviceId: TOOL, term: 100, validUntil: HEIGHT + 30, confirmations: 1, decimals: 8 }
   const cheap = { priceUsd: 0.0001, nativeUsd: 0.000001 }
@@ -68,7 +68,7 @@ const codeOf = (bought: Promise<unknown>): Promise<string> =>
     (error: { readonly code: string }) => error.code,
   )
 
-/** Buys a tool of a server of tools that wants these terms. */
+/** Buys a tool from an MCP server with these terms. */
 function tool(offered: Offered, client = agent()): Promise<string> {
   const callTool = async ({ _meta }: { readonly _meta?: Json }): Promise<object> =>
     _meta?.['x402/payment'] === undefined
@@ -78,7 +78,7 @@ function tool(offered: Offered, client = agent()): Promise<string> {
   return codeOf(tools.callTool({ name: TOOL, arguments: { request: 'ok' } }))
 }
 
-/** Buys a page of a server that wants these terms. */
+/** Buys a page from a server with these terms. */
 function page(offered: Offered, client = agent(), at = shop): Promise<string> {
   let asked = 0
   at.answers('/page', () => (asked++ === 0 ? { status: 402, json: terms({ ...offered, ...V1(offered) }) } : OK))
@@ -89,7 +89,7 @@ const V1 = ({ coins, offer = {} }: Offered): Pick<Offered, 'offer'> => ({
   offer: { network: 'mainnet', maxAmountRequired: coins.toString(), ...offer },
 })
 
-/** Buys through the scheme that the public x402 clients load. */
+/** Buys through the scheme plug-in for the public x402 clients. */
 function scheme(offered: Offered, client = agent()): Promise<string> {
   return codeOf(nativeScheme(client).createPaymentPayload(2, terms(offered).accepts[0] as never))
 }
@@ -100,16 +100,16 @@ const DOORS = [
   ['a scheme of the public clients', scheme],
 ] as const
 
-describe('a seller that names the address of the own node as its resource', () => {
+describe('a seller that names the URL of the client’s own node as its resource', () => {
   const url = (): string => `${node.url}/api/x402/${TOOL}`
 
-  it('does not keep the node from being asked: 99 coins are not ten cents', async () => {
+  it('does not prevent the client from asking its node: 99 coins are not ten cents', async () => {
     expect(await tool({ coins: 99n * COIN, url: url() })).toBe('over_call_limit')
     expect(await tool({ coins: COIN, url: url() })).toBe('over_call_limit')
     expect(node.sent).toHaveLength(0)
   })
 
-  it('fills the ceiling of the day by the price of the own node', async () => {
+  it('uses up the daily ceiling by the price of the client’s own node', async () => {
     const client = agent({ maxPerDayUsd: 0.12 })
     const codes: string[] = []
     for (let nonce = 1; nonce <= 4; nonce++) {
@@ -122,7 +122,7 @@ describe('a seller that names the address of the own node as its resource', () =
   })
 })
 
-it('a page at the address of the own node is not believed either: who answered there is not known', async () => {
+it('a page at the URL of the own node is not believed either, because it is unknown who answered there', async () => {
   expect(await page({ coins: COIN }, agent(), node)).toBe('over_call_limit')
   expect(node.sent).toHaveLength(0)
 })

@@ -14,7 +14,7 @@ const PAYLOAD = { to: wallet(9).address, amount: units(1), create: false }
 
 afterEach(closeMarkets)
 
-/** A sender on a market's chain and mempool; the wallet is nobody else's. */
+/** A sender on a market's chain and mempool, with its own wallet. */
 async function sending(parts: Parameters<typeof TestMarket.open>[0] = {}) {
   const market = await TestMarket.open(parts)
   const sender = new Sender(market.test.chain, market.mempool, wallet(10))
@@ -22,7 +22,7 @@ async function sending(parts: Parameters<typeof TestMarket.open>[0] = {}) {
   return { market, sender, send }
 }
 
-/** Offers more at every new head for so many blocks that hold nothing of the sender: what was offered, by blocks waited. */
+/** Mines blocks without the sender's transactions and calls `hurry` after each. Returns the offers by blocks waited. */
 async function hurried(
   { market, sender }: Awaited<ReturnType<typeof sending>>,
   blocks: number,
@@ -37,8 +37,8 @@ async function hurried(
   return raised
 }
 
-describe('what is sent', () => {
-  it('takes one nonce after another, also when everything is sent at once', async () => {
+describe('a sent transaction', () => {
+  it('takes the next nonce, even when many are sent at once', async () => {
     const { market, sender, send } = await sending()
     const sent = await Promise.all(Array.from({ length: 10 }, send))
     expect(sent.map((one) => one.ok && one.value.body.nonce)).toEqual(Array.from({ length: 10 }, (_, i) => BigInt(i)))
@@ -49,14 +49,14 @@ describe('what is sent', () => {
     expect(next.ok && next.value.body.nonce).toBe(10n)
   })
 
-  it('has a small tip, room for the base fee to rise fourfold, and thirty-one blocks', async () => {
+  it('has a small tip, room for a fourfold base fee, and a lifetime of thirty-one blocks', async () => {
     const { market, send } = await sending()
     const sent = await send()
     expect(sent).toMatchObject({ ok: true, value: { body: { tip: 1n, maxFeeRate: 4n * 32n + 1n } } })
     expect(sent.ok && sent.value.body.validUntil).toBe(market.test.height + 31)
   })
 
-  it('goes on after one that was refused', async () => {
+  it('can follow one that was refused', async () => {
     const { send, sender } = await sending()
     const unpayable = await sender.send('transfer', { ...PAYLOAD, amount: units(1n << 100n) })
     expect(unpayable).toMatchObject({ ok: false, fault: { code: 'mempool/balance-exceeded' } })
@@ -64,7 +64,7 @@ describe('what is sent', () => {
   })
 })
 
-describe('what waits for too long', () => {
+describe('a transaction that waits too long', () => {
   it('is left alone for three blocks', async () => {
     const context = await sending()
     await context.send()
@@ -72,7 +72,7 @@ describe('what waits for too long', () => {
     expect([...raised.keys()]).toEqual([3])
   })
 
-  it('is sent again for more in its own place, and lives longer', async () => {
+  it('is replaced at a higher fee, with a longer lifetime', async () => {
     const context = await sending()
     const first = await context.send()
     const second = await context.send()
@@ -99,25 +99,25 @@ describe('what waits for too long', () => {
     expect(tips.every((tip, i) => tip >= 2n * (tips[i - 1] ?? 1n))).toBe(true)
   })
 
-  it('is raised as long as the whole costs no more than it is worth, to the unit', async () => {
+  it('is raised while its whole fee is at most its worth, to the unit', async () => {
     const context = await sending()
     const sent = await context.send()
     if (!sent.ok) throw new Error('not admitted')
-    // The next tip is six: an eighth more than the rate of 33, rounded up.
+    // The next tip is six: the rate of 33 plus an eighth, rounded up, less the base fee of 32.
     const cost = BigInt(weightOf(sent.value, context.market.test.chain.ruleBook.at(1).tx)) * (32n + 6n)
     expect((await hurried(context, 6, () => cost - 1n)).size).toBe(0)
     const results = await context.sender.hurry(() => cost)
     expect(results).toMatchObject([{ ok: true, value: { body: { tip: 6n } } }])
   })
 
-  it('is left alone where it is worth nothing and can be mined as it is', async () => {
+  it('is left alone if it is worth nothing and can be mined as it is', async () => {
     const context = await sending()
     const sent = await context.send()
     expect((await hurried(context, 10, FREE)).size).toBe(0)
     expect(context.sender.waiting).toEqual([sent.ok && sent.value])
   })
 
-  it('is kept minable where the base fee has risen above it, whatever it is worth', async () => {
+  it('is kept minable if the base fee has risen above it, whatever it is worth', async () => {
     const { market, sender } = await sending({ ruleBook: smallBlocks() })
     const late = await market.test.tx(wallet(10), 'transfer', PAYLOAD, { maxFeeRate: 34n, tip: 0n })
     await market.submit(late)
@@ -131,7 +131,7 @@ describe('what waits for too long', () => {
     expect(raised!.body.maxFeeRate).toBeGreaterThanOrEqual(market.mempool.minFeeRate)
   })
 
-  it('is not raised beyond what the account has, and the refusal is told', async () => {
+  it('is not raised beyond the balance, and the refusal is reported', async () => {
     const context = await sending()
     const { market } = context
     const amount = units(market.test.balance(wallet(10).address) - 1_000_000n)
@@ -142,7 +142,7 @@ describe('what waits for too long', () => {
     expect(context.sender.waiting.length).toBe(1)
   })
 
-  it('is forgotten when it is mined: the next one has its own three blocks', async () => {
+  it('is forgotten when it is mined: the next one gets its own three blocks', async () => {
     const context = await sending()
     await context.send()
     await hurried(context, 2, DEAR)
@@ -152,7 +152,7 @@ describe('what waits for too long', () => {
   })
 })
 
-it('a receipt behind a missing nonce is not paid more for, and another one is sent in its place', async () => {
+it('a receipt behind a missing nonce is not raised; another one is sent in its place', async () => {
   const market = await TestMarket.open({ prices: { [ONCE]: 90_000n } })
   const payment = await market.pay('ok', { term: 100 })
   const short = { validUntil: market.test.height + 2, maxFeeRate: 200n }
@@ -160,7 +160,7 @@ it('a receipt behind a missing nonce is not paid more for, and another one is se
   await market.submit(await market.test.tx(wallet(2), 'transfer', payload, short))
   await market.settle(payment)
   await market.pass(600)
-  // The transfer in front expires unmined; the new receipt closes the gap that it leaves.
+  // The transfer in front expires unmined. The new receipt takes its nonce.
   for (let i = 0; i < 3; i++) await market.mine()
   expect(market.sender.minable.map(({ body }) => body.kind)).toEqual(['agent_receipt', 'agent_receipt'])
   await market.mineWaiting()

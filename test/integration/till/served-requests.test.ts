@@ -19,14 +19,14 @@ import {
   storedChain,
 } from '../../support/served-node.ts'
 
-/** What each reading of the server's stopwatch takes: requests cost twice as much, whatever machine this is. */
+/** How far each reading of the server's stopwatch moves it. So a request costs twice that on any machine. */
 const READING_MS = 100
 const COST_MS = 2 * READING_MS
-/** Fewer than a peer is allowed, and many more than there is time for. */
+/** Fewer requests than a peer is allowed, and many more than there is time for. */
 const AT_ONCE = 4
 const ROUNDS = 5
 const OUTSIDE_ROOT = 500
-/** Far more often than once in twenty seconds, and less than a peer's allowance of requests. */
+/** Far more than one in twenty seconds, and fewer than a peer's allowance of requests. */
 const SAID = 300
 
 let stored: StoredChain
@@ -93,7 +93,7 @@ function worst<P extends ProtocolName>(protocol: P): RequestOf<P> {
   return requests[protocol] as unknown as RequestOf<P>
 }
 
-/** Asks the same again and again, some at once, and counts the answers. */
+/** Sends the same request again and again, several at once, and counts the answers. */
 async function flood({ peers, server }: Asker, protocol: ProtocolName): Promise<number> {
   let answered = 0
   const ask = async (): Promise<void> => {
@@ -131,7 +131,7 @@ describe('a stranger who asks without end', () => {
     },
   )
 
-  it('for addresses is told them once, and everybody learns how this node stands, however busy it is', async () => {
+  it('for addresses gets them once; and every peer gets this node’s status, however busy it is', async () => {
     const stranger = await askerOf(served, stored.test)
     expect(await flood(stranger, 'addresses')).toBeLessThanOrEqual(1)
     const asker = await askerOf(served, stored.test)
@@ -142,8 +142,8 @@ describe('a stranger who asks without end', () => {
   })
 })
 
-describe('a stranger who says again and again how it stands', () => {
-  it('is answered as often as honest peers need, and goes', async () => {
+describe('a stranger who sends its status again and again', () => {
+  it('is answered as often as honest peers need, then disconnected', async () => {
     const stranger = await askerOf(served, stored.test)
     let answered = 0
     for (let said = 0; said < SAID; said++) {
@@ -161,7 +161,7 @@ describe('a stranger who says again and again how it stands', () => {
 })
 
 describe('a request for next to nothing', () => {
-  it('of a block reads no block, and for some of its transactions reads it once and decodes none', async () => {
+  it('of a block does not read it; a request for some of its transactions reads it once and decodes none', async () => {
     const asker = await askerOf(served, stored.test)
     const { chain } = stored.test
     const block = chain.database.idAt(1) as NonNullable<ReturnType<typeof chain.database.idAt>>
@@ -181,7 +181,7 @@ describe('a request for next to nothing', () => {
     await asker.stop()
   })
 
-  it('of the state, behind its last record inside the root, passes over what is outside', async () => {
+  it('of the state, after its last rooted record, skips records outside the root', async () => {
     const asker = await askerOf(served, stored.test)
     const snapshot = stored.test.chain.head.id
     const patience = { peers: asker.peers, timers: systemTimers, times: 60 }
@@ -195,7 +195,7 @@ describe('a request for next to nothing', () => {
 })
 
 describe('a request for a page of the mempool', () => {
-  it('looks at the transactions of that page alone', async () => {
+  it('reads only the transactions of that page', async () => {
     const asker = await askerOf(served, stored.test)
     const payload = { to: wallet(9).address, amount: 1n as never, create: false }
     for (let number = 1; number <= 5; number++)

@@ -21,7 +21,7 @@ function inspected(settled: Result<Settled<FinishedClaim>>): Inspected {
   return JSON.parse(settled.value.claim.result as string) as Inspected
 }
 
-/** The chain's blocks up to `height`, and then others. */
+/** A chain with the same blocks up to `height`, and other blocks after it. */
 async function branch(from: TestChain, height: number, more: number): Promise<TestChain> {
   const other = await TestChain.open(from.ruleBook)
   other.nowMs = from.nowMs
@@ -30,8 +30,8 @@ async function branch(from: TestChain, height: number, more: number): Promise<Te
   return other
 }
 
-describe('a service that looks at the chain', () => {
-  it('is worked out once for a head, and anew after a reorganisation', async () => {
+describe('a service that reads the chain', () => {
+  it('is computed once for a head, and again after a reorganisation', async () => {
     const market = await TestMarket.open({ services: [blockInspect] })
     const serviceId = blockInspect.serviceId
     const payments = []
@@ -48,7 +48,7 @@ describe('a service that looks at the chain', () => {
     const before = inspected(await market.settle(first))
     expect(before.block).toMatchObject({ hash: gone.id, confirmations: 1 })
     await market.pass(5_000)
-    // Nobody has worked since: it is the very same answer, its time included.
+    // The service did not run again: the answer is the same, its time included.
     expect(inspected(await market.settle(second))).toEqual(before)
 
     const other = await branch(market.test, paid.header.height, 2)

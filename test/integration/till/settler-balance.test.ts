@@ -8,7 +8,7 @@ import { units } from '../../support/unsigned.ts'
 
 /** A hot key that settles for the shop and owns nothing else. */
 const HOT = walletKey(seedOf(60))
-/** What two hundred receipts may cost, each a transaction of its own, at four times the least base fee. */
+/** Fees of two hundred receipts in separate transactions, at four times the least base fee. */
 const ENOUGH = 5_000n * 200n * 32n * 4n
 
 afterEach(closeMarkets)
@@ -24,7 +24,7 @@ async function fund(test: TestChain, amount: bigint, create = false): Promise<vo
   await test.mine([await test.tx(wallet(1), 'transfer', { to: HOT.address, amount: units(amount), create })])
 }
 
-/** Pays for one call for each term, all in one block. */
+/** Pays for one call with each term, all in one block. */
 async function paidFor(market: TestMarket, terms: readonly number[]): Promise<readonly TestPayment[]> {
   const payments: TestPayment[] = []
   for (const [i, term] of terms.entries()) payments.push(await market.order(`ok:${i}`, { term }))
@@ -36,7 +36,7 @@ const availability = (market: TestMarket) => market.shop.availability(market.sho
 const idsOf = (list: readonly { readonly txId: string }[]) => list.map(({ txId }) => txId)
 
 describe('a market whose settler cannot pay for two hundred receipts', () => {
-  it('is unavailable and says why; a unit more and it sells', async () => {
+  it('is unavailable and says why; with one unit more it sells', async () => {
     const short = await settlerWith(ENOUGH - 1n)
     expect(availability(short)).toMatchObject({
       available: false,
@@ -46,7 +46,7 @@ describe('a market whose settler cannot pay for two hundred receipts', () => {
     expect(availability(short)).toMatchObject({ available: true })
   })
 
-  it('gives a payment back that it is offered all the same, and does no work', async () => {
+  it('refunds a payment that comes anyway, and does no work', async () => {
     const market = await settlerWith(ENOUGH - 1n)
     const { answer, payment } = await market.buy('ok')
     expect(answer).toMatchObject({ ok: true, value: { claim: { state: 'failed', reason: 'service/unavailable' } } })
@@ -58,7 +58,7 @@ describe('a market whose settler cannot pay for two hundred receipts', () => {
 
 describe('a settler with just enough', () => {
   it('can post two hundred receipts at once', async () => {
-    // The least price there is: all of them are taken with one confirmation.
+    // At such a low price, one confirmation suffices for all.
     const market = await settlerWith(ENOUGH, { [ONCE]: 250n })
     const payments = await paidFor(
       market,
@@ -74,10 +74,10 @@ describe('a settler with just enough', () => {
 })
 
 describe('a settler that became poor while calls were under way', () => {
-  /** Enough for a batch of three, which twelve are halved to twice, and for no second one. */
+  /** Enough for one batch of three (twelve calls, halved twice), and not for a second one. */
   const LITTLE = 1_100_000n
 
-  /** Spends the hot key's money in the next block, but for what is left. */
+  /** Spends the hot key's balance in the next block, except for `left`. */
   async function spendAllBut(left: bigint, { test }: TestMarket): Promise<void> {
     const spend = (amount: bigint) => {
       const payload = { to: wallet(9).address, amount: units(amount), create: false }
@@ -88,7 +88,7 @@ describe('a settler that became poor while calls were under way', () => {
     expect(test.balance(HOT.address)).toBe(left)
   }
 
-  /** Calls that are done, and no money for their receipts; terms by the order of the calls. */
+  /** Delivered calls with these terms, and too little money for their receipts. */
   async function impoverished(terms: readonly number[]) {
     const market = await settlerWith(2n * ENOUGH)
     const payments = await paidFor(market, terms)

@@ -7,7 +7,7 @@ import { flood, mineFlooded, smallBlocks } from '../../support/flood.ts'
 import { AGAIN, closeMarkets, ONCE, TestMarket, type TestPayment } from '../../support/market.ts'
 import { units } from '../../support/unsigned.ts'
 
-/** What strangers offer above the base fee: a hundred times the market's first offer. */
+/** The tip of strangers: a hundred times the market's first tip. */
 const DEAR = 100n
 
 afterEach(closeMarkets)
@@ -26,14 +26,14 @@ function costOf(seller: TestMarket, tx: Transaction): bigint {
   return BigInt(weightOf(tx, chain.ruleBook.at(height + 1).tx)) * (baseFee(seller) + tx.body.tip)
 }
 
-/** A tip that was offered, from one height on. */
+/** A tip, and the height from which it was offered. */
 interface Offered {
   readonly height: number
   readonly tip: bigint
   readonly cost: bigint
 }
 
-/** Mines flooded blocks until a payment is closed, at most so many: the tips that its receipt offered. */
+/** Mines at most `blocks` flooded blocks until a payment is closed. Returns the tips that its receipt offered. */
 async function watchTips(seller: TestMarket, payment: TestPayment, blocks: number, tip = DEAR): Promise<Offered[]> {
   const offered: Offered[] = []
   for (let i = 0; i < blocks && seller.closure(payment) === undefined; i++) {
@@ -45,7 +45,7 @@ async function watchTips(seller: TestMarket, payment: TestPayment, blocks: numbe
   return offered
 }
 
-/** Pays, mines, settles and lets the receipt be sent into a full mempool. */
+/** Pays, mines and settles. The receipt is then sent into a full mempool. */
 async function owing(seller: TestMarket, requests: readonly { request: string; serviceId?: string }[], tip = DEAR) {
   const payments: TestPayment[] = []
   for (const { request, serviceId = ONCE } of requests)
@@ -58,7 +58,7 @@ async function owing(seller: TestMarket, requests: readonly { request: string; s
   return payments
 }
 
-describe('a receipt that strangers keep out of full blocks', () => {
+describe('a receipt that strangers’ tips keep out of full blocks', () => {
   it('is left alone for three blocks, then offers at least twice the tip, and so on, until it is mined in time', async () => {
     const seller = await market({ [ONCE]: 40_000n })
     const [payment] = (await owing(seller, [{ request: 'ok' }])) as [TestPayment]
@@ -82,7 +82,7 @@ describe('a receipt that strangers keep out of full blocks', () => {
     const offered = await watchTips(seller, payment, 27, 10_000n)
     expect(offered.length).toBeGreaterThan(3)
     for (const { cost } of offered) expect(cost).toBeLessThanOrEqual(worth)
-    // One more step would have been too much.
+    // One more step would have exceeded the calls' worth.
     const last = offered.at(-1) as Offered
     expect(last.height).toBeLessThan(seller.test.height - 6)
     const [tx] = seller.sender.waiting as [Transaction]
@@ -91,17 +91,17 @@ describe('a receipt that strangers keep out of full blocks', () => {
     expect(seller.closure(payment)).toBeUndefined()
   })
 
-  it('does not bid for what it gives back: the refund comes without it', async () => {
+  it('does not raise its bid for refunds, which come by themselves', async () => {
     const seller = await market({ [ONCE]: 40_000n })
     const [payment] = (await owing(seller, [{ request: 'fail' }])) as [TestPayment]
     expect((await watchTips(seller, payment, 25)).map(({ tip }) => tip)).toEqual([1n])
     expect(seller.closure(payment)).toBeUndefined()
-    // As soon as there is room again, it is mined.
+    // It is mined as soon as there is room again.
     await seller.mineWaiting(5)
     expect(seller.closure(payment)).toMatchObject({ how: 'failed' })
   })
 
-  it('counts only what it delivers where it gives back too', async () => {
+  it('counts only delivered calls if it also has refunds', async () => {
     const seller = await market({ [ONCE]: 4_000n, [AGAIN]: 90_000n })
     const calls = [{ request: 'ok' }, { request: 'fail', serviceId: AGAIN }]
     const worth = seller.priceOf(ONCE)
@@ -111,7 +111,7 @@ describe('a receipt that strangers keep out of full blocks', () => {
     for (const { cost } of offered) expect(cost).toBeLessThanOrEqual(worth)
   })
 
-  it('is made anew at the fee of the day when it has expired', async () => {
+  it('is made anew at the present fee when it has expired', async () => {
     const seller = await market({ [ONCE]: 40_000n })
     const [payment] = (await owing(seller, [{ request: 'fail' }], 10_000n)) as [TestPayment]
     const [first] = seller.sender.waiting as [Transaction]
@@ -124,11 +124,11 @@ describe('a receipt that strangers keep out of full blocks', () => {
 })
 
 describe('an old transaction of the same account in front of receipts', () => {
-  it('that the base fee has left behind is raised until it can be mined, and the receipts after it', async () => {
+  it('that is below the base fee is raised until it and the receipts after it can be mined', async () => {
     const seller = await market({ [ONCE]: 40_000n })
     const payload = { to: wallet(9).address, amount: units(1), create: false }
     await flood(seller, 0n)
-    // As the wallet command sends it: it never expires, and its fee was fine a moment ago.
+    // Like one sent by the wallet command: it never expires, and its fee was enough a moment ago.
     const transfer = await seller.test.tx(wallet(2), 'transfer', payload, { maxFeeRate: baseFee(seller) })
     await seller.submit(transfer)
     const payment = await seller.order('ok', { term: 100, tx: { tip: 5n } })
@@ -144,7 +144,7 @@ describe('an old transaction of the same account in front of receipts', () => {
       await mineFlooded(seller, 1, 0n)
     }
     expect(seller.closure(payment)).toMatchObject({ how: 'delivered' })
-    // It did what its owner signed, for more.
+    // The same transfer, at a higher fee.
     expect(fronts.at(-1)?.body).toMatchObject({ kind: 'transfer', payload, nonce: transfer.body.nonce, validUntil: 0 })
     expect(fronts.at(-1)?.body.maxFeeRate).toBeGreaterThan(transfer.body.maxFeeRate)
     expect(baseFee(seller)).toBeGreaterThan(transfer.body.maxFeeRate)
@@ -152,10 +152,10 @@ describe('an old transaction of the same account in front of receipts', () => {
   })
 })
 
-describe('what stands in front of a receipt that earns', () => {
+describe('transactions in front of a receipt that earns', () => {
   const PRICE = { [ONCE]: 40_000n }
 
-  it('a receipt of failed calls is outbid for too: nothing behind it can be mined before', async () => {
+  it('a receipt of failed calls is raised too, because nothing after it can be mined first', async () => {
     const seller = await market(PRICE)
     const failing = await seller.order('fail', { term: 100, from: 1 })
     const good = await seller.order('ok', { term: 100, from: 1 })

@@ -3,13 +3,13 @@ import type { FinishedClaim } from '../../../marketplace/till/rails/native/claim
 import { closeMarkets, TestMarket, type TestPayment } from '../../support/market.ts'
 import { overtake } from '../../support/mempool.ts'
 
-/** Depth from which on nobody takes a receipt off the chain any more, and blocks after which a lost payment is given up. */
+/** Depth at which a receipt counts as final, and blocks after which a lost payment is given up. */
 const FINAL = 40
 const GONE = 12_000
 
 afterEach(closeMarkets)
 
-/** A delivered call whose payment a heavier branch then takes off the chain; empty blocks take its place. */
+/** A delivered call whose payment a heavier branch of empty blocks then unmines. */
 async function unwound(): Promise<{ market: TestMarket; payment: TestPayment }> {
   const market = await TestMarket.open()
   const { payment, answer } = await market.buy('ok', { term: 1_200 })
@@ -29,7 +29,7 @@ async function mineEmpty(market: TestMarket, count: number): Promise<void> {
 }
 
 describe('a payment that a reorganisation takes off the chain after its call was delivered', () => {
-  it('comes back from the mempool, and its receipt is sent then', async () => {
+  it('is mined again from the mempool, and then its receipt is sent', async () => {
     const { market, payment } = await unwound()
     expect(market.mempool.get(payment.txId)).toBeDefined()
     await market.pass(500)
@@ -46,7 +46,7 @@ describe('a payment that a reorganisation takes off the chain after its call was
     market.mempool.drop(payment.txId)
     await mineEmpty(market, FINAL + 5)
     expect([market.settler.owedCount, await settlementOf(market, payment)]).toEqual([1, 'owed'])
-    // A repeat is answered all the while.
+    // A repeat is still answered.
     expect(await market.settle(payment)).toMatchObject({ ok: true, value: { replayed: true } })
     await market.mine([payment.tx])
     expect(market.waitingEntries.map(({ txId }) => txId)).toEqual([payment.txId])
@@ -54,7 +54,7 @@ describe('a payment that a reorganisation takes off the chain after its call was
     expect(market.closure(payment)).toMatchObject({ how: 'delivered' })
   })
 
-  it('is owed also by a node that started meanwhile', async () => {
+  it('is also owed by a node that started meanwhile', async () => {
     const { market, payment } = await unwound()
     const next = await market.restart()
     await next.till.resume()
@@ -66,7 +66,7 @@ describe('a payment that a reorganisation takes off the chain after its call was
   it('is given up when no branch can bring it back in time', async () => {
     const { market, payment } = await unwound()
     const claim = (await market.store.get(payment.txId)) as FinishedClaim
-    // Four months of blocks would take a test too long: the claim says that it is as old as that.
+    // Mining thousands of blocks would take too long, so the claim gets an older height.
     const [old, older] = [GONE - 2, GONE - 1].map((age) => ({ ...claim, minedAt: market.test.height - age }))
     market.settler.owe(old as FinishedClaim)
     await market.mine()
@@ -93,11 +93,11 @@ describe('a closed escrow', () => {
     expect(await market.store.open()).toEqual([])
   })
 
-  it('that consensus refunded is settled for good as deep', async () => {
+  it('that consensus refunded is settled for good at the same depth', async () => {
     const market = await TestMarket.open()
     const { payment } = await market.buy('ok', { term: 100 })
     const { deadline } = market.escrow(payment)!
-    // The receipt waits, and nobody mines it.
+    // The receipt waits and is not mined.
     while (market.test.height < deadline + FINAL - 1) await market.mine()
     expect(market.closure(payment)).toMatchObject({ how: 'expired', height: deadline })
     expect(await settlementOf(market, payment)).toBe('owed')

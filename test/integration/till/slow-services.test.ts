@@ -10,15 +10,15 @@ afterEach(async () => {
   await closeMarkets()
 })
 
-/** The test services, of which one may take as long as a model. */
+/** The test services. One of them may take as long as a model. */
 const SERVICES: readonly ServiceDefinition[] = TEST_SERVICES.map((definition) =>
   definition.serviceId === ONCE ? { ...definition, timeoutMs: 60_000 } : definition,
 )
 const CALLS = 40
-/** Works that slow services may have under way at once. */
+/** How many calls slow services may work on at once. */
 const PLACES = 16
 
-it('calls of slow services by one payer hold up no cheap call of another, paid in coins', async () => {
+it('one payer’s calls of slow services do not delay cheap calls of others, paid in coins', async () => {
   const market = await TestMarket.open({ services: SERVICES })
   const slow = await Promise.all(
     Array.from({ length: CALLS }, (_, i) => market.order('ok', { tx: { nonce: BigInt(i) } })),
@@ -36,10 +36,10 @@ it('calls of slow services by one payer hold up no cheap call of another, paid i
   expect((await Promise.all(answers)).map(({ ok }) => ok)).toEqual(new Array(CALLS).fill(true))
 })
 
-it('calls of slow services by one payer hold up no cheap call of another, paid in dollars', async () => {
+it('one payer’s calls of slow services do not delay cheap calls of others, paid in dollars', async () => {
   const rail = await TestRail.open({ services: SERVICES })
   const payer = rail.payer()
-  // One who has paid before is trusted with as many calls at once as there are places.
+  // A payer with enough paid calls may have as many calls under way as there are places.
   for (let i = 0; i < PLACES; i++)
     expect(await rail.codeOf(rail.order('ok', { payment: paymentOf(payer) }))).toBe('settled')
   const before = rail.market.workbench.begun.length

@@ -9,14 +9,14 @@ afterEach(closeMarkets)
 
 const AWAY = new ClaimsAway(fault('market/claims-away', { reason: 'ECONNREFUSED' }))
 
-/** What a store says of this replica, as a test wants it. */
+/** A shared store whose reports the test sets. */
 class Standing implements SharedClaims {
   awayBecause: string | null = null
   arrivals = 0
   lapses = 0
 }
 
-/** A market that looks after the claims of others, and what its store says. */
+/** A market that takes up claims of other replicas, and its store's reports. */
 async function watching(market: TestMarket) {
   const standing = new Standing()
   const told: string[] = []
@@ -28,7 +28,7 @@ async function watching(market: TestMarket) {
 }
 
 describe('a replica whose store names new claims', () => {
-  it('takes up what it does not have in hand, and only that', async () => {
+  it('takes up claims that it is not already working on, and no others', async () => {
     const first = await TestMarket.open()
     const second = await first.replica()
     const { standing, takeover } = await watching(second)
@@ -52,7 +52,7 @@ describe('a replica whose store names new claims', () => {
     await takeover.stop()
   })
 
-  it('tries again later where the store goes away in the middle', async () => {
+  it('tries again later if the store goes away in between', async () => {
     const first = await TestMarket.open()
     const second = await first.replica()
     const { standing, takeover, told } = await watching(second)
@@ -75,7 +75,7 @@ describe('a replica whose store names new claims', () => {
 })
 
 describe('a replica that was taken for dead', () => {
-  it('sells nothing and owes nothing until it has found out what is its own', async () => {
+  it('sells nothing and settles nothing until it knows which claims are its own', async () => {
     const market = await TestMarket.open()
     const { standing, takeover } = await watching(market)
     await market.buy('ok')
@@ -105,7 +105,7 @@ describe('a store that goes away while a call is carried out', () => {
     expect(market.settler.owedCount).toBe(1)
   })
 
-  it('has taken what it took although the answer was lost', async () => {
+  it('keeps a claim that was stored although the answer was lost', async () => {
     const market = await TestMarket.open()
     const payment = await market.pay('ok')
     const { store } = market
@@ -123,7 +123,7 @@ describe('a store that goes away while a call is carried out', () => {
     expect(market.workbench.begun).toEqual([`${ONCE} ok`])
   })
 
-  it('refuses a call that it cannot claim, and the payment is good when it is back', async () => {
+  it('makes the till refuse calls, and their payments are good when it is back', async () => {
     const market = await TestMarket.open()
     const payment = await market.pay('ok')
     const { store } = market
@@ -135,7 +135,7 @@ describe('a store that goes away while a call is carried out', () => {
     expect(await market.settle(payment)).toMatchObject({ ok: true })
   })
 
-  it('gives up in the end, and leaves the claim as the store has it for whoever takes it up', async () => {
+  it('is given up in the end, and the claim stays in the store for another replica', async () => {
     const market = await TestMarket.open()
     const payment = await market.pay('ok')
     market.store.beforeAdvance = (next) => (next.state === 'delivered' ? Promise.reject(AWAY) : Promise.resolve())

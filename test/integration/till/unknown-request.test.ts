@@ -8,7 +8,7 @@ import { nativeScheme } from '../../../rpc/client/x402.ts'
 import { networkFacts } from '../../generate/networks.ts'
 import { HEIGHT, type Json, LyingNode } from '../../support/lying-node.ts'
 
-/** The public x402 clients do not show a scheme the request: its payment buys whatever it is sent with. */
+/** The public x402 clients do not show the request to a scheme, so the payment buys whatever request it is sent with. */
 const node = new LyingNode()
 const network = networkFacts(DEVNET)
 const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
@@ -25,7 +25,7 @@ beforeEach(() => {
   node.says('/api/x402/requests/', { error: 'no such payment', code: 'not_found' }, 404)
 })
 
-/** Requests that calls of services were made with. */
+/** Requests of the calls to services. */
 const called: unknown[] = []
 const noting: typeof fetch = (input, init) => {
   if (init?.method === 'POST' && String(input).includes('/api/x402/'))
@@ -41,7 +41,7 @@ const offer: Json = {
   extra: { ...facts, genesis: network.genesis },
 }
 
-/** Pays through the scheme; no answer to the call comes to this client. */
+/** Pays through the scheme. This client does not see the answer to the call. */
 async function paid(client: ReturnType<typeof agent>): Promise<Payment> {
   await nativeScheme(client).createPaymentPayload(2, offer as never)
   const [payment] = await client.unfinished()
@@ -75,13 +75,13 @@ describe('a payment whose request this client was not shown', () => {
       const { txId } = await paid(client)
       node.says(`/api/x402/requests/${txId}`, { txId, status })
       expect(await client.unfinished()).toEqual([])
-      // The word of a node ends nothing for good: the next one may say otherwise.
+      // A node's answer is not final: the next node may say otherwise.
       expect(await journal.get(txId)).toMatchObject({ state: 'submitted', request: null })
       expect(called).toEqual([])
     },
   )
 
-  it.each(['paid', 'executing', 'constructor', null])('stays open where the node says %s', async (status) => {
+  it.each(['paid', 'executing', 'constructor', null])('stays open if the node says %s', async (status) => {
     const client = agent()
     const { txId } = await paid(client)
     node.says(`/api/x402/requests/${txId}`, { txId, status })

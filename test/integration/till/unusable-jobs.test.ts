@@ -10,7 +10,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close()
 })
 
-/** A node whose jobs, streamed and asked for, are something else. */
+/** A node whose jobs, streamed or requested, are unusable. */
 async function nodeWithoutJobs(): Promise<string> {
   const job = JSON.stringify({ jobId: 'ab'.repeat(16), pow: { algorithm: 'argon2id', memoryKiB: 4_194_304 } })
   const server = createServer(({ url = '' }, response) => {
@@ -26,7 +26,7 @@ async function nodeWithoutJobs(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-it('jobs that cannot be used are searched by nobody, and whoever mines is told', async () => {
+it('unusable jobs are not searched, and the miner is told', async () => {
   const [said, searched]: [string[], unknown[]] = [[], []]
   const controller = new AbortController()
   const miner = new ExternalMiner({

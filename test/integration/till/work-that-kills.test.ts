@@ -8,10 +8,10 @@ afterEach(async () => {
   await closeMarkets()
 })
 
-/** Times that repeatable work is begun. */
+/** How often repeatable work is started. */
 const RUNS = 3
 
-it('work that ends the node each time is begun three times, and then paid back in coins', async () => {
+it('work that kills the node each time is started three times, and then refunded in coins', async () => {
   let market = await TestMarket.open()
   const payment = await market.pay('ok', { serviceId: AGAIN })
   market.workbench.hold()
@@ -35,7 +35,7 @@ it('work that ends the node each time is begun three times, and then paid back i
   expect(market.closure(payment)?.how).toBe('failed')
 })
 
-it('work that ends the node each time is begun three times, and then nothing is charged in dollars', async () => {
+it('work that kills the node each time is started three times, and then nothing is charged in dollars', async () => {
   let rail = await TestRail.open({ holdsWork: true })
   const { begun } = rail.market.workbench
   const call = rail.order('ok')

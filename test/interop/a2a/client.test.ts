@@ -20,7 +20,7 @@ let requests = 0
 
 async function start(): Promise<void> {
   daemon = await workshop.start(folder, { mine: 0, env: { TEST_FAST_BLOCKS: '1', TEST_RUNS_FILE: runsFile } })
-  // A price is honoured for some tens of blocks: a mining thread finds them while a busy machine still signs.
+  // A quote lasts some tens of blocks. A steady miner could find them while a busy machine signs, so mine on demand.
   endMining = mineOnDemand(daemon.url)
   await marketOpen(daemon.url)
   client = await new ClientFactory({ transports: [new JsonRpcTransportFactory()] } as never).createFromUrl(daemon.url)
@@ -37,7 +37,7 @@ afterAll(kill)
 const newRequest = (): string => `ok:a2a${++requests}`
 const runs = (request: string): number => runsIn(runsFile).get(`${SOLD} ${request}`) ?? 0
 
-/** What a message is made of; what is left out is not sent. */
+/** Parts of a message; absent parts are not sent. */
 interface Said {
   readonly text?: string
   readonly data?: object
@@ -71,7 +71,7 @@ async function send(said: Said, returnImmediately = false): Promise<Task> {
 const metadataOf = (task: Task): JsonBody => (task.status?.message?.metadata ?? {}) as JsonBody
 const dataOf = (task: Task): unknown => task.artifacts[0]?.parts[0]?.content?.value
 
-/** Pays natively; the transaction goes over the HTTP API. */
+/** Pays natively and submits the transaction over the HTTP API. */
 async function pay(request: string) {
   const payment = await signNative(daemon.url, SOLD, request)
   await post(daemon.url, '/api/v1/tx', { raw: payment.raw })

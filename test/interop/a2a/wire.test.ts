@@ -14,7 +14,7 @@ let endMining: () => Promise<void>
 
 beforeAll(async () => {
   daemon = await workshop.start(workshop.folder(), { mine: 0, env: { TEST_FAST_BLOCKS: '1' } })
-  // A price is honoured for some tens of blocks: a mining thread finds them while a busy machine still signs.
+  // A quote lasts some tens of blocks. A steady miner could find them while a busy machine signs, so mine on demand.
   endMining = mineOnDemand(daemon.url)
   await marketOpen(daemon.url)
 })
@@ -36,7 +36,7 @@ interface Answer {
   }
 }
 
-/** Sends a message, again where a node on a busy machine says that it has too much to do. */
+/** Sends a message, and repeats it while the node answers that it is overloaded. */
 function send(body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
   return until('the node has time', async () => {
     const response = await fetch(`${daemon.url}/a2a`, {

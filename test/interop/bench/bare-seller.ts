@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { time } from '../../bench/report.ts'
 
 /**
- * The least that a seller can do who writes each step down before the next: two questions to a facilitator and three writes that the disk
- * confirms, with no checks, no claims and no books. What it takes is the machine's. `GET` tells how long the writes of each call took.
+ * The least work of a seller that records each step before the next: two requests to a facilitator and three writes confirmed by the disk,
+ * without checks, claims or books. Its time is the machine's share. `GET` returns the write times of each call.
  */
 const [facilitator = '', folder = ''] = process.argv.slice(2)
 const CLAIM = Buffer.alloc(1_500)
@@ -21,7 +21,7 @@ async function write(): Promise<void> {
   await file.datasync()
 }
 
-/** Milliseconds of the three writes of each call. */
+/** Milliseconds of the three writes, per call. */
 const written: number[] = []
 
 const server = createServer(async (request, response) => {

@@ -13,7 +13,7 @@ import { PostgresServer } from '../replicas/postgres.ts'
 const CLAIMS = Number(process.env.BENCH_CLAIMS ?? 3_000)
 const AT_ONCE = 64
 
-/** Claims brought from nothing to delivered, 64 at once, every write durable: in LevelDB, and in PostgreSQL on this machine. */
+/** Claims from creation to delivery, 64 at once, every write durable: in LevelDB, and in PostgreSQL on this machine. */
 export async function benchClaims(): Promise<readonly BenchRow[]> {
   const folder = temporaryFolder()
   const level = await LevelClaimStore.open(join(folder, 'market'), NATIVE_CLAIMS)
@@ -41,7 +41,7 @@ function text({ perSecond, p50Ms, p99Ms }: Rate): string {
   return `${Math.round(perSecond)}/s, one in ${p50Ms.toFixed(1)} ms (p50), ${p99Ms.toFixed(1)} ms (p99)`
 }
 
-/** Works through all claims; the times are those of one claim from its first write to its last. */
+/** Works through all claims. The times run from a claim's first write to its last. */
 async function rate(store: NativeClaimStore): Promise<Rate> {
   const times: number[] = []
   let next = 0

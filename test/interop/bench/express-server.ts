@@ -5,7 +5,7 @@ import { ExactEvmScheme } from '@x402/evm/exact/server'
 import { paymentMiddleware, x402ResourceServer } from '@x402/express'
 import { CHAIN_ID } from '../evm/network.ts'
 
-/** As much of express as is called here; the package has no types of its own. */
+/** The part of express that is called here: the package has no types. */
 interface App {
   use(middleware: unknown): void
   post(path: string, handler: (request: unknown, response: { json(body: object): void }) => void): void
@@ -13,7 +13,7 @@ interface App {
 }
 const express = createRequire(import.meta.url)('express') as () => App
 
-/** What we are measured against: a seller built from the official packages as their own README shows it. */
+/** The bound: a seller built from the official packages as their README shows. */
 const [facilitatorUrl = '', path = '', payTo = ''] = process.argv.slice(2)
 const network = `eip155:${CHAIN_ID}` as const
 const facilitator = new HTTPFacilitatorClient({ url: facilitatorUrl })

@@ -2,7 +2,10 @@ import { createServer } from 'node:http'
 import { nowMs } from '../../bench/report.ts'
 import { CHAIN_ID } from '../evm/network.ts'
 
-/** A facilitator that takes everything at once: what remains of a call's time is the seller's. It notes how long it had each payment. */
+/**
+ * A facilitator that accepts everything at once, so that the rest of a call's time is the seller's. It records how long
+ * it held each payment.
+ */
 const KINDS = [
   { x402Version: 2, scheme: 'exact', network: `eip155:${CHAIN_ID}` },
   { x402Version: 1, scheme: 'exact', network: 'base-sepolia' },
@@ -16,7 +19,7 @@ interface Body {
   readonly paymentRequirements: { readonly network: string }
 }
 
-/** Milliseconds by nonce, both questions together. */
+/** Milliseconds by nonce, verify and settle together. */
 const held = new Map<string, number>()
 
 function answerTo(path: string, text: string): { readonly answer: object; readonly nonce: string | null } {

@@ -11,13 +11,13 @@ const ROUNDS = 7
 const CONNECTIONS = 32
 const BODY = Buffer.from('{"request":"ok"}')
 
-/** What a round of unpaid requests took of a server. */
+/** A server's figures in a round of unpaid requests. */
 interface Round {
   readonly perSecond: number
   readonly cpuMicros: number
 }
 
-/** Unpaid quotes of our node against the official middleware: the same load, turn by turn. */
+/** Unpaid quotes of our node against the official middleware: the same load, in turns. */
 export async function benchStableQuotes(): Promise<readonly BenchRow[]> {
   const seller = await startSeller()
   const facilitatorUrl = `http://127.0.0.1:${seller.facilitator.port}`

@@ -4,7 +4,7 @@ import { benchClaims } from './claims.ts'
 import { benchStableQuotes } from './quotes.ts'
 import { benchStableSettles } from './settles.ts'
 
-/** Every benchmark beside other people's programs by the name that chooses it: `npm run bench -- quotes`. */
+/** Benchmarks that need other projects' programs, by the names that choose them: `npm run bench -- quotes`. */
 const BENCHMARKS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   quotes: benchStableQuotes,
   settles: benchStableSettles,

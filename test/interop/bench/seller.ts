@@ -6,11 +6,11 @@ import { ROOT } from '../../support/source-tree.ts'
 
 const ENTRY = join(ROOT, 'test/support/daemon-entry.ts')
 const INSTANT = join(import.meta.dirname, 'instant-facilitator.ts')
-/** Service that the benches buy: it does nothing. */
+/** The service that the benchmarks buy: it does nothing. */
 export const SERVICE = 'node-test-again'
-/** Where it is quoted for clients of the stablecoin rail. */
+/** Path of its quotes for clients of the stablecoin rail. */
 export const PATH = `/api/x402/${SERVICE}?rail=stable`
-/** Rates that no bench reaches. */
+/** Rates that no benchmark reaches. */
 const UNLIMITED = ['--rpc-rate-quote', '100000000', '--rpc-rate-read', '100000000', '--rpc-port', '0']
 const ALONE = { FARTHING_P2P_ENABLED: 'false', TEST_FAST_BLOCKS: '1' }
 
@@ -23,7 +23,7 @@ export interface Seller {
   end(): Promise<void>
 }
 
-/** Starts both; the node does not mine meanwhile, so that all of its time is the market's. */
+/** Starts both. The node does not mine, so that all of its time goes to the market. */
 export async function startSeller(): Promise<Seller> {
   const facilitator = await startServer(INSTANT, [])
   const payTo = privateKeyToAccount(generatePrivateKey()).address
@@ -41,7 +41,7 @@ export async function startSeller(): Promise<Seller> {
   return { node, facilitator, payTo, folder, end }
 }
 
-/** A folder whose chain knows the services, so that quotes are real offers. */
+/** Publishes the services on the chain of the folder, so that quotes are real offers. */
 async function publish(folder: string): Promise<void> {
   const miner = await startServer(ENTRY, ['start', '--data-dir', folder, '--mine-threads', '1', ...UNLIMITED], ALONE)
   await selling(miner)

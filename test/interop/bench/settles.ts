@@ -22,16 +22,16 @@ interface Prepared {
   readonly body: string
 }
 
-/** Milliseconds that a paid call took, as its caller sees it. */
+/** Duration of a paid call as its caller sees it. */
 interface Timed {
   readonly nonce: string
   readonly callMs: number
 }
 
 /**
- * Time of a paid call over the stablecoin rail that is our own: the whole call as the client sees it without what the facilitator had
- * of it, by the facilitator's own clock and for each call. The service does nothing, and nothing is taken off for it. All ways between
- * the three processes count as ours, and so does waiting for a processor: hence a bare seller beside it, called in turns.
+ * Our share of a paid call over the stablecoin rail: the client's time less the facilitator's time for the same call,
+ * by the facilitator's clock. The service does nothing. Transport between the three processes and waits for a processor
+ * count as ours: hence a bare seller beside it, called in turns.
  */
 export async function benchStableSettles(): Promise<readonly BenchRow[]> {
   const seller = await startSeller()
@@ -83,7 +83,7 @@ async function prepare(offer: StableOffer, count: number): Promise<Prepared[]> {
   return prepared
 }
 
-/** Calls two sellers one after the other, again and again: what the machine does meanwhile meets both. */
+/** Calls two sellers in turns, so that other load on the machine hits both. */
 async function payInTurns(
   agent: Agent,
   urls: readonly [string, string],
@@ -115,7 +115,7 @@ async function timedCall(agent: Agent, url: string, { nonce, body, headers }: Pr
   return { nonce, callMs }
 }
 
-/** What one of the servers has noted. */
+/** The records of one of the servers. */
 async function told({ port }: Server, path: string): Promise<unknown> {
   return (await fetch(`http://127.0.0.1:${port}${path}`)).json()
 }

@@ -7,7 +7,7 @@ import { type RunningDaemon, Workshop } from '../../support/daemon.ts'
 import { openChromium, SCHEMES, Visitor, WIDTHS } from './visitor.ts'
 
 const workshop = new Workshop()
-/** A folder for pictures of all of it, for who wants to look. */
+/** Folder for screenshots; none are taken without it. */
 const { PICTURES } = process.env
 const PRODUCT = {
   ...{ parameters: 'not published', pricing: '$20 a month', context_window: '200k tokens', math: 'strong' },
@@ -38,7 +38,7 @@ afterAll(async () => {
   await full?.close()
 })
 
-/** Looks at the page that is open in every width and scheme; what is wrong with it. */
+/** Checks the open page in every width and scheme. Returns the faults. */
 async function faultsOf(visitor: Visitor, name: string): Promise<readonly string[]> {
   const faults: string[] = []
   for (const width of WIDTHS)

@@ -6,12 +6,12 @@ import { type RunningDaemon, Workshop } from '../../support/daemon.ts'
 import { openChromium, SCHEMES, Visitor } from './visitor.ts'
 
 const workshop = new Workshop()
-/** A folder for pictures of all of it, for who wants to look. */
+/** Folder for screenshots; none are taken without it. */
 const { PICTURES } = process.env
 const WIDTHS = [390, 768, 1280] as const
 const PASSWORD = 'correct horse battery staple'
 const LONG = 'A name as long as a name may be, with <b>markup</b> in it &'.padEnd(60, 'x')
-/** Chromium tells of every answer that is no success. */
+/** Chromium logs every answer that is not a success. */
 const TOLD = (status: string): string =>
   `console: Failed to load resource: the server responded with a status of ${status}`
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => browser?.close())
 
-/** Looks at the page that is open in every width and scheme; what is wrong with it. */
+/** Checks the open page in every width and scheme. Returns the faults. */
 async function faultsOf(visitor: Visitor, name: string): Promise<readonly string[]> {
   const faults: string[] = []
   for (const width of WIDTHS)
@@ -98,7 +98,7 @@ describe('the dashboard in a real browser', () => {
       await page.getByRole('button', { name: 'Save' }).click()
       await page.getByRole('link', { name: 'laptop', exact: true }).first().click()
       await page.getByRole('button', { name: 'Revoke the key' }).click()
-      // The browser itself asks for the mark first.
+      // The browser does not submit the form without the required check mark.
       expect(await page.getByRole('heading', { name: 'Revoke' }).count()).toBe(1)
       await page.getByLabel('Yes, end this key for good').check()
       await page.getByRole('button', { name: 'Revoke the key' }).click()
@@ -130,13 +130,13 @@ describe('the dashboard in a real browser', () => {
     expect(await chatStatus(secret)).toBe(503)
     await page.getByRole('link', { name: 'I have it' }).click()
     expect(await page.locator('.row').count()).toBe(1)
-    // No model answers here: what could not begin is not counted.
+    // No model answers here. A chat that could not begin is not counted.
     expect(await page.locator('.figures').first().innerText()).toMatch(/Today\s+0/i)
     expect(visitor.complaints).toEqual([])
     await visitor.leave()
   })
 
-  it('lets no page of another origin make a key or sign somebody out', async () => {
+  it('lets no page of another origin make a key or sign the operator out', async () => {
     const visitor = await Visitor.arrive(browser, daemon.url)
     const { page } = visitor
     expect(
@@ -155,7 +155,7 @@ describe('the dashboard in a real browser', () => {
     }
     await forged.goto(`data:text/html,${encodeURIComponent(`<a href="${daemon.url}/dashboard">there</a>`)}`)
     await forged.getByRole('link').click()
-    // Strictly kept cookies are not shown to a page that another site has led to; the step in between must not cost the session.
+    // A browser does not send strict same-site cookies when another site leads to the page. The page in between must keep the session.
     await forged.getByText('Signed in as the operator').waitFor()
     await visitor.open('/dashboard')
     expect(await page.locator('.row').count()).toBe(before)

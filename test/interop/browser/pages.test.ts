@@ -10,9 +10,9 @@ import { until } from '../../support/processes.ts'
 import { openChromium, SCHEMES, Visitor, WIDTHS } from './visitor.ts'
 
 const workshop = new Workshop()
-/** Blocks come often enough for a test, and seldom enough for a page to be looked at meanwhile. */
+/** Blocks come often enough for a test, and seldom enough to check a page in between. */
 const env = { TEST_FAST_BLOCKS: '500' }
-/** A folder for pictures of all of it, for who wants to look. */
+/** Folder for screenshots; none are taken without it. */
 const { PICTURES } = process.env
 const SERVICES = [...SERVICE_TABLE.map(({ serviceId }) => serviceId as string), 'node-test-once', 'node-test-closed']
 const PAGES = [
@@ -22,10 +22,10 @@ const PAGES = [
   '/agents?q=nothing+like+this',
   ...SERVICES.map((serviceId) => `/agents/${serviceId}`),
 ]
-/** Pages that are unlike each other; all others are made like one of them. */
+/** Pages with different layouts; every other page is laid out as one of them. */
 const MATRIX = new Set(['/', '/agents', '/agents/node-test-once', '/agents/node-test-closed'])
 const UNKNOWN = '/agents/node-price'
-/** Chromium tells of every answer that is no success; nothing else may be told of a page that says that there is none. */
+/** Chromium logs every answer that is not a success. On a 404 page this must be the only complaint. */
 const TOLD_OF_404 = 'console: Failed to load resource: the server responded with a status of 404 (Not Found)'
 
 let daemon: RunningDaemon
@@ -52,7 +52,7 @@ interface Registry {
   readonly services: readonly { readonly reputation: { readonly delivered: number; readonly refunds: number } }[]
 }
 
-/** A width and a scheme of colours, and whether axe is asked. */
+/** A width and a colour scheme, and whether axe checks it. */
 interface Look {
   readonly width: number
   readonly scheme: (typeof SCHEMES)[number]
@@ -60,14 +60,14 @@ interface Look {
 }
 
 const [PHONE, , DESK] = WIDTHS
-/** Axe sees every scheme, and both ways in which pages are laid out; that things fit is looked at in each of them. */
+/** Axe checks every scheme and both layouts of pages. Overflow is checked in each look. */
 const LOOKS: readonly Look[] = WIDTHS.flatMap((width) =>
   SCHEMES.map((scheme) => ({ width, scheme, isAsked: width === (scheme === 'light' ? PHONE : DESK) })),
 )
-/** The narrowest is where things do not fit. */
+/** Content overflows first in the narrowest window. */
 const NARROW = LOOKS.slice(0, 1)
 
-/** Looks at the page that is open; what is wrong with it. */
+/** Checks the open page. Returns the faults. */
 async function faultsOf(visitor: Visitor, path: string, looks: readonly Look[]): Promise<readonly string[]> {
   const faults: string[] = []
   for (const { width, scheme, isAsked } of looks) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
-/** Debian's Chromium as it runs in a container, with nothing that it would do by itself. */
+/** Starts Debian's Chromium for a container, with its background activity off. */
 export function openChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: '/usr/bin/chromium',
@@ -18,26 +18,26 @@ export function openChromium(): Promise<Browser> {
   })
 }
 
-/** Widths of a phone, a tablet and a desk, in CSS pixels. */
+/** Widths of a phone, a tablet and a desktop, in CSS pixels. */
 export const WIDTHS = [390, 768, 1440] as const
-/** Colours that a visitor may ask for. */
+/** Colour schemes that a visitor may prefer. */
 export const SCHEMES = ['light', 'dark'] as const
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21aa']
 const HEIGHT = 900
 
-/** What axe-core says is wrong, in short. */
+/** The part of axe-core's violation that is reported. */
 interface Violation {
   readonly id: string
   readonly help: string
   readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary?: string }[]
 }
 
-/** Somebody who looks at pages, and everything that went wrong meanwhile. */
+/** A browser page with all its complaints. */
 export class Visitor {
   readonly page: Page
-  /** Messages of the console, errors of scripts and of the policy, requests that failed or left the node's own origin. */
+  /** Console messages, errors of scripts and of the content policy, and requests that failed or left the node's origin. */
   readonly complaints: string[] = []
   readonly #context: BrowserContext
   readonly #url: string
@@ -57,7 +57,7 @@ export class Visitor {
     })
   }
 
-  /** A visitor without a past, at the node's own origin. */
+  /** A visitor at the node's origin in a new browser context, without cookies. */
   static async arrive(browser: Browser, url: string, scripts = true): Promise<Visitor> {
     const context = await browser.newContext({ javaScriptEnabled: scripts })
     return new Visitor(context, await context.newPage(), url)
@@ -69,7 +69,7 @@ export class Visitor {
     return response?.status() ?? 0
   }
 
-  /** Looks at the page in a width and a scheme of colours. */
+  /** Sets the page's width and colour scheme. */
   async look(width: number, scheme: (typeof SCHEMES)[number]): Promise<void> {
     await this.page.setViewportSize({ width, height: HEIGHT })
     await this.page.emulateMedia({ colorScheme: scheme })
@@ -80,9 +80,9 @@ export class Visitor {
     return this.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
   }
 
-  /** What axe-core has against the page as it is looked at. */
+  /** Violations that axe-core finds in the page. */
   async violations(): Promise<readonly string[]> {
-    // By the debugger's own door: the page's policy lets no script in.
+    // Injected over the debugger: the page's content policy allows no foreign script.
     await this.page.evaluate(`window.axe === undefined && (() => { ${AXE} })()`)
     const found = (await this.page.evaluate(
       `axe.run(document, { runOnly: { type: 'tag', values: ${JSON.stringify(RULES)} }, resultTypes: ['violations'] }).then((r) => r.violations)`,

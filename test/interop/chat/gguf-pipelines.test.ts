@@ -29,7 +29,7 @@ interface Completion {
   readonly x_platform: Report
 }
 
-/** Waits until the local model has been looked at: it is loaded in the background. */
+/** Waits until the local model is available: it is loaded in the background. */
 async function modelReady(url: string): Promise<void> {
   await until('the model can answer', async () => {
     const { data } = (await (await fetch(`${url}/api/v1/models`)).json()) as {
@@ -90,7 +90,7 @@ describe('a GGUF in the process of the node', () => {
     expect(choices[0]?.message.content.length).toBeGreaterThan(0)
     expect(usage.completion_tokens).toBeGreaterThan(0)
     expect(ran(x_platform)).toEqual(expect.arrayContaining([...stages]))
-    // Random weights need not end a verdict within its tokens; then that is said.
+    // Random weights may not end a verdict within its tokens. The stage then states a reason.
     for (const stage of x_platform.stages) expect(stage.ran || stage.reason !== undefined, stage.stage).toBe(true)
     const named = x_platform.stages.flatMap(({ models }) => models)
     expect(new Set(named)).toEqual(new Set(['farthing-fixture-tiny']))

@@ -21,7 +21,7 @@ const workshop = new Workshop()
 const messages = [{ role: 'user' as const, content: 'Hello?' }]
 const hello = { model: 'model-1', messages }
 let chat: ChatDaemon
-/** Requests that the client sent, its own repetitions counted. */
+/** URLs of requests that the client sent, with its own retries. */
 let sent: string[] = []
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ beforeEach(() => {
 })
 afterAll(() => chat.close())
 
-/** The client as it is; what it sends is only counted. */
+/** The unchanged client. Its requests are only recorded. */
 function client(more: ConstructorParameters<typeof OpenAI>[0] = {}): OpenAI {
   const counted: typeof fetch = (input, init) => {
     sent.push(String(input))
@@ -44,7 +44,6 @@ function client(more: ConstructorParameters<typeof OpenAI>[0] = {}): OpenAI {
   return new OpenAI({ baseURL: `${chat.url}/api/v1`, apiKey: chat.key, fetch: counted, ...more })
 }
 
-/** What a call rejects with. */
 async function errorOf(call: PromiseLike<unknown>): Promise<APIError> {
   const error = await Promise.resolve(call).then(
     () => null,
@@ -234,7 +233,7 @@ describe('an error', () => {
     expect(chat.fake.questions).toHaveLength(0)
   })
 
-  it('for a key that is none is one of authentication', async () => {
+  it('for an invalid key is one of authentication', async () => {
     const error = await errorOf(client({ apiKey: 'fk-nothing' }).chat.completions.create(hello))
     expect(error).toBeInstanceOf(AuthenticationError)
     expect(error).toMatchObject({ status: 401, code: 'invalid_api_key' })
@@ -248,7 +247,7 @@ describe('a server behind the node', () => {
   beforeAll(async () => {
     server = await ChatServer.open({ bounds: { concurrent: 1 } })
   })
-  // One that failed is left alone for a while.
+  // The node avoids a failed backend for a while, so each test gets a new server.
   beforeEach(() => server.renew())
   afterAll(() => server.close())
 
@@ -264,7 +263,7 @@ describe('a server behind the node', () => {
     expect(error).toBeInstanceOf(RateLimitError)
     expect(error).toMatchObject({ status: 429, code: 'rate_limit_exceeded', type: 'rate_limit_error' })
     expect(sent).toHaveLength(3)
-    // It waits as long as it was told: a second, twice.
+    // It waits as long as the answer says: a second, twice.
     expect(performance.now() - began).toBeGreaterThan(1_900)
     over.abort()
     await server.settled()

@@ -17,7 +17,7 @@ beforeAll(async () => {
   await marketOpen(daemon.url)
 })
 
-/** Services that can be bought, the two test services among them. */
+/** Services for sale, with the two test services. */
 const SOLD = [...SOLD_ALONE, 'node-test-again', 'node-test-once']
 
 describe('the agent card', () => {

@@ -9,7 +9,7 @@ import { resultOf } from '../../support/service-results.ts'
 
 const NOW = '2026-11-22T10:00:00.000Z'
 
-/** What each example must say, line by line as it is read out, blanks of any width between. */
+/** Lines that each example's extracted text must contain; white space may have any width. */
 const SAID: Readonly<Record<string, readonly string[]>> = {
   'node-invoice-pdf': [
     'Invoice',
@@ -118,12 +118,12 @@ for (const id of Object.keys(DOCUMENT_EXAMPLES))
     })
   })
 
-/** An image of 8-bit greys as PGM (https://netpbm.sourceforge.net/doc/pgm.html), and how dark parts of it are. */
+/** Reads an 8-bit PGM image (https://netpbm.sourceforge.net/doc/pgm.html) to measure how dark parts of it are. */
 function readGray(pgm: Buffer) {
   const [head = '', w, h] = /^P5\n(\d+) (\d+)\n255\n/.exec(pgm.toString('latin1', 0, 32)) ?? []
   const [width, height] = [Number(w), Number(h)]
   const points = pgm.subarray(head.length)
-  /** Dark points between shares of its width and height. */
+  /** Number of dark points in a rectangle given in shares of width and height. */
   const dark = (left: number, right: number, top: number, bottom: number): number => {
     let count = 0
     for (let y = Math.floor(top * height); y < bottom * height; y++)

@@ -4,7 +4,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { CHAIN_ID } from './network.ts'
 import { TOKEN_ADDRESS, TOKEN_DOMAIN } from './token.ts'
 
-/** An EIP-3009 authorization; numbers in decimal text, as x402 carries them. */
+/** An EIP-3009 authorization. Numbers are decimal text, as in x402. */
 export interface Authorization {
   readonly from: Hex
   readonly to: Hex
@@ -45,7 +45,7 @@ export function nowSeconds(): number {
   return Math.floor(Date.now() / 1_000)
 }
 
-/** An authorization that holds for two minutes, unless parts of it are said. */
+/** An authorization that is valid for two minutes unless `parts` say otherwise. */
 export function authorization(
   parts: Pick<Authorization, 'from' | 'to' | 'value'> & Partial<Authorization>,
 ): Authorization {
@@ -57,7 +57,7 @@ export function authorization(
   }
 }
 
-/** Signs an authorization as wallets do, over the token's domain or over another one. */
+/** Signs an authorization as wallets do, over the token's domain with the given parts replaced. */
 export async function sign(
   account: PrivateKeyAccount,
   said: Authorization,
@@ -78,7 +78,7 @@ export async function sign(
   return { authorization: said, signature }
 }
 
-/** The signature that takes an authorization back before it is used. */
+/** The signature that cancels an unused authorization. */
 export function signCancellation(account: PrivateKeyAccount, nonce: Hex): Promise<Hex> {
   return account.signTypedData({
     domain: { ...TOKEN_DOMAIN, chainId: CHAIN_ID, verifyingContract: TOKEN_ADDRESS },
@@ -90,7 +90,7 @@ export function signCancellation(account: PrivateKeyAccount, nonce: Hex): Promis
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-/** The other signature over the same text by the same key: s mirrored, the other parity. */
+/** The malleated signature over the same text by the same key: s mirrored, the other parity. */
 export function mirrored(signature: Hex): Hex {
   const [r, s, v] = [signature.slice(2, 66), BigInt(`0x${signature.slice(66, 130)}`), signature.slice(130)]
   const mirror = (ORDER - s).toString(16).padStart(64, '0')

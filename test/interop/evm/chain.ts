@@ -20,8 +20,8 @@ const RECEIPT_MS_MAX = 60_000
 type Address = Hex
 
 /**
- * A real EVM chain in this process with a JSON-RPC server, whose blocks come with each transaction. It has one contract at first: the
- * dollar token, at the address that its network says.
+ * A real EVM chain in this process with a JSON-RPC server. Each transaction makes a block. It starts with one contract:
+ * the dollar token, at the address that its network names.
  */
 export class LocalChain {
   readonly network: TestNetwork
@@ -51,7 +51,7 @@ export class LocalChain {
           type: 'edr-simulated',
           chainType: 'l1',
           chainId: network.chainId,
-          // Many settlements within one second must not run ahead of the clocks of those who judge deadlines.
+          // Many settlements in one second must not push block times ahead of the clocks that judge deadlines.
           allowBlocksWithSameTimestamp: true,
         },
       },
@@ -63,7 +63,7 @@ export class LocalChain {
     return chain
   }
 
-  /** Reads the chain. */
+  /** Client that reads the chain. */
   get reader() {
     return this.#reader
   }
@@ -73,14 +73,14 @@ export class LocalChain {
     return privateKeyToAccount(generatePrivateKey())
   }
 
-  /** A new key with that many units of the token and nothing to pay gas with, as payers of x402 are. */
+  /** A new key with that many units of the token and no money for gas, like a payer of x402. */
   async payer(units: bigint): Promise<PrivateKeyAccount> {
     const account = this.newKey()
     await this.mint(account.address, units)
     return account
   }
 
-  /** A wallet that is a contract and has that many units: its owner's key, and its address. */
+  /** A contract wallet with that many units: its owner's key and its address. */
   async contractWallet(units: bigint): Promise<{ readonly owner: PrivateKeyAccount; readonly address: Address }> {
     const [owner, { address }] = [this.newKey(), this.newKey()]
     await this.ask('hardhat_setCode', [address, walletCode()])
@@ -89,13 +89,12 @@ export class LocalChain {
     return { owner, address }
   }
 
-  /** A client that sends transactions with an account, which gets what gas costs. */
+  /** A client that sends transactions from an account, which gets money for gas. */
   async sender(account: PrivateKeyAccount = this.newKey()) {
     await this.ask('hardhat_setBalance', [account.address, numberToHex(GAS_MONEY)])
     return createWalletClient({ account, chain: this.viem, transport: http() })
   }
 
-  /** Makes units of the token. */
   async mint(to: Address, units: bigint): Promise<void> {
     const sender = await this.sender()
     const hash = await sender.writeContract({
@@ -107,7 +106,7 @@ export class LocalChain {
     await this.#reader.waitForTransactionReceipt({ hash, timeout: RECEIPT_MS_MAX })
   }
 
-  /** Units of the token that an address has. */
+  /** Token balance of an address, in units. */
   balance(of: Address): Promise<bigint> {
     return this.#reader.readContract({
       address: this.network.token,
@@ -127,7 +126,7 @@ export class LocalChain {
     })
   }
 
-  /** Every use of an authorization since the chain began: the transfers that came of it. */
+  /** All uses of authorizations since the chain began. */
   async uses(payer?: Address): Promise<readonly { readonly transaction: Hex; readonly nonce: Hex }[]> {
     const logs = await this.#reader.getContractEvents({
       address: this.network.token,
@@ -139,7 +138,7 @@ export class LocalChain {
     return logs.map(({ transactionHash, args }) => ({ transaction: transactionHash, nonce: args.nonce as Hex }))
   }
 
-  /** Sends an authorization to the token, as anybody may who has seen it; the transaction, once it is mined. Throws if it is refused. */
+  /** Submits an authorization to the token, as anyone who has seen it may. Returns the mined transaction. Throws on refusal. */
   async carryOut({ authorization, signature }: Signed): Promise<Hex> {
     const { from, to, value, validAfter, validBefore, nonce } = authorization
     const numbers = [BigInt(value), BigInt(validAfter), BigInt(validBefore)] as const
@@ -152,7 +151,7 @@ export class LocalChain {
     })
   }
 
-  /** Takes an authorization back, as its payer may while it is unused. */
+  /** Cancels an authorization, as its payer may while it is unused. */
   async cancel(payer: PrivateKeyAccount, nonce: Hex): Promise<void> {
     const { r, s, v } = parseSignature(await signCancellation(payer, nonce))
     const sender = await this.sender()
@@ -164,13 +163,12 @@ export class LocalChain {
     })
   }
 
-  /** Whether a transaction is on the chain and did what it should. */
   async succeeded(transaction: Hex): Promise<boolean> {
     const { status } = await this.#reader.getTransactionReceipt({ hash: transaction })
     return status === 'success'
   }
 
-  /** Asks the chain's node directly. */
+  /** Sends a JSON-RPC request to the chain's node. */
   ask(method: string, params: readonly unknown[]): Promise<unknown> {
     return this.#reader.request({ method, params } as never)
   }

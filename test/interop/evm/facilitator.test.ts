@@ -4,7 +4,7 @@ import { LocalChain } from './chain.ts'
 import { LocalFacilitator } from './facilitator.ts'
 import { TOKEN_ADDRESS, TOKEN_DOMAIN } from './token.ts'
 
-/** The parts that everything else in this folder's neighbours stands on: were they wrong, their proofs would prove nothing. */
+/** Tests of the local chain and facilitator: the tests of x402 rest on them. */
 let chain: LocalChain
 let facilitator: LocalFacilitator
 

@@ -10,41 +10,40 @@ import type { LocalChain } from './chain.ts'
 import { BASE_SEPOLIA } from './network.ts'
 
 /**
- * What goes wrong at one of the paths:
- * `refused` the answer is a clear no, and nothing is done; `error` a page of HTML with status 502 and nothing is done; `cut` the
- * request is carried out and the connection ends before the answer; `garbled` carried out, and the answer is not JSON; `dropped`
- * the connection ends and nothing is done; `pretended` nothing is done and the answer is that it was, in a transaction that is none.
+ * A trouble at a path. Nothing is done: `refused` answers a clear no, `error` an HTML page with status 502, `dropped`
+ * ends the connection, `pretended` claims success with an invented transaction. The request is carried out: `cut` ends
+ * the connection before the answer, `garbled` answers with broken JSON.
  */
 export type Trouble = 'refused' | 'error' | 'cut' | 'garbled' | 'dropped' | 'pretended'
 
-/** A path that troubles can be switched on for. */
+/** A path that can have a trouble. */
 export type Path = '/verify' | '/settle'
 
-/** A request that a facilitator got. */
+/** A request received by a facilitator. */
 export interface Asked {
   readonly path: string
   readonly body: { readonly x402Version: number; readonly paymentPayload: object; readonly paymentRequirements: object }
 }
 
-/** What is wanted in the header `authorization`, by path or, for all others, `*`; whoever comes without it gets 401. */
+/** The required header `authorization` by path, or `*` for all other paths. A request without it gets 401. */
 export type Keys = Readonly<Record<string, string>>
 
 type Payload = Parameters<x402Facilitator['settle']>[0]
 type Requirements = Parameters<x402Facilitator['settle']>[1]
 
-/** A real facilitator, built from the official packages, behind an HTTP server with switches for what can go wrong. */
+/** A real facilitator from the official packages, behind an HTTP server with switches for troubles. */
 export class LocalFacilitator {
   readonly asked: Asked[] = []
   readonly troubles = new Map<Path, Trouble>()
   readonly delaysMs = new Map<Path, number>()
-  /** Nothing unless said. */
+  /** Empty by default. */
   keys: Keys
-  /** Calls of each path that were not let in. */
+  /** Paths of the requests that got 401. */
   readonly turnedAway: string[] = []
   readonly #facilitator: x402Facilitator
   #server: Server | null = null
   #port = 0
-  /** Official facilitators lose track of their key's account nonce under parallel settlements: one after another. */
+  /** Settlements run one after another: official facilitators lose track of their account nonce under parallel ones. */
   #turn: Promise<unknown> = Promise.resolve()
 
   private constructor(facilitator: x402Facilitator, keys: Keys) {
@@ -52,13 +51,13 @@ export class LocalFacilitator {
     this.keys = keys
   }
 
-  /** Starts one with a key of its own on a free port. */
+  /** Starts a facilitator with a new key on a free port. */
   static async start(chain: LocalChain, keys: Keys = {}): Promise<LocalFacilitator> {
     const sender = (await chain.sender()).extend(publicActions)
     const client = { ...sender, address: sender.account.address } as never
     const signer = toFacilitatorEvmSigner(client)
     const facilitator = new x402Facilitator().register(`eip155:${chain.network.chainId}`, new ExactEvmScheme(signer))
-    // Generation 1 has names for the networks that it knows, and for no others.
+    // Generation 1 has names for some known networks only.
     if (chain.network === BASE_SEPOLIA) facilitator.registerV1('base-sepolia' as never, new ExactEvmSchemeV1(signer))
     const local = new LocalFacilitator(facilitator, keys)
     await local.open()
@@ -73,12 +72,11 @@ export class LocalFacilitator {
     return this.#server !== null
   }
 
-  /** How often a path was asked. */
   count(path: Path): number {
     return this.asked.filter((asked) => asked.path === path).length
   }
 
-  /** Listens, at the port it had before. */
+  /** Listens, on the same port as before. */
   async open(): Promise<void> {
     const server = createServer((request, response) => {
       this.#answer(request, response).catch(() => request.socket.destroy())
@@ -88,7 +86,7 @@ export class LocalFacilitator {
     this.#server = server
   }
 
-  /** Goes down: connections are refused until it opens again. */
+  /** Stops. Connections are refused until it opens again. */
   async close(): Promise<void> {
     const server = this.#server
     this.#server = null
@@ -98,7 +96,7 @@ export class LocalFacilitator {
     await closed
   }
 
-  /** Ends all troubles and forgets what it was asked. */
+  /** Ends all troubles and forgets all requests. */
   reset(): void {
     this.troubles.clear()
     this.delaysMs.clear()

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 
-/** A network of the EVM with its dollar token, as clients and the node are told of it. */
+/** An EVM network with its dollar token, as configured in clients and the node. */
 export interface TestNetwork {
   readonly chainId: number
   /** Name of the network in generation 1. */
@@ -11,10 +11,10 @@ export interface TestNetwork {
   readonly decimals: number
 }
 
-/** Chain id of Base's test network: clients of generation 1 know networks by name and sign with the id that they know for it. */
+/** Chain id of Base's test network. Clients of generation 1 know networks by name and sign with their own id for it. */
 export const CHAIN_ID = 84_532
 
-/** The test network of Base, with the token at the address that clients pay to without being told to trust it. */
+/** The test network of Base, with the token at the address that clients trust by default. */
 export const BASE_SEPOLIA: TestNetwork = {
   chainId: CHAIN_ID,
   word: 'base-sepolia',
@@ -23,7 +23,7 @@ export const BASE_SEPOLIA: TestNetwork = {
   decimals: 6,
 }
 
-/** A network that nobody has heard of, whose token is like no other's: generation 1 has no name for it. */
+/** A network unknown to all clients, with an unusual token. Generation 1 has no name for it. */
 export const OWN_NETWORK: TestNetwork = {
   chainId: 31_337,
   word: 'house',

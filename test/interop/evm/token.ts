@@ -4,12 +4,12 @@ import solc from 'solc'
 import { type Hex, parseAbi } from 'viem'
 import { BASE_SEPOLIA, type TestNetwork } from './network.ts'
 
-/** Where the token is on the test network of Base. */
+/** Address of the token on the test network of Base. */
 export const TOKEN_ADDRESS = BASE_SEPOLIA.token
 /** Name and version of its EIP-712 domain. */
 export const TOKEN_DOMAIN = BASE_SEPOLIA.domain
 
-/** What tests and facilitators call of the token. */
+/** The token's functions and events that tests and facilitators use. */
 export const TOKEN_ABI = parseAbi([
   'function mint(address to, uint256 value)',
   'function transfer(address to, uint256 value) returns (bool)',
@@ -30,7 +30,7 @@ interface Compiled {
   }
 }
 
-/** Compiles the token of a network: the code as it stands at an address. Throws what the compiler complains of. */
+/** Compiles the token of a network to its deployed code. Throws the compiler's complaints. */
 export function tokenCode({ domain, decimals }: TestNetwork): Hex {
   return codeOf('DollarToken', (source) =>
     source
@@ -40,7 +40,7 @@ export function tokenCode({ domain, decimals }: TestNetwork): Hex {
   )
 }
 
-/** Compiles the wallet that is a contract. */
+/** Compiles the contract wallet to its deployed code. */
 export function walletCode(): Hex {
   return codeOf('ContractWallet', (source) => source)
 }

@@ -6,7 +6,7 @@ import { preparePayment, quoteCall } from '../../../rpc/client/pay.ts'
 import { wallet } from '../../support/chain.ts'
 import { fastDevnet } from '../../support/network.ts'
 
-/** A signed native payment, its transaction not sent yet. */
+/** A signed native payment with an unsent transaction. */
 export interface SignedPayment {
   readonly txId: string
   readonly secret: string
@@ -14,7 +14,7 @@ export interface SignedPayment {
   readonly raw: string
 }
 
-/** Signs the payment of a call with the client library of the product; nothing is sent. */
+/** Signs the payment of a call with the product's client library. Sends nothing. */
 export async function signNative(url: string, serviceId: string, request: string): Promise<SignedPayment> {
   const client = new NodeClient(url)
   const quote = await quoteCall(client, serviceId, request)
@@ -26,7 +26,7 @@ export async function signNative(url: string, serviceId: string, request: string
   return { txId: tx.txId, secret: toHex(secret), raw: toHex(encodeTransaction(tx)) }
 }
 
-/** A native payment as agents carry it in either generation of x402. */
+/** A native payment in the form of either generation of x402. */
 export function nativePayment({ txId, secret }: SignedPayment, generation: 1 | 2 = 2): object {
   const payload = { txId, secret }
   return generation === 2

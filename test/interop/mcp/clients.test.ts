@@ -16,7 +16,7 @@ let requests = 0
 beforeAll(async () => {
   const env = { TEST_FAST_BLOCKS: '1', TEST_RUNS_FILE: runsFile }
   daemon = await workshop.start(workshop.folder(), { mine: 0, env })
-  // A price is honoured for some tens of blocks: a mining thread finds them while a busy machine still signs.
+  // A quote lasts some tens of blocks. A steady miner could find them while a busy machine signs, so mine on demand.
   endMining = mineOnDemand(daemon.url)
   await marketOpen(daemon.url)
 })

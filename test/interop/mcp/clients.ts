@@ -2,12 +2,12 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 
-/** Official clients: of the newer line in both eras, and of the older line. */
+/** Official clients: version 2 with and without the handshake, and version 1. */
 export const CLIENTS = ['2026-07-28', '2.4.0 with handshake', '1.32.2'] as const
 /** One of {@link CLIENTS}. */
 export type ClientName = (typeof CLIENTS)[number]
 
-/** A tool as a client lists it. */
+/** A tool in a client's list. */
 export interface ToolView {
   readonly name: string
   readonly title?: string | undefined
@@ -17,7 +17,7 @@ export interface ToolView {
   readonly annotations?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A result of a tool as a client shows it. */
+/** A tool's result from a client. */
 export interface ResultView {
   readonly content: readonly { readonly type: string; readonly text?: string }[]
   readonly structuredContent?: Readonly<Record<string, unknown>>
@@ -25,7 +25,7 @@ export interface ResultView {
   readonly _meta?: Readonly<Record<string, unknown>>
 }
 
-/** What tests want of any client. */
+/** The interface that tests use of any client. */
 export interface AgentClient {
   tools(): Promise<readonly ToolView[]>
   call(name: string, args?: object, meta?: object, signal?: AbortSignal): Promise<ResultView>
@@ -39,7 +39,7 @@ export interface AgentClient {
   close(): Promise<void>
 }
 
-/** What both lines of clients have in common. */
+/** What both versions of clients have in common. */
 interface Official {
   listTools(): Promise<{ readonly tools: readonly unknown[] }>
   listResources(): Promise<{ readonly resources: readonly { readonly uri: string }[] }>
@@ -56,7 +56,6 @@ interface Official {
 
 const INFO = { name: 'interop', version: '1.0.0' }
 
-/** Connects a client. */
 export async function connect(name: ClientName, url: string): Promise<AgentClient> {
   const endpoint = new URL('/api/mcp?net=mainnet', url)
   if (name === '1.32.2') {

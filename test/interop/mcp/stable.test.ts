@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => shop?.close())
 
-/** Signs what a paid tool asks for. */
+/** Signs the payment that a paid tool asks for. */
 async function order(client: AgentClient, request: string, generation: Generation = 2) {
   const payer = await shop.chain.payer(PURSE)
   const { structuredContent } = await client.call(SOLD, { request })

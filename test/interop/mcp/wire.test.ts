@@ -32,7 +32,7 @@ interface Answer {
 const BASE = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 const MODERN = '2026-07-28'
 
-/** Sends a message, again where a node on a busy machine says that it has too much to do. */
+/** Sends a message, and repeats it while the node answers that it is overloaded. */
 function send(body: unknown, headers: Readonly<Record<string, string>> = {}, query = ''): Promise<Answer> {
   return until('the node has time', async () => {
     const answer = await sendOnce(body, headers, query)
@@ -67,7 +67,7 @@ function modern(method: string, params: { readonly name?: string; readonly uri?:
   return send(modernMessage(method, params), all)
 }
 
-/** Sends with a Host of the test's choosing, which fetch does not let through. */
+/** Sends with a chosen Host header, which fetch does not allow. */
 function withHost(host: string, origin?: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { ...BASE, host, ...(origin && { origin }) }
@@ -214,7 +214,7 @@ describe('both eras', () => {
       `127.0.0.1.evil.example`,
     ]
     expect(await Promise.all(hosts.map((host) => withHost(host)))).toEqual([200, 200, 200, 403, 403])
-    // A name of a stranger that points here: page and host agree, and still it is a stranger.
+    // DNS rebinding: a foreign name points here. Origin and Host agree, but the name is not the node's.
     expect(await withHost(`evil.example:${port}`, `http://evil.example:${port}`)).toBe(403)
   })
 })
@@ -264,7 +264,7 @@ describe('hostile input', () => {
     'node-test-closed',
   ]
 
-  /** Every answer is an answer of the protocol, none is an error of the node, and none tells of its inside. */
+  /** Every answer follows the protocol. None is an error of the node, and none reveals internals. */
   function check({ status, text, body }: Answer, what: unknown): void {
     expect(status, JSON.stringify(what)?.slice(0, 300)).toBeLessThan(500)
     expect(text).not.toMatch(/node_modules|\.ts:\d|\\n +at /)

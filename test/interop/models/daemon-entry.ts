@@ -1,6 +1,9 @@
 import { registerHooks } from 'node:module'
 
-/** The daemon of the tests with the package that runs models: an operator has it beside the node, these tests have it here. */
+/**
+ * The daemon of the tests with the package that runs models. An operator installs it beside the node. These tests
+ * resolve it from this package.
+ */
 registerHooks({
   resolve: (specifier, context, next) =>
     next(specifier, specifier === 'node-llama-cpp' ? { ...context, parentURL: import.meta.url } : context),

@@ -19,7 +19,7 @@ interface Entry {
   readonly unavailableReason?: string
 }
 
-/** How a daemon offers the service, as soon as it says why not or offers it. */
+/** Waits until the service's entry meets a condition: the model is examined in the background. */
 function offered(url: string, isIt: (entry: Entry) => boolean): Promise<Entry> {
   return until('the model was looked at', async () => {
     const { services } = (await (await fetch(`${url}/services.json`)).json()) as { services: Entry[] }

@@ -8,17 +8,17 @@ const CONTEXT = 8_192
 const ALIGNMENT = 32
 const LETTERS = [...'▁{}[]":,.-_!?\'()abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789']
 const BYTES = Array.from({ length: 256 }, (_, i) => `<0x${i.toString(16).toUpperCase().padStart(2, '0')}>`)
-/** Of one special meaning, then single bytes, then letters: 337 in all. */
+/** 337 tokens: three special ones, then single bytes, then letters. */
 const TOKENS = ['<unk>', '<s>', '</s>', ...BYTES, ...LETTERS]
-/** Kinds of tokens as the format numbers them. */
+/** Token types as the format numbers them. */
 const KINDS = [2, 3, 3, ...BYTES.map(() => 6), ...LETTERS.map(() => 1)]
 const TEMPLATE =
   "{% for message in messages %}{{ '<' + message['role'] + '>' + message['content'] + '\\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<assistant>' }}{% endif %}"
 
-/** Numbers of the types of values (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md). */
+/** Numbers of value types (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md). */
 const TYPE = { u32: 4, i32: 5, f32: 6, text: 8, list: 9 } as const
 
-/** A language model of random weights in a GGUF file: it runs as any other, and says nothing. Always the same bytes. */
+/** A language model with random weights as a GGUF file. It runs as any other, and its text is meaningless. Always the same bytes. */
 export function tinyGguf(name = `${FIXTURE_PREFIX}-tiny`): Buffer {
   const tensors = tensorsOf(randomNumbers(7))
   const facts = factsOf(name)
@@ -84,7 +84,7 @@ function tensorsOf(random: () => number): readonly Tensor[] {
     data: new Float32Array(WIDTH).fill(1),
   })
   const output = weights('output', WIDTH, TOKENS.length)
-  // What has no weight is never the likeliest: only letters are said, and there is no end before the limit.
+  // Tokens without weight are never the likeliest. So the model says letters only and does not end before the limit.
   output.data.fill(0, 0, WIDTH * (TOKENS.length - LETTERS.length))
   const layers = Array.from({ length: LAYERS }, (_, i) => [
     ones(`blk.${i}.attn_norm`),

@@ -22,7 +22,7 @@ interface Lint {
   readonly problems: readonly { readonly ruleId: string; readonly message: string }[]
 }
 
-/** What Redocly's recommended rules have against a document. */
+/** Findings of Redocly's recommended rules in a document. */
 async function lint(document: string): Promise<Lint> {
   const path = join(folder, 'openapi.json')
   writeFileSync(path, document)

@@ -19,7 +19,7 @@ import { claimed, delivered, stableClaims, txIdOf } from '../../support/claims.t
 import { until } from '../../support/processes.ts'
 import { PostgresServer } from './postgres.ts'
 
-/** Short, so that the dead are missed soon; long enough for a busy machine to show that it lives. */
+/** Short, so that a dead replica is noticed soon; long enough for a busy machine to renew it. */
 const LEASE_MS = 2_000
 
 let server: PostgresServer
@@ -36,7 +36,6 @@ const newPlace = () => {
   return place.value
 }
 
-/** Timers that can stand still. */
 class StoppableTimers implements Timers {
   #waiting: (() => void)[] = []
   #stopped = false
@@ -159,7 +158,7 @@ it('knows payers, prices and deliveries of results that tables of an older relea
   const bytes = Buffer.byteLength((delivered(0) as { result: string }).result)
   expect(await store.pruneResults(0, 38 * bytes)).toBe(2)
   expect((await left('native')).slice(0, 2)).toEqual([0, 3].map(txIdOf))
-  // What was not paid goes first, then what was delivered.
+  // Results of unpaid calls go first, then those of delivered ones.
   expect(await dollars.pruneResults(0, 2 * Buffer.byteLength(settled.result))).toBe(1)
   expect(await left('stable')).toEqual([0, 1].map(txIdOf))
   expect(await dollars.pruneResults(0, Buffer.byteLength(settled.result))).toBe(1)

@@ -5,19 +5,18 @@ import { TestFacilitator } from '../../support/stable-facilitator.ts'
 import { TestToken } from '../../support/stable-token.ts'
 import type { TwoReplicas } from './operator.ts'
 
-/** A call paid in dollars: the same header again is the same payment. */
+/** A call paid in dollars. The same header again is the same payment. */
 export interface DollarCall {
   readonly serviceId: string
   readonly request: string
   readonly payer: Payer
-  /** Nonce of its authorization. */
   readonly nonce: string
   readonly header: string
   /** Idempotency key, null without. */
   readonly key: string | null
 }
 
-/** What a call is made of beside what is chosen for it. */
+/** The parts of a call; absent ones are chosen. */
 export interface DollarOrder {
   readonly serviceId: string
   readonly request: string
@@ -29,7 +28,7 @@ export interface DollarOrder {
 const SETTLED_MS = 100_000
 const AGAIN_MS = 300
 
-/** A token, its chain's JSON-RPC and the one facilitator that all replicas ask, over real sockets. */
+/** A token, its chain's JSON-RPC and the facilitator of all replicas, over real sockets. */
 export class Dollars {
   readonly token = new TestToken(TERMS)
   readonly facilitator = new TestFacilitator(this.token)
@@ -42,7 +41,7 @@ export class Dollars {
     return dollars
   }
 
-  /** What replicas are started with to be paid in it. */
+  /** Settings of replicas that sell for this token. */
   get settings(): Readonly<Record<string, string>> {
     return {
       FARTHING_STABLE_ENABLED: 'true',
@@ -53,14 +52,14 @@ export class Dollars {
     }
   }
 
-  /** A signed call of a payer that has a dollar. */
+  /** A signed call of a payer with one dollar. */
   call({ serviceId, request, key = null, payer = this.payer(), change = {} }: DollarOrder): DollarCall {
     const { payload, authorization } = paymentOf(payer, change)
     const header = Buffer.from(JSON.stringify(payload)).toString('base64')
     return { serviceId, request, payer, nonce: authorization.nonce, header, key }
   }
 
-  /** A payer with a key of its own and a dollar. */
+  /** A payer with a new key and one dollar. */
   payer(): Payer {
     const payer = newPayer()
     this.token.mint(payer.address, 1_000_000n)
@@ -72,17 +71,16 @@ export class Dollars {
     return this.token.uses.filter((use) => use.from === payer.address && use.nonce === nonce).length
   }
 
-  /** What a payer has spent, in units. */
   spentBy({ address }: Payer): bigint {
     return 1_000_000n - this.token.balance(address)
   }
 
-  /** What was earned since it was so much. */
+  /** Units earned since `earned` was `before`. */
   earnedSince(before: bigint): bigint {
     return this.token.balance(TERMS.payTo) - before
   }
 
-  /** What was earned so far, in units. */
+  /** Units earned so far. */
   get earned(): bigint {
     return this.token.balance(TERMS.payTo)
   }
@@ -93,18 +91,18 @@ export class Dollars {
   }
 }
 
-/** What so many calls earn, in units. */
+/** Units that this number of calls earns. */
 export function priceOf(calls: number): bigint {
   return BigInt(calls) * PRICE
 }
 
-/** Offers a call to a node once. */
+/** Sends a call to a node once. */
 export function offerDollars(url: string, { serviceId, request, header, key }: DollarCall): Promise<Reply<CallView>> {
   const headers = { 'payment-signature': header, ...(key !== null && { 'idempotency-key': key }) }
   return post<CallView>(url, `/api/x402/${serviceId}`, { request }, headers)
 }
 
-/** Repeats a call, at the replica given and then at the others in turn, until it is answered for good. */
+/** Repeats a call, at the first replica given and then in turn, until its answer is final. */
 export function settleDollars(replicas: TwoReplicas, call: DollarCall, first: number): Promise<Reply<CallView>> {
   let turn = first
   let last: unknown = 'nothing'
@@ -116,7 +114,7 @@ export function settleDollars(replicas: TwoReplicas, call: DollarCall, first: nu
       last = `${verdict(reply)} ${reply.body.error}`
       return reply.status === 503 || reply.status === 429 ? undefined : reply
     } catch (error) {
-      // It is killed in the middle.
+      // The replica may be killed during the request.
       last = error
       return undefined
     }

@@ -13,28 +13,27 @@ import type { Workshop } from '../../support/daemon.ts'
 import { mineBlocks, mineOne } from '../../support/mine-by-hand.ts'
 import { until } from '../../support/processes.ts'
 
-/** Whom calls pay: a wallet that does nothing else, so that its balance is what was earned. */
+/** The wallet that calls pay. It does nothing else, so its balance is what was earned. */
 const PAYOUT = 10
-/** Wallets that buy; the others are the settlers' and the miner's. */
+/** Wallets of buyers; the others are the settlers' and the miner's. */
 const BUYERS = [5, 6, 7, 8] as const
 /** A mempool holds 64 transactions of one account. */
 const AT_ONCE = 60
-/** How long a call is repeated, and how often. */
+/** How long a call is repeated, and at what interval. */
 const SETTLED_MS = 100_000
 const AGAIN_MS = 500
-/** Most blocks that a batch of payments can take. */
+/** Most blocks that a batch of payments may take. */
 const BLOCKS_MAX = 60
 
 const ADDRESSES = { owner: addressOf(2), other: addressOf(4), payout: addressOf(PAYOUT) }
 
-/** How replicas are started. */
 export interface ReplicaOptions {
   readonly claimsUrl: string
   readonly leaseSeconds: number
   readonly more?: Readonly<Record<string, string>>
 }
 
-/** An operator with two replicas on one store: the first has the owner's key and lists the settlers of both. */
+/** An operator with two replicas on one store. The first has the owner's key and lists the settlers of both. */
 export class TwoReplicas {
   readonly cluster: Cluster
   readonly #runsFiles: readonly string[]
@@ -44,7 +43,7 @@ export class TwoReplicas {
     this.#runsFiles = runsFiles
   }
 
-  /** Starts both and has them published; `more` is set for both beside what replicas need. */
+  /** Starts both and publishes their services. `more` adds settings to both. */
   static async start(workshop: Workshop, { claimsUrl, leaseSeconds, more = {} }: ReplicaOptions): Promise<TwoReplicas> {
     const runsFiles = [workshop.path('runs'), workshop.path('runs')]
     for (const file of runsFiles) appendFileSync(file, '')
@@ -77,7 +76,7 @@ export class TwoReplicas {
     return this.cluster.nodes as unknown as readonly [ClusterNode, ClusterNode]
   }
 
-  /** How often each piece of work began, by "service request", in each replica. */
+  /** How often each work began in each replica, by "service request". */
   get runs(): readonly ReadonlyMap<string, number>[] {
     return this.#runsFiles.map(runsIn)
   }
@@ -87,7 +86,7 @@ export class TwoReplicas {
     return this.runs.reduce((sum, runs) => sum + (runs.get(`${serviceId} ${request}`) ?? 0), 0)
   }
 
-  /** Mines on the first replica until something is so. */
+  /** Mines on the first replica until `look` returns true. */
   async mineUntil(what: string, look: () => Promise<boolean>): Promise<void> {
     await until(
       what,
@@ -100,7 +99,7 @@ export class TwoReplicas {
     )
   }
 
-  /** Pays for calls and mines the payments, deep enough to be taken at once; the buyers share them out. */
+  /** Pays for calls, shared among the buyers, and mines until the payments are deep enough. */
   async pay(serviceId: string, requests: readonly string[]): Promise<readonly Payment[]> {
     const [{ url }] = this.nodes
     const payments: Payment[] = []
@@ -125,13 +124,13 @@ export class TwoReplicas {
     throw new Error('the payments do not find into blocks')
   }
 
-  /** Repeats a call, at the replica given and then at the others in turn, until it is answered for good. */
+  /** Repeats a call, at the first replica given and then in turn, until its answer is final. */
   settle(payment: Payment, first: number): Promise<Reply<CallView>> {
     let turn = first
     return this.#settled(payment, () => turn++)
   }
 
-  /** Repeats a call at one replica until it is answered for good. */
+  /** Repeats a call at one replica until its answer is final. */
   settleAt(payment: Payment, at: number): Promise<Reply<CallView>> {
     return this.#settled(payment, () => at)
   }
@@ -146,7 +145,7 @@ export class TwoReplicas {
         last = `${verdict(reply)} ${reply.body.error}`
         return isPassing(reply) ? undefined : reply
       } catch (error) {
-        // It is killed in the middle, or sleeps.
+        // The replica may be killed or paused during the request.
         last = error
         return undefined
       }
@@ -156,7 +155,7 @@ export class TwoReplicas {
     })
   }
 
-  /** Mines until every payment is closed and its receipt final in the registry of a replica; the outcomes by payment. */
+  /** Mines until every payment is closed with a final receipt in a replica's registry. Returns the outcomes by payment. */
   async closed(payments: readonly Payment[], at = 0): Promise<readonly string[]> {
     const { url } = this.nodes[at] as ClusterNode
     const caller = new Caller(url, 1)
@@ -173,13 +172,13 @@ export class TwoReplicas {
     return payments.map(({ txId }) => outcomes.get(txId) as string)
   }
 
-  /** What calls have earned so far, in base units. */
+  /** Base units that calls have earned so far. */
   earned(): Promise<bigint> {
     return new Caller(this.nodes[0].url, PAYOUT).balance()
   }
 }
 
-/** What is paid out of a delivered call: all but what is burned. */
+/** Payout of a delivered call: its amount less the burned part, 1 % rounded up. */
 export function shareOf({ amount }: Payment): bigint {
   return amount - (amount + 99n) / 100n
 }
@@ -194,12 +193,12 @@ export async function isOpen(url: string): Promise<boolean> {
   return service !== undefined && service.unavailableReason === undefined
 }
 
-/** Whether an answer says to come again. */
+/** Whether an answer asks for a repeat. */
 function isPassing(reply: Reply<CallView>): boolean {
   return reply.status === 503 || reply.status === 429 || verdict(reply) === '402 payment_unconfirmed'
 }
 
-/** Signs and submits the payments of one buyer: the first as every caller does, the rest by counting up. */
+/** Signs and submits the payments of one buyer: the first as every caller does, the rest with the following nonces. */
 async function paid(url: string, key: number, serviceId: string, requests: readonly string[]): Promise<Payment[]> {
   const caller = new Caller(url, key)
   const client = new NodeClient(url)

@@ -7,7 +7,7 @@ import { until } from '../../support/processes.ts'
 import { freePort } from '../../support/tcp-proxy.ts'
 
 const DEBIAN = '/usr/lib/postgresql'
-/** What the server keeps on disk is a test's own; all else is as an operator has it, fsync and durable commits included. */
+/** All other settings are as an operator has them, with fsync and durable commits. */
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
@@ -15,7 +15,7 @@ const SETTINGS = [
   'logging_collector=off',
 ]
 
-/** A PostgreSQL server of Debian's on a free port of 127.0.0.1, in a folder of its own. */
+/** Debian's PostgreSQL server on a free port of 127.0.0.1, in a new folder. */
 export class PostgresServer {
   readonly port: number
   readonly #folder: string
@@ -27,7 +27,7 @@ export class PostgresServer {
     this.#folder = folder
   }
 
-  /** Makes a cluster and starts its server. */
+  /** Creates a database cluster and starts its server. */
   static async start(): Promise<PostgresServer> {
     const folder = mkdtempSync(join(tmpdir(), 'farthing-postgres-'))
     const owner = ownerOf()
@@ -40,13 +40,13 @@ export class PostgresServer {
     return server
   }
 
-  /** URL of a database of this server; with `schema` of a place of its own in it. */
+  /** URL of this server's database, with the schema if given. */
   url(schema?: string): string {
     const place = schema === undefined ? '' : `?schema=${schema}`
     return `postgres://farthing:secret-of-tests@127.0.0.1:${this.port}/postgres${place}`
   }
 
-  /** What the server logged. */
+  /** The server's log. */
   get log(): string {
     return this.#log
   }
@@ -71,7 +71,7 @@ export class PostgresServer {
     await until('PostgreSQL takes connections', () => this.#log.includes('ready to accept connections'))
   }
 
-  /** Ends the server: `SIGINT` cuts its connections off, `SIGQUIT` is as good as a crash. */
+  /** Ends the server: `SIGINT` cuts its connections, `SIGQUIT` equals a crash. */
   async end(signal: 'SIGINT' | 'SIGQUIT' = 'SIGINT'): Promise<void> {
     const child = this.#process
     if (child === null || child.exitCode !== null) return
@@ -96,7 +96,7 @@ function binary(name: string): string {
   return path
 }
 
-/** PostgreSQL refuses to run as root: it runs as the user that Debian made for it; as anybody else it runs as that. */
+/** PostgreSQL refuses to run as root. A test run by root starts it as Debian's user `postgres`. */
 function ownerOf(): { readonly uid: number; readonly gid: number } | null {
   if (process.getuid?.() !== 0) return null
   const id = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))

@@ -6,10 +6,10 @@ import { until } from '../../support/processes.ts'
 import { isOpen, shareOf, TwoReplicas } from './operator.ts'
 import { PostgresServer } from './postgres.ts'
 
-/** Short, so that a dead replica is missed soon. */
+/** Short, so that a dead replica is noticed soon. */
 const LEASE_SECONDS = 8
 const SETTLES = 1_000
-/** Of the settles above: the same payment again, through the other replica. */
+/** Repeats among {@link SETTLES}: the same payment again, through the other replica. */
 const DUPLICATES = 100
 
 const ONCE = 'node-test-once'
@@ -73,7 +73,7 @@ describe('two replicas on one PostgreSQL', () => {
     const payments = [...again, ...once]
     const before = await replicas.earned()
     const answers = payments.map((payment) => replicas.settle(payment, 1))
-    // All of them fit into the places for work: the one that dies is in the middle of both kinds.
+    // All calls have a place for work, so the killed replica is in the middle of both services.
     await Promise.all([begun(again, 2), begun(once, 2)])
     await dying.kill()
     const settled = await Promise.all(answers)
@@ -84,7 +84,7 @@ describe('two replicas on one PostgreSQL', () => {
     expect(returned.length).toBeGreaterThan(0)
     for (const payment of payments) {
       const runs = replicas.runsOf(payment)
-      // One that was written down as begun and killed before its first line counts as run: nobody can know.
+      // The replica may be killed after recording the start and before the work: it must still count as run.
       if (returned.includes(payment)) expect(runs).toBeLessThanOrEqual(1)
       else if (payment.serviceId === ONCE) expect(runs).toBe(1)
       else expect([1, 2]).toContain(runs)

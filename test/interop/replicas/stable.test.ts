@@ -8,10 +8,10 @@ import { type DollarCall, Dollars, offerDollars, priceOf, settleDollars, takesDo
 import { TwoReplicas } from './operator.ts'
 import { PostgresServer } from './postgres.ts'
 
-/** Short, so that a dead replica is missed soon. */
+/** Short, so that a dead replica is noticed soon. */
 const LEASE_SECONDS = 8
 const SETTLES = 1_000
-/** Of the settles above: the same payment again, at once, through the other replica. */
+/** Repeats among {@link SETTLES}: the same payment at once through the other replica. */
 const DUPLICATES = 100
 
 const ONCE = 'node-test-once'
@@ -38,18 +38,18 @@ afterAll(async () => {
   await server?.remove()
 })
 
-/** Nonces of the claims of this rail in a state, as the database has them. */
+/** Nonces of this rail's claims in a state, from the database. */
 const noncesIn = async (state: string): Promise<readonly string[]> => {
   const sql = `SELECT body FROM ${database.schema}.claims WHERE kind = 'stable' AND state = $1`
   const rows = await database.query<{ body: string }>(sql, [state])
   return rows.map(({ body }) => (JSON.parse(body) as { nonce: string }).nonce)
 }
 const settledNonces = async (): Promise<readonly string[]> => (await noncesIn('settled')).toSorted()
-/** Nonces that moved money, each as often as it did. */
+/** Nonces that moved money, once per move. */
 const usedNonces = (): readonly string[] => dollars.token.uses.map(({ nonce }) => nonce).toSorted()
-/** Every authorization that was delivered so far in this file. */
+/** Nonces of all calls delivered so far in this file. */
 const delivered: string[] = []
-/** That calls were delivered, each for one run and one settlement, and that database, ledger and money say the same. */
+/** Expects one run and one settlement per call, and that database, ledger and money agree. */
 const expectAllPaid = async (calls: readonly DollarCall[], earnedBefore: bigint): Promise<void> => {
   delivered.push(...calls.map(({ nonce }) => nonce))
   expect(calls.map((call) => replicas.runsOf(call))).toEqual(calls.map(() => 1))
@@ -73,7 +73,7 @@ describe('two replicas on one PostgreSQL, paid in dollars through one facilitato
     const answers = await Promise.all(all.map(({ call, at }) => settleDollars(replicas, call, at)))
     const seconds = (performance.now() - startedMs) / 1_000
     console.info(`${SETTLES} stablecoin settles through two replicas in ${seconds.toFixed(1)} s`)
-    // A repeat is told its result again by its key; without one whoever is later than the delivery hears of that.
+    // With an idempotency key a repeat gets the result again. Without one, a repeat after the delivery gets a 409.
     const said = new Map(calls.map(({ nonce }) => [nonce, [] as string[]]))
     for (const [i, { call }] of all.entries()) said.get(call.nonce)?.push(verdict(answers[i]!))
     for (const [i, { nonce, key }] of calls.entries()) {
@@ -102,7 +102,7 @@ describe('two replicas on one PostgreSQL, paid in dollars through one facilitato
     expect(pairs.map(([{ payer }]) => dollars.spentBy(payer))).toEqual(pairs.map(() => priceOf(1)))
     const charged = pairs.map(([one, other]) => (dollars.settlementsOf(one) === 1 ? one : other))
     await expectAllPaid(charged, before)
-    // Long after, at whichever replica: the answer again, and no new charge.
+    // A late repeat at either replica gets the answer again, without a new charge.
     const [{ payer, request }] = charged as [DollarCall]
     for (const { url } of replicas.nodes) {
       const late = dollars.call({ serviceId: ONCE, request, key: 'basket', payer })

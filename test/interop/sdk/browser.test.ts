@@ -24,7 +24,7 @@ beforeAll(async () => {
   pages = createServer(async (request, response) => {
     const name = basename(request.url ?? '')
     const isScript = name.endsWith('.js')
-    // Neither eval nor WebAssembly: what a careful page forbids, the client must not need.
+    // Neither eval nor WebAssembly is allowed: the client must work under a strict policy.
     const policy = `default-src 'none'; img-src data:; script-src 'self'; connect-src ${daemon.url}`
     response.setHeader('content-security-policy', policy)
     response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html')
@@ -44,7 +44,7 @@ it('the bundle quotes, pays, calls and verifies in a page of another origin, und
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('console', (message) => {
-    // A 402 is an answer like any other; the browser writes it down as an error all the same.
+    // A 402 is a usual answer here, but the browser logs it as an error.
     if (message.type() === 'error' && !message.text().includes('402')) complaints.push(message.text())
   })
   await page.goto(`http://127.0.0.1:${(pages.address() as AddressInfo).port}/`)
@@ -71,7 +71,7 @@ it('the bundle quotes, pays, calls and verifies in a page of another origin, und
   expect(complaints).toEqual([])
 })
 
-/** Script of the page, as somebody would write it. */
+/** Script of the page, as a developer would write it. */
 const SCRIPT = `
 import { createClient, storageJournal } from '/client.js'
 import { walletFromWords } from '/client-wallet.js'
@@ -96,7 +96,7 @@ globalThis.run = async ({ baseUrl, network, words }) => {
 const PAGE =
   '<!doctype html><title>Page</title><link rel="icon" href="data:,"><script type="module" src="/script.js"></script>'
 
-/** What the script offers. */
+/** The function that the page's script defines. */
 interface PageWindow {
   run?(order: object): Promise<unknown>
 }

@@ -5,12 +5,12 @@ import { walletFromWords } from '../../../rpc/client/wallet.ts'
 import { networkFacts } from '../../generate/networks.ts'
 import { fastDevnet } from '../../support/network.ts'
 
-/** Words of an account of the devnet that has coins. */
+/** Words of a devnet account with coins. */
 export const WORDS = wordsOfSeed(devSeed(1))
-/** The network of daemons whose blocks come fast. */
+/** The network of daemons with fast blocks. */
 export const NETWORK = networkFacts(fastDevnet())
 
-/** A client with coins at a daemon. */
+/** A client of a daemon, with coins. */
 export function buyer(baseUrl: string, options: Partial<ClientOptions> = {}): AgentClient {
   return createClient({ baseUrl, wallet: walletFromWords(WORDS), network: NETWORK, ...options })
 }

@@ -20,7 +20,7 @@ beforeAll(async () => {
 const TOOL = 'node-test-once'
 const runs = (request: string): number => runsIn(runsFile).get(`${TOOL} ${request}`) ?? 0
 
-/** The clients as they come out of their packages. */
+/** The clients as their packages ship them. */
 const OFFICIAL = {
   'of the newer line': async () => {
     const client = new Client(INFO)
@@ -29,7 +29,7 @@ const OFFICIAL = {
   },
   'of the older line': async () => {
     const client = new OldClient(INFO)
-    // The older declarations are not made for exact optional properties.
+    // The older type declarations do not fit exact optional properties.
     await client.connect(new OldTransport(endpoint()) as Parameters<typeof client.connect>[0])
     return client
   },

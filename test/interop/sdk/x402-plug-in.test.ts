@@ -28,7 +28,7 @@ const order = (request: string) => ({
 describe('the scheme plug-in', () => {
   it('lets @x402/fetch pay the native rail', async () => {
     const journal = memoryJournal()
-    // The interface of the official client, by its own type.
+    // The type is the official client's.
     const scheme: SchemeNetworkClient = nativeScheme(buyer(daemon.url, { journal }))
     const client = x402Client.fromConfig({
       schemes: [{ network: NATIVE_NETWORK, client: scheme }],
@@ -64,7 +64,7 @@ describe('the scheme plug-in', () => {
       const paid = wrapFetchWithPayment(fetch, x402Client.fromConfig({ schemes, ...controls }))
       return paid(`${daemon.url}/api/x402/${SERVICE}`, order('slow:3'))
     }
-    // As documented: an asset that is not well known is refused unless it is listed.
+    // As documented: the official client refuses an unknown asset unless it is listed.
     await expect(pay({})).rejects.toThrow(/allowedAssets/)
     await expect(pay({ spendControls: { allowedAssets: [nativeAsset('0.001')] } })).rejects.toThrow(
       /maxAmountPerPayment/,

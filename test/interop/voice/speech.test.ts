@@ -15,7 +15,7 @@ let files = 0
 
 beforeAll(async () => {
   fake = await FakeOpenAi.open()
-  // It answers, and does not speak.
+  // This backend has chat models but none for speech.
   const models = [{ id: HOUSE_MODEL, roles: ['general', 'judge'], context: 32_000 }]
   const path = workshop.path('models.json')
   writeFileSync(
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const client = (): OpenAI => new OpenAI({ baseURL: `${daemon.url}/api/v1`, apiKey: key })
 
-/** What SoX, a reader of the format that is not ours, finds in a file; anything odd is said on its standard error. */
+/** What SoX, an independent reader of the format, finds in a file. It prints oddities on its standard error. */
 function soxOf(bytes: Buffer) {
   const path = workshop.path(`speech-${files++}.wav`)
   writeFileSync(path, bytes)
@@ -54,7 +54,7 @@ function soxOf(bytes: Buffer) {
 
 const FORMAT = ['wav', '24000', '16', '1', 'Signed Integer PCM']
 
-/** Share of samples that can be heard. */
+/** Share of audible samples. */
 function loudShare(raw: Buffer): number {
   const samples = Array.from({ length: raw.length / 2 }, (_, i) => Math.abs(raw.readInt16LE(2 * i)))
   return samples.filter((sample) => sample > 300).length / samples.length

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => shop?.close())
 
-/** Buys a call with a client; everything that may be compared afterwards. */
+/** Buys a call with a client. Returns everything that the tests compare. */
 async function bought({ post, query }: OfficialClient, serviceId: string, request: string) {
   const payer = await shop.chain.payer(PURSE)
   const incomeBefore = await shop.income()
@@ -73,7 +73,7 @@ describe.each(CLIENTS)('$name, unmodified', (client) => {
       ({ status }) => status,
       (cause: unknown) => cause,
     )
-    // The four end this by an error of their own, or hand the quote over.
+    // The clients either throw an error or return the 402.
     expect(ended instanceof Error || ended === 402).toBe(true)
     expect([await shop.spent(payer), await shop.chain.uses(payer.address)]).toEqual([0n, []])
   })
@@ -99,7 +99,7 @@ describe('one client after another', () => {
   })
 })
 
-/** A payment of a contract, signed as its wallet has it: `wrap` makes the contract's signature of the owner's. */
+/** A payment of a contract wallet. `wrap` turns the owner's signature into the contract's. */
 async function contractOrder(from: Hex, owner: PrivateKeyAccount, wrap: (signature: Hex) => Hex) {
   const serviceId = 'node-test-once'
   const request = shop.newRequest()

@@ -10,18 +10,18 @@ import type { LocalChain } from '../evm/chain.ts'
 import { CHAIN_ID } from '../evm/network.ts'
 import type { PaidBody } from './payments.ts'
 
-/** The answer to a call that a client of other people paid for. */
+/** The answer to a call paid by an official client. */
 export interface ClientAnswer {
   readonly status: number
   readonly body: PaidBody
   readonly headers: Headers
 }
 
-/** A client as its package ships it, with the settings that it has by itself. */
+/** A client as its package ships it, with default settings. */
 export interface OfficialClient {
   readonly name: string
   readonly generation: 1 | 2
-  /** What follows the service's path: clients of generation 1 read nothing but offers that they know. */
+  /** Query after the service's path: clients of generation 1 fail on offers that they do not know. */
   readonly query: '' | '?rail=stable'
   post(url: string, body: object, payer: PrivateKeyAccount, chain: LocalChain): Promise<ClientAnswer>
 }
@@ -35,7 +35,7 @@ async function fetched(fetching: typeof fetch, url: string, body: object): Promi
 }
 
 async function posted(instance: AxiosInstance, url: string, body: object): Promise<ClientAnswer> {
-  // Axios throws what is no success; the answer is the same.
+  // Axios throws unsuccessful answers; they are returned alike.
   const { status, data, headers } = await instance.post<PaidBody>(url, body).catch((cause: unknown) => {
     if (axios.isAxiosError<PaidBody>(cause) && cause.response !== undefined) return cause.response
     throw cause

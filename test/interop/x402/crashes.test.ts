@@ -10,10 +10,10 @@ beforeAll(async () => {
 })
 afterAll(() => shop?.close())
 
-/** What must come out where the operator died: whether the payer has the result, and how often the work began. */
+/** What must follow a crash: the status for the payer, and how often the work began. */
 type Expected = readonly [status: number, runs: number]
 
-/** For the service that is safe to repeat, and for the one that is not. */
+/** Crash points with the outcome for the service that may be repeated and for the one that may not. */
 const POINTS: Readonly<Record<string, { readonly again: Expected; readonly once: Expected }>> = {
   'before:claimed': { again: [200, 1], once: [200, 1] },
   'after:claimed': { again: [200, 1], once: [200, 1] },

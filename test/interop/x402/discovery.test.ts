@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => shop?.close())
 
-/** The official client of catalogues, asking our node as it asks any facilitator. */
+/** The official client of catalogues, with our node as the facilitator. */
 function bazaar() {
   return withBazaar(new HTTPFacilitatorClient({ url: shop.url })).extensions.bazaar
 }
@@ -55,7 +55,7 @@ describe('the list in the shape of generation 1', () => {
       shop.url,
       '/x402/discovery?x402Version=1&limit=100',
     )
-    // The schema wants dates as the package's own server holds them; JSON has their text.
+    // The schema wants Date objects, as in the package's server. JSON has text.
     const items = body.items.map((item) => ({ ...item, lastUpdated: new Date(item.lastUpdated) }))
     expect(items.length).toBeGreaterThan(10)
     expect(ListDiscoveryResourcesResponseSchema.safeParse({ ...body, items }).error?.issues).toBeUndefined()

@@ -30,7 +30,7 @@ afterAll(async () => {
 })
 
 describe('a facilitator that is down', () => {
-  it('costs nobody anything, and the same payment works later', async () => {
+  it('costs nothing, and the same payment works later', async () => {
     const call = await shop.order()
     await shop.facilitator.close()
     const refused = await shop.send(call)
@@ -81,12 +81,12 @@ describe('a facilitator that refuses', () => {
     expect(reply.text).not.toContain('"result"')
     expect([await shop.spent(call.payer), shop.runs(call)]).toEqual([0n, 1])
     expect(await shop.chain.uses(call.payer.address)).toEqual([])
-    // Whoever shows the payment again does not make the service work again for nothing.
+    // A repeat of the payment does not make the service work again for nothing.
     const again = await shop.send(call)
     expect(again.status).toBeGreaterThanOrEqual(400)
     expect(again.text).not.toContain('"result"')
     expect(shop.runs(call)).toBe(1)
-    // Once the payment goes through after all, it buys what was worked for.
+    // Once the payment succeeds, it buys the finished work.
     shop.facilitator.reset()
     expect(await shop.sendUntilKnown(call)).toMatchObject({ status: 200, body: { result: { echo: call.request } } })
     expect([await shop.spent(call.payer), shop.runs(call)]).toEqual([PRICE, 1])
@@ -120,7 +120,7 @@ describe('a settlement whose answer is lost', () => {
       const call = await shop.order()
       shop.facilitator.troubles.set('/settle', trouble)
       const first = await shop.send(call)
-      // Found out at once or told to come again; never a quote, which would make a payer sign a second payment.
+      // Either the result at once or a request to retry; never a quote, which would make the payer sign a second payment.
       expect([200, 503]).toContain(first.status)
       const known = first.status === 200 ? first : await shop.sendUntilKnown(call)
       expect(known).toMatchObject({ status: 200, body: { paid: true, result: { echo: call.request } } })
@@ -165,12 +165,12 @@ describe('a settlement whose answer is lost', () => {
 })
 
 describe('a facilitator that says that it settled and did not', () => {
-  it('is believed for the answer, and found out: the operator is told', async () => {
+  it('is believed for the answer, then found out: the operator is warned', async () => {
     const call = await shop.order()
     const incomeBefore = await shop.income()
     shop.facilitator.troubles.set('/settle', 'pretended')
     expect((await shop.send(call)).status).toBe(200)
-    // Until it runs out, the authorization may be used yet. This one never will be.
+    // An unused authorization could still be carried out until it expires. A cancelled one never can.
     await shop.chain.cancel(call.payer, call.signed.authorization.nonce)
     const warned = await until(
       'the status warns',

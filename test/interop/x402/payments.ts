@@ -7,7 +7,7 @@ import { CHAIN_ID } from '../evm/network.ts'
 /** Generation of x402. */
 export type Generation = 1 | 2
 
-/** The stablecoin offer of a 402 answer, as either generation has it. */
+/** The stablecoin offer of a 402 answer, in either generation. */
 export interface StableOffer {
   readonly scheme: string
   readonly network: string
@@ -22,7 +22,7 @@ export interface StableOffer {
   readonly resource?: string
 }
 
-/** What a 402 answer says in the form of generation 2. */
+/** A 402 answer in the form of generation 2. */
 export interface Terms {
   readonly x402Version: number
   readonly error: string
@@ -32,7 +32,7 @@ export interface Terms {
   readonly extensions: JsonBody
 }
 
-/** A payment as a client of x402 makes it, before it is put into a header. */
+/** A payment object of x402, before it is encoded in a header. */
 export interface PaymentObject {
   readonly x402Version: unknown
   readonly [name: string]: unknown
@@ -41,7 +41,7 @@ export interface PaymentObject {
 /** The header that carries a payment of a generation. */
 export const HEADERS = { 1: 'x-payment', 2: 'payment-signature' } as const
 
-/** Base64 of JSON, as every header of x402. */
+/** Base64 of JSON, as in every header of x402. */
 export function encode(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString('base64')
 }
@@ -57,7 +57,7 @@ export function termsOf({ headers }: Reply<unknown>): Terms {
   return decode(headers.get('payment-required')) as Terms
 }
 
-/** The stablecoin offer of a 402 answer, in the form of a generation; also one that must not be paid now. */
+/** The stablecoin offer of a 402 answer, in the form of a generation; also one that cannot be paid at present. */
 export function stableOffer(reply: Reply<unknown>, generation: Generation): StableOffer {
   const { accepts, offers = [] } = generation === 2 ? termsOf(reply) : (reply.body as Pick<Terms, 'accepts' | 'offers'>)
   const offer = [...accepts, ...offers].find(({ scheme }) => scheme === 'exact')
@@ -65,13 +65,13 @@ export function stableOffer(reply: Reply<unknown>, generation: Generation): Stab
   return offer
 }
 
-/** Units that an offer asks for. */
+/** Price of an offer, in units. */
 export function unitsOf({ amount, maxAmountRequired }: StableOffer): string {
-  // Generation 1 has a number for people under the name that generation 2 has for the units.
+  // In generation 1, `amount` is a readable number; in generation 2 it is the units.
   return maxAmountRequired ?? (amount as string)
 }
 
-/** Signs what an offer asks for, or an authorization that differs from it. */
+/** Signs the authorization of an offer, with the changes given. */
 export function signOffer(
   payer: PrivateKeyAccount,
   offer: StableOffer,
@@ -83,14 +83,13 @@ export function signOffer(
   return sign(payer, authorization({ ...asked, ...change }), domainOf(offer))
 }
 
-/** What an offer's token is signed for; generation 1 names its network by a word, which is that of Base's test network here. */
+/** EIP-712 domain of an offer's token. Generation 1 names the network by a word, here always that of Base's test network. */
 function domainOf({ network, asset, extra }: StableOffer) {
   const [, reference] = network.split(':')
   const chainId = reference === undefined ? CHAIN_ID : Number(reference)
   return { ...extra, chainId, verifyingContract: asset }
 }
 
-/** A payment for an offer in the shape of a generation. */
 export function paymentObject(generation: Generation, offer: StableOffer, payload: unknown): PaymentObject {
   const { scheme, network } = offer
   return generation === 1
@@ -103,7 +102,7 @@ export function carried(generation: Generation, payment: unknown): Readonly<Reco
   return { [HEADERS[generation]]: typeof payment === 'string' ? payment : encode(payment) }
 }
 
-/** The body of the real service's answer, for comparisons. */
+/** The body of the real service's answer, for comparison. */
 export interface PaidBody {
   readonly paid: boolean
   readonly result: JsonBody

@@ -14,7 +14,7 @@ import { Workshop } from '../../support/daemon.ts'
 import { termsOf } from './payments.ts'
 import { Shop } from './shop.ts'
 
-/** Facilitators have been found to refuse payments above this size: clients echo most of the header. */
+/** Some facilitators refuse larger payments, and clients echo most of the header in the payment. */
 const HEADER_BYTES_MAX = 3_000
 
 const workshop = new Workshop()
@@ -23,7 +23,7 @@ interface Entry {
   readonly serviceId: string
   readonly available: boolean
 }
-/** What can be bought now, and what cannot. */
+/** Services for sale and services that are not. */
 let services: readonly Entry[]
 let closed: readonly Entry[]
 

@@ -10,10 +10,10 @@ import { OWN_NETWORK } from '../evm/network.ts'
 import type { PaidBody } from './payments.ts'
 import { PURSE, Shop } from './shop.ts'
 
-/** Everything here happens on a network that no client knows, behind a facilitator that wants to be shown who asks. */
+/** All tests run on a network unknown to clients, with a facilitator that asks for keys. */
 const KEYS = { '*': 'Bearer of-the-house', '/settle': 'Bearer of-the-till' }
 const CAIP2 = `eip155:${OWN_NETWORK.chainId}` as const
-/** What test services cost, in a token of eight decimals. */
+/** Price of test services, in units of a token with eight decimals. */
 const PRICE = 200_000n
 
 const workshop = new Workshop()
@@ -34,7 +34,7 @@ afterEach(() => {
 })
 afterAll(() => shop?.close())
 
-/** Buys with the public client, which pays in tokens of well-known networks alone unless it is told otherwise. */
+/** Buys with the public client, which pays only in tokens of well-known networks unless `spendControls` allow more. */
 function buy(request: string, payer: PrivateKeyAccount, spendControls?: x402ClientConfig['spendControls']) {
   const schemes = [{ network: CAIP2, client: new ExactEvmScheme(payer) }]
   const paying = wrapFetchWithPaymentFromConfig(fetch, { schemes, ...(spendControls && { spendControls }) })
@@ -89,7 +89,7 @@ describe('a facilitator that wants to be shown who asks', () => {
   })
 })
 
-/** A call that failed, whose authorization somebody carries out all the same: whoever saw it can. */
+/** A failed call whose authorization is carried out all the same, as anyone who saw it can. */
 async function chargedForNothing() {
   const call = await shop.order({ serviceId: 'node-test-once', request: 'fail' })
   expect(await shop.send(call)).toMatchObject({ status: 502, body: { charged: false } })

@@ -28,39 +28,39 @@ afterAll(() => shop?.close())
 
 type Payer = Awaited<ReturnType<Shop['chain']['payer']>>
 
-/** What a case is made from. */
+/** The material of a case. */
 interface Place {
   readonly generation: Generation
   readonly offer: StableOffer
   readonly payer: Payer
-  /** A good payment, to be spoilt. */
+  /** A valid payment, to be spoilt. */
   readonly signed: Signed
   readonly good: PaymentObject
 }
 
-/** Makes a payment that must not pass: an object for the header, or the header's text. */
+/** Makes a payment that must be refused: an object for the header, or the header's text. */
 type Spoil = (place: Place) => unknown
 
 const ELSEWHERE: Hex = '0x00000000000000000000000000000000000000ee'
 const OTHER_TOKEN: Hex = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
 
-/** The same payment over an authorization that differs, signed by the payer as it is. */
+/** The same payment over a changed authorization with the payer's valid signature. */
 function signedWith(change: Partial<Authorization>): Spoil {
   return async ({ generation, offer, payer }) => paymentObject(generation, offer, await signOffer(payer, offer, change))
 }
 
-/** The same signature over a text that says otherwise. */
+/** The same signature over a changed authorization. */
 function alteredTo(change: Readonly<Record<string, unknown>>): Spoil {
   return ({ generation, offer, signed }) =>
     paymentObject(generation, offer, { ...signed, authorization: { ...signed.authorization, ...change } })
 }
 
-/** The value in a spelling that some would read as the same number. */
+/** The value in a spelling that some parsers read as the same number. */
 function spelt(value: unknown): Spoil {
   return alteredTo({ value })
 }
 
-/** The terms that the client says it took, changed: in generation 1 those that it names. */
+/** Changes the terms that the client claims to have accepted; generation 1 has scheme and network only. */
 function taking(change: Readonly<Record<string, unknown>>): Spoil {
   return ({ generation, offer, signed }) => paymentObject(generation, { ...offer, ...change } as StableOffer, signed)
 }
@@ -79,7 +79,7 @@ const text = (make: (base64: string) => string): Spoil => {
   return ({ good }) => make(Buffer.from(JSON.stringify(good)).toString('base64'))
 }
 
-/** Everything that is no payment for the offer. */
+/** Payments that do not pay for the offer. */
 const SPOILT: Readonly<Record<string, Spoil>> = {
   'a unit less than the price': signedWith({ value: (PRICE - 1n).toString() }),
   'a unit more than the price': signedWith({ value: (PRICE + 1n).toString() }),
@@ -139,13 +139,13 @@ const SPOILT: Readonly<Record<string, Spoil>> = {
   'JSON without base64': ({ good }) => JSON.stringify(good),
   'base64 with a character of its own': text((base64) => `${base64.slice(0, 10)}*${base64.slice(11)}`),
   'base64 without its padding': ({ good }) =>
-    // A member of the right length makes sure that there is a padding to be left out.
+    // A member of the right length gives a padding to leave out.
     padded(good).replace(/=+$/, ''),
   base64url: ({ good }) => Buffer.from(JSON.stringify({ ...good, note: '???>>>' })).toString('base64url'),
   'JSON of great depth': () => Buffer.from('['.repeat(5_000)).toString('base64'),
 }
 
-/** What only generation 2 can say: it echoes the offer that it took. */
+/** Cases of generation 2 only, which echoes the accepted offer. */
 const SPOILT_ECHO: Readonly<Record<string, Spoil>> = {
   'an offer in another token': taking({ asset: OTHER_TOKEN }),
   'an offer of less': taking({ amount: '1' }),
@@ -171,7 +171,7 @@ async function place(generation: Generation): Promise<Place & { readonly request
   return { generation, offer, payer, signed, good: paymentObject(generation, offer, signed), request }
 }
 
-/** Nothing moved, nothing ran, and nothing is owed. */
+/** Expects that no money moved, no work ran and nothing is owed. */
 async function expectUntouched(payer: Payer, request: string, incomeBefore: bigint): Promise<void> {
   expect(await shop.spent(payer)).toBe(0n)
   expect(await shop.income()).toBe(incomeBefore)
@@ -181,7 +181,7 @@ async function expectUntouched(payer: Payer, request: string, incomeBefore: bigi
 
 function expectQuoted(reply: Reply<CallView>): void {
   expect({ status: reply.status, text: reply.status === 402 ? '' : reply.text }).toEqual({ status: 402, text: '' })
-  // Where the form is wrong another payment would not help.
+  // A payment of wrong form gets no offers: another payment would not help.
   const accepts = reply.body.code === 'invalid_payment' ? [] : [{ scheme: 'exact' }, { scheme: 'native-x402' }]
   expect(reply.body).toMatchObject({ x402: true, accepts })
   expect(reply.body).not.toHaveProperty('result')

@@ -13,12 +13,12 @@ import { type Keys, LocalFacilitator } from '../evm/facilitator.ts'
 import { BASE_SEPOLIA, type TestNetwork } from '../evm/network.ts'
 import { carried, type Generation, paymentObject, signOffer, stableOffer } from './payments.ts'
 
-/** What test services cost: units of Base's token. */
+/** Price of test services, in units of Base's token. */
 export const PRICE = 2_000n
-/** What every payer begins with. */
+/** Units that every payer starts with. */
 export const PURSE = 1_000_000n
 
-/** A payment for a call, ready to be sent as often as a test likes. */
+/** A signed call, which can be sent any number of times. */
 export interface Call {
   readonly serviceId: string
   readonly request: string
@@ -27,7 +27,7 @@ export interface Call {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** What a test orders; what is left out is chosen so that it works. */
+/** Parts of an order; absent ones get working values. */
 export interface Order {
   readonly generation?: Generation
   readonly serviceId?: string
@@ -36,17 +36,16 @@ export interface Order {
   readonly change?: Partial<Authorization>
 }
 
-/** How a shop is opened. */
 export interface ShopOptions {
   readonly facilitators?: number
   readonly env?: Readonly<Record<string, string>>
-  /** A network of the operator's own, written into the daemon's file of settings; the test network of Base unless said. */
+  /** A custom network, written into the daemon's settings file. The default is the test network of Base. */
   readonly network?: TestNetwork
-  /** What facilitators want to be shown, and where. The daemon is given a file with it. */
+  /** Keys that facilitators require. The daemon gets them in a file. */
   readonly keys?: Keys
 }
 
-/** A call paid over the stablecoin rail as `/api/x402/requests` lists it. */
+/** A call paid over the stablecoin rail, as in `/api/x402/requests`. */
 export interface StableRequestView extends JsonBody {
   readonly txId: string | null
   readonly rail: string
@@ -55,12 +54,12 @@ export interface StableRequestView extends JsonBody {
   readonly status: string
 }
 
-/** Blocks that cost next to nothing. */
+/** Blocks that cost almost no work. */
 const FAST = { TEST_FAST_BLOCKS: '1' }
 const API_ATTEMPT_MS = 90_000
 const REQUEST_DIGITS = 8
 
-/** A real daemon that sells for dollars on a local chain, through facilitators that a test can trouble. */
+/** A real daemon that sells for dollars on a local chain, through facilitators with switchable troubles. */
 export class Shop {
   readonly chain: LocalChain
   readonly facilitators: readonly LocalFacilitator[]
@@ -87,7 +86,7 @@ export class Shop {
     this.#env = parts.env
   }
 
-  /** Starts chain, facilitators and daemon; they end with {@link close}. */
+  /** Starts chain, facilitators and daemon. {@link close} ends them. */
   static async open(
     workshop: Workshop,
     { facilitators = 1, env = {}, network = BASE_SEPOLIA, keys = {} }: ShopOptions = {},
@@ -111,12 +110,12 @@ export class Shop {
     return this.#daemon
   }
 
-  /** The facilitator that is asked first. */
+  /** The first facilitator in the daemon's order. */
   get facilitator(): LocalFacilitator {
     return this.facilitators[0] as LocalFacilitator
   }
 
-  /** Starts the daemon on its folder, again after it ended; ready to sell for dollars. It does not mine: no call needs a block. */
+  /** Starts or restarts the daemon on its folder and waits until it sells for dollars. It does not mine: no call needs a block. */
   async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
     const all = { ...FAST, TEST_RUNS_FILE: this.#runsFile, ...this.#env, ...env }
     this.#daemon = await this.#workshop.start(this.#folder, { flags: this.#flags(), env: all, mine: 0 })
@@ -147,7 +146,7 @@ export class Shop {
     return post<CallView>(this.url, `/api/x402/${serviceId}${query}`, { request })
   }
 
-  /** Signs a payment for a call; it is not sent. */
+  /** Signs a payment for a call. Sends nothing. */
   async order({ generation = 2, serviceId = 'node-test-again', ...order }: Order = {}): Promise<Call> {
     const request = order.request ?? this.newRequest()
     const payer = order.payer ?? (await this.chain.payer(PURSE))
@@ -156,7 +155,7 @@ export class Shop {
     return { serviceId, request, payer, signed, headers: carried(generation, paymentObject(generation, offer, signed)) }
   }
 
-  /** Sends a call with its payment, or with parts of it put in others' places. */
+  /** Sends a call with its payment; parts of different calls can be combined. */
   send(
     { serviceId, request, headers }: Pick<Call, 'serviceId' | 'request' | 'headers'>,
     more: Readonly<Record<string, string>> = {},
@@ -164,7 +163,7 @@ export class Shop {
     return post<CallView>(this.url, `/api/x402/${serviceId}`, { request }, { ...headers, ...more })
   }
 
-  /** Sends a call until the answer is not "not known yet" any more; every such answer is checked to be one. */
+  /** Repeats a call while the answer is 503. Each 503 must carry a valid retry-after and no result. */
   sendUntilKnown(call: Call, more: Readonly<Record<string, string>> = {}): Promise<Reply<CallView>> {
     return until(
       'the call is over',
@@ -179,7 +178,7 @@ export class Shop {
     )
   }
 
-  /** Sends a call once more whose answer has come: until that is written down, the same answer comes again. */
+  /** Repeats an answered call until the delivery is recorded. Until then the same answer comes again. */
   sendAfterDelivery(call: Call): Promise<Reply<CallView>> {
     return until('the delivery is written down', async () => {
       const reply = await this.send(call)
@@ -189,7 +188,6 @@ export class Shop {
     })
   }
 
-  /** What a payer has spent. */
   async spent(payer: PrivateKeyAccount): Promise<bigint> {
     return PURSE - (await this.chain.balance(payer.address))
   }
@@ -199,12 +197,12 @@ export class Shop {
     return this.chain.balance(this.payTo)
   }
 
-  /** How often a call's service began to work. */
+  /** How often the work of a call began. */
   runs({ serviceId, request }: Pick<Call, 'serviceId' | 'request'>): number {
     return runsIn(this.#runsFile).get(`${serviceId} ${request}`) ?? 0
   }
 
-  /** Calls of a payer as the node lists them. */
+  /** A payer's calls, as the node lists them. */
   async listed({ address }: PrivateKeyAccount): Promise<readonly StableRequestView[]> {
     const { body } = await ask<{ readonly requests: readonly StableRequestView[] }>(
       this.url,
@@ -213,14 +211,14 @@ export class Shop {
     return body.requests.filter(({ caller }) => caller.toLowerCase() === address.toLowerCase())
   }
 
-  /** Has the services on the chain of the folder. */
+  /** Publishes the services on the chain of the folder. */
   async #publish(): Promise<void> {
     const miner = await this.#workshop.start(this.#folder, { env: FAST })
     await marketOpen(miner.url)
     await miner.stop()
   }
 
-  /** Writes what an operator writes who sells on a network of its own or through facilitators that want a key. */
+  /** Writes the settings of an operator with a custom network or with facilitators that require keys. */
   #configure(keys: Keys): void {
     const { network } = this.chain
     const stable: Record<string, unknown> = {}

@@ -3,7 +3,7 @@ import type { LabelledMood } from './moods.ts'
 const of = (sentiment: LabelledMood['sentiment'], emotions: readonly string[], texts: readonly string[]) =>
   texts.map((text): LabelledMood => ({ text, sentiment, emotions }))
 
-/** Letters with forms of courtesy, which say nothing, and with real thanks, which do. The engine was tuned on these. */
+/** Letters with polite phrases that say nothing, and with real thanks. The engine was tuned on these. */
 export const TUNED_COURTESY: readonly LabelledMood[] = [
   ...of(
     'neutral',
@@ -147,7 +147,7 @@ export const HELD_BACK_COURTESY: readonly LabelledMood[] = [
   ),
 ]
 
-/** Praise and blame by what was expected, by another seller, or by a wish. The engine was tuned on these. */
+/** Praise and blame that compare: with an expectation, another seller or a wish. The engine was tuned on these. */
 export const TUNED_COMPARISONS: readonly Omit<LabelledMood, 'emotions'>[] = [
   ...[
     'I was sceptical about buying pottery online, yet this exceeded every expectation I had.',
@@ -204,7 +204,7 @@ export const HELD_BACK_COMPARISONS: readonly Omit<LabelledMood, 'emotions'>[] = 
   ].map((text) => ({ text, sentiment: 'negative' as const })),
 ]
 
-/** Written after the engine was changed, and measured once: how it reads letters that it was not made for. */
+/** Written after the engine was changed, and measured once, to see how it reads new letters. */
 export const LATER_COURTESY: readonly LabelledMood[] = [
   ...of(
     'neutral',

@@ -1,7 +1,7 @@
-/** A short text, and the language that it is in. */
+/** A short text and its language. */
 export interface LabelledLanguage {
   readonly text: string
-  /** BCP 47, the primary tag; several where a reader could not tell either. */
+  /** Primary tags of BCP 47. Several if a reader could not tell either. */
   readonly languages: readonly string[]
 }
 
@@ -53,7 +53,7 @@ export const TUNED_LANGUAGES: readonly LabelledLanguage[] = [
   ]),
 ]
 
-/** Written before the guess was changed. No threshold was set by these; the lists of words come from the same hand. */
+/** Written before the guess was changed. No threshold was tuned on these, but their author also wrote the word lists. */
 export const HELD_BACK_LANGUAGES: readonly LabelledLanguage[] = [
   ...of('de', [
     'Die Lieferung kam zu spät.',

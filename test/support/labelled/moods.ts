@@ -1,8 +1,8 @@
-/** A text with what a reader finds in it: its sentiment, and the emotions any of which may be called the main one. */
+/** A text with its sentiment as a reader sees it, and its emotions. Any of them may be called the main one. */
 export interface LabelledMood {
   readonly text: string
   readonly sentiment: 'negative' | 'neutral' | 'positive'
-  /** None where the text shows none. */
+  /** Empty if the text shows none. */
   readonly emotions: readonly string[]
 }
 

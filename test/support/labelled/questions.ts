@@ -1,4 +1,4 @@
-/** A question as users ask it, with the services that answer it: any of them is right. None where nothing that is sold does. */
+/** A question as users ask it, and the services that answer it. Any of them is right; the list is empty if none does. */
 export interface LabelledQuestion {
   readonly question: string
   readonly serviceIds: readonly string[]
@@ -9,7 +9,7 @@ const meant = (question: string, ...names: readonly string[]): LabelledQuestion 
   serviceIds: names.map((name) => `node-${name}`),
 })
 
-/** Labels come from the meaning of the questions. The words of the services were chosen with these in sight. */
+/** Labels come from the meaning of the questions. The services' search words were tuned on these. */
 export const TUNED_QUESTIONS: readonly LabelledQuestion[] = [
   meant('what is the weather like on mars tomorrow', 'weather'),
   meant('will it rain in Oslo today?', 'weather'),
@@ -75,7 +75,7 @@ export const TUNED_QUESTIONS: readonly LabelledQuestion[] = [
   meant('give me a picture of a cat', 'image-gen'),
 ]
 
-/** The same, first asked without looking at the words of the services. Some were looked at since, while words were chosen: no held-out set. */
+/** Written without a look at the services' search words. Some were seen later while words were tuned, so this set is not held out. */
 export const PARTLY_SEEN_QUESTIONS: readonly LabelledQuestion[] = [
   meant('do I need an umbrella in London', 'weather'),
   meant('how warm is it in Madrid', 'weather'),
@@ -109,7 +109,7 @@ export const PARTLY_SEEN_QUESTIONS: readonly LabelledQuestion[] = [
   meant('teach me to swim'),
 ]
 
-/** Held out: written in another hand before words were chosen for the last of {@link TUNED_QUESTIONS}; no word is chosen for them. */
+/** Held out: another author wrote these before the last of {@link TUNED_QUESTIONS}. No search word is tuned on them. */
 export const HELD_OUT_QUESTIONS: readonly LabelledQuestion[] = [
   meant('should I take a coat to Reykjavik tonight', 'weather'),
   meant('3000 rupees in pounds sterling', 'fx-rates'),

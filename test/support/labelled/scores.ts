@@ -7,24 +7,22 @@ import type { LabelledSummary } from './summaries.ts'
 import type { LabelledTalk } from './talks.ts'
 import type { LabelledUnits } from './units.ts'
 
-/** What is asked of an engine for moods; one that tells no emotions is measured too. */
+/** An engine for moods. One without emotions can be measured too. */
 export type MoodEngine = (input: { readonly text: string }) => {
   readonly sentiment: string
   readonly emotions?: readonly { readonly emotion: string }[]
 }
 
-/** What is asked of an engine for keywords. */
 export type SubjectsEngine = (input: { readonly text: string }) => {
   readonly keywords: readonly { readonly text: string }[]
 }
 
-/** What is asked of an engine for summaries. */
 export type SummaryEngine = (input: { readonly text: string }) => Summary
 
-/** Keywords that a caller looks at. */
+/** How many keywords are scored. */
 const LOOKED_AT = 5
 
-/** Part of the texts that are rightly taken for English or not, and part of those whose language is told. */
+/** Share of texts that are rightly called English or not English, and share whose language is right. */
 export function languageScore(
   texts: readonly LabelledLanguage[],
   guess: (text: string) => { readonly language: string },
@@ -36,7 +34,7 @@ export function languageScore(
   }
 }
 
-/** Part of the texts whose first emotion is the right one, or that rightly have none; and with the right sentiment. */
+/** Share of texts with the right first emotion (or rightly none), and share with the right sentiment. */
 export function moodScore(texts: readonly LabelledMood[], engine: MoodEngine) {
   const moods = texts.map((labels) => ({ labels, found: engine(labels) }))
   return {
@@ -48,12 +46,12 @@ export function moodScore(texts: readonly LabelledMood[], engine: MoodEngine) {
   }
 }
 
-/** Part of the texts with the right sentiment. */
+/** Share of texts with the right sentiment. */
 export function turnScore(texts: readonly Omit<LabelledMood, 'emotions'>[], engine: MoodEngine) {
   return { sentiment: share(texts, ({ text, sentiment }) => engine({ text }).sentiment === sentiment) }
 }
 
-/** Part of the first five keywords that are good ones, and part of the names that are among the keywords, whole. */
+/** Share of the first five keywords that are good, and share of the names that are whole among the keywords. */
 export function subjectsScore(texts: readonly LabelledSubjects[], engine: SubjectsEngine) {
   const found = texts.map((labels) => ({ labels, keywords: engine(labels).keywords.map(({ text }) => plain(text)) }))
   return {
@@ -70,7 +68,7 @@ export function subjectsScore(texts: readonly LabelledSubjects[], engine: Subjec
   }
 }
 
-/** Part of the texts with a word among keywords, names and topics that is none of them. */
+/** Share of texts with a wrong word among keywords, names and topics. */
 export function strayScore(texts: readonly LabelledTalk[], engine: (input: { readonly text: string }) => Subjects) {
   const isStray = ({ text, never }: LabelledTalk): boolean => {
     const { keywords, entities, topics } = engine({ text })
@@ -80,7 +78,7 @@ export function strayScore(texts: readonly LabelledTalk[], engine: (input: { rea
   return { stray: share(texts, isStray) }
 }
 
-/** Part of the summaries whose every sentence can be understood, and of those that say what the text is about. */
+/** Share of summaries whose sentences can all be understood, and share that say what the text is about. */
 export function summaryScore(texts: readonly LabelledSummary[], engine: SummaryEngine) {
   const found = texts.map((labels) => ({ labels, ...placesIn(labels, engine({ text: labels.sentences.join(' ') })) }))
   return {
@@ -98,7 +96,7 @@ export function summaryScore(texts: readonly LabelledSummary[], engine: SummaryE
   }
 }
 
-/** Part of the summaries all of whose parts are whole, and of those whose headline is a good one. */
+/** Share of summaries whose parts are all whole, and share with a good headline. */
 export function unitScore(texts: readonly LabelledUnits[], engine: SummaryEngine) {
   const found = texts.map(({ text, parts, main }) => ({ parts, main, ...engine({ text }) }))
   return {
@@ -107,7 +105,7 @@ export function unitScore(texts: readonly LabelledUnits[], engine: SummaryEngine
   }
 }
 
-/** Part of the dialogues with a good headline, and of those whose summary is free of turns that say nothing. */
+/** Share of dialogues with a good headline, and share whose summary has no empty turn. */
 export function chatScore(chats: readonly LabelledChat[], engine: SummaryEngine) {
   const found = chats.map(({ turns, ...labels }) => {
     const { tldr, keyPoints } = engine({ text: turns.join('\n') })
@@ -119,7 +117,7 @@ export function chatScore(chats: readonly LabelledChat[], engine: SummaryEngine)
   }
 }
 
-/** Part of the turns that a summary must have which are in it. */
+/** Share of the required turns that are in the summaries. */
 export function wantedScore(chats: readonly LabelledChat[], engine: SummaryEngine) {
   const turns = chats.flatMap(({ turns, wanted }) => {
     const { tldr, keyPoints } = engine({ text: turns.join('\n') })
@@ -128,7 +126,7 @@ export function wantedScore(chats: readonly LabelledChat[], engine: SummaryEngin
   return { wanted: share(turns, (isThere) => isThere) }
 }
 
-/** Part of the names that are found whole, and part of the texts with a word taken for a name or keyword that is none. */
+/** Share of names that are found whole, and share of texts with a wrong word among names or keywords. */
 export function namesScore(texts: readonly LabelledNames[], engine: (input: { readonly text: string }) => Subjects) {
   const found = texts.map((labels) => {
     const { keywords, entities } = engine(labels)
@@ -153,7 +151,7 @@ function placesIn({ sentences }: LabelledSummary, { tldr, keyPoints }: Summary) 
   return { headline: sentences.indexOf(tldr), points: keyPoints.map((point) => sentences.indexOf(point)) }
 }
 
-/** In lower case, and without the mark of a plural. */
+/** The phrase in lower case, without a plural s. */
 function plain(phrase: string): string {
   return phrase.toLowerCase().replace(/(?<=\p{L}{2})s$/u, '')
 }

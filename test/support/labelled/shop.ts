@@ -61,12 +61,12 @@ export const HELD_BACK_LETTERS: readonly Omit<LabelledMood, 'emotions'>[] = [
   ]),
 ]
 
-/** A dialogue by its turns: some of them a good headline, some with nothing in them that a summary needs. */
+/** The turns of a dialogue. `main` are good headlines; `idle` have nothing that a summary needs. */
 export interface LabelledChat {
   readonly turns: readonly string[]
   readonly main: readonly number[]
   readonly idle: readonly number[]
-  /** Turns that a summary has, as its headline or among its points: what was decided, and when. */
+  /** Turns that a summary must have, as headline or point: what was decided, and when. */
   readonly wanted?: readonly number[]
 }
 
@@ -148,12 +148,12 @@ export const HELD_BACK_CHATS: readonly LabelledChat[] = [
   },
 ]
 
-/** A text by the names in it, whole, and by words that are neither names nor keywords. */
+/** A text, the whole names in it, and words that are neither names nor keywords. */
 export interface LabelledNames {
   readonly text: string
   readonly names: readonly string[]
   readonly never: readonly string[]
-  /** Words that may be keywords, but are no names. */
+  /** Words that may be keywords but are not names. */
   readonly neverNames?: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** Texts by their sentences: joined by spaces, they are to be found again. The splitter was tuned on these. */
+/** Texts as lists of sentences. Joined by spaces, they must be split into the same sentences. The splitter was tuned on these. */
 export const TUNED_SENTENCES: readonly (readonly string[])[] = [
   [
     'The U.S. Senate voted on Sept. 4 to keep the law.',

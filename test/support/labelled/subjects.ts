@@ -1,7 +1,7 @@
-/** A text with the phrases that an indexer would file it under, and the names in it, which have to stay whole. */
+/** A text with its good keywords and the names in it, which must stay whole. */
 export interface LabelledSubjects {
   readonly text: string
-  /** Good keywords, any of them; a plural is as good as a singular. */
+  /** Good keywords. A plural is as good as a singular. */
   readonly keywords: readonly string[]
   readonly names: readonly string[]
 }

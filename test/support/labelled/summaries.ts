@@ -1,9 +1,9 @@
-/** A text by its sentences, and what a careful editor would say of a summary that takes some of them. */
+/** The sentences of a text, and which of them a good summary may take. */
 export interface LabelledSummary {
   readonly sentences: readonly string[]
-  /** Sentences, counted from 0, that say what the text is about: a summary takes one of them at least, and its headline is one. */
+  /** Sentences (from 0) that say what the text is about. The headline is one of them. */
   readonly main: readonly number[]
-  /** What a sentence needs beside it to be understood: one of these. None where it cannot stand in a summary. */
+  /** For a sentence that is not clear alone: it needs one of these beside it. Empty if no summary may have it. */
   readonly needs: Readonly<Record<number, readonly number[]>>
 }
 

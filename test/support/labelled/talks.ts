@@ -1,6 +1,6 @@
 import type { LabelledSubjects } from './subjects.ts'
 
-/** Dialogues, and texts whose sentences begin with small words, with words that are no keywords of them. */
+/** Dialogues and texts whose sentences begin with small words. `never` are words that are not keywords. */
 export interface LabelledTalk extends LabelledSubjects {
   readonly never: readonly string[]
 }

@@ -1,7 +1,7 @@
 import type { LabelledChat, LabelledNames } from './shop.ts'
 import type { LabelledUnits } from './units.ts'
 
-/** Terms, and lists with a line behind them: what may stand in their summary, and what is a good headline. The engine was tuned on these. */
+/** Terms of sale, and lists with a line behind them: parts that a summary may show, and good headlines. The engine was tuned on these. */
 export const TUNED_TERMS: readonly LabelledUnits[] = [
   {
     kind: 'review',
@@ -110,7 +110,7 @@ The warranty of the kiln ends when another person than an electrician opens it.`
   },
 ]
 
-/** Dialogues with a decision and days that a summary has to have. The engine was tuned on these. */
+/** Dialogues with a decision and dates that a summary must have. The engine was tuned on these. */
 export const TUNED_DECISIONS: readonly LabelledChat[] = [
   {
     turns: [
@@ -212,7 +212,7 @@ export const HELD_BACK_DECISIONS: readonly LabelledChat[] = [
   },
 ]
 
-/** Clauses, addresses and numbers: what is a name in them and what is none. The engine was tuned on these. */
+/** Clauses, addresses and numbers, with the names in them. The engine was tuned on these. */
 export const TUNED_HEADINGS: readonly LabelledNames[] = [
   {
     text: TUNED_TERMS[0]?.text ?? '',

@@ -3,7 +3,7 @@ import type { LabelledMood } from './moods.ts'
 const of = (sentiment: LabelledMood['sentiment'], texts: readonly string[]) =>
   texts.map((text) => ({ text, sentiment }))
 
-/** Texts with their sentiment, which a negation, a contrast or a noun with two meanings turns. The engine was tuned on these. */
+/** Texts whose sentiment turns on a negation, a contrast or a noun with two meanings. The engine was tuned on these. */
 export const TUNED_TURNS: readonly Omit<LabelledMood, 'emotions'>[] = [
   ...of('negative', [
     "I don't think this is a good phone.",

@@ -1,10 +1,10 @@
-/** A text that is no running one, by the whole parts that a summary may show of it, and by the ones that it should. */
+/** A text that is not prose, and the whole parts that its summary may show. */
 export interface LabelledUnits {
   readonly kind: 'dialogue' | 'list' | 'review' | 'code'
   readonly text: string
-  /** What may stand in a summary: whole turns, items, sentences or comments. */
+  /** Parts that a summary may show: whole turns, items, sentences or comments. */
   readonly parts: readonly string[]
-  /** Parts any of which is a good headline. */
+  /** Parts that are good headlines. */
   readonly main: readonly number[]
 }
 
@@ -163,7 +163,7 @@ class Cache:
   },
 ]
 
-/** Programs without a word for people: there is nothing to shorten in them. */
+/** Programs without comments: they have nothing to summarise. */
 export const SILENT_CODE: readonly string[] = [
   `function add(a, b) {
   return a + b;

@@ -12,7 +12,7 @@ import type { MemoryNetwork } from './memory-network.ts'
 import { FallibleVerifier, SyncNode } from './sync-node.ts'
 import { snapshotsOf } from './taking-node.ts'
 
-/** Rules by which blocks are dear at first, and easy behind one that comes late. */
+/** Rules with a high first difficulty. After a block with a late time, blocks are easy. */
 export const RULES = testRuleBook({
   block: { ...LAUNCH_RULES.block, powLimit: targetOfWork(2n ** 14n), initialTarget: targetOfWork(2n ** 30n) },
 })
@@ -24,7 +24,7 @@ export const LONG = 2_750
 /** Blocks between two snapshots of the state. */
 export const EVERY = 650
 
-/** A chain whose blocks are dear, and a branch of it that is longer than what can be unwound, of a sixth of the work. */
+/** A chain of difficult blocks, and a branch with a sixth of its work that is too long to be unwound. */
 export interface EasyBranch {
   readonly own: TestChain
   readonly lighter: TestChain
@@ -32,7 +32,7 @@ export interface EasyBranch {
   readonly lighterStates: StateSnapshots
 }
 
-/** Mines both; it takes some seconds. */
+/** Mines both chains. This takes some seconds. */
 export async function easyBranch(): Promise<EasyBranch> {
   const [store, lighterStore] = [new MemoryKeyValueStore(), new MemoryKeyValueStore()]
   const own = await TestChain.open(RULES, store, PARTS)
@@ -46,14 +46,14 @@ export async function easyBranch(): Promise<EasyBranch> {
   return { own, lighter, ownStates, lighterStates }
 }
 
-/** A node without blocks, whose verifier of work can be told what is false. */
+/** A node without blocks. A test can tell its work verifier which proofs are false. */
 export async function freshNode(hub: MemoryNetwork): Promise<SyncNode> {
   const verifier = new FallibleVerifier()
   const test = await TestChain.open(RULES, new MemoryKeyValueStore(), { ...PARTS, verifier })
   return SyncNode.open(hub, 'node', { test, verifier })
 }
 
-/** Headers of a chain behind the first of some blocks that lies on it. */
+/** Headers of a chain after the first block of the locator that is on it. */
 export function headersOf(
   { chain, height }: TestChain,
   locator: readonly BlockId[],
@@ -69,7 +69,7 @@ export function headersOf(
   )
 }
 
-/** Honest peers that have all blocks, and are busy for a while. */
+/** Honest peers with all blocks. For `busyMs` they answer that they are busy. */
 export async function honestPeers(
   hub: MemoryNetwork,
   { own }: Pick<EasyBranch, 'own'>,
@@ -87,7 +87,7 @@ export async function honestPeers(
   )
 }
 
-/** Expects a node to be at the head of the heavier chain, to know it, and to have blamed no honest peer. */
+/** Expects a node to be at the heavier chain's head, to know that it is not behind, and to have blamed no honest peer. */
 export function expectHeavier({ test, synchroniser, offences }: SyncNode, { own }: Pick<EasyBranch, 'own'>): void {
   expect([test.height, test.chain.head.id]).toEqual([OWN, own.chain.head.id])
   expect(synchroniser.progress().behind).toBe(false)

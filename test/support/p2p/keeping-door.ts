@@ -9,15 +9,15 @@ import { blocksFrom, importAll } from '../branches.ts'
 import type { TestChain } from '../chain.ts'
 
 /**
- * A door that keeps what it is given; taking a snapshot that the honest peer has puts the blocks up to it into the chain, and any
- * other one comes to nothing.
+ * A snapshot door that keeps the headers it gets. Taking a snapshot works only if the peer `pruned` serves it: then the
+ * blocks up to it are imported.
  */
 export class KeepingDoor implements SnapshotDoor {
   readonly kept: HeaderTip[] = []
   readonly plans: SnapshotPlan[] = []
   chain: TestChain | undefined
   isShortened = false
-  /** Whether a take goes on without an end until it gives way. */
+  /** Whether taking this snapshot goes on until the plan gives way or is stopped. */
   crawls: (plan: SnapshotPlan) => boolean = () => false
   readonly #source: TestChain
   readonly #timers: Timers

@@ -15,19 +15,19 @@ import type {
 import { PROTOCOLS, type ProtocolName } from '../../../src/p2p/wire/protocols.ts'
 import type { VirtualTime } from '../sim/virtual-clock.ts'
 
-/** Every message takes so long. */
+/** Latency of every message, in milliseconds. */
 export const LINK_MS = 1
 
-/** A node of a {@link MemoryNetwork}: messages arrive on virtual time, gossip goes to every neighbour once it is accepted. */
+/** A node of a {@link MemoryNetwork}. Messages take virtual time. Accepted gossip goes to all neighbours. */
 export class MemoryPeer implements Network {
   readonly self: PeerId
-  /** What this node thought of every gossiped message that it judged, in order. */
+  /** The verdict on every gossiped message that this node judged, in order. */
   readonly verdicts: { readonly from: PeerId; readonly topic: TopicName; readonly verdict: Verdict }[] = []
   /** Connections that this node ended. */
   readonly ended: { readonly peer: PeerId; readonly reason: string; readonly banned: boolean }[] = []
   /** Requests that reached this node. */
   readonly requests: { readonly from: PeerId; readonly protocol: ProtocolName }[] = []
-  /** What measures how long this node judges; absent where that takes no time. */
+  /** Measures how long this node judges messages. Undefined: judging takes no time. */
   judging: JudgingTime | undefined
   readonly #hub: MemoryNetwork
   readonly #links = new Map<PeerId, PeerInfo>()
@@ -77,7 +77,7 @@ export class MemoryPeer implements Network {
     for (const neighbour of this.#links.keys()) this.send(neighbour, topic, body)
   }
 
-  /** Gossip to one neighbour, whether it was sent before or not. */
+  /** Sends gossip to one neighbour, even if it was sent before. */
   send(neighbour: PeerId, topic: TopicName, body: Uint8Array): void {
     this.#hub.time.after(LINK_MS, () => void this.#hub.peer(neighbour).#hear(this.self, topic, body))
   }
@@ -111,7 +111,7 @@ export class MemoryPeer implements Network {
     })
   }
 
-  /** Gossip knows a message again, but for one that was not passed on: that one may come from somebody else. */
+  /** A message that was passed on is not judged again. One that was not may be good from another peer, and is judged again. */
   async #hear(from: PeerId, topic: TopicName, body: Uint8Array): Promise<void> {
     const id = hash('sha256', body)
     const judge = this.#judges.get(topic)
@@ -143,7 +143,6 @@ export class MemoryNetwork {
     return this.#peers.get(id) as MemoryPeer
   }
 
-  /** The first dials the second. */
   connect(dialer: MemoryPeer, listener: MemoryPeer): void {
     dialer.joined({ id: listener.self, direction: 'outbound', address: `/memory/${listener.self}` })
     listener.joined({ id: dialer.self, direction: 'inbound', address: `/memory/${dialer.self}` })

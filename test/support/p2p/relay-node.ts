@@ -21,10 +21,10 @@ import type { Status } from '../../../src/p2p/wire/messages.ts'
 import { TestChain } from '../chain.ts'
 import type { MemoryNetwork, MemoryPeer } from './memory-network.ts'
 
-/** A log that nobody reads. */
+/** A log that discards its lines. */
 export const SILENT_LOG: NetworkLog = { debug: () => {}, info: () => {}, warn: () => {} }
 
-/** What a node on this chain says of itself. */
+/** The status that a node on this chain sends. */
 export function statusOf({ head, ruleBook }: Pick<Chain, 'head' | 'ruleBook'>): Status {
   const { height } = head.header
   return {
@@ -42,7 +42,7 @@ export function statusOf({ head, ruleBook }: Pick<Chain, 'head' | 'ruleBook'>): 
   }
 }
 
-/** A peer that shakes hands like a node on this chain; what else it does is the test's. */
+/** A peer that does the handshake of a node on this chain. The test decides the rest. */
 export function strangerOn(hub: MemoryNetwork, name: string, { chain }: TestChain): MemoryPeer {
   const network = hub.join(name)
   const clock = { now: () => hub.time.nowMs }
@@ -51,7 +51,7 @@ export function strangerOn(hub: MemoryNetwork, name: string, { chain }: TestChai
   return network
 }
 
-/** A verifier that counts what it checks, and takes its time. */
+/** A verifier that counts signatures. It waits before each batch. */
 export class CountingVerifier implements SignatureVerifier {
   checked = 0
   readonly #inner = createInlineVerifier(NATIVE_BACKEND)
@@ -71,15 +71,15 @@ export class CountingVerifier implements SignatureVerifier {
 /** Options of a {@link RelayNode}. */
 export interface RelayNodeOptions {
   readonly mode?: TransactionMode
-  /** Chain whose blocks the node begins with. */
+  /** A chain whose blocks the node has at its start. */
   readonly like?: TestChain
-  /** Signatures that its mempool lets wait. */
+  /** How many signatures may wait in its mempool. */
   readonly verifyingMax?: number
   /** How long a check of signatures takes. */
   readonly verifyMs?: number
 }
 
-/** A node that relays: real chain, mempool, peers and relays over a network in memory; the proof of work is a stub. */
+/** A node that relays over a network in memory. Chain, mempool, peers and relays are real; work is never false unless named. */
 export class RelayNode {
   readonly network: MemoryPeer
   readonly test: TestChain
@@ -89,13 +89,13 @@ export class RelayNode {
   readonly transactions: TransactionRelay
   readonly verifier: CountingVerifier
   readonly offences: { readonly peer: PeerId; readonly offence: Offence }[] = []
-  /** Peers that showed a header whose parent is missing here. */
+  /** Peers that sent a header whose parent this node lacks. */
   readonly wanted: PeerId[] = []
   /** Blocks that were given to the chain. */
   readonly taken: Block[] = []
-  /** Proofs of work that were checked. */
+  /** How many proofs of work were checked. */
   hashes = 0
-  /** Headers whose work is false, as hex. */
+  /** Headers whose work counts as false, in hex. */
   readonly falseWork = new Set<string>()
   behind = false
 
@@ -150,7 +150,7 @@ export class RelayNode {
         await test.import(block)
       }
     }
-    // The relay's clock is the network's; this one only must not stand in the way.
+    // The relay uses the network's clock. The chain's clock is moved ahead, so that no block is in its future.
     test.nowMs += 3_600_000
     verifier.checked = 0
     waitMs = options.verifyMs ?? 0
@@ -164,7 +164,6 @@ export class RelayNode {
     return this.network.self
   }
 
-  /** Offences of a peer. */
   offencesOf(peer: PeerId): readonly Offence[] {
     return this.offences.filter((one) => one.peer === peer).map(({ offence }) => offence)
   }

@@ -5,7 +5,7 @@ import { units } from '../unsigned.ts'
 import { MemoryNetwork } from './memory-network.ts'
 import { RelayNode, type RelayNodeOptions } from './relay-node.ts'
 
-/** Nodes that relay over a network in memory, all on the chain of one source, and payments that are good on it. */
+/** Relaying nodes over a network in memory, all on one chain, and payments that are valid on it. */
 export class RelayRow {
   readonly source: TestChain
   readonly hub: MemoryNetwork
@@ -21,23 +21,23 @@ export class RelayRow {
     return new RelayRow(source)
   }
 
-  /** A payment from a wallet, by its number. */
+  /** A payment from the wallet with this number. */
   pay(from: number, options: Parameters<TestChain['tx']>[3] = {}): Promise<Transaction> {
     const payload = { to: wallet(10).address, amount: units(5_000n), create: false }
     return this.source.tx(wallet(from), 'transfer', payload, options)
   }
 
-  /** Payments of as many wallets. */
+  /** One payment from each of `count` wallets. */
   pays(count: number): Promise<Transaction[]> {
     return Promise.all(Array.from({ length: count }, (_, i) => this.pay(i + 1)))
   }
 
-  /** A node by itself. */
+  /** A node without connections. */
   node(name: string, options: RelayNodeOptions = {}): Promise<RelayNode> {
     return RelayNode.open(this.hub, name, { like: this.source, ...options })
   }
 
-  /** Nodes in a row, of these modes; each dials the next. */
+  /** Nodes in a row, one for each mode. Each dials the next. */
   async line(...modes: readonly ('gossip' | 'announce')[]): Promise<RelayNode[]> {
     const nodes = await Promise.all(modes.map((mode, i) => this.node(`node ${i}`, { mode })))
     for (let i = 1; i < nodes.length; i++) this.hub.connect(nodes[i - 1]?.network as never, nodes[i]?.network as never)

@@ -18,7 +18,7 @@ import { statusOf } from './relay-node.ts'
 
 const ARCHIVE: HeldRange = { mode: 'archive', bodiesFrom: 0, witnessesFrom: 0, snapshots: [] }
 
-/** A verifier that counts what it checks, and fails by itself when told to. */
+/** A verifier that counts signatures, and throws when told to. */
 export class FallibleVerifier implements SignatureVerifier {
   checked = 0
   failing = false
@@ -31,22 +31,22 @@ export class FallibleVerifier implements SignatureVerifier {
   }
 }
 
-/** What a test may put in the place of a node's usual parts. */
+/** Parts of a node that a test may replace. */
 export interface SyncNodeOptions {
   readonly test?: TestChain
   readonly ruleBook?: RuleBook
-  /** Changes what the node says of itself. */
+  /** Changes the status that the node sends. */
   readonly says?: (status: Status) => Status
   /** Rules that it claims to follow. */
   readonly rules?: RuleBook
   readonly expectsPeers?: boolean
   readonly door?: SnapshotDoor
   readonly snapshotSetting?: SnapshotSetting
-  /** What the chain of `test` verifies with. */
+  /** The verifier of the chain in `test`. */
   readonly verifier?: FallibleVerifier
 }
 
-/** A node that synchronises and serves: real chain and peers over a network in memory; proofs of work are true unless named. */
+/** A node that synchronises and serves over a network in memory. Chain and peers are real; work is never false unless named. */
 export class SyncNode {
   readonly network: MemoryPeer
   readonly test: TestChain
@@ -55,14 +55,14 @@ export class SyncNode {
   readonly synchroniser: Synchroniser
   readonly verifier: FallibleVerifier
   readonly offences: { readonly peer: PeerId; readonly offence: Offence }[] = []
-  /** Proofs of work that were checked. */
+  /** How many proofs of work were checked. */
   hashes = 0
-  /** Sizes of the batches that they were checked in. */
+  /** Sizes of the batches in which they were checked. */
   readonly batches: number[] = []
-  /** Says which headers' work is false. */
+  /** Whether the work of a header counts as false. */
   isFalse: (job: WorkJob) => boolean = () => false
   readonly fatal: unknown[] = []
-  /** What was logged at info and above. */
+  /** Log lines at level info and above. */
   readonly log: { readonly facts: object; readonly message: string }[] = []
 
   private constructor(

@@ -12,13 +12,13 @@ import { IMPATIENT, SILENT } from '../wire.ts'
 import type { MemoryNetwork } from './memory-network.ts'
 import { FallibleVerifier, SyncNode } from './sync-node.ts'
 
-/** A node that may take a state, and what it takes one with. */
+/** A node that may take a state snapshot, and its snapshot sync. */
 export interface TakingNode {
   readonly node: SyncNode
   readonly sync: SnapshotSync
 }
 
-/** How a node begins that may take a state: on a chain of its own, else with no block. */
+/** Options of such a node. Without `openChain` it begins with no block. */
 export interface TakingOptions {
   readonly rules: RuleBook
   readonly openChain?: (parts: {
@@ -29,7 +29,7 @@ export interface TakingOptions {
   readonly expectsPeers?: boolean
 }
 
-/** A node that may take a state, on virtual time; its blocks cost no work. */
+/** Opens a node that may take a snapshot, on virtual time. Its blocks cost no work. */
 export async function takingNode(
   hub: MemoryNetwork,
   { rules, openChain, ...options }: TakingOptions,
@@ -54,7 +54,7 @@ export async function takingNode(
   return { node, sync }
 }
 
-/** Snapshots of a chain in memory, one at every so many blocks, in replies of 500 entries at most. */
+/** Snapshots of a chain in memory, one every `blocks` blocks, in pages of at most 500 entries. */
 export function snapshotsOf(test: TestChain, store: MemoryKeyValueStore, blocks: number): StateSnapshots {
   const states = new StateSnapshots({
     ...{ chain: test.chain, clock: { now: () => test.nowMs }, timers: IMPATIENT, blocks },
@@ -64,7 +64,7 @@ export function snapshotsOf(test: TestChain, store: MemoryKeyValueStore, blocks:
   return states
 }
 
-/** The same snapshots, each answer after a time. */
+/** The same snapshots, with a delay before each answer. */
 export function slowly(
   states: StateSnapshots,
   { time }: MemoryNetwork,

@@ -1,4 +1,4 @@
-/** Bodies that were made to be expensive: each is small, and cost a parser seconds, its stack or its memory once. */
+/** Small pages that are expensive to parse. Each one once cost a parser seconds, its stack or its memory. */
 export const HOSTILE_PAGES: Readonly<Record<string, () => string>> = {
   'fifty thousand divs within each other': () => '<div>'.repeat(50_000),
   'the same, closed': () => `${'<div>'.repeat(50_000)}x${'</div>'.repeat(50_000)}`,
@@ -51,7 +51,7 @@ export const HOSTILE_PAGES: Readonly<Record<string, () => string>> = {
   nothing: () => '',
 }
 
-/** The same for readers of feeds. */
+/** Feeds of this sort. */
 export const HOSTILE_FEEDS: Readonly<Record<string, () => string>> = {
   'a billion laughs': () =>
     `<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol "lol">${Array.from(

@@ -4,7 +4,7 @@ import type { AccountKeys } from './schemas.ts'
 export const KEY_BYTES = [0, 1_344, 1_984]
 export const SIGNATURE_BYTES = [0, 2_484, 3_373]
 
-/** What is unsound about account keys (encoding.md, section 5); nothing if they are sound. */
+/** What is unsound about account keys (encoding.md, section 5). Undefined if they are sound. */
 export function unsoundness({ scheme, threshold, keys }: AccountKeys): string | undefined {
   if (keys.some((key) => key.scheme !== 1 && key.scheme !== 2)) return 'scheme of a key'
   if (keys.some((key) => key.bytes.length !== KEY_BYTES[key.scheme])) return 'length of a key'

@@ -1,7 +1,7 @@
-/** floor(a / b) of whole numbers from 0 up. */
+/** floor(a / b) for a >= 0, b > 0. */
 export const floorOf = (a: bigint, b: bigint): bigint => a / b
 
-/** ceil(a / b) of whole numbers from 0 up. */
+/** ceil(a / b) for a >= 0, b > 0. */
 export const ceilOf = (a: bigint, b: bigint): bigint => (a % b === 0n ? a / b : a / b + 1n)
 
 export const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)

@@ -9,7 +9,7 @@ import { u8, u32, u128, type Value } from './ssz.ts'
 
 type Committee = Value<typeof COMMITTEE>
 
-/** What a committee says yes to: ledgers.md, section 9. */
+/** What a committee attests: ledgers.md, section 9. */
 export type Statement =
   | ({ readonly action: 'deposit' } & Omit<Fields<'bridge_deposit'>, 'attestation' | 'create'>)
   | { readonly action: 'sign' | 'cancel'; readonly network: number; readonly withdrawalId: string }
@@ -22,7 +22,6 @@ const ACTION_NUMBERS = { deposit: 1, sign: 2, release: 3, cancel: 4, rotate: 5, 
 /** Stands for all networks. */
 const EVERY_NETWORK = 255
 
-/** Id of the record of a deposit. */
 export function depositId(deposit: {
   readonly network: number
   readonly outputIndex: number
@@ -75,7 +74,7 @@ export function attestationMessage(
 
 const verdicts = new Map<string, boolean>()
 
-/** Verifies once what random chains repeat. */
+/** Verifies a signature and remembers the result: random chains repeat the same ones. */
 function verifies(key: Committee['keys'][number], signed: Parameters<typeof verifyHybrid>[2]): boolean {
   const id = hex(sha256(key.bytes, signed.signature, signed.message))
   const scheme = key.scheme as 1 | 2
@@ -84,7 +83,7 @@ function verifies(key: Committee['keys'][number], signed: Parameters<typeof veri
   return verdict
 }
 
-/** Fails unless the attestation of the statement holds. */
+/** Fails unless the attestation of the statement is valid. */
 export function needAttestation(
   committee: Committee,
   statement: Statement,

@@ -10,7 +10,7 @@ function demandEqual(what: string, one: bigint, other: bigint): void {
   if (one !== other) throw new Error(`${what}: ${one} is not ${other}`)
 }
 
-/** Everything of an asset that is somewhere: ledgers.md, section 1. */
+/** The total of an asset over all places that hold it: ledgers.md, section 1. */
 function placesOf(ledger: Ledger, asset: string): bigint {
   const pools = ledger.pools.all().map(([, pool]) => pool)
   const places = [
@@ -39,7 +39,7 @@ function auditPools(ledger: Ledger): void {
   }
 }
 
-/** What is owed is owed to stakes, to the unit; what is reserved covers it, to the base unit. */
+/** Checks staking: the sum of each tier, the reward units owed, and the least reserve that covers them. */
 function auditStakes(ledger: Ledger, rules: ReferenceRules): void {
   const stakes = ledger.stakes.all().map(([, stake]) => stake)
   const { tiers, reserved, owed } = ledger.staking.get('') ?? { tiers: [], reserved: 0n, owed: 0n }

@@ -14,22 +14,21 @@ type Committee = Value<typeof COMMITTEE>
 type Network = Value<typeof NETWORK>
 type Withdrawal = Value<typeof WITHDRAWAL>
 
-/** Status of a withdrawal. */
 export const STATUS = { pending: 0, signing: 1, released: 2, cancelled: 3 } as const
 
 type Terms = ReferenceRules['bridge']['networks'][number]
 
-/** A network of the bridge that has had its first vault. */
+/** The record of a bridge network that just got its first vault. */
 export function openedNetwork(asset: string, vault: string): Network {
   const amounts = { deposited: 0n, released: 0n, fees: 0n, pending: 0n, mintedToday: 0n }
   return { version: 1, asset, vault, halted: false, ...amounts, mintDay: 0, deposits: 0, withdrawals: 0 }
 }
 
-/** What a network holds for nobody who waits. */
+/** What a network has left for new withdrawals. */
 export const floatOf = ({ deposited, released, fees, pending }: Network): bigint =>
   deposited - released - fees - pending
 
-/** The network, if it is open, with its terms and the committee. */
+/** The network with its terms and the committee. Fails unless it is open. */
 function openIn({ ledger, rules }: Place, number: number) {
   const network = ledger.networks.get(networkId(number))
   const committee = ledger.committee.get('')
@@ -86,7 +85,7 @@ export function bridgeWithdraw(place: Place, payload: Fields<'bridge_withdraw'>)
   return [amount - fee]
 }
 
-/** The withdrawal, which must be in that state. */
+/** The withdrawal. Fails unless it is in that state. */
 function withdrawalIn({ ledger }: Place, id: string, status: number): Withdrawal {
   const withdrawal = ledger.withdrawals.get(id)
   need(withdrawal !== undefined, 'withdrawalUnknown')
@@ -147,7 +146,7 @@ export function bridgeHalt(place: Place, { network: number, attestation }: Field
   place.ledger.networks.set(networkId(number), { ...network, halted: true })
 }
 
-/** What the start of a block does to the committee. */
+/** At the start of a block, lets a due rotation take effect. */
 export function activateRotation(ledger: Ledger, height: number, assetOfNetwork: (number: number) => string): void {
   const committee = ledger.committee.get('')
   const [rotation] = committee?.rotation ?? []

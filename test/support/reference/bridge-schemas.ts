@@ -25,13 +25,13 @@ export const BRIDGE_DEPOSIT = container({
   attestation,
 })
 export const BRIDGE_WITHDRAW = container({ network: u8, amount: u128, recipient: external })
-/** Of bridge_sign and bridge_cancel. */
+/** Payload of bridge_sign and bridge_cancel. */
 export const BRIDGE_WITHDRAWAL = container({ withdrawalId: b32, attestation })
 export const BRIDGE_RELEASE = container({ withdrawalId: b32, externalTxId, attestation })
 export const BRIDGE_ROTATE = container({ threshold: u8, keys, vaults, resume, attestation })
 export const BRIDGE_HALT = container({ network: u8, attestation })
 
-/** What the attestation of a rotation is over. */
+/** The part of a rotation that its attestation signs. */
 export const ROTATION = container({ threshold: u8, keys, vaults, resume })
 
 // ledgers.md

@@ -16,14 +16,14 @@ export class Refusal extends Error {
 
 let lenient = false
 
-/** Refuses with `reason` unless `condition` holds; within {@link leniently} it lets everything pass. */
+/** Refuses with `reason` unless `condition` holds. Within {@link leniently} everything passes. */
 export function demand(condition: boolean, reason: string): asserts condition {
   if (!condition && !lenient) throw new Refusal(reason)
 }
 
 /**
- * What the work comes to if no rule is enforced; undefined if it comes to nothing at all. So an invalid block can be
- * given the roots that it would have, and the broken rule is the only thing wrong with it.
+ * The result of the work without any rule enforced; undefined if it throws. So a test can give an invalid block the
+ * roots that it would have, and the broken rule is its only defect.
  */
 export function leniently<T>(work: () => T): T | undefined {
   lenient = true

@@ -10,21 +10,21 @@ import { checkForm, checkKeys, type ReferenceTransaction, readTransaction } from
 import { applyBlock } from './transition.ts'
 import { historyRoot, listRoot, stateRoot } from './trees.ts'
 
-/** What a header must say that follows from its branch alone. */
+/** Header fields that follow from the branch below the block. */
 export interface Expected {
   readonly target: bigint
   readonly baseFee: bigint
   readonly historyRoot: string
 }
 
-/** What a block's body and its execution come to. */
+/** What follows from a block's body and its execution. */
 export interface Computed {
   readonly transactionsRoot: string
   readonly witnessRoot: string
   readonly weight: number
-  /** Kinds of the transactions in their order. */
+  /** Kinds of the transactions, in order. */
   readonly kinds: readonly Kind[]
-  /** Absent if the block is invalid for what its transactions are or do. */
+  /** Absent if a transaction makes the block invalid. */
   readonly executed?: {
     readonly receipts: readonly Uint8Array[]
     readonly receiptsRoot: string
@@ -36,7 +36,7 @@ export interface Computed {
   readonly fault: string | null
 }
 
-/** What the reference says of a block: no reason means accepted. What was not reached is absent. */
+/** The reference's verdict on a block. Without a reason it is accepted. Parts that were not reached are absent. */
 export interface Verdict {
   readonly reason: string | null
   readonly id?: string
@@ -45,7 +45,7 @@ export interface Verdict {
   readonly computed?: Computed
 }
 
-/** What whoever makes a block may choose. */
+/** What the maker of a block may choose. */
 export interface Proposal {
   readonly timeMs: number
   readonly miner: string
@@ -61,7 +61,7 @@ interface Entry {
   readonly records: Records
   readonly keys: ReadonlyMap<string, AccountKeys>
   readonly receipts: readonly Uint8Array[]
-  /** What its children must say, once somebody asked. */
+  /** What its children's headers must have, computed at first use. */
   children?: Expected
 }
 
@@ -90,8 +90,8 @@ function genesisHeader(genesis: ReferenceGenesis, rules: ReferenceRules, records
 }
 
 /**
- * A second reading of docs/spec, slow on purpose: it keeps every accepted block with a whole copy of its state, shares
- * no code with the node, and recomputes targets, anchors and all roots from the first block on, every time.
+ * A second implementation of docs/spec, slow on purpose. It shares no code with the node, keeps every accepted block
+ * with a copy of its whole state, and computes targets, anchors and roots from the first block on, every time.
  */
 export class ReferenceChain {
   readonly genesisId: string
@@ -121,12 +121,11 @@ export class ReferenceChain {
     return this.#steps.filter(({ fromHeight }) => fromHeight <= height).at(-1) as ReferenceStep
   }
 
-  /** Rules in force at a height. */
   rulesAt(height: number): ReferenceRules {
     return this.#stepAt(height).rules
   }
 
-  /** Block with the greatest sum of work, the first seen of equals. */
+  /** The block with the most total work. Of equals the first seen. */
   get headId(): string {
     return this.#head.id
   }
@@ -174,10 +173,7 @@ export class ReferenceChain {
     }
   }
 
-  /**
-   * Keeps a block that need not be valid, with its parent's state, so that children can be proposed on it. It never
-   * becomes the head.
-   */
+  /** Keeps a block, even an invalid one, with its parent's state, so that children can be proposed on it. It never becomes the head. */
   assume(wire: Uint8Array): string {
     const { header: bytes } = BLOCK.decode(wire)
     const header = HEADER.decode(bytes)
@@ -226,8 +222,8 @@ export class ReferenceChain {
   }
 
   /**
-   * Wire bytes of a block on `parentId`, with nonce 0 and the roots that follow if transactions that break a rule are
-   * executed nevertheless; zero roots where nothing follows.
+   * Wire bytes of a block on `parentId`, with nonce 0. Its roots are those after executing all transactions, even
+   * invalid ones. They are zero if that is impossible.
    */
   propose(parentId: string, wires: readonly Uint8Array[], proposal: Proposal): Uint8Array {
     const parent = this.#entry(parentId)
@@ -249,7 +245,7 @@ export class ReferenceChain {
     return BLOCK.encode({ header: HEADER.encode(header), transactions: [...wires] })
   }
 
-  /** What the transactions come to on the parent; `anyway` executes them without having looked at them. */
+  /** Executes the transactions on the parent. `anyway` skips the checks before. */
   #compute(parent: Entry, header: Header, transactions: readonly ReferenceTransaction[], anyway = false): Computed {
     const body = {
       transactionsRoot: hex(
@@ -295,7 +291,7 @@ export class ReferenceChain {
     demand(meetsTarget(bytes, header.target, this.#pow, block.pow), 'header: proof of work')
   }
 
-  /** What a body must be without any state but the keys of accounts, which it adds to. */
+  /** Checks of a body that need no state but the keys of accounts. Adds new keys to `keys`. */
   #checkTransactions(
     transactions: readonly ReferenceTransaction[],
     keys: Map<string, AccountKeys>,
@@ -313,7 +309,7 @@ export class ReferenceChain {
     demand(sum(({ writes }) => writes) <= block.writesMax, 'body: too many writes')
   }
 
-  /** Body and results against the header. */
+  /** Compares body and results with the header. */
   #checkBody(header: Header, computed: Computed): void {
     demand(computed.transactionsRoot === header.transactionsRoot, 'body: transactions root')
     demand(computed.witnessRoot === header.witnessRoot, 'body: witness root')

@@ -4,7 +4,7 @@ import { BLOCK, BODY, type Body, HEADER, type Header, TRANSACTION, WITNESS, type
 /** Signs a message under an ML-DSA context. */
 export type Sign = (message: Uint8Array, context: Uint8Array) => Promise<Witness['signatures']>
 
-/** A body with everything but its kind and payload left to defaults. */
+/** A body with defaults for everything but kind, payload and sender. */
 export function bodyOf(fields: Partial<Body> & Pick<Body, 'kind' | 'payload' | 'sender'>): Body {
   return {
     version: 1,
@@ -18,14 +18,14 @@ export function bodyOf(fields: Partial<Body> & Pick<Body, 'kind' | 'payload' | '
   }
 }
 
-/** Who signs, and on which chain. */
+/** The signer, and the chain that it signs for. */
 export interface Signing {
   readonly genesisId: string
   readonly scheme: number
   readonly sign: Sign
 }
 
-/** Label, chain id, genesis, scheme, digest: encoding.md, section 6. */
+/** Signs a body. The message is label, chain id, genesis, scheme and digest: encoding.md, section 6. */
 export async function signBody(
   body: Uint8Array,
   chainId: number,
@@ -37,12 +37,11 @@ export async function signBody(
   return sign(message, label)
 }
 
-/** Wire bytes of a transaction. */
 export function transactionBytes(body: Uint8Array, witness: Witness): Uint8Array {
   return TRANSACTION.encode({ body, witness: WITNESS.encode(witness) })
 }
 
-/** Signs a body; `keys` are the sender's, shown at nonce 0 alone. */
+/** Signs a body. `keys` are the sender's; they are in the witness only at nonce 0. */
 export async function craftTransaction(fields: Body, keys: Uint8Array, signing: Signing): Promise<Uint8Array> {
   const body = BODY.encode(fields)
   const signatures = await signBody(body, 1, signing)

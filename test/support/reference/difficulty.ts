@@ -2,7 +2,7 @@ import type { ReferenceRules } from './params.ts'
 
 type BlockRules = ReferenceRules['block']
 
-/** The fields of a header that the next target hangs on. */
+/** The header fields that decide the next target. */
 export interface Step {
   readonly height: number
   readonly timeMs: number
@@ -12,7 +12,7 @@ export interface Anchor extends Step {
   readonly target: bigint
 }
 
-/** floor(a / b) also below zero; b is positive. */
+/** floor(a / b), also for negative a; b is positive. */
 function floorDivide(a: bigint, b: bigint): bigint {
   const quotient = a / b
   return a % b < 0n ? quotient - 1n : quotient
@@ -49,7 +49,7 @@ function nextAnchor(anchor: Anchor, parent: Step, block: Step, rules: BlockRules
   return anchor
 }
 
-/** What a rule step may change of the formula. */
+/** The rules that the formula depends on, as text to compare. */
 function formula({ spacingMs, halfLifeMs, powLimit }: BlockRules): string {
   return `${spacingMs} ${halfLifeMs} ${powLimit}`
 }
@@ -87,7 +87,6 @@ export function baseFeeAfter(fee: bigint, used: bigint, rules: BlockRules): bigi
   return next > rules.baseFeeMin ? next : rules.baseFeeMin
 }
 
-/** Work of a block. */
 export function workOf(target: bigint): bigint {
   return 2n ** 256n / (target + 1n)
 }

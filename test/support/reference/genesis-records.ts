@@ -54,7 +54,6 @@ function beginBridge({ ledger, ledgers, asset }: Beginning, { bridge }: Referenc
   ledger.committee.set('', { epoch: 0, threshold: committee.threshold, keys, rotation: [] })
 }
 
-/** State of genesis. */
 export function genesisRecords({ allocations, ledgers }: ReferenceGenesis, rules: ReferenceRules): Records {
   const ledger = new Ledger(new Map())
   const { symbol, supplyCap } = rules.coin

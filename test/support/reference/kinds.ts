@@ -23,13 +23,13 @@ type Run<K extends Kind> = (place: Place, payload: PayloadOf<K>) => Result
 
 const result = (part: Partial<Result>): Result => ({ code: CODE.success, entries: [], amounts: [], ...part })
 
-/** A kind that gives its code. */
+/** A kind that returns its code. */
 const coded =
   <P>(run: (place: Place, payload: P) => number) =>
   (place: Place, payload: P): Result =>
     result({ code: run(place, payload) })
 
-/** A kind that fails by throwing, and says how much it moved. */
+/** A kind that fails by throwing, and returns the amounts that it moved. */
 const moving =
   <P>(run: (place: Place, payload: P) => bigint[]) =>
   (place: Place, payload: P): Result =>
@@ -87,8 +87,8 @@ function attempt(place: Place, payload: ReferenceTransaction['payload']): Result
 }
 
 /**
- * Runs a payload on the records and gives its codes; the records are as before if it fails. The invariants that would
- * give code 1 are not asked here: the audit throws after the block if the rules above could break one.
+ * Runs a payload on the records and returns its codes. If it fails, the records stay as before. It never gives code 1,
+ * which a broken invariant would cause: the audit after the block throws in that case.
  */
 export function runPayload(
   records: Records,

@@ -46,7 +46,7 @@ export function assetOf(symbol: string, native: string): string {
   return symbol === native ? NATIVE : hex(utf8(symbol)).padEnd(64, '0')
 }
 
-/** A record whose amount is 0 is absence. */
+/** Sets a record, or deletes it if its amount is 0. */
 function setOrDelete<F extends string>(table: Table<Record<F, bigint>>, id: string, field: F, value: bigint): void {
   if (value === 0n) table.delete(id)
   else table.set(id, { [field]: value } as Record<F, bigint>)
@@ -106,7 +106,6 @@ export class Ledger {
     this.escrowTotals = new Table(records, 0x66, ESCROW_TOTALS)
   }
 
-  /** What an address holds of an asset. */
   balance(address: string, asset: string): bigint {
     if (asset === NATIVE) return this.accounts.get(address)?.balance ?? 0n
     return this.balances.get(address + asset)?.amount ?? 0n
@@ -130,12 +129,11 @@ export class Ledger {
     else setOrDelete(this.balances, address + asset, 'amount', this.balance(address, asset) + amount)
   }
 
-  /** Moves the shares of a pool that an address holds. */
   moveShares(address: string, pool: string, shares: bigint): void {
     setOrDelete(this.poolShares, address + pool, 'shares', (this.poolShares.get(address + pool)?.shares ?? 0n) + shares)
   }
 
-  /** Adds to a balance; `open` makes the account if there is none. */
+  /** Adds to a native balance. `open` makes the account if it is absent. */
   credit(address: string, amount: bigint, open = false): void {
     const empty = { version: 1, nonce: 0n, balance: 0n, auth: ZERO32 }
     const account = this.accounts.get(address) ?? (open ? empty : this.accounts.of(address))
@@ -164,7 +162,7 @@ export class Ledger {
     return true
   }
 
-  /** Moves the totals of open escrows. */
+  /** Changes the totals of open escrows. */
   moveTotals(amount: bigint, count: number): void {
     const totals = this.escrowTotals.get('') ?? { amount: 0n, count: 0 }
     this.escrowTotals.set('', { amount: totals.amount + amount, count: totals.count + count })

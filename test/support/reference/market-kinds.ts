@@ -42,7 +42,7 @@ export function servicePublish(place: Place, payload: Fields<'service_publish'>)
   if (agent.owner !== sender) return CODE.notOwner
   const id = serviceKey(payload.agentId, payload.serviceId)
   const before = ledger.services.get(id)
-  // Like an agent's registration height, the height of the first publication stays.
+  // An update keeps the height of the first publication, as an agent keeps its registration height.
   const record = { ...payload, version: 1, retired: false, publishedAt: before?.publishedAt ?? height }
   if (before === undefined) {
     const previousPriceUsdMicros = payload.priceUsdMicros
@@ -96,7 +96,7 @@ export function agentInvoke(place: Place, payload: Fields<'agent_invoke'>): numb
   return CODE.success
 }
 
-/** Takes an escrow off the books; the caller of this says where its amount goes. */
+/** Removes an escrow from the books. The calling function moves its amount. */
 function close(ledger: Ledger, txid: string, escrow: Escrow): void {
   ledger.escrows.delete(txid)
   ledger.moveTotals(-escrow.amount, -1)

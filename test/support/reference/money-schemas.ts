@@ -7,9 +7,9 @@ const symbol = text(10, GRAMMAR.symbol)
 // transactions.md, section 3
 
 export const TOKEN_CREATE = container({ symbol, name, decimals: u8, maxSupply: u128, freezable: bool })
-/** Of token_mint, token_transfer and stable_mint. */
+/** Payload of token_mint, token_transfer and stable_mint. */
 export const TOKEN_GIVE = container({ symbol, to: b32, amount: u128, create: bool })
-/** Of token_burn, stable_deposit and stable_withdraw. */
+/** Payload of token_burn, stable_deposit and stable_withdraw. */
 export const TOKEN_AMOUNT = container({ symbol, amount: u128 })
 export const TOKEN_FLAGS = container({ symbol, frozen: bool, hidden: bool })
 export const TOKEN_ISSUER = container({ symbol, issuer: b32 })
@@ -39,7 +39,7 @@ export const SWAP = container({
   hops: list(container({ asset: symbol, feeBps: u16 }), 3),
 })
 export const STAKE = container({ tier: u8, amount: u128 })
-/** Of unstake and claim. */
+/** Payload of unstake and claim. */
 export const STAKE_ID = container({ stakeId: b32 })
 
 // ledgers.md

@@ -1,4 +1,4 @@
-/** Outcome codes of transactions.md, section 4; code 1 would need a broken invariant. */
+/** Outcome codes of transactions.md, section 4. Code 1 is absent: it needs a broken invariant. */
 export const CODE = {
   success: 0,
   noAccount: 2,
@@ -46,7 +46,7 @@ export const CODE = {
 
 export type CodeName = keyof typeof CODE
 
-/** A payload failed; whatever it had changed is forgotten. */
+/** The failure of a payload. Its changes are undone. */
 export class Failure extends Error {
   readonly code: number
 

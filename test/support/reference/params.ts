@@ -1,7 +1,7 @@
 /** Grammars of external addresses. */
 export type ReferenceFormat = 'evm' | 'solana' | 'bitcoin' | 'litecoin'
 
-/** What differs between networks, in the words of the specification; a network's own parameters fit it as they are. */
+/** The rules of a network, named as in the specification. The node's own parameters have this shape too. */
 export interface ReferenceRules {
   readonly tx: {
     readonly chainId: number
@@ -83,7 +83,7 @@ export interface ReferenceGenesis {
   readonly ledgers: ReferenceGenesisLedgers
 }
 
-/** What exists from the start beside the native allocations. */
+/** What genesis holds besides the native allocations. */
 export interface ReferenceGenesisLedgers {
   readonly tokens: readonly {
     readonly symbol: string

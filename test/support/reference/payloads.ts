@@ -68,14 +68,13 @@ export const KINDS = {
 
 export type Kind = keyof typeof KINDS
 
-/** What the payload of a kind decodes to. */
+/** Decoded payload of a kind. */
 export type Fields<K extends Kind> = Value<(typeof KINDS)[K][1]>
 
 /** A payload with the name of its kind. */
 export type PayloadOf<K extends Kind> = { readonly kind: K } & Fields<K>
 export type Payload = { [K in Kind]: PayloadOf<K> }[Kind]
 
-/** Encoded payload of a kind. */
 export function encodePayload<K extends Kind>(kind: K, fields: Fields<K>): Uint8Array {
   const encode = KINDS[kind][1].encode as (value: Fields<K>) => Uint8Array
   return encode(fields)

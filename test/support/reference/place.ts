@@ -1,7 +1,7 @@
 import { assetOf as assetOfSymbol, type Ledger } from './ledger.ts'
 import type { ReferenceRules } from './params.ts'
 
-/** Where a payload runs. */
+/** The context in which a payload runs. */
 export interface Place {
   readonly ledger: Ledger
   readonly rules: ReferenceRules
@@ -13,7 +13,7 @@ export interface Place {
   readonly txid: string
 }
 
-/** Asset that a symbol names. */
+/** The asset with a symbol. */
 export function assetIn({ rules }: Place, symbol: string): string {
   return assetOfSymbol(symbol, rules.coin.symbol)
 }

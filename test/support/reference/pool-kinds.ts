@@ -10,7 +10,7 @@ import { tokenIn } from './token-kinds.ts'
 
 export type Pool = Value<typeof POOL>
 
-/** Shares of every pool that nobody holds. */
+/** Shares of every pool that no account holds. */
 export const LOCKED_SHARES = 1_000n
 
 const AMOUNT_END = 2n ** 112n
@@ -23,7 +23,7 @@ export function poolId(a: string, b: string, feeBps: number): string {
   return hex(tagged('pool-id', concat(unhex(x), unhex(y), u16.encode(feeBps))))
 }
 
-/** The asset that a symbol names, which must be there and not frozen. */
+/** The asset with a symbol. Fails unless it exists and is not frozen. */
 function usable(place: Place, symbol: string): string {
   if (assetIn(place, symbol) === NATIVE) return NATIVE
   const { asset, token } = tokenIn(place, symbol)
@@ -31,14 +31,14 @@ function usable(place: Place, symbol: string): string {
   return asset
 }
 
-/** The asset that a symbol names, which must be there. */
+/** The asset with a symbol. Fails unless it exists. */
 function known(place: Place, symbol: string): string {
   return assetIn(place, symbol) === NATIVE ? NATIVE : tokenIn(place, symbol).asset
 }
 
 const reserveOf = (pool: Pool, asset: string): bigint => (asset === pool.assetX ? pool.reserveX : pool.reserveY)
 
-/** The accumulators as of a height, whatever they were last brought up to. */
+/** The pool with its accumulators brought up to a height. */
 export function accumulatedTo(pool: Pool, height: number): Pool {
   const { reserveX, reserveY, accumulatedAt } = pool
   const blocks = BigInt(height - accumulatedAt)
@@ -50,7 +50,7 @@ export function accumulatedTo(pool: Pool, height: number): Pool {
   }
 }
 
-/** Moves the reserves of two assets and the shares of a pool. */
+/** Changes the reserves and the shares of a pool. */
 function change(
   { ledger, height }: Place,
   id: string,
@@ -65,7 +65,7 @@ function change(
   ledger.pools.set(id, { ...pool, shares: pool.shares + shares })
 }
 
-/** A pool at its beginning, whose owner holds all but the locked shares; what it holds comes from elsewhere. */
+/** Opens a pool. Its owner gets all but the locked shares. The caller of this function moves the assets. */
 export function openPool(
   ledger: Ledger,
   [a, amountA]: readonly [asset: string, amount: bigint],

@@ -2,7 +2,7 @@ import { argon2Sync } from 'node:crypto'
 import { littleEndian, readLittleEndian, tagged, utf8 } from './bytes.ts'
 import type { ReferenceRules } from './params.ts'
 
-/** Hash over message and salt: blocks.md, section 2. */
+/** The proof-of-work hash of message and salt: blocks.md, section 2. */
 export type ReferencePow = (message: Uint8Array, salt: Uint8Array, cost: ReferenceRules['block']['pow']) => Uint8Array
 
 const SALT = utf8('farthing/pow/v1.')
@@ -11,7 +11,7 @@ const SALT = utf8('farthing/pow/v1.')
 export const argon2Pow: ReferencePow = (message, salt, { memoryKiB, passes, lanes }) =>
   argon2Sync('argon2id', { message, nonce: salt, memory: memoryKiB, passes, parallelism: lanes, tagLength: 32 })
 
-/** Whether the nonce of these header bytes, its last 8, meets the target. */
+/** Whether these header bytes meet the target. The last 8 are the nonce. */
 export function meetsTarget(
   header: Uint8Array,
   target: bigint,
@@ -23,7 +23,7 @@ export function meetsTarget(
   return readLittleEndian(Uint8Array.from(pow(message, SALT, cost)).reverse()) <= target
 }
 
-/** The wire bytes of a block with the first nonce from 0 on that meets its target. */
+/** The wire bytes of a block with the lowest nonce that meets its target. */
 export function findNonce(
   wire: Uint8Array,
   target: bigint,

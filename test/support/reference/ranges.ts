@@ -12,7 +12,7 @@ const CAPABILITIES = 16
 
 const isAmount = (amount: bigint): boolean => amount >= 1n && amount < AMOUNT_END
 
-/** Of the fields that may be 0. */
+/** The range of amounts that may be 0. */
 const isLimit = (amount: bigint): boolean => amount < AMOUNT_END
 
 const isName = (name: string): boolean => name !== '' && !name.startsWith(' ') && !name.endsWith(' ')
@@ -51,7 +51,7 @@ function isExternalAddress(network: number, address: string, { bridgeFormats }: 
   return format !== undefined && oracleKind(format, address) !== undefined
 }
 
-/** Bytes of a transaction id of the network. */
+/** Length of a transaction id on the network, in bytes. */
 export function externalTxIdBytes(network: number, { bridgeFormats }: TxRules): number {
   return bridgeFormats[network] === 'solana' ? 64 : 32
 }

@@ -17,7 +17,7 @@ import {
 } from './ssz.ts'
 import { GRAMMAR } from './text.ts'
 
-/** No limit of its own: the list of a block bounds it. */
+/** No own limit: the block that holds it bounds it. */
 const UNBOUNDED = 2 ** 32 - 1
 
 const agentId = text(32, GRAMMAR.agentId)

@@ -8,7 +8,7 @@ export interface Ssz<T> {
   encode(value: T): Uint8Array
 }
 
-/** What a type decodes to. */
+/** Decoded value of a type. */
 export type Value<S> = S extends Ssz<infer T> ? T : never
 
 function fixed<T>(size: number, decode: (bytes: Uint8Array) => T, encode: (value: T) => Uint8Array): Ssz<T> {
@@ -95,7 +95,7 @@ export function text(limit: number, grammar?: RegExp): Ssz<string> {
   }
 }
 
-/** Parts between offsets, which must begin at `start`, never descend and stay inside. */
+/** The parts between offsets. Offsets must begin at `start`, never descend and stay inside. */
 function sliced(all: Uint8Array, offsets: readonly number[], start: number): Uint8Array[] {
   if (offsets.length > 0) demand(offsets[0] === start, 'ssz: first offset')
   return offsets.map((from, i) => {

@@ -4,7 +4,7 @@ import type { Fields } from './payloads.ts'
 import type { Place } from './place.ts'
 import { needRoom, TOKEN_KIND, tokenIn } from './token-kinds.ts'
 
-/** The stable token of that symbol with its reserve and what there is of it. */
+/** The stable token with a symbol, its reserve and its supply. */
 function stableIn(place: Place, symbol: string) {
   const { asset, token } = tokenIn(place, symbol)
   need(token.kind === TOKEN_KIND.stable, 'wrongKind')

@@ -13,13 +13,12 @@ type Stake = Value<typeof STAKE_RECORD>
 
 type Accruing = Pick<Place, 'ledger' | 'rules' | 'height'>
 
-/** Parts of a block. */
+/** A block is divided into so many parts. */
 const PARTS = 2n ** 64n
 
-/** Reward units of one base unit. */
 export const rewardUnits = ({ staking }: ReferenceRules): bigint => 10_000n * staking.blocksPerYear * PARTS
 
-/** Keeps in reserve what `owed` needs in whole base units; the rest goes back to the pool. */
+/** Sets the reserve to `owed`, rounded up to base units. The difference moves from or to the pool. */
 function cover({ ledger, rules }: Accruing, staking: Staking): Staking {
   const reserved = ceilOf(staking.owed, rewardUnits(rules))
   const accrued = ledger.stakingPool.get('')?.accrued ?? 0n
@@ -29,7 +28,7 @@ function cover({ ledger, rules }: Accruing, staking: Staking): Staking {
   return covered
 }
 
-/** Grants what was earned since the last time, and gives the record of staking as of this block. */
+/** Grants the rewards since the last accrual. Returns the staking record as of this block. */
 export function accrue(place: Accruing): Staking {
   const { ledger, rules, height } = place
   const before = ledger.staking.get('') ?? { updatedAt: height, reserved: 0n, owed: 0n, tiers: [] }
@@ -48,7 +47,7 @@ export function accrue(place: Accruing): Staking {
   })
 }
 
-/** What a stake has earned in reward units; claimed or not. */
+/** Reward units that a stake has earned, claimed or not. */
 export const earned = ({ amount, startIndex }: Stake, { index }: Tier): bigint => amount * (index - startIndex)
 
 /** What a stake may claim. */
@@ -56,7 +55,7 @@ export function due(stake: Stake, tier: Tier, rules: ReferenceRules): bigint {
   return stake.amount === 0n ? stake.owed : floorOf(earned(stake, tier), rewardUnits(rules)) - stake.claimed
 }
 
-/** Moves what is staked in a tier. */
+/** Changes the amount staked in a tier. */
 function moveStaked(ledger: Ledger, number: number, amount: bigint): void {
   const staking = ledger.staking.of('')
   const tiers = staking.tiers.map((tier, i) => (i === number ? { ...tier, staked: tier.staked + amount } : tier))

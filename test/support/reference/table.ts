@@ -21,7 +21,7 @@ export class Table<T> {
     return record === undefined ? undefined : this.#type.decode(record)
   }
 
-  /** The record, which must be there. */
+  /** The record. Throws if there is none. */
   of(id: string): T {
     const record = this.get(id)
     if (record === undefined) throw new Error(`no record ${this.#prefix} ${id}`)

@@ -47,7 +47,7 @@ const UTF8_FORMS: readonly (readonly (readonly [number, number])[])[] = [
   ],
 ]
 
-/** Code points that cannot be seen, which text must not hold. */
+/** Invisible code points, which text must not have. */
 const INVISIBLE: readonly (readonly [number, number])[] = [
   [0x0000, 0x001f],
   [0x007f, 0x00a0],

@@ -8,7 +8,6 @@ import type { Value } from './ssz.ts'
 
 type Token = Value<typeof TOKEN>
 
-/** Numbers of the kinds of tokens. */
 export const TOKEN_KIND = { plain: 0, stable: 1, bridged: 2 } as const
 
 /** Most that may ever be minted of a token without a cap. */
@@ -16,12 +15,11 @@ export const SUPPLY_MAX = 2n ** 112n - 1n
 
 const LOOKS: Readonly<Record<string, string>> = { '0': 'O', '1': 'I', '2': 'Z', '5': 'S', '8': 'B' }
 
-/** Id of the skeleton of a symbol. */
 export function skeletonId(symbol: string): string {
   return hex(utf8([...symbol].map((letter) => LOOKS[letter] ?? letter).join('')))
 }
 
-/** The token of that symbol; the native coin is none. */
+/** The token with a symbol. The native coin is not a token. */
 export function tokenIn(place: Place, symbol: string): { readonly asset: string; readonly token: Token } {
   const asset = assetIn(place, symbol)
   const token = place.ledger.tokens.get(asset)
@@ -29,7 +27,7 @@ export function tokenIn(place: Place, symbol: string): { readonly asset: string;
   return { asset, token }
 }
 
-/** Fails where minting the amount would exceed the most that may be minted in all. */
+/** Fails if the token's minted total would exceed its cap. */
 export function needRoom(ledger: Ledger, asset: string, amount: bigint): void {
   const { minted, cap } = ledger.supply.of(asset)
   need(minted + amount <= (cap === 0n ? SUPPLY_MAX : cap), 'maxSupply')

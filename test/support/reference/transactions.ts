@@ -54,9 +54,8 @@ export function checkForm({ body, payload, witness }: ReferenceTransaction, rule
 }
 
 /**
- * Rule 5 of transactions.md, section 1, all but rule 6: signatures are not verified here, since elliptic curves and
- * lattices would have to come from the libraries under test. `known` holds the keys that senders have shown, and gains
- * those of this transaction.
+ * Rule 5 of transactions.md, section 1. Rule 6, the signatures, is not checked: that would need the same cryptographic
+ * libraries as the code under test. `known` has the keys that senders have shown; this transaction's keys are added.
  */
 export function checkKeys({ body, witness }: ReferenceTransaction, known: Map<string, AccountKeys>): void {
   if (body.nonce === 0n) {

@@ -88,7 +88,7 @@ function closeBlock(
   return receipt(4, CLOSE_RECEIPT.encode({ burned, subsidy, stakingShare, miner, reward }))
 }
 
-/** What starts with a block and leaves no receipt. */
+/** Changes at the start of a block that leave no receipt. */
 function startBlock(ledger: Ledger, height: number, { rules, old }: Chain): void {
   if (old !== undefined && ledger.staking.get('') !== undefined) accrue({ ledger, height, rules: old })
   priceEntry(ledger, height, rules)
@@ -97,15 +97,15 @@ function startBlock(ledger: Ledger, height: number, { rules, old }: Chain): void
   )
 }
 
-/** The chain that blocks run on. */
+/** Rules and chain for running a block. */
 export interface Chain {
   readonly rules: ReferenceRules
-  /** Rules of the block before, where this one is the first of a step. */
+  /** The parent's rules, if this block is the first of a rule step. */
   readonly old: ReferenceRules | undefined
   readonly genesisId: string
 }
 
-/** Runs a block on the records, which it changes, and gives its receipts; refuses what makes a block invalid. */
+/** Runs a block on the records, which it changes. Returns the receipts. Refuses an invalid block. */
 export function applyBlock(
   records: Records,
   header: Header,

@@ -3,7 +3,7 @@ import { u32, u256 } from './ssz.ts'
 
 const EMPTY = unhex(ZERO32)
 
-/** Joins neighbours level by level; an odd last one is carried up. */
+/** Joins neighbours level by level. An odd last one is carried up. */
 function fold<T>(level: readonly T[], join: (left: T, right: T) => T): T | undefined {
   if (level.length <= 1) return level[0]
   const next: T[] = []
@@ -22,7 +22,7 @@ export function listRoot(tree: 'tx' | 'witness' | 'receipt', items: readonly Uin
   return tagged(`${tree}-root`, littleEndian(BigInt(items.length), 4), top)
 }
 
-/** What the history says of one block. */
+/** The history tree's entry of one block. */
 export interface HistoryItem {
   readonly id: Uint8Array
   readonly height: number

@@ -3,7 +3,7 @@ import type { Kind, Payload } from './payloads.ts'
 
 type Surcharge = Exclude<keyof ReferenceRules['tx']['weight'], 'perSignature' | 'perStateWrite' | 'createAccount'>
 
-/** Declared writes and surcharge by kind: the table of transactions.md, section 2; growing ones without their growth. */
+/** Declared writes and surcharge by kind, from the table of transactions.md, section 2. Writes per hop or entry are added later. */
 const COSTS: Readonly<Record<Kind, readonly [writes: number, surcharge?: Surcharge]>> = {
   transfer: [2],
   token_create: [5, 'createMarket'],
@@ -38,7 +38,6 @@ const COSTS: Readonly<Record<Kind, readonly [writes: number, surcharge?: Surchar
   agent_receipt: [3],
 }
 
-/** Writes that a payload declares. */
 export function declaredWrites(payload: Payload): number {
   const [writes] = COSTS[payload.kind]
   if (payload.kind === 'swap') return writes + payload.hops.length

@@ -10,12 +10,12 @@ import { LruMap } from '../../../consensus/primitives/lru.ts'
 import { NATIVE_BACKEND } from '../../../src/crypto/native-backend.ts'
 import { PROTOCOL } from '../../../src/protocol.ts'
 
-/** Hashes that a block takes when the network keeps its pace. */
+/** Hashes of a block at the network's normal pace. */
 export const HASHES_PER_BLOCK = 48n
 const HASHES_LEAST = 4n
 const VERDICTS_KEPT = 50_000
 
-/** The devnet's rules with a proof of work of tens of hashes; what a machine that sleeps would need is left out. */
+/** The devnet's rules with a proof of work of tens of hashes, and without the anchor reset after a long gap. */
 export function cheapParams(): NetworkParams {
   const [step] = DEVNET.steps as readonly [NetworkParams['steps'][number]]
   const block = {
@@ -42,8 +42,8 @@ const verified = new LruMap<string, true>(VERDICTS_KEPT)
 const inline = createInlineVerifier(NATIVE_BACKEND)
 
 /**
- * Real verification that all nodes of a process share the good results of, as one node shares its own between mempool and
- * blocks: by all that a verdict depends on.
+ * A real verifier that all nodes of the process share. It remembers valid signatures, by everything that the verdict
+ * depends on, as a node does between mempool and blocks.
  */
 export const SHARED_VERIFIER: SignatureVerifier = {
   verify: async (jobs) => {

@@ -1,21 +1,21 @@
 import { seeded } from '../../sim/miners.ts'
 
-/** Random choices of a simulation: the same for the same seed. */
+/** Random choices of a simulation. The same seed gives the same choices. */
 export class Dice {
   readonly #next: () => number
 
   constructor(seed: number) {
     this.#next = seeded(seed)
-    // Seeds that are near each other begin alike otherwise.
+    // Without this, close seeds would begin with similar numbers.
     for (let i = 0; i < 8; i++) this.#next()
   }
 
-  /** Dice of their own for a part of the world: what it throws changes nobody else's luck. */
+  /** Separate dice for one part of the world, so that its throws do not change those of other parts. */
   fork(): Dice {
     return new Dice(this.below(2 ** 32))
   }
 
-  /** From 0 to below 1. */
+  /** A number from 0 to below 1. */
   next(): number {
     return this.#next()
   }
@@ -33,7 +33,7 @@ export class Dice {
     return this.#next() < share
   }
 
-  /** A waiting time of the given mean. */
+  /** An exponentially distributed waiting time with the given mean. */
   exponential(mean: number): number {
     return -Math.log(1 - this.#next()) * mean
   }

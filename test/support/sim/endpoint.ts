@@ -14,21 +14,21 @@ import { PROTOCOLS, type ProtocolName, TOPIC_BYTES_MAX } from '../../../src/p2p/
 import type { EventLog } from './event-log.ts'
 import type { VirtualTime } from './virtual-clock.ts'
 
-/** What links are like. */
+/** Properties of all links. */
 export interface Weather {
-  /** One way, each link its own between these, ms. */
+  /** Range of one-way latencies, ms. Each link has its own. */
   readonly latencyMs: readonly [number, number]
-  /** Added to each message, at most, ms. */
+  /** Most extra delay of a message, ms. */
   readonly jitterMs: number
   /** Bytes that a link carries in a millisecond, each way. */
   readonly bytesPerMs: number
   /** Share of requests and of replies that never arrive. */
   readonly requestLoss: number
-  /** Share of gossiped messages that never arrive, each link for itself. */
+  /** Share of gossiped messages that never arrive, drawn for each link. */
   readonly gossipLoss: number
 }
 
-/** A connection. The dialer is the one to whom it is outbound. */
+/** A connection. It is outbound for the dialer. */
 export interface Link {
   readonly dialer: Endpoint
   readonly listener: Endpoint
@@ -36,11 +36,11 @@ export interface Link {
   /** Whether gossip is passed along it. */
   mesh: boolean
   open: boolean
-  /** When each direction has sent what it was given, by the sender's name. */
+  /** When each direction is free again, by the sender's name. */
   readonly busyUntilMs: Map<string, number>
 }
 
-/** What lies between nodes. */
+/** The network as an endpoint sees it. */
 export interface Medium {
   readonly time: VirtualTime
   readonly log: EventLog
@@ -48,15 +48,14 @@ export interface Medium {
   linkOf(endpoint: Endpoint, peer: string): Link | undefined
   /** Links along which a node passes gossip. */
   meshOf(endpoint: Endpoint): readonly Link[]
-  /** In how many ms a message sent now arrives, or undefined if it never does. */
+  /** Milliseconds until a message sent now arrives. Undefined if it never does. */
   transit(link: Link, from: Endpoint, bytes: number, loss: number): number | undefined
-  /** Name of a gossiped message. */
   gossipId(topic: TopicName, body: Uint8Array): string
   /** Ends a connection on behalf of a node. */
   part(by: Endpoint, from: string, reason: string, banned: boolean): void
 }
 
-/** Gossip that a node remembers to have seen. */
+/** How many gossiped messages a node remembers. */
 const SEEN_MAX = 20_000
 
 interface Waiting {
@@ -64,7 +63,7 @@ interface Waiting {
   settle(result: Result<Uint8Array>): void
 }
 
-/** One life of a node on the virtual network. */
+/** A node on the virtual network, from start to crash. */
 export class Endpoint implements Network {
   readonly self: PeerId
   readonly outboundWanted: number
@@ -135,7 +134,7 @@ export class Endpoint implements Network {
     this.#pass(topic, body)
   }
 
-  /** For the network: a connection stands. */
+  /** For the network: a connection has begun. */
   joined(id: PeerId, direction: PeerInfo['direction']): void {
     if (this.closed) return
     const info: PeerInfo = { id, direction, address: `/virtual/${id}` }
@@ -148,12 +147,12 @@ export class Endpoint implements Network {
     for (const waiting of [...this.#waiting]) {
       if (waiting.link === link) waiting.settle(fail(fault('p2p/unreachable', { reason: 'disconnected' })))
     }
-    // It may stand again already.
+    // The two nodes may be connected again already.
     if (this.#network.linkOf(this, id) !== undefined || !this.#peers.delete(id)) return
     for (const listener of this.#listeners) listener.disconnected(id)
   }
 
-  /** For the network: the node is gone. What it waits for never comes. */
+  /** For the network: the node is gone. Its open requests never get an answer. */
   close(): void {
     this.closed = true
     this.#waiting.clear()
@@ -180,7 +179,7 @@ export class Endpoint implements Network {
     return this.#handlers.get(protocol)?.(from, body)
   }
 
-  /** Runs something when a message has arrived, unless the link is gone by then. */
+  /** Runs `arrived` when a message has arrived, unless the link is gone by then. */
   #carry(link: Link, from: Endpoint, message: { bytes: number; loss: number }, arrived: () => void): void {
     const ms = this.#network.transit(link, from, message.bytes, message.loss)
     if (ms === undefined) return
@@ -189,7 +188,7 @@ export class Endpoint implements Network {
     })
   }
 
-  /** Gives a message to the mesh, once. */
+  /** Sends a message along the mesh, once. */
   #pass(topic: TopicName, body: Uint8Array, source?: PeerId): void {
     const id = this.#network.gossipId(topic, body)
     if (this.#seen.get(id) === 'passed') return

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 
 const TAIL = 400
 
-/** Everything that happened, as one digest, and the last lines of it in clear. */
+/** A digest of all events, and the text of the last ones. */
 export class EventLog {
   readonly #hash = createHash('sha256')
   readonly #tail: string[] = []
   readonly #echo: ((line: string) => void) | undefined
   #count = 0
 
-  /** `echo` hears of every line. */
+  /** `echo` gets every line. */
   constructor(echo?: (line: string) => void) {
     this.#echo = echo
   }

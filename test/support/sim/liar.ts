@@ -9,17 +9,15 @@ import type { Endpoint } from './endpoint.ts'
 import { PassThrough } from './pass-through.ts'
 import type { VirtualTime } from './virtual-clock.ts'
 
-/** What a liar lies about. */
 export const LIES = ['status', 'headers', 'bodies', 'withholding', 'junk', 'work'] as const
-/** What a liar lies about. */
 export type Lie = (typeof LIES)[number]
 
-/** Between two lies that no peer asked for, ms. */
+/** Mean time between two lies that no peer asked for, ms. */
 const BETWEEN_LIES_MS = 4_000
-/** Share of the answers that are false; a liar that always lies is found out before it does harm. */
+/** Share of false answers. A liar that always lies is caught before it does harm. */
 const FALSE_SHARE = 0.4
 
-/** An honest node's way to the network, through which it lies: it follows the chain, and its lies look likely. */
+/** Changes an otherwise honest node's messages. The node follows the chain, so that its lies look plausible. */
 export class Liar extends PassThrough {
   readonly #lie: Lie
   readonly #dice: Dice
@@ -59,13 +57,13 @@ export class Liar extends PassThrough {
     return reply
   }
 
-  /** No answer for ever, or a refusal. */
+  /** No answer, a refusal, or the true reply. */
   #withheld(reply: Uint8Array): Promise<Uint8Array> {
     if (this.#dice.chance(0.3)) return new Promise(() => {})
     return Promise.resolve(this.#dice.chance(0.5) ? Uint8Array.of(1, ...Buffer.from('not-held')) : reply)
   }
 
-  /** A head of more work than any node has. */
+  /** A status with more work than any node has. */
   #boast(reply: Uint8Array): Uint8Array {
     const status = this.#read('status', reply)
     const head = Buffer.from(this.#dice.bytes(32)).toString('hex') as typeof status.head
@@ -78,13 +76,13 @@ export class Liar extends PassThrough {
     if (headers.length === 0) return reply
     const at = this.#dice.below(headers.length)
     const bent = [...headers]
-    // The nonce, or anything else.
+    // Changes the nonce in half of the cases, else any byte.
     const place = this.#dice.chance(0.5) ? HEADER_BYTES - 1 - this.#dice.below(8) : this.#dice.below(HEADER_BYTES)
     bent[at] = (bent[at] as Uint8Array).map((byte, i) => (i === place ? byte ^ 0x55 : byte))
     return this.#written('headers', bent)
   }
 
-  /** A transaction left out, or a body in another's place. */
+  /** Leaves out a transaction, or reverses the order of the bodies too. */
   #bentBodies(reply: Uint8Array): Uint8Array {
     const bodies = this.#read('bodies', reply)
     const at = this.#dice.below(bodies.length)
@@ -124,11 +122,11 @@ export class Liar extends PassThrough {
     const all = this.peers()
     if (all.length === 0) return
     const body = this.#dice.bytes(this.#dice.below(200))
-    // The liar does not read the answer.
+    // The liar ignores the answer.
     void this.request(this.#dice.pick(all).id, this.#dice.pick(PROTOCOL_NAMES), body)
   }
 
-  /** The last block over again, with a nonce that no miner searched for. */
+  /** Publishes the last block with a random nonce. */
   #publishFalseWork(): void {
     if (this.#lastBlock === undefined) return
     const message = decode(COMPACT_BLOCK, this.#lastBlock)

@@ -1,12 +1,12 @@
 import type { KeyRange, KeyValueEntry, KeyValueStore, Write } from '../../../consensus/chain/key-value.ts'
 import { prefixRange } from '../../../consensus/chain/key-value.ts'
 
-/** A page is split when it has grown to this many keys. */
+/** A page is split when it has this many keys. */
 const PAGE_KEYS = 256
 
 /**
- * A store in memory whose ranges cost no more than what they yield: keys stand sorted in pages. Keys are bytes as Latin-1
- * text, which sorts as bytes do.
+ * A store in memory with keys sorted in pages, so that reading a range costs only what it yields. Keys are bytes as
+ * Latin-1 text, which sorts like bytes.
  */
 export class OrderedStore implements KeyValueStore {
   readonly #values = new Map<string, Uint8Array>()
@@ -68,7 +68,7 @@ export class OrderedStore implements KeyValueStore {
     if (page.length === 0 && this.#pages.length > 1) this.#pages.splice(at, 1)
   }
 
-  /** The last page whose first key is not greater: where the key stands, or would. */
+  /** The last page whose first key is not greater. The key belongs there. */
   #pageOf(key: string): number {
     let low = 0
     let high = this.#pages.length - 1

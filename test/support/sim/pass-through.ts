@@ -10,7 +10,7 @@ import type {
 import type { ProtocolName } from '../../../src/p2p/wire/protocols.ts'
 import type { Endpoint } from './endpoint.ts'
 
-/** A node's way to the network that hands everything on; an attacker bends what it lies about. */
+/** Passes everything between a node and the network. Attackers extend it and change some messages. */
 export class PassThrough implements Network {
   protected readonly inner: Endpoint
 

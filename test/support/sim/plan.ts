@@ -4,19 +4,19 @@ import type { Weather } from './endpoint.ts'
 import { LIES, type Lie } from './liar.ts'
 import type { Skew } from './virtual-clock.ts'
 
-/** What a node is for in a simulation. */
+/** The role of a node in a simulation. */
 export interface NodePlan {
   readonly name: string
   readonly skew: Skew
   readonly hashesPerSecond: number
   readonly outboundWanted: number
-  /** Lies about this, or displaces blocks by junk; honest if it is absent. */
+  /** What the node lies about; `poison` publishes junk blocks. Absent for honest nodes. */
   readonly lie?: Lie | 'poison'
-  /** Keeps its blocks to itself while it leads; its words are honest. */
+  /** Withholds its blocks while it leads, but tells no lies. */
   readonly selfish?: true
 }
 
-/** Something that happens to the network, and is over after a while. */
+/** A disturbance of the network with an end. */
 export type Incident =
   | {
       readonly kind: 'split'
@@ -32,18 +32,17 @@ export type Incident =
       readonly mempoolKept: boolean
     }
 
-/** All that a simulation is made of: it follows from the seed. */
+/** Everything that decides a simulation. It follows from the seed. */
 export interface Plan {
   readonly seed: number
   readonly nodes: readonly NodePlan[]
   readonly weather: Weather
   readonly incidents: readonly Incident[]
   readonly transactionsPerSecond: number
-  /** Height that the best chain has to reach before the weather calms down. */
+  /** Height that the best chain must reach before the network gets calm. */
   readonly blocks: number
 }
 
-/** Sizes of a plan. */
 export interface PlanSize {
   readonly nodes: number
   readonly blocks: number
@@ -51,10 +50,9 @@ export interface PlanSize {
 
 const SPACING_S = 3
 const SKEW_MS_MAX = 10_000
-/** No shorter life, ms: links need some seconds to stand. */
+/** Earliest incident, ms: nodes need some seconds to connect. */
 const FIRST_INCIDENT_MS = 20_000
 
-/** The simulation of a seed. */
 export function planOf(seed: number, { nodes: count, blocks }: PlanSize = { nodes: 20, blocks: 200 }): Plan {
   const dice = new Dice(seed)
   const nodes = nodesOf(dice, count)

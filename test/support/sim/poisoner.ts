@@ -7,15 +7,15 @@ import type { Endpoint } from './endpoint.ts'
 import { PassThrough } from './pass-through.ts'
 import type { VirtualTime } from './virtual-clock.ts'
 
-/** How long a question about blocks waits for its refusal: just as long as an asker is patient. */
+/** A request for block data is refused just before its asker would give up. */
 const REFUSED_AFTER_MS: Readonly<Record<string, number>> = { blockTransactions: 1_900, bodies: 3_900 }
 const REFUSAL = Uint8Array.of(1, ...Buffer.from('not-held'))
 const MESSAGES_EACH = 4
 const JUNK_IDS = 200
 
 /**
- * An attacker without hash power: as soon as it hears of a block it publishes the header with short ids of nothing, passes no
- * true message on, and has no block for its askers.
+ * An attacker without hash power. When it hears of a block, it publishes the header with made-up short ids. It passes
+ * no true block on and refuses requests for blocks.
  */
 export class Poisoner extends PassThrough {
   readonly #dice: Dice
@@ -32,7 +32,7 @@ export class Poisoner extends PassThrough {
     if (topic !== 'blocks') this.inner.publish(topic, body)
   }
 
-  /** It stays wherever it is let. */
+  /** It never disconnects. */
   override disconnect(): void {}
 
   override subscribe(topic: TopicName, judge: GossipJudge): void {

@@ -14,12 +14,11 @@ import { NodeTime, type VirtualTime } from './virtual-clock.ts'
 import { VirtualDisk } from './virtual-disk.ts'
 import { VirtualMine } from './virtual-mine.ts'
 
-/** Blocks kept back at most: a longer lead is not risked. */
+/** Most blocks to withhold: a longer lead is not worth the risk. */
 const WITHHELD_MAX = 12
 
-/** What a selfish miner is made of. */
 export interface SelfishParts {
-  /** The node through which it hears and speaks; it does not mine itself. */
+  /** The node through which it talks to the network. That node does not mine. */
   readonly node: SimNode
   readonly time: VirtualTime
   readonly dice: Dice
@@ -28,8 +27,8 @@ export interface SelfishParts {
 }
 
 /**
- * A miner that keeps its blocks to itself while it leads, and shows them when the others come near (Eyal and Sirer). It mines
- * on a chain of its own, and what it shows goes out by an ordinary node.
+ * A selfish miner (Eyal and Sirer). It withholds its blocks while it leads, and publishes them when the others come
+ * near. It mines on its own chain and publishes through an ordinary node.
  */
 export class SelfishMiner {
   readonly #parts: SelfishParts
@@ -38,7 +37,7 @@ export class SelfishMiner {
   readonly #time: NodeTime
   #withheld: Block[] = []
   #working: Promise<void> = Promise.resolve()
-  /** Blocks that it found. */
+  /** How many blocks it found. */
   mined = 0
 
   private constructor(parts: SelfishParts, chain: Chain, time: NodeTime) {
@@ -79,7 +78,7 @@ export class SelfishMiner {
     return selfish
   }
 
-  /** Shows what it has and gives up. */
+  /** Stops mining and publishes the withheld blocks. */
   stop(): void {
     this.#time.end()
     void this.#miner.stop()

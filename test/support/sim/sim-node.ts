@@ -20,10 +20,9 @@ import { VirtualMine } from './virtual-mine.ts'
 import type { VirtualNetwork } from './virtual-network.ts'
 
 const SILENT: NetworkLog = { debug: () => {}, info: () => {}, warn: () => {} }
-/** Every node keeps everything. */
+/** Every node is an archive. */
 const ARCHIVE = { mode: 'archive', bodiesFrom: 0, witnessesFrom: 0, snapshots: [] } as const
 
-/** What a node is like. */
 export interface NodeTraits {
   readonly name: string
   readonly skew: Skew
@@ -31,19 +30,19 @@ export interface NodeTraits {
   readonly hashesPerSecond: number
   readonly rewardTo: Address
   readonly outboundWanted: number
-  /** Puts something between the node and the network: a liar's tongue. */
+  /** Wraps the node's access to the network. Liars use it. */
   readonly tamper?: (endpoint: Endpoint, dice: Dice) => Network
 }
 
-/** What a node lives in. */
+/** The world around a node. */
 export interface Surroundings {
   readonly network: VirtualNetwork
   readonly dice: Dice
-  /** Hears of what no node may ever do or meet: an error that is fatal, an own block refused. */
+  /** Gets the failures that no node may have, such as a fatal error or an own block refused. */
   readonly complain: (what: string) => void
 }
 
-/** One life of a node, from start to crash. */
+/** The parts of a running node, from start to crash. */
 interface Life {
   readonly time: NodeTime
   readonly endpoint: Endpoint
@@ -54,11 +53,11 @@ interface Life {
   readonly peers: PeerNode
 }
 
-/** A whole node: the daemon's own parts on a virtual clock and network, and a store that outlasts its crashes. */
+/** A whole node: the daemon's own parts on a virtual clock and network. Its store survives crashes. */
 export class SimNode {
   readonly traits: NodeTraits
   readonly store = new OrderedStore()
-  /** Blocks that it found. */
+  /** How many blocks it found. */
   mined = 0
   readonly #around: Surroundings
   readonly #listeners: ((node: SimNode) => void)[] = []
@@ -77,18 +76,18 @@ export class SimNode {
     return this.#life !== undefined
   }
 
-  /** Parts of the running node; only while it is up. */
+  /** Parts of the running node. Throws while it is down. */
   get life(): Life {
     if (this.#life === undefined) throw new Error(`${this.name} is down`)
     return this.#life
   }
 
-  /** Hears of every start, to listen to the chain of the new life. */
+  /** Calls the listener after every start, so that it can listen to the new chain object. */
   onStart(listener: (node: SimNode) => void): void {
     this.#listeners.push(listener)
   }
 
-  /** Starts on what the store holds; the transactions given wait in its mempool. */
+  /** Starts on what the store holds, with these transactions in its mempool. */
   async start(waiting: readonly Transaction[] = []): Promise<void> {
     const { network, dice } = this.#around
     const { name, outboundWanted, tamper } = this.traits
@@ -110,7 +109,7 @@ export class SimNode {
     if (this.traits.hashesPerSecond > 0) miner.start()
   }
 
-  /** Dies on the spot. What it was waiting for never comes; its store stays. The answer is what waited in its mempool. */
+  /** Crashes. Its open requests never get an answer; its store stays. Returns the transactions of its mempool. */
   crash(): readonly Transaction[] {
     const { time, endpoint, mine, mempool } = this.life
     const waiting = mempool.transactions()
@@ -155,7 +154,7 @@ export class SimNode {
           this.mined++
         },
         onRefused: (block, { code }) => {
-          // A better head may have come in the same moment.
+          // A better head may have arrived at the same moment.
           if (code === 'chain/branch-too-light' || block.header.parent !== chain.head.id) return
           this.#around.complain(`${this.name}: own block ${block.id} refused: ${code}`)
         },

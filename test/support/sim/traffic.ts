@@ -6,12 +6,12 @@ import type { VirtualTime } from './virtual-clock.ts'
 import { WALLET_ADDRESSES, walletTransaction } from './wallets.ts'
 
 const VARIANTS = 2
-/** Transactions of one wallet sent at once. */
+/** Most transactions that a wallet sends at once. */
 const RUN_MAX = 3
 
-/** Wallets that send now and then, each to the node that it likes best at the moment. */
+/** Wallets that send transactions at random times. Each keeps to one node for a while. */
 export class Traffic {
-  /** What was sent and admitted somewhere. */
+  /** Transactions that some node admitted. */
   readonly sent = new Map<TxId, Transaction>()
   readonly #time: VirtualTime
   readonly #dice: Dice
@@ -35,7 +35,7 @@ export class Traffic {
     this.#time.after(this.#dice.exponential(meanMs), () => {
       if (!this.#running) return
       const wallet = this.#dice.below(WALLET_ADDRESSES.length)
-      // A wallet that goes elsewhere may spend a nonce twice: the other node does not know of all that it sent.
+      // A wallet that changes its node may use a nonce twice, because the new node may not know its last transactions.
       if (this.#dice.chance(0.1)) this.#homes[wallet] = this.#dice.pick(this.#nodes)
       void this.#send(wallet, 1 + this.#dice.below(RUN_MAX), this.#dice.below(VARIANTS))
       this.#goOn(meanMs)

@@ -5,26 +5,26 @@ import { auditState } from '../../../src/cli/commands/audit.ts'
 import type { SimNode } from './sim-node.ts'
 import type { World } from './world.ts'
 
-/** What a simulation came to. */
+/** The result of a simulation. */
 export interface Verdict {
-  /** What should not be, none if all is well. */
+  /** Everything that went wrong. Empty if all is well. */
   readonly wrong: readonly string[]
   readonly height: number
-  /** Transactions of the best chain. */
+  /** Number of transactions on the best chain. */
   readonly transactions: number
-  /** Blocks found by honest miners that are not on the best chain. */
+  /** Number of honest miners' blocks that are not on the best chain. */
   readonly stale: number
   readonly deepest: number
   readonly abandoned: number
   readonly bans: number
-  /** Times that an honest node left an honest one for what it did. */
+  /** How often an honest node disconnected an honest one for an offence. */
   readonly quarrels: number
   readonly events: number
-  /** Hash of everything that happened. */
+  /** Hash of all events. */
   readonly digest: string
 }
 
-/** Looks at a world that has come to rest. */
+/** Judges a world at rest. */
 export async function verdictOn(world: World): Promise<Verdict> {
   const { honest, network, log, plan } = world
   const honestNames = new Set(honest.map(({ name }) => name))
@@ -70,17 +70,17 @@ function disagreements(honest: readonly SimNode[]): readonly string[] {
   return [`heads differ: ${[...byHead].map(([head, names]) => `${head}: ${names.join(' ')}`).join('; ')}`]
 }
 
-/** Why a transaction is neither on the best chain nor impossible. */
+/** Says that a transaction is lost. Undefined if it is on the best chain or can never be. */
 function lostBecause(tx: Transaction, honest: readonly SimNode[]): string | undefined {
   const { chain } = (honest.find(({ up }) => up) as SimNode).life
   const { sender, nonce, validUntil, maxFeeRate } = tx.body
   if (chain.database.location(tx.txId) !== undefined) return undefined
   const account = chain.database.get(ACCOUNTS, sender)
-  // Another one of the same nonce was mined; or its time is over.
+  // Another transaction with this nonce was mined, or this one has expired.
   if (account === undefined || nonce < account.nonce) return undefined
   if (validUntil !== 0 && validUntil < nextHeight(chain)) return undefined
   if (maxFeeRate < chain.head.header.baseFee) return undefined
-  // One before it is impossible, and nobody has sent another in its place.
+  // An earlier nonce of the account is missing, so this one cannot be mined.
   if (nonce > account.nonce) return undefined
   const holders = honest.filter((node) => node.up && node.life.mempool.get(tx.txId) !== undefined)
   return `transaction ${tx.txId} of an abandoned branch is lost; it waits at: ${holders.map(({ name }) => name).join(' ') || 'nobody'}`

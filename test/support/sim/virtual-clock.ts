@@ -4,14 +4,14 @@ import { Heap } from '../../../mempool/heap.ts'
 
 interface VirtualEvent {
   readonly atMs: number
-  /** Events of one moment happen in the order in which they were asked for. */
+  /** Events of one moment run in the order in which they were scheduled. */
   readonly order: number
   run: (() => void) | undefined
 }
 
 /**
- * The one time of a simulated world. Nothing in it happens but what was asked for here; after each event every promise that
- * can settle is settled before the next one happens, so that a run depends on nothing but what it was begun with.
+ * The one clock of a simulated world. Only events that were scheduled here happen. After each event all promises that
+ * can settle do so before the next event. So a run depends only on its inputs.
  */
 export class VirtualTime {
   readonly #events = new Heap<VirtualEvent>((a, b) => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order))
@@ -28,12 +28,12 @@ export class VirtualTime {
     return this.#nowMs
   }
 
-  /** Events so far. */
+  /** How many events have run. */
   get happened(): number {
     return this.#happened
   }
 
-  /** Runs something in so many milliseconds; the returned function calls it off. */
+  /** Runs `run` after some milliseconds. The returned function cancels it. */
   after(ms: number, run: () => void): () => void {
     const event: VirtualEvent = { atMs: this.#nowMs + Math.max(0, ms), order: this.#order++, run }
     this.#events.push(event)
@@ -42,7 +42,7 @@ export class VirtualTime {
     }
   }
 
-  /** Lets time pass up to a moment, or until nothing is left to happen. */
+  /** Lets time pass up to a moment. */
   async passUntil(endMs: number): Promise<void> {
     await setImmediate()
     for (let next = this.#events.peek(); next !== undefined && next.atMs <= endMs; next = this.#events.peek()) {
@@ -51,13 +51,13 @@ export class VirtualTime {
       this.#nowMs = next.atMs
       this.#happened++
       next.run()
-      // All microtasks, and those that they bring about, run before an immediate does; there is no real I/O in this world.
+      // All microtasks run before an immediate does, also those that microtasks start. There is no real I/O here.
       await setImmediate()
     }
     this.#nowMs = Math.max(this.#nowMs, endMs)
   }
 
-  /** Lets so much time pass. */
+  /** Lets time pass. */
   pass(ms: number): Promise<void> {
     return this.passUntil(this.#nowMs + ms)
   }
@@ -66,11 +66,11 @@ export class VirtualTime {
 /** How a node's own clock differs from the true time. */
 export interface Skew {
   readonly offsetMs: number
-  /** How much faster it runs, in parts of a million. */
+  /** How much faster it runs, in parts per million. */
   readonly driftPpm: number
 }
 
-/** One life of a node: its clock and its timers, which end with it. */
+/** The clock and the timers of a running node. They end with it. */
 export class NodeTime implements Clock, Timers {
   readonly #time: VirtualTime
   readonly #skew: Skew
@@ -94,7 +94,7 @@ export class NodeTime implements Clock, Timers {
     })
   }
 
-  /** The node is gone: none of its timers fires any more. */
+  /** Ends all timers: the node is gone. */
   end(): void {
     this.#over = true
   }

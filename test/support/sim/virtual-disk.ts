@@ -2,17 +2,17 @@ import type { KeyRange, KeyValueListing, KeyValueStore, Write } from '../../../c
 import type { Timers } from '../../../consensus/chain/ports.ts'
 import type { Dice } from './dice.ts'
 
-/** How long a batch takes to be durable, ms. */
+/** Range of times until a batch is durable, ms. */
 const FLUSH_MS = [1, 6] as const
 
-/** A store to which writing takes time: what was not durable when the node died is lost whole. One batch after another. */
+/** A store with slow writes, one batch after another. A batch that is not durable when the node crashes is lost as a whole. */
 export class VirtualDisk implements KeyValueStore {
   readonly #store: KeyValueStore
   readonly #timers: Timers
   readonly #dice: Dice
   #last: Promise<void> = Promise.resolve()
 
-  /** `timers` are those of one life: they end with it. */
+  /** `timers` are those of the running node, and end with it. */
   constructor(store: KeyValueStore, timers: Timers, dice: Dice) {
     this.#store = store
     this.#timers = timers

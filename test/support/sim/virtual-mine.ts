@@ -7,8 +7,8 @@ import { cheapPow } from './cheap-network.ts'
 import type { Dice } from './dice.ts'
 
 /**
- * Mining as a Poisson process: how long a search takes is drawn, and when it is over a nonce is really found, at once. A
- * search has no memory, so a new job begins anew without a loss.
+ * Mining as a Poisson process. The duration of a search is drawn at random; at its end a real nonce is searched at
+ * once. A search has no memory, so a new job can start a new one without loss.
  */
 export class VirtualMine implements NonceSearcher {
   readonly #timers: Timers

@@ -5,7 +5,7 @@ import { Endpoint, type Link, type Medium, type Weather } from './endpoint.ts'
 import type { EventLog } from './event-log.ts'
 import type { VirtualTime } from './virtual-clock.ts'
 
-/** A node ended a connection. */
+/** The end of a connection by a node. */
 export interface Parting {
   readonly atMs: number
   readonly by: string
@@ -14,21 +14,21 @@ export interface Parting {
   readonly banned: boolean
 }
 
-/** Mesh links that a node wants, and at most accepts. */
+/** How many mesh links a node wants, and how many it accepts at most. */
 const MESH_WANTED = 6
 const MESH_MAX = 12
-/** A node looks so often whether it has connections enough. */
+/** How often a node checks whether it has enough connections. */
 const DIAL_EVERY_MS = 3_000
-/** Nobody dials again so soon after a connection ended. */
+/** How long two nodes wait before they connect again. */
 const REDIAL_MS = 15_000
 const BAN_MS = 86_400_000
-/** How long connections to nowhere stand until they are noticed to be dead. */
+/** Most time until a node notices that a connection is dead. */
 const DEAD_LINK_MS = 12_000
 const INBOUND_MAX = 24
 
 const pair = (a: string, b: string): string => (a < b ? `${a} ${b}` : `${b} ${a}`)
 
-/** Nodes and the links between them. What gets lost, when and how late, the dice say. */
+/** Nodes and the links between them. Dice decide losses and delays. */
 export class VirtualNetwork implements Medium {
   readonly time: VirtualTime
   readonly log: EventLog
@@ -38,7 +38,7 @@ export class VirtualNetwork implements Medium {
   readonly #endpoints = new Map<string, Endpoint>()
   readonly #links = new Map<string, Link>()
   readonly #latencies = new Map<string, number>()
-  /** Until when pairs do not connect. */
+  /** For each pair of nodes: until when they do not connect. */
   readonly #apartUntilMs = new Map<string, number>()
   readonly #gossipIds = new WeakMap<Uint8Array, string>()
   #groupOf: ((name: string) => number) | undefined
@@ -50,7 +50,7 @@ export class VirtualNetwork implements Medium {
     this.#dice = parts.dice
   }
 
-  /** A node comes up and begins to connect. It must not be there already. */
+  /** Adds a node, which begins to connect. It must not be there already. */
   join(name: string, outboundWanted: number): Endpoint {
     const endpoint = new Endpoint(name, this, outboundWanted)
     this.#endpoints.set(name, endpoint)
@@ -58,14 +58,14 @@ export class VirtualNetwork implements Medium {
     return endpoint
   }
 
-  /** A node is gone at once; its peers hear of it a moment later. */
+  /** Removes a node at once. Its peers notice a moment later. */
   leave(endpoint: Endpoint): void {
     endpoint.close()
     this.#endpoints.delete(endpoint.self)
     for (const link of this.#linksOf(endpoint)) this.#cut(link)
   }
 
-  /** Nodes of different groups do not reach each other from now on; `undefined` heals. */
+  /** Splits the network: nodes of different groups cannot reach each other. `undefined` heals it. */
   split(groupOf: ((name: string) => number) | undefined): void {
     this.#groupOf = groupOf
     this.log.note(`${this.#at} ${groupOf === undefined ? 'heal' : 'split'}`)
@@ -92,7 +92,7 @@ export class VirtualNetwork implements Medium {
     return this.#links.get(pair(endpoint.self, peer))
   }
 
-  /** When a message sent now arrives, or undefined if it never does. */
+  /** Milliseconds until a message sent now arrives. Undefined if it never does. */
   transit(link: Link, from: Endpoint, bytes: number, loss: number): number | undefined {
     const { nowMs } = this.time
     const startMs = Math.max(nowMs, link.busyUntilMs.get(from.self) ?? 0)
@@ -105,12 +105,12 @@ export class VirtualNetwork implements Medium {
     return sentMs - nowMs + link.latencyMs + jitterMs
   }
 
-  /** Other ends of the links along which a node passes gossip. */
+  /** Links along which a node passes gossip. */
   meshOf(endpoint: Endpoint): readonly Link[] {
     return this.#linksOf(endpoint).filter(({ mesh }) => mesh)
   }
 
-  /** Name of a gossiped message. The same bytes are mostly the same object here, and hashed once. */
+  /** Id of a gossiped message. Equal bytes are mostly the same object here, which is hashed only once. */
   gossipId(topic: TopicName, body: Uint8Array): string {
     const known = this.#gossipIds.get(body)
     if (known !== undefined) return known
@@ -167,7 +167,7 @@ export class VirtualNetwork implements Medium {
     this.log.note(`${this.#at} connect ${dialer.self} ${listener.self}`)
     this.#tendMesh(dialer)
     this.#tendMesh(listener)
-    // The listener is the first to know, so that it is there for what the dialer asks.
+    // The listener is told first, so that it is ready for the dialer's requests.
     listener.joined(dialer.self, 'inbound')
     dialer.joined(listener.self, 'outbound')
   }
@@ -188,7 +188,7 @@ export class VirtualNetwork implements Medium {
       this.time.after(0, () => one.left(link, other.self))
   }
 
-  /** A link passes gossip while one of its ends has too few that do. */
+  /** Adds links to the node's mesh until it has enough. */
   #tendMesh(endpoint: Endpoint): void {
     const links = this.#linksOf(endpoint)
     let meshed = links.filter(({ mesh }) => mesh).length
@@ -205,7 +205,7 @@ export class VirtualNetwork implements Medium {
     const name = pair(a, b)
     const known = this.#latencies.get(name)
     if (known !== undefined) return known
-    // Skewed to the near: most links of a node are short ones.
+    // The square makes short latencies more likely than long ones.
     const [least, most] = this.weather.latencyMs
     const latencyMs = least + (most - least) * this.#dice.next() ** 2
     this.#latencies.set(name, latencyMs)

@@ -24,7 +24,7 @@ type Action = { [K in TxKind]: { readonly kind: K; readonly payload: PayloadOf<K
 
 const secretKeys = new Map<string, Uint8Array>()
 
-/** Signs the same bytes for the same message every time, or no run could be repeated. */
+/** Deterministic signatures: otherwise no run could be repeated. */
 const STEADY: SignatureBackend = {
   ...NATIVE_BACKEND,
   name: 'steady',
@@ -39,14 +39,13 @@ const STEADY: SignatureBackend = {
 
 const KEYS: readonly WalletKey[] = Array.from({ length: COUNT }, (_, i) => walletKey(devSeed(i + 1), 1, STEADY))
 
-/** Addresses of the funded wallets. */
 export const WALLET_ADDRESSES: readonly Address[] = KEYS.map(({ address }) => address)
 
 const signed = new Map<string, Promise<Transaction>>()
 
 /**
- * A wallet's transaction with a nonce. What it does follows from wallet, nonce and variant alone, so that the same ones serve
- * in many simulations: signing is what costs most here.
+ * A wallet's transaction with a nonce. It depends only on wallet, nonce and variant, so that it can be reused in many
+ * simulations: signing costs most here.
  */
 export function walletTransaction(
   network: SigningNetwork,
@@ -74,7 +73,7 @@ export function walletTransaction(
   return made
 }
 
-/** Something of every ledger; some of it fails in its own way, which is a receipt as good as any. */
+/** A random action of any ledger. Some fail, which is also a valid outcome. */
 function actionOf(wallet: number, nonce: bigint, dice: Dice): Action {
   // The first transactions of two wallets open a market.
   const agent = agentId(`agent-${wallet % 2}`)

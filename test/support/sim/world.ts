@@ -21,11 +21,11 @@ useNativeSha256()
 const CALM = { requestLoss: 0, gossipLoss: 0 }
 const STARTING_MS = 500
 const LOOK_MS = 5_000
-/** Wallets rest so long before mining ends, and all is quiet so long before the verdict. */
+/** Wallets stop so long before the last blocks, and miners so long before the verdict. */
 const DRAIN_MS = 60_000
 const QUIET_MS = 90_000
 const LAST_BLOCKS = 3
-/** Times as long as planned after which a world is given up. */
+/** A world is given up after so many times its planned duration. */
 const PATIENCE = 30
 const SPACING_MS = 3_000
 
@@ -37,16 +37,16 @@ export class World {
   readonly network: VirtualNetwork
   readonly nodes: readonly SimNode[]
   readonly traffic: Traffic
-  /** What no node may ever do or meet. */
+  /** Failures that no honest node may have. */
   readonly complaints: string[] = []
   /** Transactions of blocks that left an honest node's best chain. */
   readonly abandoned = new Map<TxId, Transaction>()
-  /** Longest stretch of blocks that an honest node ever left behind at once. */
+  /** The deepest reorganisation of an honest node, in blocks. */
   deepest = 0
   readonly #dice: Dice
   readonly #selfish: SelfishMiner[] = []
 
-  /** `echo` hears of every event. */
+  /** `echo` gets every event. */
   constructor(plan: Plan, echo?: (line: string) => void) {
     this.plan = plan
     this.#dice = new Dice(plan.seed + 0x5eed)
@@ -71,10 +71,10 @@ export class World {
     return this.nodes.filter((_, i) => this.plan.nodes[i]?.lie === undefined)
   }
 
-  /** Lets everything happen: the incidents, the calm after them, and the quiet at the end. */
+  /** Runs the whole simulation: incidents, the time until the height is reached, and the rest at the end. */
   async run(): Promise<void> {
     const started = Promise.all([...this.nodes.map((node) => node.start()), this.#openSelfish()])
-    // Disks take their time, and time does not pass by itself.
+    // Starting needs virtual time, because the virtual disks are slow.
     await this.time.pass(STARTING_MS)
     await started
     for (const incident of this.plan.incidents) this.time.after(incident.atMs, () => this.#befall(incident))
@@ -94,7 +94,7 @@ export class World {
     this.network.weather = { ...this.plan.weather, ...CALM }
     this.traffic.stop()
     await this.time.pass(DRAIN_MS)
-    // Two branches of the same work would stay two for ever, so that one miner decides at last.
+    // Two branches of equal work would stay for ever, so only one miner goes on at the end.
     const miners = this.honest.toSorted((a, b) => b.traits.hashesPerSecond - a.traits.hashesPerSecond)
     for (const { life } of miners.slice(1)) void life.miner.stop()
     await this.time.pass(SPACING_MS)

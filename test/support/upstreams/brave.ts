@@ -1,9 +1,9 @@
 import type { UpstreamAnswer, UpstreamHandler } from './upstream.ts'
 
-/** Token that the fake takes. */
+/** Token that the fake accepts. */
 export const BRAVE_KEY = 'brave-test-token'
 
-/** A page as Brave lists it. */
+/** A result as Brave lists it. */
 export interface BraveResult {
   readonly title: string
   readonly url: string
@@ -11,7 +11,7 @@ export interface BraveResult {
   readonly page_age?: string
 }
 
-/** What Brave finds. */
+/** Default results. */
 export const BRAVE_RESULTS: readonly BraveResult[] = [
   {
     title: 'ML-DSA explained',
@@ -25,7 +25,7 @@ export const BRAVE_RESULTS: readonly BraveResult[] = [
 /**
  * Brave's web search. Parameters, header and the fields of `WebSearchApiResponse`:
  * https://api-dashboard.search.brave.com/app/documentation/web-search/query,
- * https://api-dashboard.search.brave.com/app/documentation/web-search/responses. What has no result is absent from the answer.
+ * https://api-dashboard.search.brave.com/app/documentation/web-search/responses. Sections without results are absent.
  */
 export function braveUpstream(results: readonly BraveResult[] = BRAVE_RESULTS): UpstreamHandler {
   return ({ path, query, headers }): UpstreamAnswer => {

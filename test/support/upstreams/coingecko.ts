@@ -8,10 +8,10 @@ const ANSWER = {
   litecoin: { usd: 88.4, usd_24h_change: 2.5, last_updated_at: 1_711_356_300 },
 }
 
-/** Moment shortly after the prices of the upstreams of this folder, milliseconds since 1970. */
+/** A moment shortly after the prices of this folder's upstreams, milliseconds since 1970. */
 export const QUOTED_MS = 1_711_356_310_000
 
-/** What the adapter makes of the answer. */
+/** The adapter's result for this answer. */
 export const COINGECKO_QUOTES = {
   prices: {
     BTC: { usd: 67187.3358936566, change24hPct: 3.637278946773539, asOf: '2024-03-25T08:45:00.000Z' },
@@ -25,7 +25,7 @@ export const COINGECKO_QUOTES = {
 
 /**
  * CoinGecko's `simple/price` and `global`: https://docs.coingecko.com/reference/simple-price and
- * https://docs.coingecko.com/reference/crypto-global, whose example answers these are, cut to what is asked for.
+ * https://docs.coingecko.com/reference/crypto-global. The answers are the examples there, cut to the requested fields.
  */
 export const coingeckoUpstream: UpstreamHandler = ({ path, query }) => {
   if (path === '/global') {

@@ -12,7 +12,7 @@ import {
 } from 'viem'
 import type { UpstreamHandler } from './upstream.ts'
 
-/** A name with its records; a name that is not there has no resolver. */
+/** Records of an ENS name. A name without an entry has no resolver. */
 export interface FakeEnsName {
   readonly address?: string
   readonly avatar?: string
@@ -20,7 +20,7 @@ export interface FakeEnsName {
   readonly offChain?: true
 }
 
-/** What a node of an EVM network knows. */
+/** Contents and behaviour of a fake EVM node. */
 export interface FakeEvm {
   readonly chainId: number
   readonly blockNumber?: bigint
@@ -28,15 +28,15 @@ export interface FakeEvm {
   readonly timestamp?: number
   readonly gasPrice?: bigint
   readonly baseFee?: bigint | null
-  /** Null: the node does not know the method. */
+  /** Null if the node does not know the method. */
   readonly priorityFee?: bigint | null
   readonly balances?: Readonly<Record<string, bigint>>
-  /** The token and what addresses have of it. */
+  /** A token and its balances by address. */
   readonly token?: { readonly contract: string; readonly balances: Readonly<Record<string, bigint>> }
   readonly names?: Readonly<Record<string, FakeEnsName>>
-  /** Names that addresses call themselves by. */
+  /** Primary names by address. */
   readonly reverse?: Readonly<Record<string, string>>
-  /** Answers in place of the right ones, by method. */
+  /** Answers by method that replace the right ones. */
   readonly instead?: Readonly<Record<string, object>>
 }
 
@@ -46,12 +46,12 @@ interface Question {
   readonly params: readonly unknown[]
 }
 
-/** Resolver of every name that there is. */
+/** Resolver of every known name. */
 export const RESOLVER = '0x231b0Ee14048e9dCcD1d247744d114a4EB5E8E63'
 const UNIVERSAL_RESOLVER = '0xeeeeeeee14d718c2b47d9923deab1335e144eeee'
 const ZERO = '0x0000000000000000000000000000000000000000'
 
-/** The universal resolver as its documentation has it (https://docs.ens.domains/resolvers/universal), and two kinds of records. */
+/** The universal resolver (https://docs.ens.domains/resolvers/universal), and two kinds of records. */
 const UNIVERSAL = parseAbi([
   'function resolveWithGateways(bytes name, bytes data, string[] gateways) view returns (bytes result, address resolver)',
   'function reverseWithGateways(bytes lookupAddress, uint256 coinType, string[] gateways) view returns (string primary, address resolver, address reverseResolver)',
@@ -74,7 +74,7 @@ class Reverted extends Error {
   }
 }
 
-/** A node as it speaks JSON-RPC over HTTP (https://ethereum.org/developers/docs/apis/json-rpc/, errors as geth has them). */
+/** A node's JSON-RPC over HTTP (https://ethereum.org/developers/docs/apis/json-rpc/), with the errors of geth. */
 export function evmNode(evm: FakeEvm): UpstreamHandler {
   return ({ body }) => {
     const question = JSON.parse(body) as Question
@@ -111,7 +111,7 @@ function answerTo(evm: FakeEvm, { method, params }: Question): unknown {
 
 function call(evm: FakeEvm, { to, data }: { readonly to: string; readonly data: Hex }, isAtBlock: boolean): Hex {
   if (lower(to) === UNIVERSAL_RESOLVER) return universal(evm, data)
-  // An account without code gives no bytes.
+  // A call to an account without code returns no bytes.
   if (evm.token === undefined || lower(to) !== lower(evm.token.contract) || !isAtBlock) return '0x'
   const { args } = decodeFunctionData({ abi: ERC20, data })
   return encode(ERC20, 'balanceOf', evm.token.balances[lower(args[0])] ?? 0n)
@@ -149,7 +149,7 @@ function recordOf(record: FakeEnsName, name: string, data: Hex): Hex {
   return encode(RECORDS, 'text', args[1] === 'avatar' ? (record.avatar ?? '') : '')
 }
 
-/** A name of DNS as text: labels with their lengths before them. */
+/** The text of a DNS-encoded name: labels, each behind its length. */
 function nameIn(packet: Hex): string {
   const bytes = hexToBytes(packet)
   const labels: string[] = []

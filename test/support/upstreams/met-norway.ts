@@ -3,22 +3,21 @@ import type { UpstreamAnswer, UpstreamHandler } from './upstream.ts'
 const HOUR_MS = 3_600_000
 const PATH = '/weatherapi/locationforecast/2.0'
 
-/** What MET Norway's server is set to. */
 export interface MetNorwaySettings {
   readonly nowMs: () => number
-  /** Hours that the series covers: each of the first 60, then every sixth. */
+  /** Length of the series in hours. It has each of the first 60, then every sixth. */
   readonly hours?: number
-  /** Takes the place of parts of every moment. */
+  /** Replaces fields of every moment. */
   readonly instant?: object
 }
 
-/** How long it wants an answer to be used. */
+/** How long an answer may be used. */
 export const MET_EXPIRES_MS = 1_800_000
 
 /**
  * MET Norway's Locationforecast: the format of https://api.met.no/doc/ForecastJSON and https://api.met.no/doc/locationforecast/datamodel,
- * paths of https://api.met.no/weatherapi/locationforecast/2.0/documentation, and by https://api.met.no/doc/TermsOfService 403 for
- * callers that do not say who they are or give more than four decimals, and 304 for what did not change.
+ * paths of https://api.met.no/weatherapi/locationforecast/2.0/documentation, and by https://api.met.no/doc/TermsOfService 403 for callers
+ * without contact details or with more than four decimals, and 304 for unchanged data.
  */
 export function metNorwayUpstream(settings: MetNorwaySettings): UpstreamHandler {
   return ({ path, query, headers }): UpstreamAnswer => {
@@ -40,7 +39,7 @@ export function metNorwayUpstream(settings: MetNorwaySettings): UpstreamHandler 
   }
 }
 
-/** A night with 0 degrees at midnight UTC and 12 at noon, with a millimetre of rain in each hour of the afternoon. */
+/** A series with 0 degrees at midnight UTC and 12 at noon, and a millimetre of rain in each hour of the afternoon. */
 function seriesFrom(beganMs: number, [lat, lon]: readonly [string, string], settings: MetNorwaySettings): object {
   const { hours = 120, instant = {} } = settings
   const offsets = Array.from({ length: hours }, (_, hour) => hour).filter((hour) => hour < 60 || hour % 6 === 0)

@@ -1,9 +1,9 @@
 import type { UpstreamAnswer, UpstreamHandler, UpstreamRequest } from './upstream.ts'
 
-/** Key that the fake takes where it is told to want one. */
+/** Key that the fake accepts if it wants one. */
 export const OPEN_METEO_KEY = 'open-meteo-test-key'
 
-/** Places that it knows, as https://open-meteo.com/en/docs/geocoding-api shows them: what is empty is left out. */
+/** Known places, as in https://open-meteo.com/en/docs/geocoding-api. Empty fields are left out. */
 const PLACES: Readonly<Record<string, object>> = {
   berlin: {
     id: 2950159,
@@ -21,7 +21,7 @@ const PLACES: Readonly<Record<string, object>> = {
   somewhere: { id: 1, name: 'Somewhere', latitude: -1.005, longitude: 0, feature_code: 'PPL' },
 }
 
-/** Where its days begin, wherever the place is. */
+/** Time zone of its days, for every place. */
 const ZONE = 'Europe/Berlin'
 const STEP_MINUTES = 15
 
@@ -64,19 +64,18 @@ const DAILY_UNITS = {
   wind_speed_10m_max: 'km/h',
 }
 
-/** What a server of Open-Meteo is set to. */
 export interface OpenMeteoSettings {
-  /** Whether it is one for customers: https://open-meteo.com/en/pricing. */
+  /** Whether it is the server for customers: https://open-meteo.com/en/pricing. */
   readonly wantsKey?: boolean
-  /** Takes the place of fields of the forecast. */
+  /** Replaces fields of the forecast. */
   readonly forecast?: object
-  /** Its clock; absent: that of the system. */
+  /** Its clock, by default the system's. */
   readonly nowMs?: () => number
 }
 
 /**
  * Open-Meteo: forecast (parameters, fields, units and errors: https://open-meteo.com/en/docs) and search for places
- * (https://open-meteo.com/en/docs/geocoding-api). Only what is asked for is in the answer.
+ * (https://open-meteo.com/en/docs/geocoding-api). The answer has only the requested fields.
  */
 export function openMeteoUpstream(settings: OpenMeteoSettings = {}): UpstreamHandler {
   const { wantsKey = false, forecast = {}, nowMs = Date.now } = settings

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { type SoundFormat, VOICE_FORMAT, wavHeader } from '../../../marketplace/chat/voice/wav.ts'
 
-/** Everything that the server can be made to do with a text to be spoken. */
+/** Everything that the server can do with a text to be spoken. */
 export const SPEECH_PROFILES = [
   'ok',
   '429',
@@ -20,10 +20,9 @@ export const SPEECH_PROFILES = [
   'huge',
 ] as const
 
-/** One of these; what each does is where it is handled below. */
+/** One of these. The code below shows what each does. */
 export type SpeechProfile = (typeof SPEECH_PROFILES)[number]
 
-/** Samples for each character of a text. */
 export const SAMPLES_PER_CHARACTER = 24
 const HUGE_BYTES = 17 * 1_048_576
 const PLACEHOLDER = 0xffff_ffff
@@ -31,14 +30,14 @@ const LOW: SoundFormat = { ...VOICE_FORMAT, rate: 22_050 }
 const OTHER: SoundFormat = { ...VOICE_FORMAT, rate: 8_000 }
 const STEREO: SoundFormat = { ...VOICE_FORMAT, channels: 2 }
 
-/** What the server says of a text: samples that tell its characters. */
+/** The sound of a text: its samples are the codes of its characters. */
 export function soundOf(text: string): Int16Array {
   return Int16Array.from({ length: text.length * SAMPLES_PER_CHARACTER }, (_, i) =>
     text.charCodeAt(Math.floor(i / SAMPLES_PER_CHARACTER)),
   )
 }
 
-/** Answers a question for speech (https://platform.openai.com/docs/api-reference/audio/createSpeech). */
+/** Answers a request for speech (https://platform.openai.com/docs/api-reference/audio/createSpeech). */
 export function answerSpeech(profile: SpeechProfile, text: string, response: ServerResponse, retryAfter: string): void {
   if (profile === 'hang') return
   if (profile === '429') json(response, 429, { 'retry-after': retryAfter })

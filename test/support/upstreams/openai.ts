@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { answerSpeech, type SpeechProfile } from './openai-speech.ts'
 
-/** Everything that the server can be made to do with a question. */
+/** Everything that the server can do with a question. */
 export const CHAT_PROFILES = [
   'ok',
   'split-utf8',
@@ -42,7 +42,7 @@ export const CHAT_PROFILES = [
   'new-names',
 ] as const
 
-/** One of these; what each does is where it is handled below. */
+/** One of these. The code below shows what each does. */
 export type ChatProfile = (typeof CHAT_PROFILES)[number]
 
 /** A question as it arrived. */
@@ -52,12 +52,12 @@ export interface ChatQuestion {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** What the server says while all is well. */
+/** Makes the text of a good answer. */
 export type ChatAnswerer = (question: ChatQuestion) => string
 
-/** Text of answers unless said: letters of several bytes each, so that packets can end within one. */
+/** Default text of answers. Its letters have several bytes, so that packets can end within one. */
 export const HOUSE_TEXT = 'Grüße, 你好, 👋🏽 done.'
-/** What the server calls its model. */
+/** Name of the server's model. */
 export const HOUSE_MODEL = 'house-8b'
 const KEY = 'sk-house-secret'
 const PIECE_CHARS = 3
@@ -65,36 +65,35 @@ const SLOW_MS = 150
 
 /**
  * A server that speaks the OpenAI interface as documented (https://platform.openai.com/docs/api-reference/chat/create, .../streaming,
- * .../images/create), and breaks it in the ways that servers are seen to. On 127.0.0.1; it wants the key {@link FakeOpenAi.key}.
+ * .../images/create), and breaks it as real servers do. It listens on 127.0.0.1 and wants the key {@link FakeOpenAi.key}.
  */
 export class FakeOpenAi {
   profile: ChatProfile | ((question: ChatQuestion, asked: number) => ChatProfile) = 'ok'
   answer: ChatAnswerer = () => HOUSE_TEXT
-  /** What it does with texts to be spoken, once nothing else is in the way. */
+  /** What it does with texts to be spoken, if `profile` does not fail first. */
   speech: SpeechProfile | ((question: ChatQuestion, asked: number) => SpeechProfile) = 'ok'
-  /** Texts to be spoken, in their order. */
+  /** Texts to be spoken, in order. */
   readonly spoken: string[] = []
-  /** What it answers to the question for all models. */
+  /** Its answer to a request for the list of models. */
   listing = { status: 200, text: JSON.stringify({ object: 'list', data: [{ id: HOUSE_MODEL, object: 'model' }] }) }
-  /** Fields of whole answers in place of their own. */
+  /** Fields that replace those of the message in whole answers. */
   message: Readonly<Record<string, unknown>> = {}
-  /** What it says that a question used, where it says so; null is nothing. */
+  /** The usage that it reports. */
   usage: Readonly<Record<string, unknown>> | null = USAGE
-  /** Pieces of which streams are made before they end; as the profile has them unless said. */
+  /** Pieces of streamed answers. Null: those of the profile. */
   pieces: readonly Readonly<Record<string, unknown>>[] | null = null
-  /** Other tokens that it might have said in place of each, of which it says how likely they were. */
+  /** How many alternative tokens it reports for each token. */
   others = 0
-  /** What it says where something went wrong; as usual unless said. */
+  /** Text of its errors. Null: the default. */
   words: string | null = null
-  /** Bytes of pictures. */
   picture: Uint8Array = new Uint8Array()
   retryAfter = '0'
-  /** Questions but those for the list of models, in their order. */
+  /** Questions in order, without requests for the list of models. */
   readonly questions: ChatQuestion[] = []
-  /** Questions under way now, and most of them at once. */
+  /** Questions under way, and the most at one time. */
   open = 0
   openMax = 0
-  /** Answers that were given up by whoever asked. */
+  /** How many answers the client gave up. */
   abandoned = 0
   readonly key = KEY
   readonly #server: Server
@@ -114,7 +113,7 @@ export class FakeOpenAi {
     return fake
   }
 
-  /** Base address as a client takes it. */
+  /** Base URL for clients. */
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`
   }
@@ -202,7 +201,7 @@ export class FakeOpenAi {
 const NEW_NAMES =
   "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
 const LOCKED = { error: { message: `Incorrect API key provided: ${KEY}`, type: 'invalid_request_error' } }
-/** Nothing but a stream can be broken like that: these answer so whatever was asked for. */
+/** Only streams can be broken like that, so these profiles always answer with a stream. */
 const STREAM_ONLY: ReadonlySet<ChatProfile> = new Set(['no-end', 'bad-json-lines', 'bad-json-line', 'not-an-event'])
 
 function refuse(
@@ -239,7 +238,7 @@ function whole(profile: ChatProfile, text: string, { asked, message, usage, word
   }
 }
 
-/** What an answer is made of beside its text. */
+/** Parts of an answer besides its text. */
 interface Said {
   readonly asked: ChatQuestion['body']
   readonly message: object
@@ -260,7 +259,7 @@ function contentOf(profile: ChatProfile, text: string): Readonly<Record<string, 
   return { content: text }
 }
 
-/** One token for the whole piece; where others are told, one for each of its words. */
+/** One token for the whole piece. With alternatives, one for each word. */
 function logprobsOf(text: string, others: number): object {
   const likely = (token: string): object => ({
     token,
@@ -290,14 +289,14 @@ async function stream(response: ServerResponse, profile: ChatProfile, text: stri
   for (const event of events) response.write(event)
   if (profile === 'stall') return
   if (profile === 'cut') {
-    // What was said before is on its way.
+    // Waits until the text before the cut is sent.
     await new Promise((resolve) => response.write(': cut\n\n', resolve))
     return void response.socket?.destroy()
   }
   response.end()
 }
 
-/** Two bytes a packet, lines ended as on Windows, comments between them. */
+/** Sends two bytes a packet, with Windows line ends and with comments between events. */
 async function inBytes(response: ServerResponse, events: readonly string[]): Promise<void> {
   const text = [': hello\n\n', ...events].join(': keep-alive\n\n').replaceAll('\n', '\r\n')
   const bytes = Buffer.from(text, 'utf8')

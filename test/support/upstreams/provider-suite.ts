@@ -6,38 +6,39 @@ import { checkRequest, type ServiceDefinition } from '../../../marketplace/servi
 import { runService } from '../../../marketplace/till/workshop.ts'
 import { PROFILES, type Profile, Upstream, type UpstreamHandler } from './upstream.ts'
 
-/** Something that asks an upstream, opened anew for each profile. */
+/** Asks an upstream. It is opened anew for each profile. */
 export interface Asker {
   readonly ask: (signal: AbortSignal) => Promise<Result<unknown>>
   readonly close?: () => void | Promise<void>
 }
 
-/** What the suite must know of one adapter. */
+/** Facts about one adapter that the suite needs. */
 export interface ProviderCase {
-  /** As settings call it. */
+  /** Its name in settings. */
   readonly name: string
   readonly handler: UpstreamHandler
-  /** Valid JSON (or XML) of another shape, where the generic one is not nasty enough. */
+  /** Valid JSON (or XML) of another shape, if the generic one is not bad enough. */
   readonly wrongType?: UpstreamHandler
-  /** What asks; `url` is the upstream's base address. */
+  /** Opens the asker. `url` is the upstream's base URL. */
   readonly open: (url: string) => Asker | Promise<Asker>
   /** The right answer, for `toEqual`. */
   readonly answer: unknown
-  /** Most requests that one question may cause when all is well, retries not counted. */
+  /** Most requests that a question may cause while all is well, without retries. */
   readonly hitsMax?: number
   /** Codes of faults that are allowed; default `provider/*`. */
   readonly faults?: RegExp
-  /** Profiles under which the right answer may come all the same, since what fails is not needed for it. */
+  /** Profiles under which the right answer may still come, because it does not need what fails. */
   readonly survives?: readonly Profile[]
 }
 
 const WELL: readonly Profile[] = ['ok', 'slow']
-/** When a chain would give up: soon where no answer will come, and never because this machine is slow. */
+/** When the provider chain gives up: soon if no answer will come, else late enough for a slow machine. */
 const PATIENCE_MS = { hang: 800, else: 20_000 }
 
 /**
- * Runs one adapter through everything that an upstream can do: the right answer while all is well, else a fault, never something
- * thrown, never a wrong value; the upstream is asked a bounded number of times. One call in a test file is the whole test:
+ * Tests one adapter against everything that an upstream can do. It must give the right answer while all is well and a
+ * fault otherwise. It must never throw, never give a wrong value, and never ask too often. One call in a test file is
+ * the whole test:
  *
  *     describeProvider({
  *       name: 'frankfurter',
@@ -46,7 +47,7 @@ const PATIENCE_MS = { hang: 800, else: 20_000 }
  *       answer: { base: 'EUR', rates: {...}, rateDate: '2026-11-20' },
  *     })
  *
- * An adapter is given a signal that is aborted after a while, as its chain would do it, and may throw then and only then.
+ * The adapter's signal is aborted after a while, as its provider chain does. It may throw only then.
  */
 export function describeProvider(provider: ProviderCase): void {
   const { name, answer, hitsMax = 1, faults = /^provider\// } = provider
@@ -95,25 +96,25 @@ async function outcomeOf(asker: Asker, profile: Profile): Promise<Outcome> {
   }
 }
 
-/** A service with whatever stands between it and the upstream. */
+/** A service with everything between it and the upstream. */
 export interface ServiceCase {
   readonly service: ServiceDefinition
   readonly request: string
   readonly handler: UpstreamHandler
   readonly wrongType?: UpstreamHandler
-  /** The context of the service with the real adapter against `url`; `stop` ends what it began. */
+  /** Makes the service's context with the real adapter against `url`. `stop` ends it. */
   readonly open: (
     url: string,
   ) => Promise<{ readonly context: ServiceContext; readonly stop: () => void | Promise<void> }>
-  /** Looks at the result of the service while all is well. */
+  /** Checks the service's result while all is well. */
   readonly verify: (result: Readonly<Record<string, unknown>>) => void
   readonly hitsMax?: number
   readonly survives?: readonly Profile[]
 }
 
 /**
- * Runs a service with its real chain of providers through everything that an upstream can do, in the order of the market: read,
- * ready, run, schema. It gives the right result, or fails (which is a refund), or was not available (no payment at all).
+ * Tests a service and its real provider chain against everything that an upstream can do, in the order of the market:
+ * read, ready, run, schema. It must give the right result, fail (a refund), or be unavailable (no payment).
  */
 export function describeService(one: ServiceCase): void {
   const { service, request, hitsMax = 4, survives = [] } = one

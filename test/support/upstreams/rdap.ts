@@ -1,12 +1,12 @@
 import type { UpstreamAnswer, UpstreamHandler } from './upstream.ts'
 
-/** Host of the registry of `com` in tests, and of the one that sends its callers there. */
+/** Hosts of the registry of `com` in tests, and of another one that redirects to it. */
 export const RDAP_HOST = 'rdap.registry.example'
 export const OLD_RDAP_HOST = 'old.registry.example'
 
 /**
- * IANA's list of registries, by its format (RFC 9224, 3 and 4: https://www.rfc-editor.org/rfc/rfc9224) and with places like those
- * of https://data.iana.org/rdap/dns.json.
+ * IANA's list of registries. Its format is that of RFC 9224, 3 and 4 (https://www.rfc-editor.org/rfc/rfc9224), its
+ * entries are like those of https://data.iana.org/rdap/dns.json.
  */
 export const RDAP_LIST = {
   version: '1.0',
@@ -23,7 +23,7 @@ export const RDAP_LIST = {
   ],
 }
 
-/** A domain as its registry tells it, by the example of RFC 9083, 5.3 (https://www.rfc-editor.org/rfc/rfc9083). */
+/** A registry's answer for a domain, after the example of RFC 9083, 5.3 (https://www.rfc-editor.org/rfc/rfc9083). */
 export const RDAP_DOMAIN = {
   rdapConformance: ['rdap_level_0', 'icann_rdap_technical_implementation_guide_0'],
   objectClassName: 'domain',
@@ -60,14 +60,14 @@ export const RDAP_DOMAIN = {
   secureDNS: { delegationSigned: true, dsData: [{ keyTag: 31589, algorithm: 8, digestType: 2, digest: 'CDE0' }] },
 }
 
-/** What a registry says of a domain that it does not know (RFC 7480, 5.3; RFC 9083, 6). */
+/** A registry's answer for an unknown domain (RFC 7480, 5.3; RFC 9083, 6). */
 const NOT_FOUND = { rdapConformance: ['rdap_level_0'], errorCode: 404, title: 'Not Found' }
 const AS_RDAP = { 'content-type': 'application/rdap+json' }
 
-/** Answers of a registry by the path after its address; whatever is left out is not registered. */
+/** Answers of a registry by domain. Other domains are not registered. */
 export type RdapAnswers = Readonly<Record<string, UpstreamAnswer | object>>
 
-/** IANA's list and a registry in one server, as RFC 9082 (https://www.rfc-editor.org/rfc/rfc9082) asks them. */
+/** IANA's list and a registry in one server. Paths are those of RFC 9082 (https://www.rfc-editor.org/rfc/rfc9082). */
 export function rdapUpstream(answers: RdapAnswers = { 'example.com': RDAP_DOMAIN }): UpstreamHandler {
   return ({ path, headers }): UpstreamAnswer => {
     if (path === '/rdap/dns.json') return { body: RDAP_LIST }

@@ -1,6 +1,6 @@
 import type { UpstreamHandler } from './upstream.ts'
 
-/** Rates of a day as the upstreams here have them: every currency of the central bank's list since Bulgaria has the euro. */
+/** Rates of a day for every currency of the European Central Bank's list. Bulgaria has the euro, so its currency is absent. */
 export const DAY_RATES = {
   USD: '1.0452',
   JPY: '161.86',
@@ -33,15 +33,15 @@ export const DAY_RATES = {
   ZAR: '18.8742',
 } as const
 
-/** Friday of those rates. */
+/** The day of these rates, a Friday. */
 export const RATE_DATE = '2026-11-20'
-/** Later on that day, milliseconds since 1970. */
+/** A time later on that day, milliseconds since 1970. */
 export const RATED_MS = Date.parse('2026-11-20T16:30:00Z')
 
-/** What both adapters make of it. */
+/** The result of both adapters. */
 export const REFERENCE_RATES = { base: 'EUR', rates: DAY_RATES, rateDate: RATE_DATE }
 
-/** The file with other rates or another day. */
+/** The European Central Bank's file with these rates and day. */
 export function ecbXml(rates: Readonly<Record<string, string>> = DAY_RATES, day = RATE_DATE): string {
   const cubes = Object.entries(rates).map(([currency, rate]) => `\t\t\t<Cube currency='${currency}' rate='${rate}'/>\n`)
   return `<?xml version="1.0" encoding="UTF-8"?>

@@ -1,6 +1,6 @@
 import type { UpstreamAnswer, UpstreamHandler, UpstreamRequest } from './upstream.ts'
 
-/** A page as SearXNG lists it. */
+/** A result as SearXNG lists it. */
 export interface SearxngResult {
   readonly url: string | null
   readonly title: string
@@ -8,15 +8,15 @@ export interface SearxngResult {
   readonly publishedDate?: string | null
 }
 
-/** What an instance is set to. */
+/** Settings of an instance. */
 export interface SearxngParts {
   readonly results?: readonly SearxngResult[]
-  /** Pairs of engine and what is wrong with it. */
+  /** Pairs of an engine and its error. */
   readonly unresponsive?: readonly (readonly [string, string])[]
   readonly formats?: readonly string[]
 }
 
-/** Two pages, one with marks and a date, and two that are none. */
+/** Two pages, one with markup and a date, and two results that are not pages. */
 export const SEARXNG_RESULTS: readonly SearxngResult[] = [
   {
     url: 'https://csrc.nist.gov/pubs/fips/204/final',
@@ -30,10 +30,10 @@ export const SEARXNG_RESULTS: readonly SearxngResult[] = [
 ]
 
 /**
- * A SearXNG instance. Questions, formats and the 403 of one that is not listed: https://docs.searxng.org/dev/search_api.html and
+ * A SearXNG instance. Requests, formats and the 403 for a format that is not listed: https://docs.searxng.org/dev/search_api.html and
  * https://docs.searxng.org/admin/settings/settings_search.html; fields of results: https://docs.searxng.org/dev/result_types/index.html.
- * A question without a query is refused only after the format (searx/webapp.py of https://github.com/searxng/searxng). A word that
- * begins with two exclamation marks leads to another site: https://docs.searxng.org/user/search-syntax.html.
+ * The format is checked before a missing query (searx/webapp.py of https://github.com/searxng/searxng). A word that begins with two
+ * exclamation marks redirects to another site: https://docs.searxng.org/user/search-syntax.html.
  */
 export function searxngUpstream(parts: SearxngParts = {}): UpstreamHandler {
   const { results = SEARXNG_RESULTS, unresponsive = [], formats = ['html', 'json'] } = parts

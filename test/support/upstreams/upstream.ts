@@ -10,7 +10,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout } from 'node:timers/promises'
 
-/** Everything that an upstream can be made to do. */
+/** Everything that an upstream can do. */
 export const PROFILES = [
   'ok',
   'slow',
@@ -27,10 +27,9 @@ export const PROFILES = [
 ] as const
 
 /**
- * What an upstream does: `ok`; `slow` answers rightly after `slowMs`; `hang` never answers; `drop` ends the connection without an
- * answer; `cut` sends headers and half of the body, then ends the connection; `429` with Retry-After; `401`; `500`; `wrong-json`
- * is half of the body as if it were all; `wrong-type` is well-formed and of another shape; `html` is a page with status 200;
- * `huge` never ends.
+ * What an upstream does. `ok`: the right answer. `slow`: the same after `slowMs`. `hang`: no answer. `drop`: the connection ends without an
+ * answer. `cut`: it ends after headers and half of the body. `429`: with Retry-After. `401`, `500`: that status. `wrong-json`: half of the
+ * body as if it were all. `wrong-type`: well-formed, of another shape. `html`: a page with status 200. `huge`: a body without end.
  */
 export type Profile = (typeof PROFILES)[number]
 
@@ -44,31 +43,31 @@ export interface UpstreamRequest {
   readonly body: string
 }
 
-/** An answer; a body that is neither text nor bytes is sent as JSON. The status is 200 where it is left out. */
+/** An answer. A body that is neither text nor bytes is sent as JSON. The default status is 200. */
 export interface UpstreamAnswer {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body: string | Uint8Array | object
 }
 
-/** What an upstream answers while all is well. */
+/** Makes the right answer. */
 export type UpstreamHandler = (request: UpstreamRequest) => UpstreamAnswer | Promise<UpstreamAnswer>
 
-/** What a test may set of an upstream. */
+/** What a test may change in an upstream. */
 export interface UpstreamParts {
   readonly handler: UpstreamHandler
-  /** Answer of the profile `wrong-type`; default: the right one with every leaf of its JSON replaced, other texts by `<other/>`. */
+  /** Answer of the profile `wrong-type`. By default every leaf of the right JSON is replaced; other texts become `<other/>`. */
   readonly wrongType?: UpstreamHandler
   readonly slowMs?: number
   readonly retryAfter?: string
 }
 
-/** Bytes after which an endless answer ends all the same, so that a reader without a bound fails instead of hanging. */
+/** An endless answer ends after so many bytes, so that a reader without a bound fails instead of hanging. */
 const ENDLESS_BYTES = 256 * 1_048_576
 const REQUESTS_MAX = 10_000
 
 /**
- * Somebody else's HTTP server on 127.0.0.1, as a test needs it:
+ * A fake of another operator's HTTP server, on 127.0.0.1:
  *
  *     const upstream = await Upstream.open({ handler: ({ path }) => ({ body: { path } }) })
  *     upstream.profile = 'cut'                                       // from now on
@@ -80,9 +79,9 @@ const REQUESTS_MAX = 10_000
  */
 export class Upstream {
   profile: Profile | ((request: UpstreamRequest) => Profile) = 'ok'
-  /** Questions in the order in which they came. */
+  /** Requests in order. */
   readonly requests: UpstreamRequest[] = []
-  /** Questions that wait for their answer now. */
+  /** How many requests wait for their answer. */
   open = 0
   readonly #parts: UpstreamParts
   #server: Server | null = null
@@ -98,12 +97,12 @@ export class Upstream {
     return upstream
   }
 
-  /** Base address, without a slash at the end. */
+  /** Base URL, without a slash at the end. */
   get url(): string {
     return `http://127.0.0.1:${this.#port}`
   }
 
-  /** How often it was asked, or how often under a path. */
+  /** How many requests came, in all or for a path. */
   count(path?: string): number {
     return this.requests.filter((one) => path === undefined || one.path === path).length
   }
@@ -125,7 +124,7 @@ export class Upstream {
     this.#server = server
   }
 
-  /** Ends it with all its connections. */
+  /** Closes it and all its connections. */
   async close(): Promise<void> {
     const server = this.#server
     this.#server = null
@@ -172,7 +171,7 @@ function reply(response: ServerResponse, answer: UpstreamAnswer): void {
   response.writeHead(answer.status ?? 200, headersOf(answer)).end(bytesOf(answer))
 }
 
-/** The socket dies when half of the promised bytes are on their way. */
+/** Destroys the socket when half of the promised bytes are sent. */
 function cut(response: ServerResponse, answer: UpstreamAnswer): void {
   const bytes = bytesOf(answer)
   response.writeHead(answer.status ?? 200, { ...headersOf(answer), 'content-length': String(bytes.length) })
@@ -210,7 +209,7 @@ function wrong(answer: UpstreamAnswer, isRight: boolean): UpstreamAnswer {
   }
 }
 
-/** The same JSON with another kind of thing at every leaf, and objects for lists. */
+/** The same JSON with a wrong type at every leaf, and objects in place of lists. */
 function misshapen(value: unknown): unknown {
   if (Array.isArray(value)) return { first: misshapen(value[0]) }
   if (value === null || typeof value !== 'object') return { unexpected: [typeof value] }

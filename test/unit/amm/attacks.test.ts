@@ -109,7 +109,7 @@ describe('a sandwich', () => {
   })
 })
 
-describe('who wants to move a quote', () => {
+describe('an attacker who wants to move a quote', () => {
   /** Two ledgers at the last block of epoch 1; the first stays idle. */
   function twins(): readonly [PoolLedger, PoolLedger] {
     const both = [new PoolLedger(RULES), new PoolLedger(RULES)] as const
@@ -184,7 +184,7 @@ describe('who wants to move a quote', () => {
     }
   })
 
-  it('who lends a pool its depth at both entries and leaves between them leaves a price that strays', () => {
+  it('leaves a price that strays if it lends a pool its depth at both entries and leaves between them', () => {
     for (const dearer of [true, false]) {
       const ledger = new PoolLedger(RULES)
       const lend = () => ledger.add(ATTACKER, [FAR, 500_000n * COIN], [FUSD, 100_000n * DOLLAR])
@@ -193,8 +193,7 @@ describe('who wants to move a quote', () => {
         ledger.swap(ATTACKER, [from, 9n * ledger.reserves(from, to)[0]], [to])
       ledger.advanceTo(39)
       expect([lend().code, leave().code]).toEqual(['success', 'success'])
-      // With only a thousand dollars of other providers left, a swap makes a coin look a hundred times as expensive, or
-      // as cheap.
+      // With only a thousand dollars of other providers left, a swap makes a coin look a hundred times as expensive, or as cheap.
       expect((dearer ? push(FUSD, FAR) : push(FAR, FUSD)).code).toBe('success')
       ledger.advanceTo(58)
       expect((dearer ? push(FAR, FUSD) : push(FUSD, FAR)).code).toBe('success')
@@ -213,7 +212,7 @@ describe('who wants to move a quote', () => {
     }
   })
 
-  it('who trades for good makes no price that strays, however far it goes', () => {
+  it('makes no price that strays by lasting trades, however large', () => {
     for (const [from, to] of [
       [FAR, FUSD],
       [FUSD, FAR],
@@ -227,7 +226,7 @@ describe('who wants to move a quote', () => {
       }
   })
 
-  it('who holds the price down over k block ends gets it down by no more than k twentieths', () => {
+  it('lowers the price by no more than k twentieths if it holds it down over k block ends', () => {
     for (const blocks of [1n, 2n, 5n, 10n, 19n]) {
       const ledger = new PoolLedger(RULES)
       ledger.advanceTo(40 - Number(blocks))
@@ -275,7 +274,7 @@ it('a route through the same pool twice pays less than it takes', () => {
 })
 
 describe('a frozen token', () => {
-  it('traps nobody: liquidity can leave, while nothing can be swapped or added', () => {
+  it('traps no liquidity provider: liquidity can leave, while nothing can be swapped or added', () => {
     const ledger = new PoolLedger(GOODS)
     ledger.freeze(WOOL)
     expect(ledger.swap(BOB, [SALT, 1_000n], [WOOL]).code).toBe('token/frozen')

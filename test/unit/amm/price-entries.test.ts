@@ -25,7 +25,7 @@ describe('the entries of the priced pool', () => {
     expect(entry(ledger, 0)).toEqual({ nativePerDollar: 0n, ...reserves })
   })
 
-  it('are written at the first block of an epoch, for a pool that nobody touched too', () => {
+  it('are written at the first block of an epoch, also for an untouched pool', () => {
     const ledger = new PoolLedger(RULES)
     ledger.advanceTo(20)
     expect(entry(ledger, 1)).toBeUndefined()

@@ -3,7 +3,6 @@ import { flagSource, resolveConfig, type Source } from '../../../config/load.ts'
 import type { Config } from '../../../config/settings.ts'
 import type { Result } from '../../../consensus/primitives/result.ts'
 
-/** The configuration from these flags. */
 function configured(flags: Readonly<Record<string, string>>): Result<{ readonly config: Config }> {
   const source = flagSource(flags)
   if (!source.ok) throw new Error(JSON.stringify(source.fault))

@@ -13,7 +13,7 @@ describe('an entry', () => {
     const tx = unsigned('transfer', SAMPLE.transfer({ create: true }))
     const entry = mempoolEntry(tx, RULES, 1, 17)
     expect(entry.tx).toBe(tx)
-    // On the wire every transaction of a block has an offset of four bytes.
+    // On the wire each transaction in a block also takes an offset of four bytes.
     expect([entry.weight, entry.bytes, entry.sequence]).toEqual([weightOf(tx, LAUNCH_RULES.tx), tx.size + 4, 17])
   })
 

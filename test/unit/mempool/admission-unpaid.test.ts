@@ -12,11 +12,11 @@ const REFUSAL = {
 
 interface Spam {
   readonly pool: TestMempool
-  /** Sends so many, each in the place of one before; how many were taken in. */
+  /** Sends `count` replacements. Returns how many were admitted. */
   flood(count: number): Promise<number>
 }
 
-/** An account that fills places behind a missing nonce, valid for the next block alone, and pays a tenth more for each again. */
+/** An account that fills places behind a missing nonce with transactions for the next block only, and replaces each at a tenth more. */
 async function spam(parts: MempoolParts = {}): Promise<Spam> {
   const pool = await TestMempool.open(parts)
   await pool.test.mine([await pool.pay(1, 0)])
@@ -160,7 +160,7 @@ describe('a full pool', () => {
     for (const nonce of [2, 3, 4, 5])
       expect(await pool.submit(await pool.pay(1, nonce, { rate: 900n, memo }))).toMatchObject({ code: 'mempool/full' })
     expect([others(), pool.mempool.minFeeRate]).toEqual([before, 32n])
-    // No longer than before, it is taken as ever; so is one that pays, and grows.
+    // A replacement of the same length is admitted as usual. So is a longer one that can be mined.
     expect(await pool.submit(await pool.pay(1, 2, { rate: 900n }))).toBeNull()
     expect(await pool.submit(await pool.pay(3, 1, { rate: 900n, memo }))).toBeNull()
   })

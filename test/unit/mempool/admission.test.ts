@@ -90,7 +90,7 @@ describe('what no block may ever hold', () => {
 
   it('is refused when it is heavier than a block', async () => {
     const bare = await (await TestMempool.open()).pay(1, 0)
-    // A byte of memo weighs one; the limit of a block is even.
+    // A byte of memo weighs one. It makes the weight even, as a block's limit must be.
     const memo = new Uint8Array(weightOf(bare, testRuleBook().at(1).tx) % 2)
     const weightMax = weightOf(bare, testRuleBook().at(1).tx) + memo.length
     const pool = await TestMempool.open({ ruleBook: withLimits({ weightMax }) })
@@ -125,7 +125,7 @@ describe('what no block may ever hold', () => {
 describe('a fee', () => {
   it('is at least the base fee of the next block', async () => {
     const pool = await TestMempool.open({ ruleBook: withBaseFee(1_000n) })
-    // A thirty-second less than the parent's, which was empty.
+    // A thirty-second less than the parent's base fee, because the parent was empty.
     expect([nextBaseFee(pool.test.chain), pool.mempool.minFeeRate]).toEqual([969n, 969n])
     const cheap = await pool.pay(1, 0, { maxFeeRate: 968n, tip: 968n })
     const texts = { feeText: feeText(cheap, 968n), leastText: feeText(cheap, 969n) }
@@ -182,12 +182,12 @@ describe('an account', () => {
 
   it('has a limit of transactions behind a gap, which does not keep the gap from being closed', async () => {
     const pool = await afterFirst({ policy: { gappedPerAccount: 2 } })
-    // What could be mined does not count here.
+    // Minable transactions do not count for this limit.
     await pool.put(1, 1)
     await pool.put(1, 4)
     await pool.put(1, 6)
     const detail = { count: 2, countMax: 2 }
-    // Between the two that wait is behind the gap as well.
+    // A nonce between the two waiting ones is behind the gap too.
     expect(await pool.submit(await pool.pay(1, 5))).toEqual({ code: 'mempool/account-limit', detail })
     expect(await pool.submit(await pool.pay(1, 7))).toEqual({ code: 'mempool/account-limit', detail })
     await pool.putRun(1, 2, 3)
@@ -235,7 +235,7 @@ describe('an account', () => {
 describe('a replacement', () => {
   it.each([
     [100n, 109n, 110n],
-    // A tenth more of 101 is 111.1.
+    // 101 and a tenth is 111.1.
     [101n, 111n, 112n],
   ])('of a rate of %d is not had for %d but for %d', async (old, refused, accepted) => {
     const pool = await TestMempool.open()
@@ -258,7 +258,7 @@ describe('a replacement', () => {
     const texts = { leastText: feeText(one, 1_100n), tipText: feeText(one, 10n) }
     const detail = { minFeeRate: '1100', minTip: '10', ...texts }
     const refusal = { code: 'mempool/replacement-fee-too-low', detail }
-    // 42 is paid now, so 46.2 is the least.
+    // The old one pays 42 now, so the least is 46.2.
     expect(await pool.submit(one)).toEqual(refusal)
     expect(await pool.submit(await pay(1_099n, 500n))).toEqual(refusal)
     expect(await pool.submit(await pay(1_100n, 15n))).toBeNull()
@@ -267,7 +267,7 @@ describe('a replacement', () => {
   it('pays no less when the base fee falls', async () => {
     const pool = await TestMempool.open({ ruleBook: withBaseFee(66n) })
     await pool.put(1, 0, { maxFeeRate: 100n, tip: 1_000n })
-    // Now 110 for 100; at the base fee of 32 it would be 78 for 100.
+    // It offers 110 against 100 now. At a base fee of 32 it would offer 78 against 100.
     const worse = await pool.pay(1, 0, { maxFeeRate: 110n, tip: 46n, amount: 1n })
     expect(await pool.submit(worse)).toMatchObject({
       code: 'mempool/replacement-fee-too-low',

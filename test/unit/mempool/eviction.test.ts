@@ -19,7 +19,7 @@ function evicted(pool: Pool, policy: Partial<MempoolPolicy>, baseFee = BASE_FEE)
   return evict(pool, { ...DEFAULT_MEMPOOL_POLICY, ...policy }, ranking).map(({ entry }) => nameOf(entry))
 }
 
-/** One entry for each rate, of an account each: 1, 2, 3 and so on. */
+/** One entry for each rate, each of another account: 1, 2, 3 and so on. */
 function strangers(...rates: number[]): readonly MempoolEntry[] {
   return rates.map((rate, i) => entryOf({ account: i + 1, rate, sequence: i }))
 }
@@ -44,7 +44,7 @@ describe('eviction', () => {
     const entries = strangers(90, 50, 70, 60)
     const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0)
     const pool = poolOf(entries)
-    // Room for two and a bit.
+    // Room for a little more than two.
     expect(evicted(pool, { bytesMax: Math.floor(bytes * 0.6) })).toEqual(['2/0', '4/0'])
     expect(contentsOf(pool)).toEqual(['1/0', '3/0'])
   })
@@ -74,7 +74,7 @@ describe('eviction', () => {
       entryOf({ account: 1, nonce: 2, rate: 80, sequence: 2 }),
       entryOf({ account: 2, nonce: 0, rate: 60, sequence: 3 }),
     ])
-    // The cheapest of all has somebody behind it, who is worth no more: no block gets to it otherwise.
+    // A later nonce cannot be mined before the cheapest entry, so its rank is no higher, and it goes first.
     expect(evicted(pool, { countMax: 3 })).toEqual(['1/2'])
     expect(contentsOf(pool)).toEqual(['1/0', '1/1', '2/0'])
   })

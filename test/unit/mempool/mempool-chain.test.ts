@@ -20,7 +20,7 @@ function smallBlocks(): RuleBook {
   return testRuleBook({ block: { ...(testParams().steps[0]?.rules.block as BlockRules), weightMax: 10_000 } })
 }
 
-/** Transactions after which the base fee rises. */
+/** Transactions that fill a block so far that the base fee rises. */
 async function fullBody(pool: TestMempool): Promise<readonly Transaction[]> {
   return [await pool.pay(4, 0), await pool.pay(4, 1)]
 }
@@ -86,14 +86,14 @@ describe('a block', () => {
     const [, small] = [await pool.put(1, 0), await pool.put(1, 1)]
     await pool.put(1, 2, { amount: balance / 2n })
     await pool.put(1, 5)
-    // Half of it is spent by a transaction that never waited here.
+    // A transaction that never waited here spends half of the balance.
     await pool.test.mine([await pool.pay(1, 0, { amount: balance / 2n })])
     expect(waiting(pool)).toEqual([small.txId])
   })
 
   it('takes out nothing that the balance covers to the last unit', async () => {
     const pool = await TestMempool.open()
-    // At its highest rate, which is the base fee, a transaction costs just what was kept for it.
+    // Its highest rate is the base fee, so the transaction costs exactly what was reserved for it.
     const first = await pool.put(1, 0, { rate: 32n })
     const { tx: rules } = pool.test.ruleBook.at(1)
     const fee = 32n * BigInt(weightOf(await pool.pay(1, 1, { rate: 32n }), rules))

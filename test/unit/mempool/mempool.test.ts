@@ -66,7 +66,7 @@ describe('waiting transactions', () => {
     const fifth = pool.mempool.ofAccount(wallet(5).address)[0] as Transaction
     const order = [top, middle, fifth, cheapFirst, dearSecond, low]
     expect(idsOf(pool.mempool.candidates())).toEqual(idsOf(order))
-    // What a block takes is what the mempool offers.
+    // A block with exactly the mempool's candidates.
     await pool.test.mine([...pool.mempool.candidates()])
     expect(idsOf(pool.mempool.transactions())).toEqual(idsOf(pool.mempool.ofAccount(wallet(5).address)))
     expect(pool.noncesOf(5)).toEqual([2n])
@@ -280,13 +280,13 @@ describe('a full mempool', () => {
     const bytesMax = 2 * (size + 4)
     const pool = await TestMempool.open({ policy: { bytesMax } })
     await pool.put(1, 0, { rate: 90n })
-    // It is filled to the last byte.
+    // Fills the pool to its last byte.
     await pool.put(3, 0, { rate: 50n })
     expect(pool.mempool.bytes).toBe(bytesMax)
     const refusal = { code: 'mempool/full', detail: { minFeeRate: '50' } }
     expect(await pool.submit(await pool.pay(4, 0, { rate: 50n }))).toEqual(refusal)
     expect(pool.mempool.count).toBe(2)
-    // Room for a twentieth more is made at once, so that only one of this size stays.
+    // Eviction frees a twentieth of the space at once, so only one transaction of this size stays.
     const dearest = await pool.put(4, 0, { rate: 95n })
     expect([pool.mempool.transactions(), pool.mempool.bytes]).toEqual([[dearest], size + 4])
   })
@@ -342,7 +342,7 @@ describe('a full mempool', () => {
     expect(pool.mempool.count).toBe(20)
     const heard: string[] = []
     pool.mempool.onAdmission(({ txId }) => heard.push(txId))
-    // Two go, so that there is room for one more: the cheapest, and the newcomer that is the next.
+    // Eviction removes two, to leave room for one more: the cheapest one, then the new one itself.
     const refusal = { code: 'mempool/full', detail: { minFeeRate: '51' } }
     const newcomer = await pool.pay(2, 0, { rate: 50n })
     expect(await pool.submit(newcomer)).toEqual(refusal)

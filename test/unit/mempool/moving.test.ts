@@ -15,7 +15,7 @@ import { SAMPLE, units } from '../../support/unsigned.ts'
 const BUSY = { code: 'mempool/busy', detail: {} }
 const idsOf = (transactions: Iterable<Transaction>) => [...transactions].map(({ txId }) => txId)
 
-/** Lets `during` run in every state that a chain passes through while it unwinds. */
+/** Runs `during` in every state that a chain passes through while it unwinds. */
 function inPassing({ chain }: TestChain, during: () => Promise<void>): void {
   const { database } = chain
   const disconnect = database.disconnect.bind(database)

@@ -44,7 +44,7 @@ describe('the queue of an account', () => {
     expect([queue.needs(1n), queue.needs(2n), queue.needs(3n)]).toEqual([two.needs, one.needs, one.needs + two.needs])
   })
 
-  it('of nobody is empty', () => {
+  it('of an unknown account is empty', () => {
     const queue = queueOf(4)
     queue.remove(4n)
     expect([queue.size, queue.last(), queue.needs(), queue.entries()]).toEqual([0, undefined, 0n, []])
@@ -116,7 +116,7 @@ describe('the candidates of a pool', () => {
       entryOf({ account: 2, nonce: 1, rate: 35, sequence: 3 }),
       entryOf({ account: 3, nonce: 0, rate: 60, sequence: 4 }),
     )
-    // The dear one of account 1 waits behind its cheap one, then goes ahead of what is left.
+    // Account 1's high-fee transaction must wait for its cheap one. After that it goes first.
     expect(candidates(pool)).toEqual(['2/0', '3/0', '1/0', '1/1', '2/1'])
   })
 

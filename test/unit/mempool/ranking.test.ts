@@ -15,7 +15,7 @@ function queueOf(...entries: readonly EntryOptions[]): AccountQueue {
   return queue
 }
 
-/** A pool with its ranking under a head that a test moves, and a count of how often an account was looked up. */
+/** A pool and its ranking under a head that the test moves. Counts lookups of accounts. */
 class Ranked {
   readonly pool = new Pool()
   readonly nonces = new Map<Address, bigint>()
@@ -42,7 +42,7 @@ class Ranked {
     for (const entry of entries) this.pool.insert(entryOf(entry))
   }
 
-  /** Takes everything out, worst first. */
+  /** Removes all entries, worst first. */
   drain(): readonly string[] {
     const order: string[] = []
     for (let worst = this.ranking.worst(); worst !== undefined; worst = this.ranking.worst()) {
@@ -124,7 +124,7 @@ describe('a ranking', () => {
     expect(ranking.worst()?.rank).toBe(50n)
     ranked.nonces.set(filled(1), 1n)
     ranked.baseFee = 56n
-    // Under one head nothing of that can be.
+    // Under the same head the ranking does not notice the change.
     expect(ranking.worst()?.rank).toBe(50n)
     ranked.headId = 'next'
     expect(ranked.drain()).toEqual(['1/0 0', '3/1 0', '3/0 0', '2/0 60'])
@@ -140,7 +140,7 @@ describe('a ranking', () => {
     expect(rankOf({ account: 2, nonce: 0, rate: 31 })).toBe(0n)
   })
 
-  it('leaves out who is spared', () => {
+  it('leaves out the spared account', () => {
     const ranked = new Ranked({ account: 1, rate: 50 }, { account: 2, rate: 60 })
     expect(ranked.ranking.worst()?.rank).toBe(50n)
     ranked.ranking.spare(filled(1))
@@ -157,7 +157,7 @@ describe('a ranking', () => {
     for (let i = 0; i < 20; i++) pool.insert(entryOf({ account: 5, nonce: i + 1, rate: 90 }))
     for (let i = 0; i < 1_000; i++) ranking.worst()
     expect(ranked.lookUps).toBe(201)
-    // Places that hold no more are thrown away before they pile up.
+    // Stale places are dropped before they pile up.
     for (let i = 0; i < 2_000; i++) {
       pool.insert(entryOf({ account: 5, nonce: 1, rate: 200 + i }))
       ranking.worst()

@@ -57,7 +57,7 @@ describe('a heap by fee rate', () => {
   it('ranks by what is paid at its base fee, not by what might be', () => {
     const patient = entryOf({ account: 1, maxFeeRate: 100n, tip: 1n, sequence: 0 })
     const hurried = entryOf({ account: 2, maxFeeRate: 50n, tip: 50n, sequence: 1 })
-    // 33 against 50, 50 against 50, 61 against 50.
+    // Rates at these base fees: 33 against 50, 50 against 50, 61 against 50.
     expect(drain(heapOf([patient, hurried], 32n)).map(nameOf)).toEqual(['2/0', '1/0'])
     expect(drain(heapOf([hurried, patient], 49n)).map(nameOf)).toEqual(['1/0', '2/0'])
     expect(drain(heapOf([hurried, patient], 60n)).map(nameOf)).toEqual(['1/0', '2/0'])

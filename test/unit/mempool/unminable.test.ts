@@ -27,7 +27,7 @@ describe('a pool full of what no block can take', () => {
     expect([pool.mempool.count, [...pool.mempool.candidates()]]).toEqual([48, []])
     const honest = await pool.put(5, 0, { rate: 32n })
     expect(idsOf(pool.mempool.candidates())).toEqual([honest.txId])
-    // A whole twentieth left, the latest of the unminable.
+    // A twentieth was evicted: the latest of the unminable ones.
     expect([pool.mempool.count, pool.noncesOf(4).at(-1)]).toEqual([46, 14n])
   })
 
@@ -73,7 +73,7 @@ describe('a pool full of what no block can take', () => {
     expect(await pool.submit(await pool.pay(4, 0, { rate: 40n }))).toEqual({ ...FULL, detail: { minFeeRate: '40' } })
     const better = await pool.put(4, 0, { rate: 41n })
     expect([pool.noncesOf(1), pool.mempool.get(better.txId), pool.mempool.minFeeRate]).toEqual([[1n], better, 41n])
-    // Nor is it taken back for its own rate, which its account's first does not reach.
+    // Its own high rate does not bring it back, because its account's first transaction pays less.
     expect(await pool.submit(await pool.pay(1, 2, { rate: 9_000n }))).toEqual({ ...FULL, detail: { minFeeRate: '40' } })
   })
 })
@@ -140,7 +140,7 @@ describe('a protected account', () => {
     await pool.put(4, 0, { rate: 1_000n })
     expect([pool.noncesOf(1), pool.noncesOf(3), pool.noncesOf(4)]).toEqual([[0n, 1n, 2n], [], [0n]])
     expect(pool.mempool.minFeeRate).toBe(901n)
-    // The pool asks strangers for more now, not the operator.
+    // The pool now asks others for more, but not the operator.
     own.push(await pool.put(1, 3, { rate: 32n }))
     expect(idsOf(pool.mempool.transactions())).toEqual(idsOf(own))
     own.push(await pool.put(1, 4, { rate: 32n }))

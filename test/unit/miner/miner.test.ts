@@ -30,7 +30,7 @@ async function started(test?: TestChain): Promise<TestMiner> {
 
 const idsOf = (transactions: readonly Transaction[] = []): readonly string[] => transactions.map(({ txId }) => txId)
 
-/** Lets everything run that needs no timer: what would have happened has happened. */
+/** Waits until everything has run that needs no timer. */
 async function settled(): Promise<void> {
   for (let i = 0; i < 20; i++) await setImmediate()
 }
@@ -122,7 +122,7 @@ describe('a nonce that was found', () => {
 })
 
 describe('a new head', () => {
-  it('of somebody else gives the threads an empty block on it at once, then a full one', async () => {
+  it('of another miner gives the threads an empty block on it at once, then a full one', async () => {
     const mining = await started()
     const [mined, waiting] = [await pay(mining.test, 1), await pay(mining.test, 2)]
     await mining.submit(mined, waiting)

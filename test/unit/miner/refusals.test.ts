@@ -19,7 +19,7 @@ const pay = (test: TestChain, from: number, nonce?: bigint): Promise<Transaction
   test.tx(wallet(from), 'transfer', PAY, nonce === undefined ? {} : { nonce })
 const idsOf = (transactions: readonly Transaction[] = []): readonly string[] => transactions.map(({ txId }) => txId)
 
-/** Lets everything run that needs no timer: what would have happened has happened. */
+/** Waits until everything has run that needs no timer. */
 async function settled(): Promise<void> {
   for (let i = 0; i < 50; i++) await setImmediate()
 }
@@ -31,7 +31,7 @@ async function started(test: TestChain, pacer: Pacer = UNPACED): Promise<TestMin
   return mining
 }
 
-/** A chain that refuses blocks with transactions in them, or all, for a reason that names none of them. */
+/** Makes a chain refuse the blocks that `refuses` selects, with a fault that names no transaction. */
 function refusing({ chain }: TestChain, refuses: (block: Block) => boolean, reason: Fault): void {
   const accept = chain.import.bind(chain)
   chain.import = async (block) => (refuses(block) ? fail(reason) : accept(block))
@@ -88,7 +88,7 @@ describe('an own block that is refused', () => {
     const mining = await started(test)
     const both = [await pay(test, 1), await pay(test, 3)]
     await mining.submit(...both)
-    // The chain forgets that the mempool has checked them, and its verifier knows better.
+    // Makes the chain verify the signatures again, although the mempool has checked them.
     test.chain.verified.has = () => false
     mining.timers.fire()
     await mining.searching('with both', ({ block }) => block.transactions.length === 2)
@@ -118,7 +118,7 @@ describe('an own block that is refused', () => {
       expect(mining.refused.length).toBe(i)
     }
     expect(mining.miner.template?.block.transactions).toEqual([])
-    // Nor do better fees bring it back on this head.
+    // Higher fees do not bring it back on this head either.
     await mining.submit(await pay(test, 3))
     mining.timers.fire()
     await settled()
@@ -164,7 +164,7 @@ describe('an own block that ends up on a side branch', () => {
 })
 
 describe('a reorganisation that fails', () => {
-  /** A miner on height 3, whose template is stuck while an invalid branch is tried and the old one restored. */
+  /** A miner at height 3. Its template is held while an invalid branch is tried and the old one restored. */
   async function tried(gateFrom: 'the start' | 'a new head') {
     const test = await TestChain.open()
     await test.mine()

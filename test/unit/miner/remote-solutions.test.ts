@@ -12,7 +12,7 @@ import { TestChain } from '../../support/chain.ts'
 import { testRuleBook } from '../../support/network.ts'
 import { MINER, Shop, settled } from '../../support/remote-shop.ts'
 
-/** The nonces of a job that meet its target, and that do not: one each. */
+/** A nonce of a job that meets its target, and one that does not. */
 function noncesOf({ template: { block } }: RemoteJob, test: TestChain): { good: bigint; bad: bigint } {
   const job = { input: powInput(block.bytes), target: uintBE(block.header.target, 32) }
   const { pow } = test.ruleBook.at(block.header.height).block
@@ -23,7 +23,7 @@ function noncesOf({ template: { block } }: RemoteJob, test: TestChain): { good: 
   return { good: search(job.target), bad: readUintBE(job.target) === (1n << 256n) - 1n ? -1n : bad() }
 }
 
-/** A chain whose blocks take four hashes or so, so that there are wrong nonces. */
+/** A chain whose blocks take about four hashes, so that there are wrong nonces. */
 function harderChain(): Promise<TestChain> {
   const { block } = testRuleBook().at(1)
   const target = targetOfWork(4n)
@@ -31,7 +31,7 @@ function harderChain(): Promise<TestChain> {
 }
 
 describe('a nonce', () => {
-  it('that solves a job makes the block the head, and is told', async () => {
+  it('that solves a job makes the block the head, and is reported as mined', async () => {
     const shop = await Shop.open({}, await harderChain())
     const job = await shop.job()
     const { good } = noncesOf(job, shop.test)
@@ -130,7 +130,7 @@ describe('a nonce', () => {
     expect(followed.seen.slice(-2)).toEqual(['2:0', '2:2'])
   })
 
-  it('is stale where the same one is taken at the same time, and nobody is told of a refusal', async () => {
+  it('is stale if the same one is taken at the same time, and no refusal is reported', async () => {
     const shop = await Shop.open()
     const { id } = await shop.job()
     expect(await Promise.all([shop.submit(id, 0n), shop.submit(id, 0n)])).toEqual(['ok', 'mining/stale-job'])

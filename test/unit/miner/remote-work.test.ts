@@ -11,7 +11,7 @@ import { HeldPacer } from '../../support/mining.ts'
 import { ASKER, addressNumber, Followed, MINER, OTHER, Shop, settled } from '../../support/remote-shop.ts'
 
 describe('a template', () => {
-  it('is a block on the head that pays the address, and costs nothing until somebody asks', async () => {
+  it('is a block on the head that pays the address, and costs nothing until a miner asks', async () => {
     const shop = await Shop.open()
     await shop.overtaken()
     expect([shop.work.addresses, shop.work.jobs, shop.time.waiting]).toEqual([0, 0, 0])
@@ -72,7 +72,7 @@ describe('a template', () => {
   })
 })
 
-describe('whoever follows an address', () => {
+describe('a miner that follows an address', () => {
   it('gets an empty block at once when the head moves, and a full one after it', async () => {
     const shop = await Shop.open()
     const followed = shop.follow(MINER)
@@ -109,7 +109,7 @@ describe('whoever follows an address', () => {
     expect(await shop.submit(followed.jobs[1]!.id, 0n)).toBe('ok')
   })
 
-  it('is served before addresses that nobody follows', async () => {
+  it('is served before addresses that no miner follows', async () => {
     const shop = await Shop.open()
     for (let i = 0; i < 5; i++) await shop.job(addressNumber(i))
     const jobsThen: number[] = []
@@ -152,7 +152,7 @@ describe('full templates', () => {
     const shop = await Shop.open()
     const [first, second] = [shop.follow(MINER), shop.follow(OTHER)]
     await settled()
-    // The clock shows some 200 ms more at the end of each than at its beginning.
+    // Each template takes 200 ms of the clock.
     const { candidates } = shop.pool.mempool
     shop.pool.mempool.candidates = function* () {
       shop.time.nowMs += 200
@@ -174,7 +174,7 @@ describe('full templates', () => {
 })
 
 describe('addresses', () => {
-  it('are forgotten when nobody used them for a while, with their jobs and the timer', async () => {
+  it('are forgotten if unused for a while, with their jobs and the timer', async () => {
     const shop = await Shop.open()
     const { id } = await shop.job()
     const followed = shop.follow(OTHER)

@@ -13,7 +13,7 @@ import { type SearchJob, searchNonce } from '../../../miner/search.ts'
 import { nativePowHasher } from '../../../src/crypto/native-pow.ts'
 import { testHeader } from '../../support/headers.ts'
 
-/** The cheapest Argon2id there is: what a search does with its hashes does not depend on their cost. */
+/** The cheapest Argon2id. The cost of a hash does not matter to these tests. */
 const COST = { memoryKiB: 8, passes: 1, lanes: 1 }
 const INPUT = powInput(sealHeader(testHeader()).bytes)
 const NONCES = 120

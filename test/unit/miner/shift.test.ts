@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { Shift } from '../../../miner/shift.ts'
 
-/** A worker that takes its time to come to rest, and tells what was asked of it. */
+/** A worker that stops slowly and records its calls. */
 function slowWorker() {
   const said: string[] = []
   const rests: (() => void)[] = []
@@ -14,7 +14,7 @@ function slowWorker() {
       await new Promise<void>((resolve) => rests.push(resolve))
       said.push('rests')
     },
-    /** Lets it come to rest, as often as it was stopped. */
+    /** Completes all pending stops. */
     settle: async () => {
       await setImmediate()
       for (const rest of rests.splice(0)) rest()

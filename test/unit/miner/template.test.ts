@@ -45,7 +45,7 @@ async function template(
   return built
 }
 
-/** Imports a template's block into a chain that never saw its transactions before; its receipts there. */
+/** Imports a template's block into a chain that has not seen its transactions. Returns the receipts. */
 async function accepted(test: TestChain, { block }: Template): Promise<readonly Receipt[]> {
   const other = await fork(test)
   other.nowMs = test.nowMs
@@ -150,7 +150,7 @@ describe.each(Object.keys(MEASURES) as Limit[])('the limit %s of a block', (limi
     return TestChain.open(testRuleBook({ block }))
   }
   const small = (test: TestChain, from: number): Promise<Transaction> => pay(test, from)
-  /** Greater than two small ones by every measure but the writes, by which it is greater than one. */
+  /** A transaction larger than two small ones by every measure except writes, by which it is larger than one. */
   const big = (test: TestChain, from: number): Promise<Transaction> =>
     test.tx(wallet(from), 'agent_register', {
       ...SAMPLE.agent_register({ agentId: agentId('big'), payout: wallet(from).address }),

@@ -72,7 +72,7 @@ describe('who a request is limited as', () => {
     expect(keyOf('Bearer one', '192.0.2.7')).not.toBe(keyOf('Bearer two', '192.0.2.7'))
   })
 
-  it('is the address for everybody else: however many wallets somebody has, they are one', () => {
+  it('is the address for all other callers: any number of wallets counts as one', () => {
     const shown = ['Bearer three', 'Bearer four', 'Bearer made-up', undefined]
     expect(shown.map((one) => keyOf(one, '2001:db8:1:2::9'))).toEqual(shown.map(() => '2001:db8:1:2::/64'))
   })
@@ -252,7 +252,7 @@ describe('the burden of a network', () => {
 
 describe('an overload', () => {
   const LIMITS = { delayMsMax: 60 }
-  /** Share of a hundred requests of each kind that are let in. */
+  /** How many of a hundred requests of each kind are admitted. */
   const admitted = (overload: Overload): readonly number[] =>
     WORK_KINDS.map((kind) => Array.from({ length: 100 }, () => overload.admits(kind, 0)).filter(Boolean).length)
 
@@ -278,7 +278,7 @@ describe('an overload', () => {
     overload.close()
     overload.observe(70, 50)
     expect(admitted(overload)).toEqual([100, 100, 100, 100, 100, 100, 100])
-    /** Samples from full pressure to none. */
+    /** How many samples it takes from full pressure to none. */
     const untilOver = (delayMs: number): number => {
       for (let i = 0; i < 10; i++) overload.observe(1_000, 50)
       expect(overload.pressure).toBe(1)

@@ -25,7 +25,7 @@ describe('a question over A2A', () => {
     expect(closed).toMatch(/node-test-closed: .* Why not: its provider is down/)
   })
 
-  it('that nothing fits is told so', async () => {
+  it('without a match says so', async () => {
     expect(await answered('how do I bake bread')).toMatch(/^Nothing fits these words/)
   })
 })

@@ -8,14 +8,14 @@ import { type Guest, type NoPlace, Places } from '../../../rpc/edge/places.ts'
 const PLACES = 1_024
 const nowMs = 0
 
-/** Fills a node with requests of a bucket, each from an address of its own, which the node works on. */
+/** Fills a node with requests of a bucket under way, each from another address. */
 function crowdedBy(bucket: RateBucket): Places {
   const places = new Places(PLACES, () => {})
   for (let i = 0; i < PLACES; i++) if (ask(places, bucket, `stranger ${i}`) !== null) return places
   return places
 }
 
-/** Whether a request gets a place, which it keeps, or why it does not. */
+/** Asks for a place. Returns null for a place, which is kept, or why there is none. */
 function ask(places: Places, bucket: RateBucket, key: string): NoPlace | null {
   const guest: Guest = { holder: holderOf(key), kind: WORK_OF[bucket], waitsFor: null, waitsSinceMs: nowMs }
   places.enter(guest)

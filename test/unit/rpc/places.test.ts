@@ -6,7 +6,6 @@ import { type Guest, PATIENCE_MS, type PlaceKind, Places } from '../../../rpc/ed
 const MAX = 100
 const KINDS: readonly PlaceKind[] = ['list', 'read', 'quote', 'transaction', 'unread', 'kept', 'health', 'operator']
 
-/** Places, and who is in them. */
 class Inn {
   readonly inside = new Set<Guest>()
   readonly givenUp: Guest[] = []
@@ -20,7 +19,7 @@ class Inn {
     })
   }
 
-  /** Asks for a place; who gets none leaves at once. */
+  /** Asks for a place. A guest without a place leaves at once. */
   ask(key: string, kind: PlaceKind, isWaitedFor = false): Guest | string {
     const holder = holderOf(addressKey(key))
     const guest: Guest = { holder, kind, waitsFor: isWaitedFor ? 'body' : null, waitsSinceMs: this.nowMs }
@@ -36,13 +35,13 @@ class Inn {
     this.places.leave(guest)
   }
 
-  /** Asks once for each address; how many got a place. */
+  /** Asks once for each address. Returns how many got a place. */
   askAll(count: number, addressOf: (i: number) => string, kind: PlaceKind, isWaitedFor = false): number {
     const asked = Array.from({ length: count }, (_, i) => this.ask(addressOf(i), kind, isWaitedFor))
     return asked.filter((one) => typeof one !== 'string').length
   }
 
-  /** Asks until there is no more; how many there were. */
+  /** Asks until there is no more place. Returns how many there were. */
   fill(key: string, kind: PlaceKind): number {
     let count = 0
     while (typeof this.ask(key, kind) !== 'string') count += 1
@@ -94,7 +93,7 @@ describe('places', () => {
     expect(inn.askAll(200, addressOf, 'transaction')).toBe(72)
     expect(inn.ask(addressOf(201), 'transaction')).toBe('crowded-network')
     expect([typeof inn.ask(elsewhere, 'read'), inn.fill(elsewhere, 'transaction')]).toEqual(['object', 11])
-    // One of its addresses leaves the others half of that.
+    // One address of the network leaves half of that to the others.
     const alone = new Inn()
     expect([
       alone.fill(addressOf(1), 'transaction'),
@@ -115,13 +114,13 @@ describe('places', () => {
       ['192.0.3.1', 'list'],
     ] as const)
       expect(typeof inn.ask(key, kind)).toBe('object')
-    // Two of each network are left where they are: those may be slow by no will of theirs.
+    // Two bodies of each network are kept, because an honest client may be slow too.
     for (let i = 0; i < 100; i++) inn.ask(`198.51.${i}.1`, 'unread')
     expect(inn.ask('198.51.101.1', 'list')).toBe('full')
     expect([...inn.inside].filter(({ waitsFor }) => waitsFor === 'body').length).toBe(20)
   })
 
-  it('are not taken at once from who is only slow to take an answer', () => {
+  it('are not taken at once from a guest that is only slow to read its answer', () => {
     const inn = new Inn(10)
     for (let i = 0; i < 20; i++) {
       const guest = inn.ask(`192.0.2.${i}`, 'unread')
@@ -133,7 +132,7 @@ describe('places', () => {
     expect(typeof inn.ask('192.0.2.50', 'unread')).toBe('object')
   })
 
-  it('are never taken from who is worked for, nor from the operator', () => {
+  it('are never taken from a guest whose request is worked on, nor from the operator', () => {
     const inn = new Inn(10)
     for (let i = 0; i < 20; i++) inn.ask('operator', 'operator', true)
     inn.nowMs += PATIENCE_MS

@@ -7,7 +7,7 @@ import { TestChain, wallet } from '../../support/chain.ts'
 
 const PAY = { to: wallet(2).address, amount: 1_000n, create: false } as never
 
-/** A node that takes a transaction only once it has the keys of its sender, and what it asked its peers for. */
+/** A node that accepts a transaction only when it has the sender's keys, and its requests to peers. */
 async function nodeWithoutKeys(peersHaveThem: boolean) {
   const { chain } = await TestChain.open()
   const asked: string[] = []
@@ -38,7 +38,7 @@ describe('a transaction whose sender keys are missing here', () => {
     expect(asked).toEqual([tx.body.sender])
   })
 
-  it('is refused with what to do where nobody has them, after asking once', async () => {
+  it('is refused with advice if no peer has them, after asking once', async () => {
     const { node, asked } = await nodeWithoutKeys(false)
     const { answered } = await submit(node)
     expect(answered).toMatchObject({ code: 'tx/keys-missing' })

@@ -23,7 +23,7 @@ export const VECTOR_FILES: Readonly<Record<string, () => VectorFile>> = {
   'tagged-hashes.json': taggedHashesFile,
 }
 
-/** `node test/vectors/generate/all.ts` writes the files anew, and those of the chain with them. */
+/** `node test/vectors/generate/all.ts` writes these files and the chain's vectors anew. */
 if (import.meta.main) {
   const write = (name: string, text: string) => writeFileSync(new URL(`../${name}`, import.meta.url), text)
   for (const [name, make] of Object.entries(VECTOR_FILES)) write(name, render(make()))

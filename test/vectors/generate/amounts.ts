@@ -32,7 +32,7 @@ function roundTrips() {
   )
 }
 
-/** Text that means an amount without being its shortest form. */
+/** Texts of an amount that are not its shortest form. */
 function longerTexts() {
   return [
     { text: '0.0', decimals: 8, units: '0' },

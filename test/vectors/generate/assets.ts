@@ -68,12 +68,11 @@ const SYMBOLS = [
   ...DIGITS.map((digit) => `X${digit}`),
 ]
 
-/** Digits that pass for letters, spelled out. */
+/** Replaces digits by the letters that they look like. */
 function skeleton(symbol: string): string {
   return symbol.replaceAll('0', 'O').replaceAll('1', 'I').replaceAll('2', 'Z').replaceAll('5', 'S').replaceAll('8', 'B')
 }
 
-/** `asset-ids.json`. */
 export function assetIds(): VectorSet<AssetCase> {
   return {
     about: 'Asset id and skeleton by symbol. FAR is the native coin.',
@@ -94,7 +93,6 @@ const PAIRS = [
   ],
 ] as const
 
-/** `pool-ids.json`. */
 export function poolIds(): VectorSet<PoolCase> {
   return {
     about: 'Pool id by two assets, in either order, and a fee.',

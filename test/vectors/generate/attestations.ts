@@ -11,7 +11,7 @@ import {
 import { fillerKey, made } from './tx-fields.ts'
 import { container, tagged, u8, u32, u128, type VectorSet } from './tx-wire.ts'
 
-/** What members of a committee sign, from docs/spec/ledgers.md, section 9. */
+/** An attestation's digest and message, from docs/spec/ledgers.md, section 9. */
 
 export interface AttestationCase {
   readonly name: string
@@ -20,7 +20,7 @@ export interface AttestationCase {
   readonly epoch: number
   readonly chainId: number
   readonly genesis: string
-  /** Record id that the digest names. */
+  /** Record id in the digest. */
   readonly record: string
   readonly digest: string
   readonly message: string
@@ -32,7 +32,6 @@ interface Payment {
   readonly outputIndex: number
 }
 
-/** Record id of a deposit. */
 export function depositRecord(payment: Payment): Uint8Array {
   return tagged('farthing/bridge-deposit/1', ...[u8(payment.network), u32(payment.outputIndex), payment.externalTxId])
 }
@@ -125,7 +124,6 @@ function attestationCase({ name, action, number, network, record, content }: Att
   }
 }
 
-/** `attestations.json`. */
 export function attestations(): VectorSet<AttestationCase> {
   return {
     about:

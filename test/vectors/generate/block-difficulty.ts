@@ -1,7 +1,7 @@
 import { workTarget } from './block-wire.ts'
 import type { VectorSet } from './tx-wire.ts'
 
-/** Base fee and difficulty, written from docs/spec/blocks.md alone. */
+/** A case of the base fee. This file is written from docs/spec/blocks.md alone. */
 
 export interface BaseFeeCase {
   readonly baseFee: string
@@ -22,7 +22,6 @@ function childFee(fee: bigint, weight: number): bigint {
   return child < 32n ? 32n : child
 }
 
-/** `block-base-fee.json`. */
 export function blockBaseFee(): VectorSet<BaseFeeCase> {
   const fees = [32n, 33n, 63n, 64n, 65n, 1_000n, 1_023n, 123_456_789n, 2n ** 57n, 2n ** 62n - 1n, 2n ** 62n]
   const weights = [
@@ -45,7 +44,7 @@ interface AnchorPoint {
 
 const LAUNCH_PACE = { spacingMs: 3_000, halfLifeMs: 300_000 }
 
-/** Section 3: floor by Euclid, powers of two by multiplication and division. */
+/** Section 3, with Euclidean division and with powers of two by multiplication and division. */
 function unclamped(anchor: AnchorPoint, height: number, timeMs: number, pace = LAUNCH_PACE): bigint {
   const spacing = BigInt(pace.spacingMs)
   const behind = BigInt(timeMs) - BigInt(anchor.timeMs) - spacing * (BigInt(height) - BigInt(anchor.height))
@@ -91,7 +90,6 @@ function asertCase(name: string, target: bigint, blocks: number, elapsedMs: numb
   }
 }
 
-/** `block-asert.json`. */
 export function blockAsert(): VectorSet<AsertCase> {
   const targets = { easy: workTarget(2n ** 14n), middle: workTarget(2n ** 24n), hard: 1_000_003n }
   const gaps = [
@@ -163,7 +161,6 @@ function anchorCase(
   }
 }
 
-/** `block-anchor.json`. */
 export function blockAnchor(): VectorSet<AnchorCase> {
   const [limit, hard] = [LIMITS.mainnet, workTarget(2n ** 24n)]
   const sleepy = workTarget(12_000n)
@@ -176,7 +173,7 @@ export function blockAnchor(): VectorSet<AnchorCase> {
       anchorCase('a block in time keeps its anchor', null, { anchor: hard, behindMs: 0, afterMs: 3_000 }),
       anchorCase('a block exactly at the limit keeps its anchor', null, { anchor: limit, behindMs: 0, afterMs: 3_000 }),
       anchorCase('a block below the limit keeps its anchor', null, { anchor: limit, behindMs: -1, afterMs: 3_000 }),
-      // A single millisecond moves the exponent by less than the approximation resolves; five move the target.
+      // A single millisecond is below the resolution of the approximation; five move the target.
       anchorCase('a block above the limit becomes the anchor', null, { anchor: limit, behindMs: 5, afterMs: 3_000 }),
       anchorCase('a block far above the limit does too', null, { anchor: hard, behindMs: 86_400_000, afterMs: 1 }),
       anchorCase('a late block keeps its anchor without a gap', null, {
@@ -204,13 +201,12 @@ export interface StepCase {
   readonly parent: { readonly height: number; readonly timeMs: number }
   readonly ended: { readonly spacingMs: number; readonly halfLifeMs: number; readonly powLimit: string }
   readonly rules: StepCase['ended']
-  /** The anchor that the first block of the step finds. */
+  /** The anchor for the first block of the step. */
   readonly found: AsertCase['anchor']
   /** Its target. */
   readonly target: string
 }
 
-/** `block-step.json`. */
 export function blockStep(): VectorSet<StepCase> {
   const blocks = 500_000
   const limit = { powLimit: LIMITS.mainnet }

@@ -76,7 +76,6 @@ function searched(): readonly HeaderCase[] {
   ]
 }
 
-/** `block-header.json`. */
 export function blockHeader(): VectorSet<HeaderCase> {
   return {
     about: 'Headers: bytes, id, input and hash of the proof of work.',
@@ -85,7 +84,6 @@ export function blockHeader(): VectorSet<HeaderCase> {
   }
 }
 
-/** A target with its work. */
 export interface WorkCase {
   readonly target: string
   readonly work: string
@@ -109,7 +107,6 @@ export function blockWork(): VectorSet<WorkCase & { readonly hashes: string | nu
   }
 }
 
-/** A block on the wire. */
 export interface BlockCase {
   readonly name: string
   readonly bytes: string
@@ -118,7 +115,7 @@ export interface BlockCase {
   readonly wtxIds: readonly string[]
   readonly transactionsRoot: string
   readonly witnessRoot: string
-  /** What the byte limit counts. */
+  /** The size that counts for the byte limit. */
   readonly bodySize: number
 }
 
@@ -151,7 +148,6 @@ function blockCase(count: number): BlockCase {
   }
 }
 
-/** `block-encoding.json`. */
 export function blockEncoding(): VectorSet<BlockCase> {
   return {
     about: 'Blocks with their roots of transactions and witnesses. `[5a*2484]` in hex stands for 2,484 bytes 5a.',

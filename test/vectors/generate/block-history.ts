@@ -71,7 +71,6 @@ function historyCase(count: number): HistoryCase {
   }
 }
 
-/** `block-history.json`. */
 export function blockHistory(): HistorySet {
   return {
     about: 'History roots over the first blocks of a list, with the proof of each block.',

@@ -2,7 +2,6 @@ import { hex, join } from './bytes.ts'
 import { made } from './tx-fields.ts'
 import { container, u8, u16, u32, u64, u128, type VectorSet, vary } from './tx-wire.ts'
 
-/** A receipt with its bytes. */
 export interface ReceiptCase {
   readonly name: string
   readonly type: string
@@ -63,13 +62,13 @@ function close(name: string, [burned, subsidy, stakingShare, paid]: readonly [bi
 }
 
 const LARGEST = 2n ** 128n - 1n
-/** Codes that a whole transaction can fail with: those of single entries (32 to 34) are not among them. */
+/** Failure codes of a whole transaction, without those of single entries (32 to 34). */
 const CODES = [
   ...[1, 2, 3, 16, 17, 18, 19, 20, 21, 48, 49, 50, 51, 52, 53, 54, 55, 64, 65, 66, 80, 81, 82, 83, 84, 96, 97, 98],
   ...[112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122],
 ]
 
-/** What payloads that succeed tell (ledgers.md, sections 6 to 9). */
+/** Amounts in receipts of successful payloads (ledgers.md, sections 6 to 9). */
 const AMOUNTS: readonly (readonly [string, readonly bigint[]])[] = [
   ['what a stable_redeem paid', [999_999n]],
   ['the amounts of a pool_create and its shares', [40_000_000_000_000n, 100_000_000_000n, 1_999_999_999_000n]],
@@ -83,7 +82,6 @@ const AMOUNTS: readonly (readonly [string, readonly bigint[]])[] = [
   ['what a bridge_withdraw leaves after its fee', [4_995_000n]],
 ]
 
-/** `block-receipts.json`. */
 export function blockReceipts(): VectorSet<ReceiptCase> {
   const paid = { weight: 4_686, rate: 34n, fee: 159_324n, burned: 149_952n, entries: [], amounts: [] }
   return {

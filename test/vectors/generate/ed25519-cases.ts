@@ -25,7 +25,7 @@ export interface Ed25519Case {
   readonly signature: SpelledBytes
   /** Lengths, S < L, canonical y, no small order. */
   readonly rules: boolean
-  /** The equation without cofactor over leniently read points: what a verifier without the rules would say. */
+  /** The equation without cofactor over leniently decoded points: the verdict of a verifier without the rules. */
   readonly equation: boolean
   readonly valid: boolean
 }
@@ -89,7 +89,7 @@ function honestCases(): Ed25519Case[] {
   return [...short, judged('honest', 'message of 100,000 bytes', honest(new Uint8Array(100_000).fill(0xa5)))]
 }
 
-/** Key and R both of small order: with S = 0 the equation holds now and then, whoever "signed". */
+/** Key and R both have small order. With S = 0 the equation holds for some messages without any signer. */
 function smallOrderPairs(): Ed25519Case[] {
   const encodings = smallOrderEncodings()
   const message = utf8('nobody signed this')
@@ -102,7 +102,7 @@ function smallOrderPairs(): Ed25519Case[] {
   )
 }
 
-/** One side of small order, the other honest, S made so that the equation holds whenever the torsion cancels. */
+/** One of key and R has small order, the other is honest. S makes the equation hold when the torsion cancels out. */
 function smallOrderHalves(): Ed25519Case[] {
   return smallOrderEncodings().flatMap((small, i) => {
     const messages = Array.from({ length: 8 }, (_, n) => utf8(`small order ${i} ${n}`))
@@ -124,7 +124,7 @@ function smallOrderHalves(): Ed25519Case[] {
   })
 }
 
-/** The signer itself adds torsion to key and R: a verifier with the cofactor accepts all of them. */
+/** The signer adds torsion to key and R. A verifier with the cofactor accepts all of these. */
 function mixedOrder(): Ed25519Case[] {
   return Array.from({ length: 4 }, (_, n) => utf8(`mixed order ${n}`)).flatMap((message, n) =>
     TORSION.flatMap((onKey, i) =>

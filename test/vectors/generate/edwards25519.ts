@@ -1,8 +1,8 @@
 import { fromLittleEndian, join, sha512, toLittleEndian } from './bytes.ts'
 
 /**
- * edwards25519 from its definition, in plain integers and without any shortcut, so that the verdicts in the vectors owe
- * nothing to the libraries they judge.
+ * edwards25519 from its definition, in plain integers without shortcuts, so that the vectors' verdicts do not depend on
+ * the libraries that they judge.
  */
 
 /** Field prime. */
@@ -51,10 +51,10 @@ export function addPoints(p: Point, q: Point): Point {
   return { x: mod(e * f), y: mod(g * h), z: mod(f * g), t: mod(e * h) }
 }
 
-/** p, 2p, 4p, ... by point: the same few points are multiplied over and over. */
+/** p, 2p, 4p, ... by point, remembered because the same few points are multiplied again and again. */
 const doublings = new WeakMap<Point, Point[]>()
 
-/** [scalar]p for any scalar >= 0; the scalar is never reduced, points of small order are in use here. */
+/** [scalar]p for any scalar >= 0. The scalar is not reduced, because points may have small order. */
 export function multiplyPoint(p: Point, scalar: bigint): Point {
   const powers = doublings.get(p) ?? [p]
   doublings.set(p, powers)
@@ -139,8 +139,8 @@ export function challenge(r: Uint8Array, publicKey: Uint8Array, message: Uint8Ar
 }
 
 /**
- * Signs. The hostile signer adds points of small order to its key and to R, and everybody hashes what is sent: only the
- * equation can tell.
+ * Signs. A hostile signer adds points of small order to its key and to R. The challenge hashes the bytes as sent, so
+ * only the equation can detect that.
  */
 export function signEd25519(
   secret: SecretKey,
@@ -154,7 +154,7 @@ export function signEd25519(
   return { publicKey, signature: join(r, toLittleEndian(s, 32)) }
 }
 
-/** Whether [S]B = R + [k]A holds without the cofactor, for points read leniently; false where there is no point. */
+/** Whether [S]B = R + [k]A holds without the cofactor, for leniently decoded points. False if there is no point. */
 export function equationHolds(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (publicKey.length !== 32 || signature.length !== 64) return false
   const r = signature.subarray(0, 32)

@@ -1,4 +1,4 @@
-/** A text under one of the grammars: what it is, or why it is no address. */
+/** A text under one of the grammars: its kind, or why it is not an address. */
 export interface AddressCase {
   readonly format: 'evm' | 'solana' | 'bitcoin' | 'litecoin'
   readonly name: string
@@ -10,7 +10,6 @@ export interface AddressCase {
 /** Name, text, and the kind of a valid address or the reason against an invalid one. */
 export type Named = readonly [name: string, text: string, verdict: string]
 
-/** Cases of one format. */
 export function addressCases(
   format: AddressCase['format'],
   valid: readonly Named[],
@@ -22,10 +21,10 @@ export function addressCases(
   ]
 }
 
-/** What is wrong with any text of more than 90 characters. */
+/** Reason of the refusal of any text of more than 90 characters. */
 export const TOO_LONG = 'longer than 90 characters'
 
-/** Texts that are an address of no format, with the reason that the format gives for most of them. */
+/** Texts that are not an address in any format. `reason` is the format's reason for most of them. */
 export function strayTexts(reason: string): Named[] {
   return [
     ['the empty text', '', reason],
@@ -36,7 +35,7 @@ export function strayTexts(reason: string): Named[] {
   ]
 }
 
-/** A valid text with something around it. */
+/** A valid text with extra characters around it. */
 export function wrappedTexts(text: string, reason: string): Named[] {
   return [
     ['a blank before', ` ${text}`, reason],

@@ -32,7 +32,7 @@ function segwitText(prefix: string, version: number, program: Uint8Array, consta
   return bech32Text(prefix, [version, ...fiveBitGroups(program)], constant)
 }
 
-/** What both networks refuse, built behind the prefix. */
+/** Segwit texts that both networks refuse, behind this prefix. */
 function segwitRefusals(prefix: Prefix): Named[] {
   const good = segwitText(prefix, 0, KEY_HASH)
   const taproot = segwitText(prefix, 1, POINT)
@@ -83,7 +83,7 @@ function segwitRefusals(prefix: Prefix): Named[] {
   ]
 }
 
-/** What both networks refuse in base58check; `version` is the network's own for key hashes. */
+/** Base58check texts that both networks refuse. `version` is the network's own for key hashes. */
 function base58Refusals(prefix: Prefix, version: number): Named[] {
   const good = base58CheckText(version, KEY_HASH)
   const neither = NEITHER[prefix]
@@ -120,7 +120,7 @@ function flipLastBit(version: number): Uint8Array {
 const published = (source: string, texts: readonly string[], verdict: string): Named[] =>
   texts.map((text, i) => [`${source} ${i + 1}`, text, verdict])
 
-/** Addresses of Bitcoin: published ones, and what is refused. */
+/** Addresses of Bitcoin: published ones and refused texts. */
 export function bitcoinCases(): AddressCase[] {
   const bip350 = {
     upper: ['BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4', 'BC1SW50QGDZ25J', 'BC1QR508D6QEJXTDG4Y5R3ZARVARYV98GJ9P'],
@@ -204,7 +204,7 @@ function keyHashBehind(start: string): Uint8Array {
   return base58Bytes(start.padEnd(34, '5'), 25).subarray(1, 21)
 }
 
-/** Addresses of Litecoin: published ones, and what is refused. */
+/** Addresses of Litecoin: published ones and refused texts. */
 export function litecoinCases(): AddressCase[] {
   const core = {
     p2pkh: [

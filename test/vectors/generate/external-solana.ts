@@ -7,7 +7,6 @@ const NOT_BASE58 = 'not base58'
 const NOT_32 = 'not 32 bytes'
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 
-/** Accounts of Solana. */
 export function solanaCases(): AddressCase[] {
   const made = base58Text(madeBytes('solana account', 32))
   const valid: Named[] = [

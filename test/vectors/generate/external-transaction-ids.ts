@@ -2,7 +2,7 @@ import { base58Text } from './base58-text.ts'
 import { hex, madeBytes, unhex } from './bytes.ts'
 import type { AddressCase } from './external-cases.ts'
 
-/** A text and the bytes of the transaction id that it is, or null. */
+/** A text and the bytes of its transaction id, or null for an invalid one. */
 export interface TransactionIdCase {
   readonly format: AddressCase['format']
   readonly name: string
@@ -66,7 +66,6 @@ function solanaCases(): TransactionIdCase[] {
   ]
 }
 
-/** Transaction ids of all formats. */
 export function transactionIdCases(): TransactionIdCase[] {
   return [
     ...hexCases('evm', '0x', ETHEREUM),

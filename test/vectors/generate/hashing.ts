@@ -81,7 +81,7 @@ function leftCount(count: number): number {
   return left
 }
 
-/** Top of the tree by recursion from above; carrying up an odd node and splitting at a power of two are the same tree. */
+/** Top of the tree, by recursion from above. Splitting at a power of two gives the same tree as carrying up odd nodes. */
 function top(tags: TreeTags, items: readonly Uint8Array[]): Uint8Array {
   if (items.length === 0) return new Uint8Array(32)
   if (items.length === 1) return taggedSha256(tags.leaf, items[0] as Uint8Array)

@@ -4,7 +4,7 @@ import { equationHolds, meetsRules, signEd25519 } from './edwards25519.ts'
 import { signMlDsa, verifyMlDsa } from './ml-dsa.ts'
 import { countGroups, type SpelledBytes, spell, spellTable, type VectorFile } from './render.ts'
 
-/** What is signed, in the terms of the specification (section 6). */
+/** A signed statement, in the terms of the specification (section 6). */
 export interface Statement {
   readonly domain: 'transaction' | 'text' | 'attestation'
   readonly chainId: number
@@ -56,7 +56,7 @@ export function messageOf({ domain, chainId, genesis, scheme, subject }: Stateme
 
 const signedBefore = new Map<string, Uint8Array>()
 
-/** Both halves over bytes and context, whatever they are; ML-DSA deterministic. */
+/** Both halves of a signature over any bytes and context. ML-DSA is deterministic. */
 function signBytes(key: HybridKey, message: Uint8Array, context: Uint8Array): Uint8Array {
   const name = [key.publicKey, message, context].map(hex).join()
   const known = signedBefore.get(name)
@@ -75,7 +75,7 @@ function halves(bytes: Uint8Array, split: number): [Uint8Array, Uint8Array] {
   return [bytes.subarray(0, split), bytes.subarray(split)]
 }
 
-/** The verdict by the independent implementations of both halves. */
+/** The verdict of the independent implementations of both halves. */
 function isValid({ lattice }: HybridKey, { key, signature, statement }: Draft): boolean {
   const message = messageOf(statement)
   const [classicalKey, latticeKey] = halves(key, 32)
@@ -124,7 +124,7 @@ export function hybridFile(): VectorFile {
   }
 }
 
-/** Groups whose signatures other cases are variations of. */
+/** Groups whose signatures other cases vary. */
 const KEPT: ReadonlySet<string> = new Set(['good'])
 
 function judged(key: HybridKey, draft: Draft, table: Readonly<Record<string, Uint8Array>>): HybridCase {
@@ -232,7 +232,7 @@ function rearranged(key: HybridKey, other: HybridKey, statement: Statement): Dra
   ]
 }
 
-/** A good signature shown for anything but what it was made for. */
+/** A valid signature, shown for another statement than its own. */
 function otherStatements(key: HybridKey, statement: Statement): Draft[] {
   const draft = (name: string, made: Statement, shown: Statement, signature = sign(key, made)): Draft => ({
     group: 'other-statement',

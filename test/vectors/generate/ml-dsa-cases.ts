@@ -12,7 +12,7 @@ export interface MlDsaCase {
   readonly message: SpelledBytes
   readonly context: SpelledBytes
   readonly signature: SpelledBytes
-  /** What a verifier says that does not check the norm of z and the form of the hints. */
+  /** The verdict of a verifier that does not check the norm of z and the form of the hints. */
   readonly lenient: boolean
   readonly valid: boolean
 }
@@ -117,7 +117,7 @@ function lengthCases({ honest }: Bench): Draft[] {
   })
 }
 
-/** The length of the context is one byte of what is hashed: 256 bytes must not pass as none. */
+/** The hashed context length is one byte: a context of 256 bytes must not pass as an empty one. */
 function contextCases({ pair, honest }: Bench): Draft[] {
   const empty = new Uint8Array(0)
   const long = madeBytes('context', 255)
@@ -169,10 +169,10 @@ function mixUpCases({ pair, honest }: Bench): Draft[] {
   ]
 }
 
-/** Signatures of a hostile signer come first: the later cases vary the honest one. */
+/** The first signatures are those of a hostile signer. The later cases vary the honest one. */
 const KEPT_SIGNATURES = 5
 
-/** z out of range: by a signer who keeps what the standard throws away, at the very bound, and by hand. */
+/** z out of range: by a signer that keeps attempts which the standard rejects, exactly at the bound, and by hand. */
 function zCases({ pair, honest }: Bench): Draft[] {
   const { gamma1, beta, hashBytes, zBits, l, level } = pair.params
   const bound = gamma1 - beta

@@ -12,7 +12,7 @@ export interface MlDsaParts {
 /** A case before it is judged. */
 export type Draft = readonly [group: string, name: string, parts: MlDsaParts]
 
-/** What all drafts of one level vary. */
+/** The signature and key pair that all drafts of one level vary. */
 export interface Bench {
   readonly pair: KeyPair
   readonly honest: MlDsaParts
@@ -25,8 +25,8 @@ interface Hints {
 }
 
 /**
- * The hint section: `omega` positions, then one running count for each polynomial. A verifier that reads it loosely
- * takes many spellings for one signature.
+ * The hint section: `omega` positions, then one running count for each polynomial. A lenient verifier accepts many
+ * encodings of one signature.
  */
 export function hintCases({ pair, honest }: Bench): Draft[] {
   const { omega, k } = pair.params
@@ -62,7 +62,7 @@ function putEnd(hints: Hints, at: number, value: number): Hints {
   return { ...hints, ends: hints.ends.map((old, i) => (i === at ? value : old)) }
 }
 
-/** Behind the last hint everything must be zero. */
+/** After the last hint all bytes must be zero. */
 function padding(hints: Hints): Variation[] {
   const first = used(hints)
   const last = hints.positions.length - 1
@@ -95,7 +95,7 @@ function order(hints: Hints): Variation[] {
   })
 }
 
-/** A position said twice means the same hint to a loose reader. */
+/** To a lenient verifier, a repeated position is the same hint. */
 function duplicates(hints: Hints): Variation[] {
   return hints.ends.flatMap((end, i): Variation[] => {
     if (end === (i === 0 ? 0 : hints.ends[i - 1])) return []

@@ -1,8 +1,8 @@
 import { shake128, shake256 } from './bytes.ts'
 
 /**
- * ML-DSA from the text of FIPS 204, slow and plain: the number-theoretic transform is written as what it means, an
- * evaluation at 256 points. Signatures and verdicts in the vectors come from here, not from a library.
+ * ML-DSA from the text of FIPS 204, slow and simple: the number-theoretic transform is written as an evaluation at 256
+ * points. Signatures and verdicts in the vectors come from here, not from a library.
  */
 
 /** Modulus. */
@@ -99,7 +99,7 @@ const SUMMANDS = 64
 function sumOfProducts(a: Float64Array, b: Float64Array): number {
   let total = 0
   for (let from = 0; from < N; from += SUMMANDS) {
-    // Two sums side by side: the processor adds them at once.
+    // Two separate sums, which the processor can add in parallel.
     let [even, odd] = [0, 0]
     for (let j = from; j < from + SUMMANDS; j += 2) {
       even += (a[j] as number) * (b[j] as number)

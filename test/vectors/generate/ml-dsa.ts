@@ -47,7 +47,7 @@ export function keyPair(params: Params, seed: Uint8Array): KeyPair {
   return { params, publicKey, matrix, nonceSeed, s1, s2, t0 }
 }
 
-/** What is hashed: 0, length of the context, context, message. */
+/** The hashed message: 0, length of the context, context, message. */
 export function framed(message: Uint8Array, context: Uint8Array): Uint8Array {
   return join(Uint8Array.of(0, context.length), context, message)
 }
@@ -63,8 +63,8 @@ export interface SignatureParts {
 export type Keeps = (norm: number) => boolean
 
 /**
- * Signs deterministically (algorithm 7 with rnd = 0). `keeps` lets a hostile signer keep a z that the standard throws
- * away; all else about its signature is right.
+ * Signs deterministically (algorithm 7 with rnd = 0). `keeps` lets a hostile signer keep a z that the standard rejects.
+ * All else about its signature is right.
  */
 export function signMlDsa(
   pair: KeyPair,
@@ -136,7 +136,7 @@ export function packSignature({ gamma1, zBits, omega, k }: Params, { hash, z, hi
   return join(hash, ...packed, hintBytes)
 }
 
-/** Which checks of a verifier are left out; for showing that a hostile case needs just that check. */
+/** Checks that a verifier leaves out, to show that a hostile case needs exactly that check. */
 export interface Leniency {
   readonly z?: boolean
   readonly hints?: boolean
@@ -194,7 +194,7 @@ function expandedKey(params: Params, key: Uint8Array): ExpandedKey {
   return expanded
 }
 
-/** HintBitUnpack (algorithm 21); the lenient form reads whatever it can. */
+/** HintBitUnpack (algorithm 21). The lenient form reads as much as it can. */
 function unpackHints({ k, omega }: Params, bytes: Uint8Array, lenient: boolean): Poly[] | undefined {
   const hints = Array.from({ length: k }, () => new Int32Array(256))
   let at = 0

@@ -8,7 +8,7 @@ import { treeHash } from './state-tree.ts'
 import { accountKeys, addressOf } from './tx-fields.ts'
 import { listRoot, tagged, u8, u32, u256, type VectorSet } from './tx-wire.ts'
 
-/** Genesis and rules of the networks, written from the specification and the parameters it names. */
+/** Genesis and rules of a network. This file is written from the specification and the parameters that it names. */
 
 export interface NetworkCase {
   readonly name: string
@@ -43,7 +43,7 @@ const TIME_MS = 1_793_491_200_000
 /** 2026-11-15T00:00:00Z. */
 const TESTNET_TIME_MS = 1_794_700_800_000
 
-/** Seeds of development key `number`, whose own is H(text tag, "farthing devnet key N"), under a scheme. */
+/** Seeds of development key `number` under a scheme. They derive from H(text tag, "farthing devnet key N"). */
 function devSeeds(number: number, scheme: number): readonly [classical: Uint8Array, lattice: Uint8Array] {
   const seed = tagged('farthing/text/1', utf8(`farthing devnet key ${number}`))
   return [tagged('farthing/seed-ed25519/1', u8(scheme), seed), tagged('farthing/seed-ml-dsa/1', u8(scheme), seed)]
@@ -123,7 +123,7 @@ function genesisHeader(network: Network): Uint8Array {
 
 const DOLLARS = { asset: 'XUSD', feeBps: 10n, minimum: 5_000_000n, dailyMintCap: 10n ** 12n }
 
-/** The ten bridge networks: key, name, confirmations, and what differs from those that carry dollars. */
+/** The ten bridge networks: key, name, confirmations, and differences from networks with dollars. */
 const BRIDGE = (
   [
     ['ethereum', 'Ethereum', 64, DOLLARS],
@@ -170,7 +170,6 @@ function rulesOf({ powLimit, initialTarget, anchorResetGapMs, locks, rotationDel
   }
 }
 
-/** Kinds of an area of numbers, in a row. */
 function inRow(first: number, ...kinds: readonly string[]) {
   return kinds.map((kind, i) => [kind, first + i])
 }
@@ -230,7 +229,7 @@ function fingerprint(network: Network): string {
   return hex(tagged('farthing/rules/1', utf8(sortedJson({ kinds: KINDS, state: TABLES, steps, genesis }))))
 }
 
-/** JSON without blanks, the keys of every object in order; big integers are decimal text. */
+/** JSON without blanks and with sorted keys. Big integers are decimal text. */
 function sortedJson(value: unknown): string {
   if (typeof value === 'bigint') return `"${value}"`
   if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`
@@ -239,7 +238,6 @@ function sortedJson(value: unknown): string {
   return `{${entries.map(([key, part]) => `${JSON.stringify(key)}:${sortedJson(part)}`).join(',')}}`
 }
 
-/** `network-genesis.json`. */
 export function networkGenesis(): VectorSet<NetworkCase> {
   return {
     about: 'Genesis block, state root and rules fingerprint of every network.',

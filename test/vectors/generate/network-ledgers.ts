@@ -1,4 +1,4 @@
-/** What the networks begin with beside their coins, written from the parameters that the documents name. */
+/** A token of genesis. This file is written from the parameters that the documents name. */
 
 export interface GenesisToken {
   readonly symbol: string
@@ -36,7 +36,7 @@ export interface Ledgers {
 
 const COIN = 10n ** 8n
 const DOLLAR = 10n ** 6n
-/** One of a token with 4 decimals. */
+/** One whole unit of a token with 4 decimals. */
 const PIECE = 10n ** 4n
 
 type Plainest = Pick<GenesisToken, 'symbol' | 'name' | 'decimals' | 'kind'>
@@ -84,7 +84,7 @@ function devPools(owner: string): readonly GenesisPool[] {
   ]
 }
 
-/** The devnet's, for ten addresses and the three keys of its committee, all in hex. */
+/** The devnet's ledgers, for ten addresses and the three keys of its committee, all in hex. */
 export function devLedgers(addresses: readonly string[], committee: readonly string[]): Ledgers {
   const [, issuer, provider] = addresses as [string, string, string]
   const everybody = BigInt(addresses.length)

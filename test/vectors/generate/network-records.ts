@@ -2,21 +2,21 @@ import { hex, join, unhex, utf8 } from './bytes.ts'
 import type { GenesisPool, Ledgers } from './network-ledgers.ts'
 import { container, listOfVarying, tagged, u8, u16, u32, u64, u128, u256, type Varying, vary } from './tx-wire.ts'
 
-/** The state that a network begins with, record by record, from the table of docs/spec/ledgers.md. */
+/** A record of the genesis state. This file is written from the table of docs/spec/ledgers.md. */
 
 export interface StateRecord {
   readonly key: Uint8Array
   readonly value: Uint8Array
 }
 
-/** Everything that the state follows from. */
+/** All inputs of the genesis state. */
 export interface Beginning {
   readonly ledgers: Ledgers
   readonly allocations: readonly { readonly address: string; readonly amount: bigint }[]
   readonly supplyCap: bigint
   /** Wrapped token by bridge network. */
   readonly bridged: readonly string[]
-  /** Symbol and fee of what prices the coin, FAR. */
+  /** Dollar symbol and fee of the pool that prices FAR. */
   readonly priced: { readonly dollar: string; readonly feeBps: number }
 }
 
@@ -52,7 +52,7 @@ class Sums {
   }
 }
 
-/** All that is minted before the first block, by asset. */
+/** Amounts minted before the first block, by asset. */
 function mintedIn({ ledgers, allocations }: Beginning): Sums {
   const minted = new Sums()
   for (const { amount } of allocations) minted.add(NATIVE, amount)
@@ -145,7 +145,6 @@ function bridgeRecords({ ledgers, bridged }: Beginning): readonly StateRecord[] 
   return [...networks, record(0x40, '', ...parts)]
 }
 
-/** Every record of the state of genesis. */
 export function genesisRecords(beginning: Beginning): readonly StateRecord[] {
   return [
     ...accountRecords(beginning),

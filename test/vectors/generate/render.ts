@@ -9,7 +9,7 @@ export type SpelledBytes =
   | readonly [string, number, number, string]
   | { readonly hex: string; readonly times: number }
 
-/** Values that many cases are variations of. */
+/** Values that many cases vary. */
 export type ValueTable = Readonly<Record<string, Uint8Array>>
 
 /** Shortest spelling of bytes as a variation of the table. */
@@ -42,7 +42,7 @@ export function spellTable(table: ValueTable): Record<string, string> {
   return Object.fromEntries(Object.entries(table).map(([name, bytes]) => [name, hex(bytes)]))
 }
 
-/** A vector file: what it is about, how many cases each group has, whatever else it needs. */
+/** A vector file: what it is about, how many cases each group has, and its parts. */
 export interface VectorFile {
   readonly about: string
   readonly counts: Readonly<Record<string, number>>
@@ -56,7 +56,7 @@ export function countGroups(cases: readonly { readonly group: string }[]): Recor
   return counts
 }
 
-/** JSON with one line per case or value, so that a change can be read. */
+/** JSON with one line per case or value, so that a diff is readable. */
 export function render(file: VectorFile): string {
   const parts = Object.entries(file).map(([name, part]) => `  ${JSON.stringify(name)}: ${renderPart(part)}`)
   return `{\n${parts.join(',\n')}\n}\n`

@@ -3,8 +3,8 @@ import { SERVICE_CASES } from '../../support/service-cases.ts'
 import { caseChains, serviceResults } from '../../support/service-results.ts'
 
 /**
- * `node test/vectors/generate/services.ts [service id...]` writes anew what services answer to their cases. Unlike the other
- * vectors these are the program's own results: read them before you commit them.
+ * `node test/vectors/generate/services.ts [service id...]` writes the services' answers to their cases anew. Unlike
+ * other vectors, these are the program's own results: read them before you commit them.
  */
 if (import.meta.main) {
   const chains = await caseChains()

@@ -116,7 +116,7 @@ function pool(name: string, [x, y]: readonly [string, string], feeBps: number, p
       ...[u8(1), unhex(assetX), unhex(assetY), u16(feeBps), u128(p.reserveX), u128(p.reserveY), u128(p.shares)],
       ...[u256(p.xPerY), u256(p.yPerX), u32(p.accumulatedAt), u32(p.createdAt)],
     ),
-    // 1,000 shares are locked: no record holds them, and no holder's records cover them.
+    // 1,000 shares are locked: no record holds them.
     holds: [
       [assetX, p.reserveX],
       [assetY, p.reserveY],

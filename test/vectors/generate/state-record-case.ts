@@ -10,14 +10,14 @@ export interface RecordCase {
   readonly record: unknown
   readonly key: string
   readonly bytes: string
-  /** Path in the state tree, and hash of the record as its leaf holds it. */
+  /** Path in the state tree, and hash of the record in its leaf. */
   readonly path: string
   readonly valueHash: string
-  /** Units that the record accounts for, other than 0. */
+  /** Units that the record accounts for, without zeros. */
   readonly holdings: readonly { readonly asset: string; readonly amount: string }[]
 }
 
-/** A record as the generators write it down. */
+/** A record as the generators define it. */
 export interface RecordSample {
   readonly name?: string
   readonly table: string
@@ -26,7 +26,7 @@ export interface RecordSample {
   readonly idBytes: Uint8Array
   readonly record: unknown
   readonly bytes: Uint8Array
-  /** Asset in hex and units: positive where they are held, negative where they are issued. */
+  /** Asset in hex and units: positive if held, negative if issued. */
   readonly holds?: readonly (readonly [asset: string, units: bigint])[]
 }
 

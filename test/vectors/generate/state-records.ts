@@ -117,7 +117,6 @@ function escrows(): readonly Sample[] {
   ]
 }
 
-/** `state-records.json`. */
 export function stateRecords(): VectorSet<RecordCase> {
   return {
     about:

@@ -1,11 +1,11 @@
 import { hex, join, madeBytes, sha256 } from './bytes.ts'
 import { tagged, u8, u32, type VectorSet, xor } from './tx-wire.ts'
 
-/** State roots and proofs, by recursion over the definition in docs/spec/blocks.md, section 6. */
+/** A proof in a vector. This file computes roots and proofs from the recursive definition in docs/spec/blocks.md, section 6. */
 
 interface TreeProof {
   readonly key: string
-  /** Null: the proof shows that nothing is there. */
+  /** Null: the proof shows that the key is absent. */
   readonly value: string | null
   readonly siblings: readonly string[]
   readonly leaf: { readonly path: string; readonly value: string } | null
@@ -25,11 +25,11 @@ interface Leaf {
   readonly value: Uint8Array
 }
 
-/** Folded into nothing any more: a forged leaf of the time when it was is still shown. */
+/** The tag of leaves in an older design. Only forged leaves use it. */
 const LEAF_TAG = tagged('farthing/state-leaf/1')
 const NODE_TAG = tagged('farthing/state-node/1')
 const ZERO_32 = new Uint8Array(32)
-/** Records of a case whose absence is forged. */
+/** How many records of a case get forged absences. */
 const FORGED_KEYS = 4
 
 function bit(path: Uint8Array, depth: number): number {
@@ -68,7 +68,7 @@ function proofOf(leaves: readonly Leaf[], path: Uint8Array): Pick<TreeProof, 'si
   return { siblings, leaf: end === undefined ? null : { path: hex(end.path), value: hex(end.value) } }
 }
 
-/** The inner nodes on the way to a path, from the top: what each joins, and the siblings above it. */
+/** The inner nodes on the way to a path, from the top: the children of each, and the siblings above it. */
 function nodesOnWay(leaves: readonly Leaf[], path: Uint8Array) {
   const nodes: { readonly left: Uint8Array; readonly right: Uint8Array; readonly siblings: readonly string[] }[] = []
   const siblings: string[] = []
@@ -85,8 +85,8 @@ function nodesOnWay(leaves: readonly Leaf[], path: Uint8Array) {
 }
 
 /**
- * Absences of present keys, each with an inner node in the place of the last leaf: its 64 bytes as path and value. With
- * the leaf tag folded into the path, as the node tag is into a left half, the first of each pair would verify.
+ * Forged absences of present keys: an inner node in place of the last leaf, its 64 bytes used as path and value. If the
+ * leaf tag were folded into the path, as the node tag is into a left half, the first of each pair would verify.
  */
 function forgedAbsences(leaves: readonly Leaf[], keys: readonly Uint8Array[]): TreeCase['refused'] {
   return keys.flatMap((key) => {
@@ -103,7 +103,7 @@ function forgedAbsences(leaves: readonly Leaf[], keys: readonly Uint8Array[]): T
   })
 }
 
-/** Proofs of the same bytes whose fields have other lengths. */
+/** Proofs with the same bytes but other field lengths. */
 function misfitted(key: Uint8Array, proof: Pick<TreeProof, 'siblings' | 'leaf'>): TreeCase['refused'] {
   const { siblings, leaf } = proof
   if (leaf === null) return []
@@ -153,7 +153,7 @@ function madeKey(i: number): Uint8Array {
   return join(u8(0x01), madeBytes(`state key ${i}`, 32))
 }
 
-/** The first `count` made-up keys whose paths agree in their first bits with key 0's. */
+/** The first `count` made-up keys whose paths share their first `bits` bits with key 0's. */
 function neighbours(bits: number, count: number): readonly Uint8Array[] {
   const wanted = pathOf(madeKey(0))
   const found: Uint8Array[] = [madeKey(0)]
@@ -166,7 +166,6 @@ function neighbours(bits: number, count: number): readonly Uint8Array[] {
   return found
 }
 
-/** `state-tree.json`. */
 export function stateTree(): VectorSet<TreeCase> {
   const records = (keys: readonly Uint8Array[]) =>
     keys.map((key, i) => [key, join(u32(i), madeBytes(`v${i}`, i))] as const)

@@ -2,8 +2,8 @@ import { made } from './tx-fields.ts'
 import { container, listOfVarying, u8, u16, u128, vary, words } from './tx-wire.ts'
 
 /**
- * Payloads of tokens, stable tokens, pools and stakes, and sound ones. Every field may be out of its range: booleans are
- * numbers, so that one can be 2.
+ * Encoders of payloads of tokens, stable tokens, pools and stakes, and a valid sample of each. Every field may be out
+ * of range: booleans are numbers, so that one can be 2.
  */
 
 interface TokenFields {
@@ -50,7 +50,6 @@ const part = (p: Part) => container(words(p.symbol), u128(p.amount))
 const poolName = (p: PoolName) => [words(p.assetA), words(p.assetB), u16(p.feeBps)]
 const stakeName = (p: { stakeId: Uint8Array }) => container(p.stakeId)
 
-/** Payloads by kind. */
 export const ASSET_PAYLOADS = {
   token_create: (p: TokenFields) =>
     container(words(p.symbol), words(p.name), u8(p.decimals), u128(p.maxSupply), u8(p.freezable)),
@@ -83,7 +82,7 @@ const ISSUE: Issue = { symbol: 'SALT', to: made('to'), amount: 25_000n, create: 
 const PART: Part = { symbol: 'FUSD', amount: 5_000_000n }
 const POOL: PoolName = { assetA: 'FAR', assetB: 'FUSD', feeBps: 30 }
 
-/** A sound payload of each kind. */
+/** A valid payload of each kind. */
 export const ASSET_SOUND = {
   token_create: { symbol: 'PEPPER', name: 'Black pepper', decimals: 4, maxSupply: 10n ** 12n, freezable: 1 },
   token_mint: ISSUE,

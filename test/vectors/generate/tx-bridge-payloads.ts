@@ -3,7 +3,7 @@ import { madeBytes } from './bytes.ts'
 import { fillerKey, fillerSignature, made, type RawSignature } from './tx-fields.ts'
 import { container, listOfVarying, u8, u32, u128, vary, words } from './tx-wire.ts'
 
-/** Payloads of the bridge with their attestations, and sound ones; every field may be out of its range. */
+/** Encoders of the bridge's payloads, and a valid sample of each. Every field may be out of range. */
 
 export interface RawAttestation {
   readonly epoch: number
@@ -58,7 +58,6 @@ export function rotationParts({ threshold, keys, vaults, resume }: RotationField
   return [u8(threshold), vary(committeeKeys(keys)), vary(vaultList(vaults)), vary(Uint8Array.from(resume))]
 }
 
-/** Payloads by kind. */
 export const BRIDGE_PAYLOADS = {
   bridge_deposit: (p: DepositFields) =>
     container(
@@ -75,7 +74,7 @@ export const BRIDGE_PAYLOADS = {
   bridge_halt: (p: { network: number } & Attested) => container(u8(p.network), attested(p)),
 }
 
-/** Signatures of the length of scheme 2 by the keys of these indices; nobody made them. */
+/** Made-up signatures of scheme 2's length, with these key indices. */
 export function attestationBy(keyIndices: readonly number[], epoch = 3): RawAttestation {
   return { epoch, signatures: keyIndices.map((keyIndex) => fillerSignature(keyIndex, 2)) }
 }
@@ -96,14 +95,14 @@ export function externalTxId(network: number): Uint8Array {
   return madeBytes(`external transaction ${network}`, network === 7 ? 64 : 32)
 }
 
-/** Keys of a committee that are only ever measured, all of scheme 2. */
+/** Made-up committee keys of scheme 2. Only their length matters. */
 export function fillerCommittee(count: number): RotationFields['keys'] {
   return Array.from({ length: count }, (_, i) => fillerKey(2, 0x11 * (i + 1)))
 }
 
 const WITHDRAWAL: WithdrawalName = { withdrawalId: made('withdrawal'), attestation: attestationBy([0, 2]) }
 
-/** A sound payload of each kind. */
+/** A valid payload of each kind. */
 export const BRIDGE_SOUND = {
   bridge_deposit: {
     ...{ network: 1, externalTxId: externalTxId(1), outputIndex: 3, to: made('to'), amount: 25_000_000n, create: 0 },

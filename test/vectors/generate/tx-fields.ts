@@ -1,10 +1,7 @@
 import { madeBytes } from './bytes.ts'
 import { container, listOfVarying, tagged, u8, u32, u64, vary } from './tx-wire.ts'
 
-/**
- * Envelopes of raw transactions: the fields of docs/spec/transactions.md with nothing checked, so that a malformed one can
- * be written down as easily as a sound one.
- */
+/** Envelopes of raw transactions: the fields of docs/spec/transactions.md without checks, so that malformed ones can be written too. */
 
 export interface RawBody {
   readonly version: number
@@ -53,7 +50,7 @@ export function wireBytes(body: Uint8Array, witness: Uint8Array): Uint8Array {
   return container(vary(body), vary(witness))
 }
 
-/** A key that is only ever measured: schemes say its length, nothing says that it is a point. */
+/** A made-up key of the scheme's length. It need not be a valid point. */
 export function fillerKey(scheme: number, fill: number): { scheme: number; bytes: Uint8Array } {
   return { scheme, bytes: new Uint8Array(scheme === 1 ? 1344 : 1984).fill(fill) }
 }
@@ -71,7 +68,7 @@ export function addressOf(keys: Uint8Array): Uint8Array {
   return tagged('farthing/address/1', keys)
 }
 
-/** A signature of the right length that nobody made. */
+/** A made-up signature of the right length. */
 export function fillerSignature(keyIndex: number, scheme = 1, fill = 0x5a): RawSignature {
   return { keyIndex, bytes: new Uint8Array(scheme === 1 ? 2484 : 3373).fill(fill) }
 }

@@ -20,7 +20,7 @@ const PREFIXES = ['far', 'tfar', 'dfar'] as const
 /** Fields of payloads that are addresses of this chain. */
 const ADDRESSES: ReadonlySet<string> = new Set(['to', 'issuer', 'owner', 'payout', 'settlers'])
 
-/** The first sample of every kind, and those whose fields differ in form. */
+/** The first sample of every kind, and those whose fields have another form. */
 function samples(): readonly Sample[] {
   const kinds = new Set<PayloadKind>()
   return [...MARKET_SAMPLES, ...MONEY_SAMPLES].filter(({ name, kind }) => {
@@ -63,7 +63,6 @@ function jsonCase({ name, kind, payload, envelope, witness = ONE_SIGNATURE }: Sa
   }
 }
 
-/** `tx-json.json`. */
 export function txJson(): VectorSet<JsonCase> {
   return {
     about:

@@ -10,7 +10,7 @@ import { fillerKey } from './tx-fields.ts'
 import { badAmounts, type MalformedCase, refused, undecodable, unreadable } from './tx-malformed-case.ts'
 import { payload } from './tx-payloads.ts'
 
-/** Malformed transactions of the bridge: every field out of its range, attestations that nobody can judge, no payloads at all. */
+/** Malformed transactions of the bridge: every field out of range, malformed attestations, and undecodable payloads. */
 
 type BridgeKind = keyof typeof BRIDGE_PAYLOADS
 
@@ -118,7 +118,7 @@ function externalIds(): readonly MalformedCase[] {
   ]
 }
 
-/** Texts that are no address of the network; all kinds of refusal are in external-addresses.json. */
+/** Texts that are not an address of the network. external-addresses.json has all kinds of refusal. */
 const NO_ADDRESSES: readonly (readonly [network: number, text: string, reason: string])[] = [
   [0, '', 'not 0x and 40 hex digits'],
   [1, EVM.toLowerCase(), 'not in the upper and lower case of EIP-55'],

@@ -2,7 +2,7 @@ import { bodyBytes, fillerSignature, type RawBody, wireBytes, witnessBytes } fro
 import { PAYLOADS, type PayloadKind, payload, rawBody, SOUND } from './tx-payloads.ts'
 import { shortHex } from './tx-wire.ts'
 
-/** Wire bytes that no block may hold, and the fault that says so. A null in the detail is any text. */
+/** Wire bytes that no block may hold, and their fault. A null in the detail stands for any text. */
 export interface MalformedCase {
   readonly name: string
   /** Number of the rule in transactions.md, section 1. */
@@ -27,7 +27,6 @@ export const GRAMMAR = 'text outside its grammar'
 /** A witness that fits every account of a single key. */
 export const ONE_WITNESS = witnessBytes({ keys: new Uint8Array(0), signatures: [fillerSignature(0)] })
 
-/** A transaction of a kind with this payload. */
 export function wireOf(kind: PayloadKind, bytes: Uint8Array, change: Partial<RawBody> = {}): Uint8Array {
   return wireBytes(bodyBytes(rawBody(kind, bytes, change)), ONE_WITNESS)
 }
@@ -39,12 +38,12 @@ export function undecodable(kind: PayloadKind, name: string, bytes: Uint8Array, 
 
 type Change<K extends PayloadKind> = Partial<Parameters<(typeof PAYLOADS)[K]>[0]>
 
-/** Rule 1: the sound payload with a field that does not decode. */
+/** Rule 1: the valid payload with a field that does not decode. */
 export function unreadable<K extends PayloadKind>(kind: K, name: string, change: Change<K>, reason?: string) {
   return undecodable(kind, name, payload(kind, change), reason)
 }
 
-/** Rule 3: the sound payload with a field that is not allowed. */
+/** Rule 3: the valid payload with a field that is not allowed. */
 export function refused<K extends PayloadKind>(
   kind: K,
   name: string,
@@ -57,7 +56,7 @@ export function refused<K extends PayloadKind>(
 
 const BOUND = 2n ** 112n
 
-/** Rule 3: an amount just below the least, at the bound of every supply, and the largest that decodes. */
+/** Rule 3: amounts just below the least, at the bound of supplies, and the largest that decodes. */
 export function badAmounts(kind: PayloadKind, field: string, least: bigint): readonly MalformedCase[] {
   const values = [...(least > 0n ? [0n] : []), ...(least > 1n ? [least - 1n] : []), BOUND, 2n ** 128n - 1n]
   return values.map((value) =>
@@ -71,7 +70,7 @@ export function badAmounts(kind: PayloadKind, field: string, least: bigint): rea
   )
 }
 
-/** What no field of text holds a symbol of an asset may say, with the reason; null is any. */
+/** Texts that are not symbols, with the reason of their refusal. Undefined stands for any reason. */
 export const NO_SYMBOLS: readonly (readonly [text: string, reason: string | undefined])[] = [
   ...['', 'A', 'salt', 'Salt', '1SALT', 'SA-LT', 'SALT ', 'ÄSALT'].map((text) => [text, GRAMMAR] as const),
   ['ABCDEFGHIJK', undefined],

@@ -13,7 +13,7 @@ import {
 import { type MalformedCase, malformed } from './tx-malformed-case.ts'
 import { PAYLOADS, rawBody, SOUND } from './tx-payloads.ts'
 
-/** Malformed transactions by rules 4 and 5: keys and signatures that do not fit the sender, whatever they sign. */
+/** Malformed transactions by rules 4 and 5: keys and signatures that do not fit the sender. */
 
 const NO_KEYS = new Uint8Array(0)
 const SINGLE = accountKeys(1, 1, [fillerKey(1, 0x11)])

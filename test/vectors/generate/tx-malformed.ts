@@ -10,7 +10,7 @@ import { u32, type VectorSet } from './tx-wire.ts'
 
 const BODY = bodyBytes(rawBody('transfer', PAYLOADS.transfer(SOUND.transfer)))
 
-/** Bytes that are no transaction, body or witness at all; the words of the reason are the decoder's own. */
+/** Bytes that do not decode as transaction, body or witness. The reason's text depends on the decoder. */
 function undecodable(): readonly MalformedCase[] {
   const of = (type: string, name: string, wire: Uint8Array) =>
     malformed(1, name, wire, 'codec/malformed', { type, reason: null })
@@ -78,7 +78,7 @@ function unknownKinds(): readonly MalformedCase[] {
   )
 }
 
-/** The name's bytes in a payload replaced by others of the same length that are no text. */
+/** A payload with the name's bytes replaced by others of the same length that are not a text. */
 function renamed(kind: 'agent_register' | 'service_publish', bytes: Uint8Array): Uint8Array {
   const name = '@'.repeat(bytes.length)
   const payload = kind === 'agent_register' ? register({ name }) : publish({ name })
@@ -130,7 +130,7 @@ function undecodablePayloads(): readonly MalformedCase[] {
   ]
 }
 
-/** Bytes that are no UTF-8; each is refused in every text field, names stand for them all. */
+/** Bytes that are not UTF-8. Every text field refuses them; the cases use the name. */
 const NO_UTF8: readonly (readonly [string, string])[] = [
   ['a stray continuation byte', '80'],
   ['an overlong slash', 'c0af'],
@@ -143,7 +143,7 @@ const NO_UTF8: readonly (readonly [string, string])[] = [
   ['a byte FF', 'ff'],
 ]
 
-/** Code points that cannot be seen: the first and last of every range. */
+/** Invisible code points: the first and last of every range. */
 const INVISIBLE: readonly number[] = [
   ...[0x0000, 0x000a, 0x001f, 0x007f, 0x00a0, 0x00ad, 0x034f, 0x061c, 0x115f, 0x1160, 0x1680, 0x17b4, 0x17b5],
   ...[0x180b, 0x180f, 0x2000, 0x200e, 0x200f, 0x2028, 0x202e, 0x202f, 0x205f, 0x2066, 0x206f, 0x3000, 0x3164],
@@ -239,7 +239,6 @@ function outOfRange(): readonly MalformedCase[] {
   ]
 }
 
-/** `tx-malformed.json`. */
 export function txMalformed(): VectorSet<MalformedCase> {
   return {
     about:

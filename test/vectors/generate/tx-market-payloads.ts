@@ -2,11 +2,10 @@ import { join } from './bytes.ts'
 import { made } from './tx-fields.ts'
 import { container, u8, u16, u32, u64, u128, vary, words } from './tx-wire.ts'
 
-/** Payloads of transfers and of the registry, and sound ones; every field may be out of its range. */
+/** Encoders of payloads of transfers and of the registry, and a valid sample of each. Every field may be out of range. */
 
 const addresses = (list: readonly Uint8Array[]) => vary(join(...list))
 
-/** Payloads by kind. */
 export const MARKET_PAYLOADS = {
   transfer: ({ to, amount, create }: { to: Uint8Array; amount: bigint; create: number }) =>
     container(to, u128(amount), u8(create)),
@@ -86,7 +85,7 @@ export interface EntryFields {
   readonly durationMs: number
 }
 
-/** A sound payload of each kind. */
+/** A valid payload of each kind. */
 export const MARKET_SOUND = {
   transfer: { to: made('to'), amount: 150_000_000n, create: 0 },
   agent_register: {

@@ -2,7 +2,7 @@ import { attestationBy, EXTERNAL_ADDRESSES, externalTxId, fillerCommittee } from
 import { fillerKey } from './tx-fields.ts'
 import { type PayloadKind, type Sample, SOUND } from './tx-payloads.ts'
 
-/** Transactions of every kind of money, with fields at their ends. */
+/** Transactions of every kind of the money ledgers, with fields at their limits. */
 
 const LARGEST = 2n ** 112n - 1n
 const LONGEST_SYMBOL = 'Z123456789'

@@ -6,17 +6,17 @@ import { MARKET_PAYLOADS, MARKET_SOUND } from './tx-market-payloads.ts'
 /** Payloads by kind; every field may be out of its range. */
 export const PAYLOADS = { ...MARKET_PAYLOADS, ...ASSET_PAYLOADS, ...BRIDGE_PAYLOADS }
 
-/** A sound payload of each kind. */
+/** A valid payload of each kind. */
 export const SOUND = { ...MARKET_SOUND, ...ASSET_SOUND, ...BRIDGE_SOUND }
 
 export type PayloadKind = keyof typeof PAYLOADS
 
-/** Bytes of the sound payload of a kind with some fields replaced. */
+/** Bytes of the valid payload of a kind with some fields replaced. */
 export function payload<K extends PayloadKind>(kind: K, change: Partial<Parameters<(typeof PAYLOADS)[K]>[0]> = {}) {
   return PAYLOADS[kind]({ ...SOUND[kind], ...change } as never)
 }
 
-/** A sound transaction to be shown in all its forms. */
+/** A valid transaction for the vectors. */
 export interface Sample {
   readonly name: string
   readonly kind: PayloadKind

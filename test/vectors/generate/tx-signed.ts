@@ -5,7 +5,7 @@ import { accountKeys, addressOf, bodyBytes, made, type RawSignature, wireBytes, 
 import { PAYLOADS, rawBody, SOUND } from './tx-payloads.ts'
 import { shortHex, tagged, u8, u32, type VectorSet } from './tx-wire.ts'
 
-/** A transaction with real signatures, and whether they hold on the network of that genesis. */
+/** A transaction with real signatures, and whether they are valid on the network with this genesis. */
 export interface SignedCase {
   readonly name: string
   readonly genesis: string
@@ -56,7 +56,7 @@ interface Signing {
   readonly account: Account
   readonly nonce: bigint
   readonly by: readonly number[]
-  /** What the message says in the place of the account's own scheme, or of this chain's id or genesis. */
+  /** Values in the signed message that replace the account's scheme and this chain's id and genesis. */
   readonly scheme?: number
   readonly chainId?: number
   readonly genesis?: Uint8Array
@@ -87,7 +87,7 @@ function signedCase(name: string, valid: boolean, signing: Signing): SignedCase 
   }
 }
 
-/** Turns one bit of one signature over. */
+/** Flips one bit of one signature. */
 function flip(which: number, byte: number): NonNullable<Signing['spoil']> {
   return (signatures) =>
     signatures.map(({ keyIndex, bytes }, i) => ({

@@ -1,8 +1,7 @@
 import { hex, join, sha256, toLittleEndian, utf8 } from './bytes.ts'
 
 /**
- * SSZ, tagged hashes and list trees in a few lines, written from docs/spec/encoding.md alone: what the generators of
- * the chain's vectors compute their expectations with.
+ * SSZ, tagged hashes and list trees in a few lines, written from docs/spec/encoding.md alone, for the generators of the chain's vectors.
  */
 
 /** A part of a container whose length varies; plain bytes are a fixed part. */
@@ -30,7 +29,7 @@ export const u64 = (value: number | bigint): Uint8Array => toLittleEndian(BigInt
 export const u128 = (value: number | bigint): Uint8Array => toLittleEndian(BigInt(value), 16)
 export const u256 = (value: number | bigint): Uint8Array => toLittleEndian(BigInt(value), 32)
 
-/** Fields in order: fixed parts and offsets, then the varying parts. */
+/** A container: fixed parts and offsets in order, then the varying parts. */
 export function container(...parts: readonly Part[]): Uint8Array {
   const fixedLength = parts.reduce((sum, part) => sum + (part instanceof Uint8Array ? part.length : 4), 0)
   const head: Uint8Array[] = []
@@ -47,7 +46,7 @@ export function container(...parts: readonly Part[]): Uint8Array {
   return join(...head, ...tail)
 }
 
-/** A list of elements of variable length; a list of fixed ones is their concatenation. */
+/** A list of elements of variable length. A list of fixed ones is their concatenation. */
 export function listOfVarying(elements: readonly Uint8Array[]): Uint8Array {
   return container(...elements.map(vary))
 }
@@ -73,12 +72,12 @@ export function listRoot(kind: string, items: readonly Uint8Array[]): Uint8Array
   return tagged(`farthing/${kind}-root/1`, u32(items.length), level[0] ?? new Uint8Array(32))
 }
 
-/** Bytes combined bit by bit. */
+/** Bitwise exclusive or. */
 export function xor(a: Uint8Array, b: Uint8Array): Uint8Array {
   return a.map((byte, i) => byte ^ (b[i] as number))
 }
 
-/** Hex in which sixteen or more equal bytes in a row are written once: `[5a*2484]` is 2,484 times 5a. */
+/** Hex with runs of sixteen or more equal bytes shortened: `[5a*2484]` is 2,484 times 5a. */
 export function shortHex(bytes: Uint8Array): string {
   let text = ''
   for (let start = 0; start < bytes.length; ) {

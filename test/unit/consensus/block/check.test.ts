@@ -17,7 +17,7 @@ const SOUND: Partial<Header> = {
   ...{ baseFee: 6_600n, historyRoot: filled<Hash>(0x77) },
 }
 
-/** Each field that a header can have wrong, in the order in which they are looked at, with the fault. */
+/** Each wrong field of a header, in the order of the checks, with its fault. */
 const FLAWS: readonly (readonly [Partial<Header>, object])[] = [
   [{ version: 0xabcd_0002 }, { code: 'block/version', detail: { version: 2 } }],
   [{ height: 1_002 }, { code: 'block/height', detail: { height: 1_002, expected: 1_001 } }],
@@ -70,7 +70,7 @@ describe('the clock', () => {
     expect(checkHeaderClock(header, 5_000_000_000, RULES)).toBeNull()
   })
 
-  it('holds one that is a millisecond further ahead, and blames nobody', () => {
+  it('holds one that is a millisecond further ahead, and blames no peer', () => {
     const fault = checkHeaderClock(header, 999_999_999, RULES)
     expect(fault).toEqual({ code: 'block/time-too-new', detail: { time: 1_000_015_000, aheadMsMax: 15_000 } })
     expect(faultRow('block/time-too-new')).toMatchObject({ blame: 'none', retry: true })

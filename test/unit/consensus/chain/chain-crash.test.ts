@@ -9,7 +9,7 @@ import { SAMPLE, units } from '../../../support/unsigned.ts'
 
 const PAY = SAMPLE.transfer({ to: wallet(2).address, amount: units(5_000) })
 
-/** A store whose node is on a branch of three with transactions, and the last block that makes another of four heavier. */
+/** The store of a node on a branch of three blocks with transactions, and the block that makes another branch of four heavier. */
 interface Scene {
   readonly store: MemoryKeyValueStore
   readonly mine: readonly Block[]
@@ -32,7 +32,7 @@ async function makeScene(deviant: boolean): Promise<Scene> {
 
 const SCENES = { plain: makeScene(false), deviant: makeScene(true) }
 
-/** The scene with a store of its own. */
+/** The scene with a copy of its store. */
 async function scene(which: keyof typeof SCENES = 'plain'): Promise<Scene> {
   const made = await SCENES[which]
   return { ...made, store: await copyStore(made.store) }
@@ -45,7 +45,7 @@ async function storeOf(test: TestChain): Promise<KeyValueStore> {
   return store
 }
 
-/** Imports the last block on a store that dies after so many batches; false if it lived. */
+/** Imports the last block on a store that dies after `batches` batches. Returns false if it did not die. */
 async function dies(store: KeyValueStore, last: Block, batches: number): Promise<boolean> {
   const test = await TestChain.open(undefined, new DyingStore(store, batches))
   test.nowMs = last.header.timeMs
@@ -72,7 +72,7 @@ async function expectConsistent(test: TestChain, store: KeyValueStore): Promise<
   for (const id of database.side.ids()) expect(onChain.has(id)).toBe(false)
 }
 
-/** Store: a block aside, three off, four on. */
+/** Batches of the import: a side block stored, three blocks unwound, four connected. */
 const BATCHES = 1 + 3 + 4
 
 describe('a process that dies in a reorganisation', () => {
@@ -133,7 +133,7 @@ describe('a process that dies in a reorganisation', () => {
 })
 
 describe('a process that dies while it goes back from an invalid branch', () => {
-  // Aside; three off; two on; the third is marked; two off; three on.
+  // A side block stored; three unwound; two connected; the third marked invalid; two unwound; three connected again.
   it.each(Array.from({ length: 1 + 3 + 2 + 1 + 2 + 3 }, (_, i) => i))(
     'after %i batches returns to its own',
     async (batches) => {

@@ -13,7 +13,7 @@ const PAY = SAMPLE.transfer({ to: wallet(2).address, amount: units(5_000) })
 
 const idsOf = (blocks: readonly { readonly id: string }[]): readonly string[] => blocks.map(({ id }) => id)
 
-/** What a chain tells from now on, and whether it was moving when it told it. */
+/** Records the head changes of a chain, and whether it was moving at that time. */
 function heardBy({ chain }: TestChain) {
   const heard: { head: string; off: readonly string[]; on: readonly string[]; moving: boolean }[] = []
   chain.onHeadChange(({ head, disconnected, connected }: HeadChange) => {
@@ -22,7 +22,7 @@ function heardBy({ chain }: TestChain) {
   return heard
 }
 
-/** A verifier whose backend fails when it is told to. */
+/** A verifier whose backend throws when told to. */
 function fragileVerifier() {
   const state = { failing: false }
   const verifier = createInlineVerifier({
@@ -94,7 +94,7 @@ describe('a verifier that fails', () => {
     await importAll(test, theirs.slice(0, 2))
     const heard = heardBy(test)
     state.failing = true
-    // What was on the best chain is put back without being verified again, so the old signatures need no verifier either.
+    // Blocks that were on the best chain are put back without verification, so only the new branch needs the verifier.
     test.chain.verified.has = () => false
     test.nowMs = other.nowMs
     await expect(test.chain.import(theirs[2] as Block)).rejects.toThrow('allocation failed')
@@ -107,7 +107,7 @@ describe('a verifier that fails', () => {
 })
 
 describe('a disk that fails', () => {
-  /** A node whose next import reorganises: one block aside, two off, three on. */
+  /** A node whose next import reorganises: it stores one side block, unwinds two and connects three. */
   async function scene(batches: number) {
     const common = await TestChain.open()
     const store = new MemoryKeyValueStore()
@@ -129,7 +129,7 @@ describe('a disk that fails', () => {
     const stopped = { status: 'fulfilled', value: { ok: false, fault: { code: 'chain/stopped', detail: {} } } }
     expect(others).toEqual([stopped, stopped])
     expect(heard).toEqual([])
-    // Whoever must not look at a passing head still sees that it is one.
+    // Readers still see that this is a passing head.
     expect(test.chain.moving).toBe(batches > 0)
     await test.chain.stop()
     const again = await TestChain.open(undefined, await copyStore(store))
@@ -139,7 +139,7 @@ describe('a disk that fails', () => {
     expect(again.chain.head.id).toBe(last.id)
   })
 
-  it('in a plain extension stops the chain: nobody knows what was written', async () => {
+  it('in a plain extension stops the chain: it is unknown what was written', async () => {
     const store = new MemoryKeyValueStore()
     await fork(await TestChain.open(), { store })
     const test = await TestChain.open(undefined, new DyingStore(store, 0))
@@ -156,7 +156,7 @@ describe('a branch whose fork cannot be unwound to any more', () => {
     const store = new ForgetfulStore()
     const test = await fork(common, { store })
     const mine = await mineBranch(test, 2, 1)
-    // So it is after a move to a heavier, shorter branch: the oldest undo records went when the longer one grew.
+    // This happens after a move to a heavier, shorter branch: the oldest undo records were dropped when the longer one grew.
     store.hidden = [`06${mine[0]!.id}`]
     const heard = heardBy(test)
     const theirs = await mineBranch(await fork(common), 4, 2)

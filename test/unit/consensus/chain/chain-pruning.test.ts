@@ -6,7 +6,7 @@ import { blocksFrom, fork, importAll, mineBranch, outcomeOf, PROVEN_WORK } from 
 import { TestChain } from '../../../support/chain.ts'
 import { copyStore, dumpStore } from '../../../support/stores.ts'
 
-/** Where the other side of a partition branched off, and how far this node had come when it heard of it. */
+/** Height of the fork, and height of this node when it hears of the other branch. */
 const FORK = 97
 const HEARD_AT = UNDO_BLOCKS + FORK - 7
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
   here = store
 }, 60_000)
 
-/** This node as it hears of the other side. */
+/** This node before it hears of the other branch. */
 async function node(store = here): Promise<{ readonly test: TestChain; readonly store: MemoryKeyValueStore }> {
   const own = await copyStore(store)
   const test = await TestChain.open(undefined, own)
@@ -33,7 +33,7 @@ async function node(store = here): Promise<{ readonly test: TestChain; readonly 
   return { test, store: own }
 }
 
-/** What the store holds of the blocks: keys that name one of them. */
+/** Keys in the store that name one of the blocks. */
 async function tracesOf(store: MemoryKeyValueStore, blocks: readonly Block[]): Promise<readonly string[]> {
   const ids = new Set<string>(blocks.map(({ id }) => id))
   return [...(await dumpStore(store)).keys()].filter((key) => ids.has(key.slice(2)))

@@ -20,7 +20,7 @@ import { SAMPLE, units } from '../../../support/unsigned.ts'
 
 const PAY = SAMPLE.transfer({ to: wallet(2).address, amount: units(5_000) })
 
-/** Prefixes of the store that follow the best chain alone: canonical, undo, location, state, pages, side, head. */
+/** Store prefixes that depend only on the best chain: canonical, undo, location, state, pages, side, head. */
 const BEST_CHAIN = /^(02|06|07|0a|0b|0c|0068656164)/
 
 async function bestChainOf(store: MemoryKeyValueStore): Promise<readonly (readonly [string, string])[]> {
@@ -48,7 +48,7 @@ describe('the choice between branches', () => {
     const slow = await TestChain.open(testRuleBook({ block }), undefined, parts)
     await slow.mine()
     const fast = await fork(slow, { parts })
-    // Three blocks, each far behind its time, take less work than two quick ones.
+    // Three late blocks have less work than two quick ones.
     for (let i = 0; i < 3; i++) await slow.mine([], { afterMs: 250_000 })
     const quick = [await fast.mine([], { afterMs: 1 }), await fast.mine([], { afterMs: 1 })]
     expect(fast.chain.head.totalWork > slow.chain.head.totalWork).toBe(true)
@@ -77,7 +77,7 @@ describe('a reorganisation', () => {
     const longer = [await back.mine(), await back.mine()]
     expect(await importAll(test, longer)).toBe('connected')
     expect(test.chain.head.id).toBe(longer[1]!.id)
-    // Taking off what was put on gives the old branch's records again, byte for byte.
+    // Unwinding the new branch gives the old branch's records again, byte for byte.
     const again = new MemoryKeyValueStore()
     const fresh = await fork(back, { store: again })
     expect(fresh.stateRoot).toBe(test.stateRoot)
@@ -130,7 +130,7 @@ describe('a reorganisation', () => {
 })
 
 describe('a heavier branch with an invalid block in its middle', () => {
-  /** A node on a branch of its own, and a branch of five whose third block breaks the rules. */
+  /** A node on its own branch, and a branch of five whose third block breaks the rules. */
   async function deviating(own = 3) {
     const { ruleBook, executions } = countingRuleBook()
     const store = new MemoryKeyValueStore()

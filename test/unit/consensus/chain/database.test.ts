@@ -165,7 +165,7 @@ describe('opening a store', () => {
       const store = new MemoryKeyValueStore()
       const old = await TestChain.open(undefined, store)
       for (let i = 0; i < 5; i++) await old.mine()
-      // Releases before the mark wrote none.
+      // Older releases wrote no mark.
       if (!marked) await store.batch([{ key: Uint8Array.of(0, ...new TextEncoder().encode('rules')) }], () => {})
       const refusal = fault('storage/other-rules', { folder: '/data', height: 5 })
       expect(await open(store, at(5))).toEqual(refusal)

@@ -11,7 +11,6 @@ import { filled, SAMPLE, units } from '../../../support/unsigned.ts'
 
 const [ALICE, BOB] = [filled<Address>(1), filled<Address>(2)]
 
-/** The ledgers with another handler of transfers. */
 function ledgerWith(apply: KindHandlers['transfer']['apply']): TestLedger {
   const handlers = { ...PROTOCOL.handlers, transfer: { ...PROTOCOL.handlers.transfer, apply } }
   return new TestLedger(fundedRuleBook(2, { ...PROTOCOL, handlers }))
@@ -97,7 +96,7 @@ describe('a bug of ours', () => {
 })
 
 describe('declared writes', () => {
-  /** Records that the last block wrote for its transactions; the close writes supply, stakers’ pool and reward anyway. */
+  /** How many records the transaction wrote. Supply, staking pool and reward are left out: every block writes them. */
   function written(ledger: TestLedger, kind: 'transfer' | 'agent_receipt' | 'agent_invoke', payload: never): number {
     const { block, tx } = ledger.send(ALICE, kind, payload)
     const records = block.changes.filter(({ table }) => !['supply', 'staking-pool', 'rewards'].includes(table.name))

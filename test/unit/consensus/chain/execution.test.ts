@@ -198,7 +198,7 @@ describe('a block', () => {
     expect(run(good).result).toEqual({ ok: false, fault: { code: 'block/receipts-root', detail: {} } })
     const executed = new TestLedger().block(good)
     expect(run(good, receiptsRoot(executed.encodedReceipts) as never)).toMatchObject({
-      // One after the transaction, one within the closing step.
+      // One pause after the transaction, one in the closing step.
       pauses: 2,
       result: { ok: true },
     })

@@ -5,7 +5,7 @@ import type { BlockEntry } from '../../../../consensus/chain/layout.ts'
 import type { BlockId } from '../../../../consensus/primitives/ids.ts'
 import { runs } from '../../../support/runs.ts'
 
-/** Blocks named after their branch and height, `b3` on the branch `b`; branches part after `m4`. */
+/** Blocks named after branch and height: `b5` is on branch `b`. Branches fork after `m4`. */
 const PARENTS: Readonly<Record<string, string>> = {
   ...{ m1: 'm0', m2: 'm1', m3: 'm2', m4: 'm3' },
   ...{ a5: 'm4', a6: 'a5', b5: 'm4', b6: 'b5', b7: 'b6', b8: 'b7' },
@@ -39,7 +39,7 @@ describe('the path between two tips', () => {
   })
 })
 
-/** A block of a random tree: it builds on an earlier one, with some work of its own. */
+/** A block of a random tree: the earlier block that it builds on, and its work. */
 interface Grown {
   readonly parent: number
   readonly work: number

@@ -15,7 +15,7 @@ const GOLD = filled<Hash>(0x67)
 const IRON = filled<Hash>(0x69)
 const LARGEST = 2n ** 112n - 1n
 
-/** Balances of tokens by a change of state; what an address had before and has after. */
+/** State changes of token balances, from address, balance before and balance after. */
 function moved(asset: Hash, moves: readonly (readonly [number, bigint, bigint])[]): readonly StateChange[] {
   return moves.map(([number, before, after]) => {
     const key = TOKEN_BALANCES.key({ address: filled<Address>(number), asset })
@@ -24,7 +24,7 @@ function moved(asset: Hash, moves: readonly (readonly [number, bigint, bigint])[
   })
 }
 
-/** A chain's store, and a way to make token changes in it before there is a ledger that does. */
+/** A chain's store, and a function that writes token balances to it directly. */
 async function tokens() {
   const store = new MemoryKeyValueStore()
   const { database } = (await TestChain.open(undefined, store)).chain

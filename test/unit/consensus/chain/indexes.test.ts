@@ -16,7 +16,7 @@ import { runs } from '../../../support/runs.ts'
 
 const RULES = restlessRuleBook()
 
-/** A node that took a random chain and a branch that outgrew it, and one that only ever saw the best chain. */
+/** A node that followed a random chain and then a heavier branch, and one that saw only the best chain. */
 async function reorganised(seed: number) {
   const random = seeded(seed)
   const first = new RandomChain(await TestChain.open(RULES), random)

@@ -64,7 +64,7 @@ describe('the key registry', () => {
     expect(new KeyRegistry(nobody).jobsFor([second], NETWORK, () => true)).toEqual({ ok: true, value: [] })
   })
 
-  it('stalls for keys that nobody brought, naming the account', () => {
+  it('stalls for unknown keys, naming the account', () => {
     const fault = { code: 'chain/keys-missing', detail: { address: ALICE } }
     expect(new KeyRegistry(nobody).jobsFor([txOf(1n)], NETWORK, unknown)).toEqual({ ok: false, fault })
   })

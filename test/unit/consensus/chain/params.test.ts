@@ -234,7 +234,7 @@ describe('network parameters', () => {
 })
 
 describe('the bound on refunds in a block', () => {
-  /** The smallest invoke that there can be. */
+  /** The smallest possible agent_invoke. */
   const smallest = unsigned(
     'agent_invoke',
     SAMPLE.agent_invoke({ agentId: agentId('abc'), serviceId: serviceId('abcd') }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Pacer, runPaced, UNPACED } from '../../../../consensus/chain/ports.ts'
 
-/** Three steps that note when they run. */
+/** Three steps that record when they run. */
 function* steps(seen: string[]): Generator<void, string> {
   for (const step of ['one', 'two', 'three']) {
     seen.push(step)
@@ -10,7 +10,7 @@ function* steps(seen: string[]): Generator<void, string> {
   return 'done'
 }
 
-/** A pacer whose slices hold so many steps. */
+/** A pacer whose slices have `length` steps. */
 function slices(length: number, seen: string[]): Pacer {
   let left = length
   return {

@@ -40,7 +40,7 @@ interface RawKey {
   readonly bytes: Uint8Array
 }
 
-/** Any AccountKeys at all, sound or not, written out by hand. */
+/** Any AccountKeys, valid or not, encoded by hand. */
 function raw(scheme: number, threshold: number, keys: readonly RawKey[]): Uint8Array {
   const elements = keys.map((key) => concat(Uint8Array.of(key.scheme), uint32LE(5), key.bytes))
   let offset = 4 * keys.length

@@ -63,7 +63,7 @@ describe.each([
     const first = taggedHash('textDigest', Uint8Array.of(1))
     const before = toHex(first)
     taggedHash('textDigest', Uint8Array.of(2))
-    // Memory of its own: who keeps a hash keeps nothing else alive.
+    // A hash has its own buffer, so keeping it does not keep a larger buffer alive.
     expect([first.length, first.buffer.byteLength, toHex(first)]).toEqual([32, 32, before])
   })
 })
@@ -80,7 +80,7 @@ describe('tags', () => {
     const read = (path: string) => readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8')
     const inCode = [...read('consensus/crypto/hash.ts').matchAll(/'(farthing\/[a-z0-9-]+\/1)'/g)].map(([, tag]) => tag)
     expect(new Set(inCode)).toEqual(new Set(used.values()))
-    // In the specification a row may go on as `-node/1` after its first tag.
+    // A row of the specification may name further tags by their end only, such as `-node/1`.
     const section = read('docs/spec/encoding.md').split('## 3.')[1]?.split('## 4.')[0] as string
     const named = section.split('|').flatMap((cell) => {
       const tags = [...cell.matchAll(/`(-?[a-z0-9/-]+\/1)`/g)].map(([, tag]) => tag as string)

@@ -188,7 +188,7 @@ describe('a hostile proof is refused', () => {
   })
 
   it('that says nothing about the path in a list of more than 2^31 items', () => {
-    // The last item of 2^32 - 1 stands under 31 siblings; a proof without any would prove whatever the root is made of.
+    // The last of 2^32 - 1 items has 31 siblings. A proof without siblings would prove any root.
     const count = 0xffffffff
     const bare = taggedHash(TREE.root, uint32LE(count), taggedHash(TREE.leaf, item))
     expect(verifyMerkleProof(TREE, bare, item, { index: count - 1, count, siblings: [] })).toBe(false)
@@ -198,7 +198,7 @@ describe('a hostile proof is refused', () => {
   })
 
   it('exists for an item of a list of more than 2^31 items as for any other', () => {
-    // 2^31 + 2 items: the last two are one pair, carried up thirty levels and joined with the full left half.
+    // 2^31 + 2 items: the last two are a pair, which is carried up thirty levels and joined with the full left half.
     const count = 2 ** 31 + 2
     const [left, right, top] = [7, 8, 9].map((fill) => new Uint8Array(32).fill(fill)) as [
       Uint8Array,

@@ -14,7 +14,7 @@ import {
   hashObjectToByteArray,
 } from '../../../../consensus/crypto/portable-sha256.ts'
 
-/** Bytes that repeat from run to run and not from length to length. */
+/** Bytes that are the same in every run and differ between lengths. */
 function bytes(length: number): Uint8Array {
   return Uint8Array.from({ length }, (_, i) => (i * 197 + length * 31 + 255 * (i % 7)) % 256)
 }

@@ -5,12 +5,12 @@ import { type Bech32Text, bytesOfGroups, decodeBech32 } from '../../../../consen
 const LETTERS = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
 const LIBRARIES = { bech32, bech32m }
 
-/** Splits a text at its last separator, as whoever does not know the prefix would. */
+/** Splits a text at its last separator, without knowing the prefix. */
 function decodeAny(text: string): Bech32Text | undefined {
   return decodeBech32(text.slice(0, text.lastIndexOf('1')), text)
 }
 
-/** Valid texts of BIP-173 and BIP-350 in lower case. */
+/** Valid lower-case texts of BIP-173 and BIP-350. */
 const SOUND: Readonly<Record<'bech32' | 'bech32m', readonly string[]>> = {
   bech32: [
     'a12uel5l',
@@ -30,7 +30,7 @@ const SOUND: Readonly<Record<'bech32' | 'bech32m', readonly string[]>> = {
   ],
 }
 
-/** Invalid texts of BIP-173 and BIP-350 whose fault is not in the prefix, which here is the caller's. */
+/** Invalid texts of BIP-173 and BIP-350, without those whose prefix is wrong: the caller gives the prefix. */
 const UNSOUND: readonly string[] = [
   'an84characterslonghumanreadablepartthatcontainsthenumber1andtheexcludedcharactersbio1569pvx',
   'an84characterslonghumanreadablepartthatcontainsthetheexcludedcharactersbioandnumber11d6pts4',
@@ -85,8 +85,8 @@ describe('bech32 and bech32m', () => {
 
 describe('a changed character', () => {
   /**
-   * The remainder is linear: what a change does to it depends on the place, the difference of the values and how many
-   * characters follow, not on the others. So every difference at every place of one text of a length decides it for all.
+   * The checksum is linear: the effect of a change depends only on its place, the difference of the values and the
+   * number of characters after it. So all differences at all places of one text cover every text of that length.
    */
   it.for([
     ['bc', 39],

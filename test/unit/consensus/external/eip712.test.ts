@@ -20,7 +20,7 @@ const MESSAGE = {
   validBefore: 9n,
   nonce: `0x${'11'.repeat(32)}`,
 }
-/** The digest that viem 2.57.1 computes for this. */
+/** The digest that viem 2.57.1 computes for the same message. */
 const DIGEST = 'fc12b51ec4312e0c4eeaa9fb06280d8d3cb2985f27cf176403e270339205fb17'
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 

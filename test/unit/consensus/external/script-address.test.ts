@@ -29,7 +29,7 @@ function kindOf(format: string, text: string): ScriptKind | undefined {
   return 'kind' in judgement ? judgement.kind : undefined
 }
 
-/** Every text with one character replaced, left out, doubled or swapped with the next. */
+/** Every typing slip of a text: one character replaced, left out, doubled or swapped with the next. */
 function* slips(text: string): Generator<string> {
   for (let at = 0; at < text.length; at++) {
     const [before, after] = [text.slice(0, at), text.slice(at + 1)]

@@ -30,7 +30,7 @@ import { filled, units } from '../../../support/unsigned.ts'
 const [SENDER, TO] = [filled<Address>(1), filled<Address>(3)]
 const BAD = 'bridge/attestation'
 
-/** Nothing was minted, counted or recorded. */
+/** Expects that nothing was minted, counted or recorded. */
 function expectUntouched(ledger: BridgeLedger): void {
   expect([ledger.supply(), ledger.holds(TO), ledger.network(BASE).deposits]).toEqual([HELD, 0n, 0])
 }
@@ -200,7 +200,7 @@ describe('signatures that do not make an attestation', () => {
     const { code, receipt } = ledger.deposit({}, signing)
     expect(code).toBe(BAD)
     expectUntouched(ledger)
-    // A bad attestation is paid for, and the block that holds it stands.
+    // A bad attestation pays its fee, and its block stays valid.
     expect(ledger.balance(ledger.sender)).toBe(before - receipt.fee)
   })
 
@@ -249,7 +249,7 @@ describe('signatures that do not make an attestation', () => {
   })
 })
 
-describe('one who would end a withdrawal twice', () => {
+describe('an attacker who would end a withdrawal twice', () => {
   type Step = 'sign' | 'release' | 'cancel'
   const orders: readonly (readonly [readonly Step[], Step])[] = [
     [[], 'release'],
@@ -280,7 +280,7 @@ describe('one who would end a withdrawal twice', () => {
   })
 })
 
-describe('one who would take more than the vault holds', () => {
+describe('an attacker who would take more than the vault holds', () => {
   it('with two withdrawals in one block', () => {
     const ledger = new BridgeLedger()
     ledger.deposit({ network: ETHEREUM, amount: units(300_000), to: SENDER })
@@ -328,7 +328,7 @@ describe('a committee that goes wrong', () => {
     expect(ledger.halt(BASE, two).code).toBe('success')
   })
 
-  it('a rotation to keys that nobody has: nothing is attested ever after, nothing is lost or made', () => {
+  it('a rotation to keys without an owner: nothing is attested ever after, nothing is lost or made', () => {
     const ledger = new BridgeLedger()
     const nobody = members(3, 2, 0x90)
     const secret = ledger.members

@@ -23,7 +23,7 @@ import { filled, units } from '../../../support/unsigned.ts'
 const TO = filled<Address>(3)
 const STRANGER = filled<Address>(0x77)
 
-/** Books the most that can ever be minted of the dollar, less `left`; what is minted is burned, so nothing is out of joint. */
+/** Books all that can ever be minted of the dollar, except `left`. The same amount counts as burned, so totals still balance. */
 function nearlyAllMinted(ledger: BridgeLedger, left: bigint): void {
   const overlay = new Overlay(ledger.state)
   const { minted, burned, cap } = supplyRecord(overlay, DOLLAR)
@@ -62,7 +62,7 @@ describe('bridge_deposit', () => {
     expect([ledger.holds(STRANGER), ledger.balance(STRANGER)]).toEqual([5_000n, 0n])
   })
 
-  it('may be sent by anybody, and mints for whom it was attested', () => {
+  it('may be sent by any account, and mints for the attested receiver', () => {
     const ledger = new BridgeLedger()
     expect(ledger.send(filled<Address>(5), 'bridge_deposit', ledger.depositOf()).code).toBe('success')
     expect([ledger.holds(TO), ledger.holds(filled<Address>(5))]).toEqual([5_000n, 0n])

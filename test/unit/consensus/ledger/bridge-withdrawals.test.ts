@@ -146,7 +146,7 @@ describe('bridge_release', () => {
 })
 
 describe('bridge_cancel', () => {
-  it('gives all of it back to who withdrew, whoever sends it', () => {
+  it('returns all of it to the withdrawing account, whichever account sends it', () => {
     const { ledger, id } = withdrawn()
     expect(ledger.cancel(id).code).toBe('success')
     expect([ledger.holds(SENDER), ledger.supply(), ledger.status(id)]).toEqual([POCKETS[0], HELD, 3])

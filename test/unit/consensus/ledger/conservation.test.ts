@@ -13,7 +13,7 @@ import { agentId, filled, serviceId, units } from '../../../support/unsigned.ts'
 const ALICE = filled<Address>(1)
 const TOKEN = filled<Hash>(0x70)
 
-/** Whether changes made to an empty state conserve. */
+/** Whether changes to an empty state keep all totals balanced. */
 function conserved(change: (overlay: Overlay) => void): boolean {
   const overlay = new Overlay(new MemoryState())
   change(overlay)

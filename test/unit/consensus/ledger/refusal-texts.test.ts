@@ -10,7 +10,7 @@ import { MemoryState } from '../../../../consensus/state/view.ts'
 import { symbol, XUSD } from '../../../support/tokens.ts'
 import { units } from '../../../support/unsigned.ts'
 
-/** A state that has the bridged dollar alone, and that of nothing. */
+/** A state with only the bridged dollar, and an empty state. */
 const dollar = { decimals: 6 } as Token
 const DOLLARS = {
   get: (table: object, id: unknown) => (table === TOKENS && id === tokenAsset(XUSD) ? dollar : undefined),

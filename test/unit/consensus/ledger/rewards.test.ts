@@ -11,7 +11,7 @@ import { filled, SAMPLE } from '../../../support/unsigned.ts'
 
 const ALICE = filled<Address>(1)
 const CAP = 10n ** 16n
-/** Coins of genesis: those of six accounts, and what the pools of the devnet hold, 400,000 and 40,000 coins. */
+/** Coins of genesis: those of six accounts, and 400,000 and 40,000 coins in the devnet's pools. */
 const MINTED = 6n * FUNDS + 440_000n * 10n ** 8n
 
 function closeOf(receipts: readonly { readonly type: string }[]): ReceiptOf<'close'> {

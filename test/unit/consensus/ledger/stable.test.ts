@@ -37,7 +37,7 @@ function underBacked(): TokenLedger {
   return new TokenLedger({ ...TOKEN_LEDGERS, ...reserveOf(900n) })
 }
 
-/** A reserve of so many units, with the bridge's books to match. */
+/** Ledgers with this reserve, and with matching books of the bridge. */
 function reserveOf(reserve: bigint): Pick<GenesisLedgers, 'stables' | 'bridge'> {
   const { stables, bridge } = dollarLedgers(TOKEN_LEDGERS.balances, reserve)
   return { stables, bridge }
@@ -47,7 +47,7 @@ function freeze(ledger: TokenLedger): void {
   expect(ledger.send(ISSUER, 'token_flags', { symbol: FUSD, frozen: true, hidden: false }).code).toBe('success')
 }
 
-/** What fails every kind, in the order of the specification. */
+/** Symbols with which every kind fails, in the order of the specification. */
 const NO_STABLE = [
   ['an unknown token', symbol('RENT'), 'token/unknown'],
   ['the native coin', symbol('FAR'), 'token/unknown'],
@@ -143,7 +143,7 @@ describe('stable_redeem', () => {
     expect([ledger.reserve(FUSD), ledger.supply(FUSD)]).toEqual([841n, 1_401n])
   })
 
-  it('pays everything to who holds everything', () => {
+  it('pays everything to the holder of everything', () => {
     const ledger = underBacked()
     ledger.send(CAROL, 'token_transfer', { symbol: FUSD, to: BOB, amount: units(500), create: false })
     expect(ledger.send(BOB, 'stable_redeem', redeemed({ amount: units(1_500) })).receipt.amounts).toEqual([900n])

@@ -93,7 +93,7 @@ describe('an accrual', () => {
     const owing = accrueRewards(funds(80n, 1_000_000n, 500_000n), RULES, 8)
     const { books, pool } = accrueRewards(owing, RULES, 100)
     expect([pool, books.reserved]).toEqual([0n, 80n])
-    // What is left over is less than one part of one block.
+    // The rest is less than one part of one block.
     expect(80n * UNIT - books.owed).toBeLessThan(demandPerPart(books, RULES))
     const [one, three] = books.tiers
     expect((three?.index ?? 0n) - 3n * (one?.index ?? 0n)).toBe(0n)

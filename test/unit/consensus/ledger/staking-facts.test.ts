@@ -22,7 +22,7 @@ const STAKING_RULES: StakingRules = {
   blocksPerYear: 100n,
 }
 const RICH = stakingRuleBook({ staking: STAKING_RULES, funds: FUNDS })
-/** 1,000 base units join the pool with each of the first blocks. */
+/** Each of the first blocks adds 1,000 base units to the pool. */
 const POOR = stakingRuleBook({
   ...{ staking: STAKING_RULES, funds: FUNDS },
   coin: { supplyCap: 4n * FUNDS + 10n ** 12n, subsidyDivisor: 10n ** 9n, stakingShareBps: 10_000n },
@@ -54,7 +54,7 @@ describe('the facts of staking', () => {
     ])
     run.advanceTo(11)
     const [{ pool }, facts] = [run, factsOf(run)]
-    // A tenth of a percent and two of 10 and of 5 coins.
+    // Per block, rewards are 1 % of 10 coins and 4 % of 5 coins, divided by 100 blocks a year.
     expect(facts).toMatchObject({ totalStaked: 15n * COIN, demandPerBlock: 300_000n, reserved: 3_000_000n })
     expect(facts.accrued).toBe(pool - 3_000_000n)
     expect(facts.tiers.map(({ staked }) => staked)).toEqual([10n * COIN, 5n * COIN])
@@ -73,7 +73,7 @@ describe('the facts of staking', () => {
     expect(lasts).toBeGreaterThan(5)
     run.advanceTo(6 + lasts)
     expect(factsOf(run)).toMatchObject({ fullRateBlocks: 0n, paysFullRates: false, inflowPerBlock: 0n })
-    // The block of the stake itself has been paid when the facts were asked for.
+    // The block of the stake itself was already paid when the facts were read.
     const full = BigInt(lasts + 1) * demandPerBlock
     expect(pendingReward(run.ledger.state, run.rules, run.ledger.height - 1, run.record(0) as Stake)).toBe(
       full - 40_000_000n,
@@ -87,7 +87,7 @@ describe('the facts of staking', () => {
     run.act({ kind: 'stake', who: 0, tier: 1, amount: COIN })
     run.advanceTo(20)
     const facts = factsOf(run)
-    // 4 % of a coin in 100 blocks are 40,000 base units a block; 999 are a 40th of it, and hardly anything is left over.
+    // 4 % of a coin in 100 blocks are 40,000 base units a block. The inflow of 999 is a 40th of that.
     expect(facts).toMatchObject({ accrued: 0n, demandPerBlock: 40_000n, inflowPerBlock: 999n, paysFullRates: false })
     expect(facts.fullRateBlocks).toBe(0n)
     expect(facts.tiers.map(({ effectiveYearlyPpm }) => effectiveYearlyPpm)).toEqual([249n, 999n])
@@ -98,7 +98,7 @@ describe('the facts of staking', () => {
     [9_990_001n, 1_000n, false],
   ])('call an empty pool one that pays if what flows in is just enough: %d staked', (amount, demandPerBlock, pays) => {
     const run = new StakingRun(POOR)
-    // The first stake earns exactly what the first block brought.
+    // The first stake earns exactly what the first block added.
     run.act({ kind: 'stake', who: 0, tier: 0, amount: 10_000_000n })
     run.block([
       { kind: 'unstake', stake: 0 },

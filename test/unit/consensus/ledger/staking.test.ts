@@ -24,7 +24,7 @@ const STAKING_RULES: StakingRules = {
 }
 const SETUP: StakingSetup = { staking: STAKING_RULES, funds: FUNDS }
 const RICH = stakingRuleBook(SETUP)
-/** Coins reach stakers with every block, but only 5 base units of them. */
+/** Every block adds only 5 base units to the staking pool. */
 const POOR = stakingRuleBook({
   ...SETUP,
   coin: { supplyCap: 4n * FUNDS + 5_000_000n, subsidyDivisor: 1_000_000n, stakingShareBps: 10_000n },
@@ -91,7 +91,7 @@ describe('a reward', () => {
     assertSolvent(run)
   })
 
-  it('reaches the balance of who claims, and leaves the reserve', () => {
+  it('reaches the claimer’s balance and leaves the reserve', () => {
     const run = staked(RICH, [0, 0, 100n * COIN])
     run.advanceTo(11)
     const before = run.ledger.balance(ALICE)
@@ -161,7 +161,7 @@ describe('a pool that is short', () => {
         outcomes.find(({ act }) => act.kind === 'claim' && act.stake === stake)?.paid ?? -1n
       expect(poolThen).toBeGreaterThan(150n)
       expect([paid(0), paid(1)]).toEqual([poolThen / 4n, (poolThen * 3n) / 4n])
-      // What flowed in at the end of this block, and a unit whose parts are owed, is all there is.
+      // All that is left is the inflow of this block, and one unit of which parts are owed.
       expect(run.pool + (run.books?.reserved ?? 0n)).toBeLessThanOrEqual(5n + 1n)
       assertSolvent(run)
     }
@@ -227,7 +227,7 @@ describe('unstaking', () => {
     run.advanceTo(152)
     const inflows = run.pool
     run.act({ kind: 'unstake', stake: 0 })
-    // 333 x 1 % x 151 blocks of 100 = 5.0283, 777 x ... = 11.7327: 16.761 together are covered by 17, 16.7327 as well.
+    // 333 x 1 % x 151 / 100 = 5.0283 and 777 x 1 % x 151 / 100 = 11.7327. Together 16.761, so the reserve is 17.
     expect(run.books?.reserved).toBe(17n)
     run.block([
       { kind: 'unstake', stake: 1 },
@@ -273,7 +273,7 @@ describe('a rule step', () => {
     }
   })
 
-  it('writes nothing where nobody has staked', () => {
+  it('writes nothing without stakes', () => {
     const run = new StakingRun(doubled)
     run.advanceTo(22)
     expect(run.books).toBeUndefined()
@@ -292,7 +292,7 @@ describe('a rule step', () => {
 })
 
 describe('the invariants of staking', () => {
-  /** Outcome and name of a transfer that does this instead. */
+  /** Code and amount of a transfer whose handler is replaced by `apply`. */
   function broken(apply: KindHandlers['transfer']['apply']): readonly [string, bigint | undefined] {
     const handlers = { ...PROTOCOL.handlers, transfer: { ...PROTOCOL.handlers.transfer, apply } }
     const ledger = new TestLedger(fundedRuleBook(2, { ...PROTOCOL, handlers }))

@@ -49,7 +49,7 @@ function frozen(named = SALT): TokenLedger {
   return ledger
 }
 
-/** Records that the transaction wrote, the block's own left out. */
+/** How many records the transaction wrote, without those of the block. */
 function written({ block, tx }: SentOutcome): number {
   const own = block.changes.filter(({ table, key }) => {
     return !['rewards', 'staking-pool'].includes(table.name) && key !== SUPPLY.key(NATIVE_ASSET)

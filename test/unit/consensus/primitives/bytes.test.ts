@@ -121,7 +121,7 @@ describe('unsigned integers in bytes', () => {
       expect(toHex(uint32LE(value))).toBe(toHex(uintLE(BigInt(value), 4)))
   })
 
-  it('that are no bytes at all read as 0', () => {
+  it('that are empty read as 0', () => {
     expect(readUintBE(new Uint8Array(0))).toBe(0n)
   })
 })

@@ -101,7 +101,7 @@ describe('a container', () => {
   it('is refused at every cut, with nothing thrown', () => {
     for (let length = 0; length < BYTES.length; length++) {
       const decoded = decode(OUTER, BYTES.subarray(0, length))
-      // A cut inside the last list alone leaves a shorter memo.
+      // Only a cut inside the last list leaves a valid encoding: a shorter memo.
       if (length === BYTES.length - 1)
         expect(decoded).toEqual({ ok: true, value: { ...VALUE, memo: new Uint8Array(0) } })
       else expect(decoded.ok ? length : decoded.fault.code).toBe('codec/malformed')

@@ -5,7 +5,7 @@ import { faultCalls } from '../../../support/fault-calls.ts'
 
 const CODES = Object.keys(FAULT_TABLE) as FaultCode[]
 
-/** Names in braces of a sentence. */
+/** Names in braces in a fault's sentence. */
 function placeholders(code: FaultCode): string[] {
   return [...FAULT_TABLE[code].says.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string)
 }

@@ -12,14 +12,14 @@ function filled(limit: number, ...keys: readonly string[]): LruMap<string, numbe
   return map
 }
 
-/** Bytes that live once everything dead is gone. */
+/** Heap bytes after a garbage collection. */
 function liveBytes(): number {
   setFlagsFromString('--expose-gc')
   runInNewContext('gc')()
   return process.memoryUsage().heapUsed
 }
 
-/** Bytes that five million turns leave behind. */
+/** How many bytes five million turns leave on the heap. */
 function bytesLeftBy(turn: (i: number) => void): number {
   const before = liveBytes()
   for (let i = 0; i < 5_000_000; i++) turn(i)

@@ -18,7 +18,7 @@ const TABLE_3_7: readonly (readonly Range[])[] = [
   [[0xf4, 0xf4], [0x80, 0x8f], TAIL, TAIL],
 ]
 
-/** What the specification leaves out of text (section 2). */
+/** Code points that the specification excludes from text (section 2). */
 const UNPRINTABLE: readonly Range[] = [
   [0x0000, 0x001f],
   [0x007f, 0x00a0],
@@ -53,14 +53,14 @@ function isWellFormed(bytes: readonly number[]): boolean {
 
 const isPrintable = (codePoint: number) => !UNPRINTABLE.some((range) => within(codePoint, range))
 
-/** Text of one sequence by the table; undefined if there is none. */
+/** Expected text of a sequence. Undefined if it must be refused. */
 function expected(bytes: readonly number[]): string | undefined {
   if (!isWellFormed(bytes)) return undefined
   const text = Buffer.from(bytes).toString('utf8')
   return isPrintable(text.codePointAt(0) as number) ? text : undefined
 }
 
-/** Lists the first few sequences that are decoded otherwise than the table says. */
+/** The first few sequences that are decoded differently from the table. */
 function misread(sequences: Iterable<readonly number[]>): string[] {
   const wrong: string[] = []
   for (const bytes of sequences) {
@@ -71,7 +71,7 @@ function misread(sequences: Iterable<readonly number[]>): string[] {
 }
 
 const BYTES = Array.from({ length: 256 }, (_, i) => i)
-/** Bytes at which some row of the table begins or ends, and their neighbours. */
+/** Bytes at which a row of the table begins or ends, and their neighbours. */
 const EDGES = [
   0x00, 0x1f, 0x20, 0x7e, 0x7f, 0x80, 0x8e, 0x8f, 0x90, 0x9f, 0xa0, 0xa6, 0xa9, 0xae, 0xbb, 0xbe, 0xbf, 0xc0, 0xff,
 ]

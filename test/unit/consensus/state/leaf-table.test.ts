@@ -6,13 +6,13 @@ import { nibbleOf } from '../../../../consensus/state/tree.ts'
 import { tagged } from '../../../vectors/generate/tx-wire.ts'
 
 const HALF = 16
-/** Leaves that begin alike, and places of a table for twice as many. */
+/** Number of leaves with the same beginning, and places of a table for twice as many. */
 const ALIKE = 2_000
 const PLACES = 8_192
 
 const hashOf = (number: number): Uint8Array => tagged('text', Uint8Array.of(number))
 
-/** Begins as the one, and ends as the other. */
+/** The first half of one hash and the second half of another. */
 const halves = (first: Uint8Array, second: Uint8Array): Uint8Array =>
   Uint8Array.of(...first.subarray(0, HALF), ...second.subarray(HALF))
 
@@ -22,12 +22,12 @@ function formWith(leaves: readonly { readonly path: Uint8Array; readonly value: 
   return page.form()
 }
 
-/** Leaves in slots of their own. */
+/** Leaves in different slots. */
 const LEAVES = Array.from({ length: 200 }, (_, i) => ({ path: hashOf(i), value: hashOf(255 - i) })).filter(
   ({ path }, i, all) => all.findIndex((other) => nibbleOf(other.path, 0) === nibbleOf(path, 0)) === i,
 )
 
-/** Runs work in which each place of a table that is looked at is counted. */
+/** Counts how many places of the table `work` reads. */
 function placesLookedAt(work: () => void): number {
   const Places = Uint32Array
   let looks = 0
@@ -36,7 +36,7 @@ function placesLookedAt(work: () => void): number {
     return places[at as unknown as number]
   }
   vi.stubGlobal('Uint32Array', function counted(length: number) {
-    // Hashing has arrays of its own.
+    // Other arrays, such as those of hashing, are not counted.
     if (length !== PLACES) return new Places(length)
     return new Proxy(new Places(length), { get, set: (places, at, value) => Reflect.set(places, at, value) })
   })
@@ -94,7 +94,7 @@ describe('a table of leaves', () => {
       for (const path of alike) table.add(formWith([{ path, value }]))
       for (const path of alike) expect(table.has(path, value)).toBe(true)
     })
-    // Two at least for each that is found.
+    // Each leaf that is found takes at least two looks.
     expect(looks).toBeLessThan(8 * ALIKE)
   })
 })

@@ -93,7 +93,7 @@ describe('a state proof', () => {
   })
 })
 
-/** Proofs that differ from a right one in a way that must not pass, whatever is claimed with them. */
+/** Spoiled copies of a valid proof. None may verify, whatever is claimed with it. */
 function hostileProofs({ siblings, leaf }: StateProof, pick: number): readonly StateProof[] {
   const at = siblings.length === 0 ? 0 : pick % siblings.length
   const zero = new Uint8Array(32)
@@ -123,7 +123,7 @@ function hostileProofs({ siblings, leaf }: StateProof, pick: number): readonly S
   return proofs
 }
 
-/** Both children of every inner node on the way to a key within the top page. */
+/** Both children of every inner node on the path to a key, within the top page. */
 function innerNodes({ store }: Tree, id: number): readonly (readonly [Uint8Array, Uint8Array])[] {
   const page = store.page(ROOT_PAGE)
   const nodes: (readonly [Uint8Array, Uint8Array])[] = []

@@ -10,17 +10,17 @@ import { change, crowdedIds, NOTES, naiveRoot, PageStore, THINGS } from '../../.
 
 useNativeSha256()
 
-/** Ids in crowds of four that share 16 bits of their paths, and ids that share nothing. */
+/** Ids in groups that share 16 bits of their paths, and ids that share none. */
 const IDS = [...crowdedIds(16, 6, 3), ...Array.from({ length: 30 }, (_, i) => 5_000_000 + i)]
 
-/** One block: what each touched id becomes; undefined deletes. */
+/** One block: the new value of each touched id. Undefined deletes. */
 type Step = ReadonlyMap<number, number | undefined>
 
 const step: fc.Arbitrary<Step> = fc
   .array(fc.tuple(fc.constantFrom(...IDS), fc.option(fc.nat(255), { nil: undefined })), { maxLength: 25 })
   .map((edits) => new Map(edits))
 
-/** A state kept three ways: records, pages grown step by step, and the changes that led here. */
+/** A state as records, as pages grown step by step, and as the list of changes. */
 class Model {
   readonly records = new Map<number, number>()
   readonly store = new PageStore()
@@ -44,7 +44,7 @@ class Model {
     return changes
   }
 
-  /** The same records put into an empty tree at once. */
+  /** Puts the same records into an empty tree at once. */
   fromScratch(): { readonly store: PageStore; readonly root: string } {
     const store = new PageStore()
     const update = updateTreeNow(
@@ -152,7 +152,7 @@ describe('an update of the tree', () => {
     store.apply(updateTreeNow(store, [change(first, undefined, 1)]))
     const grown = new PageStore()
     grown.apply(updateTreeNow(grown, [change(second, undefined, 2), change(third, undefined, 3)]))
-    // Left over from another state: pages on the way that this tree does not go.
+    // Leftovers of another state: pages at ids that this tree does not have.
     for (const [id, page] of grown.pages) if (id !== ROOT_PAGE) store.pages.set(id, page)
     const clean = new PageStore()
     const both = [change(first, undefined, 1), change(second, undefined, 2)]

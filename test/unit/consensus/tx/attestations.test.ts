@@ -6,7 +6,7 @@ import { type AttestedAction, attestationDigest, depositRecordId } from '../../.
 import { externalId, keyOf, members } from '../../../support/bridge.ts'
 import { filled, units } from '../../../support/unsigned.ts'
 
-/** Tagged hash by Node's own SHA-256, from hex. */
+/** Tagged hash of hex data, by Node's own SHA-256. */
 function hash(tag: string, ...hex: readonly string[]): string {
   const prefix = Buffer.concat([Uint8Array.of(tag.length), Buffer.from(tag)])
   return createHash('sha256')

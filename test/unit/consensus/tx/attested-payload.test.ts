@@ -77,7 +77,7 @@ describe('an attested action', () => {
     expect(actionFromJson('far', rules, actionToJson('far', action))).toMatchObject({ ok: false, fault: { code } })
   })
 
-  it('in JSON that is none is refused', () => {
+  it('in invalid JSON is refused', () => {
     const json = actionToJson('far', DEPOSIT)
     for (const other of [
       ...[null, 7, 'halt', [], {}, { action: 'mint' }, { action: 'toString' }, { ...json, create: true }],

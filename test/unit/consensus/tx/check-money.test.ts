@@ -24,7 +24,7 @@ describe('a sound payload', () => {
 })
 
 describe('an amount', () => {
-  /** Every amount of every kind with the least it may be. */
+  /** Every amount of every kind, with its least value. */
   const FIELDS: readonly (readonly [MoneyKind, string, bigint])[] = [
     ['token_create', 'maxSupply', 0n],
     ['token_mint', 'amount', 1n],

@@ -14,7 +14,6 @@ import { SAMPLE, unsigned } from '../../../support/unsigned.ts'
 
 const PREFIX = 'far'
 
-/** One sound transaction of a kind. */
 function sample(kind: TxKind): Transaction {
   if (kind in MONEY_SAMPLE) return moneyTx(kind as keyof typeof MONEY_SAMPLE)
   return unsigned(kind, SAMPLE[kind as keyof typeof SAMPLE]() as never)
@@ -23,7 +22,7 @@ function sample(kind: TxKind): Transaction {
 const read = (json: unknown) => transactionFromJson(PREFIX, JSON.parse(JSON.stringify(json)))
 const withPayload = (tx: Transaction, payload: object) => ({ ...transactionToJson(PREFIX, tx), payload })
 
-/** Every field of a payload by its path, those of records and of the first element of lists included. */
+/** Paths of all fields of a payload, also inside records and the first element of lists. */
 function pathsOf(forms: FieldForms, json: JsonObject, path: readonly (string | number)[] = []): (string | number)[][] {
   return Object.entries(forms).flatMap(([name, form]) => {
     const here = [...path, name]
@@ -34,7 +33,7 @@ function pathsOf(forms: FieldForms, json: JsonObject, path: readonly (string | n
   })
 }
 
-/** A copy of the JSON with another value at the path; undefined leaves the field out. */
+/** A copy of the JSON with another value at the path. Undefined removes the field. */
 function replaced(json: JsonObject, path: readonly (string | number)[], value: unknown): JsonObject {
   const copy = structuredClone(json) as Record<string, unknown>
   const parent = path.slice(0, -1).reduce<Record<string, unknown>>((at, step) => at[step] as never, copy)

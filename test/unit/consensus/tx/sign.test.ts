@@ -14,7 +14,7 @@ const NETWORK = { chainId: 1, genesis: filled<BlockId>(7) }
 const WALLET = walletKey(new Uint8Array(32).fill(1))
 const PARTS = [WALLET, walletKey(new Uint8Array(32).fill(2), 2), walletKey(new Uint8Array(32).fill(3))]
 
-/** Two of three; it signs with all it has. */
+/** A two-of-three account that signs with all three keys. */
 const POLICY: AccountSigner = {
   keys: { scheme: 3, threshold: 2, keys: PARTS.map(({ keys }) => keys.keys[0]!) },
   sign: async (message, context) =>

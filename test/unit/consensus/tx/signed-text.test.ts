@@ -19,7 +19,7 @@ const OTHER: SigningNetwork = { chainId: 1, genesis: 'ac'.repeat(32) as BlockId 
 const SIGNER = steadyWallet(1)
 const HERE = { network: NETWORK, prefix: 'dfar' }
 
-/** Whether the signatures are good for these keys; `misfit` where they cannot be. */
+/** Whether the signatures are valid for these keys. `misfit` if they do not even fit them. */
 function judged(signed: SignedText, keys = SIGNER.keys, network = NETWORK): boolean | 'misfit' {
   const job = textJob(signed, keys, network)
   return job.ok ? verifyJob(NATIVE_BACKEND, job.value) : 'misfit'

@@ -16,7 +16,7 @@ import { MONEY_KINDS, MONEY_SAMPLE } from '../../../support/money-samples.ts'
 import { runs } from '../../../support/runs.ts'
 import { fillerSignature, SAMPLE, unsigned } from '../../../support/unsigned.ts'
 
-/** One transaction per kind, with short signatures so that mutations hit what decides. */
+/** One transaction per kind. Signatures are short, so that mutations mostly hit other fields. */
 const WITNESS = { witness: { signatures: [{ keyIndex: 0, bytes: Uint8Array.of(1, 2, 3) }] } }
 const SHORT_ATTESTATION = { epoch: 1, ...WITNESS.witness }
 const SAMPLES: readonly Transaction[] = [
@@ -35,7 +35,7 @@ const SAMPLES: readonly Transaction[] = [
   unsigned('bridge_rotate', { ...MONEY_SAMPLE.bridge_rotate, keys: [], attestation: SHORT_ATTESTATION }, WITNESS),
 ]
 
-/** Wire bytes with a few bytes changed, left out or put in. */
+/** Wire bytes with a few bytes changed, removed or inserted. */
 const mutated = fc
   .tuple(
     fc.constantFrom(...SAMPLES.map(encodeTransaction)),

@@ -196,7 +196,7 @@ describe('an entry of an agent_receipt', () => {
   })
 })
 
-describe('the refund nobody can withhold', () => {
+describe('the refund that cannot be withheld', () => {
   const refunds = (receipts: readonly Receipt[]) => receipts.filter(({ type }) => type === 'refund')
 
   it.each([100, 400, 1_200])('comes at the deadline of a term of %i, not a block earlier', (term) => {

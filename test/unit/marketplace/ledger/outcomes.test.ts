@@ -114,7 +114,7 @@ describe('outcomes of paid calls', () => {
     expect(Math.min(seen.delivered, seen.failed, seen.expired)).toBeGreaterThan(0)
   })
 
-  it('of a service that nobody has called are none', () => {
+  it('of a service without calls are none', () => {
     expect(decodeOutcomes(undefined)).toEqual(NO_OUTCOMES)
     expect(durationPercentile(NO_OUTCOMES, 95)).toBeNull()
   })

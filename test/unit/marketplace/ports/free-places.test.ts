@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { FreePlaces } from '../../../../marketplace/ports/free-places.ts'
 
-it('gives a free place to who had places for the shortest time, however much of another waits', async () => {
+it('gives a free place to the holder who had places for the shortest time, however much of another waits', async () => {
   let nowMs = 0
   const places = new FreePlaces({ atOnce: 1, perWho: 1, perWhat: 1 }, () => nowMs)
   const turns: string[] = []

@@ -88,7 +88,7 @@ describe('room that owners share', () => {
     expect(ended).toEqual(['a'])
   })
 
-  it('remembers for an hour who broke off a share, or was ended for being behind', () => {
+  it('remembers for an hour holders who broke off a share or were ended for being behind', () => {
     const { room, enter, pass } = world()
     enter('gone', { yields: false })?.leave(true)
     enter('whole', { yields: false })?.leave(false)

@@ -20,7 +20,7 @@ describe('the breaker of an upstream', () => {
   const fails = (times: number): void => {
     for (let done = 0; done < times; done++) call(false)
   }
-  /** How long nobody is let through from now on. */
+  /** Time until the breaker lets a call through, in ms. */
   const pauseMs = (): number => {
     for (let ms = 0; ms <= 2 * 3_600_000; ms += SECOND_MS) if (!breaker.isOpen(nowMs + ms)) return ms
     return Number.POSITIVE_INFINITY

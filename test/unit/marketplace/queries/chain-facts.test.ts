@@ -162,8 +162,7 @@ describe('an address', () => {
         expect(valueUsdMicros).toBe(x.valueUsdMicros! + y.valueUsdMicros!)
         total += valueUsdMicros!
       }
-      // All units of an asset that is priced by pools count together at most the depth of its price, wherever they are
-      // held.
+      // All units of an asset that is priced by pools count together at most the depth of its price, wherever they are held.
       const sides = holdings.positions.flatMap(({ x, y }) => [x, y])
       for (const symbol of ['SALT', 'WOOL']) {
         const held = [...holdings.tokens, ...sides].filter((one) => one.asset.symbol === symbol)
@@ -180,7 +179,7 @@ describe('an address', () => {
     expect(six.positions.map(({ row }) => row.name)).toEqual(['FUSD-SALT-100'])
   })
 
-  it('that nobody has opened holds nothing', async () => {
+  it('that was never opened holds nothing', async () => {
     const nobody = await holdingsOf(busy.test.chain, filled(0x77))
     expect(nobody).toMatchObject({
       exists: false,

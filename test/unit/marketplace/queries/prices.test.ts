@@ -111,7 +111,7 @@ describe('a token', () => {
     expect(await book.priceOf(asset('XBTC'))).toBeNull()
   })
 
-  it('keeps its price where somebody puts more of it into pools with nothing', async () => {
+  it('keeps its price if more of it is put into pools with nothing', async () => {
     const test = await TestChain.open()
     const before = await PriceBook.of(test.chain).priceOf(asset('SALT'))
     const worthless = ['JUNK', 'TRASH', 'WASTE', 'SCRAP', 'DROSS'].map(symbol)

@@ -97,14 +97,14 @@ describe('node-gas-price', () => {
     })
   })
 
-  it('tells the rest where nobody knows a price of ether', async () => {
+  it('reports the rest if the price of ether is unknown', async () => {
     const names = ['baseFeeGwei', 'transferUsd', 'ethUsd', 'ethUsdSource']
     const unknown = { transferUsd: null, ethUsd: null, ethUsdSource: null, unknown: names }
     expect(await of('ethereum', contextOf())).toMatchObject(unknown)
     expect(await of('ethereum', contextOf({}, pricesOf(null)))).toMatchObject(unknown)
   })
 
-  it('tells the price of before where nobody can be asked, and that it is', async () => {
+  it('reports the earlier price, marked as such, if no provider can be asked', async () => {
     const away = { ...pricesOf(3_000), readiness: () => notNow('all providers are down') }
     expect(await of('ethereum', contextOf({}, away))).toMatchObject({ ethUsd: 3_000, ethUsdSource: PRICE_SOURCE })
   })

@@ -46,7 +46,7 @@ describe('a launch that is checked first', () => {
     expect(checks.every(({ pass }) => pass)).toBe(passes)
   })
 
-  it('is told what consensus tells of it, rule by rule', async () => {
+  it('is judged as by consensus, rule by rule', async () => {
     const { test, context } = await serviceChain()
     const rules = test.ruleBook.at(test.height + 1)
     const launch = { symbol: '9X', name: ' ', decimals: 19, maxSupply: 1n << 112n }
@@ -57,7 +57,7 @@ describe('a launch that is checked first', () => {
     expect(launchFault(found)).not.toBeNull()
   })
 
-  it('is told of look-alikes that consensus lets pass', async () => {
+  it('is warned of look-alikes that consensus allows', async () => {
     const { context } = await serviceChain()
     const request = 'SAL|\u0405\u0430lt|4|0'
     const { wouldPass, conflicts } = await resultOf<Check>('node-token-launch-check', request, context)

@@ -60,7 +60,7 @@ describe('the health of a stable token', () => {
     expect(found.reasons.map(({ code }) => code)).toEqual(codes)
   })
 
-  it('says nothing of a peg that nobody trades', async () => {
+  it('says nothing of a peg without trades', async () => {
     const found = await healthOf(await serviceChain())
     expect(found).toMatchObject({ health: 'ok', pegPriceUsd: null, pegDeviationPct: null })
     expect(found.reasons).toMatchObject([{ code: 'peg-unknown', level: 'info' }])

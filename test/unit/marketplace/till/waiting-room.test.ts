@@ -5,7 +5,7 @@ import { TestTime } from '../../../support/market-parts.ts'
 import { filled } from '../../../support/unsigned.ts'
 
 const PAYMENT = filled(1)
-/** As many as wait at once, in all and for one payment. */
+/** The most calls that may wait, in all and for one payment. */
 const [ALL, ONE] = [256, 64]
 
 /** Work that ends when the test says so. */
@@ -89,7 +89,7 @@ describe('a waiting room that is full', () => {
     expect(await payer.answer).toBe('done')
   })
 
-  it('ends the pause of who makes room, and leaves no timer behind', async () => {
+  it('ends the pause of the call that makes room, and leaves no timer behind', async () => {
     const time = new TestTime()
     const room = new WaitingRoom(time)
     const stayed: boolean[] = []

@@ -8,7 +8,7 @@ import { serviceId } from '../../../support/unsigned.ts'
 
 const ID = serviceId('node-test-unit')
 const BYTES_MAX = 100
-/** What a service sees of the node; these look at nothing. */
+/** The context of services; those of these tests do not use it. */
 const CONTEXT = { clock: { now: () => 5 } } as ServiceContext
 
 type Execute = ServiceDefinition['execute']
@@ -91,7 +91,7 @@ describe('a service that is late', () => {
     expect(await run(never, { timeoutMs: 5 })).toEqual(fails('service/timeout', { timeoutMs: 5 }))
   })
 
-  it('is told by its signal, and what it throws then is still a timeout', async () => {
+  it('aborts its signal, and an error thrown then is still a timeout', async () => {
     const stopped: Execute = (_input, _context, signal) =>
       new Promise((_, reject) => {
         signal.addEventListener('abort', () => reject(new Error('it was stopped')))

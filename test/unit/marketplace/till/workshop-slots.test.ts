@@ -4,7 +4,7 @@ import { WorkSlots } from '../../../../marketplace/till/workshop.ts'
 
 const PLACES = 16
 
-/** Work that was begun, in order, each ended by the test. */
+/** Begun work in order. The test ends each. */
 class Bench {
   readonly slots: WorkSlots
   readonly begun: number[] = []

@@ -53,7 +53,7 @@ it('drops the oldest where they are too long, results counted and changes counte
   store.keep(task('third', { request: text }))
   expect(['first', 'second', 'third'].map((id) => store.get(id, 0) !== undefined)).toEqual([true, true, true])
   store.keep(task('fourth', { request: text }))
-  // The second was changed longest ago.
+  // The second task was changed longest ago.
   expect(['first', 'second', 'third', 'fourth'].map((id) => store.get(id, 0) !== undefined)).toEqual([
     true,
     false,
@@ -62,7 +62,7 @@ it('drops the oldest where they are too long, results counted and changes counte
   ])
 })
 
-it('drops what nobody has paid before what somebody has, however many ask', () => {
+it('drops unpaid tasks before paid ones, however many callers ask', () => {
   const store = new TaskStore()
   const artifact = { text: '{}', sent: (): void => {} }
   store.keep(task('done', { state: 'completed', artifact }))

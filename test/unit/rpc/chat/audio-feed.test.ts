@@ -16,7 +16,7 @@ const ROOM = {
 
 afterEach(() => vi.restoreAllMocks())
 
-/** A reader who takes so long for each piece that he is given. */
+/** A reader that takes `pieceMs` for each piece. */
 function reader(pieceMs: number) {
   let nowMs = 1_000
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs)

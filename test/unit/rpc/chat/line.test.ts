@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ChatPiece } from '../../../../marketplace/chat/call.ts'
 import { Line } from '../../../../rpc/chat/line.ts'
 
-/** A reader who takes what is written when the test says so. */
+/** A reader that takes written text when the test says so. */
 class Reader {
   readonly written: string[] = []
   #free: (() => void) | null = null
@@ -16,7 +16,7 @@ class Reader {
     })
   }
 
-  /** Takes what there is; what comes then is taken at once. */
+  /** Takes all waiting text, and later text at once. */
   async catchUp(): Promise<void> {
     this.isSlow = false
     this.#free?.()

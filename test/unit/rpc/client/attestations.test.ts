@@ -53,7 +53,7 @@ describe('signatures of members', () => {
     expect(signedFromJson('far', rules, json)).toEqual({ ok: true, value: one })
   })
 
-  it('in files that are none are refused', async () => {
+  it('in invalid files are refused', async () => {
     const json = signedToJson('far', await signed(1))
     for (const change of [
       ...[{ version: 2 }, { chainId: -1 }, { chainId: '1' }, { genesis: 'ab' }, { genesis: 7 }, { epoch: 2 ** 32 }],

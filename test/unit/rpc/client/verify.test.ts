@@ -36,14 +36,14 @@ interface Proof {
   readonly siblings: readonly string[]
 }
 
-/** The proof of the payment in a block that holds the same transactions. */
+/** The payment's proof in a block with the same transactions. */
 function proofIn(block: Block): Proof {
   const ids = block.transactions.map(({ txId }) => fromHex(txId))
   const { index, count, siblings } = merkleProof(TRANSACTION_TREE, ids, INDEX)
   return { header: toHex(block.bytes), index, count, siblings: siblings.map(toHex) }
 }
 
-/** A receipt as a node gives it; `change` and `proof` replace parts of it. */
+/** A node's receipt. `change` and `proof` replace parts of it. */
 function receiptOf(block: Block, change: ReceiptJson = {}, proof: object = {}): ReceiptJson {
   const { request: _, ...paid } = PAID
   return {
@@ -216,7 +216,7 @@ describe('a receipt', () => {
 
 describe('garbage', () => {
   const value = fc.jsonValue({ maxDepth: 3 })
-  /** Numbers and texts that are nearly right. */
+  /** Numbers and texts that are almost right. */
   const near = fc.oneof(
     value,
     fc.double(),

@@ -34,7 +34,7 @@ const holdings = {
 }
 const simulation = { wouldMine: true, success: true, code: null, fee: '1', amounts: ['2'], changes: [] }
 
-/** Everything that one field may be in place of what it should be. */
+/** Wrong values for a field. */
 const GARBAGE: readonly unknown[] = [
   undefined,
   null,
@@ -51,7 +51,7 @@ const GARBAGE: readonly unknown[] = [
   '\u0000',
 ]
 
-/** A reader with an answer that it takes, the object whose fields are spoilt, and the fields that it must not trust. */
+/** A name, a schema, a valid answer, the path of the object whose fields are spoilt, and the fields to spoil. */
 const READERS: readonly (readonly [string, Schema, object, string | null, readonly string[]])[] = [
   [
     'a token',
@@ -78,7 +78,7 @@ describe('what a node answers', () => {
     for (const field of fields) {
       const original = (target as Record<string, unknown>)[field]
       for (const value of GARBAGE) {
-        // A boolean in a boolean's place, and an empty list of things that may be none, are what they should be.
+        // A boolean in place of a boolean is valid, and so is an empty list.
         if (typeof value === typeof original && typeof value === 'boolean') continue
         if (Array.isArray(original) && Array.isArray(value) && field !== 'route') continue
         const spoilt = { ...target, [field]: value }

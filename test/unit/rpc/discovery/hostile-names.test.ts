@@ -19,13 +19,13 @@ import { TEST_SERVICES } from '../../../support/test-services.ts'
 
 afterEach(closeMarkets)
 
-/** What somebody would call himself to be read as more than a name. */
+/** A hostile name that tries to be read as markup. */
 const HOSTILE = '"><script>alert(1)</script>\'](http://evil.example) `rm`\n# Heading\n- [x](y)\u0000\u001b[31m&lt;'
 const HOST = 'http://evil.example/"><script>alert(2)</script>)\n\n# Heading'
 
 const controlsIn = (text: string) => [...text].filter((character) => character < ' ' && character !== '\n')
 
-/** A node whose agent and service are called so, and that is asked for by such an address. */
+/** A node whose agent and service have this name, and which is reached under such a host. */
 async function hostileNode() {
   const [first] = TEST_SERVICES as readonly [ServiceDefinition]
   const service = { ...first, name: HOSTILE, description: HOSTILE, requestFormat: HOSTILE, example: HOSTILE }
@@ -47,7 +47,7 @@ describe('names that want to be more', () => {
       expect(page).toContain('alert(')
       expect(page).not.toMatch(/<script|onerror=/i)
       expect(controlsIn(page!)).toEqual([])
-      // Quotes of theirs end no attribute: every tag is one of ours.
+      // Their quotes do not end an attribute: every tag is ours.
       const tags = [...page!.matchAll(/<\/?([a-z0-9]+)[\s>]/g)].map(([, name]) => name)
       expect(tags).not.toContain('script')
       expect(page!.split('<h1>')).toHaveLength(2)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isLoopback, strangerFault, type Visit } from '../../../../rpc/mcp/guard.ts'
 
-/** A visit to a node that listens for its own machine only, with parts of it changed. */
+/** Judges a visit to a node that listens on loopback only. `change` replaces parts of it. */
 function judge(
   change: Partial<Omit<Visit, 'rules'>> & { readonly rules?: Partial<Visit['rules']> },
 ): string | undefined {

@@ -10,7 +10,7 @@ import { closeMarkets } from '../../../support/market.ts'
 
 afterEach(closeMarkets)
 
-/** What a reader sees of a page: its words, one blank between them. */
+/** Visible text of a page, words separated by single blanks. */
 function wordsOf(page: string | undefined): string {
   const main = /<main[\s\S]*<\/main>/.exec(page ?? '')?.[0] ?? ''
   return main

@@ -132,7 +132,7 @@ describe('prices of several providers', () => {
     expect(combined(old)).toMatchObject({ value: { majors: { BTC: { usd: 90 } } }, source: { stale: true } })
   })
 
-  it('are none where nobody answered', () => {
+  it('are none if no source answered', () => {
     expect(combinedQuotes([])).toMatchObject({ fault: { code: 'provider/none' } })
   })
 })

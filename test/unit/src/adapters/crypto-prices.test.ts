@@ -91,7 +91,7 @@ describe('prices of the operator\u2019s providers together', () => {
     })
   })
 
-  it('are those of before, marked, for five minutes while nobody answers', async () => {
+  it('are the earlier ones, marked, for five minutes while no source answers', async () => {
     await ask()
     for (const upstream of Object.values(upstreams)) upstream.profile = '500'
     time.pass(300_000)
@@ -113,7 +113,7 @@ describe('prices of the operator\u2019s providers together', () => {
     expect(await prices.checkAll()).toMatchObject([{ ok: true }, { ok: true }, { name: 'binance', ok: false }])
   })
 
-  it('cannot be asked for where all are ill, nor where nobody is chosen', async () => {
+  it('cannot be asked for if all sources are ill or none is chosen', async () => {
     for (const upstream of Object.values(upstreams)) upstream.profile = '401'
     await prices.start()
     expect(prices.readiness()).toMatchObject({ available: false, requires: [] })
@@ -127,7 +127,7 @@ describe('prices of the operator\u2019s providers together', () => {
     const told = () =>
       until('all prices', () => (prices.latest()?.value.sources.length === 3 ? prices.latest() : null), { everyMs: 5 })
 
-    it('are there for the second reader, and asked for once a minute whoever reads', async () => {
+    it('are cached for the second reader, and asked for once a minute', async () => {
       expect(prices.latest()).toBeNull()
       expect(await told()).toMatchObject({ source: { stale: false } })
       expect(asked()).toBe(8)
@@ -139,7 +139,7 @@ describe('prices of the operator\u2019s providers together', () => {
       await until('the next question', () => asked() === 15, { everyMs: 5 })
     })
 
-    it('are not asked for while nobody reads', async () => {
+    it('are not asked for without readers', async () => {
       await prices.start()
       await told()
       const before = asked()

@@ -72,7 +72,7 @@ describe(ID, async () => {
     expect(asked.sort()).toEqual(['GET /', 'GET /.well-known/x402.json', 'GET /health', 'GET /ready'])
   })
 
-  test('answers also where nobody answers', async () => {
+  test('has a result also if the endpoint does not answer', async () => {
     const result = await resultOf<Record<string, unknown>>(ID, '', at(new HttpEndpointProbe('http://127.0.0.1:1')))
     expect(result).toMatchObject({ passed: 0 })
   })

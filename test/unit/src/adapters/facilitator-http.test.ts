@@ -15,7 +15,6 @@ beforeEach(async () => {
 })
 afterEach(() => server.close())
 
-/** A request that a facilitator accepts. */
 function request() {
   const payer = newPayer()
   token.mint(payer.address, PRICE)

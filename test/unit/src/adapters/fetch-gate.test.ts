@@ -41,7 +41,7 @@ describe('readings that wait', () => {
 })
 
 describe('connections', () => {
-  test('to one network of version 6 are counted together: whoever has one address there has them all', () => {
+  test('to one network of version 6 are counted together: an owner of one address there has them all', () => {
     const { gate } = world({ perAddressMax: 2 })
     const first = gate.connect(['2a00:1:2:3::1'])
     gate.connect(['2a00:1:2:3:ffff::1'])

@@ -6,7 +6,6 @@ import { ManualTimers } from '../../../support/mining.ts'
 const NEVER = new AbortController().signal
 const answer = (code: string): Promise<never> => Promise.reject(Object.assign(new Error(code), { code }))
 
-/** Name servers with given answers. */
 function serversThat(answers: Partial<NameQuestions>): { readonly ask: () => NameQuestions } {
   const nobody = { resolve4: () => answer('ENODATA'), resolve6: () => answer('ENODATA') }
   const rest = { resolveMx: () => answer('ENODATA'), resolveNs: async () => ['a.root-servers.net'], cancel: () => {} }
@@ -116,7 +115,7 @@ describe('readiness', () => {
     expect(timers.waits).toEqual([])
   })
 
-  test('servers that fall silent are noticed by whoever asks them', async () => {
+  test('servers that fall silent are noticed by the next question', async () => {
     let isSilent = false
     const servers = serversThat({
       resolve4: () => answer('ETIMEOUT'),

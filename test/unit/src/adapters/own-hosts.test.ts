@@ -29,7 +29,7 @@ function world() {
 const FOUND = { 'node.example': ['93.184.216.1'], 'peer.example': ['93.184.216.2', '2a00::1'] }
 const ALL = ['93.184.216.1', '93.184.216.2', '2a00::1']
 
-test('everybody who comes before they are known waits for them', async () => {
+test('all readers that come before they are known wait for them', async () => {
   const { own, asked, answer } = world()
   const readers = [own.addresses(NEVER), own.addresses(NEVER), own.addresses(NEVER)]
   expect(asked).toHaveLength(2)

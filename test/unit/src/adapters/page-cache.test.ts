@@ -117,7 +117,7 @@ describe('equal readings at the same time', () => {
     expect(web.reads).toHaveLength(1)
   })
 
-  it('end when nobody waits any more, and not before', async () => {
+  it('end when the last reader has left, and not before', async () => {
     const { web, read } = world()
     web.pages[URL_A.href] = { body: 'one' }
     const gate = Promise.withResolvers<void>()
@@ -135,7 +135,7 @@ describe('equal readings at the same time', () => {
     expect(web.reads).toHaveLength(2)
   })
 
-  it('of somebody who gave up before are none', async () => {
+  it('of a reader who gave up before are not made', async () => {
     const { web, read } = world()
     expect(await read(REQUEST, AbortSignal.abort())).toBe('web/timeout')
     expect(web.reads).toHaveLength(0)

@@ -84,7 +84,7 @@ describe('rates of several providers', () => {
     expect(await rates.ask(null, signal())).toMatchObject({ value: { source: { name: 'frankfurter', stale: false } } })
   })
 
-  it('are those of the last days, marked, for five days while nobody can be asked', async () => {
+  it('are those of the last days, marked, for five days while no source can be asked', async () => {
     await rates.start()
     first.profile = '500'
     second.profile = '500'
@@ -102,7 +102,7 @@ describe('rates of several providers', () => {
     expect(await rates.ask(null, signal())).toMatchObject({ ok: false, fault: { code: 'provider/none' } })
   })
 
-  it('of nobody are not configured', async () => {
+  it('without a source are not configured', async () => {
     const none = new ProviderRates({ choices: [], clock: time, timers: time })
     await none.start()
     expect(none.readiness()).toMatchObject({ available: false, requires: ['providers.rates'] })

@@ -17,14 +17,14 @@ it('a translation does not show the address of the server that the operator chos
   expect(libreTranslate('http://10.0.0.7:5000/s3cret', null).url).toBe('https://libretranslate.com')
 })
 
-it('an error in an answer that speaks of keys is told without its words', () => {
+it('an error text that mentions keys is not repeated', () => {
   const told = saidError('house', { message: 'Incorrect API key provided: sk-s3cret. Find yours in your account.' })
   expect(told.ok ? '' : faultMessage(told.fault)).toBe(
     'house gave an unusable answer: an error that has to do with keys or tokens',
   )
 })
 
-it('any other error is told in its words', () => {
+it('any other error text is repeated', () => {
   const told = saidError('house', { message: 'The server is overloaded', code: 503 })
   expect(told).toMatchObject({ fault: { detail: { reason: 'The server is overloaded', status: 503 } } })
 })

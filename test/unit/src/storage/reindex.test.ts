@@ -62,7 +62,7 @@ describe('a rebuild of the indexes', () => {
     expect(await dumpStore(store)).toEqual(before)
   })
 
-  it('that dies after any batch is taken up by the next one, and by nobody else', async () => {
+  it('that dies after any batch is continued by the next one, and by nothing else', async () => {
     const original = await followed(22)
     const before = await dumpStore(original)
     let batches = 0

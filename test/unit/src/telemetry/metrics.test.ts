@@ -56,7 +56,6 @@ function parse(text: string): Scraped {
 
 const scrape = async (metrics: Metrics): Promise<Scraped> => parse(await metrics.text())
 
-/** The facts of an answered request. */
 function answer(route: string, status: number, seconds: number): AnswerFacts {
   return { requestId: '1', method: 'GET', route, status, seconds }
 }

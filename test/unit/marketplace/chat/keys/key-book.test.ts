@@ -191,7 +191,7 @@ describe('limits', () => {
     expect(book.usedToday('alice').promptTokens).toBe(1)
   })
 
-  it('are not moved by figures that are none', async () => {
+  it('are not moved by invalid figures', async () => {
     const { book } = openBook()
     const { key } = await made(book, 'alice')
     for (const tokens of [Number.NaN, -5, Infinity, 1.5]) {
@@ -274,7 +274,7 @@ describe('room', () => {
     expect(book.identify(`Bearer ${used.secret}`).ok).toBe(true)
   })
 
-  it('is not kept for good by who uses each of many keys once', async () => {
+  it('is not kept for ever by an owner who uses each of many keys once', async () => {
     const { book, time } = openBook({ keysInAllMax: 20 })
     const mine = await made(book, OPERATOR)
     expect(book.admit(mine.key).ok).toBe(true)

@@ -177,7 +177,7 @@ describe('a pool of models', () => {
     pool.stop()
   })
 
-  it('turns away who would wait in too long a line', async () => {
+  it('turns a caller away if the line is too long', async () => {
     const slow = backendOf('slow', untilAborted)
     const { pool } = poolOf(entryOf(slow, { concurrency: 1 }))
     const caller = new AbortController()

@@ -20,7 +20,6 @@ function converted(bits: number, channels: number, hex: string): readonly number
   return samplesIn(run(voiceSound({ format: { rate: 24_000, bits, channels }, data, isShort: false })))
 }
 
-/** One second of a tone. */
 function tone(hertz: number, rate: number, height = 10_000): Int16Array {
   return Int16Array.from({ length: rate }, (_, i) => Math.round(height * Math.sin((2 * Math.PI * hertz * i) / rate)))
 }

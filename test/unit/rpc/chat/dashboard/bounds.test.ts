@@ -67,7 +67,7 @@ describe('who guesses', () => {
     expect(guard.waitSeconds('192.0.2.1')).toBe(0)
   })
 
-  it('keeps nobody out who has given the right password there before, nor who sits at the machine', () => {
+  it('does not lock out users who gave the right password there before, nor users at the machine', () => {
     const time = openTime()
     const guard = new SignInGuard(time)
     guard.failed('192.0.2.1')
@@ -79,7 +79,7 @@ describe('who guesses', () => {
     expect(guard.waitSeconds('192.0.2.1')).toBe(32)
   })
 
-  it('is not charged for a password that nobody has looked at', () => {
+  it('is not charged for a password that was not checked', () => {
     const guard = new SignInGuard(openTime())
     for (let i = 0; i < 1_000; i++) {
       guard.failed('192.0.2.1')

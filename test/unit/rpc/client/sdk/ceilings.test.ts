@@ -46,13 +46,13 @@ describe('ceilings', () => {
     expect(verdict({ maxPerCallUsd: undefined } as never, { usd: 0.2 })).toBe('over_call_limit')
   })
 
-  it('what nobody prices in dollars is paid only where coins were bounded by hand', () => {
+  it('a call without a dollar price is paid only if coins were bounded by hand', () => {
     expect(verdict({}, { usd: null })).toBe('price_unknown')
     expect(verdict({ maxPerCallCoins: '1' }, { usd: null })).toBe('paid')
     expect(verdict({ maxPerCallCoins: '0.99999999' }, { usd: null })).toBe('over_call_limit')
   })
 
-  it('refuse bounds that are none', () => {
+  it('refuse invalid bounds', () => {
     for (const options of [
       { maxPerCallUsd: Number.NaN },
       { maxPerDayUsd: -1 },

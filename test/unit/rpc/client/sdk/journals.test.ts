@@ -50,7 +50,7 @@ describe('a journal in memory with more payments in a day than it keeps', () => 
     expect(spentIn(kept)).toEqual({ units: 4n * BigInt(PAID), usd: PAID / 4 })
     expect(kept.length).toBeLessThan(10_100)
     expect(await journal.get('tx 0')).toBeUndefined()
-    // Of none of them that is over does it say that it is not.
+    // No finished payment is listed as unfinished.
     expect(kept.filter(({ txId, state }) => !txId.startsWith('tx ') && state !== 'settled')).toEqual([])
     const later = START + 3 * DAY
     for (let i = 0; i < 10_001; i++)

@@ -271,7 +271,7 @@ describe('addresses of nodes', () => {
     expect(first?.headers.authorization).toBe(`Basic ${Buffer.from(`user:${SECRET}`).toString('base64')}`)
   })
 
-  it('that are none are a fault of the setting, which does not show them', () => {
+  it('that are invalid are a fault of the setting, which does not show them', () => {
     for (const text of [`http://${SECRET}:99999`, `http://%zz@${SECRET}`, `https://a b${SECRET}`]) {
       const config = { ethereum: [], base: [text] }
       const reader = RpcEvmReader.open({ config, clock: { now: () => nowMs }, timers: systemTimers })

@@ -19,14 +19,14 @@ function programOf(config: object): string {
   `
 }
 
-/** The port of the discard protocol, on which nothing listens. */
-const NOBODY = 'http://127.0.0.1:9'
+/** URL of the discard port, on which nothing listens. */
+const DEAD_URL = 'http://127.0.0.1:9'
 
 describe('the library for names of ENS', () => {
   it.each([
     [{ ethereum: [], base: [] }, 'false'],
-    [{ ethereum: [], base: [NOBODY] }, 'false'],
-    [{ ethereum: [NOBODY], base: [] }, 'true'],
+    [{ ethereum: [], base: [DEAD_URL] }, 'false'],
+    [{ ethereum: [DEAD_URL], base: [] }, 'true'],
   ])('with nodes %j is loaded: %s', async (config, expected) => {
     const args = ['--input-type=module', '--eval', programOf(config)]
     const { stdout } = await promisify(execFile)(PINNED_NODE, args, { cwd: ROOT })

@@ -70,7 +70,7 @@ describe('what free questions fail at', () => {
     expect(first.asked).toHaveLength(6)
   })
 
-  it('is not what an equal question is told that is paid', async () => {
+  it('is not the answer to an equal question that is paid', async () => {
     let open = (): void => undefined
     first.gate = new Promise((resolve) => (open = resolve))
     first.next = ['ill', 'well']
@@ -104,7 +104,7 @@ describe('what free questions fail at', () => {
 })
 
 describe('asking in order', () => {
-  it('asks the first, and nobody else where that answers', async () => {
+  it('asks the first, and no other if that answers', async () => {
     expect(await ask()).toEqual({
       ok: true,
       value: {
@@ -149,7 +149,7 @@ describe('asking in order', () => {
     expect(await ask()).toMatchObject({ value: { value: 'first: q' } })
   })
 
-  it('asks once more whom it did not reach, and nobody a third time', async () => {
+  it('asks an unreached provider once more, and none a third time', async () => {
     first.next = ['unreachable']
     expect(await askPassing()).toMatchObject({ value: { value: 'first: q' } })
     expect(first.asked).toHaveLength(2)
@@ -186,7 +186,7 @@ describe('asking in order', () => {
     expect(await asked).toMatchObject({ value: { value: 'second: q' } })
   })
 
-  it('does not ask whom it could give less than a second', async () => {
+  it('does not ask a provider with less than a second left', async () => {
     const third = new ScriptedProvider('third')
     chain = stand.chain({ providers: [first, second, third] })
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -244,7 +244,7 @@ describe('equal questions at the same time', () => {
     expect(kept.source.stale).toBe(false)
   })
 
-  it('are not asked at all for somebody who has given up before', async () => {
+  it('are not asked for a caller who gave up before', async () => {
     expect(await ask('q', AbortSignal.abort())).toMatchObject({ fault: { code: 'provider/timeout' } })
     expect(first.asked).toEqual([])
   })
@@ -272,7 +272,7 @@ describe('answers that are kept', () => {
     expect(first.asked).toHaveLength(2)
   })
 
-  it('are given as old while nobody can be asked, within their bound', async () => {
+  it('are given as old while no provider can be asked, within their bound', async () => {
     await ask()
     const fetchedAt = new Date(time.nowMs).toISOString()
     first.turn = 'ill'
@@ -328,7 +328,7 @@ describe('answers that are kept', () => {
   })
 })
 
-describe('a chain of nobody', () => {
+describe('a chain without providers', () => {
   it('says which settings would change that', async () => {
     chain = stand.chain({ providers: [] })
     await chain.start()

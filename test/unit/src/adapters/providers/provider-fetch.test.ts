@@ -88,7 +88,7 @@ describe('asking a provider over HTTP', () => {
     expect(await ask()).toMatchObject({ fault: { code: 'provider/unreachable', detail: { provider: 'them' } } })
   })
 
-  it('says that nobody is there', async () => {
+  it('says that no server is there', async () => {
     await upstream.close()
     expect(await ask()).toMatchObject({
       fault: { code: 'provider/unreachable', detail: { reason: 'the connection was refused' } },
@@ -105,7 +105,7 @@ describe('asking a provider over HTTP', () => {
     await expect.poll(() => upstream.open).toBe(0)
   })
 
-  it('reads JSON, and says what is none', async () => {
+  it('reads JSON, and reports invalid JSON', async () => {
     const json = () => providerJson('them', upstream.url, { bytesMax: 1_000 }, AbortSignal.timeout(20_000))
     expect(await json()).toEqual({ ok: true, value: { price: 1 } })
     expect(upstream.requests[0]?.headers.accept).toBe('application/json')

@@ -168,7 +168,7 @@ describe('registrations of domains', () => {
     })
   })
 
-  it('with names that nobody could have are not read to their end', async () => {
+  it('with impossible names are not read to their end', async () => {
     // Different Chinese characters: converting so many to ASCII takes longer than a test may.
     const name = String.fromCodePoint(...Array.from({ length: 20_000 }, (_, i) => 0x4e00 + i)).repeat(8)
     const { domains } = await registrations({

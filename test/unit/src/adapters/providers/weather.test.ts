@@ -182,7 +182,7 @@ describe('open-meteo', () => {
 })
 
 describe('met-norway', () => {
-  it('is told who asks', async () => {
+  it('gets the name of the asking program', async () => {
     const upstream = await upstreamOf(metNorwayUpstream({ nowMs: () => NOW_MS }))
     const provider = metNorway({ url: upstream.url, userAgent: AGENT, clock: timeAt() })
     expect(await provider.check(signal)).toMatchObject({ ok: true })
@@ -312,7 +312,7 @@ describe('the weather', () => {
     }
   })
 
-  it('of a place that nobody knows is not told, nor asked for', async () => {
+  it('of an unknown place is not reported, nor asked for', async () => {
     const upstream = await upstreamOf(openMeteoUpstream())
     const weather = weatherOf({}, { weather: [{ name: 'open-meteo', url: upstream.url }] })
     const said = await weather.ask({ name: 'Nowhere' }, signal)
@@ -334,7 +334,7 @@ describe('the weather', () => {
     expect(weather.names()).toMatchObject({ available: false })
   })
 
-  it('of names needs somebody who knows where they are', async () => {
+  it('of names needs a source of their places', async () => {
     const weather = weatherOf({}, { weather: [{ name: 'met-norway', url: null }] })
     expect(weather.names()).toMatchObject({ available: false, requires: ['providers.geocoder'] })
     expect(await weather.ask({ name: 'Berlin' }, signal)).toMatchObject({ ok: false, fault: { code: 'provider/none' } })

@@ -7,7 +7,6 @@ function feedOf(text: string, itemsMax = 50): FeedContent {
   return readFeed({ bytes, mediaType: 'text/plain', charset: null, url: 'https://a.example/dir/feed', itemsMax })
 }
 
-/** The item of an RSS feed with these elements. */
 function rssItem(inner: string) {
   return feedOf(`<rss version="2.0"><channel><title>t</title><item>${inner}</item></channel></rss>`).items[0]
 }

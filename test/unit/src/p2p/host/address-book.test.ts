@@ -38,7 +38,7 @@ class Library {
   }
 }
 
-/** A public address of its own /16 for each number. */
+/** A public address in another /16 for each number. */
 const spread = (number: number): string => addressOf(number, `${60 + (number >> 8)}.${number & 255}.1.1`)
 const anything = (): boolean => true
 
@@ -198,7 +198,7 @@ describe('the address book', () => {
     expect(book.pick(() => false, true)).toBeUndefined()
   })
 
-  it('passes on where somebody was in the last day, so many at most', () => {
+  it('passes on addresses that were reachable in the last day, up to a bound', () => {
     const library = new Library()
     const { book } = library
     for (let i = 0; i < 300; i++) {
@@ -246,7 +246,7 @@ describe('the address book', () => {
     for (const i of [1, 2]) expect(next.book.get(spread(i))).toBeDefined()
   })
 
-  it('removes records that are none of its own making', async () => {
+  it('removes records that it cannot have written', async () => {
     const library = new Library()
     library.book.add(spread(1), 'kad')
     await library.writer.flush()

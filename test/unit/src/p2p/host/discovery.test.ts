@@ -36,7 +36,7 @@ const STATUS = {
 }
 const HOUR_MS = 3_600_000
 
-/** Peers that shake hands and tell the addresses that the test gives them. */
+/** A network of peers that do the handshake and answer with addresses from the test. */
 class ScriptedNetwork implements Network {
   readonly self = peerId(0)
   readonly told = new Map<PeerId, readonly string[]>()
@@ -82,12 +82,12 @@ class ScriptedNetwork implements Network {
     return info.id
   }
 
-  /** A peer that came by itself says how it stands. */
+  /** Sends the status of a peer that dialled us. */
   async greet(from: PeerId): Promise<void> {
     await this.#handlers.get('status')!(from, encode(requestCodec('status'), STATUS))
   }
 
-  /** What a peer is answered to `addresses`; null for a refusal. */
+  /** Asks for addresses as a peer. Null for a refusal. */
   async ask(from: PeerId): Promise<readonly string[] | null> {
     const reply = await this.#handlers.get('addresses')!(from, encode(requestCodec('addresses'), NOTHING))
     if (reply[0] === 1) return null
@@ -128,7 +128,7 @@ function scene() {
 const place = (number: number): string => addressOf(number, `70.${number}.0.1`)
 
 describe('the addresses protocol', () => {
-  it('asks those that we dialled, once they shook hands and then hourly, and nobody else', async () => {
+  it('asks those that we dialled, after the handshake and then hourly, and no others', async () => {
     const { time, network, book, seen, discovery } = scene()
     seen.needy = false
     const dialled = network.join(1, '60.1.0.1', 'outbound')
@@ -144,7 +144,7 @@ describe('the addresses protocol', () => {
     expect(network.asked.length).toBe(3)
   })
 
-  it('asks again soon while connections are missing: after a wait that doubles, and that is a minute where somebody was told of', async () => {
+  it('asks again soon while connections are missing: after a wait that doubles, and that is a minute if an address was learnt', async () => {
     const { time, network, seen, discovery } = scene()
     const dialled = network.join(1, '60.1.0.1', 'outbound')
     const askedIn = async (ms: number): Promise<number> => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { Entrance, HANDSHAKES, type InboundSocket, PENDING } from '../../../../../src/p2p/host/entrance.ts'
 import { until } from '../../../../support/processes.ts'
 
-/** A socket from an address, and what became of it. */
+/** A socket from an address, and its fate. */
 class Caller extends EventTarget {
   readonly remoteAddr: string
   readonly socket = new EventEmitter()
@@ -43,7 +43,7 @@ function scene(isKnown: (address: string) => boolean = () => false) {
     await setImmediate()
     return caller
   }
-  /** Uses up what there is for all, by nets of their own. */
+  /** Uses up the share of all, from different networks. */
   const exhaust = async (): Promise<void> => {
     for (let i = 0; i < (HANDSHAKES.allShare * 1_000) / HANDSHAKES.ms; i++)
       expect((await arrive(`50.0.${i}.1`)).admitted).toBe(true)
@@ -108,7 +108,7 @@ describe('the entrance', () => {
     expect(full.map(({ status }) => status)).toEqual(['aborted', ...Array(PENDING.perNet - 1).fill('open')])
   })
 
-  it('refuses who waited too long, and forgets who left', async () => {
+  it('refuses connections that waited too long, and forgets those that left', async () => {
     const { arrive, exhaust, entrance } = scene()
     await exhaust()
     const [late, gone, upgraded] = [await arrive('60.0.0.1'), await arrive('60.0.1.1'), await arrive('60.0.2.1')]

@@ -15,7 +15,7 @@ function meritsBy(merits: Readonly<Record<number, Partial<Merits>>>): (peer: Pee
   return (peer) => byPeer.get(peer) ?? NONE
 }
 
-describe('who goes when one more wants in', () => {
+describe('the peer that is evicted for a new one', () => {
   it('is the newest of the most crowded network', () => {
     const old = Array.from({ length: 20 }, (_, i) => inbound(i, `60.${i}.0.1`, i))
     const crowd = Array.from({ length: 6 }, (_, i) => inbound(100 + i, `70.1.${i}.1`, 1_000 + i))
@@ -51,7 +51,7 @@ describe('who goes when one more wants in', () => {
     expect(honest.every((each) => all.includes(each))).toBe(true)
   })
 
-  it('is nobody where all are protected', () => {
+  it('is none if all are protected', () => {
     expect(victimOf([], () => NONE)).toBeUndefined()
     expect(victimOf([inbound(1, '60.0.0.1', 1)], () => NONE)).toBeUndefined()
   })

@@ -7,7 +7,7 @@ const ESTABLISHED = 3
 const SYN_RECEIVED = 2
 const WINDOW = 262_144
 
-/** A socket that tells how many bytes it was given at a time. */
+/** A socket that records the size of each write. */
 function tellingSocket(): { readonly socket: Writable; readonly handedOver: number[] } {
   const handedOver: number[] = []
   const socket = new Writable({
@@ -48,7 +48,7 @@ test('large ones do not wait for those behind them', async () => {
   expect(handedOver.reduce((sum, bytes) => sum + bytes)).toBe(60_000)
 })
 
-/** A stream whose other end has used up some of its window; `updates` counts what it is told. */
+/** A stream whose other end has used part of its window. `updates` counts window updates. */
 function streamThatUsed(used: number, state = ESTABLISHED): { readonly stream: WindowedStream; updates: number } {
   const counted = { updates: 0 } as { stream: WindowedStream; updates: number }
   const made: WindowedStream = {

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { INBOUND_WORK, InboundWork, type Readable } from '../../../../../src/p2p/host/inbound-work.ts'
 
 const { ownBurstMs, allBurstMs, inboundShare, allShare, restMs } = INBOUND_WORK
-/** What is read in one piece takes so much. */
+/** How long work for one read piece takes. */
 const PIECE_MS = 5
 
-/** A connection that notes whether it is read. */
+/** A connection that records whether it is being read. */
 class Line implements Readable {
   readonly direction = 'inbound'
   isRead = true
@@ -89,7 +89,7 @@ describe('a connection that sends without end', () => {
 })
 
 describe('judging what a connection sent', () => {
-  /** Keeps this thread busy: what judging takes is measured by the machine's own clock. */
+  /** Keeps this thread busy, because judging is measured by the machine's clock. */
   const toil = (ms: number): void => {
     const untilMs = performance.now() + ms
     while (performance.now() < untilMs);

@@ -37,7 +37,7 @@ const BAD = {
   'kilobytes of a field that nobody knows': prefixed(field(10, new Uint8Array(2_000))),
 }
 
-/** Scans bytes in pieces of some size. */
+/** Scans bytes in pieces of `piece` bytes. */
 function scanned(bytes: Uint8Array, piece: number): string | null {
   const scanner = new MessageScanner(FRAME_MAX)
   for (let at = 0; at < bytes.length; at += piece) {

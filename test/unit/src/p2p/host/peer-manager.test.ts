@@ -21,7 +21,7 @@ describe('outbound connections', () => {
     expect(station.outbound.map(({ peer }) => peer)).not.toContain(lost!.peer)
   })
 
-  it('go to one network where there is but one on the devnet, and to nobody private elsewhere', async () => {
+  it('go to one network if there is only one on the devnet, and not to private addresses elsewhere', async () => {
     for (const [allowPrivate, wanted] of [
       [true, 4],
       [false, 0],
@@ -76,7 +76,7 @@ describe('outbound connections', () => {
 })
 
 describe('configured peers', () => {
-  it('that nobody answers at are told of once, found ones and others never', async () => {
+  it('without an answer are reported once, found ones and others never', async () => {
     const [gone, there] = [addressOf(8, '60.8.0.1'), addressOf(9, '60.9.0.1')]
     const station = await Station.open({ configured: [gone, there], seeds: [addressOf(10, '60.10.0.1')] })
     station.node(9)
@@ -100,7 +100,7 @@ describe('configured peers', () => {
     gaps.forEach((gap, i) => {
       const delay = Math.min(60_000, 1_000 * 2 ** i)
       expect(gap, `gap ${i}`).toBeGreaterThanOrEqual(0.8 * delay)
-      // The manager looks once a second.
+      // The manager checks once a second, so a dial may be up to a second late.
       expect(gap, `gap ${i}`).toBeLessThanOrEqual(1.2 * delay + 1_100)
     })
     expect(new Set(gaps.slice(7)).size).toBeGreaterThan(2)
@@ -178,7 +178,7 @@ it.each(['configured', 'seeds'] as const)(
 )
 
 describe('seeds', () => {
-  it('are dialled where nobody else is known, again and again, by name too', async () => {
+  it('are dialled if no other peer is known, again and again, by name too', async () => {
     const named = `/dns4/seed.example/tcp/8421/p2p/${peerId(7)}`
     const station = await Station.open({ seeds: [named] })
     station.manager.start()
@@ -217,7 +217,7 @@ describe('anchors', () => {
     }
   })
 
-  it('of before stay while nobody lasts, and banned ones are not dialled', async () => {
+  it('from before stay while no peer lasts, and banned ones are not dialled', async () => {
     const entries = new Map([
       ['anchor/0', addressOf(1, '60.1.0.1')],
       ['anchor/1', addressOf(2, '60.2.0.1')],
@@ -348,7 +348,7 @@ describe('a ban', () => {
 })
 
 describe('a manager that is stopped', () => {
-  it('dials nobody and lets nobody in', async () => {
+  it('dials no peers and admits none', async () => {
     const station = await Station.open({ configured: [addressOf(9, '60.9.0.1')] })
     for (let i = 1; i <= 4; i++) station.node(i)
     station.manager.start()

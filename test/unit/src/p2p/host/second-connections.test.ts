@@ -18,7 +18,7 @@ describe('duplicate connections', () => {
 })
 
 describe('peers that we dialled, and that dial us as well', () => {
-  // The lesser of the ids of a pair keeps the connection that it dialled.
+  // Of a pair of peers, the one with the lesser id keeps the connection that it dialled.
   const self = 1_000
   const back = async (station: Station, from: string): Promise<void> => {
     for (let round = 0; round < 10; round++) {

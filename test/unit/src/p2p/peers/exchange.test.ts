@@ -19,7 +19,7 @@ const MINUTES = 3
 const PEER = 'a peer' as PeerId
 const { deadlineMs } = PROTOCOLS.poolIds
 
-/** What a peer is blamed for whose answer did not come, where that was noticed after so many ms. */
+/** Offences of a peer whose missing answer was noticed after `ms`. */
 async function blameAfter(ms: number): Promise<readonly Offence[]> {
   const offences: Offence[] = []
   const conduct = {
@@ -67,7 +67,7 @@ it('does not blame or hold up a peer that was refused for what others use, and a
   })
   for (const protocol of ['headers', 'bodies', 'announce', 'transactions', 'statePages'] as const)
     server.exchange.answer(protocol, () => ({ refusal: 'not-held' }))
-  // All the time there is for answers is gone.
+  // The whole time budget for answers is used up.
   await Promise.all([greedy.exchange.ask(id, 'poolIds', { cursor: 0 }), hub.time.pass(100)])
   const patience = { peers: honest, timers: hub.time, times: Number.POSITIVE_INFINITY }
   void askPatiently(patience, id, 'headers', { locator: [], limit: 1 })

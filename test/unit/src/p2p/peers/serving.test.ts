@@ -7,12 +7,12 @@ import { ManualTime } from '../../../../support/manual-time.ts'
 const COST_MS = 10
 const STEP_MS = 20
 const SECONDS = 40
-/** Half as often as each of 48 is let in. */
+/** An honest peer asks half as often as each of 48 peers is served. */
 const HONEST_SECONDS = 2
-/** What the transport adds to each. */
+/** Cost of each request, with what the transport adds. */
 const EACH_MS = COST_MS + SERVING.requestMs
 
-/** Peers who ask on a clock that only the test moves; each answer takes so long. */
+/** Peers that send requests on a clock of the test. Each answer takes `COST_MS`. */
 class Crowd {
   readonly time = new ManualTime()
   readonly answered = new Map<string, number>()
@@ -39,7 +39,7 @@ class Crowd {
     return true
   }
 
-  /** Asks on and on, so many requests at a time, until the time is over. */
+  /** Sends requests without end, `atOnce` at a time, until the time is over. */
   async flood(name: string, atOnce: number): Promise<void> {
     const endMs = this.time.now() + SECONDS * 1_000
     const one = async (): Promise<void> => {
@@ -48,7 +48,7 @@ class Crowd {
     await Promise.all(Array.from({ length: atOnce }, one))
   }
 
-  /** Has us check what a peer leads us by, piece after piece, until the time is over; how many were begun. */
+  /** Lets a peer make us check its headers, piece after piece, until the time is over. Returns how many pieces were begun. */
   async lead(name: string): Promise<number> {
     const endMs = this.time.now() + SECONDS * 1_000
     let count = 0
@@ -90,7 +90,7 @@ it('gives 48 strangers theirs together, alike, and always has time for a peer wh
   const names = Array.from({ length: 48 }, (_, i) => `stranger ${i}`)
   for (const name of names) void crowd.flood(name, 4)
   for (let second = 0; second < SECONDS; second += HONEST_SECONDS) {
-    // What a peer gets that is there before all others says nothing.
+    // The first second does not count: the honest peer asked before all others.
     const honest = second === 0 ? Promise.resolve(true) : crowd.ask('honest')
     await crowd.pass(HONEST_SECONDS * 1_000)
     expect(await honest, `second ${second}`).toBe(true)

@@ -85,7 +85,7 @@ describe('a block along a line of five nodes', () => {
     expect(nodes.flatMap(({ network }) => network.requests.map(({ protocol }) => protocol))).not.toContain('bodies')
   })
 
-  it('brings along what its miner told nobody of', async () => {
+  it('includes transactions that its miner never announced', async () => {
     const nodes = await line(5)
     const block = await source.mine(await pays(3))
     await nodes[0]?.test.import(block)
@@ -106,11 +106,11 @@ describe('a block along a line of five nodes', () => {
     expect(heads(nodes)).toEqual(Array(5).fill(block.id))
   })
 
-  it('goes on while nobody but the first has any of its transactions', async () => {
+  it('goes on while only the first node has its transactions', async () => {
     const nodes = await line(5)
     const [first] = nodes as [RelayNode]
     const block = await source.mine(await pays(6))
-    // Told by hand: nothing is prefilled, so that the next node must ask; it then tells the others whole what it lacked.
+    // Published by hand without prefilled transactions, so that the next node must ask. It then prefills for others what it lacked.
     first.network.publish('blocks', makeCompactBlock(block, 1n, none))
     await first.test.import(block)
     await hub.time.pass(60)
@@ -139,7 +139,7 @@ describe('a block is passed on', () => {
     expect(verdictsOf(one)).toEqual(['ignore', 'ignore'])
     expect(verdictsOf(other)).toEqual([])
     expect(one.taken).toEqual([])
-    // A peer that has them comes: both are taken and told of, the parent first.
+    // When a peer with both blocks connects, both are imported and announced, the parent first.
     const honest = await open('honest')
     hub.connect(honest.network, one.network)
     await hub.time.pass(30_000)
@@ -186,7 +186,7 @@ describe('a block is passed on', () => {
     expect([other.hashes, other.blocks.facts.tooLight]).toEqual([0, 1])
   })
 
-  it('when its time has come, if it came a little early; nobody is punished', async () => {
+  it('when its time has come, if it came a little early; no peer is punished', async () => {
     const nodes = await line(3)
     const [one, other, third] = nodes as [RelayNode, RelayNode, RelayNode]
     const aheadMs = source.ruleBook.at(3).block.futureMsMax
@@ -201,7 +201,7 @@ describe('a block is passed on', () => {
     expect(other.blocks.facts).toMatchObject({ early: 1, announced: 1, hashes: 1 })
   })
 
-  it('not at all if it comes far too early, and then it is not even hashed', async () => {
+  it('never if it comes far too early, and then it is not even hashed', async () => {
     const [one, other] = await pair()
     const block = await source.mine([], { afterMs: 600_000 })
     one.network.send(other.id, 'blocks', makeCompactBlock(block, 1n, none))
@@ -210,8 +210,8 @@ describe('a block is passed on', () => {
   })
 })
 
-describe('whoever has not shaken hands', () => {
-  it('is not listened to, and keeps nobody else from telling the same', async () => {
+describe('a peer without a handshake', () => {
+  it('is ignored, and does not keep other peers from sending the same', async () => {
     const [one, other] = await pair()
     const stranger = hub.join('stranger')
     hub.connect(stranger, other.network)
@@ -227,7 +227,7 @@ describe('whoever has not shaken hands', () => {
 })
 
 describe('a liar', () => {
-  it('with a false proof of work is banned, and the header costs one hash whoever sends it', async () => {
+  it('with a false proof of work is banned, and the header costs one hash however many peers send it', async () => {
     const [one, other] = await pair()
     const third = await open('third')
     hub.connect(third.network, other.network)
@@ -266,7 +266,7 @@ describe('a liar', () => {
     expect(other.network.ended).toEqual([{ peer: one.id, reason: 'malformed', banned: true }])
   })
 
-  it('with short ids that nobody can fill delays nothing: another message of the same header is tried', async () => {
+  it('with short ids that match no transactions delays nothing: another message of the same header is tried', async () => {
     const [one, other] = await pair()
     const third = await open('third')
     hub.connect(third.network, other.network)
@@ -292,7 +292,7 @@ describe('a liar', () => {
     const transactions = await pays(4)
     const block = await source.mine(transactions.slice(0, 2))
     one.behind = true
-    // What one gives is right, but the message says that there are three.
+    // The block is right, but the message claims three transactions.
     const padded = decode(COMPACT_BLOCK, makeCompactBlock(block, 1n, none))
     if (!padded.ok) throw new Error('a message of our own')
     const shortIds = Uint8Array.of(...padded.value.shortIds, 1, 2, 3, 4, 5, 6)
@@ -306,7 +306,7 @@ describe('a liar', () => {
 })
 
 describe('a block whose header is good', () => {
-  it('and whose body the chain refuses is executed once, and nobody who passed it on is blamed', async () => {
+  it('and whose body the chain refuses is executed once, and no peer that passed it on is blamed', async () => {
     const nodes = await line(3)
     const [one] = nodes as [RelayNode]
     const bad = withHeader(await source.build([]), { stateRoot: 'ab'.repeat(32) as never })
@@ -319,7 +319,7 @@ describe('a block whose header is good', () => {
     expect(nodes.map(({ blocks }) => blocks.facts.lost)).toEqual([0, 1, 1])
   })
 
-  it('and whose body nobody gives is let go of, and looked for again when it is heard of again', async () => {
+  it('and whose body no peer gives is dropped, and sought again once it is announced again', async () => {
     const [one, other] = await pair()
     const block = await source.mine(await pays(2))
     one.network.send(other.id, 'blocks', makeCompactBlock(block, 1n, none))

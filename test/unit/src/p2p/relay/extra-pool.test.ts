@@ -35,7 +35,7 @@ describe('the pool of those that left', () => {
     expect(extra.hasLeft(made(52).wtxId)).toBe(true)
     for (let i = 0; i < 300; i++) leave(made(i + 5_000, 40_000))
     expect(extra.transactions()).toHaveLength(209)
-    // One that leaves again is the newest again, and counts once.
+    // A transaction that leaves the mempool again becomes the newest, and counts once.
     leave(made(5_299, 40_000))
     expect(extra.transactions()).toHaveLength(209)
   })

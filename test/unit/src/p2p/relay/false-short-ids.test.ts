@@ -18,14 +18,14 @@ beforeEach(async () => {
   row = await RelayRow.open()
 })
 
-/** The header of a block beside short ids of nothing. */
+/** A block's header with made-up short ids. */
 function junkOf(block: Block, salt = 666n): Uint8Array {
   const message = decode(COMPACT_BLOCK, makeCompactBlock(block, salt, none))
   if (!message.ok) throw new Error('a message of our own')
   return encode(COMPACT_BLOCK, { ...message.value, salt, shortIds: new Uint8Array(6 * 200).fill(0x5a), prefilled: [] })
 }
 
-/** A peer that dialled the node, tells of blocks and refuses each question about them after a while. */
+/** A peer that dialled the node and announces blocks. It refuses each request for them after a while. */
 async function refuserOf(node: RelayNode, name = 'refuser'): Promise<MemoryPeer> {
   const liar = strangerOn(row.hub, name, node.test)
   for (const [protocol, ms] of [

@@ -24,6 +24,6 @@ it('the first message of a good block is charged for decoding alone, not for the
   await row.hub.time.pass(LINK_MS)
   expect(other.network.verdicts.map(({ verdict }) => verdict)).toEqual(['ignore'])
   expect(waiting).toHaveBeenCalled()
-  // The message, its header, and what it brings along.
+  // Measured: the message, its header, and its prefilled transactions.
   expect({ measured, searches }).toEqual({ measured: 3, searches: 0 })
 })

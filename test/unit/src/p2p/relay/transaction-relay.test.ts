@@ -19,7 +19,7 @@ beforeEach(async () => {
   ;({ source, hub } = row)
 })
 
-/** The same payment with a signature that is false. */
+/** The same payment with a false signature. */
 function forged(tx: Transaction): Transaction {
   const witness = Uint8Array.from(tx.witnessBytes)
   witness[witness.length - 1] = (witness[witness.length - 1] as number) ^ 1
@@ -81,7 +81,7 @@ describe('a transaction of a peer', () => {
     expect(other.offencesOf(one.id)).toEqual(['bad-transaction'])
   })
 
-  it('that another state would take is not passed on and nobody is blamed', async () => {
+  it('that another state would take is not passed on, and no peer is blamed', async () => {
     const [one, other] = await row.pair()
     const far = await row.pay(1, { nonce: 500n, maxFeeRate: 10_000n })
     const cheap = await row.pay(2, { maxFeeRate: 1n, tip: 0n })
@@ -135,7 +135,7 @@ describe('transactions of one account in one burst', () => {
 })
 
 describe('a busy node', () => {
-  it('puts off what it cannot check now and finds it in the pool of whoever sent it', async () => {
+  it('puts off what it cannot check now and finds it in the pool of its sender', async () => {
     const one = await row.node('one')
     const other = await row.node('other', { verifyingMax: 2, verifyMs: 50 })
     hub.connect(one.network, other.network)
@@ -189,7 +189,7 @@ describe('pools are looked through', () => {
 })
 
 describe('a peer that tells of transactions and does not give them', () => {
-  it('holds up nobody: the next who told of them is asked', async () => {
+  it('delays nothing: the next peer that announced them is asked', async () => {
     const one = await row.node('one', { mode: 'announce' })
     const other = await row.node('other', { mode: 'announce' })
     const transactions = await row.pays(4)
@@ -232,7 +232,7 @@ describe('a peer that tells of transactions and does not give them', () => {
     expect(holds([other], tx)).toEqual([true])
     await hub.time.pass(30_000)
     expect(asked[0]).toBe(128)
-    // Nobody else has them, so none is looked for any longer once the first request has failed.
+    // No other peer has them, so after the first failed request the node stops asking.
     expect(asked.length).toBeLessThanOrEqual(2)
     expect(other.offencesOf(one.id)).toEqual([])
     expect(other.offencesOf(liar.self)).toContain('timeout')
@@ -277,7 +277,7 @@ describe('a reorganisation', () => {
     const node = await row.node('node', { mode })
     const transactions = await row.pays(3)
     for (const tx of transactions) await node.test.import(await source.mine([tx]))
-    // It never saw the branch that had them.
+    // This node never saw the branch that had them.
     const fresh = await RelayNode.open(hub, 'fresh', { mode })
     await fresh.test.import(source.chain.database.block(source.chain.database.idAt(1) as never) as never)
     hub.connect(fresh.network, node.network)

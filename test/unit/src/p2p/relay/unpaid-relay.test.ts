@@ -26,7 +26,7 @@ describe('an honest relay', () => {
   it('is not blamed for bytes beyond what is looked at: they are found in its pool later', async () => {
     const [one, other] = await row.pair()
     const transactions = await row.pays(8)
-    // What came back in the meantime goes to one that is of no use here.
+    // The allowance that refilled meanwhile is used up by a useless transaction.
     for (const tx of [await row.pay(1, { validUntil: 1 }), ...transactions]) send(one, other, tx)
     await hub.time.pass(LINK_MS - 1)
     expect(other.peers.budgetOf(one.id)?.take('bytesIn', ALLOWANCES.bytesIn.burst)).toBe(true)
@@ -85,7 +85,7 @@ describe('a transaction behind a missing nonce', () => {
     },
   )
 
-  it('that a peer of a release before passes on is held, passed on to nobody, and no fault and no merit of its sender', async () => {
+  it('from a peer of an earlier release is held, not passed on, and neither fault nor merit of its sender', async () => {
     const [one, other, third] = (await row.line('gossip', 'gossip', 'gossip')) as [RelayNode, RelayNode, RelayNode]
     const [first, second, gapped] = [
       await row.pay(1, { nonce: 0n }),

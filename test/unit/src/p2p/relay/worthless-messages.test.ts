@@ -21,7 +21,7 @@ beforeEach(async () => {
   ;({ source, hub } = row)
 })
 
-/** Transactions of accounts that were never there. */
+/** Transactions of accounts that do not exist. */
 function junk(count: number): readonly Transaction[] {
   return Array.from({ length: count }, (_, i) => {
     const sender = toHex(uintLE(BigInt(i + 1), 32)) as never
@@ -30,7 +30,7 @@ function junk(count: number): readonly Transaction[] {
   })
 }
 
-/** A peer that has these transactions and gives them; the ids that it was asked for, again and again. */
+/** A peer that has these transactions and gives them, and the ids that it was asked for. */
 async function holder(node: RelayNode, transactions: readonly Transaction[]): Promise<[MemoryPeer, WtxId[]]> {
   const peer = strangerOn(hub, 'holder', node.test)
   const byId = new Map(transactions.map((tx) => [tx.wtxId, encodeTransaction(tx)]))
@@ -62,7 +62,7 @@ async function tell(peer: MemoryPeer, node: RelayNode, transactions: readonly Tr
 }
 
 describe('a message of a block whose transactions are dear to decode', () => {
-  /** Short ids that nobody can fill, or transactions that cannot be decoded. */
+  /** A message with made-up short ids, or with transactions that cannot be decoded. */
   const altered = (message: Uint8Array, salt: bigint, isPrefilled: boolean): Uint8Array => {
     const value = decode(COMPACT_BLOCK, message)
     if (!value.ok) throw new Error(value.fault.code)

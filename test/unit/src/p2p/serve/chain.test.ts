@@ -18,7 +18,7 @@ async function forked() {
   return { test, heavier: await mineBranch(other, LIGHT + 2, 2) }
 }
 
-/** Asks for all headers; `between` runs once, when so many were read. */
+/** Asks for all headers. `between` runs once, after `after` headers were read. */
 async function headersOf(chain: unknown, { after = 0, between = async () => {} } = {}): Promise<Answer<'headers'>> {
   let answer: ((from: string, request: object, turn: Turn) => Promise<Answer<'headers'>>) | undefined
   const exchange = {

@@ -14,7 +14,6 @@ import { agentId, filled, SAMPLE, serviceId } from '../../../../support/unsigned
 const [OWNER, CALLER] = [filled<Address>(1), filled<Address>(2)]
 const PER_BLOCK = 1_000
 
-/** A store that counts what is read of it. */
 class CountingStore extends MemoryKeyValueStore {
   reads = 0
 
@@ -24,7 +23,7 @@ class CountingStore extends MemoryKeyValueStore {
   }
 }
 
-/** Open escrows of so many blocks, of which each fills one list; their ids say nothing of their order. */
+/** Open escrows of `blocks` blocks. Each block fills one list. The ids do not follow the order of the escrows. */
 async function fullBlocks(blocks: number): Promise<CountingStore> {
   const staging = new CountingStore()
   const one = {
@@ -40,7 +39,7 @@ async function fullBlocks(blocks: number): Promise<CountingStore> {
   return staging
 }
 
-/** The bytes of the product run through all values, so neighbours in a block are far from each other in the store. */
+/** Multiplication spreads the ids, so that neighbours in a block lie far apart in the store. */
 function idOf(minedAt: number, index: number): TxId {
   const mixed = ((index * 2_654_435_761 + minedAt * 40_503) % 2 ** 32).toString(16).padStart(8, '0')
   return (mixed + minedAt.toString(16).padStart(8, '0') + index.toString(16).padStart(48, '0')) as TxId

@@ -36,7 +36,7 @@ function claiming(claim: Partial<Status>): (status: Status) => Status {
 const FAR = { head: 'ee'.repeat(32) as BlockId, height: 1_000_000, totalWork: HEAVY }
 
 const MINIMUM_WORK = 3_000n
-/** Network parameters by which two thousand headers are too few, and four thousand that are enough. */
+/** A network whose minimum work needs more than two thousand headers, and a branch of four thousand. */
 async function longBranch() {
   const ruleBook = createRuleBook({ ...fastDevnet(), minimumWork: MINIMUM_WORK }, PROTOCOL)
   const test = await TestChain.open(ruleBook)
@@ -46,7 +46,7 @@ async function longBranch() {
   return { ruleBook, test, branch, tip }
 }
 
-describe('a claim that nobody proves', () => {
+describe('an unproven claim', () => {
   it('keeps a node from its work for seconds, though its owner answers nothing and comes again under other names', async () => {
     const hub = hubNow()
     const node = await SyncNode.open(hub, 'node', { test: await fork(source) })
@@ -157,7 +157,7 @@ describe('a claim that nobody proves', () => {
     await hub.time.pass(5_000)
     expect(node.synchroniser.progress().behind).toBe(false)
     hub.connect(node.network, liar.network)
-    // Two blocks of which no gossip tells.
+    // Two blocks that are not gossiped.
     await mineBranch(ahead, 2, 1)
     for (let i = 0; i < 60; i++) {
       void liar.peers.exchange.ask(node.network.self, 'status', statusAgain(liar, i))
@@ -229,7 +229,7 @@ describe('a header that a peer passed on before anybody saw its body', () => {
   })
 })
 
-describe('whoever waits for a signal', () => {
+describe('a wait for a signal', () => {
   it('leaves nothing behind once the time is over', async () => {
     const time = new VirtualTime(0)
     let cancelled = 0

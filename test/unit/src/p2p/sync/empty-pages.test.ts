@@ -16,7 +16,7 @@ import { VirtualTime } from '../../../../support/sim/virtual-clock.ts'
 const RULES = testRuleBook()
 const AROUND = { stopped: () => false, others: () => false }
 
-/** A node, and a peer with so many headers on genesis. */
+/** A node, and a peer with `count` headers on genesis. */
 async function world(count: number) {
   const hub = new MemoryNetwork(new VirtualTime(Date.UTC(2030, 0)))
   const node = await SyncNode.open(hub, 'node', { ruleBook: RULES })

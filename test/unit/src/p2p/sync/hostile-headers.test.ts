@@ -17,7 +17,7 @@ import { VirtualTime } from '../../../../support/sim/virtual-clock.ts'
 
 const LATER_MS = 1_000_000_000
 
-/** A peer that claims a heavy head and shows whatever headers a test wants, and the node that hears of it. */
+/** A peer that claims a heavy head and shows headers of the test, and a node connected to it. */
 async function hostile(
   target: TestChain,
   headersAfter: (locator: readonly BlockId[], limit: number) => readonly Uint8Array[],
@@ -70,7 +70,7 @@ describe('a header that contradicts its parent', () => {
     await node.stop()
   })
 
-  it('on a parent that nobody named costs no hash', async () => {
+  it('on an unknown parent costs no hash', async () => {
     const test = await TestChain.open()
     const orphan = childHeader(test.ruleBook, genesisTip(test), { parent: zero as BlockId })
     const { hub, node, pages } = await hostile(test, () => [orphan.bytes])
@@ -123,7 +123,7 @@ describe('false work', () => {
     expect(node.batches).toEqual([64])
     expect(node.offencesOf('attacker')).toContain('bad-work')
     expect(node.network.ended[0]).toEqual({ peer: 'attacker', reason: 'bad-work', banned: true })
-    // The second page was on its way already.
+    // The second page was already on its way.
     expect(pages()).toBeLessThanOrEqual(2)
     expect(node.height).toBe(0)
     await node.stop()
@@ -164,7 +164,7 @@ describe('a long branch of easy headers from genesis', () => {
     expect(test.chain.head.id).toBe((await TestChain.open(heavyBook)).chain.head.id)
     const { hub, node, pages } = await hostile(test, pageAfter)
     await hub.time.pass(3_000)
-    // Twenty pages until the claim suffices, and one on its way; then all of them until the window is full.
+    // Twenty pages prove enough work, and one is on its way. Then pages come until the window is full.
     expect(pages()).toBeGreaterThanOrEqual(21 + 17)
     expect(node.hashes).toBeGreaterThan(32_768)
     expect(node.hashes).toBeLessThanOrEqual(36_000)

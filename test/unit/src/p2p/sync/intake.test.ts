@@ -17,7 +17,7 @@ function pay(test: TestChain): Promise<Transaction> {
   return test.tx(PAYER, 'transfer', { to: wallet(2).address, amount: 5n, create: false } as never)
 }
 
-/** The transaction with a signature that is not its signer's. */
+/** The transaction with a false signature. */
 function forged({ bodyBytes, witnessBytes }: Transaction): Transaction {
   const last = witnessBytes.length - 1
   const tx = assembleTransaction(bodyBytes, witnessBytes.with(last, (witnessBytes[last] as number) ^ 1))
@@ -25,7 +25,7 @@ function forged({ bodyBytes, witnessBytes }: Transaction): Transaction {
   return tx.value
 }
 
-/** A miner's chain at its second payment, a node that has the first, and the miner as its peer. */
+/** A miner's chain with two payments, a node that has the first, and the miner as its peer. */
 async function pair(store = new MemoryKeyValueStore()) {
   const miner = await TestChain.open()
   await miner.mine([await pay(miner)])
@@ -39,7 +39,7 @@ async function pair(store = new MemoryKeyValueStore()) {
   return { miner, hub, node, other, store, verifier }
 }
 
-/** Takes a block while time goes on. */
+/** Takes a block while virtual time passes. */
 async function take(
   { hub, node }: Pick<Awaited<ReturnType<typeof pair>>, 'hub' | 'node'>,
   block: Block,
@@ -68,7 +68,7 @@ describe('missing keys', () => {
     await node.stop()
   })
 
-  it('that belong to another address are a ban for whoever gave them, and the next peer is asked', async () => {
+  it('that belong to another address ban the peer that gave them, and the next one is asked', async () => {
     const world = await pair()
     const { store, miner, hub } = world
     await store.batch([{ key: KEYS.keys(PAYER.address) }], () => {})
@@ -86,7 +86,7 @@ describe('missing keys', () => {
     expect(late.offencesOf('other')).toEqual([])
   })
 
-  it('that nobody knows leave the block as it was, without blame', async () => {
+  it('that no peer knows leave the block unchanged, without blame', async () => {
     const world = await pair()
     const { store, miner, hub } = world
     await store.batch([{ key: KEYS.keys(PAYER.address) }], () => {})
@@ -103,7 +103,7 @@ describe('missing keys', () => {
 })
 
 describe('a block from the future', () => {
-  it('is held until its time has come; nobody is blamed', async () => {
+  it('is held until its time has come; no peer is blamed', async () => {
     const world = await pair()
     const { miner, hub, node } = world
     const block = await miner.mine([], { afterMs: hub.time.nowMs - miner.chain.head.header.timeMs + 40_000 })
@@ -150,7 +150,7 @@ describe('a bad block', () => {
     expect(verifier.checked - before).toBe(1)
   })
 
-  it('with the body of another is the fault of whoever sent it, and the true one is still taken', async () => {
+  it('with the body of another is the fault of its sender, and the true one is still taken', async () => {
     const world = await pair()
     const { miner, node } = world
     const block = await miner.mine([await pay(miner)])
@@ -161,7 +161,7 @@ describe('a bad block', () => {
     expect(await take(world, block, null)).toEqual({ ok: true, value: 'connected' })
   })
 
-  it('that was passed on before it was checked is the fault of nobody', async () => {
+  it('that was passed on before it was checked is no peer’s fault', async () => {
     const world = await pair()
     const block = await world.miner.mine([await pay(world.miner)])
     await take(world, { ...block, transactions: [] }, null)

@@ -19,12 +19,12 @@ import { VirtualTime } from '../../../../support/sim/virtual-clock.ts'
 import { headersAbove } from '../../../../support/snapshot-nodes.ts'
 
 const BLOCKS = 1_300
-/** Headers of a peer that drips. */
+/** How many headers a dripping peer has. */
 const DRIPPED = 12_000
-/** So much later all blocks and headers are old. */
+/** So much later, all blocks and headers count as old. */
 const LATER_MS = 2_000_000_000
 let source: TestChain
-/** Headers from genesis on that no blocks stand behind. */
+/** Headers from genesis on without blocks. */
 let branch: readonly HeaderTip[]
 
 beforeAll(async () => {
@@ -56,7 +56,7 @@ async function world(
   return { hub, node, door }
 }
 
-/** Within so long the node takes the snapshot of the pruned peer, goes on from there, and blames that peer for nothing. */
+/** Expects the node to take the snapshot of the pruned peer within `withinMs`, to go on from there, and not to blame that peer. */
 async function takesState({ hub, node, door }: Awaited<ReturnType<typeof world>>, withinMs: number): Promise<void> {
   await hub.time.pass(withinMs)
   expect(door.plans.map(({ snapshot }) => snapshot.height)).toEqual([1_100])
@@ -178,7 +178,7 @@ it.each([
   },
 )
 
-/** A peer whose branch of headers comes a page each 14 s but for the first. */
+/** A peer that gives the first page of headers at once and each further one after 14 s. */
 async function drip(hub: MemoryNetwork): Promise<SyncNode> {
   const tip = branch.at(-1) as HeaderTip
   const far = { mode: 2, bodiesFrom: DRIPPED - 1_000, witnessesFrom: DRIPPED - 1_000 }
@@ -196,7 +196,7 @@ async function drip(hub: MemoryNetwork): Promise<SyncNode> {
 describe('a peer that drips true headers', () => {
   it('gives way to others, and is not blamed', async () => {
     const { hub, node, door } = await world('auto', 1_050, async (hub) => [await drip(hub)])
-    // What it has shown so far is proven to have more work: it is waited for a while.
+    // The headers shown so far prove more work, so the node waits for a while.
     for (let second = 0; second < 900 && node.height < BLOCKS; second += 10) await hub.time.pass(10_000)
     expect(door.plans.map(({ snapshot }) => snapshot.height)).toEqual([1_100])
     expect(node.height).toBe(BLOCKS)
@@ -218,7 +218,7 @@ describe('a peer that drips true headers', () => {
   }, 60_000)
 })
 
-/** A peer that shows a chain with a header from the future on it, claims more work, and lacks every block that it is asked about. */
+/** A peer that shows a chain with a header from the future at its end, claims more work, and denies every block that it is asked about. */
 async function denier(hub: MemoryNetwork, name: string): Promise<SyncNode> {
   const shown = headersAbove(source, 0)
   const tip = shown.at(-1) as HeaderTip
@@ -292,7 +292,7 @@ describe('kept headers whose end is stale', () => {
 })
 
 describe('a liar', () => {
-  it('that says that it has all blocks keeps nobody from the snapshot of others', async () => {
+  it('that claims to have all blocks does not prevent the use of others’ snapshots', async () => {
     const { hub, node, door } = await world('auto', 1_050)
     const liar = await SyncNode.open(hub, 'liar', { test: source })
     liar.peers.exchange.answer('bodies', () => ({ refusal: 'not-held' }))
@@ -303,10 +303,10 @@ describe('a liar', () => {
     await node.stop()
   }, 60_000)
 
-  it('that says that it has a snapshot keeps nobody from the blocks of others', async () => {
+  it('that claims to have a snapshot does not prevent the use of others’ blocks', async () => {
     const hub = new MemoryNetwork(new VirtualTime(source.nowMs + LATER_MS))
     const door = new KeepingDoor(source, hub.time)
-    // Headers of a snapshot that was begun and that nobody serves any more.
+    // Kept headers of a snapshot that no peer serves any more.
     await door.keepHeaders(headersAbove(source, 0).slice(0, 600))
     const node = await SyncNode.open(hub, 'node', { door })
     const good = await SyncNode.open(hub, 'good', { test: source })

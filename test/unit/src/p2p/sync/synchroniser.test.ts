@@ -18,7 +18,7 @@ function hubNow(): MemoryNetwork {
   return new MemoryNetwork(new VirtualTime(source.nowMs + 10_000_000))
 }
 
-/** Liars, one after the other under new names: each claims more than there is, and shows nothing of it. */
+/** Liars under new names, one after the other. Each claims too much work and proves none. */
 async function cyclingLiars(hub: MemoryNetwork, node: SyncNode, seconds: number, every: () => Promise<void>) {
   const behind: boolean[] = []
   let liar: SyncNode | undefined
@@ -41,7 +41,7 @@ async function cyclingLiars(hub: MemoryNetwork, node: SyncNode, seconds: number,
   return behind
 }
 
-/** A chain of its own with the first so many blocks of the source. */
+/** A new chain with the source's blocks up to a height. */
 async function copyTo(height: number): Promise<TestChain> {
   const copy = await TestChain.open(source.ruleBook)
   await importAll(copy, blocks.slice(0, height))
@@ -93,7 +93,7 @@ describe('a new node', () => {
     const good = await SyncNode.open(hub, 'good', { test: await copyTo(BLOCKS) })
     const store = new MemoryKeyValueStore()
     const first = await SyncNode.open(hub, 'first', { test: await TestChain.open(source.ruleBook, store) })
-    // The peer has no time for more after some batches.
+    // The peer is busy after some batches.
     let served = 0
     const { database } = good.test.chain
     good.peers.exchange.answer('bodies', (_, ids) => {
@@ -117,7 +117,7 @@ describe('a new node', () => {
     await hub.time.pass(30_000)
     expect(again.height).toBe(BLOCKS)
     expect(again.test.stateRoot).toBe(source.stateRoot)
-    // What was imported is neither asked for nor hashed again.
+    // Imported blocks are neither requested nor hashed again.
     expect(again.hashes).toBe(BLOCKS - height)
     await again.stop()
   })
@@ -182,7 +182,7 @@ describe('a new node', () => {
     await node.stop()
   })
 
-  it('leaves a heavier branch whose blocks nobody gives, for the best one that is given', async () => {
+  it('leaves a heavier branch whose blocks no peer gives, for the best available one', async () => {
     const hub = hubNow()
     const good = await SyncNode.open(hub, 'good', { test: await copyTo(200) })
     const withholding = await SyncNode.open(hub, 'withholding', { test: await copyTo(BLOCKS) })
@@ -276,7 +276,7 @@ describe('a node on another branch', () => {
     await node.stop()
   }, 120_000)
 
-  it('stays on its own where the other is lighter, and blames nobody', async () => {
+  it('stays on its own branch if the other is lighter, and blames no peer', async () => {
     const hub = hubNow()
     const common = await copyTo(50)
     const ours = await fork(common)
@@ -296,13 +296,13 @@ describe('a node on another branch', () => {
     await Promise.all([node.stop(), other.stop()])
   })
 
-  it('drops a branch with an invalid block, bans whoever calls it its own, and follows the next', async () => {
+  it('drops a branch with an invalid block, bans the peers that claim it, and follows the next', async () => {
     const hub = hubNow()
     const common = await copyTo(50)
     const deviant = await fork(common, { ruleBook: deviantRuleBook(60) })
     await mineBranch(deviant, 40, 3)
     const good = await SyncNode.open(hub, 'good', { test: await copyTo(80) })
-    // It shakes hands with our rules, and its blocks follow others.
+    // Its handshake claims our rules, but its blocks follow others.
     const bad = await SyncNode.open(hub, 'bad', { test: deviant, rules: source.ruleBook })
     const node = await SyncNode.open(hub, 'node', { test: await copyTo(50) })
     hub.connect(node.network, bad.network)

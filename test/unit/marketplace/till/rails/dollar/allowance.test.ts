@@ -4,7 +4,7 @@ import { Allowance } from '../../../../../../marketplace/till/rails/dollar/allow
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
-/** How many newcomers may ask within a minute from a moment on, where each asks as soon as it may. */
+/** How many newcomers may ask in the minute after `fromMs`, if each asks as soon as allowed. */
 function askedInMinute(allowance: Allowance, fromMs: number): number {
   let asked = 0
   for (let ms = fromMs; ms < fromMs + MINUTE; ms += 100) {
@@ -24,7 +24,7 @@ describe('what a facilitator answers', () => {
     expect([asked > 30, asked <= 38]).toEqual([true, true])
   })
 
-  it('is not reckoned over a time in which it was hardly asked: one burst throttles nobody', () => {
+  it('is not reckoned over a time in which it was hardly asked: one burst throttles no caller', () => {
     const allowance = new Allowance()
     allowance.answered(0)
     for (let i = 0; i < 5; i++) allowance.answered(40 * SECOND)
@@ -56,7 +56,7 @@ describe('what a facilitator answers', () => {
 
   it('is all that came within the minute where it was asked all it answers, however it came', () => {
     const allowance = new Allowance()
-    // It answers sixty a minute: what came early is free again a minute later, a few at once.
+    // It answers sixty requests a minute. Each is available again a minute after it was used.
     for (let i = 0; i < 45; i++) allowance.answered(i * 100)
     for (let i = 0; i < 15; i++) allowance.answered(20 * SECOND + i * 10)
     allowance.spent(21 * SECOND, 39 * SECOND)

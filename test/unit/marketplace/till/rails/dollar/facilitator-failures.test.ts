@@ -17,7 +17,7 @@ afterEach(() => {
   for (const pool of opened.splice(0)) pool.stop()
 })
 
-/** A pool of one facilitator that says the same to every check. */
+/** A pool of one facilitator with the same answer to every check. */
 async function checking(answer: FacilitatorVerdict) {
   const facilitator: Facilitator = {
     url: 'http://127.0.0.1:1',

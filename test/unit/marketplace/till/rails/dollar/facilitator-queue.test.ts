@@ -16,7 +16,7 @@ const REQUEST = {} as FacilitatorRequest
 const AT_ONCE = 64
 const GOOD: FacilitatorVerdict = { is: 'good', payer: null, transaction: null }
 
-/** A facilitator that answers when it is told to. */
+/** A facilitator that answers when the test says so. */
 class HeldFacilitator implements Facilitator {
   readonly url = 'https://facilitator.example'
   readonly #answers: (() => void)[] = []
@@ -37,7 +37,7 @@ class HeldFacilitator implements Facilitator {
   }
 }
 
-it('payments that wait for a facilitator are bounded, and who sends most of them makes room for others', async () => {
+it('payments that wait for a facilitator are bounded, and the client with most of them makes room for others', async () => {
   const held = new HeldFacilitator()
   const time = new TestTime()
   const pool = new FacilitatorPool({ facilitators: [held], network: TERMS.network, clock: time, timers: time })

@@ -15,14 +15,14 @@ const opened: FacilitatorPool[] = []
 afterEach(() => {
   for (const pool of opened.splice(0)) pool.stop()
 })
-/** Everything that is ready to go on has gone on. */
+/** Waits until all ready callbacks have run. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 describe('a facilitator that allows so much a minute', () => {
   const PER_MINUTE = 60
   const MINUTE_MS = 60_000
 
-  /** Counts questions over minutes that begin with one, as many facilitators do. */
+  /** Counts requests in minutes that begin with a request, as many facilitators do. */
   class Metered implements Facilitator {
     readonly url = 'http://metered'
     readonly #time: TestTime
@@ -76,7 +76,7 @@ describe('a facilitator that allows so much a minute', () => {
     time.pass(MINUTE_MS)
     const verdicts = (await Promise.all(told)).map(({ verdict }) => verdict.is)
     expect(new Set(verdicts)).toEqual(new Set(['good']))
-    // What payers leave is theirs.
+    // Newcomers get what known payers do not use.
     expect(newcomers).toBeGreaterThan(PER_MINUTE)
   })
 

@@ -9,7 +9,7 @@ const REQUEST = { x402Version: 2, paymentPayload: {}, paymentRequirements: {} } 
 const GOOD: FacilitatorVerdict = { is: 'good', payer: null, transaction: null }
 const GONE: FacilitatorVerdict = { is: 'unreachable', detail: 'it is gone' }
 
-/** A facilitator whose answers are given by hand. */
+/** A facilitator whose answers the test gives by hand. */
 class Slow implements Facilitator {
   readonly url = 'http://127.0.0.1:1'
   readonly waiting: ((verdict: FacilitatorVerdict) => void)[] = []
@@ -31,7 +31,7 @@ const opened: FacilitatorPool[] = []
 afterEach(() => {
   for (const pool of opened.splice(0)) pool.stop()
 })
-/** Everything that is ready to go on has gone on. */
+/** Waits until all ready callbacks have run. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const burst = async (calls: number, client?: string) => {
   const slow = new Slow()
@@ -175,7 +175,7 @@ describe('a facilitator that checks well and settles nothing', () => {
 describe('a facilitator that wants to be asked later', () => {
   const BUSY: FacilitatorVerdict = { is: 'busy', detail: 'it is asked too often', waitMs: 3_000 }
 
-  /** Does at each question what the script says next; `good` once it is over. */
+  /** Does what the script says, request by request. After its end it answers `good`. */
   class Scripted implements Facilitator {
     readonly url: string
     asked = 0

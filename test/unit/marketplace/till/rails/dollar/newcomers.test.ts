@@ -9,12 +9,12 @@ const GOOD: FacilitatorVerdict = { is: 'good', payer: null, transaction: null }
 const REFUSED: FacilitatorVerdict = { is: 'refused', reason: 'invalid_exact_evm_nonce_already_used' }
 const AMOUNT = 5n
 
-/** A client by its address, of which the part before the slash is the network. */
+/** A client by its address. The part before the slash is its network. */
 function clientOf(address: string): Holder {
   return { address, network: address.split('/')[0] as string }
 }
 
-/** Newcomers over a chain whose balances a test says; null is a chain that gives no answer. */
+/** Newcomers over a chain with these balances. Null: the chain does not answer. */
 function stand(balances: Record<string, bigint | null> | null) {
   const time = new TestTime()
   const state = { isScarce: false, paid: 0, asked: [] as string[] }

@@ -6,7 +6,7 @@ import { coinAt } from '../../../../../support/price.ts'
 import { filled } from '../../../../../support/unsigned.ts'
 
 const [FIRST, SECOND, THIRD] = [filled(1), filled(2), filled(3)]
-/** A coin is a quarter of a dollar. */
+/** A price of a quarter of a dollar a coin. */
 const QUARTER = coinAt(() => 250_000n)
 const COIN = 100_000_000n
 

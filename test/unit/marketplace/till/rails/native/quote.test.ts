@@ -17,7 +17,7 @@ const AGENT: Agent = {
 }
 const COIN_USD: NativePriceSource = coinAt(() => 250_000n)
 
-/** A service at a price; what is left out costs 2,000 millionths and was never changed. */
+/** A service at a price that was never changed. `change` replaces fields. */
 function serviceAt(priceUsdMicros: bigint, change: Partial<Service> = {}): Service {
   return {
     ...{ version: 1, capability: 5, retired: false, priceUsdMicros, previousPriceUsdMicros: priceUsdMicros },
@@ -100,7 +100,8 @@ describe('a quote', () => {
 
   it('wants the least term that leaves time for confirmations, work, receipt and the client', () => {
     const spacing = 3_000
-    // One confirmation, forty blocks for the receipt, twenty for the client: thirty-nine are left for the work.
+    // Of the shortest term, one block is for the confirmation, forty for the receipt and twenty for the client.
+    // Thirty-nine are left for the work.
     const terms = [1, 39 * spacing, 39 * spacing + 1, 339 * spacing, 339 * spacing + 1].map(
       (timeoutMs) => quoted({ timeoutMs }).quote?.term,
     )

@@ -5,7 +5,7 @@ import { KINDS, type Kind, LONG, MOCKING, TIMED } from './test/suites.ts'
 /** Milliseconds that a test of each kind may take before it counts as hung. */
 const TIMEOUT_MS: Readonly<Record<Kind, number>> = {
   tidy: 30_000,
-  unit: 30_000,
+  unit: 120_000,
   property: 300_000,
   fuzz: 300_000,
   integration: 300_000,

@@ -21,8 +21,8 @@ export const TIMED = [
 
 /** Tests whose worth is in their length, and which `npm test` leaves out: `docs/testing.md` says of each why. */
 export const LONG = [
-  // Daemons are killed, or their disk is full, at one point after the other.
-  'test/e2e/{kill,crash-points,stable-crash-points,disk-full}.test.ts',
+  // A program is killed, its connection cut, its disk full or a file damaged, at one point after the other.
+  'test/e2e/{kill,crash-points,stable-crash-points,sdk-cuts,damaged-files,disk-full}.test.ts',
   // Networks of daemons that wait for each other.
   'test/e2e/{network-partition,network-peers,network-joining,joining}.test.ts',
   'test/integration/network/{claimed-headers,hostile-body-holders,hostile-chosen-peer,hostile-held-up}.test.ts',
@@ -30,10 +30,11 @@ export const LONG = [
   'test/integration/network/{p2p-hostile,p2p-library,p2p-table}.test.ts',
   'test/integration/{api/hostile-connections,api/slow-lines,clients/lying-node-waiting,services/hostile-pages}.test.ts',
   // Walks of many commands, each in a process of its own.
-  'test/e2e/{adding-a-service,attestor,commands-document,deadline,ledger-commands,money-scenario,start-up}.test.ts',
+  'test/e2e/{adding-a-service,attestor,commands-document,deadline,ledger-commands,money-by-hand,money-scenario}.test.ts',
+  'test/e2e/{printed-hints,start-up}.test.ts',
   // Many seeds.
   'test/sim/{network,network-repeat}.test.ts',
-  'test/property/{bridge,conservation,mutations,reference,snapshot-walks}.test.ts',
+  'test/property/{backends,bridge,conservation,declared-writes,mutations,reference,snapshot-walks,staking}.test.ts',
 ] as const
 
 /** Tests that replace modules of the product: they share no loaded modules with others, so they are a project of their own. */

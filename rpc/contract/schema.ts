@@ -263,7 +263,14 @@ function decodePlain(rules: Rules, value: unknown): unknown {
 
 function textFits({ pattern, minLength = 0, maxLength = Infinity }: Rules, text: string): boolean {
   if (text.length < minLength || text.length > maxLength) return false
-  return pattern === undefined || new RegExp(pattern).test(text)
+  if (pattern === undefined) return true
+  const search = new RegExp(pattern)
+  try {
+    return search.test(text)
+  } catch {
+    // A text of many megabytes can exhaust the stack of the search. An answer is another's, so it must not throw here.
+    return false
+  }
 }
 
 function numberFits({ minimum = -Infinity, maximum = Infinity }: Rules, value: number): boolean {

@@ -6,6 +6,7 @@ import { COIN } from '../../../config/networks/rules.ts'
 import { weightOf } from '../../../consensus/tx/weight.ts'
 import { lockOf, openerOf } from '../../../marketplace/ledger/escrow.ts'
 import { requestCommitment } from '../../../marketplace/till/request-hash.ts'
+import { askJob } from '../../../rpc/client/mining.ts'
 import { NodeClient } from '../../../rpc/client/node-client.ts'
 import { type ClientQuote, preparePayment, quoteCall, reasonNotToPay, settleCall } from '../../../rpc/client/pay.ts'
 import { wallet } from '../../support/chain.ts'
@@ -360,4 +361,18 @@ it('a node that is suddenly on another network gets no signature for that networ
   const message = 'the node is on another network than devnet'
   const fault = { code: 'cli/refused', detail: { message } }
   expect(await preparePayment(client, DEVNET, wallet(1), meant)).toEqual({ ok: false, fault })
+})
+
+describe('a node that gives a job to mine', () => {
+  it.each(['header', 'powInput'])(
+    'is refused where its %s has more digits than a search of text can bear',
+    async (name) => {
+      const job = { jobId: filled(1).slice(0, 32), height: HEIGHT, parent: filled(2), [name]: 'ab'.repeat(9_000_000) }
+      says('/api/v1/mining/template', job)
+      expect(await askJob(client.baseUrl, { address: wallet(1).address, text: 'an address' })).toMatchObject({
+        ok: false,
+        fault: { code: 'cli/refused' },
+      })
+    },
+  )
 })

@@ -47,6 +47,12 @@ describe('an answer', () => {
     expect(decode(ANSWER, value)).toBeUndefined()
   })
 
+  it('is refused where a text is too long to be searched for its pattern', () => {
+    const pairs = Type.Object({ hex: Type.String({ pattern: '^([0-9a-f]{2})*$' }) })
+    expect(decode(pairs, { hex: 'ab'.repeat(1_000) })).toEqual({ hex: 'ab'.repeat(1_000) })
+    expect(decode(pairs, { hex: 'ab'.repeat(9_000_000) })).toBeUndefined()
+  })
+
   it('keeps every member of an open object and of a record, whatever their names', () => {
     const json = JSON.parse('{"__proto__": "x", "a": "y"}')
     const open = decode(Type.Object({ a: Type.String() }, { additionalProperties: true }), json)

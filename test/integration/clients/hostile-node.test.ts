@@ -367,7 +367,7 @@ describe('a node that gives a job to mine', () => {
   it.each(['header', 'powInput'])(
     'is refused where its %s has more digits than a search of text can bear',
     async (name) => {
-      const job = { jobId: filled(1).slice(0, 32), height: HEIGHT, parent: filled(2), [name]: 'ab'.repeat(9_000_000) }
+      const job = { jobId: '01'.repeat(16), height: HEIGHT, parent: filled(2), [name]: 'ab'.repeat(9_000_000) }
       says('/api/v1/mining/template', job)
       expect(await askJob(client.baseUrl, { address: wallet(1).address, text: 'an address' })).toMatchObject({
         ok: false,

@@ -10,8 +10,9 @@ import { fault } from '../consensus/primitives/fault.ts'
 import type { Address, BlockId, TxId, WtxId } from '../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
 import { detached, type Transaction } from '../consensus/tx/transaction.ts'
-import type { MempoolEntry, Turn } from './account-queue.ts'
+import { effectiveRate, type MempoolEntry, type Turn } from './account-queue.ts'
 import { Admission, checkStanding, mempoolEntry, nextBaseFee, nextHeight, Unpaid } from './admission.ts'
+import { Heap } from './heap.ts'
 import type { MempoolPolicy } from './policy.ts'
 import { Pool } from './pool.ts'
 import { Ranking, type Standing } from './ranking.ts'
@@ -124,7 +125,8 @@ export class Mempool {
   *candidates(): Generator<Transaction> {
     const nonceOf = (address: Address): bigint => this.#nonceOf(address)
     const { spared } = this.#ranking
-    for (const { tx } of this.#pool.candidates(nextBaseFee(this.#chain), nonceOf, spared)) yield tx
+    const turn = { baseFee: nextBaseFee(this.#chain), nonceOf }
+    for (const { tx } of candidatesOf(this.#pool, turn, spared)) yield tx
   }
 
   transactions(): readonly Transaction[] {
@@ -365,6 +367,75 @@ export function evict(pool: Pool, policy: MempoolPolicy, ranking: Ranking): read
     evicted.push(worst)
   }
   return evicted
+}
+
+/**
+ * Entries that a block can take, highest rate first, each account's in nonce order. Entries below the base fee are
+ * left out. Those of `preferred` accounts come before all others.
+ */
+export function* candidatesOf(
+  pool: Pool,
+  turn: MiningTurn,
+  preferred: ReadonlySet<Address> = new Set(),
+): Generator<MempoolEntry> {
+  const addresses = [...pool.accounts()].map(([address]) => address)
+  const own = addresses.filter((address) => preferred.has(address))
+  const others = addresses.filter((address) => !preferred.has(address))
+  yield* dearest(pool, own, turn)
+  yield* dearest(pool, others, turn)
+}
+
+/** What a block's choice depends on beside the pool. */
+interface MiningTurn {
+  readonly baseFee: bigint
+  nonceOf(address: Address): bigint
+}
+
+function* dearest(
+  pool: Pool,
+  addresses: readonly Address[],
+  { baseFee, nonceOf }: MiningTurn,
+): Generator<MempoolEntry> {
+  const heap = new RateHeap(baseFee)
+  const runs = new Map<Address, Iterator<MempoolEntry>>()
+  const pushNext = (address: Address): void => {
+    const next = runs.get(address)?.next()
+    if (next !== undefined && !next.done && next.value.tx.body.maxFeeRate >= baseFee) heap.push(next.value)
+  }
+  for (const address of addresses) {
+    const run = pool.account(address)?.executable(nonceOf(address)) ?? []
+    runs.set(address, run.values())
+    pushNext(address)
+  }
+  for (let entry = heap.pop(); entry !== undefined; entry = heap.pop()) {
+    yield entry
+    pushNext(entry.tx.body.sender)
+  }
+}
+
+interface Rated {
+  readonly rate: bigint
+  readonly entry: MempoolEntry
+}
+
+/** A heap by fee rate. On a tie the earlier arrival comes first. */
+export class RateHeap {
+  readonly #heap = new Heap<Rated>((a, b) =>
+    a.rate !== b.rate ? a.rate > b.rate : a.entry.sequence < b.entry.sequence,
+  )
+  readonly #baseFee: bigint
+
+  constructor(baseFee: bigint) {
+    this.#baseFee = baseFee
+  }
+
+  push(entry: MempoolEntry): void {
+    this.#heap.push({ rate: effectiveRate(entry, this.#baseFee), entry })
+  }
+
+  pop(): MempoolEntry | undefined {
+    return this.#heap.pop()?.entry
+  }
 }
 
 /** How long unminable transactions have waited. They pay nothing for their place, so they lose it in time. */

@@ -1,7 +1,9 @@
 import { baseFeeAfter } from '../consensus/block/base-fee.ts'
 import { sizeInBlock } from '../consensus/block/block.ts'
-import type { ChainReader } from '../consensus/chain/reader.ts'
+import type { Chain } from '../consensus/chain/chain.ts'
+import type { ChainFollower, ChainReader } from '../consensus/chain/reader.ts'
 import type { RuleBook } from '../consensus/chain/rule-book.ts'
+import type { SignatureVerifier } from '../consensus/crypto/verifier.ts'
 import { ACCOUNTS } from '../consensus/ledger/account.ts'
 import type { KindHandler } from '../consensus/ledger/module.ts'
 import { formatAmount } from '../consensus/primitives/amount.ts'
@@ -9,7 +11,7 @@ import { type Fault, fault } from '../consensus/primitives/fault.ts'
 import type { Address, TxId } from '../consensus/primitives/ids.ts'
 import { LruMap } from '../consensus/primitives/lru.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
-import { checkTransaction } from '../consensus/tx/check.ts'
+import { carriedKeys, checkTransaction } from '../consensus/tx/check.ts'
 import type { TxKind } from '../consensus/tx/kinds.ts'
 import type { Transaction } from '../consensus/tx/transaction.ts'
 import { declaredWrites, weightOf } from '../consensus/tx/weight.ts'
@@ -20,13 +22,62 @@ import type { Ranking } from './ranking.ts'
 
 /** What admission reads. Values are read at each check, so that a moved head is seen. */
 export interface AdmissionDependencies {
-  readonly chain: ChainReader
+  readonly chain: ChainFollower & Pick<Chain, 'verified'>
+  readonly verifier: SignatureVerifier
   readonly pool: Pool
   readonly policy: MempoolPolicy
   readonly ranking: Ranking
   readonly unpaid: Unpaid
   /** Rates below this were evicted since the head last moved. */
-  readonly floorRate: bigint
+  readonly floorRate: () => bigint
+}
+
+/** Decides which transactions may wait to be mined. */
+export class Admission {
+  readonly #deps: AdmissionDependencies
+  #verifying = 0
+
+  constructor(dependencies: AdmissionDependencies) {
+    this.#deps = dependencies
+  }
+
+  /** Makes every check, the signature last; why the transaction is refused, or null. */
+  async refusalOf(tx: Transaction, sequence: number): Promise<Fault | null> {
+    const admitted = this.admit(tx, sequence)
+    return admitted.ok ? await this.#checkSignature(tx) : admitted.fault
+  }
+
+  /** Measures a transaction and makes every check but the signature: the entry, or why it is refused. */
+  admit(tx: Transaction, sequence: number): Result<MempoolEntry> {
+    const { chain } = this.#deps
+    const entry = mempoolEntry(tx, chain.ruleBook, nextHeight(chain), sequence)
+    const refusal = checkAdmission(entry, this.#deps)
+    return refusal === null ? ok(entry) : fail(refusal)
+  }
+
+  async #checkSignature(tx: Transaction): Promise<Fault | null> {
+    const { chain, verifier, pool, policy } = this.#deps
+    const { network, verified } = chain
+    if (verified.has(tx.wtxId)) return null
+    const parts = tx.witness.signatures.length
+    if (this.#verifying + parts > policy.verifyingMax) return fault('mempool/busy')
+    const first = pool.account(tx.body.sender)?.at(0n)?.tx
+    const carried = first === undefined ? undefined : carriedKeys(first.body.sender, first.witness.keys)
+    const pending = carried?.ok ? new Map([[tx.body.sender, carried.value]]) : undefined
+    const jobs = chain.keys.jobsFor([tx], network, () => false, pending)
+    if (!jobs.ok) return jobs.fault
+    this.#verifying += parts
+    try {
+      const [good] = await verifier.verify(jobs.value.map(({ job }) => job))
+      if (good !== true) return fault('tx/bad-signature')
+      verified.add(tx.wtxId)
+      return null
+    } catch (error) {
+      return fault('mempool/unverified', { reason: String(error).slice(0, 120) })
+    } finally {
+      this.#verifying -= parts
+    }
+  }
 }
 
 /** First height at which a transaction admitted now can be mined. */
@@ -46,14 +97,6 @@ export function mempoolEntry(tx: Transaction, ruleBook: RuleBook, height: number
   const handler = ruleBook.handlers[tx.body.kind] as unknown as KindHandler<TxKind>
   const needs = handler.spends(tx.body, rules) + BigInt(weight) * tx.body.maxFeeRate
   return { tx, weight, bytes: sizeInBlock(tx), needs, sequence }
-}
-
-/** Measures a transaction and makes every check but the signature: the entry, or why it is refused. */
-export function admit(tx: Transaction, sequence: number, context: AdmissionDependencies): Result<MempoolEntry> {
-  const { chain } = context
-  const entry = mempoolEntry(tx, chain.ruleBook, nextHeight(chain), sequence)
-  const refusal = checkAdmission(entry, context)
-  return refusal === null ? ok(entry) : fail(refusal)
 }
 
 /** All checks but the signature, cheapest first. */
@@ -98,7 +141,7 @@ export function checkStanding({ tx, weight, bytes }: MempoolEntry, chain: ChainR
 
 function checkFee({ tx, weight }: MempoolEntry, { chain, ranking, floorRate }: AdmissionDependencies): Fault | null {
   const baseFee = nextBaseFee(chain)
-  const floor = ranking.spared.has(tx.body.sender) ? 0n : floorRate
+  const floor = ranking.spared.has(tx.body.sender) ? 0n : floorRate()
   const least = baseFee > floor ? baseFee : floor
   const rate = effectiveRate({ tx }, baseFee)
   if (tx.body.maxFeeRate >= baseFee && rate >= least) return null
@@ -180,7 +223,8 @@ function checkKeys({ tx }: MempoolEntry, { chain, pool }: AdmissionDependencies)
  * A replacement has room already, if it is no longer than the transaction it replaces.
  */
 function checkRoom({ tx, bytes }: MempoolEntry, context: AdmissionDependencies): Fault | null {
-  const { pool, policy, ranking, floorRate } = context
+  const { pool, policy, ranking } = context
+  const floorRate = context.floorRate()
   const { sender, nonce } = tx.body
   const old = pool.account(sender)?.at(nonce)
   const grows = bytes - (old?.bytes ?? 0)

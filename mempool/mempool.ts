@@ -6,13 +6,13 @@ import { type Pacer, runPaced } from '../consensus/chain/ports.ts'
 import type { ChainFollower } from '../consensus/chain/reader.ts'
 import type { SignatureVerifier } from '../consensus/crypto/verifier.ts'
 import { ACCOUNTS } from '../consensus/ledger/account.ts'
-import { type Fault, fault } from '../consensus/primitives/fault.ts'
+import { fault } from '../consensus/primitives/fault.ts'
 import type { Address, BlockId, TxId, WtxId } from '../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
-import { carriedKeys, signatureJob } from '../consensus/tx/check.ts'
 import { detached, type Transaction } from '../consensus/tx/transaction.ts'
-import type { MempoolEntry, Turn } from './account-queue.ts'
-import { admit, checkStanding, mempoolEntry, nextBaseFee, nextHeight, Unpaid } from './admission.ts'
+import { effectiveRate, type MempoolEntry, type Turn } from './account-queue.ts'
+import { Admission, checkStanding, mempoolEntry, nextBaseFee, nextHeight, Unpaid } from './admission.ts'
+import { Heap } from './heap.ts'
 import type { MempoolPolicy } from './policy.ts'
 import { Pool } from './pool.ts'
 import { Ranking, type Standing } from './ranking.ts'
@@ -30,25 +30,23 @@ export type AdmissionListener = (tx: Transaction) => void
 /** Transactions that wait to be mined: admission in stages, signature last; replacement; limits; following the head. */
 export class Mempool {
   readonly #chain: MempoolDependencies['chain']
-  readonly #verifier: SignatureVerifier
   readonly #policy: MempoolPolicy
   readonly #pool = new Pool()
   readonly #ranking: Ranking
   readonly #patience = new Patience()
   readonly #unpaid: Unpaid
+  readonly #admission: Admission
   readonly #listeners: AdmissionListener[] = []
   readonly #readyListeners: AdmissionListener[] = []
   /** Waiting transactions that listeners already heard of as ready. */
   readonly #ready = new Set<TxId>()
   /** Rules by which the waiting transactions were last checked. */
   #rules: Rules
-  #verifying = 0
   #sequence = 0
   #floorRate = 0n
 
   constructor({ chain, verifier, policy }: MempoolDependencies) {
     this.#chain = chain
-    this.#verifier = verifier
     this.#policy = policy
     this.#unpaid = new Unpaid(policy)
     this.#rules = chain.ruleBook.at(nextHeight(chain))
@@ -61,6 +59,9 @@ export class Mempool {
       },
       nonceOf: (address) => this.#nonceOf(address),
     })
+    const [pool, ranking, unpaid] = [this.#pool, this.#ranking, this.#unpaid]
+    const floorRate = (): bigint => this.#floorRate
+    this.#admission = new Admission({ chain, verifier, pool, policy, ranking, unpaid, floorRate })
     chain.onMove((change, pacer) => this.#makeReady(change, pacer))
     chain.onHeadChange((change) => this.#follow(change))
   }
@@ -124,7 +125,8 @@ export class Mempool {
   *candidates(): Generator<Transaction> {
     const nonceOf = (address: Address): bigint => this.#nonceOf(address)
     const { spared } = this.#ranking
-    for (const { tx } of this.#pool.candidates(nextBaseFee(this.#chain), nonceOf, spared)) yield tx
+    const turn = { baseFee: nextBaseFee(this.#chain), nonceOf }
+    for (const { tx } of candidatesOf(this.#pool, turn, spared)) yield tx
   }
 
   transactions(): readonly Transaction[] {
@@ -153,15 +155,13 @@ export class Mempool {
 
   async submit(tx: Transaction): Promise<Result<Transaction>> {
     const sequence = this.#sequence++
-    const early = this.#admit(tx, sequence)
-    if (!early.ok) return early
-    const badSignature = await this.#checkSignature(tx)
-    if (badSignature !== null) return fail(badSignature)
+    const refusal = await this.#admission.refusalOf(tx, sequence)
+    if (refusal !== null) return fail(refusal)
     // While the signature was checked, the head, its rules or this account may have changed.
-    const late = this.#admit(tx, sequence)
-    if (!late.ok) return late
+    const admitted = this.#admission.admit(tx, sequence)
+    if (!admitted.ok) return admitted
     this.#unpaid.took(tx, nextHeight(this.#chain))
-    this.#insert(late.value)
+    this.#insert(admitted.value)
     if (this.#pool.get(tx.txId) !== undefined) return ok(tx)
     return fail(fault('mempool/full', { minFeeRate: this.minFeeRate.toString() }))
   }
@@ -178,42 +178,6 @@ export class Mempool {
 
   #measured(tx: Transaction, sequence: number): MempoolEntry {
     return mempoolEntry(tx, this.#chain.ruleBook, nextHeight(this.#chain), sequence)
-  }
-
-  #admit(tx: Transaction, sequence: number): Result<MempoolEntry> {
-    return admit(tx, sequence, {
-      chain: this.#chain,
-      pool: this.#pool,
-      policy: this.#policy,
-      ranking: this.#ranking,
-      unpaid: this.#unpaid,
-      floorRate: this.#floorRate,
-    })
-  }
-
-  async #checkSignature(tx: Transaction): Promise<Fault | null> {
-    const chain = this.#chain
-    if (chain.verified.has(tx.wtxId)) return null
-    const parts = tx.witness.signatures.length
-    if (this.#verifying + parts > this.#policy.verifyingMax) return fault('mempool/busy')
-    const first = this.#pool.account(tx.body.sender)?.at(0n)?.tx
-    const carried = first === undefined ? undefined : carriedKeys(first.body.sender, first.witness.keys)
-    const pending = carried?.ok ? new Map([[tx.body.sender, carried.value]]) : undefined
-    const keys = chain.keys.keysFor(tx, pending)
-    if (!keys.ok) return keys.fault
-    const job = signatureJob(tx, keys.value, chain.network)
-    if (!job.ok) return job.fault
-    this.#verifying += parts
-    try {
-      const [good] = await this.#verifier.verify([job.value])
-      if (good !== true) return fault('tx/bad-signature')
-      chain.verified.add(tx.wtxId)
-      return null
-    } catch (error) {
-      return fault('mempool/unverified', { reason: String(error).slice(0, 120) })
-    } finally {
-      this.#verifying -= parts
-    }
   }
 
   #insert(entry: MempoolEntry): void {
@@ -403,6 +367,75 @@ export function evict(pool: Pool, policy: MempoolPolicy, ranking: Ranking): read
     evicted.push(worst)
   }
   return evicted
+}
+
+/**
+ * Entries that a block can take, highest rate first, each account's in nonce order. Entries below the base fee are
+ * left out. Those of `preferred` accounts come before all others.
+ */
+export function* candidatesOf(
+  pool: Pool,
+  turn: MiningTurn,
+  preferred: ReadonlySet<Address> = new Set(),
+): Generator<MempoolEntry> {
+  const addresses = [...pool.accounts()].map(([address]) => address)
+  const own = addresses.filter((address) => preferred.has(address))
+  const others = addresses.filter((address) => !preferred.has(address))
+  yield* dearest(pool, own, turn)
+  yield* dearest(pool, others, turn)
+}
+
+/** What a block's choice depends on beside the pool. */
+interface MiningTurn {
+  readonly baseFee: bigint
+  nonceOf(address: Address): bigint
+}
+
+function* dearest(
+  pool: Pool,
+  addresses: readonly Address[],
+  { baseFee, nonceOf }: MiningTurn,
+): Generator<MempoolEntry> {
+  const heap = new RateHeap(baseFee)
+  const runs = new Map<Address, Iterator<MempoolEntry>>()
+  const pushNext = (address: Address): void => {
+    const next = runs.get(address)?.next()
+    if (next !== undefined && !next.done && next.value.tx.body.maxFeeRate >= baseFee) heap.push(next.value)
+  }
+  for (const address of addresses) {
+    const run = pool.account(address)?.executable(nonceOf(address)) ?? []
+    runs.set(address, run.values())
+    pushNext(address)
+  }
+  for (let entry = heap.pop(); entry !== undefined; entry = heap.pop()) {
+    yield entry
+    pushNext(entry.tx.body.sender)
+  }
+}
+
+interface Rated {
+  readonly rate: bigint
+  readonly entry: MempoolEntry
+}
+
+/** A heap by fee rate. On a tie the earlier arrival comes first. */
+export class RateHeap {
+  readonly #heap = new Heap<Rated>((a, b) =>
+    a.rate !== b.rate ? a.rate > b.rate : a.entry.sequence < b.entry.sequence,
+  )
+  readonly #baseFee: bigint
+
+  constructor(baseFee: bigint) {
+    this.#baseFee = baseFee
+  }
+
+  push(entry: MempoolEntry): void {
+    this.#heap.push({ rate: effectiveRate(entry, this.#baseFee), entry })
+  }
+
+  pop(): MempoolEntry | undefined {
+    return this.#heap.pop()?.entry
+  }
 }
 
 /** How long unminable transactions have waited. They pay nothing for their place, so they lose it in time. */

@@ -1,6 +1,5 @@
 import type { Address, TxId, WtxId } from '../consensus/primitives/ids.ts'
-import { AccountQueue, effectiveRate, type MempoolEntry } from './account-queue.ts'
-import { Heap } from './heap.ts'
+import { AccountQueue, type MempoolEntry } from './account-queue.ts'
 
 /** The mempool's indexes, by id and by account and nonce, with count and bytes. It makes no decisions. */
 export class Pool {
@@ -85,68 +84,5 @@ export class Pool {
 
   #tell(address: Address): void {
     for (const listener of this.#listeners) listener(address)
-  }
-
-  /**
-   * Entries that a block can take, highest rate first, each account's in nonce order. Entries below the base fee are
-   * left out. Those of `preferred` accounts come before all others.
-   */
-  *candidates(
-    baseFee: bigint,
-    nonceOf: (address: Address) => bigint,
-    preferred: ReadonlySet<Address> = new Set(),
-  ): Generator<MempoolEntry> {
-    const addresses = [...this.#accounts.keys()]
-    const own = addresses.filter((address) => preferred.has(address))
-    const others = addresses.filter((address) => !preferred.has(address))
-    yield* this.#dearest(own, baseFee, nonceOf)
-    yield* this.#dearest(others, baseFee, nonceOf)
-  }
-
-  *#dearest(
-    addresses: readonly Address[],
-    baseFee: bigint,
-    nonceOf: (address: Address) => bigint,
-  ): Generator<MempoolEntry> {
-    const heap = new RateHeap(baseFee)
-    const runs = new Map<Address, Iterator<MempoolEntry>>()
-    const pushNext = (address: Address): void => {
-      const next = runs.get(address)?.next()
-      if (next !== undefined && !next.done && next.value.tx.body.maxFeeRate >= baseFee) heap.push(next.value)
-    }
-    for (const address of addresses) {
-      const run = this.#accounts.get(address)?.executable(nonceOf(address)) ?? []
-      runs.set(address, run.values())
-      pushNext(address)
-    }
-    for (let entry = heap.pop(); entry !== undefined; entry = heap.pop()) {
-      yield entry
-      pushNext(entry.tx.body.sender)
-    }
-  }
-}
-
-interface Rated {
-  readonly rate: bigint
-  readonly entry: MempoolEntry
-}
-
-/** A heap by fee rate. On a tie the earlier arrival comes first. */
-export class RateHeap {
-  readonly #heap = new Heap<Rated>((a, b) =>
-    a.rate !== b.rate ? a.rate > b.rate : a.entry.sequence < b.entry.sequence,
-  )
-  readonly #baseFee: bigint
-
-  constructor(baseFee: bigint) {
-    this.#baseFee = baseFee
-  }
-
-  push(entry: MempoolEntry): void {
-    this.#heap.push({ rate: effectiveRate(entry, this.#baseFee), entry })
-  }
-
-  pop(): MempoolEntry | undefined {
-    return this.#heap.pop()?.entry
   }
 }

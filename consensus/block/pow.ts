@@ -1,6 +1,6 @@
 import { argon2id } from '@noble/hashes/argon2.js'
 import { taggedHash } from '../crypto/hash.ts'
-import { concat, readUintBE } from '../primitives/bytes.ts'
+import { compare, concat, readUintBE } from '../primitives/bytes.ts'
 import { encodeText } from '../primitives/text.ts'
 import { HEADER_BYTES, NONCE_BYTES } from './header.ts'
 import type { PowRules } from './rules.ts'
@@ -60,4 +60,31 @@ export function workOfTarget(target: bigint): bigint {
 /** The easiest target that takes at least this much work. */
 export function targetOfWork(work: bigint): bigint {
   return (1n << 256n) / work - 1n
+}
+
+/** A search for a nonce. Threads share a job: each begins at its own `start` and steps by `stride`. */
+export interface SearchJob {
+  /** Hash of the header without its nonce. */
+  readonly input: Uint8Array
+  readonly target: Uint8Array
+  readonly cost: PowRules
+  readonly start: bigint
+  readonly stride: bigint
+}
+
+/** Tries nonces until one meets the target or `stopped` is true; calls `onHash` for each. */
+export function searchNonce(
+  job: SearchJob,
+  hasher: PowHasher,
+  { stopped, onHash }: { readonly stopped: () => boolean; readonly onHash: () => void },
+): bigint | undefined {
+  const message = new Uint8Array(job.input.length + 8)
+  message.set(job.input)
+  const view = new DataView(message.buffer)
+  for (let nonce = job.start; !stopped(); nonce += job.stride) {
+    view.setBigUint64(job.input.length, nonce, true)
+    onHash()
+    if (compare(hasher(message, POW_SALT, job.cost), job.target) <= 0) return nonce
+  }
+  return undefined
 }

@@ -18,8 +18,8 @@ import { provenPath } from './adoption-path.ts'
 import { type ChainDatabase, UNDO_BLOCKS } from './database.ts'
 import type { HeadChange, HeadFollower, HeadListener } from './events.ts'
 import { executeBlock } from './execution.ts'
-import { forkDepth, pathBetween, type RefusedBranch, refusedBranch, tooDeep } from './fork-choice.ts'
-import { KeyRegistry } from './key-registry.ts'
+import { pathBetween, type RefusedBranch, refusedBranch, tooDeep } from './fork-choice.ts'
+import { KeyRegistry, uncheckableFault } from './key-registry.ts'
 import type { BlockEntry } from './layout.ts'
 import { type Clock, type Pacer, runPaced } from './ports.ts'
 import type { ChainFollower } from './reader.ts'
@@ -200,7 +200,7 @@ export class Chain implements ChainFollower {
     const parent = this.database.entry(block.header.parent)
     if (parent === undefined) return fail(fault('chain/unknown-parent', { parent: block.header.parent }))
     if (parent.invalid) return fail(fault('chain/invalid-ancestor', { id: parent.id }))
-    const depth = forkDepth(this.database, parent)
+    const depth = this.database.forkDepth(parent)
     if (depth > UNDO_BLOCKS) return fail(fault('chain/fork-too-deep', { depth, depthMax: UNDO_BLOCKS }))
     const entry = entryOf(block, parent, this.#deps.ruleBook)
     const claimed = entry.totalWork > provenWork ? entry.totalWork : provenWork
@@ -254,7 +254,7 @@ export class Chain implements ChainFollower {
 
   async #checkSignatures(transactions: readonly Transaction[]): Promise<Fault | null> {
     const jobs = this.keys.jobsFor(transactions, this.#deps.network, (wtxId) => this.verified.has(wtxId))
-    if (!jobs.ok) return jobs.fault
+    if (!jobs.ok) return uncheckableFault(jobs)
     if (jobs.value.length === 0) return null
     const verdicts = await this.#verdictsOn(jobs.value.map(({ job }) => job))
     const bad = jobs.value.find((_, i) => verdicts[i] !== true)

@@ -341,6 +341,11 @@ export class ChainDatabase implements StateView, PageReader {
     return above === undefined || this.#store.get(KEYS.undo(above)) !== undefined
   }
 
+  /** Blocks to unwind for a branch through a known, sound block. */
+  forkDepth({ id, header }: BlockEntry): number {
+    return this.#head.header.height - (this.side.has(id) ? this.side.forkHeight(id) : header.height)
+  }
+
   async connect(connection: Connection): Promise<void> {
     const { block, entry, executed, tree } = connection
     const { height } = block.header

@@ -1,4 +1,4 @@
-import type { Block } from '../block/block.ts'
+import { type Block, sizeInBlock } from '../block/block.ts'
 import { ACCOUNTS } from '../ledger/account.ts'
 import { Balance, conserves } from '../ledger/conservation.ts'
 import type { BlockContext, KindHandler, TxContext } from '../ledger/module.ts'
@@ -12,9 +12,10 @@ import { fail, ok, type Result } from '../primitives/result.ts'
 import { Overlay } from '../state/overlay.ts'
 import type { StateKey } from '../state/table.ts'
 import type { StateChange, StateView } from '../state/view.ts'
+import { checkTransaction } from '../tx/check.ts'
 import type { TxKind } from '../tx/kinds.ts'
 import type { Transaction } from '../tx/transaction.ts'
-import { rateOf, weightOf } from '../tx/weight.ts'
+import { declaredWrites, rateOf, weightOf } from '../tx/weight.ts'
 import type { Rules } from './params.ts'
 import type { RuleBook } from './rule-book.ts'
 
@@ -73,11 +74,10 @@ export class BlockExecution {
   }
 
   /** Runs the automatic effects before the transactions. Yields, so that the caller can pause; so do all steps here. */
-  *begin(): Generator<void, true> {
+  *begin(): Generator<void> {
     for (const module of this.#ruleBook.modules) {
       if (module.beginBlock !== undefined) yield* module.beginBlock(this.#context())
     }
-    return true
   }
 
   /** The state after what was executed so far. */
@@ -239,6 +239,77 @@ export function* executeBlock(
   }
   const executed = yield* execution.close()
   return executed.receiptsRoot === block.header.receiptsRoot ? ok(executed) : fail(fault('block/receipts-root'))
+}
+
+/** A block filled with candidates, and the candidates that it cannot hold. */
+export interface FilledBlock {
+  readonly executed: ExecutedBlock
+  readonly transactions: readonly Transaction[]
+  readonly refused: readonly Refusal[]
+}
+
+/** A candidate that the block cannot hold. */
+export interface Refusal {
+  readonly tx: Transaction
+  readonly fault: Fault
+}
+
+/** Executes candidates, as many as fit into a block, between its automatic effects and its closing step. */
+export function* fillBlock(
+  execution: BlockExecution,
+  rules: Rules,
+  candidates: Iterable<Transaction>,
+): Generator<void, FilledBlock> {
+  const filling = new Filling(execution, rules)
+  yield* execution.begin()
+  yield* filling.steps(candidates)
+  const executed = yield* execution.close()
+  return { executed, transactions: filling.transactions, refused: filling.refused }
+}
+
+/** Takes candidates while they fit. After one that is too large, smaller ones of other accounts are still tried. */
+class Filling {
+  readonly transactions: Transaction[] = []
+  readonly refused: Refusal[] = []
+  readonly #execution: BlockExecution
+  readonly #rules: Rules
+  readonly #skipped = new Set<Address>()
+  #bytes = 0
+  #weight = 0
+  #writes = 0
+
+  constructor(execution: BlockExecution, rules: Rules) {
+    this.#execution = execution
+    this.#rules = rules
+  }
+
+  *steps(candidates: Iterable<Transaction>): Generator<void> {
+    for (const tx of candidates) {
+      // After a skipped transaction, the account's next nonces cannot follow.
+      if (this.#skipped.has(tx.body.sender)) continue
+      if (!this.#take(tx)) this.#skipped.add(tx.body.sender)
+      yield
+    }
+  }
+
+  #take(tx: Transaction): boolean {
+    const { bytesMax, weightMax, writesMax } = this.#rules.block
+    const bytes = this.#bytes + sizeInBlock(tx)
+    const weight = this.#weight + weightOf(tx, this.#rules.tx)
+    const writes = this.#writes + declaredWrites(tx.body)
+    if (bytes > bytesMax || weight > weightMax || writes > writesMax) return false
+    // The caller may have checked it by the rules of another height.
+    const fault = checkTransaction(tx, this.#rules.tx) ?? this.#execution.apply(tx)
+    if (fault !== null) {
+      this.refused.push({ tx, fault })
+      return false
+    }
+    this.#bytes = bytes
+    this.#weight = weight
+    this.#writes = writes
+    this.transactions.push(tx)
+    return true
+  }
 }
 
 function nonceFault(nonce: bigint, next: bigint): Fault {

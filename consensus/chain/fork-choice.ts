@@ -139,6 +139,7 @@ interface Branches extends Entries {
   readonly head: BlockEntry
   readonly side: SideBranches
   canUnwindTo(height: number): boolean
+  forkDepth(entry: BlockEntry): number
 }
 
 const NOTHING_REFUSED: ReadonlySet<BlockId> = new Set()
@@ -150,17 +151,12 @@ export function refusedBranch(database: Branches, depthMax: number): RefusedBran
   if (id === undefined) return null
   const tip = database.entry(id)
   assert(tip !== undefined, `block ${id} is missing from the store`)
-  const depth = forkDepth(database, tip)
+  const depth = database.forkDepth(tip)
   const isReachable = database.canUnwindTo(side.forkHeight(id))
   return isReachable && depth <= depthMax ? null : { tip, depth, depthMax, isReachable }
 }
 
-/** Blocks to unwind for a branch through a known, sound block. */
-export function forkDepth({ side, head }: Pick<Branches, 'side' | 'head'>, { id, header }: BlockEntry): number {
-  return head.header.height - (side.has(id) ? side.forkHeight(id) : header.height)
-}
-
 /** The fault of a known, sound block whose branch only the operator may take. */
 export function tooDeep(database: Branches, entry: BlockEntry, depthMax: number): Fault {
-  return fault('chain/reorganisation-too-deep', { depth: forkDepth(database, entry), depthMax })
+  return fault('chain/reorganisation-too-deep', { depth: database.forkDepth(entry), depthMax })
 }

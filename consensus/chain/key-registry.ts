@@ -10,10 +10,18 @@ import type { Transaction } from '../tx/transaction.ts'
 
 const CACHED_KEYS = 4_096
 
-/** The signatures of one transaction of a block. */
-export interface BlockSignatureJob {
+/** The signatures of one of several transactions. */
+export interface IndexedJob {
   readonly index: number
   readonly job: SignatureJob
+}
+
+/** A transaction whose signatures cannot be checked, and why. */
+export interface Uncheckable {
+  readonly ok: false
+  readonly index: number
+  readonly tx: Transaction
+  readonly fault: Fault
 }
 
 interface KeySource {
@@ -50,30 +58,35 @@ export class KeyRegistry {
     return keys === undefined ? fail(fault('tx/keys-missing')) : { ok: true, value: keys }
   }
 
-  /** Signatures of a block to check, in order, without those that `known` calls verified; or the first fault. */
+  /**
+   * Signatures to check, in order, without those that `known` calls verified; or the first transaction that has none to check. `pending`
+   * are keys that the chain has not seen yet.
+   */
   jobsFor(
     transactions: readonly Transaction[],
     network: SigningNetwork,
     known: (wtxId: WtxId) => boolean,
-  ): Result<readonly BlockSignatureJob[]> {
-    const pending = new Map<Address, AccountKeys>()
-    const jobs: BlockSignatureJob[] = []
+    pending: ReadonlyMap<Address, AccountKeys> = new Map(),
+  ): { readonly ok: true; readonly value: readonly IndexedJob[] } | Uncheckable {
+    const brought = new Map(pending)
+    const jobs: IndexedJob[] = []
     for (const [index, tx] of transactions.entries()) {
       const verified = known(tx.wtxId)
       if (verified && tx.body.nonce !== 0n) continue
-      const keys = this.keysFor(tx, pending)
-      if (!keys.ok) return fail(stallOr(keys.fault, tx, index))
-      if (tx.body.nonce === 0n) pending.set(tx.body.sender, keys.value)
+      const keys = this.keysFor(tx, brought)
+      if (!keys.ok) return { ok: false, index, tx, fault: keys.fault }
+      if (tx.body.nonce === 0n) brought.set(tx.body.sender, keys.value)
       if (verified) continue
       const job = signatureJob(tx, keys.value, network)
-      if (!job.ok) return fail(fault('block/transaction', { index, reason: job.fault.code }))
+      if (!job.ok) return { ok: false, index, tx, fault: job.fault }
       jobs.push({ index, job: job.value })
     }
     return { ok: true, value: jobs }
   }
 }
 
-function stallOr(cause: Fault, tx: Transaction, index: number): Fault {
-  if (cause.code === 'tx/keys-missing') return fault('chain/keys-missing', { address: tx.body.sender })
-  return fault('block/transaction', { index, reason: cause.code })
+/** The fault of a block that holds such a transaction. Missing keys are a local lack: the block may be valid. */
+export function uncheckableFault({ index, tx, fault: { code } }: Uncheckable): Fault {
+  if (code === 'tx/keys-missing') return fault('chain/keys-missing', { address: tx.body.sender })
+  return fault('block/transaction', { index, reason: code })
 }

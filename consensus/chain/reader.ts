@@ -6,6 +6,7 @@ import type { Transaction } from '../tx/transaction.ts'
 import type { ChainDatabase } from './database.ts'
 import type { HeadFollower, HeadListener } from './events.ts'
 import type { SideBranches } from './fork-choice.ts'
+import type { KeyRegistry } from './key-registry.ts'
 import type { BlockEntry } from './layout.ts'
 import type { RuleBook } from './rule-book.ts'
 
@@ -48,6 +49,8 @@ export interface KeyReader {
   keysOf(address: Address): AccountKeys | undefined
   /** Keys that sign a transaction: its own at nonce 0, else those in `pending` or seen before. */
   keysFor(tx: Transaction, pending?: ReadonlyMap<Address, AccountKeys>): Result<AccountKeys>
+  /** Signatures of transactions to check: see {@link KeyRegistry.jobsFor}. */
+  readonly jobsFor: KeyRegistry['jobsFor']
 }
 
 /** The best chain for readers. Only code that imports blocks or moves the head holds the `Chain` itself. */

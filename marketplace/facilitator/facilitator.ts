@@ -6,6 +6,7 @@ import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { AgentId, Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { requestHash } from '../../consensus/tx/request-hash.ts'
 import { AGENTS, type Agent, SERVICES } from '../ledger/agents.ts'
 import { type Escrow, openerOf } from '../ledger/escrow.ts'
 import {
@@ -18,7 +19,6 @@ import {
   wrongAmount,
 } from '../till/rails/native/payment.ts'
 import type { NativePriceSource } from '../till/rails/native/price.ts'
-import { requestHash } from '../till/request-hash.ts'
 import { FINAL_DEPTH, type MarketSettings } from '../till/settings.ts'
 import type { TransactionSink } from '../till/shop.ts'
 import type { SettlementRecord, SettlementRecords } from './records.ts'

@@ -1,7 +1,6 @@
 import type { RegistryEntry } from '../contract/market.ts'
 import { matching } from '../discovery/listings.ts'
-import { suggestions } from '../handlers/market.ts'
-import { registryEntries } from '../market/registry.ts'
+import { registryEntries, suggestions } from '../market/registry.ts'
 import type { MarketApi } from '../node/node-api.ts'
 import type { A2aPlace } from './sayings.ts'
 import type { Said } from './tasks.ts'

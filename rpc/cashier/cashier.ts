@@ -17,9 +17,10 @@ import type { Offer } from '../../marketplace/till/shop.ts'
 import { httpFault } from '../contract/http-faults.ts'
 import { addressKey, holderOf } from '../edge/client-key.ts'
 import { addressText, coinNumber, merkleProofToJson, moment } from '../json/chain-json.ts'
+import { noService } from '../market/registry.ts'
 import { refundOf } from '../market/requests.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
-import type { PlainAnswer, RequestOf } from '../server/answer.ts'
+import type { Handler, PlainAnswer, RequestOf } from '../server/answer.ts'
 import { errorBody, errorHeaders } from '../server/faults.ts'
 import { NATIVE_SCHEME, nativeNetwork, STABLE_SCHEME } from './options.ts'
 import { type QuoteAnswer, quoteBook } from './quotes.ts'
@@ -78,7 +79,7 @@ export type CallOutcome =
     }
 
 /** A plain call of a service over HTTP. */
-export interface CallPlace {
+interface CallPlace {
   readonly node: NodeApi
   readonly market: MarketApi
   readonly offer: Offer
@@ -86,7 +87,7 @@ export interface CallPlace {
 }
 
 /** A request of either route that calls services. */
-export type CallRequest = RequestOf<'call'> | RequestOf<'callService'>
+type CallRequest = RequestOf<'call'> | RequestOf<'callService'>
 
 /** Carriers of a payment in HTTP, the newer generation first. */
 const PAYMENT_HEADERS = ['payment-signature', 'x-payment'] as const
@@ -98,11 +99,39 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 const NO_STORE = { 'cache-control': 'no-store' }
 const RETRY_SECONDS = '1'
 
+/** `POST /api/x402`: the service is named in the body. */
+export const call: Handler<'call'> = (node, request) => callNamed(node, request, request.body.serviceId)
+
+/** `POST /api/x402/{serviceId}`. */
+export const callService: Handler<'callService'> = (node, request) => {
+  const serviceId = request.params.serviceId
+  const { serviceId: named = serviceId } = request.body
+  return named === serviceId
+    ? callNamed(node, request, serviceId)
+    : fault('rpc/invalid-request', { fields: [`serviceId is ${named}, and the path names ${serviceId}`] })
+}
+
+function callNamed(
+  node: NodeApi,
+  request: CallRequest,
+  serviceId: string,
+): PlainAnswer | Fault | Promise<PlainAnswer | Fault> {
+  const { net } = request.query
+  if (net !== undefined && net !== 'mainnet') {
+    return fault('rpc/unsupported-network', { net, supported: ['mainnet'] })
+  }
+  const { market } = node
+  if (market === null) return fault('rpc/no-market')
+  const offer = market.shop.offer(serviceId)
+  if (offer === undefined) return noService(market, serviceId)
+  return answerCall({ node, market, offer, request })
+}
+
 /**
  * Answers a plain call over HTTP: the result and its receipt if it came with a good payment. Without a payment, or with one that does not
  * do, the answer is a 402 with the terms.
  */
-export async function answerCall(place: CallPlace): Promise<PlainAnswer | Fault> {
+async function answerCall(place: CallPlace): Promise<PlainAnswer | Fault> {
   const { node, market, offer, request } = place
   const offered = paymentOf(place)
   if (!offered.ok) return refused(place, offered.fault)

@@ -6,7 +6,7 @@ import { TRANSACTION_TREE, verifyMerkleProof } from '../../consensus/crypto/merk
 import { fromHex, isHex, isHexBytes } from '../../consensus/primitives/bytes.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
-import { requestHash } from '../../marketplace/till/request-hash.ts'
+import { requestHash } from '../../consensus/tx/request-hash.ts'
 
 /**
  * What a client can check of a paid answer by itself. If any field is false, do not trust the answer. A header does not prove

@@ -59,7 +59,7 @@ export const MINING_ROUTES = {
       'Accepted means that the block is the head. `stale_job`: another block was first. `low_work`: the hash is above the target.',
     body: Type.Object({ jobId: JOB_ID, nonce: UINT_TEXT }, { additionalProperties: false }),
     answers: { 200: { description: 'The block is the head', schema: WORK_ACCEPTED } },
-    errors: ['mining/unknown-job', 'mining/stale-job', 'mining/low-work', 'mining/busy'],
+    errors: ['mining/unknown-job', 'mining/stale-job', 'mining/low-work', 'mining/busy', 'chain/stopped'],
     bucket: 'mining',
   },
   followMiningJobs: {

@@ -1,59 +1,20 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
-import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import { fault } from '../../consensus/primitives/fault.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
-import { meantName } from '../../consensus/primitives/likeness.ts'
 import { callGap } from '../../marketplace/queries/known-past.ts'
 import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
-import { answerCall, type CallRequest } from '../cashier/cashier.ts'
 import type { REQUEST_STATUS } from '../contract/market.ts'
 import type { Static } from '../contract/schema.ts'
 import { matching } from '../discovery/listings.ts'
 import { moment } from '../json/chain-json.ts'
-import { nativeUsd, protocolDocument, registryEntries } from '../market/registry.ts'
+import { nativeUsd, noService, protocolDocument, registryEntries } from '../market/registry.ts'
 import { requestStatus, unredeemedStatus } from '../market/requests.ts'
 import { type AnyClaim, isNative, recentOfBoth, stableStatus } from '../market/stable-requests.ts'
-import type { MarketApi, NodeApi } from '../node/node-api.ts'
-import { answer, type Handler, type PlainAnswer } from '../server/answer.ts'
+import type { MarketApi } from '../node/node-api.ts'
+import { answer, type Handler } from '../server/answer.ts'
 import { badCursor } from '../server/at-head.ts'
 
 const PAGE_DEFAULT = 50
-const SUGGESTIONS_MAX = 3
-const ID_START = /^node-/
-/** Maximum characters of a mistyped id that are compared. */
-const ASKED_CHARS_MAX = 64
-
-/** `POST /api/x402`: the service is named in the body. */
-export const call: Handler<'call'> = (node, request) => callNamed(node, request, request.body.serviceId)
-
-/** `POST /api/x402/{serviceId}`. */
-export const callService: Handler<'callService'> = (node, request) => {
-  const serviceId = request.params.serviceId
-  const { serviceId: named = serviceId } = request.body
-  return named === serviceId
-    ? callNamed(node, request, serviceId)
-    : fault('rpc/invalid-request', { fields: [`serviceId is ${named}, and the path names ${serviceId}`] })
-}
-
-function callNamed(
-  node: NodeApi,
-  request: CallRequest,
-  serviceId: string,
-): PlainAnswer | Fault | Promise<PlainAnswer | Fault> {
-  const { net } = request.query
-  if (net !== undefined && net !== 'mainnet') {
-    return fault('rpc/unsupported-network', { net, supported: ['mainnet'] })
-  }
-  const { market } = node
-  if (market === null) return fault('rpc/no-market')
-  const offer = market.shop.offer(serviceId)
-  if (offer === undefined) return noService(market, serviceId)
-  return answerCall({ node, market, offer, request })
-}
-
-/** The fault for an unknown service, with suggestions. */
-export function noService(market: MarketApi, serviceId: string): Fault {
-  return fault('service/not-found', { serviceId: serviceId.slice(0, 64), suggestions: suggestions(market, serviceId) })
-}
 
 /** The free sample of a service. */
 export const getExample: Handler<'getExample'> = ({ market }, { params }) => {
@@ -112,20 +73,4 @@ export const getRequest: Handler<'getRequest'> = async ({ chain, market }, { par
   const claim: AnyClaim | undefined = (await market.store.get(txId)) ?? (await market.stable?.store.get(txId))
   const status = claim === undefined ? unredeemedStatus({ chain, market }, txId) : statusOf(chain, market, claim)
   return status === undefined ? (callGap(chain, txId) ?? fault('rpc/request-not-found', { txId })) : answer(status)
-}
-
-/** Ids for a mistyped one: first the one with the nearest spelling, then those that share the most words. */
-export function suggestions({ shop }: MarketApi, serviceId: string): readonly string[] {
-  const asked = serviceId.toLowerCase().slice(0, ASKED_CHARS_MAX)
-  const words = asked.split(/[^a-z0-9]+/).filter((word) => word.length > 2 && word !== 'node')
-  const score = (id: string): number => words.filter((word) => id.includes(word)).length
-  const ids = shop.offers.map(({ definition }) => definition.serviceId as string)
-  const sharing = ids.filter((id) => score(id) > 0).sort((a, b) => score(b) - score(a))
-  // Compare without the common prefix, which would make different ids look alike.
-  const spelled = meantName(
-    asked.replace(ID_START, ''),
-    ids.map((id) => id.replace(ID_START, '')),
-  )
-  const meant = ids.filter((id) => id.replace(ID_START, '') === spelled)
-  return [...new Set([...meant, ...sharing])].slice(0, SUGGESTIONS_MAX)
 }

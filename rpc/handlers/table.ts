@@ -1,4 +1,5 @@
 import { callA2a } from '../a2a/endpoint.ts'
+import { call, callService } from '../cashier/cashier.ts'
 import * as chat from '../chat/chat-handlers.ts'
 import * as dashboard from '../chat/dashboard/dashboard-handlers.ts'
 import * as chatKeys from '../chat/keys/key-handlers.ts'
@@ -56,8 +57,8 @@ export const HANDLERS: {
   getWithdrawal: bridge.getWithdrawal,
   listAgents: agents.listAgents,
   getAgent: agents.getAgent,
-  call: market.call,
-  callService: market.callService,
+  call,
+  callService,
   getExample: market.getExample,
   listServices: market.listServices,
   getProtocol: market.getProtocol,

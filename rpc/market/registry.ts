@@ -1,7 +1,9 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import { epochOf } from '../../consensus/ledger/epoch.ts'
+import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
+import { meantName } from '../../consensus/primitives/likeness.ts'
 import { NO_STATISTICS, SERVICE_STATISTICS } from '../../marketplace/ledger/statistics.ts'
 import { MAJORS, type Major } from '../../marketplace/ports/crypto-prices.ts'
 import type { Readiness } from '../../marketplace/ports/readiness.ts'
@@ -240,4 +242,30 @@ function discovery(baseUrl: string) {
     requests: `${baseUrl}/api/x402/requests`,
     perService: `${baseUrl}/api/x402/{serviceId}`,
   }
+}
+
+const SUGGESTIONS_MAX = 3
+const ID_START = /^node-/
+/** Maximum characters of a mistyped id that are compared. */
+const ASKED_CHARS_MAX = 64
+
+/** The fault for an unknown service, with suggestions. */
+export function noService(market: MarketApi, serviceId: string): Fault {
+  return fault('service/not-found', { serviceId: serviceId.slice(0, 64), suggestions: suggestions(market, serviceId) })
+}
+
+/** Ids for a mistyped one: first the one with the nearest spelling, then those that share the most words. */
+export function suggestions({ shop }: MarketApi, serviceId: string): readonly string[] {
+  const asked = serviceId.toLowerCase().slice(0, ASKED_CHARS_MAX)
+  const words = asked.split(/[^a-z0-9]+/).filter((word) => word.length > 2 && word !== 'node')
+  const score = (id: string): number => words.filter((word) => id.includes(word)).length
+  const ids = shop.offers.map(({ definition }) => definition.serviceId as string)
+  const sharing = ids.filter((id) => score(id) > 0).sort((a, b) => score(b) - score(a))
+  // Compare without the common prefix, which would make different ids look alike.
+  const spelled = meantName(
+    asked.replace(ID_START, ''),
+    ids.map((id) => id.replace(ID_START, '')),
+  )
+  const meant = ids.filter((id) => id.replace(ID_START, '') === spelled)
+  return [...new Set([...meant, ...sharing])].slice(0, SUGGESTIONS_MAX)
 }

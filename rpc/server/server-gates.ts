@@ -118,14 +118,12 @@ export class Gates {
     return refusal
   }
 
-  /** Does the work of a request, which holds its place until that ends: a client who goes away has not ended it. */
-  async during<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
+  /** Notes that a request is worked for: it holds its place until the returned function is called, also if its client goes away. */
+  hold(request: FastifyRequest): () => void {
     const visit = this.#visits.get(request)
-    if (visit === undefined) return work()
+    if (visit === undefined) return () => {}
     visit.isWorkedFor = true
-    try {
-      return await work()
-    } finally {
+    return () => {
       visit.isWorkedFor = false
       if (!this.#visits.has(request)) this.#places.leave(visit)
     }

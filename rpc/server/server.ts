@@ -156,7 +156,9 @@ function addRoute({ app, node, gates, room, library, door }: Wiring, operation: 
       done()
     },
     handler: async (request, reply) => {
-      const result = await gates.during(request, async () => handler(node, apiRequest(node, { request, reply }, route)))
+      const release = gates.hold(request)
+      const work = async () => handler(node, apiRequest(node, { request, reply }, route))
+      const result = await work().finally(release)
       if (isFault(result)) return sendFault(reply, request, result)
       if ('feed' in result) return openFeed({ request, reply }, result.feed, room)
       if ('stream' in result) return openStream({ request, reply }, result.stream, room)

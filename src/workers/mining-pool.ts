@@ -2,8 +2,7 @@ import { setPriority } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import { Piscina } from 'piscina'
 import type { MiningJob, NonceSearcher } from '../../miner/miner.ts'
-import type { FoundNonce, MiningTask } from './mine-worker.ts'
-import { MiningControl } from './mining-control.ts'
+import { type FoundNonce, MiningControl, type MiningTask } from './mine-worker.ts'
 
 /** Memory limit of one mining thread. */
 const THREAD_HEAP_MB = { young: 2, old: 32 }

@@ -1,5 +1,5 @@
+import { searchNonce } from '../../consensus/block/pow.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
-import { searchNonce } from '../../miner/search.ts'
 import { askJob, submitNonce } from '../../rpc/client/mining.ts'
 import { nativePowHasher } from '../../src/crypto/native-pow.ts'
 import { wallet } from '../support/chain.ts'

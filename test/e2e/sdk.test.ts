@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { devSeed } from '../../config/networks/dev-keys.ts'
 import { wordsOfSeed } from '../../consensus/crypto/words.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
-import { requestHash } from '../../marketplace/till/request-hash.ts'
+import { requestHash } from '../../consensus/tx/request-hash.ts'
 import {
   type AgentClient,
   type AllowList,

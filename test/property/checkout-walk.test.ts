@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { requestHash } from '../../consensus/tx/request-hash.ts'
 import { type Claim, isFinished } from '../../marketplace/till/rails/native/claim.ts'
-import { requestHash } from '../../marketplace/till/request-hash.ts'
 import { RUNS_MAX } from '../../marketplace/till/settings.ts'
 import { auditState } from '../../src/cli/commands/audit.ts'
 import { CheckoutWalk, type WalkCall, type WalkPayment } from '../support/checkout-walk.ts'

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { requestHash } from '../../consensus/tx/request-hash.ts'
 import type { StableClaim } from '../../marketplace/till/rails/dollar/claim.ts'
 import { identify } from '../../marketplace/till/rails/dollar/identity.ts'
-import { requestHash } from '../../marketplace/till/request-hash.ts'
 import { closeMarkets, ONCE } from '../support/market.ts'
 import { closeRails, PRICE, TERMS } from '../support/stable.ts'
 import { StableWalk, type WalkAnswer, type WalkOrder } from '../support/stable-walk.ts'

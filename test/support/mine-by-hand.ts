@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
+import { searchNonce } from '../../consensus/block/pow.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import type { Address } from '../../consensus/primitives/ids.ts'
-import { searchNonce } from '../../miner/search.ts'
 import { askJob, submitNonce } from '../../rpc/client/mining.ts'
 import { nativePowHasher } from '../../src/crypto/native-pow.ts'
 import { ask } from './api.ts'

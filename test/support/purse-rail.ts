@@ -2,6 +2,7 @@ import { type Fault, type FaultDetail, fault } from '../../consensus/primitives/
 import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 import type { Hash } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { requestHash } from '../../consensus/tx/request-hash.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 import { type ClaimKind, runsOf, type StoredClaim } from '../../marketplace/till/claim-store.ts'
 import type {
@@ -16,7 +17,6 @@ import type {
   TillCall,
   Verdict,
 } from '../../marketplace/till/rail.ts'
-import { requestHash } from '../../marketplace/till/request-hash.ts'
 import { RUNS_MAX } from '../../marketplace/till/settings.ts'
 import { Till, type TillDependencies } from '../../marketplace/till/till.ts'
 

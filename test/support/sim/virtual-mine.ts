@@ -1,8 +1,7 @@
-import { workOfTarget } from '../../../consensus/block/pow.ts'
+import { searchNonce, workOfTarget } from '../../../consensus/block/pow.ts'
 import type { Timers } from '../../../consensus/chain/ports.ts'
 import { readUintBE } from '../../../consensus/primitives/bytes.ts'
 import type { MiningJob, NonceSearcher } from '../../../miner/miner.ts'
-import { searchNonce } from '../../../miner/search.ts'
 import { cheapPow } from './cheap-network.ts'
 import type { Dice } from './dice.ts'
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Address } from '../../../consensus/primitives/ids.ts'
 import type { MempoolEntry } from '../../../mempool/account-queue.ts'
 import { AccountQueue } from '../../../mempool/account-queue.ts'
+import { candidatesOf } from '../../../mempool/mempool.ts'
 import { Pool } from '../../../mempool/pool.ts'
 import { contentsOf, entryOf, nameOf } from '../../support/mempool.ts'
 import { filled } from '../../support/unsigned.ts'
@@ -106,7 +107,7 @@ describe('the candidates of a pool', () => {
   const BASE_FEE = 32n
   const fromZero = (): bigint => 0n
   const candidates = (pool: Pool, baseFee = BASE_FEE, nonceOf: (address: Address) => bigint = fromZero) =>
-    [...pool.candidates(baseFee, nonceOf)].map(nameOf)
+    [...candidatesOf(pool, { baseFee, nonceOf })].map(nameOf)
 
   it('come dearest first, each account in nonce order', () => {
     const pool = poolOf(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { MempoolEntry } from '../../../mempool/account-queue.ts'
-import { RateHeap } from '../../../mempool/pool.ts'
+import { RateHeap } from '../../../mempool/mempool.ts'
 import { entryOf, nameOf } from '../../support/mempool.ts'
 
 const BASE_FEE = 32n

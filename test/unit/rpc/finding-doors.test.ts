@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { answerQuestion } from '../../../rpc/a2a/questions.ts'
 import { listAgents } from '../../../rpc/handlers/agents.ts'
-import { suggestions } from '../../../rpc/handlers/market.ts'
+import { suggestions } from '../../../rpc/market/registry.ts'
 import type { MarketApi } from '../../../rpc/node/node-api.ts'
 import type { ApiRequest, RequestOf } from '../../../rpc/server/answer.ts'
 import { HERE, sellingNode } from '../../support/discovery-node.ts'

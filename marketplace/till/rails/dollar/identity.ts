@@ -3,7 +3,7 @@ import { type TransferMessage, transferDigest } from '../../../../consensus/exte
 import { fromHex } from '../../../../consensus/primitives/bytes.ts'
 import type { Hash, ServiceId } from '../../../../consensus/primitives/ids.ts'
 import { encodeText } from '../../../../consensus/primitives/text.ts'
-import { requestHash } from '../../request-hash.ts'
+import { requestHash } from '../../../../consensus/tx/request-hash.ts'
 import type { StableCall, StableClaim, StablePayment } from './claim.ts'
 import type { StableTerms } from './terms.ts'
 

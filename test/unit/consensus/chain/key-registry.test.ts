@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { KeyRegistry } from '../../../../consensus/chain/key-registry.ts'
-import { encodeAccountKeys } from '../../../../consensus/crypto/account-keys.ts'
+import { KeyRegistry, type Uncheckable, uncheckableFault } from '../../../../consensus/chain/key-registry.ts'
+import { type AccountKeys, encodeAccountKeys } from '../../../../consensus/crypto/account-keys.ts'
 import type { Address, BlockId } from '../../../../consensus/primitives/ids.ts'
 import { fork, mineBranch, outcomeOf } from '../../../support/branches.ts'
 import { TestChain, wallet } from '../../../support/chain.ts'
@@ -66,7 +66,9 @@ describe('the key registry', () => {
 
   it('stalls for unknown keys, naming the account', () => {
     const fault = { code: 'chain/keys-missing', detail: { address: ALICE } }
-    expect(new KeyRegistry(nobody).jobsFor([txOf(1n)], NETWORK, unknown)).toEqual({ ok: false, fault })
+    const jobs = new KeyRegistry(nobody).jobsFor([txOf(1n)], NETWORK, unknown)
+    expect(jobs).toMatchObject({ ok: false, index: 0, fault: { code: 'tx/keys-missing', detail: {} } })
+    expect(uncheckableFault(jobs as Uncheckable)).toEqual(fault)
   })
 
   it('refuses a witness that does not fit the account’s keys', () => {
@@ -74,7 +76,17 @@ describe('the key registry', () => {
     const two = txOf(1n, { witness: { signatures: [fillerSignature(0), fillerSignature(1)] } })
     const jobs = registry.jobsFor([txOf(1n), two], NETWORK, unknown)
     const detail = { index: 1, reason: 'tx/signature-count' }
-    expect(jobs).toEqual({ ok: false, fault: { code: 'block/transaction', detail } })
+    expect(jobs.ok).toBe(false)
+    expect(uncheckableFault(jobs as Uncheckable)).toEqual({ code: 'block/transaction', detail })
+  })
+
+  it('takes the keys of a first transaction that waits outside the block, and leaves those as they are', () => {
+    const pending = new Map([[ALICE, wallet(1).keys]])
+    const jobs = new KeyRegistry(nobody).jobsFor([txOf(1n)], NETWORK, unknown, pending)
+    expect(jobs.ok && jobs.value.map(({ index }) => index)).toEqual([0])
+    const none = new Map<Address, AccountKeys>()
+    expect(new KeyRegistry(nobody).jobsFor([txOf(0n)], NETWORK, unknown, none).ok).toBe(true)
+    expect(none.size).toBe(0)
   })
 })
 

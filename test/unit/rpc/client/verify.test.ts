@@ -6,7 +6,7 @@ import { merkleProof, TRANSACTION_TREE } from '../../../../consensus/crypto/merk
 import { fromHex, toHex } from '../../../../consensus/primitives/bytes.ts'
 import type { ServiceId } from '../../../../consensus/primitives/ids.ts'
 import { encodeText } from '../../../../consensus/primitives/text.ts'
-import { requestHash } from '../../../../marketplace/till/request-hash.ts'
+import { requestHash } from '../../../../consensus/tx/request-hash.ts'
 import { failedChecks, type ReceiptJson, verifyPaidAnswer } from '../../../../rpc/client/verify.ts'
 import { nativePowHasher } from '../../../../src/crypto/native-pow.ts'
 import { TestChain, wallet, withHeader } from '../../../support/chain.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { requestCommitment, requestHash } from '../../../../../../consensus/tx/request-hash.ts'
 import { type Claim, isFinished } from '../../../../../../marketplace/till/rails/native/claim.ts'
-import { requestCommitment, requestHash } from '../../../../../../marketplace/till/request-hash.ts'
 import { runs } from '../../../../../support/runs.ts'
 import { agentId, serviceId } from '../../../../../support/unsigned.ts'
 

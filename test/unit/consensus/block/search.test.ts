@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sealHeader } from '../../../consensus/block/header.ts'
+import { sealHeader } from '../../../../consensus/block/header.ts'
 import {
   meetsTarget,
   POW_SALT,
@@ -7,11 +7,12 @@ import {
   powHash,
   powInput,
   referencePowHasher,
-} from '../../../consensus/block/pow.ts'
-import { concat, readUintBE, toHex, uintBE, uintLE } from '../../../consensus/primitives/bytes.ts'
-import { type SearchJob, searchNonce } from '../../../miner/search.ts'
-import { nativePowHasher } from '../../../src/crypto/native-pow.ts'
-import { testHeader } from '../../support/headers.ts'
+  type SearchJob,
+  searchNonce,
+} from '../../../../consensus/block/pow.ts'
+import { concat, readUintBE, toHex, uintBE, uintLE } from '../../../../consensus/primitives/bytes.ts'
+import { nativePowHasher } from '../../../../src/crypto/native-pow.ts'
+import { testHeader } from '../../../support/headers.ts'
 
 /** The cheapest Argon2id. The cost of a hash does not matter to these tests. */
 const COST = { memoryKiB: 8, passes: 1, lanes: 1 }

@@ -1,7 +1,7 @@
-import { taggedHashHex } from '../../consensus/crypto/hash.ts'
-import { concat } from '../../consensus/primitives/bytes.ts'
-import type { AgentId, Hash, ServiceId } from '../../consensus/primitives/ids.ts'
-import { encodeText } from '../../consensus/primitives/text.ts'
+import { taggedHashHex } from '../crypto/hash.ts'
+import { concat } from '../primitives/bytes.ts'
+import type { AgentId, Hash, ServiceId } from '../primitives/ids.ts'
+import { encodeText } from '../primitives/text.ts'
 
 /** Hash of service and request text: it binds a payment to a call in the seller's claim. */
 export function requestHash(serviceId: ServiceId, request: string): Hash {

@@ -17,7 +17,10 @@ export interface IndexWrite {
 export type IndexRead = (key: Uint8Array) => Uint8Array | undefined
 
 interface NamedIndex {
-  /** Unique among indexes. It must change when the form of an entry changes: a store with another name is rebuilt. */
+  /**
+   * Unique among indexes. It must change when the form of an entry changes: a store that names others is refused until
+   * its indexes are rebuilt.
+   */
   readonly name: string
   /** One byte, unique among indexes. */
   readonly prefix: number

@@ -144,7 +144,10 @@ describe('the estimate of tokens', () => {
   it.each(Object.entries(TEXTS))('grows with a text, however long it is: %s', (_, text) => {
     const times = Math.ceil(1_000_000 / text.length)
     const once = estimatedTokens(`${text} `.repeat(3)) / 3
-    expect(Math.abs(estimatedTokens(`${text} `.repeat(times)) / (once * times) - 1)).toBeLessThan(0.05)
+    const long = `${text} `.repeat(times)
+    // The pieces begin at random places. One estimate of the Markdown has a standard deviation of 1.6 %, the mean of four 0.8 %.
+    const mean = Array.from({ length: 4 }, () => estimatedTokens(long)).reduce((sum, tokens) => sum + tokens) / 4
+    expect(Math.abs(mean / (once * times) - 1)).toBeLessThan(0.05)
   })
 
   it('sees what is between the places where a text was looked at before', () => {

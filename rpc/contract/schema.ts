@@ -268,7 +268,7 @@ function textFits({ pattern, minLength = 0, maxLength = Infinity }: Rules, text:
   try {
     return search.test(text)
   } catch {
-    // A text of many megabytes can exhaust the stack of the search. An answer is another's, so it must not throw here.
+    // A text of many megabytes can exhaust the stack of the search. A hostile node may answer with one; it is refused as a misfit.
     return false
   }
 }

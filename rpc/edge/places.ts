@@ -15,7 +15,7 @@ export const PLACES_SHARE: Readonly<Record<PlaceKind, number>> = {
   health: 0.99,
   operator: 1,
 }
-/** A network may hold this many times the places left: its first two addresses get no less than in two networks. */
+/** A network may hold this many times the places left, so that its first two addresses get as much as strangers. */
 export const NETWORK_FACTOR = 3
 /** Least time that the node waits for a client before the request can lose its place. */
 export const PATIENCE_MS = 1_000

@@ -59,7 +59,7 @@ export type CallOutcome =
       readonly receipt: object
       readonly settlement: Settlement
       readonly replayed: boolean
-      /** Must be called when the answer was handed over to the end. */
+      /** The door must call this once the whole answer was handed over. */
       readonly sent: () => void
     }
   /** The service failed. The money is in escrow and goes back on chain. */
@@ -70,7 +70,7 @@ export type CallOutcome =
       readonly refund: object
       readonly replayed: boolean
     }
-  /** Refused. `charged` is false if nothing of the payment was used; null if that is not known yet, or the fault tells its use. */
+  /** Refused. `charged` is false if nothing of the payment was used; null if that is unknown or the fault says it. */
   | {
       readonly is: 'refused'
       readonly fault: Fault
@@ -128,8 +128,8 @@ function callNamed(
 }
 
 /**
- * Answers a plain call over HTTP: the result and its receipt if it came with a good payment. Without a payment, or with one that does not
- * do, the answer is a 402 with the terms.
+ * Answers a plain call over HTTP. With a good payment the answer is the result and its receipt. Without a payment, or
+ * with a bad one, it is a 402 with the terms.
  */
 async function answerCall(place: CallPlace): Promise<PlainAnswer | Fault> {
   const { node, market, offer, request } = place
@@ -203,7 +203,7 @@ function unreadable(where: string, reason: string): Result<never> {
   return fail(fault('pay/unreadable', { where, reason }))
 }
 
-/** Carries a paid call out, or says why not. One payment runs one service once, through whichever doors it comes. */
+/** Carries out a paid call, or says why not. One payment runs one service once, whichever doors it comes through. */
 export async function carryOut(node: NodeApi, market: MarketApi, call: PaidCallRequest): Promise<CallOutcome> {
   const { payment, offer } = call
   const outcome = await (payment.rail === 'native'
@@ -302,7 +302,7 @@ function nativeReceipt(
   }
 }
 
-/** The receipt of a call paid with an authorization: `txId` is the transaction of the other chain. */
+/** The receipt of a call paid with an authorization. `txId` is the transaction on the other chain. */
 function stableReceipt({ asset, network }: StableTerms, claim: StableIn<'settled'>): object {
   return {
     serviceId: claim.serviceId,
@@ -320,7 +320,7 @@ function stableReceipt({ asset, network }: StableTerms, claim: StableIn<'settled
   }
 }
 
-/** The block of the payment, and the proof that it is in there. Empty while a reorganisation has taken it off the chain. */
+/** The payment's block, and the proof that the payment is in it. Empty while a reorganisation has unwound the block. */
 function paymentProof({ database }: ChainReader, txId: TxId): object {
   const location = database.location(txId)
   const blockId = location === undefined ? undefined : database.idAt(location.height)
@@ -337,7 +337,7 @@ function told(place: CallPlace, outcome: CallOutcome): PlainAnswer | Fault {
   const { requestId } = place.request
   switch (outcome.is) {
     case 'paid': {
-      // The stored text is spliced in unchanged: the receipt's hash is of these bytes.
+      // The stored text goes in unchanged: `resultHash` of the receipt is the hash of these bytes.
       const content = `{"paid":true,"result":${outcome.result},"receipt":${JSON.stringify(outcome.receipt)}}`
       const headers = {
         'cache-control': 'private, no-store',
@@ -361,7 +361,7 @@ function replayHeader({ replayed }: { readonly replayed: boolean }): Readonly<Re
   return replayed ? { 'idempotent-replay': 'true' } : {}
 }
 
-/** A refusal that a new quote would not mend, with what is known of the money. */
+/** A refusal that no new quote would help, with what is known about the money. */
 function withheld(
   { request: { requestId } }: CallPlace,
   { fault: cause, charged, settlement }: Extract<CallOutcome, { is: 'refused' }>,
@@ -403,7 +403,7 @@ interface Retried extends Meant {
   readonly again: string
 }
 
-/** What becomes of a payment, in words. `deadline` is the height or the moment of its end, where it is known. */
+/** What becomes of a payment, in words. `deadline` is the height or time of its end, if known. */
 interface Prospect {
   readonly refund: string
   readonly deadline?: number | string
@@ -415,12 +415,12 @@ const AGAIN: Readonly<Partial<Record<FaultCode, string>>> = {
   'service/unavailable': 'the same request later',
 }
 
-/** The last second that a date can express. */
+/** The last second of the year 9999; later dates have more digits in ISO 8601. */
 const DATED_MAX = 253_402_300_799n
 
 /**
- * Completes the refusal of a paid call whose request is wrong or whose service is closed: nothing of the payment was used, and what
- * becomes of it. Other refusals stay as they are.
+ * Completes the refusal of a paid call with a wrong request or a closed service: it adds that nothing of the payment
+ * was used, and what becomes of it. Other refusals stay unchanged.
  */
 function tellPayment(node: NodeApi, cause: Fault, offered: OfferedPayment, meant: Meant): Fault {
   const again = AGAIN[cause.code]
@@ -462,7 +462,7 @@ function ofEscrow({ head: { header }, ruleBook }: ChainReader, escrow: Escrow, m
   return { refund: `${use(escrow, meant)} at height ${deadline} (about ${moment(dueMs)}).`, deadline }
 }
 
-/** Tells what a payment can still be used for; the text ends before the height or time of its return. */
+/** Says what a payment can still be used for. The caller appends the height or time of the refund. */
 function use(
   { agentId, serviceId, requestCommitment }: Pick<Escrow, 'agentId' | 'serviceId' | 'requestCommitment'>,
   meant: Retried,

@@ -1,7 +1,7 @@
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 import type { OwnOffer } from '../../marketplace/till/rails/dollar/requirements.ts'
 
-/** Longest sample request that goes into the header: some facilitators refuse payments whose header exceeds 3,000 bytes. */
+/** Longest sample request in the header: some facilitators refuse payments whose header exceeds 3,000 bytes. */
 const SAMPLE_CHARS_MAX = 80
 
 /** The resource of a generation-2 offer, short enough for its header. Shape: x402 specification, `ResourceInfo`. */
@@ -16,8 +16,8 @@ export function offerResource({ name, brief, capability }: ServiceDefinition, ur
 }
 
 /**
- * Extensions of a generation-2 offer. `bazaar` tells catalogues how the service is called. `payment-identifier` lets a client name its
- * payment, to get the answer again. Shapes: x402 specification, `specs/extensions`.
+ * Extensions of a generation-2 offer. `bazaar` tells catalogues how to call the service. `payment-identifier` lets a
+ * client name its payment, to get the answer again. Shapes: x402 specification, `specs/extensions`.
  */
 export function offerExtensions({ example }: ServiceDefinition): OwnOffer['extensions'] {
   const body = { request: example.length > SAMPLE_CHARS_MAX ? '' : example }

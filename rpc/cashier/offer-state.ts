@@ -7,7 +7,7 @@ import { computeQuote, type NativeQuote } from '../../marketplace/till/rails/nat
 import type { Offer } from '../../marketplace/till/shop.ts'
 import type { MarketApi } from '../node/node-api.ts'
 
-/** State of an offer on the native rail: its quote, also before it is on chain, and why it cannot be sold, or null. */
+/** State of an offer on the native rail: its quote, even before it is on chain, and why it cannot be sold, or null. */
 export interface NativeState {
   readonly quote: NativeQuote | null
   readonly reason: string | null
@@ -23,13 +23,13 @@ export interface StableState {
 export interface OfferState {
   readonly priceUsdMicros: bigint
   readonly native: NativeState
-  /** Null where the stablecoin rail is off. */
+  /** Null if the stablecoin rail is off. */
   readonly stable: StableState | null
   /** Why it cannot be bought, or null. */
   readonly reason: string | null
 }
 
-/** During a reorganisation the price of the head need not hold in the next block. */
+/** Reason during a reorganisation: the price at the head may not hold in the next block. */
 const PASSING = 'the node is moving to another branch of the chain; ask again in a moment'
 
 /** The state of an offer at the head. */

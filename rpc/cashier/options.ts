@@ -62,7 +62,10 @@ export function paymentOptions(basis: OptionBasis, state: OfferState, rail?: Rai
   return options
 }
 
-/** Options in one form for an answer. A stock client pays anything in `accepts`, so options that cannot be paid now are in `offers`. */
+/**
+ * Options in one form for an answer. A stock client pays anything in `accepts`, so options that cannot be paid are in
+ * `offers`.
+ */
 export function shownOptions(options: readonly PaymentOption[], form: 'v1' | 'v2', isWithheld = false): Shown {
   const isMeant = ({ isPayable }: PaymentOption): boolean => isPayable && !isWithheld
   const offers = options.filter((option) => !isMeant(option)).map((option) => option[form])
@@ -75,10 +78,10 @@ interface Shown {
   readonly offers?: readonly Readonly<Record<string, unknown>>[]
 }
 
-/** Maximum letters of a shortened reason. The body has all of it, and headers must stay small. */
+/** Maximum characters of a reason in a header. Headers must stay small, and the body has all of it. */
 const REASON_CHARS_MAX = 60
 
-/** A reason, shortened for places beside the whole one. */
+/** A reason, shortened for a header or for a text beside the full reason. */
 export function shortReason(reason: string): string {
   return shortened(reason, REASON_CHARS_MAX)
 }
@@ -130,7 +133,7 @@ export interface NativeTerms {
   readonly resource: string
   /** Why it cannot be paid now, or null. */
   readonly reason: string | null
-  /** Seconds that the seller needs once it is paid; absent: as long as the price holds. */
+  /** Seconds that the seller needs after the payment. Default: as long as the price holds. */
   readonly maxTimeoutSeconds?: number
 }
 

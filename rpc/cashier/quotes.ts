@@ -10,7 +10,7 @@ import { offerExtensions, offerResource } from './extensions.ts'
 import { offerState } from './offer-state.ts'
 import { paymentOptions, type Rail, resourceUrl, shortReason, shownOptions } from './options.ts'
 
-/** The parts of a 402 answer that are the same for all callers until the head changes, as JSON texts. */
+/** The parts of a 402 answer that are the same for all callers until `stamp` changes, as JSON texts. */
 interface QuoteText {
   readonly stamp: string
   readonly error: string
@@ -40,7 +40,7 @@ export interface RequestFacts {
 interface TextFacts extends Omit<RequestFacts, 'requestId'> {
   /** Whether the options cannot be paid, because the request cannot be used. */
   readonly isWithheld?: boolean | undefined
-  /** Whether there are no options, because the payment that came will do or must be sent in another form. */
+  /** Whether there are no options, because the caller must not pay again: see {@link wantsAnother}. */
   readonly isPaid?: boolean | undefined
 }
 
@@ -50,8 +50,8 @@ const TEXTS_MAX = 4_000
 const ERROR_CHARS_MAX = 90
 
 /**
- * 402 answers in the forms of both generations of x402: body and header say the same. An offer depends on the head alone, so its text is
- * made once for each head, service and rail, and a quote costs little.
+ * 402 answers in the forms of both generations of x402: body and header say the same. The text of an offer is kept
+ * until the head or the state of the market changes, so that a quote costs little.
  */
 export class QuoteBook {
   readonly #chain: Chain
@@ -72,7 +72,7 @@ export class QuoteBook {
     return { body: quoteBody({ error, code: 'payment_required', requestId: facts.requestId, extra, tail }), header }
   }
 
-  /** Answer to a call whose payment does not do: the fault, and options if another payment would help. */
+  /** Answer to a call whose payment is refused: the fault, and options if another payment would help. */
   refused(offer: Offer, fault: Fault, facts: RequestFacts): QuoteAnswer {
     const { tail, terms } = this.#text(offer, { ...facts, isPaid: !wantsAnother(fault) })
     const error = JSON.stringify(faultMessage(fault))
@@ -156,8 +156,8 @@ export class QuoteBook {
 }
 
 /**
- * Whether the options of a quote must not be payable. A stock client pays whatever it has sent, so for an unusable request nothing can be
- * paid. An empty request only asks for price and format.
+ * Whether the options of a quote must not be payable. A stock client pays without checking its request, so an unusable
+ * request gets nothing to pay. An empty request only asks for price and format.
  */
 export function isWithheld(request: string, isUsable: boolean): boolean {
   return !isUsable && request.trim() !== ''
@@ -194,8 +194,9 @@ function base64(text: string): string {
 }
 
 /**
- * Whether another payment would help. Only then are terms given, since an automatic client pays them. It must not pay again if its payment
- * waits for its block, or will do once the call is corrected: its form, its secret, or its request.
+ * Whether another payment would help. Only then does the answer have terms, because an automatic client pays them. It
+ * must not pay again if its payment waits for a block, or is good once the call is corrected: its form, its secret, or
+ * its request.
  */
 export function wantsAnother({ code, detail }: Fault): boolean {
   const { status, retry } = httpFault(code)

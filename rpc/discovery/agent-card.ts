@@ -11,8 +11,8 @@ export const A2A_PATH = '/a2a'
 const CARDS = new PerHead<string>(64)
 
 /**
- * The A2A card as text of JSON: the members of 1.0 and those of 0.3 in one document, which both generations of clients read.
- * Services that cannot be bought now are no skills. Fault: `rpc/no-market`.
+ * The A2A card as JSON text. One document has the members of A2A 1.0 and of 0.3, so that clients of both can read it.
+ * Services that cannot be bought are left out. Fault: `rpc/no-market`.
  */
 export function agentCard(node: NodeApi, baseUrl: string): string | Fault {
   const { market } = node

@@ -7,21 +7,21 @@ import type { MarketApi, NodeApi } from '../node/node-api.ts'
 import { listingsOf, matching, sellerName } from './listings.ts'
 import { PerHead } from './per-head.ts'
 
-/** Generation of x402 that a list is written in. */
+/** Generation of x402 of a list. */
 export type Generation = 1 | 2
 
-/** What a list is filtered by; what is left out filters nothing. */
+/** Filters of a list. An absent member filters nothing. */
 export interface ResourceFilter {
   readonly type?: string | undefined
   readonly payTo?: string | undefined
   readonly scheme?: string | undefined
   readonly network?: string | undefined
   readonly extensions?: string | undefined
-  /** Words that the service is described by. */
+  /** Words to find services by. */
   readonly query?: string | undefined
 }
 
-/** A part of a list: how many items at most, behind how many others. */
+/** A part of a list: at most `limit` items, after `offset` others. */
 export interface ListWindow {
   readonly limit: number
   readonly offset: number
@@ -45,7 +45,7 @@ export interface BazaarBasis {
   readonly baseUrl: string
 }
 
-/** Texts of the items of a list that pass a filter, and how many there are in all. */
+/** The items that pass a filter, as JSON texts: those in the window, and how many there are in all. */
 export function bazaarItems(
   basis: BazaarBasis,
   generation: Generation,
@@ -104,7 +104,7 @@ function itemsOf(basis: BazaarBasis, generation: Generation): readonly Item[] {
   })
 }
 
-/** Rail of the address that is listed: what is said there must be what the list says, or catalogues drop it. */
+/** Rail filter of the listed URL. Its answer must show the same options as the list, or catalogues drop the service. */
 function railOf({ stable }: OfferState): Rail | undefined {
   return stable !== null && stable.reason === null ? 'stable' : undefined
 }

@@ -1,7 +1,7 @@
 import type { NodeApi } from '../node/node-api.ts'
 import { escapeMarkup, urlInText } from './plain-text.ts'
 
-/** `/robots.txt`: everything is for everybody, but what only grows or moves is not worth a crawler's while. */
+/** `/robots.txt`: all is open but chain data and metrics, which only grow or change and are not worth a crawl. */
 export function robotsText(baseUrl: string): string {
   return [
     'User-agent: *',

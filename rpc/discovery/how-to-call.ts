@@ -1,16 +1,16 @@
 import { shellWord } from './plain-text.ts'
 
-/** What a call is shown with. */
+/** What an example of a call is made from. */
 export interface CallExample {
   readonly baseUrl: string
   readonly serviceId: string
-  /** Its example. */
+  /** The text of the example request. */
   readonly request: string
-  /** Name of the chain that is paid on; clients pay on no other one. */
+  /** Name of the chain. The client pays on no other. */
   readonly network: string
 }
 
-/** A call without payment in a shell: the answer is the quote. */
+/** A `curl` command without payment. The answer is the quote. */
 export function curlQuote({ baseUrl, serviceId, request }: CallExample): string {
   const url = shellWord(`${baseUrl}/api/x402/${serviceId}`)
   return `curl ${url} \\\n  -H 'content-type: application/json' \\\n  -d ${shellWord(JSON.stringify({ request }))}`

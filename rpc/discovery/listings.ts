@@ -5,14 +5,14 @@ import type { RegistryEntry } from '../contract/market.ts'
 import { registryEntries } from '../market/registry.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
 
-/** One service of this node: as the registry shows it, as it is defined, and how it stands on each rail. */
+/** One service of this node: its registry entry, its definition, and its state on each rail. */
 export interface Listing {
   readonly entry: RegistryEntry
   readonly offer: Offer
   readonly state: OfferState
 }
 
-/** What a listing is searched by. */
+/** A search among listings. */
 export interface Search {
   readonly q?: string | undefined
   readonly capability?: string | undefined
@@ -30,7 +30,7 @@ export function listingsOf(node: NodeApi, baseUrl: string): readonly Listing[] {
 
 const INDEXES = new WeakMap<MarketApi, ServiceIndex<Offer>>()
 
-/** Words under which the services of this node are found; they stay the same. */
+/** The search index over the services of this node, built once: the services of a market do not change. */
 function indexOf(market: MarketApi): ServiceIndex<Offer> {
   const index = INDEXES.get(market) ?? serviceIndex(market.shop.offers, ({ definition }) => definition)
   INDEXES.set(market, index)
@@ -38,8 +38,8 @@ function indexOf(market: MarketApi): ServiceIndex<Offer> {
 }
 
 /**
- * Entries of a capability: all of them in the order of the table where no query is given, else those that it means, as every
- * search of this node ranks them.
+ * Entries of a capability. Without a query all of them, in the order of the table; else the matching ones, ranked as in
+ * every search of this node.
  */
 export function matching<T>(
   { market }: Pick<NodeApi, 'market'>,
@@ -58,7 +58,7 @@ export function matching<T>(
   return findServices(indexOf(market), q, isAvailable).flatMap(({ found }) => entryFor(found) ?? [])
 }
 
-/** Name of the seller, empty if nothing is sold. */
+/** Name of the seller; empty if the node sells nothing. */
 export function sellerName(market: MarketApi | null): string {
   return market?.shop.operator.name ?? ''
 }

@@ -22,7 +22,7 @@ export function llmsText(node: NodeApi, baseUrl: string): string {
   })
 }
 
-/** `/llms-full.txt`: the same with every service, also those that cannot be bought now and why. */
+/** `/llms-full.txt`: the same with every service, and why some cannot be bought. */
 export function llmsFullText(node: NodeApi, baseUrl: string): string {
   return TEXTS.get(node, `full ${answeringNow(node)} ${baseUrl}`, () => {
     const sections = listingsOf(node, baseUrl).flatMap((listing) => section(node, baseUrl, listing))
@@ -57,14 +57,14 @@ function document(node: NodeApi, baseUrl: string, services: readonly string[]): 
   ].join('\n')
 }
 
-/** How many models of the chat can answer now; empty where it is off. */
+/** How many models of the chat can answer; empty if the chat is off. */
 function answeringNow({ chat }: NodeApi): string {
   if (chat == null) return ''
   const usable = PLATFORM_MODEL_IDS.filter((id) => chat.platform.readiness(id).available)
   return `${usable.length} of ${PLATFORM_MODEL_IDS.length} can answer now`
 }
 
-/** That there is a free chat, and where its facts are. */
+/** The section about the free chat, with links to its facts. */
 function chatSection(answering: string, baseUrl: string): readonly string[] {
   const link = (path: string, note: string): string => `- [${path}](${urlInText(baseUrl + path)}): ${note}`
   return [

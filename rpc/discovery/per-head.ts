@@ -7,8 +7,8 @@ interface Kept<T> {
 }
 
 /**
- * Keeps what is a function of the head and of how the market stands, so that crawlers cost little. A key names what of it: with
- * the base address among it, which strangers choose freely, so only so many are kept, the newest.
+ * Keeps values that depend only on the head and the state of the market, so that crawlers cost little. Keys may contain
+ * the base URL, which callers choose freely, so only the newest keys are kept.
  */
 export class PerHead<T> {
   readonly #keysMax: number
@@ -18,7 +18,7 @@ export class PerHead<T> {
     this.#keysMax = keysMax
   }
 
-  /** What was made for this key at this head, or is made now. */
+  /** The value of a key at this head; made if there is none. */
   get({ chain, market }: Pick<NodeApi, 'chain' | 'market'>, key: string, make: () => T): T {
     const stamp = stampOf(chain, market)
     let kept = this.#kept.get(chain)
@@ -36,14 +36,14 @@ export class PerHead<T> {
   }
 }
 
-/** Everything that documents depend on, in short. */
+/** A short text that changes whenever the kept values may change. */
 function stampOf({ head, moving }: ChainReader, market: MarketApi | null): string {
   const { shop, stable } = market ?? {}
   const rail = stable ? `${stable.closedBecause} ${stable.verified.detail} ${stable.facilitators.map(health)}` : ''
   return `${head.id} ${moving} ${shop?.closedBecause} ${shop && readyServices(shop)} ${rail}`
 }
 
-/** Which services could be delivered, as providers come and go between two heads. */
+/** Which services are ready: their providers can come and go between two heads. */
 function readyServices({ offers, context }: MarketApi['shop']): string {
   return offers.map(({ definition }) => (definition.ready(context).available ? '1' : '0')).join('')
 }

@@ -1,22 +1,22 @@
 /**
- * Text that others wrote (names and descriptions from the configuration and the chain, the base address from a header), made
- * harmless for the format that it goes into.
+ * Escapes text that others wrote for the format that it goes into: names and descriptions from the configuration and
+ * the chain, and the base URL from a header.
  */
 
-/** Controls (C0, C1, DEL), directions, joiners, fillers, separators of lines, halves of pairs, and what no font knows yet. */
+/** Controls (C0, C1, DEL), bidi marks, joiners, fillers, line separators, lone surrogates, private use, unassigned. */
 export const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
-/** For HTML and XML, in text and in quoted attributes. What XML cannot hold at all is left out. */
+/** Escapes for HTML and XML, in text and quoted attributes. Leaves out characters that XML cannot hold. */
 export function escapeMarkup(text: string): string {
   return printable(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }
 
-/** For Markdown, within a line: nothing of it begins a link, code, a tag or another line. */
+/** Escapes for Markdown within a line: nothing in the text begins a link, code, a tag or another line. */
 export function escapeMarkdown(text: string): string {
   return oneLine(text).replace(/[\\`*_[\]<>|#]/g, '\\$&')
 }
 
-/** For Markdown code within a line. */
+/** Writes text as inline code of Markdown. */
 export function markdownCode(text: string): string {
   const line = oneLine(text)
   const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map(({ length }) => length))
@@ -24,14 +24,14 @@ export function markdownCode(text: string): string {
   return longest === 0 ? `\`${line}\`` : `${fence} ${line} ${fence}`
 }
 
-/** An address for a line of text or a link in Markdown. */
+/** Escapes a URL for a line of text or a Markdown link. */
 export function urlInText(url: string): string {
   return oneLine(url).replace(/[\s()<>\\`"]/g, (character) =>
     encodeURIComponent(character).replace('(', '%28').replace(')', '%29'),
   )
 }
 
-/** For a POSIX shell, as one word. */
+/** Quotes text as one word of a POSIX shell. */
 export function shellWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
@@ -40,7 +40,7 @@ function oneLine(text: string): string {
   return printable(text).replace(/\s+/g, ' ').trim()
 }
 
-/** Text without control characters, which neither XML nor a line can hold; breaks and tabs stay. */
+/** The text without characters that XML cannot hold, and without DEL. Line breaks and tabs stay. */
 function printable(text: string): string {
   return [...text.toWellFormed()].filter((character) => isPrinted(character.codePointAt(0) as number)).join('')
 }

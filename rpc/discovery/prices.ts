@@ -9,15 +9,15 @@ const USD_DECIMALS = 6
 /** Price of a service on one rail, for people. */
 export interface RailPrice {
   readonly rail: 'native' | 'stable'
-  /** As `0.024 FAR`; null while no price is known. */
+  /** Such as `0.024 FAR`; null while no price is known. */
   readonly amount: string | null
-  /** Where it is paid. */
+  /** Name of the chain that it is paid on. */
   readonly network: string
   /** Why it cannot be paid this way now, or null. */
   readonly reason: string | null
 }
 
-/** A price in dollars: `$0.006`. */
+/** A price in dollars, such as `$0.006`. */
 export function dollars(usdMicros: bigint): string {
   return `$${formatAmount(usdMicros, USD_DECIMALS)}`
 }
@@ -36,7 +36,7 @@ export function railPrices(chain: ChainReader, market: MarketApi, { state }: Lis
   return prices
 }
 
-/** The price of a service in a line: `$0.006 (0.024 FAR, or 0.006 USDC on base)`. */
+/** The price of a service in one line, such as `$0.006 (0.024 FAR, or 0.006 USDC on base)`. */
 export function priceLine(chain: ChainReader, market: MarketApi, listing: Listing): string {
   const ways = railPrices(chain, market, listing)
     .filter(({ amount }) => amount !== null)

@@ -1,8 +1,8 @@
 import type { WorkKind } from './overload.ts'
 
 /**
- * What a request takes of the main thread at its worst, by its kind, milliseconds: a page of a long list, a quote with a long text. A
- * refusal is cheap, and each MiB that its client sends is dear: as measured at quotes with texts that are refused.
+ * Milliseconds of the main thread that a request of each kind takes at worst: a page of a long list, a quote with a
+ * long text. A refusal is cheap, but each MiB that a client sends is dear, as measured with refused quotes.
  */
 const WORK_MS: Readonly<Record<WorkKind, number>> = {
   list: 25,
@@ -16,11 +16,11 @@ const WORK_MS: Readonly<Record<WorkKind, number>> = {
 const REFUSED_MS = 0.05
 const MIB_MS = 8
 const MIB = 1_048_576
-/** What a network has caused counts for half after this time. */
+/** The time that a network took counts half after this time. */
 const HALF_LIFE_MS = 2_000
-/** Networks that are remembered. */
+/** Most networks that are remembered. */
 const NETWORKS_MAX = 4_096
-/** How often what all have caused is put together. */
+/** Least time between two sums over all networks. */
 const SUM_MS = 100
 
 interface Burden {
@@ -29,18 +29,18 @@ interface Burden {
 }
 
 /**
- * How much of the main thread the requests of each network have taken lately. Where there is not enough for all, who takes far less than
- * others is not why.
+ * How much of the main thread's time each network took lately. A network that takes far less than others does not cause
+ * an overload.
  */
 export class Burdens {
-  /** Those that came last at the end. */
+  /** The network counted last is at the end. */
   readonly #ofNetwork = new Map<string, Burden>()
-  /** Sum of what all have taken, and of its squares. */
+  /** Sum of the times of all networks, and of their squares. */
   #sum = 0
   #squares = 0
   #summedMs = Number.NEGATIVE_INFINITY
 
-  /** Counts a request that was let in. */
+  /** Counts a request that was admitted. */
   worked(network: string, kind: WorkKind, nowMs: number): void {
     this.#count(network, WORK_MS[kind], nowMs)
   }
@@ -50,14 +50,14 @@ export class Burdens {
     this.#count(network, REFUSED_MS, nowMs)
   }
 
-  /** Counts bytes that came. */
+  /** Counts received bytes. */
   read(network: string, bytes: number, nowMs: number): void {
     if (bytes > 0) this.#count(network, (bytes / MIB) * MIB_MS, nowMs)
   }
 
   /**
-   * What a network has taken over what each would if all took as much, 0 to 1. As many count as would make up the sum if they were alike
-   * (inverse Herfindahl index): neither those that take nearly nothing change it, nor one that takes nearly all.
+   * The time of a network over the average, at most 1. The average is over the effective number of networks (inverse
+   * Herfindahl index), so many networks that take nearly nothing do not lower it.
    */
   weightOf(network: string, nowMs: number): number {
     if (nowMs - this.#summedMs >= SUM_MS) this.#add(nowMs)

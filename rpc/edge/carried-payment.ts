@@ -7,17 +7,17 @@ import { readMessage } from '../a2a/wire.ts'
 import { type OfferedPayment, paymentInHeaders, readNativePayload, readPayment } from '../cashier/cashier.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
 
-/** What of a request says whether it brings a payment. */
+/** The parts of a request that can carry a payment. */
 export interface Carrier {
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: unknown
-  /** Door that it came to: a plain call has its payment elsewhere than a message of a protocol. */
+  /** The door of the request. A plain call has its payment in other places than a protocol message. */
   readonly door: 'plain' | 'json-rpc'
 }
 
 /**
- * The payment that a request brings, null without one. Only where its door would look for it, only for something that is sold,
- * and only if it can be read: a mark that no door would take is no payment. Nothing is said of its worth.
+ * The payment that a request carries, or null. It counts only where the door looks for it and if it can be read; in a
+ * protocol message, only for a service that is sold or a task. Whether the payment is good is not checked.
  */
 export function carriedPayment(market: MarketApi | null, { headers, body, door }: Carrier): OfferedPayment | null {
   if (market === null) return null
@@ -28,9 +28,9 @@ export function carriedPayment(market: MarketApi | null, { headers, body, door }
 }
 
 /**
- * Name of a payment that this node knows, and that its payer shows: it is claimed, or in an open escrow. Null for anything else,
- * whatever is wrong with it. What any caller can read on a chain shows no payer, so a payment without a secret is never known, nor
- * one that only commits to a request before it is claimed: to hash what strangers send is no work for a node without time.
+ * Name of a payment that this node knows, by a claim or an open escrow, and that its payer shows; null for any other.
+ * Anyone can copy a txId from the chain, so a native payment without a secret is never known. Request commitments are
+ * not checked: hashing what strangers send is no work for an overloaded node.
  */
 export async function knownPaymentOf(
   { chain, market }: Pick<NodeApi, 'chain' | 'market'>,
@@ -45,7 +45,7 @@ export async function knownPaymentOf(
   return (await market.store.get(txId))?.opener === opener ? txId : null
 }
 
-/** A payment with what else shows whose it is. */
+/** A payment, with the key that may also show its payer. */
 interface ShownPayment {
   readonly payment: OfferedPayment
   readonly idempotencyKey: string | null

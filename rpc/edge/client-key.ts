@@ -4,27 +4,27 @@ import { type ChatKey, OPERATOR } from '../../marketplace/chat/keys/keys.ts'
 import type { NodeApi } from '../node/node-api.ts'
 import { isOperator } from '../node/operator.ts'
 
-/** Groups of an IPv6 address that name a network: the owner of one address has the whole network. */
+/** Groups of an IPv6 address that name its /64: the owner of one address has the whole /64. */
 const NETWORK_GROUPS = 4
 const GROUPS = 8
-/** How the key of such a network ends. */
+/** End of the key of a /64. */
 const NETWORK_MARK = '::/64'
-/** How a socket shows an IPv4 address where it listens on both. */
+/** An IPv4 address as a socket shows it that listens on IPv4 and IPv6. */
 const MAPPED_IPV4 = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i
 
-/** Proxies of some makers write the port too: it is another one for each connection. */
+/** An address with a port, as some proxies write it. The port differs for each connection. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|(\d{1,3}(?:\.\d{1,3}){3}))(?::\d{1,5})?$/
 
-/** Who a request is limited as. */
+/** The name under which the limits count a request. */
 export interface LimitKey {
   readonly key: string
-  /** Whether it is the operator's own. */
+  /** Whether the request is the operator's. */
   readonly isOperator: boolean
 }
 
 /**
- * Who a request counts for: the operator, a key that the operator made, else its address. Wallets cost nothing, and what one of them
- * may use its keys tell: those of an address are limited together, with and without a key. A made-up key is none.
+ * Whom a request counts for: the operator, a key that the operator made, or else its address. Keys of wallets count for
+ * the address too, because wallets cost nothing. A key that does not exist is ignored.
  */
 export function limitKeyOf(
   node: Pick<NodeApi, 'operatorToken' | 'chat'>,
@@ -37,20 +37,20 @@ export function limitKeyOf(
 }
 
 /**
- * Who a key of the chat counts for: the wallet that it is of, since a wallet's keys cost nothing, and itself where the operator made
- * it, for whomever.
+ * Whom a chat key counts for: for itself if the operator made it, else for its wallet, because a wallet's keys cost
+ * nothing.
  */
 export function limitedAs({ id, owner }: Pick<ChatKey, 'id' | 'owner'>): string {
   return owner === OPERATOR ? `key ${id}` : `keys of ${owner}`
 }
 
-/** An address as a proxy wrote it, without a port. */
+/** An address that a proxy wrote, without its port. */
 export function withoutPort(written: string): string {
   const [, inBrackets, beforePort] = WITH_PORT.exec(written) ?? []
   return inBrackets ?? beforePort ?? written
 }
 
-/** What an address is limited as: itself for IPv4, its /64 for IPv6. Text that is no address stands for itself. */
+/** The key of an address: IPv4 unchanged, the /64 for IPv6. Text that is not an address stays unchanged. */
 export function addressKey(written: string): string {
   const address = withoutPort(written)
   if (!address.includes(':')) return address
@@ -60,7 +60,7 @@ export function addressKey(written: string): string {
   return isIPv6(bare) ? `${networkOf(bare)}${NETWORK_MARK}` : address
 }
 
-/** Who an address key is: itself, in the /24 of IPv4 or the /48 of IPv6 that its owner likely has all of. */
+/** The holder of an address key. Its network is the /24 or /48, all of which one owner may have. */
 export function holderOf(key: string): Holder {
   if (key.endsWith(NETWORK_MARK)) return { address: key, network: key.split(':', NETWORK_GROUPS - 1).join(':') }
   return { address: key, network: isIPv4(key) ? key.slice(0, key.lastIndexOf('.')) : key }
@@ -78,7 +78,7 @@ function networkOf(address: string): string {
     .join(':')
 }
 
-/** An IPv4 address at the end counts as two groups. */
+/** The groups of a part of an IPv6 address. An IPv4 address at the end counts as two. */
 function groupsOf(text: string): readonly string[] {
   if (text === '') return []
   return text.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]))

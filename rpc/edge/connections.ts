@@ -7,21 +7,22 @@ import { addressKey, holderOf } from './client-key.ts'
 import type { IsProxy } from './proxies.ts'
 import { refusalOf } from './unreadable.ts'
 
-/** How often every connection is looked at. */
+/** Time between checks of all connections. */
 export const LOOK_MS = 1_000
 
 interface Connection {
   readonly socket: Socket
   /** The client that it counts for. */
   readonly holder: Holder
-  /** It speaks for many. */
+  /** Whether a trusted proxy is at the other end, which speaks for many clients. */
   readonly isProxy: boolean
-  /** Answers that are owed, in the order in which they go out. */
+  /** Unfinished answers, in the order in which they go out. */
   readonly owed: Set<ServerResponse>
-  /** Bytes that the client had not taken when it was looked at last, and since when it has taken none of them. */
+  /** Bytes that the client had not taken at the last check. */
   unsent: number
+  /** Since when the client has taken none of them. */
   stuckSinceMs: number
-  /** It asked for more at once than it may: nothing of it is read any more. */
+  /** Whether it exceeded `unansweredMax`. The node reads nothing more from it. */
   isOver: boolean
 }
 
@@ -31,18 +32,19 @@ export type ConnectionLimits = Pick<
   'connectionsMax' | 'idlePerAddressMax' | 'unansweredMax' | 'stuckMsMax' | 'streams'
 >
 
-/** Connections with nothing under way of an address, the longest idle first. */
+/** Idle connections of an address, the longest idle first. */
 type Idle = Set<Connection>
 
-/** Those of a network, by address. */
+/** Idle connections of a network, by address. */
 interface IdleNetwork {
   count: number
   readonly addresses: Map<string, Idle>
 }
 
 /**
- * The connections of a server. One that asks for nothing makes room for newer ones of its address; where many idle, of the network that
- * has most of them; one with too many requests unanswered is closed, and so is one that takes nothing of what it asked for.
+ * The connections of a server. When an address has too many idle ones, its longest idle one is closed. When the server
+ * has too many, one of the network with most is closed. A connection with too many unanswered requests is closed, and
+ * so is one that does not take its answers.
  */
 export class Connections {
   readonly #limits: ConnectionLimits
@@ -63,7 +65,7 @@ export class Connections {
     return this.#all.size
   }
 
-  /** Takes note of a new one. */
+  /** Registers a new connection. */
   opened(socket: Socket): void {
     const holder = holderOf(addressKey(socket.remoteAddress ?? ''))
     const isProxy = this.#isProxy(socket.remoteAddress)
@@ -77,11 +79,11 @@ export class Connections {
     this.#rest(connection)
   }
 
-  /** Whether a request gets further. One too many is answered here, and no other of its connection is. */
+  /** Whether a request may be served. One too many is refused here, and ends its connection. */
   admits({ socket }: IncomingMessage, response: ServerResponse): boolean {
     const connection = this.#all.get(socket)
     if (connection === undefined || connection.isOver) return false
-    // It was reset before it was accepted: there is no client, and no address to hold anything against.
+    // The connection was reset before it was accepted: there is no client, and no address to count it for.
     if (socket.remoteAddress === undefined) {
       socket.destroy()
       return false
@@ -98,7 +100,7 @@ export class Connections {
     return !isOver
   }
 
-  /** Looks no more. */
+  /** Stops the checks. */
   close(): void {
     clearInterval(this.#timer)
   }
@@ -108,12 +110,12 @@ export class Connections {
     const { socket } = connection
     const { status, headers, body } = refusalOf(fault('rpc/too-many-at-once', { seconds: 1 }))
     response.writeHead(status, headers).end(body)
-    // What was read already is parsed to its end; each answer that goes out would have more read.
+    // Node parses what it has read already, and resumes reading after each answer.
     socket.pause()
     socket.on('resume', () => socket.pause())
   }
 
-  /** It asks for nothing now. */
+  /** Counts a connection as idle. */
   #rest(connection: Connection): void {
     const { network, address } = connection.holder
     const idle = this.#idle.get(network) ?? { count: 0, addresses: new Map<string, Idle>() }
@@ -123,9 +125,9 @@ export class Connections {
     own.add(connection)
     idle.count += 1
     this.#idleCount += 1
-    // A proxy speaks for many, who are told apart by request.
+    // A proxy speaks for many clients, whose limits are counted by request.
     if (!connection.isProxy && own.size > this.#limits.idlePerAddressMax) this.#endLongest(own)
-    // Half of all: the other half is for those that have something under way.
+    // The other half is for connections with a request under way.
     if (this.#idleCount > this.#limits.connectionsMax / 2) this.#endLongest(this.#largest())
   }
 
@@ -146,7 +148,7 @@ export class Connections {
     longest.socket.destroy()
   }
 
-  /** Of the network with most, those of the address with most. */
+  /** The idle connections of the address with most, in the network with most. */
   #largest(): Idle {
     let network: IdleNetwork = { count: 0, addresses: new Map() }
     for (const one of this.#idle.values()) if (one.count > network.count) network = one
@@ -164,14 +166,14 @@ export class Connections {
       connection.unsent = unsent
       if (!isStuck) connection.stuckSinceMs = nowMs
       const [first] = owed
-      // What is written while it is made has a limit of its own.
+      // An answer that is written while it is made has the limit of streams.
       const msMax = first === undefined || first.writableEnded ? stuckMsMax : streams.behindMsMax
       if (isStuck && nowMs - connection.stuckSinceMs >= msMax) socket.destroy()
     }
   }
 }
 
-/** What was written and not yet taken. Of a long piece that is on its way only the handle knows what is left. */
+/** Bytes written and not yet taken. Only the handle knows what is left of a long piece in flight. */
 function unsentOf(socket: Socket): number {
   const { _handle: handle } = socket as unknown as { readonly _handle?: { readonly writeQueueSize?: number } | null }
   return socket.writableLength + (handle?.writeQueueSize ?? 0)

@@ -5,13 +5,13 @@ import { LruMap } from '../../consensus/primitives/lru.ts'
 
 /** A document as it goes out. */
 export interface DocumentAnswer {
-  /** 304 where the client has it already. */
+  /** 304 if the client has it already. */
   readonly status: 200 | 304
   readonly body: Uint8Array | string
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** What of a request decides the form of a document. */
+/** The headers of a request that decide the form of a document. */
 export interface DocumentRequest {
   readonly acceptEncoding: string | undefined
   readonly ifNoneMatch: string | undefined
@@ -20,14 +20,14 @@ export interface DocumentRequest {
 type Encoding = 'br' | 'gzip' | 'identity'
 
 const CACHE_CONTROL = 'public, max-age=30'
-/** Shorter ones fit into a packet as they are. */
+/** Shorter documents fit into one packet uncompressed. */
 const COMPRESS_FROM_CHARS = 1_024
-/** Bodies whose compressed forms are kept: the documents of a few base addresses. */
+/** Bodies whose compressed forms are kept: enough for the documents of a few base addresses. */
 const KEPT_MAX = 64
-/** Five elevenths of the best: what comes out is about as small, and made in a tenth of the time. */
+/** Of 11. The result is about as small as with the best quality, in a tenth of the time. */
 const BROTLI_QUALITY = 5
 const HASH_CHARS = 27
-/** Characters that are compressed within a minute: some seconds of work. Then documents go out as they are. */
+/** Characters compressed per minute: some seconds of work. Beyond it, documents go out uncompressed. */
 export const COMPRESSED_PER_MINUTE = 32 * 1024 * 1024
 const MINUTE_MS = 60_000
 
@@ -38,10 +38,10 @@ const compressors: Readonly<Record<Exclude<Encoding, 'identity'>, (body: Buffer)
   gzip: gzipped,
 }
 
-/** Compressed forms as they are made, so that no form is made twice. */
+/** Compressed forms of a body. They are promises, so that requests at the same time share one compression. */
 type Forms = Map<Encoding, Promise<Uint8Array>>
 
-/** Makes public documents cacheable: a strong ETag for each form, 304, and compression, once for each body. */
+/** Makes public documents cacheable: a strong ETag for each form, 304, and compression once for each body. */
 export class Documents {
   readonly #forms = new LruMap<string, Forms>(KEPT_MAX)
   #minute = { endsMs: 0, chars: 0 }
@@ -58,7 +58,7 @@ export class Documents {
     return { status: 200, body: await form, headers: { ...headers, 'content-encoding': encoding } }
   }
 
-  /** A compressed form; undefined where there is none and enough was made for now. */
+  /** A compressed form; undefined if it is not made yet and the minute's limit is used up. */
   #form(name: string, body: string, encoding: Exclude<Encoding, 'identity'>): Promise<Uint8Array> | undefined {
     const forms: Forms = this.#forms.get(name) ?? new Map()
     const known = forms.get(encoding)
@@ -79,7 +79,7 @@ export class Documents {
   }
 }
 
-/** Whether `If-None-Match` names a body: any form of it is as good as the one asked for. */
+/** Whether `If-None-Match` names a body. Any form of it counts, whatever encoding the client asks for. */
 function names(ifNoneMatch: string, name: string): boolean {
   return ifNoneMatch.split(',').some((tag) => {
     const [, value] = /^\s*(?:W\/)?"([^"]*)"\s*$/.exec(tag) ?? []
@@ -87,7 +87,7 @@ function names(ifNoneMatch: string, name: string): boolean {
   })
 }
 
-/** The smallest form that a client takes. What it gives a weight of 0 it does not take. */
+/** The compression with the client's higher weight; Brotli if both weigh the same. A weight of 0 excludes one. */
 function chosenEncoding(accept: string): Encoding {
   const weights = new Map(accept.split(',').map(weightOf))
   const weight = (name: string): number => weights.get(name) ?? weights.get('*') ?? 0

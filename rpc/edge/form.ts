@@ -1,9 +1,9 @@
-/** Type of what a form of a page sends. */
+/** Content type of an HTML form. */
 export const FORM_TYPE = 'application/x-www-form-urlencoded'
 
 const FIELDS_MAX = 32
 
-/** Fields of a form by their names, undefined where there are too many, or one comes twice. */
+/** Fields of a form by name; undefined if there are too many, or if a name comes twice. */
 export function readForm(text: string): Readonly<Record<string, string>> | undefined {
   if (text.split('&', FIELDS_MAX + 1).length > FIELDS_MAX) return undefined
   const fields: Record<string, string> = Object.create(null)
@@ -14,7 +14,7 @@ export function readForm(text: string): Readonly<Record<string, string>> | undef
   return fields
 }
 
-/** Whether a header `Content-Type` is that of a form. */
+/** Whether a `Content-Type` header names a form. */
 export function isForm(contentType: string | undefined): boolean {
   return (contentType ?? '').split(';')[0]?.trim().toLowerCase() === FORM_TYPE
 }

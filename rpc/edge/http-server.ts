@@ -3,10 +3,10 @@ import { type AddressInfo, createServer as createListener } from 'node:net'
 import type { HttpLimits } from '../server/limits.ts'
 import type { Connections } from './connections.ts'
 
-/** How often it is looked for requests that do not arrive: they are given this much more than they should be at most. */
+/** Interval at which Node looks for late requests, so that a late one is cut off at most this much later. */
 const ARRIVALS_LOOK_MS = 1_000
 
-/** The server of the API. What its runtime sets by itself, and when, is said here. */
+/** The HTTP server of the API, with explicit values for the timeouts that Node would choose by itself. */
 export function createHttpServer(limits: HttpLimits, connections: Connections, answer: RequestListener): Server {
   const { receiveTimeoutMs, idleMsMax, connectionsMax } = limits
   const times = {
@@ -27,8 +27,8 @@ export function createHttpServer(limits: HttpLimits, connections: Connections, a
 }
 
 /**
- * Takes connections at one more place into a server, for as long as that listens; the port, or null where the place cannot be listened
- * on. All bounds hold for both together.
+ * Listens at one more host and port for a server, until that server closes. Gives the port, or null if it cannot.
+ * All bounds hold for both together, except `connectionsMax`: Node counts only connections of the server's own port.
  */
 export function listenBeside(
   server: Server,

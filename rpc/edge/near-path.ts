@@ -3,9 +3,9 @@ import type { Route } from '../contract/route.ts'
 import { ROUTES } from '../contract/table.ts'
 
 const ALL = Object.values(ROUTES) as readonly Route[]
-/** What callers leave out who know another API. */
+/** Prefixes that callers leave out when they know another API. */
 const PREFIXES = ['', '/api', '/api/v1'] as const
-/** More misspelt parts than this are another path. */
+/** Most parts of a path that may be misspelt. */
 const MISSPELT_MAX = 2
 const SHOWN_MAX = 200
 
@@ -15,7 +15,7 @@ export function methodsAt(path: string): readonly string[] {
   return [...new Set(matches.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))]
 }
 
-/** Method and path that a path where nothing is was meant to be; undefined where none is near. */
+/** Method and path that an unknown path was probably meant to be; undefined if no route is near. */
 export function meantPath(path: string): string | undefined {
   const whole = path.slice(0, SHOWN_MAX).replace(/\/+$/, '')
   for (const prefix of PREFIXES) {
@@ -26,7 +26,7 @@ export function meantPath(path: string): string | undefined {
   return near.toSorted((a, b) => a.misspelt - b.misspelt)[0]?.path
 }
 
-/** The path as it would be at a route, where few of its parts are misspelt. */
+/** The path with its misspelt parts corrected to a route's; undefined if too many differ. */
 function corrected(path: string, { method, path: template }: Route) {
   const [typed, wanted] = [path.split('/'), template.split('/')]
   if (typed.length !== wanted.length) return undefined

@@ -2,16 +2,16 @@ import { performance } from 'node:perf_hooks'
 import type { RateBucket } from '../contract/route.ts'
 
 /**
- * Kinds of work in the order in which a node without room gives them up. For lack of time the last three are never given up:
- * payments that are known, health checks, and what the operator asks for.
+ * Kinds of work, in the order in which a node without room refuses them. The last three are never refused for lack of
+ * time: known payments (`kept`), health checks, and requests of the operator.
  */
 export const WORK_KINDS = ['list', 'read', 'quote', 'transaction', 'kept', 'health', 'operator'] as const
 /** One of {@link WORK_KINDS}. */
 export type WorkKind = (typeof WORK_KINDS)[number]
 
 /**
- * The kind of a request by its bucket: what is cheap to ask again goes first. A payment that the node knows already is kept, one
- * that it only hears of goes with the transactions: it is made up, or nothing of it is used yet.
+ * The kind of a request by its bucket. What is cheap to ask again is refused first. A settle counts as a transaction,
+ * unless the node knows its payment (`kept`): an unknown payment is made up, or nothing of it is used yet.
  */
 export const WORK_OF: Readonly<Record<RateBucket, WorkKind>> = {
   list: 'list',
@@ -28,14 +28,14 @@ export const WORK_OF: Readonly<Record<RateBucket, WorkKind>> = {
   health: 'health',
 }
 
-/** When an overload begins and ends. */
+/** Bounds of {@link Overload}. */
 export interface OverloadLimits {
-  /** Delay of the event loop from which on more and more is refused; below it less and less is. */
+  /** Delay of the event loop above which pressure rises. Below it, pressure falls. */
   readonly delayMsMax: number
 }
 
 const NEVER = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY] as const
-/** Pressure at which the first of a kind is refused, and at which all are. What is kept knows no pressure. */
+/** Pressure above which some requests of a kind are refused, and at which all are. */
 const SHED_BETWEEN: Readonly<Record<WorkKind, readonly [number, number]>> = {
   list: [0.1, 0.35],
   read: [0.2, 0.6],
@@ -46,45 +46,45 @@ const SHED_BETWEEN: Readonly<Record<WorkKind, readonly [number, number]>> = {
   operator: NEVER,
 }
 /**
- * Whoever takes little of the time is still refused as at this share of the pressure: then most lists, which are dearest, are given up,
- * and no quotes. An attacker who makes other networks seem to take more gains no more than that.
+ * Least share of the pressure that a network feels, however little time it takes. At full pressure it still loses most
+ * lists, which cost most, and no quotes. An attacker who makes others seem to take more time gains no more than that.
  */
 const WEIGHT_MIN = 0.3
-/** Requests of one turn of the loop that make a queue. Fewer are not why it is late: the machine is busy with something else. */
+/** Requests per turn of the loop that count as a queue. With fewer, other work of the machine makes the loop late. */
 const QUEUE_MIN = 16
-/** Share of the limit under which pressure falls at its full pace. In between it falls the slower, the nearer the limit is. */
+/** Share of the limit below which pressure falls at its full pace. Nearer the limit it falls more slowly. */
 const LOW_SHARE = 1 / 3
-/** Time over which turns of the loop are put together to a sample. */
+/** Least time of a sample. */
 const SAMPLE_MS = 100
-/** How often the loop is looked at; a turn that takes longer is one look late. */
+/** Interval of the timer that measures the loop. A turn that takes longer delays it. */
 const LOOK_MS = 20
-/** Pressure added by a sample as bad as the limit; a worse one adds more, up to three times. */
+/** Pressure that a sample at the limit adds. A worse one adds more, up to `RISE_FACTOR_MAX` times. */
 const RISE = 0.04
 const RISE_FACTOR_MAX = 3
-/** A turn that is late by the limit and so many times the limit is full pressure. */
+/** A turn that is late by the limit plus this many times the limit is full pressure. */
 const LATE_TURNS = 3
-/** Slower than the rise: a node that opens again at once is overloaded again at once. */
+/** Slower than the rise: a node that reopens at once is overloaded again at once. */
 const FALL = 0.02
 /**
- * Share of the time in which the loop had something to do from which on it is behind. One that rests in between has done all that
- * there was: if it is late, others have the processor, and fewer requests would not make it sooner.
+ * Share of busy time at which the loop counts as behind. A loop that rests in between has done all its work: if it is
+ * late, other programs have the processor, and refusing requests would not help.
  */
 const BUSY_SHARE = 0.9
-/** Time over which the share is smoothed, and the most that one sample counts for: one long turn does not make a busy loop. */
+/** Time over which the busy share is smoothed, and the most that one sample weighs: one long turn is no overload. */
 const BUSY_MS = 500
 const BUSY_WEIGHT_MAX = 0.5
 const RETRY_SECONDS_MAX = 5
 
-/** Time that this thread has had the processor. */
+/** Processor time of this thread. */
 function processorMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000
 }
 
 /**
- * Refuses work while the node has more of it than it can do in time. The measure is how late the event loop is, since all
- * requests wait for it; pressure rises while it is late with a queue before it, falls slowly once it is not, and says how much of which work is
- * refused. So latency stays near the limit, however much is offered.
+ * Refuses work while the node has more of it than it can do in time. It measures how late the event loop is, because
+ * all requests wait for the loop. Pressure rises while the loop is late and has a queue, and falls slowly otherwise; it
+ * decides how much of each kind is refused. So latency stays near the limit at any load.
  */
 export class Overload {
   readonly #limits: OverloadLimits
@@ -100,7 +100,7 @@ export class Overload {
   readonly #workedMs: () => number
   #lookedWorkMs: number
 
-  /** `workedMs` tells how long this thread has had the processor, in milliseconds from any beginning. */
+  /** `workedMs` gives the processor time of this thread, in milliseconds. */
   constructor(limits: OverloadLimits, workedMs: () => number = processorMs) {
     this.#limits = limits
     this.#workedMs = workedMs
@@ -108,35 +108,35 @@ export class Overload {
     this.#timer = setInterval(() => this.#look(performance.now()), LOOK_MS).unref()
   }
 
-  /** 0: everything is let in; 1: only what is kept. */
+  /** 0: nothing is refused. 1: only the kinds that are never refused for lack of time get in. */
   get pressure(): number {
     return this.#pressure
   }
 
-  /** Takes note of a request, whatever becomes of it. */
+  /** Counts a request, refused or not. */
   arrived(): void {
     this.#arrived += 1
   }
 
-  /** Whether there is time for one more request of a kind; `weight`, 0 to 1, is how much who sends it is why there is too little. */
+  /** Whether there is time for one more request. `weight`, 0 to 1: how much its network causes the lack of time. */
   admits(kind: WorkKind, nowMs: number, weight = 1): boolean {
     const [first, all] = SHED_BETWEEN[kind]
     const pressure = Math.max(weight, WEIGHT_MIN) * Math.max(this.#pressure, this.#lateness(nowMs))
     if (pressure <= first) return true
-    // Refusals are spread evenly: of three in ten every third or fourth is refused, by no chance.
+    // Refusals are spread evenly, not drawn by chance: at a share of 0.3, every third or fourth request.
     const owed = (this.#owed.get(kind) ?? 0) + Math.min(1, (pressure - first) / (all - first))
     this.#owed.set(kind, owed >= 1 ? owed - 1 : owed)
     return owed < 1
   }
 
-  /** Seconds after which trying again makes sense. */
+  /** Value for `Retry-After`. */
   get retrySeconds(): number {
     return Math.max(1, Math.ceil(this.#pressure * RETRY_SECONDS_MAX))
   }
 
   /**
-   * Takes one measurement of the event loop: how late it is, how many requests came in each of its turns, over how many samples'
-   * time that was so, and what share of its time it was busy.
+   * Takes one measurement of the event loop: its delay, the requests per turn, the duration in multiples of a sample,
+   * and the share of time that the loop was busy.
    */
   observe(delayMs: number, perTurn: number, samples = 1, busyShare = 1): void {
     const { delayMsMax } = this.#limits
@@ -146,12 +146,15 @@ export class Overload {
     else this.#move(-FALL * Math.min(1, (1 - delayMs / delayMsMax) / (1 - LOW_SHARE)))
   }
 
-  /** Measures no more. */
+  /** Stops measuring. */
   close(): void {
     clearInterval(this.#timer)
   }
 
-  /** Node's own histogram of delays is empty when it is asked in its first turn after a reset, which a slow turn always is. */
+  /**
+   * Measures the delay with a timer. Node's own histogram of delays is empty in its first turn after a reset, which a
+   * slow turn always is.
+   */
   #look(nowMs: number): void {
     this.#looks += 1
     this.#lookedMs = nowMs
@@ -167,17 +170,17 @@ export class Overload {
     this.#sampledMs = nowMs
   }
 
-  /** Pressure of the turn that goes on: all who wait in it were there before anybody could be refused for it. */
+  /** Pressure of the current turn, which no sample covers yet. */
   #lateness(nowMs: number): number {
     const { delayMsMax } = this.#limits
     const late = nowMs - this.#lookedMs - LOOK_MS
     if (late <= delayMsMax || this.#arrived < QUEUE_MIN) return 0
-    // A turn that others interrupt is late, but has done nothing meanwhile.
+    // While other programs have the processor, the turn is late without doing work.
     const ownMs = Math.min(late, this.#workedMs() - this.#lookedWorkMs)
     return Math.min(1, Math.max(0, ownMs / delayMsMax - 1) / LATE_TURNS)
   }
 
-  /** Share of the time since it was asked last in which the loop had something to do. */
+  /** Share of the time since the last call in which the loop was busy. */
   #utilization(): number {
     const now = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(now, this.#seen)

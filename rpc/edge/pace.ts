@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-/** What a reader who is behind takes at least. */
+/** The least pace of a reader that is behind. */
 export const PACE_BYTES_PER_SECOND = 1_024
 
 interface Handle {
@@ -8,7 +8,7 @@ interface Handle {
   readonly writeQueueSize: number
 }
 
-/** Cuts a reader off who takes less than the least pace over `ms`, again and again; what is called ends the watch. */
+/** Cuts a reader off that takes less than the least pace over a period of `ms`. The result ends the watch. */
 export function watchPace(raw: ServerResponse, ms: number): () => void {
   let before = takenOf(raw)
   const timer = setInterval(() => {
@@ -19,7 +19,7 @@ export function watchPace(raw: ServerResponse, ms: number): () => void {
   return () => clearInterval(timer)
 }
 
-/** Bytes of a connection that its other end took. Of a long piece that is on its way only the handle knows. */
+/** Bytes that the other end has taken. Only the handle knows how much of a long piece in flight is taken. */
 function takenOf({ socket }: ServerResponse): number {
   const { _handle: handle } = (socket ?? {}) as { readonly _handle?: Handle | null }
   return handle == null ? 0 : handle.bytesWritten - handle.writeQueueSize

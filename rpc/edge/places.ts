@@ -1,10 +1,10 @@
 import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import type { WorkKind } from './overload.ts'
 
-/** What a place is held as: a kind of work, or a call whose body is not there yet, which alone tells what it is. */
+/** What a place is held for: a kind of work, or a call whose kind is unknown until its body is read. */
 export type PlaceKind = WorkKind | 'unread'
 
-/** Share of the places that may be taken when one more request of a kind is let in: what is free leaves some for what is paid. */
+/** Share of all places up to which a request of each kind is admitted. The rest stays free for the kinds after it. */
 export const PLACES_SHARE: Readonly<Record<PlaceKind, number>> = {
   list: 0.5,
   read: 0.8,
@@ -15,38 +15,38 @@ export const PLACES_SHARE: Readonly<Record<PlaceKind, number>> = {
   health: 0.99,
   operator: 1,
 }
-/** A network has at most so many times what is left: its first two addresses get no less than strangers would. */
+/** A network may hold this many times the places left, so that its first two addresses get as much as strangers. */
 export const NETWORK_FACTOR = 3
-/** A request is given up for another only if its client has been waited for so long. */
+/** Least time that the node waits for a client before the request can lose its place. */
 export const PATIENCE_MS = 1_000
 /**
- * Share of the places that a network may hold with bodies that are not there yet. Those beyond are given up for another at once: their
- * clients would else give them up themselves just before {@link PATIENCE_MS}, and ask anew.
+ * Share of all places that a network may hold with requests whose bodies are missing. Beyond it, such requests give way
+ * at once: an attacker would otherwise drop and repeat them just before {@link PATIENCE_MS}.
  */
 export const UNREAD_SHARE = 1 / 64
 
-/** Requests of an address that are counted together; the operator's are bounded by no address. */
+/** Requests of an address that are counted together. Those of the operator have no bound by address. */
 type Purse = 'stranger' | 'kept' | 'health'
 
 /** A request that holds a place, or asks for one. */
 export interface Guest {
   /** The client that it counts for. */
   readonly holder: Holder
-  /** What it was last judged as. */
+  /** Its kind at the last judgement. */
   kind: PlaceKind
-  /** What its client is waited for: to send a body, or to take the answer; null while the node has work with it. */
+  /** What the node waits for: the client's body, or the client to take the answer. Null while the node works. */
   waitsFor: 'body' | 'reader' | null
-  /** Since when. */
+  /** Since when the node waits. */
   waitsSinceMs: number
 }
 
-/** Why a request gets no place: there is none for its kind, or its address has its share, or its network. */
+/** Why a request gets no place: none is left for its kind, or its address or its network has too many. */
 export type NoPlace = 'full' | 'crowded' | 'crowded-network'
 
-/** What is held together. */
+/** The requests of an address or network. */
 interface Group {
   readonly held: Record<Purse, number>
-  /** Those whose clients are waited for, the longest first. */
+  /** Requests that wait for a body, and for a reader; the longest waiting first. */
   readonly body: Set<Guest>
   readonly reader: Set<Guest>
 }
@@ -56,9 +56,9 @@ interface Network extends Group {
 }
 
 /**
- * The requests under way. Each kind may take its share of the places, no address more than are left, and no network more than a few
- * times that. Where there is none left, the one whose client is waited for the longest makes room: places are for work, not for clients
- * who neither send nor read.
+ * The requests under way. Each kind may fill the places up to its share, no address may hold more than are left, and no
+ * network more than a few times that. When none is left, a request that waits for its client gives way: places are for
+ * work, not for clients that neither send nor read.
  */
 export class Places {
   readonly #max: number
@@ -67,19 +67,19 @@ export class Places {
   readonly #networks = new Map<string, Network>()
   #taken = 0
 
-  /** `giveUp` ends a request, which has left by then. */
+  /** `giveUp` ends a request. If the request can leave, it calls {@link leave} before it returns. */
   constructor(max: number, giveUp: (guest: Guest) => void) {
     this.#max = max
     this.#unreadMax = Math.ceil(max * UNREAD_SHARE)
     this.#giveUp = giveUp
   }
 
-  /** Places that are taken. */
+  /** Number of taken places. */
   get taken(): number {
     return this.#taken
   }
 
-  /** Takes a place, whether there is room or not: {@link judge} says that. */
+  /** Takes a place without a check. {@link judge} checks. */
   enter(guest: Guest): void {
     this.#taken += 1
     const purse = purseOf(guest.kind)
@@ -90,7 +90,7 @@ export class Places {
     }
   }
 
-  /** Whether one that has entered may stay, counted as a kind from now on. */
+  /** Recounts an entered request as `kind`, and says why it may not stay; null if it may. */
   judge(guest: Guest, kind: PlaceKind, nowMs: number): NoPlace | null {
     this.#recount(guest, kind)
     let lack = this.#lackOf(guest)
@@ -98,7 +98,7 @@ export class Places {
     return lack
   }
 
-  /** The node waits for the client to take the answer from now on. */
+  /** From here on, the node waits for the client to take the answer. */
   waits(guest: Guest, nowMs: number): void {
     guest.waitsFor = 'reader'
     guest.waitsSinceMs = nowMs
@@ -108,13 +108,13 @@ export class Places {
     }
   }
 
-  /** The node stops waiting for the client and works. */
+  /** From here on, the node works and waits for nobody. */
   works(guest: Guest): void {
     guest.waitsFor = null
     for (const group of this.#groupsOf(guest)) forget(group, guest)
   }
 
-  /** Gives the place back, once. */
+  /** Gives the place back. Must be called once only. */
   leave(guest: Guest): void {
     this.#taken -= 1
     const { holder, kind } = guest
@@ -164,7 +164,7 @@ export class Places {
     return ofNetwork > 0 && ofNetwork >= NETWORK_FACTOR * left ? 'crowded-network' : null
   }
 
-  /** Gives up one whose client is waited for: of the same address or network where that is crowded, else of the one that has most. */
+  /** Ends a request that waits for its client: of the crowded address or network, else of the network with most. */
   #makesRoom(lack: NoPlace, guest: Guest, nowMs: number): boolean {
     const given = lack === 'crowded' ? longest(this.#groupsOf(guest)[1], guest) : this.#ofMost(lack, guest)
     if (given === undefined) return false
@@ -176,7 +176,7 @@ export class Places {
     return this.#taken < before
   }
 
-  /** Of the network with too many bodies that are not there yet, else of the one whose clients are waited for most. */
+  /** A request of the network with too many missing bodies, else of the network with most requests that wait. */
   #ofMost(lack: NoPlace, guest: Guest): Guest | undefined {
     const networks = (): Iterable<Network> => (lack === 'full' ? this.#networks.values() : [this.#groupsOf(guest)[0]])
     const unread = ({ body }: Group): number => body.size - (body.has(guest) ? 1 : 0)
@@ -216,7 +216,7 @@ function longest({ body, reader }: Group, besides: Guest): Guest | undefined {
   return a.waitsSinceMs <= b.waitsSinceMs ? a : b
 }
 
-/** The one with most; of several the first. Undefined where none has any. */
+/** The group with most; the first of several. Undefined if all have none. */
 function largest<T extends Group>(groups: Iterable<T>, sizeOf: (group: T) => number): T | undefined {
   let most: T | undefined
   let size = 0

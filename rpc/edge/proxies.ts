@@ -2,22 +2,22 @@ import { BlockList, type IPVersion, isIPv4, isIPv6 } from 'node:net'
 import { withoutPort } from './client-key.ts'
 
 /**
- * Who is believed about who asks: with `true` the other end of every connection, with `false` none, else those that have one of these
- * addresses or are in one of these networks.
+ * The proxies that are believed about the address of a client. `true`: the other end of every connection. `false`:
+ * none. Else: these addresses and networks.
  */
 export type TrustedProxies = boolean | readonly string[]
 
-/** Whether the other end of a connection, or an address in front of it, is a proxy that is believed. */
+/** Whether an address is a trusted proxy: the other end of a connection, or a hop before it. */
 export type IsProxy = (address: string | undefined) => boolean
 
-/** The proxies that a text names: `true`, `false`, or addresses and networks separated by commas; null where it is none of these. */
+/** Reads `true`, `false`, or addresses and networks separated by commas. Null for any other text. */
 export function parseProxies(text: string): TrustedProxies | null {
   if (text === 'true' || text === 'false') return text === 'true'
   const proxies = text.split(',')
   return proxies.every(isPlace) ? proxies : null
 }
 
-/** Tells proxies from others. */
+/** A check whether an address is one of these proxies. */
 export function proxiesOf(trusted: TrustedProxies): IsProxy {
   if (typeof trusted === 'boolean') return () => trusted
   const named = new BlockList()
@@ -33,8 +33,9 @@ export function proxiesOf(trusted: TrustedProxies): IsProxy {
 }
 
 /**
- * The proxies of a request, as Fastify asks for them: its connection's other end is hop 0, then the addresses in `X-Forwarded-For` from
- * the last. Where none are named only the one directly in front is believed: what stands before it, a client can have written.
+ * The trusted hops of a request, as Fastify asks for them. Hop 0 is the other end of the connection; then come the
+ * addresses in `X-Forwarded-For`, the last one first. With `true` only hop 0 is believed: a client can have written
+ * the rest.
  */
 export function believedHops(trusted: TrustedProxies): false | ((address: string, hop: number) => boolean) {
   if (trusted === false) return false

@@ -2,14 +2,14 @@ import { type Holder, NETWORK_CLIENTS } from '../../consensus/primitives/fair-sh
 import type { RateBucket } from '../contract/route.ts'
 import type { RateLimits } from '../server/limits.ts'
 
-/** Keys that a bucket remembers; beyond, the one whose minute began first is forgotten. */
+/** Most keys that a bucket remembers. One more makes it forget the key whose minute began first. */
 export const KEYS_MAX = 50_000
 const WINDOW_MS = 60_000
-/** More than one for each that is remembered anew, so that what is over does not stay. */
+/** Most keys forgotten for each new one. More than one, so that keys whose minute is over do not pile up. */
 const FORGOTTEN_AT_ONCE = 4
 const WINDOW_SECONDS = WINDOW_MS / 1_000
 
-/** How a request stands with its bucket, with the headers of draft-ietf-httpapi-ratelimit-headers-10. */
+/** Whether a request is within its limit, with the headers of draft-ietf-httpapi-ratelimit-headers-10. */
 export interface RateVerdict {
   readonly allowed: boolean
   /** Whole seconds until the minute is over, at least 1. */
@@ -26,9 +26,9 @@ interface Window {
 }
 
 /**
- * Counts requests by bucket and address over minutes that begin with an address's first request, and likewise by network: of IPv6 a
- * client may have all addresses of one. What it keeps is bounded: a client from more networks than it remembers is no matter of limits
- * by address.
+ * Counts requests by bucket and address, over minutes that begin with the first request. Networks are counted likewise,
+ * because one client may have all addresses of an IPv6 network. Memory is bounded: limits by address cannot stop an
+ * attacker with more networks than a bucket remembers.
  */
 export class RateLimiter {
   readonly #buckets: ReadonlyMap<RateBucket, Bucket>
@@ -38,7 +38,7 @@ export class RateLimiter {
     this.#buckets = new Map(names.map((name) => [name, bucketOf(name, perMinute[name])]))
   }
 
-  /** Counts a request if it is allowed to its address, and to the network that has many of them. */
+  /** Counts a request if both its address and its network may send one more. */
   take(bucket: RateBucket, { address, network }: Holder, nowMs: number): RateVerdict {
     const { addresses, networks } = this.#buckets.get(bucket) as Bucket
     if (network === address) return addresses.take(address, nowMs)
@@ -48,7 +48,7 @@ export class RateLimiter {
     return verdict
   }
 
-  /** Addresses and networks that are remembered, in all buckets. */
+  /** Number of remembered addresses and networks of all buckets. */
   get size(): number {
     return [...this.#buckets.values()].reduce((sum, { addresses, networks }) => sum + addresses.size + networks.size, 0)
   }
@@ -68,7 +68,7 @@ export class RateCounter {
   readonly #max: number
   readonly #name: string
   readonly #policy: string
-  /** In the order in which their minutes began. */
+  /** Ordered by when their minutes began. */
   readonly #windows = new Map<string, Window>()
 
   constructor(name: RateBucket, max: number) {
@@ -77,12 +77,12 @@ export class RateCounter {
     this.#policy = `"${name}";q=${max};w=${WINDOW_SECONDS}`
   }
 
-  /** Keys that are remembered. */
+  /** Number of remembered keys. */
   get size(): number {
     return this.#windows.size
   }
 
-  /** Whether a request would be refused now; nothing is counted. */
+  /** Whether a request would be refused. Counts nothing. */
   isSpent(key: string, nowMs: number): boolean {
     const window = this.#windows.get(key)
     return window !== undefined && window.endsMs > nowMs && window.count >= this.#max
@@ -93,7 +93,7 @@ export class RateCounter {
     const window = this.#windowOf(key, nowMs)
     const allowed = window.count < this.#max
     if (allowed) window.count += 1
-    // A clock that was set back would make a window longer than it is.
+    // If the clock was set back, the window would look longer than a minute.
     const seconds = Math.min(WINDOW_SECONDS, Math.max(1, Math.ceil((window.endsMs - nowMs) / 1_000)))
     const limit = `"${this.#name}";r=${this.#max - window.count};t=${seconds}`
     return { allowed, seconds, policy: this.#policy, limit }
@@ -109,7 +109,7 @@ export class RateCounter {
     return window
   }
 
-  /** The oldest come first: those that are over go, a few each time, and one more where there is no room. */
+  /** Forgets the oldest keys: a few whose minute is over, or one whose minute runs if there is no room. */
   #forget(nowMs: number): void {
     let looked = 0
     for (const [key, { endsMs }] of this.#windows) {

@@ -7,7 +7,7 @@ import { errorBody, errorHeaders, errorType } from '../server/faults.ts'
 
 const REASON_CHARS_MAX = 100
 
-/** A refusal of what no route sees, in the shape of every other; its connection is closed with it. */
+/** A refusal of what never reaches a route, in the usual error envelope. It closes the connection. */
 export interface Refusal {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -32,13 +32,13 @@ export function refusalOf(cause: Fault): Refusal {
   }
 }
 
-/** Answers what could not even be read as a request, and closes the connection. */
+/** Answers bytes that are not a readable request, and closes the connection. */
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET') socket.destroy()
   else refuseOn(socket, faultOf(error))
 }
 
-/** Refuses on a bare connection, and closes it. */
+/** Writes a refusal to a bare connection, and closes it. */
 export function refuseOn(socket: Socket, cause: Fault): void {
   if (!socket.writable) {
     socket.destroy()
@@ -50,9 +50,9 @@ export function refuseOn(socket: Socket, cause: Fault): void {
   socket.destroySoon()
 }
 
-/** Ends a request whose client is waited for: with a refusal, where nothing is in the way of one. */
+/** Ends a request that waits for its client, with a refusal if no other answer is on its way. */
 export function giveUp(response: ServerResponse, socket: Socket, cause: Fault): void {
-  // An answer has its socket while it is the next to go out.
+  // Node assigns the socket to the answer that goes out next.
   const isNext = response.socket !== null && !response.headersSent
   if (isNext && socket.writableLength === 0) refuseOn(socket, cause)
   else socket.destroy()

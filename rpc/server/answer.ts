@@ -4,7 +4,7 @@ import type { OperationId, ROUTES } from '../contract/table.ts'
 import type { NodeApi } from '../node/node-api.ts'
 import type { ErrorBody } from './faults.ts'
 
-/** A request as handlers see it: validated, with everything they may look at. */
+/** A request as handlers see it, validated. */
 export interface ApiRequest<
   Params = Readonly<Record<string, string>>,
   Query = Readonly<Record<string, string | number | undefined>>,
@@ -14,12 +14,12 @@ export interface ApiRequest<
   readonly query: Query
   readonly body: Body
   readonly accept: string
-  /** Headers by their lower-case names; one that was sent more than once is joined by commas. */
+  /** Headers by lower-case name. Values of a repeated header are joined by commas. */
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** Address that the request came from. */
+  /** IP address of the caller; behind a trusted proxy, the one that the proxy names. */
   readonly address: string
   readonly requestId: string
-  /** Whether the operator's token came with it. */
+  /** Whether the request has the operator's token. */
   readonly isOperator: boolean
   /** Public base address of this node, without a slash at the end. */
   readonly baseUrl: string
@@ -35,25 +35,25 @@ export interface StreamEvent {
   readonly data: object
 }
 
-/** Where a stream's events go. A reader that does not keep up is cut off; sending to one that is gone does nothing. */
+/** Where a stream's events go. A reader that does not keep up is cut off. Sending to one that left does nothing. */
 export interface EventSink {
   send(event: StreamEvent): void
-  /** Tells where to come back to, and nothing else. No line breaks. */
+  /** Sends only an id, from which the reader can resume. No line breaks. */
   mark(id: string): void
-  /** Whether the reader keeps up; who sends much at once looks before each event. */
+  /** Whether the reader keeps up. A sender of many events checks it before each. */
   readonly hasRoom: boolean
-  /** Waits until the reader keeps up; false where it is gone, or took too long and was cut off. */
+  /** Waits until the reader keeps up. False if it left, or was cut off as too slow. */
   room(): Promise<boolean>
-  /** Ends the stream because of an error of ours. */
+  /** Breaks the stream off because of a bug. */
   fail(error: unknown): void
-  /** Ends the stream by the node's choice: the reader may connect again. */
+  /** Ends the stream. The reader may connect again. */
   end(): void
 }
 
-/** Begins to send events, from within or later; `stop` is called once when the stream is over. After a fault nothing is sent. */
+/** Begins to send events, at once or later. The server calls `stop` once, at the end. After a fault nothing is sent. */
 export type StreamBegin = (sink: EventSink) => { readonly stop: () => void } | Fault
 
-/** Where a feed is written. The next piece waits for a promise that is given back: the reader is behind then. */
+/** Where a feed is written. If `write` returns a promise, the reader is behind: await it before the next piece. */
 export interface FeedOut {
   write(piece: string | Uint8Array): Promise<void> | undefined
 }
@@ -61,23 +61,23 @@ export interface FeedOut {
 /** An answer of status 200 that is written while it is made. */
 export interface Feed {
   readonly headers: Readonly<Record<string, string>>
-  /** Whether it is no stream of events: then there is no room in it for signs of life. */
+  /** Set if the answer is not a stream of events, so that no heartbeat may be written into it. */
   readonly isFile?: true
-  /** Resolves with whether the answer is whole; after one that is not, the connection is cut. */
+  /** Resolves with whether the answer is whole. If not, the server cuts the connection. */
   readonly write: (out: FeedOut) => Promise<boolean>
 }
 
-/** Statuses of which a route documents the JSON. */
+/** Statuses whose JSON a route documents. */
 type JsonStatus<R> = R extends { readonly answers: infer A }
   ? { [S in keyof A & number]: A[S] extends { readonly schema: unknown } ? S : never }[keyof A & number]
   : never
 
-/** An answer in JSON, of the shape that the route documents for its status. */
+/** A JSON answer, in the shape that the route documents for its status. */
 export type JsonAnswer<R> = {
   [S in JsonStatus<R>]: { readonly status: S; readonly json: JsonOf<R, S>; readonly headers?: Headers }
 }[JsonStatus<R>]
 
-/** What every handler may answer beside the JSON of its route: the error envelope, text or bytes with their type, or a stream. */
+/** What every handler may answer besides the JSON of its route. */
 export type PlainAnswer =
   | { readonly stream: StreamBegin }
   | { readonly status: number; readonly json: ErrorBody; readonly headers?: Headers }
@@ -87,7 +87,7 @@ export type PlainAnswer =
       readonly content: string | Uint8Array
       readonly contentType: string
       readonly headers?: Headers
-      /** Called once the answer was handed over to the end, and never if it was not. */
+      /** Called once, after the whole answer was handed over to the operating system; never if it was not. */
       readonly sent?: () => void
     }
   /** An answer made by a library that speaks its own protocol; its body may be a stream. */
@@ -113,13 +113,13 @@ export type Handler<Id extends OperationId> = (
   request: RequestOf<Id>,
 ) => Answered<Id> | Promise<Answered<Id>>
 
-/** A handler of requests with such parts. */
+/** A handler, by the types of its request's parts. */
 export type HandlerOf<Params, Query, Body> = (
   node: NodeApi,
   request: ApiRequest<Params, Query, Body>,
 ) => Answer | Fault | Promise<Answer | Fault>
 
-/** What the handler of an operation answers. */
+/** The answers of an operation's handler. */
 export type Answered<Id extends OperationId> = JsonAnswer<RouteOf<Id>> | PlainAnswer | Fault
 
 /** A JSON answer with status 200. */

@@ -9,7 +9,7 @@ import { answer } from './answer.ts'
 /** Entries of a page unless the request says otherwise. */
 const PAGE_DEFAULT = 50
 
-/** Answers with what was read of one head, and says which. */
+/** Answers with what `read` finds at one head, and names that head. */
 export async function answerAtHead<T extends object>(
   chain: ChainReader,
   read: (head: BlockEntry) => Promise<T | Fault> | T | Fault,
@@ -20,7 +20,7 @@ export async function answerAtHead<T extends object>(
   return isRefusal(value) ? value : answer({ ...atHead(head), ...value })
 }
 
-/** The block that something was read from. */
+/** Names the block that an answer was read from. */
 export function atHead({ header, id }: BlockEntry): AtHead {
   return { height: header.height, blockId: id, time: moment(header.timeMs) }
 }
@@ -29,7 +29,7 @@ function isRefusal(value: object): value is Fault {
   return 'code' in value && 'detail' in value
 }
 
-/** How many entries a page has. */
+/** Number of entries of a page. */
 export function pageLimit(query: { readonly limit?: number | undefined }, standard = PAGE_DEFAULT): number {
   return query.limit ?? standard
 }
@@ -39,7 +39,7 @@ export function badCursor(): Fault {
   return fault('rpc/invalid-request', { fields: ['cursor must be what the page before gave as nextCursor'] })
 }
 
-/** The numbers that a cursor as `12-3-0` is made of, undefined for anything else. */
+/** The numbers of a cursor such as `12-3-0`; undefined if it is malformed. */
 export function cursorNumbers(cursor: string, count: number): readonly number[] | undefined {
   const parts = cursor.split('-')
   const sound = parts.length === count && parts.every((part) => /^(0|[1-9][0-9]{0,9})$/.test(part))

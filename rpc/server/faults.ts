@@ -10,10 +10,10 @@ export interface ErrorBody {
   readonly [problem: string]: unknown
 }
 
-/** Seconds after which trying again makes sense, for faults that pass. */
+/** `Retry-After` of a passing fault that names no time of its own. */
 const RETRY_AFTER_SECONDS = 1
 
-/** Body of a fault. RFC 9457 members are added for clients that ask for them. */
+/** The body of a fault. A client that accepts problem JSON gets the members of RFC 9457 too. */
 export function errorBody(
   fault: Fault,
   { requestId, accept, path }: { requestId: string; accept: string; path: string },
@@ -32,7 +32,7 @@ export function errorType(accept: string): string {
   return wantsProblem(accept) ? 'application/problem+json; charset=utf-8' : 'application/json; charset=utf-8'
 }
 
-/** Whether a fault stays until an operator changes the settings that it names. */
+/** Whether a fault stays until the operator changes the settings that it names. */
 export function needsSettings({ detail: { requires } }: Fault): boolean {
   return Array.isArray(requires) && requires.length > 0
 }

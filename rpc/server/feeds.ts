@@ -4,21 +4,22 @@ import { watchPace } from '../edge/pace.ts'
 import type { Feed, FeedOut } from './answer.ts'
 import type { StreamLimits } from './streams.ts'
 
-/** A reader who understands that an answer broke off goes by himself; who has not gone after so long is cut off. */
+/** Time that a reader has to close a connection whose answer broke off. Then the node closes it. */
 const LINGER_MS = 500
 
-/** Where a feed is written, and who hears of an error that is a bug. */
+/** The connection that a feed is written to. */
 export interface FeedPlace {
   readonly raw: ServerResponse
   readonly headers: NodeJS.Dict<number | string | string[]>
-  /** How often something is sent at least, and how long a reader may be slower than the least pace. */
+  /** Longest silence of the node, and how long a reader may be slower than the least pace. */
   readonly limits: Pick<StreamLimits, 'heartbeatMs' | 'behindMsMax'>
+  /** Gets errors that are bugs. */
   readonly onError: (error: unknown) => void
 }
 
-/** Writes an answer while it is made, to its end or until the reader is gone. Never throws. */
+/** Writes an answer while it is made, to its end or until the reader leaves. Never throws. */
 export async function writeFeed({ raw, headers, limits, onError }: FeedPlace, feed: Feed): Promise<void> {
-  // A reader that goes away while something is written to it is no error of ours.
+  // A reader that leaves during a write is no error of the node.
   raw.on('error', () => {})
   raw.writeHead(200, { ...headers, ...feed.headers, 'x-accel-buffering': 'no', 'cache-control': 'no-cache' })
   const out = new Writer(raw, limits)
@@ -28,7 +29,7 @@ export async function writeFeed({ raw, headers, limits, onError }: FeedPlace, fe
     out.stop()
     if (isWhole) raw.end()
     else await cut(raw)
-    // What is written and not taken is held in memory.
+    // What the reader has not taken stays in memory, so the reader must keep the least pace to the end.
     await taken(raw, limits.behindMsMax)
   } catch (error) {
     onError(error)
@@ -39,21 +40,22 @@ export async function writeFeed({ raw, headers, limits, onError }: FeedPlace, fe
 }
 
 /**
- * Ends a connection without ending the answer: what broke off must not look whole. Not at once, since libraries throw away what
- * they have read and not handed over when a connection breaks, and the last of it says why.
+ * Closes the connection without ending the answer, so that an answer that broke off does not look whole. It waits
+ * first: when a connection breaks, client libraries drop what they have not handed over yet, and the last piece says
+ * why the answer broke off.
  */
 async function cut(raw: ServerResponse): Promise<void> {
   if (!(await closed(raw, LINGER_MS))) raw.socket?.destroySoon()
 }
 
-/** Waits until an answer that was ended is taken, or its reader too slow. */
+/** Waits until the reader has taken an ended answer, or was cut off as too slow. */
 async function taken(raw: ServerResponse, behindMsMax: number): Promise<void> {
   const stop = watchPace(raw, behindMsMax)
   if (!raw.closed) await once(raw, 'close')
   stop()
 }
 
-/** Waits for the end of a connection, or of an answer that was ended; false where it did not come in time. */
+/** Waits until the connection or the ended answer closes. False if that took too long. */
 function closed(raw: ServerResponse, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
     if (raw.closed) return resolve(true)
@@ -75,7 +77,7 @@ class Writer implements FeedOut {
   constructor(raw: ServerResponse, { heartbeatMs, behindMsMax }: FeedPlace['limits']) {
     this.#raw = raw
     this.#behindMsMax = behindMsMax
-    // So that no proxy in between takes the connection for dead.
+    // Keeps proxies from closing the connection as dead.
     this.#heartbeat = setInterval(() => {
       if (!raw.destroyed && !raw.writableNeedDrain) raw.write(': keep-alive\n\n')
     }, heartbeatMs).unref()

@@ -6,25 +6,25 @@ import type { Static } from '../contract/schema.ts'
 
 /** Error codes of JSON-RPC 2.0 itself. */
 export const PARSE_ERROR = -32_700
-/** The message is JSON, but no request. */
+/** The message is JSON, but not a request. */
 export const INVALID_REQUEST = -32_600
 /** There is no such method. */
 export const METHOD_NOT_FOUND = -32_601
-/** The parameters do not do. */
+/** The parameters are invalid. */
 export const INVALID_PARAMS = -32_602
-/** A bug of ours. */
+/** A bug of the node. */
 export const INTERNAL_ERROR = -32_603
-/** Refused by the server for a reason that the protocol has no code for. */
+/** The server refused for a reason that the protocol has no code for. */
 export const SERVER_ERROR = -32_000
 
-/** What an error says. */
+/** The error object of a JSON-RPC answer. */
 export interface JsonRpcError {
   readonly code: number
   readonly message: string
   readonly data?: unknown
 }
 
-/** Name of a request, null where it could not be read. */
+/** Id of a request; null if it could not be read. */
 export type JsonRpcId = string | number | null
 
 const CODES: Partial<Readonly<Record<FaultCode, number>>> = {
@@ -34,7 +34,7 @@ const CODES: Partial<Readonly<Record<FaultCode, number>>> = {
   'rpc/internal': INTERNAL_ERROR,
 }
 
-/** A fault as an error; its data holds what the error envelope would. */
+/** A fault as a JSON-RPC error. Its `data` holds code, request id and details, as in the error envelope. */
 export function faultToJsonRpc(fault: Fault, requestId: string): JsonRpcError {
   const details = Object.keys(fault.detail).length === 0 ? {} : { details: fault.detail }
   const data = { code: httpFault(fault.code).api, requestId, ...details }

@@ -21,13 +21,13 @@ import type { StreamLimits, Streams } from './streams.ts'
 /** What a server is made with. */
 export interface ServerOptions {
   readonly limits: HttpLimits
-  /** Whose X-Forwarded-For and X-Forwarded-Proto are believed. */
+  /** The proxies whose X-Forwarded-For and X-Forwarded-Proto are believed. */
   readonly trustProxy: TrustedProxies
-  /** Hears of errors that are bugs. */
+  /** Gets errors that are bugs. */
   readonly onError: (error: unknown, requestId: string) => void
-  /** Hears of every answer: for logs and metrics. */
+  /** Gets the facts of every answer, for logs and metrics. */
   readonly onAnswer: (facts: AnswerFacts) => void
-  /** Hears of every request that was refused for lack of time or room. */
+  /** Called for every request that is refused for lack of time or room. */
   readonly onShed?: (kind: WorkKind) => void
 }
 
@@ -54,7 +54,7 @@ export class Refusal extends Error {
 export function sendFault(reply: FastifyReply, request: FastifyRequest, cause: Fault): FastifyReply {
   const { dialect, isOpenAi } = (request.routeOptions?.config ?? {}) as Pick<Route, 'dialect' | 'isOpenAi'>
   if (dialect === 'json-rpc') return sendProtocolFault(reply, request, cause)
-  // Clients that ask for what is not there read the error by what they asked for.
+  // An OpenAI client expects OpenAI errors at unknown paths too.
   if (isOpenAi ?? (request.routeOptions?.url === undefined && isOpenAiPath(pathOf(request))))
     return sendChatFault(reply, cause)
   const accept = request.headers.accept ?? ''
@@ -82,13 +82,13 @@ function sendChatFault(reply: FastifyReply, cause: Fault): FastifyReply {
     .send(JSON.stringify(chatError(cause)))
 }
 
-/** A refusal answers the message that it refuses, where one could be read. */
+/** The id of the refused message; null if none could be read. */
 function messageIdOf({ body }: FastifyRequest): JsonRpcId {
   const { id } = (body ?? {}) as { readonly id?: unknown }
   return typeof id === 'string' || typeof id === 'number' ? id : null
 }
 
-/** JSON, raw bytes and forms are read, nothing else; an empty JSON body is no body. */
+/** Adds the parsers: JSON, raw bytes and forms, nothing else. An empty JSON body counts as none. */
 export function bodyParsers(app: FastifyInstance): void {
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
@@ -101,7 +101,7 @@ export function bodyParsers(app: FastifyInstance): void {
     }
   })
   app.addContentTypeParser(FORM_TYPE, { parseAs: 'string' }, (request, body, done) => {
-    // Where none is taken it is refused by its type: nothing is read of it.
+    // A route that takes no form refuses the type later, in `preValidation`.
     if (request.routeOptions.config?.takesForm !== true) return done(null, body)
     const fields = readForm(body as string)
     if (fields === undefined)
@@ -115,7 +115,7 @@ export function bodyParsers(app: FastifyInstance): void {
   app.addContentTypeParser('application/octet-stream', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
 }
 
-/** Nothing is parsed that holds the node up for long, whichever door it came to. */
+/** Refuses JSON whose parsing would hold up the node for long, at any door. */
 function tooManyValues({ routeOptions }: FastifyRequest, body: string): Fault | null {
   const { isOpenAi, dialect } = routeOptions.config
   if (isOpenAi === true)
@@ -129,23 +129,23 @@ function tooManyValues({ routeOptions }: FastifyRequest, body: string): Fault | 
   return isQuickToParse(body, valuesMax, namesMax) ? null : fault('rpc/too-many-values', { valuesMax, namesMax })
 }
 
-/** A request and what is answered to it. */
+/** A request and its reply. */
 export interface Exchange {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
 }
 
-/** Where streams are opened. */
+/** What opening a stream or feed needs. */
 export interface StreamRoom extends Pick<ServerOptions, 'onError'> {
   readonly streams: Streams
   readonly limits: StreamLimits
   /** Ends the count of a request as one under way. */
   readonly settle: (request: FastifyRequest) => void
-  /** Whether what a request shows is the operator's. */
+  /** Whether an `Authorization` header is the operator's. */
   readonly isOperator: (authorization: string | undefined) => boolean
 }
 
-/** Opens a stream in place of an answer. It stops counting as a request under way: streams have a separate bound. */
+/** Answers with a stream. The request stops counting as one under way: streams have a separate bound. */
 export function openStream(
   { request, reply }: Exchange,
   begin: StreamBegin,
@@ -162,7 +162,7 @@ export function openStream(
   return reply
 }
 
-/** Writes an answer while it is made. It stops counting as a request under way: chats have separate bounds. */
+/** Answers with a feed. The request stops counting as one under way: chats have separate bounds. */
 export function openFeed({ request, reply }: Exchange, feed: Feed, room: StreamRoom): FastifyReply {
   const { limits, settle } = room
   const onError = (error: unknown): void => room.onError(error, request.id)
@@ -172,7 +172,7 @@ export function openFeed({ request, reply }: Exchange, feed: Feed, room: StreamR
   return reply
 }
 
-/** Everything that goes wrong outside a handler becomes the same envelope; a bug is told and shows nothing of itself. */
+/** Turns errors and unknown paths into the error envelope. A bug goes to `onError`; its answer has no details. */
 export function failures(
   app: FastifyInstance,
   { onError, limits }: ServerOptions,
@@ -180,7 +180,7 @@ export function failures(
 ): void {
   app.setErrorHandler((error: FastifyError | Refusal, request, reply) => {
     const refusal = unread(request)
-    // What is wrong with a body matters only to those who read it.
+    // At an unknown path nobody reads the body, so 404 is the answer, not the error of the body.
     if (refusal === null && request.is404) return sendNothingHere(request, reply)
     const cause = refusal ?? faultOf(error, request, limits)
     if (cause.code === 'rpc/internal') onError(error, request.id)
@@ -225,26 +225,26 @@ function faultOf(error: FastifyError | Refusal, request: FastifyRequest, limits:
   }
 }
 
-/** A body of a type that is not read here. */
+/** The fault of a body whose type the route does not take. */
 export function mediaTypeFault({ headers }: FastifyRequest): Fault {
   return fault('rpc/media-type', { contentType: String(headers['content-type'] ?? 'none').slice(0, 100) })
 }
 
-/** Refuses a path that no route can be looked up for; hooks do not run for it. */
+/** Refuses a path that the router cannot read. Fastify runs no hooks for it, so the headers are set here. */
 export function refuseUnroutable(_: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.header('x-request-id', request.id)
   reply.header('access-control-allow-origin', '*')
   return sendFault(reply, request, fault('rpc/invalid-request', { fields: ['the path cannot be read'] }))
 }
 
-/** Errors of the JSON parser and of the router on bad bytes have a 4xx status; anything else is ours. */
+/** The JSON parser and the router give bad bytes a 4xx status. Any other error is a bug. */
 function malformedOrBug(error: FastifyError): Fault {
   const { statusCode = 500 } = error
   if (statusCode >= 400 && statusCode < 500) return fault('rpc/malformed-json', { reason: error.message.slice(0, 120) })
   return fault('rpc/internal')
 }
 
-/** Parts of a request by the names that the validator has for them. */
+/** Parts of a request by the validator's names. */
 const PARTS: Readonly<Record<string, Omit<Checked, 'schema'>>> = {
   body: { whole: 'the body', member: 'member' },
   querystring: { whole: 'the query', member: 'query word' },

@@ -16,20 +16,20 @@ import { Refusal, type ServerOptions, sendFault } from './server-edges.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What a route's requests count as. */
+    /** The rate limit that the route counts against. */
     bucket?: RateBucket
-    /** Whether a plain call of it may bring a payment. */
+    /** Set if a plain call of the route may carry a payment. */
     isPaid?: true
-    /** Set where it speaks a protocol whose messages may bring one. */
+    /** Set if the route speaks a protocol whose messages may carry a payment. */
     dialect?: 'json-rpc'
-    /** Set where it speaks the OpenAI interface. */
+    /** Set if the route speaks the OpenAI interface. */
     isOpenAi?: true
-    /** Set where it takes a form of a page. */
+    /** Set if the route takes an HTML form. */
     takesForm?: true
   }
 }
 
-/** What is told of requests whose asker went away before the answer: servers of the web have long logged it so. */
+/** Reported status of a request whose caller left before the answer. nginx logs 499 for it. */
 const GONE_STATUS = 499
 
 /** A request under way. */
@@ -39,20 +39,21 @@ interface Visit extends Guest {
   readonly reply: FastifyReply
   readonly isOperator: boolean
   judged: boolean
-  /** Whether its handler has begun and not ended: it holds its place as long, also where its client went away. */
+  /** Whether the handler is running. Until it ends, the request keeps its place, even if its client leaves. */
   isWorkedFor: boolean
 }
 
 /**
- * Who comes in: the bound on requests at once, what an overloaded node gives up, and the rate limits. A route that may be paid
- * is judged when its body was read, since only that tells a settle from a quote; until then it is the first to make room.
+ * Decides which requests are served: the bound on requests at once, what an overloaded node refuses, and the rate
+ * limits. A route that can be paid is judged after its body was read, because a payment in the body makes a quote a
+ * settle.
  */
 export class Gates {
   readonly #node: NodeApi
   readonly #options: ServerOptions
   readonly #overload: Overload
   readonly #burdens = new Burdens()
-  /** Bytes of a connection that are counted. */
+  /** Bytes of each connection that were counted already. */
   readonly #counted = new WeakMap<Socket, number>()
   readonly #places: Places
   readonly #rates: RateLimiter
@@ -67,7 +68,7 @@ export class Gates {
     this.#rates = new RateLimiter(options.limits.ratesPerMinute)
   }
 
-  /** Stands before every route. */
+  /** Puts the checks before every route. */
   attach(app: FastifyInstance): void {
     app.addHook('onRequest', (request, reply, done) => {
       this.#overload.arrived()
@@ -80,14 +81,14 @@ export class Gates {
         else sendFault(reply, request, last)
       }
       const payment = visit.judged || refusal === null ? null : this.#paymentOf(request)
-      // Whatever comes of it, nothing is left to be judged.
+      // Refused, or let in by `#lastResort`: the later hooks must not judge the request again.
       if (refusal !== null) visit.judged = true
       if (payment === null || refusal === null) return end(refusal)
       this.#lastResort(visit, payment, refusal).then(end, done)
     })
     app.addHook('preValidation', (request, _, done) => {
       const visit = this.#visits.get(request)
-      // Its client has gone, or its place went to another: without a place nothing is done.
+      // The client left, or the request lost its place. Without `done`, nothing more happens to it.
       if (visit === undefined) return
       this.#places.works(visit)
       if (visit.judged) return done()
@@ -109,7 +110,7 @@ export class Gates {
     app.addHook('onClose', async () => this.#overload.close())
   }
 
-  /** Counts a request whose body could not be read; a fault where it is one too many. */
+  /** Judges a request whose body could not be read. A fault if the request exceeds a limit. */
   unread(request: FastifyRequest): Fault | null {
     const visit = this.#visits.get(request)
     if (visit === undefined || visit.judged) return null
@@ -118,7 +119,7 @@ export class Gates {
     return refusal
   }
 
-  /** Notes that a request is worked for: it holds its place until the returned function is called, also if its client goes away. */
+  /** Marks that the handler runs. The request keeps its place until the returned function is called. */
   hold(request: FastifyRequest): () => void {
     const visit = this.#visits.get(request)
     if (visit === undefined) return () => {}
@@ -129,24 +130,23 @@ export class Gates {
     }
   }
 
-  /** A request is under way no longer: it is told of, with what has become of it. */
+  /** Ends the count of a request as one under way, and reports it to `onAnswer`. */
   settle(request: FastifyRequest): void {
     const visit = this.#visits.get(request)
     if (visit === undefined) return
     this.#visits.delete(request)
-    // What was given up before its body came has taken its time as much as what came.
+    // A request that ended before its body was read took its time too, so it counts for the rate.
     if (!visit.judged) this.#rates.take(bucketOf(request), visit.holder, performance.now())
     if (!visit.isWorkedFor) this.#places.leave(visit)
     this.#countBytes(visit)
     const seconds = (performance.now() - visit.startedMs) / 1_000
     const route = request.routeOptions.url ?? 'unknown'
     const { raw, statusCode } = visit.reply
-    // A caller who left got no answer.
     const status = raw.closed && !raw.headersSent ? GONE_STATUS : statusCode
     this.#options.onAnswer({ requestId: request.id, method: request.method, route, status, seconds })
   }
 
-  /** A request that has its place, and is not judged yet. */
+  /** Registers a request and gives it a place. */
   #visit(request: FastifyRequest, reply: FastifyReply): Visit {
     const { key, isOperator } = limitKeyOf(this.#node, {
       authorization: request.headers.authorization,
@@ -193,13 +193,13 @@ export class Gates {
     return lack === null && this.#overload.admits(kind, nowMs, weight) ? null : this.#noRoom(lack)
   }
 
-  /** For lack of time nothing is refused that may turn out to be paid. */
+  /** Checks the places, but not the load: the request may turn out to be paid. */
   #roomUnread(visit: Visit): Fault | null {
     const lack = this.#places.judge(visit, visit.isOperator ? 'operator' : 'unread', performance.now())
     return lack === null ? null : this.#noRoom(lack)
   }
 
-  /** What a connection has brought since the last of its requests ended; what a client only announces costs nothing. */
+  /** Counts the bytes that the connection received since its last request ended. Announced bytes do not count. */
   #countBytes({ holder, request }: Visit): void {
     const { socket } = request.raw
     const { bytesRead } = socket
@@ -213,7 +213,7 @@ export class Gates {
       : fault('rpc/too-many-at-once', { seconds: 1 })
   }
 
-  /** Ends a request whose client is waited for, since its place is needed. */
+  /** Ends a request that waits for its client, because another request needs its place. */
   #giveUp({ request, reply }: Visit): void {
     giveUp(reply.raw, request.raw.socket, fault('rpc/busy', { seconds: 1 }))
     this.settle(request)
@@ -236,8 +236,8 @@ export class Gates {
   }
 
   /**
-   * Who paid is turned away neither for lack of time nor for coming back often: a payment that is known here, shown by its payer,
-   * has some calls of its own. Of one that is not, nothing is lost yet.
+   * The last check before a refusal. A payment that this node knows, shown by its payer, has a rate of its own and is
+   * not refused for load. The refusal of any other payment stands: nothing of it is lost yet.
    */
   async #lastResort(visit: Visit, payment: OfferedPayment, refusal: Fault): Promise<Fault | null> {
     const idempotencyKey = textHeaders(visit.request)['idempotency-key'] ?? null
@@ -251,18 +251,18 @@ function bucketOf({ routeOptions }: FastifyRequest): RateBucket {
   return routeOptions.config?.bucket ?? 'read'
 }
 
-/** Of what is read here none comes more than once: Node joins those. */
+/** The headers as texts: Node joins repeated headers of the names that are read here. */
 function textHeaders({ headers }: FastifyRequest): Readonly<Record<string, string | undefined>> {
   return headers as Record<string, string | undefined>
 }
 
-/** Whether a request may have a body, which the node waits for. */
+/** Whether a request may have a body, so that the node must wait for it. */
 function bringsBody({ headers, method }: FastifyRequest): boolean {
   if (method === 'GET' || method === 'HEAD') return false
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }
 
-/** Whether an answer is all there, so that only its client can be waited for. */
+/** Whether an answer is complete, so that the node waits only for its reader. */
 function isWhole(payload: unknown): boolean {
   return payload === null || payload === undefined || typeof payload === 'string' || payload instanceof Uint8Array
 }

@@ -43,7 +43,7 @@ export async function createServer(node: NodeApi, options: ServerOptions): Promi
     trustProxy: believedHops(trustProxy),
     genReqId: () => randomUUID(),
     forceCloseConnections: 'idle',
-    // Requests during the stop are still answered while the store is open.
+    // The store is still open during the stop, so requests are still answered.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 200 },
     frameworkErrors: refuseUnroutable,
@@ -57,13 +57,13 @@ export async function createServer(node: NodeApi, options: ServerOptions): Promi
     reply.header('x-content-type-options', 'nosniff')
     done()
   })
-  // Before the gates: browsers read a refusal only with its headers.
+  // Before the gates: a browser lets a page read a refusal only if it has the CORS headers.
   await app.register(cors, CORS)
   const gates = new Gates(node, options)
   gates.attach(app)
   failures(app, options, (request) => gates.unread(request))
   const streams = new Streams(limits.streams)
-  // Before the server waits for its connections: a stream ends by itself only when it is told to.
+  // `preClose` runs before the server waits for its connections, and streams do not end by themselves.
   app.addHook('preClose', async () => streams.close())
   app.addHook('onClose', async () => connections.close())
   const settle = (request: FastifyRequest): void => gates.settle(request)
@@ -78,7 +78,7 @@ export async function createServer(node: NodeApi, options: ServerOptions): Promi
   return app
 }
 
-/** Headers that a request may have are those that its preflight names. */
+/** Without `allowedHeaders`, the plugin allows every request header that the preflight names. */
 const CORS = {
   origin: '*',
   methods: ['GET', 'HEAD', 'POST', 'DELETE'],
@@ -139,7 +139,7 @@ function addRoute({ app, node, gates, room, library, door }: Wiring, operation: 
             fault('rpc/invalid-request', { fields: ['the header host must be a name with or without a port'] }),
           ),
         )
-      // A proxy that does not set it passes on what its client wrote, and it begins every address that is shown.
+      // The scheme begins every address in an answer. A proxy that does not set the header passes on the client's.
       if (node.publicUrl === null && !isScheme(request.protocol))
         return done(
           new Refusal(fault('rpc/invalid-request', { fields: ['the header x-forwarded-proto must be http or https'] })),
@@ -150,7 +150,7 @@ function addRoute({ app, node, gates, room, library, door }: Wiring, operation: 
         return done(new Refusal(mediaTypeFault(request)))
       if (request.body !== undefined && isForm(request.headers['content-type']) !== (route.takesForm === true))
         return done(new Refusal(mediaTypeFault(request)))
-      // Indexers probe paid paths without a body. Numbers in a query arrive as text.
+      // Indexers probe paid paths without a body.
       if (route.body !== undefined && !isFreeForm(route)) request.body ??= {}
       readQuery(route, request)
       done()
@@ -167,10 +167,10 @@ function addRoute({ app, node, gates, room, library, door }: Wiring, operation: 
   })
 }
 
-/** An answer that is all there. */
+/** An answer that is not written while it is made. */
 type WholeAnswer = Exclude<Answer, { readonly stream: unknown } | { readonly feed: unknown }>
 
-/** Sends a handler's answer, if it is all there. */
+/** Sends a handler's answer. */
 function send(reply: FastifyReply, result: WholeAnswer): FastifyReply {
   if ('response' in result) return reply.send(result.response)
   reply.code(result.status)
@@ -181,14 +181,14 @@ function send(reply: FastifyReply, result: WholeAnswer): FastifyReply {
   return reply.type(contentType).send(typeof content === 'string' ? content : Buffer.from(content))
 }
 
-/** Where public documents are sent from. */
+/** What sending a public document needs. */
 interface DocumentRoom {
   readonly documents: Documents
-  /** Headers that a document rests on, beside the host; caches keep one for each of their values. */
+  /** Headers that a document depends on, besides the host. `Vary` names them, so caches keep a copy for each value. */
   readonly restsOn: readonly string[]
 }
 
-/** Sends a public document; an answer that is none, a refusal for instance, goes out as it is, uncompressed. */
+/** Sends a public document. Any other answer, such as a refusal, goes out uncompressed and without an ETag. */
 async function sendDocument(
   { request, reply }: Exchange,
   result: WholeAnswer,
@@ -215,19 +215,19 @@ async function sendDocument(
 const JSON_TYPE = 'application/json; charset=utf-8'
 const NO_QUERY = { type: 'object', properties: {}, additionalProperties: false }
 
-/** Whether a route refuses query words that it does not know. Pages, probes and protocols of others are sent words for others. */
+/** Whether a route refuses unknown query words. Documents, pages, probes and foreign protocols get words for others. */
 function isStrict({ isDocument, dialect, isOpenAi, takesForm, bucket, answers }: Route): boolean {
   const { contentType, alsoAs } = answers[200] ?? {}
   const isPage = takesForm === true || contentType === 'text/html' || alsoAs === 'text/html'
   return !(isDocument || dialect || isOpenAi || isPage || bucket === 'health')
 }
 
-/** Whether a route's body reaches its handler as it came. */
+/** Whether the handler gets the parsed body unchecked. */
 function isFreeForm({ dialect, isOpenAi }: Route): boolean {
   return dialect !== undefined || isOpenAi === true
 }
 
-/** What stands before a route that speaks the OpenAI interface, and what goes with all that it answers. */
+/** Hooks of a route that speaks the OpenAI interface: the check of the key, and the limit headers of every answer. */
 function doorHooks(door: ChatDoor, route: Route): Pick<RouteOptions, 'onRequest' | 'onSend'> {
   return {
     onRequest: (request, reply, done) => {
@@ -241,12 +241,15 @@ function doorHooks(door: ChatDoor, route: Route): Pick<RouteOptions, 'onRequest'
   }
 }
 
-/** Raw bytes are a body too where transactions are taken; JSON is checked as documented. */
+/** The schema of a body. A route that takes raw bytes too checks only that JSON is an object. */
 function bodySchema({ body, takesBytes = false }: Route): object {
   return takesBytes ? { content: { 'application/json': { schema: { type: 'object' } } } } : (body as object)
 }
 
-/** Makes numbers of a query numbers. A document ignores parameters that it does not know: links carry words for others, like `utm_source`. */
+/**
+ * Turns numbers in a query from text into numbers. For a document it drops unknown words: links carry words for
+ * others, such as `utm_source`.
+ */
 function readQuery({ query, isDocument }: Route, request: FastifyRequest): void {
   const values = request.query as Record<string, unknown>
   const properties = (query as { properties?: Record<string, { type?: string }> } | undefined)?.properties ?? {}
@@ -280,7 +283,7 @@ function apiRequest(
   }
 }
 
-/** Made for those who ask for it: most answers are there before anybody can go away. */
+/** Aborts if the client leaves before the answer is out. */
 function goneSignal(raw: FastifyReply['raw']): AbortSignal {
   const gone = new AbortController()
   const told = (): void => {
@@ -300,16 +303,16 @@ function baseUrlOf({ publicUrl }: NodeApi, protocol: string, host: string): stri
 }
 
 /**
- * Host that a request names. Never X-Forwarded-Host: few proxies set it, so that it is often what a client wrote, and caches that keep a
- * document do not look at it.
+ * The host that a request names. Never X-Forwarded-Host: few proxies set it, so a client often wrote it, and caches
+ * ignore it when they look up a document.
  */
 function hostOf({ headers }: FastifyRequest): string {
   return headers.host ?? ''
 }
 
 /**
- * Whether a host can be part of an address that is shown. Without a public address every document says the host it was asked
- * under, many times over, and is kept for the next who asks.
+ * Whether a host can be part of an address in an answer. Without a public address, documents repeat the request's
+ * host many times, and caches keep them for other callers.
  */
 function isAuthority(host: string): boolean {
   return host.length <= HOST_CHARS_MAX && /^[\w.~%:[\]-]*$/.test(host)

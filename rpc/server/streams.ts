@@ -6,30 +6,30 @@ import type { EventSink, StreamBegin, StreamEvent } from './answer.ts'
 
 /** Bounds of streams of server-sent events. */
 export interface StreamLimits {
-  /** Streams at once; where they are all taken, who has most of them makes room for others. */
+  /** Streams of all callers at once. When all are taken, the client or network with most gives way. */
   readonly openMax: number
   readonly openPerAddressMax: number
-  /** Streams of the operator at once, beside those. */
+  /** Streams of the operator at once. They do not count for `openMax`. */
   readonly operatorMax: number
-  /** A reader that is further behind than this is cut off. */
+  /** Bytes that may wait for a reader. One with more is cut off. */
   readonly bufferBytesMax: number
-  /** A reader that is behind, and waited for, is cut off where it takes less than the least pace over so long. */
+  /** While a sender waits for a reader, the reader must keep the least pace over each such time, or is cut off. */
   readonly behindMsMax: number
-  /** A comment is sent so often, so that both ends learn of a dead connection. */
+  /** Time between comments, which let both ends notice a dead connection. */
   readonly heartbeatMs: number
 }
 
-/** The client of a stream, and the response that is written to. */
+/** The client of a stream, and the response that carries it. */
 export interface StreamPlace {
   readonly raw: ServerResponse
   /** The client that the stream counts for; null for the operator. */
   readonly holder: Holder | null
   readonly headers: NodeJS.Dict<number | string | string[]>
-  /** Hears of an error that is a bug. */
+  /** Gets errors that are bugs. */
   readonly onError: (error: unknown) => void
 }
 
-/** What a client should wait before it connects again. */
+/** Time that a client should wait before it connects again. */
 const RETRY_MS = 1_000
 
 /** The streams of one server: their number, their heartbeat, and their end when the server closes. */
@@ -53,8 +53,8 @@ export class Streams {
   }
 
   /**
-   * Opens a stream; a fault says why not, and then nothing was written. Faults: `rpc/too-many-streams`, `rpc/busy` once
-   * closed, and those of `begin`.
+   * Opens a stream. After a fault nothing was written. Faults: `rpc/too-many-streams`, `rpc/busy` once closed, and
+   * those of `begin`.
    */
   open(place: StreamPlace, begin: StreamBegin): Fault | null {
     if (this.#closed) return fault('rpc/busy')
@@ -80,14 +80,14 @@ export class Streams {
     return null
   }
 
-  /** Ends every stream and opens none any more. */
+  /** Ends every stream and refuses new ones. */
   close(): void {
     this.#closed = true
     clearInterval(this.#heartbeat)
     for (const stream of this.#open.keys()) stream.end()
   }
 
-  /** Room for one more, and who has to make it; null where there is none. */
+  /** Room for one more stream, and the stream that must end for it, if any. Null if there is no room. */
   #roomFor(holder: Holder | null): { readonly madeBy: Place | undefined } | null {
     const { openMax, openPerAddressMax, operatorMax } = this.#limits
     const taken = [...this.#open.values()]
@@ -103,7 +103,7 @@ export class Streams {
 
 interface Place {
   readonly holder: Holder | null
-  /** Ends the stream, whose reader may connect again. */
+  /** Ends the stream. Its reader may connect again. */
   readonly giveUp: () => void
 }
 
@@ -111,7 +111,7 @@ function isStranger(place: Place): place is Place & { readonly holder: Holder } 
   return place.holder !== null
 }
 
-/** One stream. Its head is written with the first event. */
+/** One stream. Its headers go out with the first event, or when it has opened. */
 class Stream implements EventSink {
   readonly #raw: ServerResponse
   readonly #headers: StreamPlace['headers']
@@ -127,13 +127,13 @@ class Stream implements EventSink {
 
   start(): void {
     if (this.#raw.headersSent) return
-    // A reader that goes away while something is written to it is no error of ours.
+    // A reader that leaves during a write is no error of the node.
     this.#raw.on('error', () => {})
     this.#raw.writeHead(200, {
       ...this.#headers,
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
-      // A proxy that gathers answers would hold events back.
+      // Tells nginx not to buffer the answer, which would hold events back.
       'x-accel-buffering': 'no',
       connection: 'close',
     })
@@ -150,7 +150,7 @@ class Stream implements EventSink {
     this.write(`id: ${id}\n\n`)
   }
 
-  /** Half of what may be behind is left for the event that comes next. */
+  /** Half of the buffer stays free for the next event. */
   get hasRoom(): boolean {
     return this.#raw.writableLength <= this.#limits.bufferBytesMax / 2
   }

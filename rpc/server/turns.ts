@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** Time of a turn of the event loop that all work of one kind may take together; what begins within it is finished. */
+/** Time in one turn of the event loop in which queued pieces of work may begin. */
 const TURN_MS = 8
 
 /** Spreads small pieces of work over the turns of the event loop, so that other requests are served in between. */
@@ -8,7 +8,7 @@ export class Turns {
   readonly #waiting: (() => void)[] = []
   #running = false
 
-  /** Does a piece of work when its turn comes, first come first served; gives what it gives, or throws what it throws. */
+  /** Does a piece of work when its turn comes, first come, first served. Resolves or rejects as the work does. */
   run<T>(work: () => T | Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiting.push(() => {

@@ -16,7 +16,7 @@ interface Row {
   readonly markup: Html
 }
 
-/** `/agents`: every service of this node, or those that a search leaves. */
+/** `/agents`: every service of this node, or those that a search finds. */
 export function cataloguePage(node: NodeApi, baseUrl: string, search: Search): string {
   const all = LISTS.get(node, baseUrl, () =>
     listingsOf(node, baseUrl).map((listing) => ({ listing, markup: rowMarkup(node, listing) })),
@@ -25,7 +25,7 @@ export function cataloguePage(node: NodeApi, baseUrl: string, search: Search): s
   return isWhole ? WHOLE.get(node, baseUrl, () => write(node, baseUrl, all, {})) : write(node, baseUrl, all, search)
 }
 
-/** Above the columns of a wide window; narrow ones show the names beside the figures. */
+/** Column heads, for wide windows only. Narrow ones show the names at the figures. */
 const HEADS = html`<div class="heads" aria-hidden="true"><span>Service</span><div><span>Price</span><span>Delivered</span><span>95 % within</span><span>State</span></div></div>`
 
 function write(node: NodeApi, baseUrl: string, all: readonly Row[], search: Search): string {

@@ -65,7 +65,7 @@ function soldMarkup(all: readonly Listing[]): Html {
 <p class="more"><a href="/agents">All services with state and record</a></p></section>`
 }
 
-/** Those of the chat platform only where there is one. */
+/** The linked documents; those of the chat platform only if the node has one. */
 function documentsOf({ chat }: NodeApi): typeof DOCUMENTS {
   return chat == null ? DOCUMENTS : [...DOCUMENTS, ...CHAT_DOCUMENTS]
 }

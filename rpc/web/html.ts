@@ -1,6 +1,6 @@
 import { escapeMarkup } from '../discovery/plain-text.ts'
 
-/** Markup that is sound: everything in it that others wrote is escaped. Made by {@link html} alone. */
+/** Safe markup: every text that others wrote is escaped. {@link html} makes it. */
 export class Html {
   readonly text: string
 
@@ -11,7 +11,7 @@ export class Html {
 
 type Part = Html | string | number | readonly Html[]
 
-/** Markup with values in it; text is escaped, markup is not, and nothing else goes in. Attributes are to be quoted. */
+/** Markup from a template: escapes texts and numbers, but not {@link Html}. Attributes must be quoted. */
 export function html(fixed: TemplateStringsArray, ...values: readonly Part[]): Html {
   return new Html(fixed.reduce((whole, text, i) => whole + textOf(values[i - 1] as Part) + text))
 }

@@ -2,21 +2,21 @@ import type { PlainAnswer } from '../server/answer.ts'
 import { Html, html, NOTHING } from './html.ts'
 import { PAGE_POLICY, STYLE } from './style.ts'
 
-/** A page as its makers write it; the frame around it is the same for all. */
+/** The content of a page. The frame around it is the same for all pages. */
 export interface Page {
   readonly title: string
-  /** For search engines and previews: a sentence. */
+  /** One sentence for search engines and previews. */
   readonly description: string
-  /** Address of the page, for the one name that it has. */
+  /** Canonical URL of the page. */
   readonly canonical: string
-  /** The same for programs. */
+  /** URL of the same content as JSON. */
   readonly json: string
   readonly main: Html
-  /** Which link of the head leads here. */
+  /** The link in the head that leads to this page. */
   readonly here?: '/agents' | '/chat'
-  /** Whether the node has a chat platform to lead to. */
+  /** Whether the node has a chat platform, so that the head links to it. */
   readonly hasChat?: boolean
-  /** Whether it is for one person: no search engine keeps it, and its foot speaks of the cookie. */
+  /** Set if the page is for one person: search engines must not index it, and the foot mentions the cookie. */
   readonly isPrivate?: true
 }
 

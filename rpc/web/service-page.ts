@@ -11,7 +11,7 @@ import { pageText } from './layout.ts'
 
 const PAGES = new PerHead<string>(200)
 
-/** `/agents/{serviceId}`: one service, or undefined where it is not sold here. */
+/** `/agents/{serviceId}`: one service; undefined if this node does not sell it. */
 export function servicePage(node: NodeApi, baseUrl: string, serviceId: string): string | undefined {
   if (node.market?.shop.offer(serviceId) === undefined) return undefined
   return PAGES.get(node, `${serviceId} ${baseUrl}`, () => {
@@ -20,7 +20,7 @@ export function servicePage(node: NodeApi, baseUrl: string, serviceId: string): 
   })
 }
 
-/** What `/agents/{serviceId}` shows where there is no such service. */
+/** `/agents/{serviceId}` for a service that does not exist. */
 export function noServicePage(baseUrl: string, serviceId: string, suggestions: readonly string[]): string {
   const links = suggestions.map((id) => html`<li><a href="/agents/${id}">${id}</a></li>`)
   const meant =
@@ -67,7 +67,7 @@ ${remedyMarkup(listing.entry)}</header>
   })
 }
 
-/** What may be done about a service that cannot be had: by who buys, and by who runs the node. */
+/** For an unavailable service: what a payment would do, and the settings with which the operator can offer it. */
 function remedyMarkup({ available, requires = [] }: RegistryEntry): Html {
   if (available) return NOTHING
   const settings = requires.map((name, i) => html`${i === 0 ? '' : ' or '}<code>${name}</code>`)
@@ -108,7 +108,7 @@ function recordMarkup({ node, listing }: Basis): Html {
 <p class="small soft">Calls of the seller’s own accounts are left out. “Proven at least” is the lower end of the 95 % interval; times are the seller’s own claim.</p>${stableMarkup(listing)}</section>`
 }
 
-/** Calls that no chain of ours shows: on the other rail there is the seller's word alone. */
+/** The count of calls paid in dollars. This chain does not record them, so it is the seller's word alone. */
 function stableMarkup({ entry: { provenCallsStable } }: Listing): Html {
   if (provenCallsStable === 0) return NOTHING
   return html`<p class="small soft">Besides, ${counted(provenCallsStable, 'call')} paid in a stablecoin, by the seller’s own count.</p>`

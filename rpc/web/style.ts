@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** The one style of all pages. Colours keep a contrast of 4.5 to 1 and more in both schemes. */
+/** The style sheet of all pages. Colours have a contrast of at least 4.5 to 1 in both schemes. */
 export const STYLE = `
 :root{color-scheme:light dark;--paper:#fcfbf8;--raised:#f4f1ea;--ink:#1d1c1a;--soft:#5d584e;--line:#ddd7cb;--mark:#0a5c44;--warn:#8f3d0a;--good:#0a5c44;
 --serif:"Iowan Old Style",Charter,"Source Serif 4",Georgia,"DejaVu Serif",serif;--sans:system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",sans-serif;--mono:ui-monospace,"SF Mono","Cascadia Mono",Menlo,"Liberation Mono",monospace}
@@ -103,5 +103,5 @@ button.quiet{background:none;color:inherit;border-color:var(--soft);font-weight:
 .page{grid-template-columns:minmax(0,1fr) 20rem;grid-template-rows:auto 1fr}.page>header{grid-column:1}.side{grid-column:2;grid-row:1/span 2;margin-top:0}}
 `
 
-/** Nothing but the page's own style and a drawn icon: no script, no frame, no other origin. */
+/** Content-Security-Policy of the pages: their style and the `data:` icon, forms to this node, and nothing else. */
 export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`

@@ -65,8 +65,12 @@ export class Connections {
     return this.#all.size
   }
 
-  /** Registers a new connection. */
+  /** Counts a new connection, or ends it where there are too many. A server counts only those of its own listener. */
   opened(socket: Socket): void {
+    if (this.#all.size >= this.#limits.connectionsMax) {
+      socket.destroy()
+      return
+    }
     const holder = holderOf(addressKey(socket.remoteAddress ?? ''))
     const isProxy = this.#isProxy(socket.remoteAddress)
     const state = { owed: new Set<ServerResponse>(), unsent: 0, stuckSinceMs: 0, isOver: false }

@@ -27,8 +27,8 @@ export function createHttpServer(limits: HttpLimits, connections: Connections, a
 }
 
 /**
- * Listens at one more host and port for a server, until that server closes. Gives the port, or null if it cannot.
- * All bounds hold for both together, except `connectionsMax`: Node counts only connections of the server's own port.
+ * Takes connections at one more place into a server, until the server closes: the port, or null if the place is in use. All
+ * bounds of {@link Connections} count both places together.
  */
 export function listenBeside(
   server: Server,

@@ -8,7 +8,7 @@ import type { Stop } from '../../../src/daemon/open-core.ts'
 import { bareNodeOf } from '../../support/api-server.ts'
 import { TestChain } from '../../support/chain.ts'
 import { until } from '../../support/processes.ts'
-import { head, RawConnections } from '../../support/raw-connections.ts'
+import { head, type RawConnection, RawConnections } from '../../support/raw-connections.ts'
 
 const ignored = (): void => {}
 
@@ -49,4 +49,31 @@ it('a second listener beside the server has the same bounds, and ends with it', 
   await until('it ends with the server', () => idle?.isClosed === true)
   await expect(fetch(`${beside}/health`)).rejects.toThrow()
   raw.closeAll()
+})
+
+it('a second listener beside the server shares its bound of connections', async () => {
+  const limits = { ...DEFAULT_HTTP_LIMITS, connectionsMax: 3 }
+  const told = { onError: ignored, onAnswer: ignored }
+  const app = await createServer(bareNodeOf(await TestChain.open()), { limits, trustProxy: false, ...told })
+  const first = new RawConnections(await app.listen({ port: 0, host: '127.0.0.1' }))
+  const second = new RawConnections(
+    `http://127.0.0.1:${await listenBeside(app.server, { host: '127.0.0.1', port: 0 })}`,
+  )
+  // A request whose body is awaited keeps its connection at work. Idle connections would make room for newer ones.
+  const unfinished =
+    'POST /api/v1/tx HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 10\r\nexpect: 100-continue\r\n\r\n'
+  const held: RawConnection[] = []
+  for (const place of [first, second, second]) {
+    const [connection = expect.fail('it does not connect')] = await place.openMany(1, unfinished)
+    await until('its body is awaited', () => connection.statuses[0] === 100)
+    held.push(connection)
+  }
+  for (const place of [first, second]) {
+    const [over] = await place.openMany(1, unfinished)
+    await until('one too many is closed', () => over?.isClosed === true)
+  }
+  expect(held.map(({ isClosed }) => isClosed)).toEqual([false, false, false])
+  first.closeAll()
+  second.closeAll()
+  await app.close()
 })

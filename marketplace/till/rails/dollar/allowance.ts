@@ -16,10 +16,7 @@ const WITHIN_MS_MIN = 1_000
 /** Repeated settlements may use one in four of the newcomers' questions. */
 const REPEATS_PART = 4
 
-/**
- * Questions that leave a part of the allowance to payers that have paid: of a newcomer, of a payment without proof of
- * the payer's key, or of a repeated settlement.
- */
+/** Questions that leave a part to payers that have paid: of newcomers, unproven payers, repeated settlements. */
 export type Sharer = 'newcomer' | 'unproven' | 'repeat'
 
 interface Rest {
@@ -42,7 +39,7 @@ export class Allowance {
   #untilMs = 0
   /** Whether newcomers had to wait since the last pause. Then a lower rate shows only what we asked. */
   #hasHeldBack = false
-  /** Whether the facilitator was asked all it answers while the rate was measured. A burst does not replace it. */
+  /** Whether the facilitator was asked all it answers when the rate was learned. A burst keeps such a rate. */
   #isMeasured = false
 
   /** Whether a rate is known. */

@@ -111,7 +111,7 @@ export class Arrivals {
     this.#end(id, 'unknown')
   }
 
-  /** Asks the chain about a payment. A node may lag: only one that has reached the end can show it unused. */
+  /** Asks the chain about a payment. Only a node that has reached an authorization's end can show it unused. */
   #ask(claim: Reported, isOver: boolean): Promise<AuthorizationState> {
     const { asset, payer, amount, nonce, transaction, settledAtMs, report, validBefore } = claim
     const sinceSeconds = Math.floor((settledAtMs - BEFORE_MS) / 1_000)

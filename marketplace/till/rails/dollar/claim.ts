@@ -100,10 +100,7 @@ export interface StableTransfer {
   readonly settledAtMs: number
 }
 
-/**
- * A facilitator's word that a payment is settled. `by` is its url, `payTo` the address to be paid, in lower case.
- * `isMissing` is set once the token's chain shows otherwise.
- */
+/** A facilitator's word for a settlement: its url, the paid address in lower case, whether the chain denies it. */
 export interface StableReport {
   readonly by: string
   readonly payTo: string
@@ -129,7 +126,7 @@ export interface StableRefund {
  * - `settled`: the money is ours.
  * - `unpaid`: it ended without money. The service failed, or the settlement was refused or never came; then the result
  *   is kept, and delivered if the money does come. It is watched until the authorization has run out, since any party
- *   that saw that may have used it.
+ *   that saw it may have used it.
  * - `owed`: the money of an unpaid claim without a result has come, and goes back.
  */
 export type StableClaim =

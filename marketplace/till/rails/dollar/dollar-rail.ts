@@ -418,7 +418,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
 
   #onStep(claim: StableIn<'settled' | 'unpaid' | 'owed'>): void {
     if (claim.state === 'settled') {
-      // A refusal dropped its name. With the name there is no second charge.
+      // A refusal at first dropped its name. Back in place, the name prevents a second charge.
       this.#keys.recall(claim)
       this.#sales.add(claim)
       this.#arrivals?.take(claim)

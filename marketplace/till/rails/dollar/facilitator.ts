@@ -104,7 +104,7 @@ export interface StableLedger {
     readonly nonce: string
     /** Uses are looked for from this time on, in seconds since 1970. */
     readonly sinceSeconds: number
-    /** End of the authorization. If the node has not reached this time, an unused one counts as `unknown`. */
+    /** Time that the node must have reached, in seconds. Before it an unused authorization counts as `unknown`. */
     readonly untilSeconds?: number
     /** Transaction that is said to hold the transfer. It is looked at first, which costs one question. */
     readonly transaction?: string

@@ -40,7 +40,7 @@ export interface PoolVerdict {
 }
 
 const VERIFY_MS = 5_000
-/** Longest wait of a payment for facilitators that ask for a pause. Before a settlement the work is done. */
+/** Longest wait for facilitators that ask for a pause. A settlement waits longer, since its work is done. */
 const PATIENCE_MS = { verify: 20_000, settle: 30_000 }
 /** Pause if a facilitator names none, and the longest pause that this node keeps to. */
 const REST_MS = 1_000
@@ -62,18 +62,15 @@ const CHECK_MS = 5_000
 const WELL_MS = 30_000
 const ILL_MS = 2_000
 
-/**
- * While so many payments wait out a facilitator's pause, no further newcomer or repeat may wait. Payers that have paid
- * lately and first settlements may.
- */
+/** While so many payments wait out a pause, newcomers and repeats may not join. Others may. */
 const RESTING_MAX = 64
 /** The same bound on payments without proof that the payer's own key signed. */
 const RESTING_UNPROVEN_MAX = 16
-/** After a facilitator's pause, each rank asks this much later than the one before, so the first get the most. */
+/** After a facilitator's pause, each rank asks this much later than the one before: the first ranks go first. */
 const RANK_MS = 100
 /** Order of questions while a facilitator takes few. Newcomers with refused payments come last. */
 export const RANKS = { settlement: 0, payer: 1, repeat: 1.5, newcomer: 2 } as const
-/** How often errors at one network's payments count against a facilitator: a client can cause them. */
+/** How often errors at one network's payments count against a facilitator: any client can cause them. */
 const FAILED_AT = { most: 1, withinMs: 10 * 60_000, namesMax: 1_000 }
 /** Texts for callers about a facilitator that said neither yes nor no. */
 const KINDS = {

@@ -7,7 +7,7 @@ import { requestHash } from '../../../../consensus/tx/request-hash.ts'
 import type { StableCall, StableClaim, StablePayment } from './claim.ts'
 import type { StableTerms } from './terms.ts'
 
-/** What a paid call is compared with a claim by. */
+/** The members that decide whether a paid call belongs to a claim. */
 export interface CallIdentity {
   readonly id: string
   readonly serviceId: ServiceId
@@ -57,7 +57,7 @@ export function isOfPayer(claim: StableClaim, { signatureHash, repeatKey }: Call
   return claim.state !== 'settled' || claim.deliveredAtMs === null
 }
 
-/** Whether a claim is of the network and token sold for. Others wait until the operator sets these back. */
+/** Whether a claim is of this node's network and token. Others wait until the operator sets theirs again. */
 export function isOfTerms({ network, asset }: StableTerms, claim: Pick<StableClaim, 'network' | 'asset'>): boolean {
   return claim.network === network.caip2 && claim.asset === asset.contract.toLowerCase()
 }

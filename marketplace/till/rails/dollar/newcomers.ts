@@ -14,7 +14,7 @@ export interface NewcomersDependencies {
   readonly ledger: StableLedger | null
   /** Contract of the token. */
   readonly asset: string
-  /** How often a payer has paid lately, by the name that counts it. */
+  /** How often a payer has paid lately, by the name under which it is counted. */
   readonly paidOf: (name: string) => number
   /** Whether facilitators take few questions now. */
   readonly isScarce: () => boolean

@@ -126,7 +126,7 @@ export class Payers {
       : null
   }
 
-  /** The name that counts a call. A made-up signature takes no place from the payer it names. */
+  /** The name under which a call is counted. A made-up signature takes no place from the payer it names. */
   placeOf({ payment, from: client }: Pick<StableCall, 'payment' | 'from'>, terms: StableTerms): string {
     const { from } = payment.authorization
     return isOwnKey(payment, terms) ? from : `${from} unproven ${client?.address ?? ''}`
@@ -151,10 +151,7 @@ export class Payers {
     }
   }
 
-  /**
-   * Does work up to its settlement. It first waits until the payer has fewer unsettled works than it is trusted for,
-   * because each of them may turn out to be unpaid.
-   */
+  /** Does work up to its settlement, once the payer has fewer unsettled works than it is trusted for. */
   async inTurn<T>({ payer, client }: Caller, work: () => Promise<T>): Promise<T> {
     const line = this.#lines.get(payer) ?? { begun: 0, waiting: [] }
     this.#lines.set(payer, line)

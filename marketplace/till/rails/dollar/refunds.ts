@@ -168,10 +168,7 @@ export class Refunder {
     return refund.from ?? (this.#deps.wallet as RefundWallet).address
   }
 
-  /**
-   * Whether an authorization of a former wallet may have paid the claim, or still may. A token counts nonces per
-   * wallet, so today's wallet would pay a second time.
-   */
+  /** Whether a former wallet may have paid the claim, or still may: today's wallet would pay a second time. */
   #isOpenElsewhere(claim: StableIn<'owed'>, seen: AuthorizationState | null): boolean {
     const { status, validBefore } = claim.refund
     const { wallet, clock } = this.#deps

@@ -73,8 +73,7 @@ export class Settlement {
     if (isFirst) this.#doubts.delete(claim.id)
     const doubt = this.#doubts.get(claim.id)
     const untilSeconds = isOver ? claim.validBefore : doubt?.untilSeconds
-    // On a first attempt no facilitator can have settled it. So the chain is asked only if the authorization has run
-    // out.
+    // No facilitator can have settled it before a first attempt, so then only one that has run out is looked up.
     const seen = isFirst && !isOver ? null : await this.#look(claim, untilSeconds)
     if (seen?.is === 'transferred') return this.#settled(claim, seen.transaction, null)
     if (seen?.is === 'cancelled') return this.#unpaid(claim, refused('authorization_used_elsewhere'), true)

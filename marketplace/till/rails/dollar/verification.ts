@@ -46,10 +46,7 @@ export class Verification {
     this.#foreign = new Newcomers({ ...shared, paidOf: paidOfContract, tooMany: unproven })
   }
 
-  /**
-   * Has a payment checked as soon as the limits of its client allow. `foreign` is its signature if the payer's own key
-   * did not sign: it may be a contract's.
-   */
+  /** Has a payment checked within its client's limits. `foreign` is a signature that is not by the payer's own key. */
   async ask(claim: StableIn<'claimed'>, client: Holder, foreign: string | null): Promise<Result<Asked>> {
     const { payer, amount } = claim
     const payment = { payer, client, amount: BigInt(amount) }

@@ -106,7 +106,7 @@ async function whole(talk: Talk, head: CompletionHead): Promise<Answered<'create
   return { status: 200, json: completionJson(head, outcome.value), headers: usageHeaders(outcome.value.usage) }
 }
 
-/** Answers as a stream. Headers wait until the answer has begun, so that an earlier failure has its own HTTP status. */
+/** Answers as a stream. Headers wait until a good answer is certain: an earlier failure has its own HTTP status. */
 async function streamed(talk: Talk, head: CompletionHead, { tellsUsage }: ChatRequest): Promise<PlainAnswer | Fault> {
   const events = new CompletionEvents(head, tellsUsage)
   const line = new Line(events)

@@ -15,7 +15,7 @@ type Waiting = { readonly index: number } & ({ readonly piece: ChatPiece } | { t
  * So pieces wait here, joined, until the reader is ready. The model waits only if too much has gathered.
  */
 export class Line {
-  /** Resolves once the answer begins, so that headers can be sent. */
+  /** Resolves once a good answer is certain, so that headers can be sent. */
   readonly opened: Promise<'opened'>
   readonly #events: Pick<CompletionEvents, 'piece'>
   readonly #attached: Promise<void>
@@ -38,7 +38,7 @@ export class Line {
     this.#blocked = this.#attached
   }
 
-  /** Notes that the answer has begun. */
+  /** Notes that a good answer is certain. */
   open(): void {
     this.#open('opened')
   }

@@ -25,10 +25,7 @@ const INPUT_CHARS_MAX = 4_096
 const SPEEDS = { min: 0.25, max: 4 }
 const VOICE_CHARS_MAX = 64
 
-/**
- * Reads a request for speech. Faults: `chat/*` with `param`.
- * https://platform.openai.com/docs/api-reference/audio/createSpeech
- */
+/** Reads a request for speech. Faults: `chat/*`. https://platform.openai.com/docs/api-reference/audio/createSpeech */
 export function readSpeechRequest(body: unknown): Result<SpeechRead> {
   return reading(() => {
     const whole = new Checked(body, '')

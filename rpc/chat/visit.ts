@@ -38,10 +38,7 @@ export class End {
   }
 }
 
-/**
- * Admits a chat if its key and the node have room for one more. `expectedTokens` is called last. Faults: those of keys,
- * `chat/busy`, `chat/stopping`.
- */
+/** Admits a chat if its key and the node have room. Faults: those of keys, `chat/busy`, `chat/stopping`. */
 export function enter(chat: ChatApi, { headers }: ApiRequest, end: End, expectedTokens: () => number): Result<Visit> {
   const key = chat.keys.identify(headers.authorization)
   if (!key.ok) return key

@@ -14,7 +14,7 @@ export interface ChallengePlace {
 }
 
 const LIFE_MS = 300_000
-/** Most signed challenges that are remembered until they expire. Each took a signature. */
+/** Most signed challenges that are remembered. Each took a signature, and sign-ins are limited by address. */
 const USED_MAX = 20_000
 const FORM = / Valid until (\S{20,30})\. Nonce ([\w-]{43})\.$/
 

@@ -10,7 +10,7 @@ const FORGET_MS = 3_600_000
 const ADDRESSES_MAX = 5_000
 /** Wrong passwords of all addresses within an hour. After these only known addresses may try. */
 const ALL_MAX = 300
-/** Known addresses: those that gave the right password. */
+/** Most known addresses, which are those that gave the right password. */
 const KNOWN_MAX = 16
 /** This machine, as `addressKey` writes it. */
 const LOOPBACK = /^(127(\.\d{1,3}){3}|0:0:0:0::\/64)$/

@@ -52,10 +52,7 @@ export function csrfOf({ dashboard, token }: Visit): string {
   return dashboard.marks.of('form', token)
 }
 
-/**
- * Whether a form comes from a page of this node, shown to this browser. Browsers say where a form comes from; any
- * client must bring the page's CSRF mark.
- */
+/** Whether a page of this node, shown to this browser, sent a form: by its origin, if known, and its CSRF mark. */
 export function isOwnForm({ dashboard, token, isNew, request }: Visit, csrf: string | undefined): boolean {
   const { origin, host, 'sec-fetch-site': site } = request.headers
   if (site !== undefined && site !== 'same-origin') return false

@@ -32,7 +32,7 @@ function refusal(node: NodeApi, { query, headers, body }: ApiRequest): Fault | n
   return Array.isArray(body) ? fault('rpc/invalid-request', { fields: ['one message at a time, no batches'] }) : null
 }
 
-/** Answers a message that does not fit in JSON-RPC: there clients read the reason. */
+/** The JSON-RPC error for a message of the wrong shape. Without an id it must be an HTTP error. */
 function misfit({ body, requestId }: ApiRequest): Answered<'callMcp'> | null {
   const misfits = messageMisfits(body)
   if (misfits.length === 0) return null

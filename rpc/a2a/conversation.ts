@@ -14,7 +14,7 @@ import { type A2aPlace, afterOutcome, broken, type Call, PAYLOAD, refused, STATU
 import { type AgentTask, type Step, tasksOf } from './tasks.ts'
 import type { AgentMessage } from './wire.ts'
 
-/** Members of a data part that names a service. Such a part is ours, so others in it are refused, not ignored. */
+/** Members of a data part that names a service. Such a part is ours, so unknown members are refused, not ignored. */
 const CALL_MEMBERS = ['serviceId', 'request']
 
 /** The call that a message names: a data part, or `node-x <request>`; null without. Throws what is wrong. */

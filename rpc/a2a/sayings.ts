@@ -84,10 +84,7 @@ export function broken(): Step {
   return said('input-required', text, { [STATUS]: 'payment-submitted', [ERROR]: 'internal_error' })
 }
 
-/**
- * The step after a refused payment. Another payment may help, or the same one later. Otherwise the task is over: its
- * request is invalid, or the payment is spent.
- */
+/** The step after a refusal: another try, or the end if the request is invalid or the payment is spent. */
 function afterRefusal(
   place: A2aPlace,
   call: Call,

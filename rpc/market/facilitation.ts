@@ -94,7 +94,7 @@ function checkAccepted({ x402Version, paymentPayload, paymentRequirements: asked
   return ok(null)
 }
 
-/** Reads whom and what the payment is for. The agent is given by id, or by its payout address with `extra.agentId`. */
+/** Reads whom and what the payment is for. `payTo` is the agent's id, or its payout beside `extra.agentId`. */
 function readTerms(
   { database, ruleBook }: ChainReader,
   { payTo, extra, maxTimeoutSeconds }: Fields,

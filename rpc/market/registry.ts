@@ -188,10 +188,7 @@ function priceFeed({ chain, market }: NodeApi, usd: number | null) {
   }
 }
 
-/**
- * Whether providers of prices can be asked, or the operator chose none. The age of the last prices shows nothing: an
- * idle node asks rarely.
- */
+/** Whether price providers can be asked, or none is chosen. The prices' age shows nothing: idle nodes ask rarely. */
 function isWell(readiness: Readiness): boolean {
   return readiness.available || readiness.requires.length > 0
 }

@@ -14,10 +14,10 @@ import { type A2aPlace, afterOutcome, broken, type Call, PAYLOAD, refused, STATU
 import { type AgentTask, type Step, tasksOf } from './tasks.ts'
 import type { AgentMessage } from './wire.ts'
 
-/** Members of a part of data that names a service: such a part is ours, and a misspelt one is refused, not ignored. */
+/** Members of a data part that names a service. Such a part is ours, so unknown members are refused, not ignored. */
 const CALL_MEMBERS = ['serviceId', 'request']
 
-/** The call that a message names: in a part of data, or as `node-x <request>`; null where it names none. Throws what is wrong with it. */
+/** The call that a message names: a data part, or `node-x <request>`; null without. Throws what is wrong. */
 export function callIn(message: Pick<AgentMessage, 'text' | 'data' | 'metadata'>, market: MarketApi): Call | null {
   const isPaid = message.metadata[PAYLOAD] !== undefined
   const offer = offerIn(message, market)
@@ -39,7 +39,7 @@ function strangerIn(data: object): string | undefined {
   return Object.keys(data).find((name) => !CALL_MEMBERS.includes(name))
 }
 
-/** What is wrong, and what becomes of a payment that came with it. */
+/** What is wrong, and that a payment which came with it stays unused. */
 function unusable(what: string, isPaid: boolean): string {
   return isPaid
     ? `${what.replace(/[^?]$/, '$&.')} Nothing of your payment was used: send it again with the right call.`
@@ -54,7 +54,7 @@ function unknownService(market: MarketApi, serviceId: string, isPaid: boolean): 
   return new A2aRefusal({ code: INVALID_PARAMS, message, data: { code: httpFault(code).api, details: detail } })
 }
 
-/** Begins the task of a call: paid at once where the payment came with it, else with the terms. */
+/** Begins the task of a call. It is paid at once if the payment came along, else it holds the terms. */
 export async function beginTask(place: A2aPlace, message: AgentMessage, { offer, request }: Call): Promise<AgentTask> {
   const task: AgentTask = {
     id: randomUUID(),
@@ -74,12 +74,12 @@ export async function beginTask(place: A2aPlace, message: AgentMessage, { offer,
   return task
 }
 
-/** Goes on with a task: its payment, or that it is not wanted any more; anything else is answered with the terms as they are now. */
+/** Continues a task: pays it or cancels it. Any other message gets the current terms. */
 export async function continueTask(place: A2aPlace, task: AgentTask, message: AgentMessage): Promise<void> {
   const isPaid = message.metadata[PAYLOAD] !== undefined
   if (task.running !== null) return wait(task, message)
   if (task.state !== 'input-required') {
-    // A caller who repeats a payment has lost the answer, which the task still holds.
+    // A caller who repeats a payment has lost the answer. The task still holds it.
     if (isPaid && task.state !== 'canceled') return
     throw refusalOf(
       'UNSUPPORTED_OPERATION',
@@ -91,7 +91,7 @@ export async function continueTask(place: A2aPlace, task: AgentTask, message: Ag
   become(place, task, unpaid(place, callOf(place, task)))
 }
 
-/** A task with its outcome, also if no caller waited for it. Throws a bug that was not reported yet. */
+/** A task with its outcome. Throws a bug that was not reported yet. */
 export function look(task: AgentTask): AgentTask {
   const { bug } = task
   task.bug = undefined
@@ -99,7 +99,7 @@ export function look(task: AgentTask): AgentTask {
   return task
 }
 
-/** Gives up a task that is not paid. */
+/** Cancels a task that is not paid. */
 export function cancelTask(place: A2aPlace, task: AgentTask): void {
   if (task.state !== 'input-required' || task.running !== null)
     throw refusalOf('TASK_NOT_CANCELABLE', `the task is ${task.state}`)
@@ -137,7 +137,7 @@ async function pay(place: A2aPlace, task: AgentTask, message: AgentMessage): Pro
   await wait(task, message)
 }
 
-/** What the market keeps a paid call under. */
+/** Id of a paid call's claim. */
 function paymentIdOf({ stable }: MarketApi, { serviceId, request }: AgentTask, offered: OfferedPayment): string | null {
   if (offered.rail === 'native') return offered.txId
   const { payment } = offered

@@ -13,7 +13,7 @@ import type { A2aPlace } from './sayings.ts'
 import { type AgentTask, type TaskState, tasksOf } from './tasks.ts'
 import { type A2aVersion, messageJson, readMessage, type ShownTask, taskJson } from './wire.ts'
 
-/** A result, and what is to be called once it was handed over. */
+/** A result, and a function to call once it was delivered. */
 interface Done {
   readonly result: object
   readonly sent?: () => void
@@ -21,7 +21,7 @@ interface Done {
 
 type Method = (place: A2aPlace, params: unknown, version: A2aVersion) => Promise<Done>
 
-/** Both names of each method: the first of 1.0, the second of 0.3. */
+/** Both names of each method: first that of 1.0, then that of 0.3. */
 const METHODS: ReadonlyMap<string, { readonly run: Method; readonly version: A2aVersion }> = new Map([
   ['SendMessage', { run: sendMessage, version: '1.0' }],
   ['message/send', { run: sendMessage, version: '0.3' }],
@@ -31,7 +31,7 @@ const METHODS: ReadonlyMap<string, { readonly run: Method; readonly version: A2a
   ['tasks/cancel', { run: cancel, version: '0.3' }],
 ])
 
-/** Methods of the protocol that this node has no use for. */
+/** Methods of A2A that this node does not support. */
 const UNSUPPORTED =
   /^(SendStreamingMessage|SubscribeToTask|ListTasks|GetExtendedAgentCard|message\/stream|tasks\/(resubscribe|list)|agent\/getAuthenticatedExtendedCard)$/
 const VERSIONS = /^(1(\.0)?|0\.3)(\.[0-9]{1,3})?$/
@@ -140,7 +140,7 @@ function idIn(params: unknown): string {
   return id
 }
 
-/** State of a task by the state of its paid call. */
+/** State of a task by the status of its paid call. */
 const STATES: Readonly<Record<string, TaskState>> = {
   paid: 'submitted',
   executing: 'working',
@@ -151,8 +151,8 @@ const STATES: Readonly<Record<string, TaskState>> = {
 }
 
 /**
- * A task whose id is that of a payment, from what the market keeps of it on disk: so it is found after a restart too. The result is not
- * shown, since the id of a payment is public. A caller who repeats the call with the payment gets it.
+ * A task under the id of a payment, made from the claim on disk, so that it is found after a restart. It does not show
+ * the result, since the id is public. A caller who repeats the call with the payment gets that.
  */
 async function taskOfPayment({ node, market, request }: A2aPlace, id: string): Promise<ShownTask | undefined> {
   if (!/^[0-9a-f]{64}$/.test(id)) return undefined

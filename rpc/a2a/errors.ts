@@ -1,6 +1,6 @@
 import { INVALID_PARAMS, type JsonRpcError } from '../server/json-rpc.ts'
 
-/** A refusal of A2A, on its way to the answer. */
+/** Thrown to answer with an error of A2A. */
 export class A2aRefusal extends Error {
   readonly error: JsonRpcError
 
@@ -10,7 +10,7 @@ export class A2aRefusal extends Error {
   }
 }
 
-/** Errors of the protocol itself, with the words that the newer generation adds to the number. */
+/** A2A's own error codes, by the reason that the newer generation adds. */
 const ERRORS = {
   TASK_NOT_FOUND: -32_001,
   TASK_NOT_CANCELABLE: -32_002,
@@ -19,13 +19,13 @@ const ERRORS = {
   VERSION_NOT_SUPPORTED: -32_009,
 } as const
 
-/** Makes the refusal of a reason that A2A has a number for. */
+/** Makes the refusal for a reason in {@link ERRORS}. */
 export function refusalOf(reason: keyof typeof ERRORS, message: string): A2aRefusal {
   const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'a2a-protocol.org' }
   return new A2aRefusal({ code: ERRORS[reason], message, data: [info] })
 }
 
-/** Makes the refusal of parameters that do not do. */
+/** Makes the refusal of invalid parameters. */
 export function invalidParams(message: string): A2aRefusal {
   return new A2aRefusal({ code: INVALID_PARAMS, message })
 }

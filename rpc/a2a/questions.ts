@@ -6,12 +6,12 @@ import type { A2aPlace } from './sayings.ts'
 import type { Said } from './tasks.ts'
 
 const SHOWN_MAX = 8
-/** What of a question is looked at. */
+/** Characters of a question that are read. */
 export const ASKED_CHARS_MAX = 200
 
 /**
- * Answers a message that names no service: with the services that it means, those that can be bought before those that
- * cannot, which say why; or else with some to begin with.
+ * Answers a message that names no service. It lists the services that fit: those on sale, then those that are not, with
+ * the reason. If none fits, it lists some to begin with.
  */
 export function answerQuestion({ node, market, request }: A2aPlace, text: string): Said & { readonly data: object } {
   const asked = text.slice(0, ASKED_CHARS_MAX).trim()
@@ -32,7 +32,7 @@ function factsOf({ unavailableReason, ...entry }: RegistryEntry): object {
   return unavailableReason === undefined ? facts : { ...facts, unavailableReason }
 }
 
-/** What can be bought, then what cannot and why. */
+/** The answer's text: what can be bought, then what cannot and why. */
 function spoken({ shop }: MarketApi, head: string, shown: readonly RegistryEntry[]): string {
   const lineOf = ({ serviceId, priceUsd }: RegistryEntry): string =>
     `${serviceId}: ${shop.offer(serviceId)?.definition.brief} $${priceUsd}`

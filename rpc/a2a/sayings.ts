@@ -9,7 +9,7 @@ import type { MarketApi, NodeApi } from '../node/node-api.ts'
 import type { ApiRequest } from '../server/answer.ts'
 import type { Artifact, Step } from './tasks.ts'
 
-/** What a message is answered from. */
+/** What a message is answered with. */
 export interface A2aPlace {
   readonly node: NodeApi
   readonly market: MarketApi
@@ -22,9 +22,9 @@ export interface Call {
   readonly request: string
 }
 
-/** Where the x402 extension has the state of a payment, in the metadata of messages. */
+/** Key of the x402 extension for the state of a payment, in the metadata of messages. */
 export const STATUS = 'x402.payment.status'
-/** Where it has the payment. */
+/** Key of the x402 extension for the payment. */
 export const PAYLOAD = 'x402.payment.payload'
 const REQUIRED = 'x402.payment.required'
 const RECEIPTS = 'x402.payment.receipts'
@@ -32,7 +32,7 @@ const ERROR = 'x402.payment.error'
 
 const LOST_STATUS = 409
 
-/** A state with what is said of it. */
+/** A step with a state, a text and metadata. */
 export function said(state: Step['state'], text: string, metadata: Step['says']['metadata'] = {}): Step {
   return { state, says: { text, metadata } }
 }
@@ -47,7 +47,7 @@ export function unpaid(place: A2aPlace, { offer, request }: Call): Step {
   return said('input-required', String(required.error), metadata)
 }
 
-/** A refusal; with terms where another payment would help. */
+/** A refusal, with the terms if another payment would help. */
 export function refused(place: A2aPlace, { offer }: Call, cause: Fault): Step {
   const { api } = httpFault(cause.code)
   const error = { [ERROR]: api, details: cause.detail }
@@ -57,7 +57,7 @@ export function refused(place: A2aPlace, { offer }: Call, cause: Fault): Step {
   return said('input-required', faultMessage(cause), { [STATUS]: 'payment-required', [REQUIRED]: required, ...error })
 }
 
-/** What a payment came to. */
+/** The step and the artifact after a payment. */
 export function afterOutcome(
   place: A2aPlace,
   call: Call,
@@ -78,13 +78,13 @@ export function afterOutcome(
   return { ...said('failed', message, metadata), artifact: null }
 }
 
-/** After an error of ours the same payment is still good. */
+/** The step after a bug of this node. The same payment stays valid. */
 export function broken(): Step {
   const text = 'An error of this node. Do not pay again: repeat this message with the same payment.'
   return said('input-required', text, { [STATUS]: 'payment-submitted', [ERROR]: 'internal_error' })
 }
 
-/** Another payment may do, or the same one later; or the task is over: its request is no good, or the payment is spent. */
+/** The step after a refusal: another try, or the end if the request is invalid or the payment is spent. */
 function afterRefusal(
   place: A2aPlace,
   call: Call,

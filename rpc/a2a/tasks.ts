@@ -1,22 +1,22 @@
 import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import type { MarketApi } from '../node/node-api.ts'
 
-/** Where a task stands; the words of A2A 0.3. */
+/** State of a task, in the words of A2A 0.3. */
 export type TaskState = 'submitted' | 'input-required' | 'working' | 'completed' | 'failed' | 'canceled'
 
-/** What the node says with a state: a text for people and what programs read. */
+/** What the node says with a state: a text for people, and metadata for programs. */
 export interface Said {
   readonly text: string
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
-/** A state of a task with what is said of it. */
+/** A state of a task, and what the node says with it. */
 export interface Step {
   readonly state: TaskState
   readonly says: Said
 }
 
-/** A paid answer as text of JSON, and what is to be called once it was handed over. */
+/** A paid answer as JSON text, and a function to call once it was delivered. */
 export interface Artifact {
   readonly text: string
   readonly sent: () => void
@@ -33,20 +33,20 @@ export interface AgentTask {
   state: TaskState
   says: Said
   artifact: Artifact | null
-  /** What the market keeps the paid call under; null until a payment came. */
+  /** Id of the paid call's claim; null before a payment. */
   paymentId: string | null
   changedMs: number
-  /** Settles when the payment that is being carried out is done with; never rejects. */
+  /** Settles when the payment under way has been carried out; never rejects. */
   running: Promise<void> | null
-  /** A bug of this node while no caller waited; reported at the next look. */
+  /** An exception while no caller waited. The next look throws it. */
   bug: unknown
 }
 
-/** Tasks that are kept. */
+/** Most tasks that are kept. */
 export const TASKS_MAX = 2_000
-/** Characters of their requests and results together. */
+/** Most characters of their requests and results together. */
 export const TASK_CHARS_MAX = 32 * 1_024 * 1_024
-/** How long a task is kept after it changed last. */
+/** How long a task is kept after its last change. */
 export const TASK_KEPT_MS = 3_600_000
 
 interface Kept {
@@ -55,14 +55,15 @@ interface Kept {
 }
 
 /**
- * Tasks of the last hour. Where they are too many or too long, the caller with most of it loses the oldest: first of those that are not
- * paid, by network, then by address. What was paid outlives them all: claims are kept on disk, and are found by the id of the payment.
+ * Tasks of the last hour. If they are too many or too long, the network with most loses a task, and in it the address
+ * with most: its oldest, unpaid ones first. Paid calls outlive their tasks: claims are on disk, and are found by the
+ * payment's id.
  */
 export class TaskStore {
   readonly #tasks = new Map<string, Kept>()
   #chars = 0
 
-  /** Keeps a task, or how it has changed. */
+  /** Keeps a task, or its change. */
   keep(task: AgentTask): void {
     this.#drop(task.id)
     const chars = task.request.length + (task.artifact?.text.length ?? 0)
@@ -72,7 +73,7 @@ export class TaskStore {
     this.#makeRoom(({ task: other }) => other.id !== task.id)
   }
 
-  /** A task that is kept still. */
+  /** A task that is still kept. */
   get(id: string, nowMs: number): AgentTask | undefined {
     const { task } = this.#tasks.get(id) ?? {}
     if (task === undefined || nowMs - task.changedMs <= TASK_KEPT_MS || task.running !== null) return task
@@ -96,12 +97,12 @@ export class TaskStore {
   }
 }
 
-/** Whether a caller paid: the work runs or its result is here. */
+/** Whether a caller has paid: the work runs, or its result is here. */
 function isPaid({ running, artifact }: AgentTask): boolean {
   return running !== null || artifact !== null
 }
 
-/** The tasks, oldest first, of the holder that has most by the measure. */
+/** The tasks, oldest first, of the holder with most by the measure. */
 function largest(
   all: readonly Kept[],
   nameOf: (holder: Holder) => string,

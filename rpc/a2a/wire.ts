@@ -3,31 +3,31 @@ import { fieldsOf } from '../../consensus/primitives/fields.ts'
 import { moment } from '../json/chain-json.ts'
 import type { AgentTask, Said, TaskState } from './tasks.ts'
 
-/** Generations of A2A that are spoken: they differ in names, not in meaning. */
+/** Generations of A2A that this node speaks. They differ in names, not in meaning. */
 export type A2aVersion = '1.0' | '0.3'
 
-/** A message of a client, as both generations mean it. */
+/** A message of a client, in the form that both generations share. */
 export interface AgentMessage {
   readonly taskId: string | null
   readonly contextId: string | null
-  /** Texts of its parts, one line each. */
+  /** Texts of its parts, joined by line breaks. */
   readonly text: string
-  /** Its first part with data, null without. */
+  /** Its first part with data; null without. */
   readonly data: Readonly<Record<string, unknown>> | null
   readonly metadata: Readonly<Record<string, unknown>>
-  /** Whether the answer need not wait for the work. */
+  /** Whether the client wants an answer before the work is done. */
   readonly isHasty: boolean
 }
 
-/** What of a task is shown. */
+/** The members of a task that clients see. */
 export type ShownTask = Pick<AgentTask, 'id' | 'contextId' | 'state' | 'says' | 'changedMs' | 'paymentId'> & {
   readonly artifact: { readonly text: string } | null
 }
 
-/** Parts of a message. */
+/** Most parts of a message. */
 export const PARTS_MAX = 20
 
-/** Reads the parameters of a message to be sent; a text says what is wrong with them. */
+/** Reads the parameters of a message. A returned text says what is wrong. */
 export function readMessage(params: unknown): AgentMessage | string {
   const { message, configuration } = fieldsOf(params)
   const { messageId, taskId, contextId, parts, metadata, role } = fieldsOf(message)
@@ -79,7 +79,7 @@ export function taskJson(version: A2aVersion, task: ShownTask): object {
   return { ...kind(version, 'task'), id, contextId, status, ...(artifacts.length > 0 && { artifacts }), ...metadata }
 }
 
-/** A message of the node as JSON; `data` goes into a part of its own. */
+/** A message of the node as JSON. `data` gets a part of its own. */
 export function messageJson(
   version: A2aVersion,
   { text, metadata }: Said,
@@ -105,7 +105,7 @@ function dataPart(version: A2aVersion, data: object): object {
   return version === '1.0' ? { data, mediaType: 'application/json' } : { kind: 'data', data }
 }
 
-/** The older generation tells by a name what the newer one tells by its members. */
+/** The older generation names the kind of an object; in the newer one its members show it. */
 function kind(version: A2aVersion, name: string): { readonly kind?: string } {
   return version === '1.0' ? {} : { kind: name }
 }

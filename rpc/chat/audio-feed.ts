@@ -2,16 +2,16 @@ import { soundMs } from '../../marketplace/chat/voice/speaking.ts'
 import type { Share } from '../../marketplace/ports/shared-room.ts'
 import type { Feed, FeedOut } from '../server/answer.ts'
 
-/** Bytes that are written at once: a multiple of three, which base64 takes together. */
+/** Bytes per write: a multiple of three, because base64 encodes groups of three. */
 const PIECE_BYTES = 49_152
-/** Nobody needs longer to take a sound than to listen to it, and this: until it is taken, it is in memory. */
+/** A reader gets the sound's own duration and this much more: until it has the sound, that is in memory. */
 const GRACE_MS = 30_000
-/** A sound makes room for others where its reader is so far behind a listener. */
+/** A reader this far behind a listener may lose its room to another sound. */
 const BEHIND_MS = 10_000
-/** A reader who was ever so far behind makes its caller late: the next sound yields as soon as its reader is behind at all. */
+/** A reader that fell this far behind counts as late: its next sound may lose its room as soon as it is behind. */
 const LATE_MS = 2_000
 
-/** A file that is sent as it is; it leaves its room once nothing of it is needed any more. */
+/** Sends a file as it is, and then gives its room back. */
 export function fileFeed(file: readonly Uint8Array[], headers: Readonly<Record<string, string>>, room: Share): Feed {
   const length = { 'content-length': String(sizeOf(file)) }
   return {
@@ -21,7 +21,7 @@ export function fileFeed(file: readonly Uint8Array[], headers: Readonly<Record<s
   }
 }
 
-/** JSON that ends with a file in base64, made while it is sent: one text of it would hold up everything else. */
+/** Sends JSON around a file in base64, which is encoded piece by piece: encoding it at once would block the process. */
 export function base64Feed(
   [before, after]: readonly [string, string],
   file: readonly Uint8Array[],
@@ -72,7 +72,7 @@ function* piecesOf(file: readonly Uint8Array[]): Generator<Uint8Array> {
     for (let at = 0; at < part.length; at += PIECE_BYTES) yield part.subarray(at, at + PIECE_BYTES)
 }
 
-/** The whole as base64: what is left of a piece after its threes goes with the next one. */
+/** The whole as base64. Bytes that do not fill a group of three go with the next piece. */
 function* base64Of(file: readonly Uint8Array[]): Generator<string> {
   let left = Buffer.alloc(0)
   for (const piece of piecesOf(file)) {

@@ -1,12 +1,12 @@
 import { type Share, SharedRoom } from '../../marketplace/ports/shared-room.ts'
 
-/** Bodies up to this length are as those of any route, whose number is bounded with the requests at once. */
+/** Bodies up to this length need no room here: the limit on requests at once bounds them, as on any route. */
 const SMALL_BYTES = 1_048_576
-/** Bytes of longer bodies at once: each is in memory a few times over while it is read, checked and passed on. */
+/** Bytes of longer bodies at once. A body is in memory several times while it is read, checked and passed on. */
 const BYTES_MAX = 96 * 1_048_576
-/** Of one owner of keys. */
+/** The same for one owner of keys. */
 const OWNER_BYTES_MAX = 40 * 1_048_576
-/** A body that is not here after this makes room for others. */
+/** A body that has not arrived after this time may lose its room to another. */
 const PATIENCE_MS = 1_000
 
 const NOTHING = { leave: () => {}, shrink: () => {}, yields: () => {}, yieldsIf: () => {} }
@@ -15,15 +15,15 @@ const SMALL: Share = { ...NOTHING, wasLate: false, isInTheWay: () => false }
 /** A body that arrives. */
 export interface Arrival {
   readonly bytes: number
-  /** Bytes that are here. */
+  /** Bytes that have arrived. */
   readonly received: () => number
-  /** Time in which a body must arrive, ms. */
+  /** Time within which the body must arrive, ms. */
   readonly withinMs: number
-  /** Whether its caller broke off another lately. */
+  /** Whether its caller broke off another body lately. */
   readonly wasLate: boolean
 }
 
-/** Room for bodies with pictures in them. */
+/** Limits the memory of long request bodies, such as those with pictures. */
 export class BodyRoom {
   readonly #room: SharedRoom
   readonly #now: () => number
@@ -34,17 +34,17 @@ export class BodyRoom {
     this.#room = new SharedRoom({ max: BYTES_MAX, ownMax: OWNER_BYTES_MAX, patienceMs: PATIENCE_MS }, now)
   }
 
-  /** Room for a body; null where there is none now. */
+  /** Room for a body; null if there is none now. */
   enter(owner: string, bytes: number): Share | null {
     return this.isShort(bytes) ? SMALL : this.#room.enter(owner, bytes)
   }
 
-  /** Whether there is always room for it. */
+  /** Whether a body of this length always has room. */
   isShort(bytes: number): boolean {
     return bytes <= SMALL_BYTES
   }
 
-  /** Tells whether a body comes too slowly to be here in time. */
+  /** Returns a check whether a body arrives too slowly to be complete in time. */
   paceOf({ bytes, received, withinMs, wasLate }: Arrival): () => boolean {
     const beganMs = this.#now() + (wasLate ? 0 : PATIENCE_MS)
     return () => received() * withinMs < bytes * (this.#now() - beganMs)

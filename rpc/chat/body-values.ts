@@ -7,33 +7,33 @@ const BRACKET_END = 0x5d
 const BRACE = 0x7b
 const BRACE_END = 0x7d
 /**
- * Texts are read at gigabytes a second, lists and objects at a few millions a second: a long body is bounded by how many values
- * it has. A conversation of ten thousand messages has as many as these.
+ * `JSON.parse` reads texts at gigabytes a second, but lists and objects at a few million a second. So a long body is
+ * bounded by its number of values. A conversation of ten thousand messages has about this many.
  */
 export const VALUES_MAX = 30_000
-/** Names that are not the same are the dearest of all: a hundred thousand of them take 90 ms. A conversation has some hundreds. */
+/** Different names cost most: a hundred thousand of them take 90 ms. A conversation has some hundreds. */
 export const NAMES_MAX = 2_000
 /**
- * Characters of a name. From 16,384 on V8 hashes texts by their length alone: a thousand names of one such length, each of which is held
- * against all others, take seconds.
+ * Characters of a name. From 16,384 on V8 hashes texts by their length alone. A thousand names of one such length are
+ * all compared with each other, which takes seconds.
  */
 export const NAME_CHARS_MAX = 1_024
-/** Characters outside of texts, and backslashes before quotes: what has more is neither prose nor pictures. */
+/** Characters outside of texts, and backslashes before quotes. Neither prose nor pictures have more. */
 const STEPS_MAX = 2_097_152
-/** The same for each value that a text may have, where those are few. */
+/** The same per value, where few values are allowed. */
 const VALUE_STEPS = 64
 /** Characters of the shortest member of an object. */
 const MEMBER_CHARS = 4
 
 /**
- * Whether a text of JSON can be parsed without holding everything else up: it has no more than so many values, and so many
- * different names of members, none of which is very long. What is no JSON may be called either.
+ * Whether `JSON.parse` of a text is quick enough not to block the process: it has few values and few different names,
+ * none of them very long. The text need not be JSON.
  */
 export function isQuickToParse(text: string, valuesMax = VALUES_MAX, namesMax = NAMES_MAX): boolean {
   return text.length <= Math.min(valuesMax, namesMax * MEMBER_CHARS) || new Scan(text, valuesMax, namesMax).isQuick()
 }
 
-/** Looks at a text of JSON from its beginning to its end, or until it is too much. */
+/** Scans a text of JSON until its end, or until a bound is exceeded. */
 class Scan {
   readonly #text: string
   readonly #valuesMax: number
@@ -71,7 +71,7 @@ class Scan {
     return true
   }
 
-  /** Index of the quote that ends a string; that of the end where none does. */
+  /** Index of the quote that ends a string, or the text's length without one. */
   #endOfString(from: number): number {
     const text = this.#text
     for (let end = text.indexOf('"', from); end >= 0; end = text.indexOf('"', end + 1)) {

@@ -18,7 +18,7 @@ import { Line } from './line.ts'
 import { type ChatRequest, readChatRequest } from './read-request.ts'
 import { End, enter, type Visit } from './visit.ts'
 
-/** Answers a chat, as a whole or in pieces. */
+/** Answers a chat, whole or as a stream. */
 export const createChatCompletion: Handler<'createChatCompletion'> = async ({ chat, clock }, request) => {
   if (chat == null) return fault('chat/off')
   const read = readChatRequest(request.body, {
@@ -42,7 +42,7 @@ interface TalkMeans {
   readonly end: End
 }
 
-/** One chat from its beginning to its end: what was used is noted once, whatever becomes of it. */
+/** One chat from beginning to end. What it used is noted once, in every case. */
 class Talk {
   readonly #request: ChatRequest
   readonly #visit: Visit
@@ -57,7 +57,7 @@ class Talk {
     this.#means = means
   }
 
-  /** Headers that tell how much is left. */
+  /** Headers with what the key has left. */
   get headers(): Readonly<Record<string, string>> {
     return allowanceHeaders(this.#visit.left())
   }
@@ -83,7 +83,7 @@ class Talk {
     }
   }
 
-  /** Gives back its place, when its reader has what was said: until then that takes room. */
+  /** Gives its place back once the reader has the answer, which takes memory until then. */
   leave(): void {
     this.#visit.leave()
     this.#visit.pass.done(this.#usage)
@@ -106,7 +106,7 @@ async function whole(talk: Talk, head: CompletionHead): Promise<Answered<'create
   return { status: 200, json: completionJson(head, outcome.value), headers: usageHeaders(outcome.value.usage) }
 }
 
-/** Nothing is sent before something good is certain: until then a failure has a status of its own. */
+/** Answers as a stream. Headers wait until a good answer is certain: an earlier failure has its own HTTP status. */
 async function streamed(talk: Talk, head: CompletionHead, { tellsUsage }: ChatRequest): Promise<PlainAnswer | Fault> {
   const events = new CompletionEvents(head, tellsUsage)
   const line = new Line(events)
@@ -133,7 +133,7 @@ async function streamed(talk: Talk, head: CompletionHead, { tellsUsage }: ChatRe
   return { feed: { headers: { ...talk.headers, 'content-type': 'text/event-stream; charset=utf-8' }, write } }
 }
 
-/** All models of the platform, those that cannot answer now with the reason. */
+/** All models of the platform. One that cannot answer has the reason. */
 export const listChatModels: Handler<'listChatModels'> = (node) => {
   if (node.chat == null) return fault('chat/off')
   const { chat } = node
@@ -141,7 +141,7 @@ export const listChatModels: Handler<'listChatModels'> = (node) => {
   return { status: 200, json: { object: 'list', data } }
 }
 
-/** One of them. */
+/** One model of the platform. */
 export const getChatModel: Handler<'getChatModel'> = (node, { params }) => {
   if (node.chat == null) return fault('chat/off')
   const id = PLATFORM_MODEL_IDS.find((one) => one === params.id)

@@ -3,7 +3,7 @@ import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 /** An object of JSON. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Thrown while a request is read, and caught where the reading began. */
+/** Thrown and caught by the functions that read a request. */
 export class Unusable extends Error {
   readonly fault: Fault
 
@@ -13,12 +13,12 @@ export class Unusable extends Error {
   }
 }
 
-/** Refuses a request for a field of it. */
+/** The refusal of a request because of one field. */
 export function unusable(param: string, reason: string): Unusable {
   return new Unusable(fault('chat/invalid-request', { param, reason }))
 }
 
-/** Refuses a field that is not served here, rather than to ignore it. */
+/** The refusal of a field that is not supported, which must not be ignored. */
 export function unsupported(param: string, reason: string): Unusable {
   return new Unusable(fault('chat/unsupported', { param, reason }))
 }
@@ -28,7 +28,7 @@ export function isFields(value: unknown): value is Fields {
   return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
-/** A value with the name that it has in the request. Everything throws {@link Unusable} for a value of another kind. */
+/** A value of a request with its name there. Each method throws {@link Unusable} if the value is of another kind. */
 export class Checked {
   readonly value: unknown
   readonly param: string
@@ -38,13 +38,13 @@ export class Checked {
     this.param = param
   }
 
-  /** A field of it; null where it is missing or null. */
+  /** A field of the value; null if it is missing or null. */
   field(name: string): Checked | null {
     const { [name]: value } = this.fields()
     return value === undefined || value === null ? null : new Checked(value, this.at(name))
   }
 
-  /** The field, which must be there. */
+  /** A field that must be there. */
   need(name: string): Checked {
     const found = this.field(name)
     if (found === null) throw unusable(this.at(name), 'it is missing')

@@ -3,7 +3,7 @@ import type { ModelUsage } from '../../marketplace/ports/models.ts'
 import type { COMPLETION, USAGE } from '../contract/chat.ts'
 import type { Static } from '../contract/schema.ts'
 
-/** What all parts of one answer have in common. */
+/** Members that all events of one answer share. */
 export interface CompletionHead {
   /** `chatcmpl-...` */
   readonly id: string
@@ -12,12 +12,12 @@ export interface CompletionHead {
   readonly model: string
 }
 
-/** Tokens of a chat by the interface's names. */
+/** Token counts under OpenAI's names. */
 export function usageJson({ promptTokens, completionTokens, totalTokens }: ModelUsage): Static<typeof USAGE> {
   return { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: totalTokens }
 }
 
-/** Header that tells of figures that are estimates, in part at least; a stream is begun before that is known. */
+/** Header that marks estimated token counts. A stream has none: it begins before that is known. */
 export function usageHeaders({ estimated }: ModelUsage): Readonly<Record<string, string>> {
   return estimated ? { 'x-usage-estimated': 'true' } : {}
 }
@@ -54,14 +54,14 @@ export class CompletionEvents {
     this.#tellsUsage = tellsUsage
   }
 
-  /** Text of the events of a piece; who speaks is said once, and a piece without anything in it says nothing. */
+  /** Events of a piece. The role comes once per choice; an empty piece makes no event of its own. */
   piece({ index, delta: { role: _, ...delta }, logprobs = null }: ChatPiece): string {
     const opening = this.#opening(index)
     if (Object.keys(delta).length === 0 && logprobs === null) return opening
     return opening + this.#event([{ index, delta, logprobs, finish_reason: null }])
   }
 
-  /** Text of the events that end a good answer. */
+  /** The events that end a good answer. */
   end({ choices, usage, report }: ChatOutcome): string {
     const last = choices.length - 1
     const ends = choices.map((choice, index) => this.#opening(index) + this.#end(choice, index, index === last, report))
@@ -91,7 +91,7 @@ export class CompletionEvents {
   }
 }
 
-/** One event with an object in it. */
+/** One event of the stream. */
 export function event(data: object): string {
   return `data: ${JSON.stringify(data)}\n\n`
 }

@@ -8,30 +8,30 @@ import { giveUp } from '../edge/unreadable.ts'
 import type { NodeApi } from '../node/node-api.ts'
 import { BodyRoom } from './body-room.ts'
 
-/** A request, as far as it is looked at before its route. */
+/** The part of a request that is read before its route. */
 interface Asking {
   readonly headers: IncomingHttpHeaders
 }
 
-/** Its answer, as far as that is touched there. */
+/** The part of its answer that is used there. */
 interface Answering {
   readonly raw: ServerResponse
   readonly headers: (named: Readonly<Record<string, string>>) => unknown
 }
 
-/** What stands before the routes that speak the OpenAI interface: whose key it is, and whether there is room for the body. */
+/** Checks requests to the OpenAI interface before their routes: the API key, and room for the body. */
 export class ChatDoor {
   readonly #node: Pick<NodeApi, 'chat'>
   readonly #bodies = new BodyRoom()
   readonly #receiveMs: number
 
-  /** `receiveMs` is the time in which a request must arrive. */
+  /** `receiveMs` is the time within which a request must arrive. */
   constructor(node: Pick<NodeApi, 'chat'>, receiveMs: number) {
     this.#node = node
     this.#receiveMs = receiveMs
   }
 
-  /** Why a request gets no further, before anything of its body is read; null where it does. */
+  /** Why a request is refused before its body is read, or null. */
   enter({ needsKey, bodyBytesMax }: Route, { headers }: Asking, { raw }: Pick<Answering, 'raw'>): Fault | null {
     if (needsKey !== true) return null
     const { chat } = this.#node
@@ -39,11 +39,11 @@ export class ChatDoor {
     const key = chat.keys.identify(headers.authorization)
     if (!key.ok) return key.fault
     const length = headers['content-length']
-    // Without a length it may be as long as any.
+    // Without a length it may be as long as the route allows.
     const bytes = length === undefined ? (bodyBytesMax ?? 0) : Number(length)
-    // What is too long is refused by its length alone.
+    // The server refuses a body that is too long by its length alone.
     if (!(bytes <= (bodyBytesMax ?? 0))) return null
-    // An earlier answer of the same connection may have no end. A long body behind it would be held for as long.
+    // An earlier answer on the connection may never end, and a long body behind it would keep its room as long.
     const isNext = raw.socket !== null || this.#bodies.isShort(bytes)
     const share = isNext ? this.#bodies.enter(limitedAs(key.value), bytes) : null
     if (share === null) return fault('chat/busy', { seconds: 1 })
@@ -51,7 +51,7 @@ export class ChatDoor {
     return null
   }
 
-  /** Says when a body makes room for others: while it comes too slowly, and while its answer is not taken. */
+  /** Lets a body lose its room to others while it arrives too slowly, and while its answer is not taken. */
   #yield(share: Share, raw: ServerResponse, bytes: number): void {
     const { socket } = raw.req
     const { wasLate } = share
@@ -60,12 +60,12 @@ export class ChatDoor {
     const arrival = { bytes, received, withinMs: this.#receiveMs, wasLate }
     const end = (): void => giveUp(raw, socket, fault('chat/busy', { seconds: 1 }))
     let isLate = false
-    // A body that was answered before all of it was here was not broken off by its caller.
+    // If the answer came before the whole body, the caller did not break it off.
     raw.once('close', () => share.leave(isLate || !(raw.req.complete || raw.headersSent)))
     share.yields(end)
     share.yieldsIf(this.#bodies.paceOf(arrival), end)
     raw.req.once('end', () => {
-      // It took room for twice its length or more, while another body was refused.
+      // It had reserved more than twice its length while another body was refused.
       isLate = share.isInTheWay() && 2 * received() < bytes
       share.shrink(received())
       share.yields(null)
@@ -73,7 +73,7 @@ export class ChatDoor {
     })
   }
 
-  /** Tells how much is left for the key that was shown, on whatever answer it is; nothing where none is known. */
+  /** Sets the headers with what the key of the request has left, if it has a valid one. */
   tell({ headers }: Asking, reply: Answering): void {
     if (headers.authorization === undefined) return
     const { keys } = this.#node.chat ?? {}
@@ -82,7 +82,7 @@ export class ChatDoor {
   }
 }
 
-/** Headers that tell how much is left, by the names that OpenAI's service gives them. */
+/** Headers with what is left, under the names that OpenAI's service uses. */
 export function allowanceHeaders({
   requests,
   tokens,

@@ -2,7 +2,7 @@ import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { httpFault } from '../contract/http-faults.ts'
 import { needsSettings } from '../server/faults.ts'
 
-/** An error as clients of the OpenAI interface read it. */
+/** An error in the form of the OpenAI interface. */
 export interface ChatError {
   readonly error: {
     readonly message: string
@@ -12,12 +12,12 @@ export interface ChatError {
   }
 }
 
-/** The official clients do not wait longer for another try: they would come back in vain after seconds of their own choice. */
+/** Longest wait that the official clients accept. For a longer one they come too early, after a pause of their own. */
 const WAIT_SECONDS_MAX = 60
-/** Paths where clients of the OpenAI interface look for something. */
+/** Paths that clients of the OpenAI interface may ask for. */
 const PATHS = /^\/(?:v1|api\/v1\/(?:chat|models|audio|voice))(?:\/|$)/
 
-/** The error of a fault. */
+/** A fault in the form of the OpenAI interface. */
 export function chatError(cause: Fault): ChatError {
   const { api, status } = httpFault(cause.code)
   const { param } = cause.detail
@@ -32,8 +32,8 @@ export function chatError(cause: Fault): ChatError {
 }
 
 /**
- * Headers that tell the official clients whether to try again: by themselves they repeat whatever is 408, 409, 429 or 5xx, twice,
- * after a pause that may be told in milliseconds (openai 7.55, `shouldRetry` and `retryRequest`).
+ * Headers that tell the official clients whether to try again. Without them they repeat 408, 409, 429 and 5xx twice.
+ * `retry-after-ms` sets their pause (openai 7.55, `shouldRetry` and `retryRequest`).
  */
 export function retryHeaders(cause: Fault): Readonly<Record<string, string>> {
   const { retry, status } = httpFault(cause.code)
@@ -44,12 +44,12 @@ export function retryHeaders(cause: Fault): Readonly<Record<string, string>> {
   return seconds === undefined ? {} : { 'retry-after-ms': String(Number(seconds) * 1_000) }
 }
 
-/** Whether a caller of an unknown path expects an error of the OpenAI interface. */
+/** Whether an unknown path gets an error in the form of the OpenAI interface. */
 export function isOpenAiPath(path: string): boolean {
   return PATHS.test(path)
 }
 
-/** OpenAI's own service calls an invalid key an invalid request too, told by its code. */
+/** The type of an error. As at OpenAI, an invalid key is an `invalid_request_error`, and its code tells it apart. */
 function typeOf(status: number): string {
   if (status === 403) return 'permission_error'
   if (status === 429) return 'rate_limit_error'

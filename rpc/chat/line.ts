@@ -2,27 +2,27 @@ import type { ChatPiece } from '../../marketplace/chat/call.ts'
 import type { FeedOut } from '../server/answer.ts'
 import type { CompletionEvents } from './completion.ts'
 
-/** UTF-16 units of an answer that wait for a reader before whoever answers waits too: more than most answers have. */
+/** UTF-16 units that may wait for a reader before the model waits too. Most answers have fewer. */
 const WAITING_CHARS_MAX = 65_536
-/** Texts that are kept one by one: each takes more room than what is in it. */
+/** Texts that are kept before they are joined: each takes more memory than its characters. */
 const TEXTS_MAX = 256
 
-/** What waits: a piece as it came, or the texts of an answer that followed each other. */
+/** A waiting piece, or the waiting texts of one choice that followed each other. */
 type Waiting = { readonly index: number } & ({ readonly piece: ChatPiece } | { texts: string[] })
 
 /**
- * The line on which an answer goes to one reader, who need not be there yet. A reader who is slow does not hold up the model, which
- * others wait for: what is said meanwhile waits here, put together, and only where that is much the model waits as well.
+ * Carries an answer from a model to one reader. A slow reader must not hold up the model, which other callers wait for.
+ * So pieces wait here, joined, until the reader is ready. The model waits only if too much has gathered.
  */
 export class Line {
-  /** Resolves once something is to be sent. */
+  /** Resolves once a good answer is certain, so that headers can be sent. */
   readonly opened: Promise<'opened'>
   readonly #events: Pick<CompletionEvents, 'piece'>
   readonly #attached: Promise<void>
   #open: (word: 'opened') => void = () => {}
   #attach: () => void = () => {}
   #out: FeedOut | null = null
-  /** Until when nothing can be written; null where something can. */
+  /** Resolves when the reader can take more; null while it can. */
   #blocked: Promise<void> | null
   #waiting: Waiting[] = []
   #chars = 0
@@ -38,19 +38,19 @@ export class Line {
     this.#blocked = this.#attached
   }
 
-  /** Something good is certain. */
+  /** Notes that a good answer is certain. */
   open(): void {
     this.#open('opened')
   }
 
-  /** The reader is there: what waits for him is written. */
+  /** Attaches the reader and writes what waits. */
   async attach(out: FeedOut): Promise<void> {
     this.#out = out
     await this.#flush(out)
     this.#attach()
   }
 
-  /** Takes the next piece; the one after it waits for a promise that is given back. */
+  /** Takes a piece. If it returns a promise, the next piece must wait for that. */
   take(piece: ChatPiece): void | Promise<void> {
     this.open()
     if (this.#out === null || this.#blocked !== null) return this.#keep(piece)
@@ -58,7 +58,7 @@ export class Line {
     if (behind !== undefined) this.#blocked = this.#after(behind, this.#out)
   }
 
-  /** Resolves once nothing waits any more. */
+  /** Resolves once nothing waits. */
   async rest(): Promise<void> {
     while (this.#blocked !== null) await this.#blocked
   }
@@ -101,7 +101,7 @@ function pieceOf(waiting: Waiting): ChatPiece {
   return { index: waiting.index, delta: { content: waiting.texts.join('') } }
 }
 
-/** Whether there is nothing in a piece but text: that can be put together, everything else is handed on as it came. */
+/** Whether a piece holds text alone. Only such pieces are joined. */
 function isText(piece: ChatPiece): piece is ChatPiece & { readonly delta: { readonly content: string } } {
   const { delta, logprobs } = piece
   return typeof delta.content === 'string' && logprobs === undefined && Object.keys(delta).length === 1

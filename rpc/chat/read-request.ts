@@ -7,11 +7,11 @@ import { isModeAlone } from '../../marketplace/chat/modes.ts'
 import { checkImages } from '../../marketplace/chat/vision/image-parts.ts'
 import { Checked, type Fields, Unusable, unsupported, unusable } from './checked.ts'
 
-/** A request for a chat, as it was read. */
+/** A chat request that was read and checked. */
 export interface ChatRequest {
   readonly call: ChatCall
   readonly streams: boolean
-  /** Whether a stream ends with a piece that tells the usage. */
+  /** Whether a stream ends with an event that holds the usage. */
   readonly tellsUsage: boolean
 }
 
@@ -19,7 +19,7 @@ const COUNT_MAX = 8
 const STOPS_MAX = 16
 const STOP_CHARS_MAX = 256
 const CHOICE_CHARS_MAX = 16_384
-/** Tokens that may be made likelier or less likely, as OpenAI's own service has it. */
+/** Entries of `logit_bias`; OpenAI's service has the same bound. */
 const BIASES_MAX = 1_024
 const TOOLS_MAX = 128
 const NAME_CHARS_MAX = 64
@@ -29,18 +29,21 @@ const SCHEMA_CHARS_MAX = 65_536
 const LEVELS_MAX = 128
 const VOICE_PATHS = ['/api/v1/voice', '/api/v1/audio/speech']
 
-/** What the body may say beside the messages; everything else is ignored, as the OpenAI interface's servers do. */
+/** Settings of the reading that the body does not hold. */
 export interface ReadLimits {
   readonly tokensMax: number
   /** Whether the caller wants a broken stream to be continued by another model. */
   readonly resumes: boolean
 }
 
-/** Reads the body of a chat (https://platform.openai.com/docs/api-reference/chat/create). Faults: `chat/*` with a `param`. */
+/**
+ * Reads a chat request (https://platform.openai.com/docs/api-reference/chat/create). Unknown fields are ignored.
+ * Faults: `chat/*` with `param`.
+ */
 export function readChatRequest(body: unknown, { tokensMax, resumes }: ReadLimits): Result<ChatRequest> {
   try {
     const whole = new Checked(body, '')
-    // What cannot be written again ends whatever tries to.
+    // `JSON.stringify` throws on values that are nested too deep.
     if (isDeeperThan(LEVELS_MAX, body)) throw unusable('body', `it has more than ${LEVELS_MAX} levels`)
     const model = readModel(whole.need('model'))
     const streams = whole.field('stream')?.flag() ?? false
@@ -83,7 +86,7 @@ function readCall(whole: Checked, model: ChatModelId, { tokensMax, resumes }: Re
       first,
       `${model} asks several models; it is for model-1, and for requests with tools or a response_format`,
     )
-  // In a single call the word is none of a mode.
+  // A request for a single model has no modes, so a mode's word is plain text there.
   if (!isSingle && isModeAlone(model, messages)) throw unusable('messages', 'a mode needs a question behind it')
   const { n = 1, ...passed } = single as { readonly n?: number }
   return {
@@ -99,7 +102,7 @@ function readCall(whole: Checked, model: ChatModelId, { tokensMax, resumes }: Re
   }
 }
 
-/** What would be answered wrongly if it were ignored. */
+/** Refuses fields that would lead to a wrong answer if they were ignored. */
 function refuseForeign(whole: Checked): void {
   for (const name of ['functions', 'function_call'])
     if (whole.field(name) !== null) throw unsupported(name, 'tools and tool_choice have taken its place')
@@ -123,7 +126,7 @@ function readTools(whole: Checked): Fields {
   }
 }
 
-/** How the words are chosen: it is for whichever model speaks. */
+/** Sampling settings, which every model call gets. */
 function readStyle(whole: Checked): Fields {
   const topP = whole.field('top_p')?.number(0, 1)
   const presence = whole.field('presence_penalty')?.number(-2, 2)
@@ -139,7 +142,7 @@ function readStyle(whole: Checked): Fields {
   }
 }
 
-/** What only makes sense where one model answers with one call. */
+/** Settings that need a single model with a single call. */
 function readSingle(whole: Checked): Fields {
   const n = whole.field('n')?.integer(1, COUNT_MAX) ?? 1
   const logprobs = whole.field('logprobs')?.flag() ?? false
@@ -161,7 +164,7 @@ function readBias(place: Checked | null): Fields {
   if (values.length > BIASES_MAX) throw unusable('logit_bias', `it must have at most ${BIASES_MAX} entries`)
   if (Object.keys(bias).some((token) => !/^\d{1,9}$/.test(token)))
     throw unusable('logit_bias', 'its names must be the numbers of tokens')
-  // Not by their names: they are the caller's.
+  // The fault names `logit_bias` alone: the names in it are the caller's text.
   for (const value of values) new Checked(value, 'logit_bias').number(-100, 100)
   return bias
 }
@@ -189,7 +192,7 @@ const TOOL_CALLS_MAX = 128
 const CALLED_CHARS_MAX = 256
 const DETAIL_CHARS_MAX = 16
 
-/** The messages of a chat, each with every field that came; those of a developer are of the system. `vision` says whether pictures may be among them. */
+/** The messages of a chat with all their fields; `developer` becomes `system`. Pictures need `vision`. */
 function readMessages(place: Checked, vision: boolean): readonly ChatMessage[] {
   return place.list(1, MESSAGES_MAX).map((message) => readMessage(message, vision))
 }
@@ -205,7 +208,8 @@ function readMessage(message: Checked, vision: boolean): ChatMessage {
   if (content !== null) checkContent(content, vision && role === 'user')
   else if (calls === null && message.field('refusal') === null)
     throw unusable(`${message.param}.content`, 'it is missing; null is for messages with tool_calls')
-  // The newer name of the same: OpenAI's own models take both, most other servers and their templates only the older one.
+  // `developer` is the newer name of `system`. OpenAI's own models take both; most other servers and their templates
+  // take only the older.
   return { ...message.fields(), role: role === 'developer' ? 'system' : role }
 }
 
@@ -223,7 +227,7 @@ function checkContent(content: Checked, vision: boolean): void {
 
 function checkPart(part: Checked, vision: boolean): void {
   const type = part.need('type').text(40)
-  // Some servers take whatever has it for a picture.
+  // Some servers treat any part with an `image_url` as a picture.
   if (type !== 'image_url' && part.field('image_url') !== null)
     throw unsupported(`${part.param}.image_url`, 'it is for parts of the type image_url')
   part.field('image_url')?.field('detail')?.text(DETAIL_CHARS_MAX)
@@ -234,7 +238,7 @@ function checkPart(part: Checked, vision: boolean): void {
   else throw unsupported(part.param, `parts of the type ${type} are not taken, text and (model-4) image_url are`)
 }
 
-/** Whether a message belongs to the use of tools. */
+/** Whether a message is a tool's result or calls tools. */
 function isOfTools(message: ChatMessage): boolean {
   return message.role === 'tool' || (Array.isArray(message.tool_calls) && message.tool_calls.length > 0)
 }

@@ -20,12 +20,12 @@ export interface VoiceRead {
 }
 
 const MODEL = 'model-voice'
-/** As OpenAI's own interface has it. */
+/** OpenAI's interface has the same bound. */
 const INPUT_CHARS_MAX = 4_096
 const SPEEDS = { min: 0.25, max: 4 }
 const VOICE_CHARS_MAX = 64
 
-/** Reads the body of a speech (https://platform.openai.com/docs/api-reference/audio/createSpeech). Faults: `chat/*` with a `param`. */
+/** Reads a request for speech. Faults: `chat/*`. https://platform.openai.com/docs/api-reference/audio/createSpeech */
 export function readSpeechRequest(body: unknown): Result<SpeechRead> {
   return reading(() => {
     const whole = new Checked(body, '')
@@ -39,7 +39,7 @@ export function readSpeechRequest(body: unknown): Result<SpeechRead> {
   })
 }
 
-/** Reads the body of a chat that is read out: that of a chat, with a voice. Faults: `chat/*` with a `param`. */
+/** Reads a request for a chat with a spoken answer: a chat's body with a voice. Faults: `chat/*` with `param`. */
 export function readVoiceRequest(body: unknown, limits: ReadLimits): Result<VoiceRead> {
   return reading(() => {
     const whole = new Checked(body, '')
@@ -59,7 +59,7 @@ export function readVoiceRequest(body: unknown, limits: ReadLimits): Result<Voic
 function readWish(whole: Checked): SpeechWish {
   const voice = whole.field('voice')
   return {
-    // Clients name voices of their own in an object.
+    // OpenAI's clients name custom voices in an object with an id.
     voice: voice === null ? null : (isFields(voice.value) ? voice.need('id') : voice).text(VOICE_CHARS_MAX, 1),
     speed: whole.field('speed')?.number(SPEEDS.min, SPEEDS.max) ?? 1,
   }

@@ -5,17 +5,17 @@ import { limitedAs } from '../edge/client-key.ts'
 import type { ChatApi } from '../node/node-api.ts'
 import type { ApiRequest } from '../server/answer.ts'
 
-/** A chat that was let in. */
+/** A chat that was admitted. */
 export interface Visit {
   readonly pass: ChatPass
-  /** What is left for the key now, while what this chat may use is held. */
+  /** What the key has left, less what this chat may use. */
   readonly left: () => Pick<ChatPass, 'requests' | 'tokens'>
-  /** Who came, as limits go: a wallet with all of its keys, or one key of the operator. */
+  /** The name for limits: a wallet with all of its keys, or one key of the operator. */
   readonly who: string
   readonly leave: () => void
 }
 
-/** Ends a chat before its time: the caller goes away, or the node stops. */
+/** Aborts a chat if the caller goes away or the node stops. */
 export class End {
   readonly signal: AbortSignal
   readonly #over = new AbortController()
@@ -32,16 +32,13 @@ export class End {
     this.#over.abort()
   }
 
-  /** The fault of a chat, which is the node's own where that stopped. */
+  /** The fault of an ended chat: `chat/stopping` if the node's stop ended it, else `cause`. */
   faultOf(cause: Fault): Fault {
     return this.#isStop ? fault('chat/stopping') : cause
   }
 }
 
-/**
- * Lets a chat in that is expected to use so many tokens, which are counted last: its key may have one more, and so may the node. Faults:
- * those of keys, `chat/busy`, `chat/stopping`.
- */
+/** Admits a chat if its key and the node have room. Faults: those of keys, `chat/busy`, `chat/stopping`. */
 export function enter(chat: ChatApi, { headers }: ApiRequest, end: End, expectedTokens: () => number): Result<Visit> {
   const key = chat.keys.identify(headers.authorization)
   if (!key.ok) return key

@@ -42,7 +42,7 @@ export const createVoice: Handler<'createVoice'> = async ({ chat, clock }, reque
   const read = readVoiceRequest(request.body, { tokensMax: chat.tokensMax, resumes: false })
   if (!read.ok) return read.fault
   const { call, wish } = read.value
-  // The answer, and what of it is read out.
+  // Tokens of the answer, and of the part that is read out.
   const expected = (): number =>
     expectedTokens({ ...call, model: 'model-2' }) + Math.min(call.maxTokens, ANSWER_TOKENS_EXPECTED_MAX)
   const done = await aloud(chat, { request, expected }, ({ who, signal, spent }) =>
@@ -54,15 +54,15 @@ export const createVoice: Handler<'createVoice'> = async ({ chat, clock }, reque
   return { feed: base64Feed(around, made.audio.file, { ...headers, ...usageHeaders(made.usage) }, room) }
 }
 
-/** What was made, and what goes with it. */
+/** A result of the voice, and what its answer needs. */
 interface Made<T> {
   readonly made: T
   readonly headers: Readonly<Record<string, string>>
-  /** Its sound takes it until it has been sent. */
+  /** Room that the sound takes until it has been sent. */
   readonly room: Share
 }
 
-/** Has something made by the voice, within all that limits it; what was used is noted whatever becomes of it. */
+/** Has the voice make something within all limits. What was used is noted in every case. */
 async function aloud<T>(
   chat: ChatApi,
   { request, expected }: { readonly request: ApiRequest; readonly expected: () => number },
@@ -108,7 +108,7 @@ function statusOf(cause: Fault): number {
   return httpFault(cause.code).status
 }
 
-/** JSON of an answer, without what is between its two parts: the sound. */
+/** JSON of an answer in two parts, before and after the sound. */
 function voiceJson({ text, audio, usage, report }: AloudOutcome, created: number): readonly [string, string] {
   const { rate, bits, channels } = VOICE_FORMAT
   const json = JSON.stringify({

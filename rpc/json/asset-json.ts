@@ -13,14 +13,14 @@ import type { Static } from '../contract/schema.ts'
 import type { STABLE, TOKEN } from '../contract/tokens.ts'
 import { addressText } from './chain-json.ts'
 
-/** JSON forms of assets, amounts and prices: base units as decimal text, and the same with the asset's decimals beside it. */
+/** JSON forms of assets, amounts and prices. Units are decimal text of base units; `text` has the decimals applied. */
 
 const USD_DECIMALS = 6
 const PPM_DECIMALS = 4
-/** Digits of prices, from the first that is not 0. */
+/** Significant digits of prices. */
 const PRICE_DIGITS = 12
 
-/** Units of an asset. */
+/** An amount of an asset. */
 export function amountJson(
   { symbol, decimals }: Pick<AssetFacts, 'symbol' | 'decimals'>,
   units: bigint,
@@ -28,27 +28,27 @@ export function amountJson(
   return { symbol, decimals, units: units.toString(), text: formatAmount(units, decimals) }
 }
 
-/** Units of an asset that a record names. */
+/** An amount of an asset that a record names. */
 export function assetAmountJson(chain: ChainReader, asset: Hash, units: bigint): Static<typeof ASSET_AMOUNT> {
   return amountJson(recordedAsset(chain, asset), units)
 }
 
-/** Dollars of millionths; null stays null. */
+/** Millionths of a dollar as text of dollars; null stays null. */
 export function usdText<T extends bigint | null>(micros: T): T extends bigint ? string : null {
   return (micros === null ? null : formatAmount(micros, USD_DECIMALS)) as T extends bigint ? string : null
 }
 
-/** Per cent of millionths. */
+/** Parts per million as text of per cent. */
 export function percentText(ppm: bigint): string {
   return formatAmount(ppm, PPM_DECIMALS)
 }
 
-/** Per cent that a part is of a whole, cut after four decimals; of nothing it is 0. */
+/** A part's share of a whole in per cent, cut after four decimals; 0 if the whole is 0. */
 export function sharePct(part: bigint, whole: bigint): string {
   return percentText(whole === 0n ? 0n : (part * 1_000_000n) / whole)
 }
 
-/** Price of one whole unit. */
+/** Price of one whole unit in dollars. */
 export function priceJson(
   chain: ChainReader,
   { decimals }: AssetFacts,
@@ -71,19 +71,19 @@ function poolNameOf(chain: ChainReader, poolId: PoolId): string {
   return poolNamed(chain, poolId)?.name ?? poolId
 }
 
-/** Price of whole units of one asset in whole units of another, from base units of it per base unit. */
+/** Price of a whole unit of `of` in whole units of `into`; `perUnit` is in base units of both. */
 export function crossPrice(perUnit: Ratio, of: AssetFacts, into: AssetFacts): string {
   const up = 10n ** BigInt(of.decimals)
   const down = 10n ** BigInt(into.decimals)
   return significantText(ratio(perUnit.numerator * up, perUnit.denominator * down), PRICE_DIGITS)
 }
 
-/** The same of a Q112.112 number. */
+/** {@link crossPrice} of a Q112.112 number. */
 export function fixedPrice(price: bigint, of: AssetFacts, into: AssetFacts): string {
   return crossPrice({ numerator: price, denominator: PRICE_ONE }, of, into)
 }
 
-/** One asset. */
+/** JSON of one asset. */
 export function tokenJson(chain: ChainReader, row: AssetRow, price: PriceFacts | null): Static<typeof TOKEN> {
   const { addressPrefix } = chain.ruleBook.params
   const { symbol, name, decimals, kind, asset, frozen, freezable, hidden, createdAt, holders } = row
@@ -102,7 +102,7 @@ export function tokenJson(chain: ChainReader, row: AssetRow, price: PriceFacts |
   }
 }
 
-/** How a stable token stands; null for any other asset. */
+/** State of a stable token; null for any other asset. */
 export function stableJson(chain: ChainReader, row: AssetRow): Static<typeof STABLE> | null {
   if (row.backing === null) return null
   const { reserveAsset, reserve, supply, redeemable, surplus, backingBps } = row.backing

@@ -14,9 +14,9 @@ import type { Transaction } from '../../consensus/tx/transaction.ts'
 import type { BLOCK, BLOCK_SUMMARY, TRANSACTION_JSON } from '../contract/chain.ts'
 import type { Static } from '../contract/schema.ts'
 
-/** JSON forms of chain objects. Amounts are base units as decimal text; nothing passes through a float. */
+/** JSON forms of chain objects. Amounts are base units as decimal text, never floats. */
 
-/** ISO text of a time. */
+/** A time as ISO text. */
 export function moment(timeMs: number): string {
   return new Date(timeMs).toISOString()
 }
@@ -26,7 +26,7 @@ export function transactionJson(prefix: string, tx: Transaction): Static<typeof 
   return transactionToJson(prefix, tx) as unknown as Static<typeof TRANSACTION_JSON>
 }
 
-/** A receipt with addresses as text and the outcome by name. */
+/** A receipt, with addresses as text and the outcome by name. */
 export function receiptToJson(prefix: string, receipt: Receipt): { readonly type: string } & Record<string, unknown> {
   const fields = Object.fromEntries(
     Object.entries(receipt).map(([name, value]) => [name, typeof value === 'bigint' ? value.toString() : value]),
@@ -56,7 +56,7 @@ export function merkleProofToJson({ index, count, siblings }: MerkleProof): {
   return { index, count, siblings: siblings.map(toHex) }
 }
 
-/** What a block list shows; `base` is the height of the snapshot that the chain began from here, 0 without one. */
+/** A block in a list. `base` is the height of the snapshot that this node's chain began from, 0 without one. */
 export function blockSummary(
   prefix: string,
   entry: BlockEntry,
@@ -64,7 +64,7 @@ export function blockSummary(
   base: number,
 ): Static<typeof BLOCK_SUMMARY> {
   const { header, id, bodyBytes, totalTransactions } = entry
-  // Of the blocks up to a snapshot that the chain began from here only the headers are known.
+  // Up to the snapshot only headers are known.
   const known = header.height === 0 || header.height > base
   return {
     height: header.height,
@@ -86,7 +86,7 @@ export function blockToJson(
     readonly entry: BlockEntry
     readonly canonical: boolean
     readonly confirmations: number
-    /** Null where the block was not executed here. */
+    /** Null if this node did not execute the block. */
     readonly receipts: readonly Receipt[] | null
   },
 ): Static<typeof BLOCK> {
@@ -120,12 +120,12 @@ function headerToJson(prefix: string, header: Header) {
   }
 }
 
-/** An amount as a JSON number of coins, exact to 8 decimals: only where the interface types it so. */
+/** An amount as a JSON number of coins, exact to 8 decimals. Only for fields whose interface is a number. */
 export function coinNumber(baseUnits: bigint, decimals: number): number {
   return Number(formatAmount(baseUnits, decimals))
 }
 
-/** Dollars from millionths. */
+/** Millionths of a dollar as a number of dollars. */
 export function usdNumber(micros: bigint): number {
   return Number(formatAmount(micros, 6))
 }

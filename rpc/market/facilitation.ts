@@ -11,34 +11,34 @@ import { AGENTS } from '../../marketplace/ledger/agents.ts'
 import { readNativePayload } from '../cashier/cashier.ts'
 import { NATIVE_NETWORK_WORD, NATIVE_SCHEME, nativeNetwork } from '../cashier/options.ts'
 
-/** A call of the facilitator, read: a payment, and what the seller says of it. */
+/** A call of the facilitator that was read: a payment, and the seller's terms for it. */
 export interface FacilitatorCall {
   readonly payment: FacilitatedPayment
-  /** As it was sent; only `/settle` looks at it. */
+  /** As it was sent; only `/settle` reads it. */
   readonly settlement: unknown
 }
 
-/** Body of a facilitator call, its outer shape checked. */
+/** Body of a facilitator call whose outer shape is checked. */
 export interface FacilitatorBody {
   readonly x402Version: number
   readonly paymentPayload: Fields
   readonly paymentRequirements: Fields
 }
 
-/** Longest request text, as everywhere. */
+/** Longest request text, as on all doors. */
 const REQUEST_CHARS_MAX = 131_072
 /** A day is more than any escrow lasts. */
 const TIMEOUT_SECONDS_MAX = 86_400
 const AMOUNT = /^[1-9][0-9]{0,33}$/
 
-/** What the network of the native rail is called in a generation. */
+/** Name of the native rail's network in a generation of x402. */
 export function networkWord(chain: Pick<ChainReader, 'network'>, x402Version: number): string {
   return x402Version === 1 ? NATIVE_NETWORK_WORD : nativeNetwork(chain)
 }
 
 /**
- * Reads a call of either generation. The requirements are the seller's, so that they count where the payer says something else;
- * what the payer accepted must not differ from them. Faults: `facilitator/...`, `pay/unreadable`, `rpc/agent-not-found`.
+ * Reads a call of either generation. The requirements come from the seller, so they win over what the payer says; what
+ * the payer accepted must equal them. Faults: `facilitator/...`, `pay/unreadable`, `rpc/agent-not-found`.
  */
 export function readFacilitatorCall(chain: ChainReader, body: FacilitatorBody): Result<FacilitatorCall> {
   const { x402Version, paymentPayload, paymentRequirements: asked } = body
@@ -65,7 +65,7 @@ export function readFacilitatorCall(chain: ChainReader, body: FacilitatorBody): 
   })
 }
 
-/** Scheme, network and asset, of what was asked for and of what was paid. */
+/** Checks scheme, network and asset of both the requirements and the payment. */
 function checkRail(
   chain: ChainReader,
   { x402Version, paymentPayload, paymentRequirements: asked }: FacilitatorBody,
@@ -85,7 +85,7 @@ function checkRail(
   return ok(null)
 }
 
-/** What the payer of generation 2 says that it accepted is what was asked for. */
+/** Checks that a payer of generation 2 accepted what the seller asks for. */
 function checkAccepted({ x402Version, paymentPayload, paymentRequirements: asked }: FacilitatorBody): Result<null> {
   const accepted = x402Version === 1 ? {} : fieldsOf(paymentPayload.accepted)
   for (const field of ['amount', 'payTo'] as const)
@@ -94,7 +94,7 @@ function checkAccepted({ x402Version, paymentPayload, paymentRequirements: asked
   return ok(null)
 }
 
-/** Whom and what the payment is for: the agent by its id, or by its payout address beside `extra.agentId`. */
+/** Reads whom and what the payment is for. `payTo` is the agent's id, or its payout beside `extra.agentId`. */
 function readTerms(
   { database, ruleBook }: ChainReader,
   { payTo, extra, maxTimeoutSeconds }: Fields,
@@ -118,7 +118,7 @@ function readTerms(
   })
 }
 
-/** The request by its text or its hash; what the seller says counts. */
+/** Reads the request, as text or hash. The seller's word wins. */
 function readRequest(extra: Fields, payload: Fields): Result<Pick<FacilitatedPayment, 'request' | 'requestHash'>> {
   const request = extra.request ?? payload.request ?? null
   const requestHash = extra.requestHash ?? payload.requestHash ?? null
@@ -138,7 +138,7 @@ function unusable(field: string, reason: string): Result<never> {
   return fail(fault('facilitator/requirements', { field, reason }))
 }
 
-/** Something of a stranger's, as it may stand in a message. */
+/** Foreign text, cut for a message. */
 function text(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, 100) : typeof value
 }

@@ -20,7 +20,7 @@ import { coinNumber, usdNumber } from '../json/chain-json.ts'
 import { recordJson } from '../json/record-json.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
 
-/** The stablecoin rail as the protocol document has it: all its fields, whether it is on or off. */
+/** The dollar rail in the protocol document: all its fields, whether it is on or off. */
 type DollarRailDocument = Static<typeof PROTOCOL>['evmStableRail']
 
 const OFF: DollarRailDocument = {
@@ -37,7 +37,7 @@ const OFF: DollarRailDocument = {
   note: 'Use the native rail.',
 }
 
-/** `evmStableRail`: what is said to be verified was really asked of a facilitator. */
+/** `evmStableRail`. What it calls verified was really asked of a facilitator. */
 function stableRailDocument(rail: DollarRail | null): DollarRailDocument {
   if (rail === null) return OFF
   const { terms, verified, closedBecause, facilitators } = rail
@@ -57,7 +57,7 @@ function stableRailDocument(rail: DollarRail | null): DollarRailDocument {
   }
 }
 
-/** Facilitators of the stablecoin rail, in the order in which they are asked; one entry of what is missing where it is off. */
+/** Facilitators of the dollar rail, in the order of use. If it is off, one entry says what is missing. */
 function stableFacilitators(rail: DollarRail | null): Static<typeof PROTOCOL>['facilitators'] {
   const document = stableRailDocument(rail)
   const { scheme, network, asset, assetContract, payTo } = document
@@ -71,14 +71,14 @@ function stableFacilitators(rail: DollarRail | null): Static<typeof PROTOCOL>['f
   }))
 }
 
-/** Everything this node sells, as registry entries; unavailable services too, with the reason. */
+/** Everything this node sells, as registry entries. Unavailable services have the reason. */
 export function registryEntries(node: NodeApi, baseUrl: string): readonly RegistryEntry[] {
   const { market, chain } = node
   if (market === null) return []
   return market.shop.offers.map((offer) => entryOf({ chain, market, baseUrl }, offer))
 }
 
-/** Dollars for one coin in the current epoch, by the chain; 0 is never shown for "unknown", so null is. */
+/** Dollars for one coin in the current epoch, by the chain. Unknown is null, since 0 would look like a price. */
 export function nativeUsd({ chain }: Pick<NodeApi, 'chain'>): number | null {
   const micros = chainPrice(chain).usdMicrosPerCoin(epochNow(chain))
   return micros === undefined ? null : usdNumber(micros)
@@ -95,7 +95,7 @@ interface EntryContext {
   readonly baseUrl: string
 }
 
-/** What it would cost by the price of the coin while nothing is quoted in it; 0 where the coin has no price. */
+/** What a service would cost in coin while there is no quote in coin; 0 if the coin has no price. */
 function unquotedPrice(chain: Chain, priceUsdMicros: bigint): bigint {
   return chainPrice(chain).priceOfMicros(priceUsdMicros, epochNow(chain)) ?? 0n
 }
@@ -129,13 +129,13 @@ function entryOf({ chain, market, baseUrl }: EntryContext, offer: Offer): Regist
   }
 }
 
-/** Settings that would make a service available that is not; none where it is not for lack of one. */
+/** Settings that an unavailable service lacks; empty if it lacks none. */
 function requiredSettings({ shop }: MarketApi, offer: Offer): string[] {
   const readiness = shop.readiness(offer)
   return readiness.available ? [] : [...readiness.requires]
 }
 
-/** Calls settled over the stablecoin rail: this node's own statement, which no chain of ours shows. */
+/** Calls settled over the dollar rail, as this node counts them: Farthing's own chain does not show them. */
 function provenStable({ stable }: MarketApi, serviceId: ServiceId) {
   const { calls, amount } = stable?.sales(serviceId) ?? { calls: 0, amount: 0n }
   return {
@@ -145,7 +145,7 @@ function provenStable({ stable }: MarketApi, serviceId: ServiceId) {
   }
 }
 
-/** The payment protocol document. Every field of the interface is there from the first day, also where a rail is off. */
+/** The payment protocol document. It always has every field of the interface, even for a rail that is off. */
 export function protocolDocument(node: NodeApi, baseUrl: string): Static<typeof PROTOCOL> {
   const { chain, market } = node
   const { params } = chain.ruleBook
@@ -173,7 +173,7 @@ export function protocolDocument(node: NodeApi, baseUrl: string): Static<typeof 
   }
 }
 
-/** Prices that this node knows: of its own coin by the chain, of others where its operator chose somebody who tells them. */
+/** Prices that this node knows: its own coin's from the chain, others' from providers that the operator chose. */
 function priceFeed({ chain, market }: NodeApi, usd: number | null) {
   const { epochBlocks } = chain.ruleBook.at(0).market
   const source = `the ${pricedPoolName(chain)}, block by block over the previous ${epochBlocks} blocks`
@@ -188,7 +188,7 @@ function priceFeed({ chain, market }: NodeApi, usd: number | null) {
   }
 }
 
-/** Whether providers of prices can be asked, or the operator chose none. The age of the last prices says nothing of that: an idle node asks rarely. */
+/** Whether price providers can be asked, or none is chosen. The prices' age shows nothing: idle nodes ask rarely. */
 function isWell(readiness: Readiness): boolean {
   return readiness.available || readiness.requires.length > 0
 }
@@ -254,7 +254,7 @@ export function noService(market: MarketApi, serviceId: string): Fault {
   return fault('service/not-found', { serviceId: serviceId.slice(0, 64), suggestions: suggestions(market, serviceId) })
 }
 
-/** Ids for a mistyped one: first the one with the nearest spelling, then those that share the most words. */
+/** Ids that a mistyped one may mean: first the nearest spelling, then those that share the most words. */
 export function suggestions({ shop }: MarketApi, serviceId: string): readonly string[] {
   const asked = serviceId.toLowerCase().slice(0, ASKED_CHARS_MAX)
   const words = asked.split(/[^a-z0-9]+/).filter((word) => word.length > 2 && word !== 'node')

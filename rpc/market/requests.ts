@@ -9,7 +9,7 @@ import type { Static } from '../contract/schema.ts'
 import { addressText, coinNumber, moment } from '../json/chain-json.ts'
 import type { MarketApi } from '../node/node-api.ts'
 
-/** Paid calls as the API lists them: states and amounts, never inputs or results. */
+/** What paid calls are shown with. The API shows states and amounts, never inputs or results. */
 export interface RequestContext {
   readonly chain: ChainReader
   readonly market: MarketApi
@@ -38,7 +38,7 @@ export function requestStatus({ chain, market }: RequestContext, claim: Claim): 
   }
 }
 
-/** Where the refund of a failed call stands. */
+/** State of a failed call's refund. */
 export function refundOf({ chain, market }: RequestContext, claim: Claim & { state: 'failed' }): Static<typeof REFUND> {
   const closure = closureOf(chain.database, claim.txId)
   const receiptTxId = closure?.receiptTxId ?? receiptInFlight(market, claim.txId)
@@ -77,7 +77,7 @@ export function unredeemedStatus(
   const invoke = minedInvoke(chain, txId)
   if (invoke === undefined || invoke.payload.agentId !== market.shop.operator.agentId) return undefined
   const closure = closureOf(chain.database, txId)
-  // Neither open nor closed: the transaction failed and never was a payment.
+  // The escrow is neither open nor closed, so the transaction failed and never was a payment.
   if (closure === undefined && chain.database.get(ESCROWS, txId) === undefined) return undefined
   const { payload, sender, height } = invoke
   const refunded = closure !== undefined && closure.how !== 'delivered'
@@ -106,7 +106,7 @@ function minedInvoke({ database }: ChainReader, txId: TxId) {
   return body?.kind === 'agent_invoke' ? { ...body, height: location.height } : undefined
 }
 
-/** The refund of a payment that this node holds no claim for. */
+/** The refund of a payment for which this node has no claim. */
 function closedRefund(
   chain: ChainReader,
   paymentId: TxId,

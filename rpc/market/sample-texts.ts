@@ -1,10 +1,10 @@
-/** Longest text of a sample where others are beside it: a report has room, a file has none. */
+/** Longest text of a sample among others: enough for a report, too short for a file. */
 const CHARS_MAX = 4_000
 const CHARS_SHOWN = 120
 
 /**
- * A sample whose long texts are cut, each with how long it was: for documents that show many, and for models that read every
- * letter. `GET /services/{serviceId}/example` has it whole.
+ * Cuts the long texts of a sample and notes their lengths, for documents with many samples and for models that read
+ * every letter. `GET /services/{serviceId}/example` has the whole sample.
  */
 export function withTextsCut(value: unknown, charsMax = CHARS_MAX): unknown {
   if (typeof value === 'string')

@@ -9,7 +9,7 @@ import type { Static } from '../contract/schema.ts'
 import { moment } from '../json/chain-json.ts'
 import type { MarketApi } from '../node/node-api.ts'
 
-/** A paid call of either rail, as its store knows it. */
+/** A claim of either rail. */
 export type AnyClaim = Claim | StableClaim
 
 /** Whether a claim is of the native rail. */
@@ -25,7 +25,7 @@ export interface RequestsWindow {
   readonly serviceId: string | undefined
 }
 
-/** A page of the calls of both rails, newest first; one cursor says where both go on. */
+/** A page of the calls of both rails, newest first. One cursor continues both. */
 export async function recentOfBoth(
   { store, stable }: MarketApi,
   { limit, cursor, serviceId }: RequestsWindow,
@@ -33,7 +33,7 @@ export async function recentOfBoth(
   const native = store.recent(limit, cursor, serviceId)
   if (stable === null) return native
   const pages = await Promise.all([native, stable.store.recent(limit, cursor, serviceId)])
-  // Behind the end of a page that has a next one, calls of its rail may be missing.
+  // If a page has a next one, calls of its rail may be missing behind its end.
   const ends = pages.flatMap(({ nextCursor }) => nextCursor ?? []).sort()
   const end = ends.at(-1) ?? null
   const keyed = pages
@@ -46,12 +46,12 @@ export async function recentOfBoth(
   return { claims: taken.map(({ claim }) => claim), nextCursor }
 }
 
-/** Place of a claim in the listings of every store. */
+/** Sort key of a claim in the listings of every store. */
 function placeOf(claim: AnyClaim): string {
   return `${String(claim.claimedAtMs).padStart(15, '0')}/${isNative(claim) ? claim.txId : claim.id}`
 }
 
-/** State of one call of the stablecoin rail: neither its input nor its result. */
+/** State of one call of the dollar rail, without its input and result. */
 export function stableStatus({ terms }: DollarRail, claim: StableClaim): Static<typeof REQUEST_STATUS> {
   return {
     id: claim.id,

@@ -10,12 +10,12 @@ import { serverFor } from './server.ts'
 const JSON_TYPE = 'application/json; charset=utf-8'
 /** Headers that the protocol reads. */
 const HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'] as const
-/** The SDK wants a whole URL and looks at none of it. */
+/** The SDK needs a whole URL, and reads no part of it. */
 const ANY_URL = 'http://node.invalid/api/mcp'
 
 /**
- * `POST /api/mcp`: the Model Context Protocol in both of its eras, one message at a time and without sessions. What a message
- * began is finished also where its client went away, so that no payment is lost.
+ * `POST /api/mcp`: the Model Context Protocol in both of its eras, one message at a time and without sessions. Begun
+ * work is finished even if the client has left, so that no payment is lost.
  */
 export const callMcp: Handler<'callMcp'> = async (node, request) =>
   refusal(node, request) ?? misfit(request) ?? serve(node, request)
@@ -32,7 +32,7 @@ function refusal(node: NodeApi, { query, headers, body }: ApiRequest): Fault | n
   return Array.isArray(body) ? fault('rpc/invalid-request', { fields: ['one message at a time, no batches'] }) : null
 }
 
-/** Clients read why a message of theirs does not do where the protocol has it: in the answer to it. */
+/** The JSON-RPC error for a message of the wrong shape. Without an id it must be an HTTP error. */
 function misfit({ body, requestId }: ApiRequest): Answered<'callMcp'> | null {
   const misfits = messageMisfits(body)
   if (misfits.length === 0) return null
@@ -74,8 +74,8 @@ function headersOf({ headers }: ApiRequest): Headers {
 }
 
 /**
- * The message of an answer. Older clients get theirs from the SDK as a stream of one event; as plain JSON, which they read as
- * well, it can be told whether it was handed over to the end.
+ * The message of an answer. For older clients the SDK makes a stream of one event. They read plain JSON as well, and
+ * with that the node can tell whether it was delivered completely.
  */
 function messageIn(text: string, contentType: string): string {
   if (!contentType.startsWith('text/event-stream')) return text
@@ -93,12 +93,12 @@ interface Misfit {
 }
 
 const SHOWN_MAX = 5
-/** Characters of an answer that may be such a report: of what `messageMisfits` lets through there is never as much to say. */
+/** Longest answer that may be such a report: messages that pass `messageMisfits` make no longer one. */
 const REPORT_CHARS_MAX = 65_536
 
 /**
- * An answer whose error blames whom it should: parameters that do not fit a method are to the SDK an error of the server, with
- * the whole report of its validator as the message. All other answers stay as they are.
+ * Corrects who is to blame in an answer. If parameters do not fit a method, the SDK reports an error of the server,
+ * with its validator's whole report as the message. Other answers stay as they are.
  */
 export function blameClient(answer: string): string {
   if (answer.length > REPORT_CHARS_MAX || !answer.includes(`"code":${INTERNAL_ERROR}`)) return answer

@@ -81,7 +81,7 @@ export function listFreeTools(): readonly object[] {
   })
 }
 
-/** Runs a free tool. Wrong arguments and refusals are results that say what is wrong. */
+/** Runs a free tool. Wrong arguments and refusals become results that say what is wrong. */
 export async function callFreeTool(place: McpPlace, name: FreeToolName, args: Arguments): Promise<ToolAnswer> {
   const misfits = argumentMisfits(name, args)
   const outcome =
@@ -128,7 +128,7 @@ function absent({ node }: McpPlace, serviceId: string): Fault {
   return node.market === null ? fault('rpc/no-market') : noService(node.market, serviceId)
 }
 
-/** Asks the operation of the API that a tool stands for. */
+/** Calls the API's handler for a tool. */
 async function ask<Params, Query, Body>(
   handler: HandlerOf<Params, Query, Body>,
   { node, request }: McpPlace,

@@ -1,11 +1,11 @@
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { PageRules } from '../node/node-api.ts'
 
-/** What the guard looks at. */
+/** What the guard checks. */
 export interface Visit {
   readonly host: string | undefined
   readonly origin: string | undefined
-  /** Public base address of the node, null where it has none. */
+  /** Public base address of the node; null without one. */
   readonly publicUrl: string | null
   readonly rules: PageRules
 }
@@ -13,8 +13,9 @@ export interface Visit {
 const SHOWN_CHARS_MAX = 100
 
 /**
- * Keeps pages of strangers away: a browser would let them speak to a node on its user's machine, also under a name of theirs that points
- * there. Other programs than browsers send no Origin and pass. Faults: `rpc/foreign-host`, `rpc/foreign-origin`.
+ * Keeps foreign web pages away. A browser would let them call a node on its user's machine, also under a host name of
+ * theirs that points there. Programs other than browsers send no Origin and pass. Faults: `rpc/foreign-host`,
+ * `rpc/foreign-origin`.
  */
 export function strangerFault({ host, origin, publicUrl, rules }: Visit): Fault | null {
   const called = authorityOf(`http://${host ?? ''}`)
@@ -28,13 +29,13 @@ export function strangerFault({ host, origin, publicUrl, rules }: Visit): Fault 
   return isOwn ? null : fault('rpc/foreign-origin', { origin: shown(origin) })
 }
 
-/** Whether a host is this machine, however it is written. */
+/** Whether a host is this machine, in any spelling. */
 export function isLoopback(hostname: string): boolean {
   const bare = hostname.replace(/^\[|\]$/g, '')
   return bare === 'localhost' || bare === '::1' || /^127(\.\d{1,3}){3}$/.test(bare)
 }
 
-/** Whether a host is a name: its owner can point it anywhere, whereas an IP address means itself. */
+/** Whether a host is a name, which its owner can point anywhere. An IP address cannot be redirected. */
 function isName(hostname: string): boolean {
   return hostname !== 'localhost' && !hostname.startsWith('[') && !/^\d{1,3}(\.\d{1,3}){3}$/.test(hostname)
 }

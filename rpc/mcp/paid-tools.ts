@@ -15,11 +15,11 @@ import { coinNumber, usdNumber } from '../json/chain-json.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
 import { type McpPlace, refusalJson, type ToolAnswer, toolAnswer } from './place.ts'
 
-/** Where a payment is in a request, and how it went in a result. */
+/** Keys in `_meta`: the payment of a request, and its outcome in a result. */
 const PAYMENT_KEY = 'x402/payment'
 const RESPONSE_KEY = 'x402/payment-response'
 
-/** A call of a tool that is paid. */
+/** A call of a paid tool. */
 export interface PaidToolCall {
   readonly market: MarketApi
   readonly offer: Offer
@@ -64,8 +64,8 @@ function toolOf({ definition }: Offer, price: string): object {
 }
 
 /**
- * Calls a paid tool: its terms where no payment came with it, else the result with how the payment went. One payment runs one service once,
- * also where it came over another door; begun work is finished even if the caller has left.
+ * Calls a paid tool. Without a payment it answers with the terms, else with the result and the payment's outcome. One
+ * payment runs one service once, whichever door it came through. Begun work is finished even if the caller has left.
  */
 export async function callPaidTool(place: McpPlace, call: PaidToolCall): Promise<ToolAnswer> {
   const misfits = paidArgumentMisfits(call.args)
@@ -90,7 +90,7 @@ function paymentOf({ args, meta, market }: PaidToolCall): Result<OfferedPayment 
   return readPayment({ scheme: NATIVE_SCHEME, payload: args.payment }, 'the argument payment', market)
 }
 
-/** The terms say if the request is invalid, so that no caller pays for a typo. */
+/** The terms. They say if the request is invalid, so that no caller pays for a typo. */
 function unpaid(place: McpPlace, call: PaidToolCall, request: string): ToolAnswer {
   const { offer, market } = call
   const checked = checkRequest(offer.definition, request, market.shop.context)
@@ -106,7 +106,7 @@ function told(place: McpPlace, call: PaidToolCall, outcome: CallOutcome): ToolAn
     case 'paid': {
       place.onSent(outcome.sent)
       const { result, receipt, settlement } = outcome
-      // The result is spliced in as stored, so that its bytes are those that the receipt's hash names.
+      // The stored text goes in unchanged, because the receipt's hash is over its bytes.
       const text = `{"paid":true,"result":${result},"receipt":${JSON.stringify(receipt)}}`
       return {
         content: [{ type: 'text', text }],
@@ -124,7 +124,7 @@ function told(place: McpPlace, call: PaidToolCall, outcome: CallOutcome): ToolAn
   }
 }
 
-/** A refusal; it is terms where another payment would help. */
+/** A refusal, with the terms if another payment would help. */
 function refused(
   place: McpPlace,
   call: PaidToolCall,

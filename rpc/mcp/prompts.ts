@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 
-/** Characters of an argument of a prompt. */
+/** Most characters of a prompt's argument. */
 export const WORD_CHARS_MAX = 4_000
 
 interface Prompt {
@@ -57,7 +57,7 @@ export function listPrompts() {
   }))
 }
 
-/** A prompt with its arguments put in. Throws the error of the protocol where one is missing or there is no such prompt. */
+/** A prompt with its arguments. Throws the protocol's error for an unknown prompt or a missing argument. */
 export function getPrompt(name: string, args: Readonly<Record<string, string>>) {
   const prompt = Object.hasOwn(PROMPTS, name) ? PROMPTS[name] : undefined
   if (prompt === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'there is no such prompt')

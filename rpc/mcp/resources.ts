@@ -47,7 +47,7 @@ export const RESOURCE_TEMPLATES = [
   },
 ]
 
-/** Contents of a resource. Throws the error of the protocol where there is none. */
+/** Contents of a resource. Throws the protocol's error if there is none. */
 export async function readResource(place: McpPlace, uri: string) {
   const text = await filledText(place, uri)
   if (text === undefined) throw new ResourceNotFoundError(uri)
@@ -55,7 +55,7 @@ export async function readResource(place: McpPlace, uri: string) {
   return { contents: [{ uri, mimeType, text }] }
 }
 
-/** The text of a resource: where callers choose the host, made for all of them at once. */
+/** The text of a resource. If callers choose the host, it is made once with a stand-in, and the host is put in. */
 async function filledText(place: McpPlace, uri: string): Promise<string | undefined> {
   const { node, request } = place
   if (node.publicUrl !== null) return textOf(place, uri)
@@ -86,7 +86,7 @@ async function serviceText(place: McpPlace, serviceId: string): Promise<string |
   return JSON.stringify({ service, example: example === undefined ? null : withTextsCut(JSON.parse(example)) })
 }
 
-/** A document of the API as text of JSON; undefined where it is refused. */
+/** A document of the API as JSON text; undefined if the API refuses it. */
 async function documentOf<Params>(
   { node, request }: McpPlace,
   handler: HandlerOf<Params, Readonly<Record<never, never>>, undefined>,

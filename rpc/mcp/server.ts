@@ -13,7 +13,7 @@ const INSTRUCTIONS = [
   'Success carries _meta["x402/payment-response"] and a receipt. A lost answer: repeat with the same payment, it runs once. A service that fails is refunded.',
 ].join('\n')
 
-/** Prices are those of the head. Lists are the same for all clients. */
+/** How long clients may cache answers: prices change with the head. Lists are the same for all clients. */
 const FOR_A_MOMENT = { ttlMs: 3_000, cacheScope: 'public' as const }
 const FOR_LONGER = { ttlMs: 300_000, cacheScope: 'public' as const }
 
@@ -26,7 +26,7 @@ const CACHE_HINTS = {
   'server/discover': FOR_LONGER,
 }
 
-/** The server of one message: there are no sessions. `onBug` hears what a handler threw; the client is told only that. */
+/** The server of one message: there are no sessions. `onBug` gets what a handler threw, never the client. */
 export function serverFor(place: McpPlace, onBug: (error: unknown) => void): Server {
   const { node } = place
   const { name = 'Farthing node' } = node.market?.shop.operator ?? {}
@@ -63,7 +63,7 @@ interface CallParams {
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A service that cannot be bought at present is not in the list, but a caller who paid for it before gets the answer. */
+/** Runs a tool. A service that cannot be bought is not listed, but who has paid for it still gets the answer. */
 async function callTool(place: McpPlace, params: CallParams): Promise<ToolAnswer> {
   const { name, arguments: args = {}, _meta: meta = {} } = params
   if (isFreeTool(name)) return callFreeTool(place, name, args)

@@ -1,27 +1,27 @@
 import type { Result } from '../../consensus/primitives/result.ts'
 
-/** A connected peer that has shaken hands. */
+/** A connected peer that has completed the handshake. */
 export interface PeerFacts {
   readonly id: string
   /** Multiaddr of the other end. */
   readonly address: string
   readonly direction: 'inbound' | 'outbound'
   readonly agent: string
-  /** The heaviest head that it is known to have. */
+  /** Height of its heaviest known head. */
   readonly height: number
   readonly totalWork: bigint
   readonly mode: 'archive' | 'full' | 'pruned'
   /** Null before its first answer. */
   readonly latencyMs: number | null
   readonly connectedAtMs: number
-  /** Bytes over its connections, null where they are not counted. */
+  /** Bytes over its connections; null if they are not counted. */
   readonly bytesIn: number | null
   readonly bytesOut: number | null
-  /** Points for what it did wrong, fading; see docs/spec/p2p.md, section 8. */
+  /** Points for its offences, which fade; see docs/spec/p2p.md, section 8. */
   readonly points: number
-  /** What it did wrong since it connected, by name. */
+  /** Its offences since it connected, by name. */
   readonly offences: Readonly<Record<string, number>>
-  /** Whether it stays when others want in. */
+  /** Whether it keeps its connection when new peers need room. */
   readonly protected: boolean
 }
 
@@ -34,7 +34,7 @@ export interface BanFacts {
   readonly untilMs: number
 }
 
-/** Where the node stands on its way to the head of the network. */
+/** Progress of the node towards the head of the network. */
 export interface SyncFacts {
   readonly state: 'starting' | 'headers' | 'snapshot' | 'bodies' | 'synced'
   readonly height: number
@@ -46,16 +46,16 @@ export interface SyncFacts {
   readonly behind: boolean
 }
 
-/** The node's part of the peer-to-peer network, as the API sees it. */
+/** The peer-to-peer network, as the API sees it. */
 export interface NetworkApi {
-  /** Peers that have shaken hands, the longest connected first. */
+  /** Peers that have completed the handshake, longest connected first. */
   peers(): readonly PeerFacts[]
-  /** Bans that hold, the newest first. */
+  /** Bans in force, newest first. */
   bans(): readonly BanFacts[]
-  /** Keeps a peer id or an IP address away for some hours and ends its connections. Fault: `p2p/address`. */
+  /** Bans a peer id or an IP address for some hours and ends its connections. Fault: `p2p/address`. */
   ban(target: string, hours: number): Result<BanFacts>
-  /** Ends a ban and forgets what the peer did. Fault: `p2p/not-banned`. */
+  /** Ends a ban and clears the peer's offences. Fault: `p2p/not-banned`. */
   unban(target: string): Result<BanFacts>
-  /** Where the node stands; absent where nothing synchronises. */
+  /** Progress of the synchronisation; absent if nothing synchronises. */
   readonly sync?: () => SyncFacts
 }

@@ -21,7 +21,7 @@ import type { RemoteWork } from '../../miner/remote-work.ts'
 import type { DashboardApi } from '../chat/dashboard/desk.ts'
 import type { NetworkApi } from './network.ts'
 
-/** The market as the API shows it. */
+/** The market, as the API sees it. */
 export interface MarketApi {
   readonly shop: Shop
   /** The till of calls that are paid in the native coin. */
@@ -32,61 +32,61 @@ export interface MarketApi {
   readonly settler: Settler
   readonly sender: Sender
   readonly workshop: Workshop
-  /** The stablecoin rail, null where it is off. */
+  /** The dollar rail; null if it is off. */
   readonly stable: DollarRail | null
 }
 
-/** The facilitator as the API shows it, with what it quotes by. */
+/** The facilitator, as the API sees it, and what it quotes with. */
 export interface FacilitatorApi {
   readonly desk: Facilitator
   readonly price: NativePriceSource
   readonly settings: MarketSettings
 }
 
-/** One chat that is over, for logs and metrics. */
+/** One finished chat, for logs and metrics. */
 export interface ChatFacts {
   readonly requestId: string
   readonly model: string
-  /** HTTP status; 499 where the caller went away, and that of the fault where a stream broke. */
+  /** HTTP status; 499 if the caller left, the fault's status if a stream broke. */
   readonly status: number
   readonly seconds: number
-  /** Time to the first piece of a stream; null where nothing was streamed. */
+  /** Time to the first piece of a stream; null without a stream. */
   readonly firstPieceSeconds: number | null
   readonly usage: ModelUsage
 }
 
-/** The chat platform as the API shows it. */
+/** The chat platform, as the API sees it. */
 export interface ChatApi {
   readonly platform: ChatPlatform
   readonly voice: VoicePlatform
   readonly keys: ChatKeys
-  /** What the node says of the platform. */
+  /** What the node publishes about the platform. */
   readonly info: ChatInfo
   readonly tokensMax: number
   /**
-   * Leave for one more chat beside those that are answered now; null where there are too many, or the node stops. To be called once
-   * when it is over. `end` is called where it has to be over before that.
+   * Admits one more chat; null if there are too many, or the node stops. The returned function must be called once,
+   * when the chat is over. `end` is called if it must end early.
    */
   readonly enter: (end?: () => void) => (() => void) | null
   readonly onChat: (facts: ChatFacts) => void
 }
 
-/** What mining does at the moment. */
+/** State of mining. */
 export interface MiningFacts {
   readonly threads: number
   readonly hashesPerSecond: number
   readonly rewardTo: Address | null
 }
 
-/** Which web pages may use the doors that are not for every page. */
+/** Which web pages may use the doors that are closed to foreign pages. */
 export interface PageRules {
-  /** Whether the node listens for its own machine only: then it goes by no other name. */
+  /** Whether the node listens on its own machine only. Then only local host names and its public one are accepted. */
   readonly loopback: boolean
-  /** Origins beside the node's own; `*` is all of them. */
+  /** Origins beside the node's own; `*` allows all. */
   readonly allowedOrigins: readonly string[]
 }
 
-/** The node as the API sees it: everything is handed in, nothing is looked up. */
+/** The node, as the API sees it. Everything is passed in, nothing is looked up. */
 export interface NodeApi {
   readonly version: string
   readonly startedAtMs: number
@@ -95,29 +95,29 @@ export interface NodeApi {
   readonly mempool: Mempool
   readonly market: MarketApi | null
   readonly mining: () => MiningFacts
-  /** Work for miners outside of this process. */
+  /** Work for miners in other processes. */
   readonly remoteWork: RemoteWork
   readonly peerCount: () => number
   /** Why the node is not ready, empty if it is. */
   readonly notReadyBecause: () => readonly string[]
-  /** What the operator should know of the chain, for people; absent: nothing is watched. */
+  /** Warnings about the chain for the operator; absent: nothing is watched. */
   readonly warnings?: () => readonly string[]
   /** Metrics in the Prometheus text format. */
   readonly metrics: () => Promise<string>
   /** The operator's secret, 64 hex digits. Without it no caller is the operator. */
   readonly operatorToken?: string
-  /** Public base address, or null: then each request's Host header is it. */
+  /** Public base address. Null: each request's Host header stands for it. */
   readonly publicUrl: string | null
-  /** Absent: only pages of its own machine. */
+  /** Absent: only pages of the node's own machine. */
   readonly pages?: PageRules
-  /** Asks peers for the public keys behind an address; whether they are here now. Absent where there are no peers. */
+  /** Asks peers for the public keys of an address. Resolves with whether they are known. Absent without peers. */
   readonly fetchKeys?: (address: Address) => Promise<boolean>
-  /** The peer-to-peer network; null or absent where it is off. */
+  /** The peer-to-peer network; null or absent if it is off. */
   readonly network?: NetworkApi | null
-  /** Judges payments for others' servers; null or absent where it is off. */
+  /** Checks payments for other sellers; null or absent if it is off. */
   readonly facilitator?: FacilitatorApi | null
-  /** The chat platform; null or absent where it is off. */
+  /** The chat platform; null or absent if it is off. */
   readonly chat?: ChatApi | null
-  /** Pages where API keys are made; null or absent where there are none. */
+  /** Pages to make API keys; null or absent if there are none. */
   readonly dashboard?: DashboardApi | null
 }

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { NodeApi } from './node-api.ts'
 
-/** Whether an `Authorization` header carries the operator's token. How long it takes says nothing of how much of it is right. */
+/** Whether an `Authorization` header holds the operator's token, compared in constant time. */
 export function isOperator(
   { operatorToken }: Pick<NodeApi, 'operatorToken'>,
   authorization: string | undefined,

@@ -3,29 +3,29 @@ import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { type Marks, sameText } from './tokens.ts'
 
-/** What a challenge is for: it is good for nothing else. */
+/** What a challenge is bound to. */
 export interface ChallengePlace {
-  /** Host that the page was asked under. */
+  /** Host under which the browser asked for the page. */
   readonly host: string
-  /** Network and the beginning of its genesis. */
+  /** Network and the beginning of its genesis id. */
   readonly network: string
   /** Token of the browser. */
   readonly token: string
 }
 
 const LIFE_MS = 300_000
-/** Challenges that were signed, remembered until they are over. Each took a signature, and sign-ins are limited by address. */
+/** Most signed challenges that are remembered. Each took a signature, and sign-ins are limited by address. */
 const USED_MAX = 20_000
 const FORM = / Valid until (\S{20,30})\. Nonce ([\w-]{43})\.$/
 
 /**
- * Texts that a wallet signs to sign in. None is kept: each has a mark of this process over all that it says and the browser it was
- * shown in. A signed one is good once.
+ * Texts that a wallet signs to sign in. None is stored: each holds an HMAC of this process over its text and the
+ * browser's token. A signed one is valid once.
  */
 export class Challenges {
   readonly #clock: Clock
   readonly #marks: Marks
-  /** Nonces of signed ones by the time when they are over, the oldest first. */
+  /** Nonces of signed challenges and when they expire, oldest first. */
   readonly #used = new Map<string, number>()
 
   constructor(clock: Clock, marks: Marks) {
@@ -33,12 +33,12 @@ export class Challenges {
     this.#marks = marks
   }
 
-  /** A fresh one, a line without quotation marks. */
+  /** A fresh challenge, as one line without quotation marks. */
   make(place: ChallengePlace): string {
     return this.#text(place, this.#clock.now() + LIFE_MS)
   }
 
-  /** Whether a text is a challenge of this place that is still good. The fault is `chat/sign-in`. */
+  /** The nonce of a text that is a valid challenge of this place. The fault is `chat/sign-in`. */
   check(place: ChallengePlace, text: string): Result<string> {
     const [, until = '', nonce = ''] = FORM.exec(text) ?? []
     const untilMs = Date.parse(until)
@@ -48,7 +48,7 @@ export class Challenges {
     return this.#used.has(nonce) ? refused('this signature was used before: sign the text below') : ok(nonce)
   }
 
-  /** Uses up the nonce of a checked one that was signed well. The fault is `chat/sign-in`, where too many sign in. */
+  /** Uses up the nonce of a well-signed challenge. The fault is `chat/sign-in` if it was used, or too many sign in. */
   use(nonce: string): Result<void> {
     const nowMs = this.#clock.now()
     for (const [old, overMs] of this.#used) {

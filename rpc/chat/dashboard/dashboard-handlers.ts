@@ -46,7 +46,7 @@ export const getDashboard: Handler<'getDashboard'> = async (node, request) => {
   return dashboardAnswer(keysMarkup(visit, Number(request.query.page ?? 1)))
 }
 
-/** Signs in with a password or a signed text; the token of the browser becomes another. */
+/** Signs in with a password or a signed text. The browser gets a fresh token. */
 export const signIn: Handler<'signIn'> = (node, request) =>
   withForm(node, request, (visit, { password, signed }) => {
     if (signed !== undefined) return signInByWallet(visit, signed)
@@ -90,7 +90,7 @@ export const makeKey: Handler<'makeKey'> = (node, request) =>
     return dashboardAnswer(content, httpFault(made.fault.code).status)
   })
 
-/** One key. */
+/** The page of one key. */
 export const getKeyPage: Handler<'getKeyPage'> = async (node, request) => {
   const visit = await openVisit(node, request)
   if ('code' in visit) return visit
@@ -112,7 +112,7 @@ export const saveKey: Handler<'saveKey'> = (node, request) =>
     return dashboardAnswer(keyMarkup(visit, { key, sent: form, trouble }), httpFault(changed.fault.code).status)
   })
 
-/** Ends a key, where it is said that this is meant. */
+/** Revokes a key, if the form confirms it. */
 export const endKey: Handler<'endKey'> = (node, request) =>
   withKey(node, request, async (visit, key, { sure }) => {
     if (sure !== 'yes') {
@@ -126,7 +126,7 @@ export const endKey: Handler<'endKey'> = (node, request) =>
 async function signInByPassword(visit: Visit, password: string): Promise<PlainAnswer | Fault> {
   const { dashboard, request, node } = visit
   const { guard, operator } = dashboard
-  // The token cannot be guessed, so it is looked at before the guard: wrong passwords of strangers never keep its owner out.
+  // Nobody can guess the token, so it needs no guard: strangers' wrong passwords never keep its owner out.
   if (isOperator(node, `Bearer ${password.trim()}`)) return signedIn(visit, OPERATOR, await operator.stamp())
   const from = addressKey(request.address)
   const seconds = guard.waitSeconds(from)
@@ -134,9 +134,9 @@ async function signInByPassword(visit: Visit, password: string): Promise<PlainAn
     const trouble = { field: 'password', reason: tooMany(seconds) }
     return signInAnswer(visit, 429, trouble, { 'retry-after': String(seconds) })
   }
-  // Counted before it is known: those that come at once are counted too.
+  // Counts the try before the check, so that parallel tries count too.
   guard.failed(from)
-  // Before the password is looked at: one that is set meanwhile ends what the old one begins.
+  // Read before the check: if the password changes meanwhile, the session of the old one ends.
   const stamp = await operator.stamp()
   const right = await operator.matches(password)
   if (!right.ok) {
@@ -164,7 +164,7 @@ function signedIn({ dashboard, token, request }: Visit, owner: string, stamp: st
   return moved(cookieFor(request, dashboard.sessions.begin({ owner, stamp, holder })))
 }
 
-/** Lets in a form that a page of this node has sent from this browser, and nothing else. */
+/** Handles a form, but only if a page of this node sent it from this browser. */
 async function withForm(
   node: NodeApi,
   request: ApiRequest,
@@ -228,7 +228,7 @@ function signInAnswer(visit: Visit, status: number, trouble?: FormTrouble, more 
   return dashboardAnswer(content, status, { ...more, ...(isNew ? cookieFor(request, token) : {}) })
 }
 
-/** The next step begins at a page of this node, so that the browser shows its cookie. */
+/** A step in between: the browser sends its cookie only when a page of this node leads on. */
 function goOnAnswer(visit: Visit): PlainAnswer {
   return dashboardAnswer(goOnPage(frameOf(visit)), 200, { refresh: '0;url=/dashboard' })
 }
@@ -258,7 +258,7 @@ function keyMarkup(visit: SignedIn, facts: Omit<KeyFacts, 'bounds'>): string {
   return keyPage(frameOf(visit), { ...facts, bounds: visit.keys.bounds })
 }
 
-/** To the dashboard; the browser asks for it anew. */
+/** Redirects to the dashboard. */
 function moved(headers: Readonly<Record<string, string>>): PlainAnswer {
   return dashboardAnswer('', 303, { location: '/dashboard', ...headers })
 }
@@ -270,14 +270,14 @@ function limitsOf({ rpm, tpd }: Form): KeyLimits | FormTrouble {
   return { rpm: chats, tpd: tokens }
 }
 
-/** A whole number, null where the field is empty, undefined where it is none. */
+/** A whole number; null if the field is empty, undefined if it holds something else. */
 function wholeNumber(text: string | undefined): number | null | undefined {
   const bare = (text ?? '').trim()
   if (bare === '') return null
   return /^[0-9]{1,13}$/.test(bare) && Number(bare) > 0 ? Number(bare) : undefined
 }
 
-/** What a fault says of a form, at the field that it is about. */
+/** A fault as the trouble of a form, at the field that it is about. */
 function troubleOf({ code, detail }: Fault, names: Readonly<Record<string, string>>): FormTrouble {
   if (code === 'chat/keys-full')
     return { field: null, reason: `There are ${String(detail.max)} keys already: revoke one first.` }

@@ -7,34 +7,34 @@ import { Sessions } from './sessions.ts'
 import { SignInGuard } from './sign-in-guard.ts'
 import { Marks } from './tokens.ts'
 
-/** What the operator signs in with: the password, or the token of the data folder where none is set. */
+/** The operator's secret: the password, or the token of the data folder if no password is set. */
 export interface OperatorSecret {
-  /** Changes with the secret, and says nothing of it. */
+  /** Changes with the secret, and reveals nothing of it. */
   readonly stamp: () => Promise<string>
-  /** Whether a text is the secret. The fault is `rpc/busy`, where too many are being looked at. */
+  /** Whether a text is the secret. The fault is `rpc/busy` if too many checks run. */
   readonly matches: (text: string) => Promise<Result<boolean>>
 }
 
-/** How a provider stands that the node asks: a model's server, a search, a facilitator. */
+/** The state of a provider that the node asks: a model's server, a search, a facilitator. */
 export interface ProviderStanding {
-  /** What it is asked for, in words. */
+  /** What the node asks it for, in words. */
   readonly what: string
   readonly name: string
   /** Whether it would be asked now. */
   readonly usable: boolean
-  /** What went wrong last, in its own words; null while all is well. */
+  /** Its last error in its own words; null while all is well. */
   readonly trouble: string | null
 }
 
-/** What the dashboard is made with. */
+/** What a dashboard is made of. */
 export interface DashboardParts {
   readonly clock: Clock
   /** Wallets that may sign in, by their addresses in text form. */
   readonly wallets: 'all' | readonly string[]
   readonly operator: OperatorSecret
-  /** Providers with their own words, which only the operator is shown. */
+  /** Providers with their own words, which only the operator sees. */
   readonly providers: () => readonly ProviderStanding[]
-  /** Whether both halves of all signatures are good. */
+  /** Whether both halves of every signature are valid. */
   readonly verify: (job: SignatureJob) => boolean
 }
 

@@ -1,9 +1,9 @@
 import type { Clock } from '../../../consensus/chain/ports.ts'
 import type { Holder } from '../../../consensus/primitives/fair-share.ts'
 
-/** Keys of wallets that are made from one address within a day. */
+/** Most keys of wallets that one address may make within a day. */
 export const KEYS_A_DAY_MAX = 100
-/** Those that are made from all addresses of a network, of which a client may have many. */
+/** Most keys that all addresses of a network may make, since a client may have many addresses. */
 export const NETWORK_KEYS_A_DAY_MAX = 400
 const DAY_MS = 86_400_000
 const ADDRESSES_MAX = 20_000
@@ -14,8 +14,8 @@ interface Day {
 }
 
 /**
- * Counts keys of wallets by the address and network that they are made from. A wallet costs nothing: without that, one client would
- * soon have all the keys that a node keeps, and the allowances that go with them.
+ * Counts keys of wallets by the address and network that make them. Wallets cost nothing: without a limit one client
+ * could take all keys that a node keeps, and their allowances.
  */
 export class KeyMakers {
   readonly #addresses: Days
@@ -26,7 +26,7 @@ export class KeyMakers {
     this.#networks = new Days(clock, NETWORK_KEYS_A_DAY_MAX)
   }
 
-  /** Seconds until an address may make a key, 0 where it may now. */
+  /** Seconds until an address may make a key, 0 for now. */
   waitSeconds({ address, network }: Holder): number {
     return Math.max(this.#addresses.waitSeconds(address), this.#networks.waitSeconds(network))
   }
@@ -38,7 +38,7 @@ export class KeyMakers {
   }
 }
 
-/** Counts of a day by name. */
+/** Counts by name; each name has a day of its own. */
 class Days {
   readonly #clock: Clock
   readonly #max: number

@@ -8,29 +8,29 @@ import { freshToken } from './tokens.ts'
 export interface Session {
   /** Owner of the keys: {@link OPERATOR}, or the address of a wallet. */
   readonly owner: string
-  /** What the operator's secret was when it began: with another one it is over. */
+  /** Stamp of the operator's secret when the session began. Another secret ends the session. */
   readonly stamp: string
   /** The client that began it. */
   readonly holder: Holder
   readonly beganMs: number
   readonly seenMs: number
-  /** What the next form that makes a key brings along: one that is sent twice makes one key. */
+  /** Token in the next form that makes a key. It is good once, so a form that is sent twice makes one key. */
   readonly turn: string
 }
 
-/** A session ends at the latest. */
+/** Longest life of a session. */
 const LIFE_MS = 12 * 3_600_000
 /** A session that is unused for this time ends. */
 const IDLE_MS = 3_600_000
-/** Sessions of all wallets. The operator's are beside them: strangers' wallets must not end those. */
+/** Most sessions of all wallets. The operator's do not count here, so strangers' wallets cannot end them. */
 export const SESSIONS_MAX = 512
-/** Sessions of the operator, and of each wallet. */
+/** Most sessions of the operator, and of each wallet. */
 const PER_OWNER_MAX = 8
 
-/** All sessions, in memory under hashes of their tokens. They end with the process. */
+/** Sessions, in memory by the hashes of their tokens. They end with the process. */
 export class Sessions {
   readonly #clock: Clock
-  /** The longest unused first. */
+  /** By hash of the token, longest unused first. */
   readonly #sessions = new Map<string, Session>()
 
   constructor(clock: Clock) {
@@ -38,8 +38,9 @@ export class Sessions {
   }
 
   /**
-   * Begins one; its token. Where its owner has too many, his longest unused ends; where all wallets have, the longest unused of the
-   * holder with too many, else of this one's own network: a wallet costs nothing, and who has many keeps no other out.
+   * Begins a session and returns its token. An owner with too many sessions loses the longest unused. If all wallets
+   * together have too many, the client or network with most loses its longest unused one, else the network of `holder`.
+   * Wallets cost nothing, so a client with many must not keep others out.
    */
   begin({ owner, stamp, holder }: Pick<Session, 'owner' | 'stamp' | 'holder'>): string {
     this.#endOver()
@@ -52,7 +53,7 @@ export class Sessions {
     return token
   }
 
-  /** The session of a token, which counts as used by it; null where there is none any more. */
+  /** The session of a token, which then counts as used; null without one. */
   find(token: string): Session | null {
     const name = nameOf(token)
     const session = this.#sessions.get(name)
@@ -64,7 +65,7 @@ export class Sessions {
     return seen
   }
 
-  /** Whether a form comes in its turn; then the next one is another's. */
+  /** Whether a form brings the session's turn token, which is then replaced. */
   takeTurn(token: string, turn: string | undefined): boolean {
     const session = this.find(token)
     if (session === null || session.turn !== turn) return false
@@ -72,7 +73,7 @@ export class Sessions {
     return true
   }
 
-  /** Ends one. */
+  /** Ends a session. */
   end(token: string): void {
     this.#sessions.delete(nameOf(token))
   }
@@ -94,7 +95,7 @@ export class Sessions {
     this.#endFirst([tooMany, own, wallets].find(({ length }) => length > 0) ?? [])
   }
 
-  /** Sessions with their names, the longest unused first. */
+  /** Sessions with their names, longest unused first. */
   #those(isMeant: (session: Session) => boolean): readonly (Session & { readonly name: string })[] {
     return [...this.#sessions].flatMap(([name, session]) => (isMeant(session) ? [{ ...session, name }] : []))
   }

@@ -1,16 +1,16 @@
 import type { Clock } from '../../../consensus/chain/ports.ts'
 import { LruMap } from '../../../consensus/primitives/lru.ts'
 
-/** Wrong passwords that cost nothing; from then on each doubles the wait. */
+/** Wrong passwords without a wait. Each further one doubles the wait. */
 const FREE = 5
 const WAIT_MS_MIN = 1_000
 const WAIT_MS_MAX = 900_000
-/** An address that has kept quiet for so long begins anew. */
+/** An address without a try for this long begins anew. */
 const FORGET_MS = 3_600_000
 const ADDRESSES_MAX = 5_000
-/** Wrong passwords of an hour from all addresses together that are borne. */
+/** Wrong passwords of all addresses within an hour. After these only known addresses may try. */
 const ALL_MAX = 300
-/** Addresses whose right passwords are remembered. */
+/** Most known addresses, which are those that gave the right password. */
 const KNOWN_MAX = 16
 /** This machine, as `addressKey` writes it. */
 const LOOPBACK = /^(127(\.\d{1,3}){3}|0:0:0:0::\/64)$/
@@ -21,12 +21,12 @@ interface Failures {
 }
 
 /**
- * Slows down who guesses the operator's password: by address, and all together. A right one clears its address, which the guesses of
- * others keep out no more; nor do they keep out who sits at the machine itself.
+ * Slows down guesses of the operator's password, per address and in all. An address that gave the right one becomes
+ * known: guesses from others do not keep it out, nor a caller on the machine itself.
  */
 export class SignInGuard {
   readonly #clock: Clock
-  /** The longest quiet first. */
+  /** Longest quiet first. */
   readonly #byAddress = new Map<string, Failures>()
   readonly #known = new LruMap<string, true>(KNOWN_MAX)
   #hour = { count: 0, beganMs: 0 }
@@ -35,7 +35,7 @@ export class SignInGuard {
     this.#clock = clock
   }
 
-  /** Seconds until an address may try again, 0 where it may now. */
+  /** Seconds until an address may try, 0 for now. */
   waitSeconds(address: string): number {
     const nowMs = this.#clock.now()
     const { count, lastMs } = this.#byAddress.get(address) ?? { count: 0, lastMs: 0 }
@@ -45,7 +45,7 @@ export class SignInGuard {
     return Math.max(0, Math.ceil((lastMs + waitMs - nowMs) / 1_000), Math.ceil(ofAllMs / 1_000))
   }
 
-  /** Counts a password as wrong, before it is looked at too: see {@link succeeded}. */
+  /** Counts a wrong password. Call it before the check; {@link succeeded} takes it back. */
   failed(address: string): void {
     const nowMs = this.#clock.now()
     for (const [name, { lastMs }] of this.#byAddress) {
@@ -59,14 +59,14 @@ export class SignInGuard {
     this.#hour = isNew ? { count: 1, beganMs: nowMs } : { ...this.#hour, count: this.#hour.count + 1 }
   }
 
-  /** Takes back the last count, and forgets what the address did before. */
+  /** Takes back the last count, and clears the address. */
   succeeded(address: string): void {
     this.#byAddress.delete(address)
     this.#known.set(address, true)
     this.#takeBack()
   }
 
-  /** Takes back the last count: that password was not checked. */
+  /** Takes back the last count, since the password was not checked. */
   unseen(address: string): void {
     const known = this.#byAddress.get(address)
     if (known !== undefined) this.#byAddress.set(address, { ...known, count: Math.max(0, known.count - 1) })

@@ -13,22 +13,22 @@ export function isToken(text: string | undefined): text is string {
   return text !== undefined && TOKEN.test(text)
 }
 
-/** Makes unforgeable marks of texts and verifies them. They are valid until the process ends. */
+/** Makes and verifies HMACs of texts under a key of this process. They are valid until the process ends. */
 export class Marks {
   readonly #secret = randomBytes(32)
 
-  /** 43 characters. The purpose keeps marks of one kind from being good as another. */
+  /** 43 characters. `purpose` keeps marks of one kind from being valid as another. */
   of(purpose: string, text: string): string {
     return createHmac('sha256', this.#secret).update(`${purpose}\n${text}`).digest('base64url')
   }
 
-  /** Takes as long whether they are alike or not. */
+  /** Whether a mark is valid, compared in constant time. */
   isOf(mark: string | undefined, purpose: string, text: string): boolean {
     return sameText(mark ?? '', this.of(purpose, text))
   }
 }
 
-/** Compares texts in a time that says only how long they are. */
+/** Compares texts in a time that reveals only their length. */
 export function sameText(one: string, other: string): boolean {
   const [first, second] = [Buffer.from(one), Buffer.from(other)]
   return first.length === second.length && timingSafeEqual(first, second)

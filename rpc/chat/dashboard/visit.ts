@@ -17,15 +17,15 @@ export interface Visit {
   readonly dashboard: DashboardApi
   readonly keys: ChatKeys
   readonly request: ApiRequest
-  /** Token of the browser: the one that it showed, or a fresh one where it showed none. */
+  /** Token of the browser's cookie, or a fresh one if it sent none. */
   readonly token: string
   readonly isNew: boolean
   readonly session: Session | null
 }
 
 /**
- * Who comes to the dashboard. A browser that was let in under a name of a stranger's is turned away: the name may point here today
- * and elsewhere tomorrow. Faults: `chat/off`, `rpc/foreign-host`.
+ * Reads who visits the dashboard. A browser that came under a foreign host name is turned away: the name's owner may
+ * point it elsewhere later. Faults: `chat/off`, `rpc/foreign-host`.
  */
 export async function openVisit(node: NodeApi, request: ApiRequest): Promise<Visit | Fault> {
   const { chat, dashboard, publicUrl, pages: rules = OWN_MACHINE } = node
@@ -39,7 +39,7 @@ export async function openVisit(node: NodeApi, request: ApiRequest): Promise<Vis
   return { node, dashboard, keys: chat.keys, request, token, isNew: token !== shown, session }
 }
 
-/** The operator's sessions end when the password is set anew. */
+/** The session of a token. The operator's sessions end when the password changes. */
 async function soundSession({ sessions, operator }: DashboardApi, token: string): Promise<Session | null> {
   const session = sessions.find(token)
   if (session === null || session.owner !== OPERATOR || session.stamp === (await operator.stamp())) return session
@@ -47,15 +47,12 @@ async function soundSession({ sessions, operator }: DashboardApi, token: string)
   return null
 }
 
-/** Mark that forms of this browser's pages carry. */
+/** CSRF mark for the forms of this browser's pages. */
 export function csrfOf({ dashboard, token }: Visit): string {
   return dashboard.marks.of('form', token)
 }
 
-/**
- * Whether a form was sent by a page of this node, shown to this browser. Browsers tell where a form comes from; what does not tell
- * must at least know what only the page says.
- */
+/** Whether a page of this node, shown to this browser, sent a form: by its origin, if known, and its CSRF mark. */
 export function isOwnForm({ dashboard, token, isNew, request }: Visit, csrf: string | undefined): boolean {
   const { origin, host, 'sec-fetch-site': site } = request.headers
   if (site !== undefined && site !== 'same-origin') return false
@@ -64,31 +61,28 @@ export function isOwnForm({ dashboard, token, isNew, request }: Visit, csrf: str
   return !isNew && dashboard.marks.isOf(csrf, 'form', token)
 }
 
-/**
- * Whether a page of another site has led here. Then the browser keeps its cookie to itself, and one that was set in its place would
- * sign it out.
- */
+/** Whether another site led here. Then the browser holds its cookie back, and a fresh one would sign it out. */
 export function isLedHere({ isNew, request }: Visit): boolean {
   const site = request.headers['sec-fetch-site']
   return isNew && (site === 'cross-site' || site === 'same-site')
 }
 
 /**
- * Whether wallets may sign in. What they sign names the host, so that nobody gets in with what was signed for a page of his own: that
- * holds where the host is certain, and not where the node goes by whatever it is called.
+ * Whether wallets may sign in. The signed text names the host, so that a text signed for another site's page is no use
+ * here. That needs a host that is certain, and not whatever the Host header says.
  */
 export function takesWallets({ node: { publicUrl }, dashboard, request }: Visit): boolean {
   return dashboard.wallets.length > 0 && (publicUrl !== null || isLoopback(hostnameOf(request)))
 }
 
-/** What a challenge that is shown to this browser says and is bound to. */
+/** What a challenge for this browser is bound to. */
 export function placeOf({ node, request, token }: Visit): ChallengePlace {
   const { params } = node.chain.ruleBook
   const network = `${params.name}, genesis ${node.chain.network.genesis.slice(0, 16)}`
   return { host: hostOf(request), network, token }
 }
 
-/** Host that the page was asked under, or the node's public one. */
+/** Host under which the page was asked for, or the node's public one. */
 export function hostOf({ baseUrl }: ApiRequest): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).host : baseUrl
 }
@@ -98,8 +92,8 @@ function hostnameOf({ baseUrl }: ApiRequest): string {
 }
 
 /**
- * The header that leaves a token with a browser. Over TLS the name begins with `__Host-`, which keeps other hosts of the domain from
- * setting it, and asks for the path `/`.
+ * The header that sets the browser's token. Over TLS the name begins with `__Host-`, so that other hosts of the domain
+ * cannot set it. Browsers then require the path `/`.
  */
 export function cookieFor(request: ApiRequest, token: string): Readonly<Record<string, string>> {
   const place = isSecure(request) ? 'Path=/; Secure' : 'Path=/dashboard'
@@ -119,7 +113,7 @@ function cookieName(request: ApiRequest): string {
   return isSecure(request) ? '__Host-farthing-dashboard' : `farthing-dashboard${portOf(request)}`
 }
 
-/** Browsers keep cookies by host: nodes of one machine would sign each other's visitors out. */
+/** The port is in the name, because cookies belong to a host: two nodes of one machine would share a cookie. */
 function portOf(request: ApiRequest): string {
   const [, port] = /:(\d{1,5})$/.exec(hostOf(request)) ?? []
   return port === undefined ? '' : `-${port}`

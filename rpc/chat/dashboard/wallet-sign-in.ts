@@ -9,7 +9,7 @@ import { placeOf, takesWallets, type Visit } from './visit.ts'
 
 const CUT_OFF = 'the pasted JSON is incomplete: copy all of it, from {"address" to the last }'
 
-/** The address, in text form, of who signed the challenge of a visit. The fault is `chat/sign-in`. */
+/** The address, as text, that signed the challenge of a visit. The fault is `chat/sign-in`. */
 export function signerOf(visit: Visit, json: string): Result<string> {
   const { node, dashboard } = visit
   const { chain } = node
@@ -34,7 +34,7 @@ export function signerOf(visit: Visit, json: string): Result<string> {
   return used.ok ? ok(owner) : used
 }
 
-/** Whether a text seems to be the beginning or the end of JSON. */
+/** Whether a text looks like the beginning or end of JSON. */
 function isCutOff(text: string): boolean {
   if (!text.startsWith('{') && !text.endsWith('}')) return false
   try {
@@ -45,7 +45,7 @@ function isCutOff(text: string): boolean {
   }
 }
 
-/** Keys of the account: those given, which must be the address's, or those that the chain has seen. */
+/** Keys of the account: the given ones, which must match the address, or those that the chain has seen. */
 function keysOf({ node }: Visit, { keys }: SignedText, address: Address): Result<AccountKeys> {
   if (keys === null) {
     const seen = node.chain.keys.keysOf(address)

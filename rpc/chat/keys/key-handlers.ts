@@ -16,7 +16,7 @@ export const listKeys: Handler<'listKeys'> = ({ chat }, { query }) => {
   if (chat == null) return fault('chat/off')
   const all = chat.keys.list(OPERATOR)
   const { limit = LIMIT_DEFAULT, cursor } = query
-  // One that was forgotten meanwhile ends the list: nothing tells where it stood.
+  // If the cursor's key was deleted meanwhile, its place in the list is lost.
   const from = cursor === undefined ? 0 : all.findIndex(({ id }) => id === cursor) + 1
   if (cursor !== undefined && from === 0) return badCursor()
   const page = all.slice(from, from + limit)
@@ -48,7 +48,7 @@ export const changeKey: Handler<'changeKey'> = async ({ chat }, { params, body }
   return changed.ok ? answer(keyJson(changed.value)) : changed.fault
 }
 
-/** Ends a key. */
+/** Revokes a key. */
 export const revokeKey: Handler<'revokeKey'> = async ({ chat }, { params }) => {
   if (chat == null) return fault('chat/off')
   const revoked = await chat.keys.revoke(params.id, OPERATOR)

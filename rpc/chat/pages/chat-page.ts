@@ -13,7 +13,7 @@ import { counted, figure, unknownText } from '../../web/figures.ts'
 import { type Html, html, NOTHING } from '../../web/html.ts'
 import { pageText } from '../../web/layout.ts'
 
-/** `/chat`: what the chat platform is, how it is called, how its models stand, and what is asked about it. */
+/** `/chat`: what the chat platform is, how to call it, the state of its models, and questions about it. */
 export function chatPage({ info, faq }: PlatformFacts, baseUrl: string): string {
   const key = faq.find(({ id }) => id === 'key')
   return pageText({
@@ -40,7 +40,7 @@ ${comparisonSection(info)}
   })
 }
 
-/** What `/chat` shows where there is no platform. */
+/** `/chat` without a platform. */
 export function noChatPage(baseUrl: string): string {
   return pageText({
     title: 'No chat here',
@@ -115,10 +115,10 @@ function examples(all: readonly (readonly [string, string])[]): readonly Html[] 
   return all.map(([name, text]) => html`<div class="how"><h3>${name}</h3><pre><code>${text}</code></pre></div>`)
 }
 
-/** Above the columns of a wide window; narrow ones show the names beside the figures. */
+/** Column heads of a wide window; in narrow ones the names stand beside the figures. */
 const MODEL_HEADS = html`<div class="heads" aria-hidden="true"><span>Model</span><div><span>Half within</span><span>95 % within</span><span>Answers</span><span>State</span></div></div>`
 
-/** A phrase as it stands within a sentence. */
+/** A phrase for the middle of a sentence. */
 function lowered(phrase: string): string {
   return phrase.charAt(0).toLowerCase() + phrase.slice(1)
 }
@@ -179,7 +179,7 @@ function linked(text: string, baseUrl: string): readonly Html[] {
   })
 }
 
-/** The models beside other products, as far as the operator says something of those. */
+/** Compares the models with other products, if the operator describes some. */
 function comparisonSection({ models, comparison_vs_external: others }: PlatformInfo): Html {
   const products = Object.entries(others)
   const about =

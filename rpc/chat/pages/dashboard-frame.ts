@@ -3,20 +3,20 @@ import { type Html, html, NOTHING } from '../../web/html.ts'
 import { pageText } from '../../web/layout.ts'
 import { PAGE_POLICY } from '../../web/style.ts'
 
-/** What every page of the dashboard has. */
+/** What every page of the dashboard needs. */
 export interface DashboardFrame {
   readonly baseUrl: string
-  /** What the forms of the page bring along, so that no other page can send them. */
+  /** CSRF mark in the page's forms, so that no other page can send them. */
   readonly csrf: string
 }
 
-/** What is wrong with a form: which field, or null for all of it, and why. */
+/** What is wrong with a form. `field` is null if it is about the whole form. */
 export interface FormTrouble {
   readonly field: string | null
   readonly reason: string
 }
 
-/** The whole page. */
+/** A whole page of the dashboard. */
 export function dashboardPage({ baseUrl }: DashboardFrame, title: string, main: Html): string {
   return pageText({
     title: `${title} · Farthing dashboard`,
@@ -29,10 +29,7 @@ export function dashboardPage({ baseUrl }: DashboardFrame, title: string, main: 
   })
 }
 
-/**
- * Answers with a page for one person. The referrer policy is not the one of other pages: with `no-referrer` browsers send the
- * Origin `null` with forms.
- */
+/** Answers with a private page. With the referrer policy `no-referrer` browsers send forms with Origin `null`. */
 export function dashboardAnswer(
   content: string,
   status = 200,
@@ -50,23 +47,23 @@ export function dashboardAnswer(
   return { status, content, contentType: 'text/html; charset=utf-8', headers }
 }
 
-/** The hidden field that every form has. */
+/** The hidden field with the CSRF mark. */
 export function hidden({ csrf }: DashboardFrame): Html {
   return html`<input type="hidden" name="csrf" value="${csrf}">`
 }
 
-/** A field of a form as its maker writes it. */
+/** A field of a form. */
 export interface Field {
   readonly name: string
   readonly label: string
   readonly hint?: string
   readonly type?: 'text' | 'password' | 'number'
   readonly value?: string
-  /** Further attributes, which nobody else has written. */
+  /** Further attributes, from our own code alone. */
   readonly more?: Html
 }
 
-/** A field with its label, its hint, and what is wrong with it. */
+/** A field with its label, hint and error. */
 export function fieldMarkup(
   { name, label, hint, type = 'text', value = '', more = NOTHING }: Field,
   trouble?: FormTrouble,
@@ -80,19 +77,19 @@ export function fieldMarkup(
 ${hint === undefined ? NOTHING : html`<p class="hint" id="${name}-hint">${hint}</p>`}${wrongMarkup(name, trouble)}</div>`
 }
 
-/** What is wrong with a field, if anything is. */
+/** The error of a field, if it has one. */
 export function wrongMarkup(name: string, trouble: FormTrouble | undefined): Html {
   return trouble?.field === name ? html`<p class="wrong" id="${name}-wrong">${trouble.reason}</p>` : NOTHING
 }
 
-/** What is wrong with a form, above it; what is wrong with a field is named here too. */
+/** The error of a form, shown above it, also if it is about one field. */
 export function troubleMarkup(trouble: FormTrouble | undefined): Html {
   if (trouble === undefined) return NOTHING
   const where = trouble.field === null ? NOTHING : html` <a href="#${trouble.field}">Go to the field</a>`
   return html`<p class="notice bad" role="alert">${trouble.reason}${where}</p>`
 }
 
-/** A page that says why a form was not taken. */
+/** A page that says why a form was refused. */
 export function refusedPage(frame: DashboardFrame, reason: string): string {
   return dashboardPage(
     frame,

@@ -20,26 +20,26 @@ export interface KeysFacts {
   /** Keys of this page, the newest first. */
   readonly keys: readonly ChatKey[]
   readonly keyCount: number
-  /** Keys of the owner that are let in. */
+  /** Keys of the owner that are valid. */
   readonly liveCount: number
-  /** Number of this page from 1, and of all. */
+  /** Number of this page from 1, and number of pages. */
   readonly page: number
   readonly pages: number
   readonly usedToday: KeyUsage
   readonly bounds: OwnerBounds
   readonly turn: string
-  /** Providers that the node asks; null for whom they do not concern. */
+  /** Providers that the node asks; null for everyone but the operator. */
   readonly providers: readonly ProviderStanding[] | null
-  /** What was sent, where it could not be done. */
+  /** Fields of a form that was refused. */
   readonly sent?: Readonly<Record<string, string | undefined>>
   readonly trouble?: FormTrouble
 }
 
-/** Providers that are listed, and how much of the words of each. */
+/** Providers that are listed, and characters of each one's words. */
 const PROVIDERS_MAX = 100
 const WORDS_CHARS_MAX = 400
 
-/** `/dashboard` for who is signed in. */
+/** `/dashboard` for a signed-in user. */
 export function keysPage(frame: DashboardFrame, facts: KeysFacts): string {
   const { owner, keyCount, trouble } = facts
   const isOperator = owner === OPERATOR
@@ -99,7 +99,7 @@ ${fieldMarkup({ name: 'label', label: 'Name', hint: 'What it is for, so that you
 <button>Make the key</button></form>`
 }
 
-/** Fields of the two limits; empty is what the owner may. */
+/** Fields of the two limits. An empty one stands for the owner's own bound. */
 export function limitFields(
   { rpm, tpd }: { readonly rpm: string; readonly tpd: string },
   bounds: OwnerBounds,
@@ -130,7 +130,7 @@ function listMarkup({ keys, page, pages, owner, bounds }: KeysFacts): Html {
 
 function providersMarkup({ providers }: KeysFacts): Html {
   if (providers === null || providers.length === 0) return NOTHING
-  // Those with trouble first: none of them may be beyond the end of the list.
+  // Those with trouble come first, so that the cut leaves none of them out.
   const rows = providers.toSorted((a, b) => rank(a) - rank(b)).slice(0, PROVIDERS_MAX)
   return html`<section><h2>${counted(providers.length, 'provider')}</h2>
 <p>What went wrong last is in words of the provider. Callers are told only what kind of trouble it is.</p>
@@ -151,7 +151,7 @@ function providerMarkup({ what, name, usable, trouble }: ProviderStanding): Html
 <p>${trouble === null ? unknownText('no trouble') : html`<bdi>${inSight(trouble)}</bdi>`}</p></li>`
 }
 
-/** Text of others as a page may show it. */
+/** Foreign text, made safe to show and cut. */
 function inSight(text: string): string {
   const seen = text.replace(UNSEEN, '?')
   return seen.length <= WORDS_CHARS_MAX ? seen : `${seen.slice(0, WORDS_CHARS_MAX)}…`

@@ -9,17 +9,17 @@ import {
   wrongMarkup,
 } from './dashboard-frame.ts'
 
-/** What the page to sign in shows. */
+/** What the sign-in page shows. */
 export interface SignInFacts {
   readonly host: string
-  /** Text for a wallet to sign; null where no wallet may sign in. */
+  /** Text for a wallet to sign; null if no wallet may sign in. */
   readonly challenge: string | null
   readonly hasWallets: 'all' | 'some'
-  /** What the page is shown for, in place of the plain words. */
+  /** Why the sign-in failed. */
   readonly trouble?: FormTrouble
 }
 
-/** `/dashboard` for who is not signed in. */
+/** `/dashboard` for a user who is not signed in. */
 export function signInPage(frame: DashboardFrame, facts: SignInFacts): string {
   const { host, challenge, trouble } = facts
   return dashboardPage(

@@ -4,19 +4,19 @@ import { freeOf } from '../../../ports/free-places.ts'
 /** Answers that are remembered, and for how long. */
 const ANSWERS_MAX = 1_000
 const MINUTE_MS = 60_000
-/** How long an allowance holds after it was seen, and the longest pause that is believed. */
+/** How long a learned rate holds, and the longest pause that is believed. */
 const KEPT_MS = 5 * MINUTE_MS
-/** Answers before a pause in our questions of this length are not counted: they do not show the limit. */
+/** Answers before a gap of this length do not count: they do not show the limit. */
 const QUIET_MS = 5_000
-/** Pauses within a minute that show a facilitator to be asked as much as it answers, taken together. */
+/** If the pauses of one minute add up to this, the facilitator was asked all that it answers. */
 const RESTS_MS = 15_000
-/** The shortest time that a rate a minute is worked out from. */
+/** Shortest time from which a rate per minute is computed. */
 const WITHIN_MS_MIN = 1_000
 
-/** Part of what newcomers get that settlements which were tried before may have: it is taken from theirs. */
+/** Repeated settlements may use one in four of the newcomers' questions. */
 const REPEATS_PART = 4
 
-/** Questions that leave a part of the allowance to payers: of a newcomer, of a payment without proof of the payer's key, or of a repeated settlement. */
+/** Questions that leave a part to payers that have paid: of newcomers, unproven payers, repeated settlements. */
 export type Sharer = 'newcomer' | 'unproven' | 'repeat'
 
 interface Rest {
@@ -25,10 +25,10 @@ interface Rest {
 }
 
 /**
- * The rate at which a facilitator answers, learned when it asks for a pause: the questions that it answered until then, over the time since
- * the last break. Where it has asked for so long pauses within a minute that it was asked all it answers, all answers of that minute are the
- * rate: a few that come at once between two pauses show nothing. For five minutes after that, payers that have not paid lately get three
- * quarters of that rate together, and the rest is kept for payers that have paid.
+ * The rate at which a facilitator answers, learned whenever it asks for a pause: its answers since the last gap, over
+ * the time from the first of them to the end of the pause. If its pauses show that it was asked all it answers, all
+ * answers of the last minute count instead: a few between two pauses show nothing. For five minutes after a pause,
+ * payers that have not paid lately share three quarters of the rate. The rest is kept for payers that have paid.
  */
 export class Allowance {
   #answersMs: readonly number[] = []
@@ -37,22 +37,22 @@ export class Allowance {
   #ofRepeats: TokenBucket | null = null
   #perMinute = 0
   #untilMs = 0
-  /** Whether newcomers had to wait since then: a rate seen meanwhile is only what we asked, not what the facilitator allows. */
+  /** Whether newcomers had to wait since the last pause. Then a lower rate shows only what we asked. */
   #hasHeldBack = false
-  /** Whether the rate is of a minute in which it was asked all it answers: no burst shows more. */
+  /** Whether the facilitator was asked all it answers when the rate was learned. A burst keeps such a rate. */
   #isMeasured = false
 
-  /** Whether a rate was learned lately. */
+  /** Whether a rate is known. */
   isKnown(nowMs: number): boolean {
     return nowMs < this.#untilMs
   }
 
-  /** Takes note of an answer. */
+  /** Notes an answer. */
   answered(nowMs: number): void {
     this.#answersMs = [...this.#recent(nowMs), nowMs].slice(-ANSWERS_MAX)
   }
 
-  /** Takes note that the facilitator wants to be asked again after a pause. */
+  /** Notes that the facilitator asks for a pause, and computes the rate. */
   spent(nowMs: number, pauseMs: number): void {
     this.#rests = [...this.#rests, { atMs: nowMs, forMs: pauseMs }].filter(({ atMs }) => atMs > nowMs - MINUTE_MS)
     const isFull = this.#rests.reduce((sum, { forMs }) => sum + forMs, 0) >= RESTS_MS
@@ -70,7 +70,7 @@ export class Allowance {
     this.#hasHeldBack = false
   }
 
-  /** Milliseconds until such a question may be asked; 0 is now. A payment that is not proven leaves a part to proven ones. */
+  /** Milliseconds until such a question may be asked, 0 for now. An `unproven` one leaves a part to proven ones. */
   waitMs(nowMs: number, sharer: Sharer = 'newcomer'): number {
     const bucket = sharer === 'repeat' ? this.#ofRepeats : this.#ofNewcomers
     const waitMs = this.isKnown(nowMs) ? (bucket?.waitMs(1, nowMs, sharer === 'unproven') ?? 0) : 0
@@ -78,7 +78,7 @@ export class Allowance {
     return waitMs
   }
 
-  /** Notes that such a question is asked. */
+  /** Takes such a question from the allowance. */
   asks(nowMs: number, sharer: Sharer = 'newcomer'): void {
     this.#ofNewcomers?.take(1, nowMs)
     if (sharer === 'repeat') this.#ofRepeats?.take(1, nowMs)

@@ -5,7 +5,7 @@ import { WorkSlots } from '../../workshop.ts'
 import type { StableClaim, StableClaimStore, StableIn } from './claim.ts'
 import type { AuthorizationState, StableLedger } from './facilitator.ts'
 
-/** Settlements that facilitators reported, by what the token's chain says of them; since the process started. */
+/** Settlements that facilitators reported since the process started, by what the token's chain shows of them. */
 export interface StableArrivals {
   readonly seen: number
   /** The chain shows no such transfer: the work was given away. */
@@ -16,41 +16,41 @@ export interface StableArrivals {
   readonly waiting: number
 }
 
-/** What arrivals are looked for with. */
+/** What {@link Arrivals} works with. */
 export interface ArrivalsDependencies {
   readonly store: StableClaimStore
   readonly ledger: StableLedger
   readonly clock: Clock
   readonly timers: Timers
-  /** Hears of each settlement that a facilitator reported and the chain does not show: it is no money. */
+  /** Called for each settlement that a facilitator reported and the chain does not show: it brought no money. */
   readonly onMissing: (claim: StableIn<'settled'>) => void
-  /** Tells the operator. */
+  /** Reports to the operator. */
   readonly onFault: (fault: Fault) => void
-  /** Hears of errors that only a failing disk can cause. */
+  /** Called for errors that only a failing disk can cause. */
   readonly onError: (error: unknown) => void
 }
 
-/** A claim that is settled by a facilitator's word. */
+/** A claim that counts as settled on a facilitator's word. */
 type Reported = StableIn<'settled'> & { readonly report: NonNullable<StableIn<'settled'>['report']> }
 type Ending = keyof Omit<StableArrivals, 'waiting'>
 
-/** Facilitators answer once the transfer is in a block; the operator's own node may hear of that block a little later. */
+/** Facilitators answer once the transfer is in a block. The operator's node may see that block a little later. */
 const FIRST_MS = 10_000
 const PAUSE_MS_MAX = 300_000
-/** After an authorization has run out, how long a block that used it may take to be seen. */
+/** Time after an authorization runs out for which a block that used it may still appear. */
 const LATE_MS = 60_000
-/** How long a chain that cannot be asked is asked again. */
+/** How long after a settlement its transfer is looked for. */
 const GIVE_UP_MS = 2 * 86_400_000
-/** How long before its settlement an authorization can have been used. */
+/** Uses of the authorization are looked for from this long before the settlement. */
 const BEFORE_MS = 600_000
-/** Settlements that are waited for at once, and questions that are open at once. */
+/** Most settlements that are waited for, and most questions to the chain at once. */
 const WAITING_MAX = 10_000
 const ASKED_AT_ONCE = 4
 
 /**
- * Looks whether the money that facilitators report is on the token's chain: a facilitator that lies, or that takes a
- * transaction for final that no block keeps, would have services given away unnoticed. The answer to the caller does not
- * wait for it.
+ * Checks on the token's chain that the money which facilitators report has come. Otherwise a facilitator that lies, or
+ * that trusts a transaction which no block keeps, would have services given away unnoticed. The answer to the caller
+ * does not wait for the check.
  */
 export class Arrivals {
   readonly #deps: ArrivalsDependencies
@@ -64,7 +64,7 @@ export class Arrivals {
     this.#deps = dependencies
   }
 
-  /** How many settlements came to what, since the process started. */
+  /** Counts of settlements by outcome, since the process started. */
   get counts(): StableArrivals {
     return { ...this.#ends, waiting: this.#waiting.size }
   }
@@ -77,7 +77,7 @@ export class Arrivals {
     else this.#ends.unknown += 1
   }
 
-  /** Begins nothing more; what is under way can be waited for. */
+  /** Begins nothing more, and waits for what is under way. */
   async stop(): Promise<void> {
     this.#stopped = true
     for (const cancel of this.#waiting.values()) cancel()
@@ -111,7 +111,7 @@ export class Arrivals {
     this.#end(id, 'unknown')
   }
 
-  /** How the chain shows a payment. One that is over is unused only for a node that has come so far: another one may stand still. */
+  /** Asks the chain about a payment. Only a node that has reached an authorization's end can show it unused. */
   #ask(claim: Reported, isOver: boolean): Promise<AuthorizationState> {
     const { asset, payer, amount, nonce, transaction, settledAtMs, report, validBefore } = claim
     const sinceSeconds = Math.floor((settledAtMs - BEFORE_MS) / 1_000)
@@ -121,7 +121,7 @@ export class Arrivals {
 
   async #missing(claim: Reported, reason: string): Promise<void> {
     const { store, onMissing, onFault } = this.#deps
-    // It may have been delivered since it was read.
+    // The delivery may have been written since the claim was read.
     const current = await store.get(claim.id)
     if (current === undefined || !isReported(current)) return void this.#waiting.delete(claim.id)
     const missing = { ...current, report: { ...current.report, isMissing: true } }
@@ -145,7 +145,7 @@ export class Arrivals {
 }
 
 function isReported(claim: StableClaim): claim is Reported {
-  // Claims that were written before there were reports have none.
+  // Claims of earlier versions have no report.
   return claim.state === 'settled' && claim.report?.isMissing === false
 }
 

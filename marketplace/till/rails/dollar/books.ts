@@ -5,22 +5,22 @@ import type { Result } from '../../../../consensus/primitives/result.ts'
 import type { StableClaim, StableClaimStore, StableIn, StableSettled } from './claim.ts'
 import type { CallIdentity } from './identity.ts'
 
-/** Names that are remembered; the longest unused goes first. */
+/** Names that are remembered; the one noted longest ago goes first. */
 const KEYS_MAX = 50_000
 
-/** What a name was given to. */
+/** The payment and request that a name belongs to. */
 type Named = Pick<StableClaim, 'id' | 'requestHash'>
 
-/** Which payment a payer gave a payment identifier or an idempotency key to. */
+/** Remembers for which payment a payer used a name: a payment identifier or an idempotency key. */
 export class RepeatKeys {
   readonly #named = new Map<Hash, Named>()
 
-  /** The payment that a call's name was given to, undefined where it is new or there is none. */
+  /** The payment that a call's name belongs to; undefined if the name is new, or the call has none. */
   get({ repeatKey }: Pick<CallIdentity, 'repeatKey'>): Named | undefined {
     return repeatKey === null ? undefined : this.#named.get(repeatKey)
   }
 
-  /** Remembers the name of a payment that was taken. */
+  /** Remembers the name of a payment that this node takes. */
   put({ repeatKey, id, requestHash }: Named & Pick<StableClaim, 'repeatKey'>): void {
     if (repeatKey === null) return
     this.#named.delete(repeatKey)
@@ -30,25 +30,25 @@ export class RepeatKeys {
     this.#named.delete(oldest as Hash)
   }
 
-  /** Forgets the name of a payment that came to nothing. */
+  /** Forgets the name of a payment that was not used. */
   drop({ repeatKey, id }: Named & Pick<StableClaim, 'repeatKey'>): void {
     if (repeatKey !== null && this.#named.get(repeatKey)?.id === id) this.#named.delete(repeatKey)
   }
 
-  /** Remembers the name of a payment of the past, unless it was given to a later one, or there is no room. */
+  /** Remembers the name of a stored payment, unless a later one has it, or there is no room. */
   recall(claim: Named & Pick<StableClaim, 'repeatKey'>): void {
     if (claim.repeatKey !== null && !this.#named.has(claim.repeatKey) && this.#named.size < KEYS_MAX) this.put(claim)
   }
 }
 
-/** Deliveries that may be on their way into the store at once. */
+/** Deliveries that are remembered while they are written to the store. */
 const UNDER_WAY_MAX = 4_096
 
-/** Answers that were handed over to the end. */
+/** Notes which answers were delivered completely. */
 export class Deliveries {
   readonly #store: StableClaimStore
   readonly #clock: Clock
-  /** Delivered lately: a repeat may come before that is written. */
+  /** Claims delivered lately: a repeat may come before the store has the delivery. */
   readonly #ids = new Set<string>()
 
   constructor({ store, clock }: { readonly store: StableClaimStore; readonly clock: Clock }) {
@@ -56,22 +56,22 @@ export class Deliveries {
     this.#clock = clock
   }
 
-  /** Whether a claim's answer was handed over before. */
+  /** Whether a claim's answer was delivered before. */
   has({ id, deliveredAtMs }: StableIn<'settled'>): boolean {
     return deliveredAtMs !== null || this.#ids.has(id)
   }
 
-  /** Writes a delivery down. */
+  /** Stores a delivery. */
   async add({ id }: StableIn<'settled'>): Promise<void> {
     this.#ids.add(id)
     if (this.#ids.size > UNDER_WAY_MAX) this.#ids.delete(this.#ids.values().next().value as string)
-    // What is known of its money can have changed while the answer was on its way.
+    // The claim's report may have changed while the answer was sent.
     const claim = await this.#store.get(id)
     if (claim?.state === 'settled') await this.#store.advance('settled', { ...claim, deliveredAtMs: this.#clock.now() })
   }
 }
 
-/** Settled calls of a service that this node knows of: its own statement, since no chain of ours shows them. */
+/** Settled calls of a service, as this node counts them: Farthing's own chain does not show them. */
 export interface StableSales {
   readonly calls: number
   /** Units of the asset. */
@@ -81,10 +81,10 @@ export interface StableSales {
 const PAGE = 500
 const NOTHING: StableSales = { calls: 0, amount: 0n }
 
-/** What was settled for each service, as this node knows it: counted once from the store, then with each settlement. */
+/** Counts what was settled for each service: once from the store, then with each settlement. */
 export class SalesBook {
   readonly #sales = new Map<ServiceId, StableSales>()
-  /** Settled while the store is still being read, where the claim would be met again. */
+  /** Claims counted while {@link load} reads the store, which must not count them again. Null afterwards. */
   #meanwhile: Set<string> | null = new Set()
   #stopped = false
 
@@ -99,14 +99,14 @@ export class SalesBook {
     this.#count(claim, 1)
   }
 
-  /** Takes a settlement back that turned out to be none. */
+  /** Takes back a settlement whose money did not come. */
   takeBack(claim: Pick<StableClaim, 'id' | 'serviceId' | 'amount'>): void {
     const isCounted = this.#meanwhile === null || this.#meanwhile.has(claim.id)
     this.#meanwhile?.add(claim.id)
     if (isCounted) this.#count(claim, -1)
   }
 
-  /** Counts what the store holds, page by page, and remembers the names that its payments were given. */
+  /** Counts what the store holds, page by page, and remembers the names of its payments. */
   async load(store: StableClaimStore, keys: RepeatKeys): Promise<void> {
     let cursor: string | null = null
     do {
@@ -133,7 +133,7 @@ export class SalesBook {
   }
 }
 
-/** Counts what calls came to. */
+/** Counts calls by outcome. */
 export class Outcomes {
   readonly counts = new Map<string, number>()
 

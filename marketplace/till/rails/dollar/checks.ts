@@ -4,7 +4,7 @@ import type { Authorization, StablePayment } from './claim.ts'
 import { digestOf } from './identity.ts'
 import { type StableTerms, stableAmount } from './terms.ts'
 
-/** What a payment is held against. */
+/** What a payment is compared with. */
 export interface CheckBasis {
   readonly terms: StableTerms
   /** Prices that are honoured now, in millionths of a dollar, the current one first. */
@@ -14,11 +14,11 @@ export interface CheckBasis {
   readonly timeoutMs: number
 }
 
-/** Facilitators take no authorization that runs out sooner; it is the time that a settlement needs. */
+/** Facilitators refuse an authorization that runs out sooner: a settlement needs this long. */
 const SETTLE_SECONDS = 6
 /**
- * How much longer than our offer says an authorization may hold: as much as clocks may differ. For as long as it holds, a settlement that
- * is not known is asked about.
+ * An authorization may hold this much longer than our offer says, since clocks differ. It is bounded, because a
+ * settlement that is not known is asked about until its authorization runs out.
  */
 const SLACK_SECONDS = 600
 
@@ -27,7 +27,7 @@ export function holdsLongEnough(validBefore: number, nowMs: number, timeoutMs: n
   return validBefore >= Math.floor(nowMs / 1_000) + Math.ceil(timeoutMs / 1_000) + SETTLE_SECONDS
 }
 
-/** Holds a payment against our own offer, or says what is wrong. Faults: `pay/no-offer`, `stable/refused`. */
+/** Compares a payment with our own offer. Faults: `pay/no-offer`, `stable/refused`. */
 export function checkPayment(payment: StablePayment, basis: CheckBasis): Fault | null {
   const { terms, prices } = basis
   const { authorization, accepted } = payment
@@ -38,7 +38,7 @@ export function checkPayment(payment: StablePayment, basis: CheckBasis): Fault |
   return misread ?? checkWindow(payment, basis) ?? checkSignature(payment, terms)
 }
 
-/** Generation 2 repeats the offer that it took: all but `extra` must be ours, and `extra` must hold ours. */
+/** Compares the offer that generation 2 repeats: all but `extra` must equal ours, and `extra` must hold ours. */
 function checkEcho(accepted: Readonly<Record<string, unknown>>, terms: StableTerms, amount: bigint): Fault | null {
   const { network, asset, payTo, maxTimeoutSeconds } = terms
   const ours: Readonly<Record<string, unknown>> = {
@@ -70,8 +70,8 @@ function checkWindow({ authorization }: StablePayment, { terms, nowMs, timeoutMs
 }
 
 /**
- * The spelling of a key's signature that tokens refuse is refused here: facilitators may take it for good, and the work would be for
- * nothing. Whether a signature that is not of the payer's own key is a contract's is asked later.
+ * Refuses the spelling of a key's signature that tokens refuse: facilitators may accept it, and the work would be for
+ * nothing. A signature that is not of the payer's own key may be a contract's; that is asked later.
  */
 function checkSignature({ authorization }: StablePayment, terms: StableTerms): Fault | null {
   if (!isMirrored(authorization.signature)) return null
@@ -79,7 +79,7 @@ function checkSignature({ authorization }: StablePayment, terms: StableTerms): F
   return isPayers ? refused('invalid_exact_evm_signature') : null
 }
 
-/** Whether the payer's own key signed, so that only the payer can have made this payment. It takes a millisecond, once for a payment. */
+/** Whether the payer's own key signed, so that nobody else can have made this payment. Takes a millisecond. */
 export function isOwnKey({ authorization }: StablePayment, terms: StableTerms): boolean {
   const signer = signerOf(authorization, terms)
   return signer?.address === authorization.from && signer.isLow
@@ -88,7 +88,7 @@ export function isOwnKey({ authorization }: StablePayment, terms: StableTerms): 
 type Signer = ReturnType<typeof recoverSigner>
 const SIGNERS = new WeakMap<Authorization, Signer>()
 
-/** The signer; asked for several times for each payment, and worked out once. */
+/** The signer. It is computed once for each payment, and needed several times. */
 function signerOf(authorization: Authorization, terms: StableTerms): Signer {
   const known = SIGNERS.get(authorization)
   if (known !== undefined) return known

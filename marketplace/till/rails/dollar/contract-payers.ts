@@ -5,10 +5,10 @@ import { TokenBucket } from '../../../chat/models/token-bucket.ts'
 import { ClientCounts, RecentCounts } from '../../client-counts.ts'
 import type { StableLedger } from './facilitator.ts'
 
-/** What signatures are judged with that are not of the payer's own key. */
+/** What {@link ContractPayers} works with. */
 export interface ContractPayersDependencies {
   readonly clock: Clock
-  /** The token's chain; null where there is no node to ask: then every payer may be a contract. */
+  /** The token's chain. Null without a node to ask: then every payer may be a contract. */
   readonly ledger: StableLedger | null
 }
 
@@ -21,26 +21,28 @@ export interface ForeignPayment {
 }
 
 /**
- * Questions within a minute about signatures that are not of the payer's own key: to facilitators about one payer that one client
- * named, to them about all that have not paid lately, and to the node of the token's chain whether a payer is a contract at all.
+ * Most questions within a minute about signatures that are not of the payer's own key. To facilitators: `ofPayer` about
+ * one payer that one client named, `ofAll` about all payers that have not paid lately. To the node of the token's
+ * chain: `ofCode`, whether a payer is a contract.
  */
 export const CONTRACT_QUESTIONS = { ofPayer: 10, ofAll: 300, ofCode: 600 } as const
 const OF_PAYER = { most: CONTRACT_QUESTIONS.ofPayer, withinMs: 60_000, namesMax: 10_000 }
-/** Payments that a client offers within a minute before it leaves a part of what there is to others. */
+/** After so many payments within a minute, a client leaves a part of the questions to others. */
 const OF_CLIENT = { most: 10, withinMs: 60_000, namesMax: 10_000 }
 /** Paid calls that are counted for a payer, and for how long. */
 const PAID = { most: 64, withinMs: 10 * 60_000, namesMax: 10_000 }
-/** How long an answer holds: a wallet can be deployed at any time, and hardly ever goes away again. */
+/** How long an answer holds. A wallet can be deployed at any time, and hardly ever goes away again. */
 const KEPT_MS = { contract: 600_000, none: 60_000 }
 const KEPT_MAX = 10_000
-/** End of a signature of a wallet that is not deployed yet (ERC-6492). */
+/** End of the signature of a wallet that is not deployed yet (ERC-6492). */
 const UNDEPLOYED = '6492'.repeat(16)
 
 type Code = keyof typeof KEPT_MS
 
 /**
- * Signatures that are not of the payer's own key may be a contract's, which a facilitator alone can judge, or made up, which costs
- * nothing. Facilitators are asked about few of them: made-up payments must not take their time from payers that sign with a key.
+ * Judges signatures that are not of the payer's own key. One may be a contract's, which only a facilitator can check,
+ * or made up, which costs nothing. Facilitators are asked about few of them: made-up payments must not take their time
+ * from payers that sign with a key.
  */
 export class ContractPayers {
   readonly #deps: ContractPayersDependencies
@@ -62,8 +64,8 @@ export class ContractPayers {
   }
 
   /**
-   * Why no facilitator is asked about a signature that is not of the payer's own key; null where one may be, which then counts for the payer.
-   * Faults: `stable/refused` where no contract can have made it, `stable/unproven` where too many were asked about.
+   * Why no facilitator is asked about such a signature, or null. With null the question counts for the payer. Faults:
+   * `stable/refused` if no contract can have made the signature, `stable/unproven` after too many questions.
    */
   async refusal(payment: ForeignPayment): Promise<Fault | null> {
     const { payer, signature, client } = payment
@@ -75,24 +77,24 @@ export class ContractPayers {
     const code = signature.endsWith(UNDEPLOYED) ? null : await this.#codeOf(payer, isMany)
     if (code === 'none') return fault('stable/refused', { reason: 'invalid_exact_evm_signature' })
     if (code === 'unasked') return unproven(this.#codeQuestions.waitMs(1, this.#now(), isMany))
-    // Others may have been let through meanwhile.
+    // Other payments may have been let through meanwhile.
     const late = this.#full(payment, isMany)
     if (late !== null) return late
     this.#ofPayer.add(contractName(payment))
     return null
   }
 
-  /** Takes note that a facilitator is asked about a payer that has not paid. */
+  /** Notes that a facilitator is asked about a payer that has not paid. */
   asked(): void {
     this.#ofAll.take(1, this.#now())
   }
 
-  /** Takes note that a payer has paid. */
+  /** Notes that a payer has paid. */
   paid(payment: ForeignPayment): void {
     this.#paid.add(contractName(payment))
   }
 
-  /** How often a payer has paid lately from one client, by {@link contractName}. */
+  /** How often a payer has paid lately through one client, by {@link contractName}. */
   paidOf(name: string): number {
     return this.#paid.count(name)
   }
@@ -103,7 +105,7 @@ export class ContractPayers {
     return waitMs > 0 ? unproven(waitMs) : null
   }
 
-  /** Whether a payer is a contract; null where it cannot be found out. */
+  /** Whether a payer is a contract. Null if the chain cannot tell, `unasked` after too many questions. */
   async #codeOf(payer: string, isMany: boolean): Promise<Code | 'unasked' | null> {
     const { ledger } = this.#deps
     const known = this.#known.get(payer)
@@ -127,12 +129,12 @@ export class ContractPayers {
   }
 }
 
-/** Name under which a contract is counted: a payer and the client that named it. */
+/** Name under which a contract is counted: the payer and the client that named it. */
 export function contractName({ payer, client }: Pick<ForeignPayment, 'payer' | 'client'>): string {
   return `${client.address} ${payer}`
 }
 
-/** What a client is told about a signature that is not of the payer's own key, where too many were asked about. */
+/** The fault for a signature that is not of the payer's own key, after too many questions. */
 export function unproven(waitMs: number): Fault {
   return fault('stable/unproven', { seconds: Math.max(1, Math.ceil(waitMs / 1_000)) })
 }

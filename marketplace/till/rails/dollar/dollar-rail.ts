@@ -31,10 +31,10 @@ import { askerOf, turnedAwayBy, Verification } from './verification.ts'
 export interface DollarRailDependencies extends TillDependencies<StableClaim> {
   readonly seller: Seller
   readonly facilitators: FacilitatorPool
-  /** The token's chain; null where there is no node to ask. */
+  /** The token's chain; null without a node to ask. */
   readonly ledger: StableLedger | null
   readonly refunder: Refunder
-  /** Hears of settlements that facilitators reported and the chain does not show. */
+  /** Called for settlements that facilitators reported and the chain does not show. */
   readonly onFault: (fault: Fault) => void
 }
 
@@ -49,23 +49,23 @@ export interface StableFigures {
   readonly arrivals: StableArrivals | null
 }
 
-/** Longest wait of a repeated call for a settlement that is not known yet; then it is told to come again. */
+/** Longest wait of a repeated call for an unknown settlement. Then the call must come again. */
 const SETTLING_WAIT_MS = 5_000
 /** Most failed works for one authorization. */
 const FAILED_RUNS_MAX = 10
-/** Newest names that are read at a start: a caller that lost its answer may come back with the same name and a new authorization. */
+/** Newest claims whose names a start reads: a repeat may come with the same name and a new authorization. */
 const NAMES_AT_ONCE = 1_000
 const UNDER_WAY = fault('stable/under-way')
-/** It is not known yet whether the money moved. A repeat of the call tells later. */
+/** It is not known yet whether the money moved; a repeat of the call finds out. */
 const UNSETTLED: Fault = fault('stable/unsettled')
 
 type DollarOrder = Order<StableCall, CallIdentity>
 type Standing = Verdict<StableClaim, StableIn<'settled'>>
 
 /**
- * The dollar rail: verify, work, settle, in this order and each once for an authorization. The claim is written while a facilitator
- * verifies, and is on disk before the work. The result is on disk before the money moves. If the outcome of a settlement is not known,
- * it is found out in the background.
+ * The dollar rail: verify, work, settle, in this order and each once for an authorization. The claim is written while a
+ * facilitator verifies, and is on disk before the work. The result is on disk before the money moves. If the outcome of
+ * a settlement is not known, it is found out in the background.
  */
 export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, StableIn<'settled'>> {
   readonly kind = STABLE_CLAIMS
@@ -134,7 +134,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     return identify(this.terms, call)
   }
 
-  /** If the name of a call belongs to another payment: that payment's answer, or that the name is taken. Null if it is free. */
+  /** The outcome of a call whose name belongs to another payment: that one's answer, or a fault. Else null. */
   async named({ call, identity }: DollarOrder, turn: number): Promise<Result<StableSettled> | null> {
     if (turn > 0) await this.#learnName(identity)
     const named = this.#keys.get(identity)
@@ -143,7 +143,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     const claim = await this.store.get(named.id)
     if (claim === undefined && this.till.isRunning(named.id)) return fail(UNDER_WAY)
     if (claim === undefined || claim.state === 'unpaid' || claim.state === 'owed') return null
-    // Without the payer's own signature the name proves nothing: neither a second charge nor the answer is given for it.
+    // Without the payer's own signature the name proves nothing, so it gets neither the answer nor a second charge.
     if (!isOwnKey(call.payment, this.terms)) return fail(fault('stable/key-used'))
     if (claim.state === 'settled') return this.#replay(claim, identity)
     return fail(claim.state === 'settling' ? UNSETTLED : UNDER_WAY)
@@ -166,7 +166,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
   mayJoin({ identity, claim }: Held<StableClaim, CallIdentity>, order: DollarOrder): Fault | null {
     const taken = identity ?? claim
     if (!isSameCall(taken, order.identity)) return fault('stable/used')
-    // While it is being settled, others can see its authorization already: only the name shows the buyer.
+    // While a payment is settled, others can see its authorization: only the name shows the buyer.
     return taken.repeatKey !== null && taken.repeatKey !== order.identity.repeatKey ? UNDER_WAY : null
   }
 
@@ -222,7 +222,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
   async #giveBack(claim: StableClaim, cause: Fault): Promise<Ended<StableClaim>> {
     if (claim.state === 'claimed') {
       const refused = await this.#turnAway(claim, cause)
-      // A crash left it before any work: calls that wait for it are judged again.
+      // A crash came before any work, so calls that wait for it are judged again.
       return cause.code === 'service/interrupted' ? null : refused
     }
     const begun = claim as StableIn<'executing'>
@@ -243,14 +243,14 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
 
   whyNotResumed(claim: StableClaim, { serviceId, timeoutMs, repeatable }: ServiceDefinition): Fault | null {
     const interrupted = fault('service/interrupted', { serviceId })
-    // For a claim only a facilitator was asked. That does no harm twice, so the caller offers the payment again.
+    // For a claim without work only a facilitator was asked. The caller can offer the payment again without harm.
     if (claim.state === 'claimed' || !repeatable) return interrupted
     const { clock, shop } = this.#deps
     if (!holdsLongEnough(claim.validBefore, clock.now(), timeoutMs)) return fault('service/too-late', { serviceId })
     return shop.closedBecause !== null || runsOf(claim) > RUNS_MAX ? interrupted : null
   }
 
-  /** Reads what was sold before. The newest names are waited for, the counts are not. */
+  /** Reads what was sold before. The start waits for the newest names, not for the counts. */
   async started(): Promise<void> {
     for (const claim of (await this.store.recent(NAMES_AT_ONCE, null)).claims) {
       this.#keys.recall(claim)
@@ -271,7 +271,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
   }
 
   async delivered(claim: StableIn<'settled'>): Promise<void> {
-    // If this is not written, the worst is a second delivery to the caller that holds the signature.
+    // If this write is lost, the worst is a second delivery to the caller that holds the signature.
     if (claim.deliveredAtMs === null) await this.#deliveries.add(claim)
   }
 
@@ -291,8 +291,8 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
   }
 
   /**
-   * Repeats the answer. A settled authorization is public, so it does not show the buyer. The name that the buyer gave at first does: no
-   * chain shows it. Without a name the answer is delivered once.
+   * Repeats the answer. A settled authorization is public, so it does not show the buyer. The name that the buyer gave
+   * at first does: no chain shows it. An answer without a name is delivered once.
    */
   #replay(claim: StableIn<'settled'>, { repeatKey }: CallIdentity): Result<StableSettled> {
     const { transaction } = claim
@@ -309,7 +309,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     return this.#take(order, previous === null ? this.#intake.newClaim(order) : claimedAgain(previous))
   }
 
-  /** Judges an unpaid payment that is offered again. A final failure is told again. Work runs again only if the service may run twice. */
+  /** Judges an unpaid payment that is offered again. Work runs again only if the service may run twice. */
   #judgeAgain(order: DollarOrder, claim: StableIn<'unpaid'>): Standing {
     const cause = causeOf(claim)
     if (claim.over) return refused(cause)
@@ -326,7 +326,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     return this.#isNameTaken(identity) ? { is: 'moved' } : { is: 'take', claim }
   }
 
-  /** Why a payment is not taken now, or null; nothing of it is used. `isFinished`: its work is done and only the money is missing. */
+  /** Why a payment is not taken now, or null. `isFinished`: its work is done and only the money is missing. */
   #refusal(order: DollarOrder, isFinished = false): Fault | null {
     const { call, offer } = order
     const { serviceId } = offer.definition
@@ -401,15 +401,15 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
   }
 
   /**
-   * Lets go of a payment that was not used, so that it can be offered again. One that was unpaid before becomes unpaid again and is
-   * watched, since its authorization may have been used meanwhile.
+   * Drops a payment that was not used, so that it can be offered again. One that was unpaid before becomes unpaid again
+   * and is watched, since its authorization may have been used meanwhile.
    */
   async #turnAway(claim: StableIn<'claimed'>, cause: Fault): Promise<Result<never>> {
     const before = asBefore(claim)
     if (this.till.isAbandoned) return fail(cause)
     if (before === null) await this.store.release('claimed', claim.id)
     else if (await this.store.advance('claimed', before)) {
-      // After a crash it was not watched for a while.
+      // Nothing watched it since the crash.
       if (cause.code === 'service/interrupted') this.#resolver.takeUp(before)
       else this.#resolver.suspect(before)
     }
@@ -418,7 +418,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
 
   #onStep(claim: StableIn<'settled' | 'unpaid' | 'owed'>): void {
     if (claim.state === 'settled') {
-      // If it was refused at first, its name was dropped: with it there is no second charge.
+      // A refusal at first dropped its name. Back in place, the name prevents a second charge.
       this.#keys.recall(claim)
       this.#sales.add(claim)
       this.#arrivals?.take(claim)

@@ -1,4 +1,4 @@
-/** What an offer of ours looks like to a facilitator, in the generation of the payment. */
+/** A question to a facilitator: a payment and our offer, in the payment's generation. */
 export interface FacilitatorRequest {
   readonly x402Version: 1 | 2
   readonly paymentPayload: object
@@ -6,10 +6,12 @@ export interface FacilitatorRequest {
 }
 
 /**
- * What a facilitator said of a payment. `refused` is a clear no. `unknown` may have happened or not: no answer, one that
- * cannot be read, or one that says so; `transaction` where it named one, and the HTTP `status` of one without a verdict. `unreachable` did
- * nothing: it was not reached, or did not let us in, with that `status`. `busy` did nothing and wants to be asked later: `waitMs` is the
- * pause that it names, 0 where it names none.
+ * What a facilitator said about a payment.
+ * - `refused` is a clear no.
+ * - `unknown`: it may have acted. No answer came, or one that cannot be read, or one that says so. `transaction` is the
+ *   one that it named; `status` is the HTTP status of an answer without a verdict.
+ * - `unreachable`: it did nothing. It was not reached, or it denied access with `status`.
+ * - `busy`: it did nothing, and asks for a pause of `waitMs`, 0 if it names none.
  */
 export type FacilitatorVerdict =
   | { readonly is: 'good'; readonly payer: string | null; readonly transaction: string | null }
@@ -18,15 +20,15 @@ export type FacilitatorVerdict =
   | { readonly is: 'unreachable'; readonly detail: string; readonly status?: number }
   | { readonly is: 'busy'; readonly detail: string; readonly waitMs: number }
 
-/** Statuses by which a server says that what it was sent is wrong: any other is about itself, or about the account there. */
+/** HTTP statuses that blame the request. Any other is about the server, or about our account there. */
 const OF_PAYMENT: ReadonlySet<number> = new Set([400, 413, 422])
 
-/** Whether an answer without a verdict is about the payment by its status: the same payment is answered so again. */
+/** Whether the status of an answer without a verdict blames the payment. Then the same payment would get it again. */
 export function isOfPayment(status: number): boolean {
   return OF_PAYMENT.has(status)
 }
 
-/** Words of which the reasons of x402 are made, by its specification and by facilitators that are in use. */
+/** Words in the reasons of x402, from its specification and from facilitators in use. */
 const REASON_WORDS: ReadonlySet<string> = new Set(
   `invalid insufficient unsupported unexpected missing exact evm x402 version scheme network payload payment requirements authorization
   signature signer nonce already used or canceled cancelled expired unsettled elsewhere transaction settlement settle verify verification
@@ -35,19 +37,19 @@ const REASON_WORDS: ReadonlySet<string> = new Set(
   refused`.split(/\s+/),
 )
 
-/** The reason of a refusal as payers are told it: that of x402, or that it was refused. */
+/** The reason of a refusal for payers: itself if it consists of words of x402, else `refused`. */
 export function reasonInShort(reason: string): string {
   return reason.split('_').every((word) => REASON_WORDS.has(word)) ? reason : 'refused'
 }
 
-/** Reasons of a refused settlement by which the payment is wrong. Any other may be the facilitator's: no gas, an account that is closed. */
+/** Reasons that blame the payment. Any other may be the facilitator's fault, such as no gas or a closed account. */
 const OF_PAYER =
   /(^|_)(insufficient_(funds|balance|allowance)|nonce|already|used|duplicate|cancell?ed|expired|signature|signer|authorization|undeployed|valid_(before|after))(_|$)/
 
-/** Reason of ours of a settlement whose outcome was not known until its authorization ran out: nothing is known of the payer either. */
+/** Our own reason if an authorization ran out with its settlement unknown. It does not blame the payer. */
 export const EXPIRED_UNSETTLED = 'authorization_expired_unsettled'
 
-/** Words by which the same reasons are about the facilitator's own key, account or gas. */
+/** Words that make such a reason one about the facilitator's own key, account or gas. */
 const OF_FACILITATOR = /(^|_)(gas|facilitator|relayer|sponsor|api|key|account|fee)(_|$)/
 
 /** Whether a settlement was refused for what the payer has signed or holds. `reason` is in lower case. */
@@ -55,30 +57,30 @@ export function isOfPayer(reason: string): boolean {
   return reason !== EXPIRED_UNSETTLED && OF_PAYER.test(reason) && !OF_FACILITATOR.test(reason)
 }
 
-/** A facilitator of the x402 HTTP API. Never throws: whatever happens is a verdict. */
+/** A facilitator of the x402 HTTP API. It never throws: every outcome is a verdict. */
 export interface Facilitator {
   readonly url: string
-  /** What it said last of a payment in words other than those of x402, for the operator alone; absent or null while all is well. */
+  /** Its last words about a payment that are not x402's, for the operator alone; absent or null while all is well. */
   readonly words?: string | null
   verify(request: FacilitatorRequest, deadlineMs: number): Promise<FacilitatorVerdict>
   settle(request: FacilitatorRequest, deadlineMs: number): Promise<FacilitatorVerdict>
-  /** Whether it takes scheme `exact` on the network given by either name, or what is wrong. */
+  /** Whether it supports scheme `exact` on the network, under either name, or what is wrong. */
   supports(network: { readonly word: string; readonly caip2: string }, deadlineMs: number): Promise<SupportVerdict>
 }
 
-/** What a facilitator said of itself. */
+/** What a facilitator supports. */
 export interface SupportVerdict {
   readonly ok: boolean
-  /** Whether it answered at all: what does not answer may still take the scheme. */
+  /** Whether it answered. One that did not may still support the scheme. */
   readonly answered: boolean
-  /** Whether it wants to be asked later. */
+  /** Whether it asked for a pause. */
   readonly isBusy?: boolean
   readonly detail: string
 }
 
-/** How an authorization stands on its chain. */
+/** The state of an authorization on the token's chain. */
 export type AuthorizationState =
-  /** Unused in the newest block, whose time, in seconds since 1970, is known where a time was asked about. */
+  /** Unused in the newest block. `atSeconds` is that block's time since 1970, if the question named a time. */
   | { readonly is: 'unused'; readonly atSeconds?: number }
   /** Used for a transfer, which the transaction holds. */
   | { readonly is: 'transferred'; readonly transaction: string }
@@ -89,9 +91,9 @@ export type AuthorizationState =
 
 /** Reads the token's chain, where the operator has an RPC node for it. */
 export interface StableLedger {
-  /** Whether an address is a contract's, or of a key that has given itself code; null where the chain cannot be asked. */
+  /** Whether an address is a contract, or a key's account with code; null if the chain cannot be asked. */
   hasCode(address: string): Promise<boolean | null>
-  /** Units of an asset that an address holds; null where the chain cannot be asked. */
+  /** Units of an asset that an address holds; null if the chain cannot be asked. */
   balance(asset: string, address: string): Promise<bigint | null>
   authorization(of: {
     readonly asset: string
@@ -100,11 +102,11 @@ export interface StableLedger {
     /** Units of the asset; a use of the nonce that moved another amount is no payment. */
     readonly value: bigint
     readonly nonce: string
-    /** Since when it can have been used, in seconds since 1970. */
+    /** Uses are looked for from this time on, in seconds since 1970. */
     readonly sinceSeconds: number
-    /** Until when it can be used: what a node that has not come that far shows as unused is not known. */
+    /** Time that the node must have reached, in seconds. Before it an unused authorization counts as `unknown`. */
     readonly untilSeconds?: number
-    /** Transaction that is said to hold the transfer: looked at first, as it costs one question. */
+    /** Transaction that is said to hold the transfer. It is looked at first, which costs one question. */
     readonly transaction?: string
   }): Promise<AuthorizationState>
 }

@@ -22,13 +22,13 @@ export interface FacilitatorPoolDependencies {
   readonly timers: Timers
 }
 
-/** How a facilitator stands. */
+/** The state of one facilitator. */
 export interface FacilitatorFacts {
   readonly url: string
   readonly healthy: boolean
-  /** Its last known state, as callers may be told it. */
+  /** Its last known state, in words for callers. */
   readonly detail: string
-  /** The last trouble in words of the facilitator, for the operator alone; null while all is well. */
+  /** Its last error in its own words, for the operator alone; null while all is well. */
   readonly trouble: string | null
 }
 
@@ -40,16 +40,16 @@ export interface PoolVerdict {
 }
 
 const VERIFY_MS = 5_000
-/** How long a payment waits for facilitators that want to be asked later. A settlement waits longer, since its work is done. */
+/** Longest wait for facilitators that ask for a pause. A settlement waits longer, since its work is done. */
 const PATIENCE_MS = { verify: 20_000, settle: 30_000 }
-/** Pause of a facilitator that names none, and the longest pause that is kept. */
+/** Pause if a facilitator names none, and the longest pause that this node keeps to. */
 const REST_MS = 1_000
 const REST_MS_MAX = 30_000
 /** Checks at once: a burst of calls must not keep a facilitator so busy that it looks dead. */
 const VERIFY_AT_ONCE = 64
 /**
- * Most checks that wait for their turn. Each holds a request open, and costs its sender nothing. With those at once they are a quarter of
- * the requests that a node answers at once.
+ * Most checks that wait for their turn. Each holds a request open, and costs its sender nothing. Together with the
+ * running checks they take a quarter of the requests that a node serves at once.
  */
 export const CHECKS_WAITING_MAX = 192
 const CROWDED: PoolVerdict = {
@@ -58,22 +58,19 @@ const CROWDED: PoolVerdict = {
 }
 const SETTLE_MS = 30_000
 const CHECK_MS = 5_000
-/** Pause between two questions for what a facilitator takes: while all can be used, and while one cannot. */
+/** Pause between two questions about what a facilitator supports: while all are usable, and while one is not. */
 const WELL_MS = 30_000
 const ILL_MS = 2_000
 
-/** Most checks that wait for a facilitator that wants to be asked later. Those of payers that have paid lately come on top. */
+/** While so many payments wait out a pause, newcomers and repeats may not join. Others may. */
 const RESTING_MAX = 64
-/** Of these, most checks of payments whose payer is not proven to have signed. */
+/** The same bound on payments without proof that the payer's own key signed. */
 const RESTING_UNPROVEN_MAX = 16
-/** How much later each rank asks after a facilitator's pause: so what it allows goes to the first ranks. */
+/** After a facilitator's pause, each rank asks this much later than the one before: the first ranks go first. */
 const RANK_MS = 100
-/**
- * Order of questions if a facilitator takes few. `repeat` is a settlement that was tried before. Newcomers with refused payments come
- * last.
- */
+/** Order of questions while a facilitator takes few. Newcomers with refused payments come last. */
 export const RANKS = { settlement: 0, payer: 1, repeat: 1.5, newcomer: 2 } as const
-/** How often an error at payments of one client's network counts against a facilitator: any client can send payments that make it fail. */
+/** How often errors at one network's payments count against a facilitator: any client can cause them. */
 const FAILED_AT = { most: 1, withinMs: 10 * 60_000, namesMax: 1_000 }
 /** Texts for callers about a facilitator that said neither yes nor no. */
 const KINDS = {
@@ -82,18 +79,18 @@ const KINDS = {
   unknown: 'it gave no answer that can be used',
 } as const
 
-/** One facilitator with what is known of it. */
+/** A facilitator and what this node knows of it. */
 interface Member {
   readonly facilitator: Facilitator
   /** One for each kind of work: a facilitator that checks well may be unable to settle. */
   readonly breakers: { readonly checks: Breaker; readonly settlements: Breaker }
-  /** Its last answer to what it takes; null before the first. */
+  /** Its last answer about what it supports; null before the first. */
   support: SupportVerdict | null
-  /** Its state in words, as callers may be told it. */
+  /** Its state, in words for callers. */
   detail: string
-  /** The last trouble with payments and with the question for what it takes, for the operator; null while all is well. */
+  /** The last error with payments, and with the question what it supports, for the operator; null while all is well. */
   readonly troubles: { ofPayments: string | null; ofChecks: string | null }
-  /** When it wants to be asked again. Until then it counts as usable. */
+  /** End of the pause that it asked for. Meanwhile it counts as usable. */
   restUntilMs: number
   readonly allowance: Allowance
   /** Networks of clients at whose payments it has failed lately. */
@@ -108,11 +105,11 @@ export interface Asker {
   readonly client?: string | undefined
   /** Network of the client, in which one client may have many addresses. */
   readonly network?: string
-  /** Whether a facilitator was asked about this payment before: it would fail at it again. */
+  /** Whether a facilitator was asked about this payment before. Then another failure does not count. */
   readonly isRepeat?: boolean
-  /** Whether to wait for facilitators that want to be asked later. Repeats in the background do not. */
+  /** Whether to wait for facilitators that ask for a pause. Repeats in the background do not wait. */
   readonly isPatient?: boolean
-  /** One of {@link RANKS}: its place in the order if a facilitator takes few questions. */
+  /** One of {@link RANKS}, or more for a newcomer with refused payments. */
   readonly rank?: number
 }
 
@@ -123,9 +120,7 @@ interface Question {
   readonly asker: Asker
 }
 
-/**
- * Several facilitators as one. An authorization is bound to no facilitator and can be used once, so a second one cannot charge again.
- */
+/** Several facilitators as one. An authorization can be used once, so a second facilitator cannot charge again. */
 export class FacilitatorPool {
   readonly #deps: FacilitatorPoolDependencies
   readonly #members: readonly Member[]
@@ -173,13 +168,13 @@ export class FacilitatorPool {
       : 'no facilitator of the stablecoin rail can be used now'
   }
 
-  /** Whether one of them wanted to be asked later in the last minutes. */
+  /** Whether one of them asked for a pause in the last five minutes. */
   get isScarce(): boolean {
     const nowMs = this.#deps.clock.now()
     return this.#members.some(({ allowance }) => allowance.isKnown(nowMs))
   }
 
-  /** Asks all of them what they take, now and regularly. Resolves after the first round. */
+  /** Asks all of them what they support, at once and then regularly. Resolves after the first round. */
   async start(): Promise<void> {
     await Promise.all(this.#members.map((member) => this.#check(member)))
     this.#schedule()
@@ -193,9 +188,10 @@ export class FacilitatorPool {
   }
 
   /**
-   * Has a payment checked by the first that says yes or no. If the payer is not proven to have signed, a facilitator that fails is not
-   * taken for broken: any caller can send payments that make it fail. Signatures cost nothing, so a free place goes to the client with the
-   * fewest checks. If too many wait, the client with the most waiting checks loses one.
+   * Has a payment checked by the first that says yes or no. If the payer is not proven to have signed, a facilitator
+   * that fails is not taken for broken: any caller can send payments that make it fail. Signatures cost nothing, so a
+   * free place goes to the client with the fewest checks. If too many wait, the client with the most waiting checks
+   * loses one.
    */
   async verify(request: FacilitatorRequest, asker: Asker = {}): Promise<PoolVerdict> {
     const ask = (one: Facilitator): Promise<FacilitatorVerdict> => one.verify(request, VERIFY_MS)
@@ -207,9 +203,10 @@ export class FacilitatorPool {
   }
 
   /**
-   * Has a payment settled, by `first` if it can. The next one is asked only if the one before was not reached, or refused for a reason
-   * that is not the payer's. If the money may have moved, asking another one at once tells nothing. If a facilitator takes few questions,
-   * repeated settlements have their own share: a payer can leave any number open, and newcomers must not take their place.
+   * Has a payment settled, by `first` if it can. The next one is asked only if the one before was not reached, or
+   * refused for a reason that is not the payer's. If the money may have moved, asking another one at once tells
+   * nothing. If a facilitator takes few questions, repeated settlements have their own share: a payer can leave any
+   * number open, and newcomers must not take their place.
    */
   settle(request: FacilitatorRequest, first: string | null, asker: Asker = {}): Promise<PoolVerdict> {
     const ask = (one: Facilitator): Promise<FacilitatorVerdict> => one.settle(request, SETTLE_MS)
@@ -219,13 +216,13 @@ export class FacilitatorPool {
     return this.#patiently(asker.isPatient === false ? 0 : PATIENCE_MS.settle, round, ranked)
   }
 
-  /** Url of the facilitator after `url`, in a circle: each repeat asks another one. */
+  /** Url of the facilitator after `url`, in a circle, so that each repeat asks another one. */
   after(url: string | null): string | null {
     const i = this.#members.findIndex(({ facilitator }) => facilitator.url === url)
     return this.#members[(i + 1) % this.#members.length]?.facilitator.url ?? null
   }
 
-  /** Repeats the round while no facilitator answers and one wants to be asked later. Lower ranks repeat first. */
+  /** Repeats the round while no facilitator answers and one has asked for a pause. Lower ranks repeat first. */
   async #patiently(
     patienceMs: number,
     round: () => Promise<PoolVerdict>,
@@ -276,7 +273,7 @@ export class FacilitatorPool {
     if (verdict.is !== 'busy' && verdict.is !== 'unreachable') member.allowance.answered(nowMs)
     const isRefused = verdict.is === 'refused' && isFinal(verdict, question)
     if (verdict.is === 'good' || isRefused) {
-      // Only a settlement shows that it can settle. The refusal of a wrong payment does not.
+      // A refused settlement of a wrong payment does not show that the facilitator can settle.
       if (verdict.is === 'good' || !question.isSettlement) breaker.succeeded()
       member.troubles.ofPayments = null
       return
@@ -292,13 +289,13 @@ export class FacilitatorPool {
     } else if (!breaker.isOpen(nowMs) && isOwnFailure(member, verdict, question)) breaker.failed(nowMs)
   }
 
-  /** The verdict for a facilitator that wants to be asked later, without asking it; null for any other. */
+  /** `busy` while a facilitator's pause lasts, without asking it; else null. */
   #restOf({ restUntilMs }: Member): FacilitatorVerdict | null {
     const waitMs = Math.min(REST_MS_MAX, restUntilMs - this.#deps.clock.now())
     return waitMs > 0 ? { is: 'busy', detail: KINDS.busy, waitMs } : null
   }
 
-  /** Why a newcomer may not ask yet, or null: a part of the allowance is kept for payers that have paid. */
+  /** Why a newcomer or a repeat must not ask yet, or null. Payers that have paid have a part of their own. */
   #shareOf(
     { allowance }: Member,
     { asker: { rank = RANKS.settlement, isProven = true } }: Question,
@@ -329,7 +326,7 @@ export class FacilitatorPool {
     const said = await member.facilitator.supports(this.#deps.network, CHECK_MS)
     member.detail = said.answered ? said.detail : KINDS[said.isBusy === true ? 'busy' : 'unreachable']
     member.troubles.ofChecks = said.ok ? null : said.detail
-    // An answer here does not show that it works: only work closes its breakers.
+    // This answer does not show that the facilitator can check or settle: only payments close its breakers.
     if (said.answered || member.support === null) member.support = said
     else if (said.isBusy !== true) member.breakers.checks.failed(this.#deps.clock.now())
   }
@@ -344,8 +341,8 @@ export class FacilitatorPool {
 }
 
 /**
- * Whether a verdict ends the asking. A refused settlement ends it if the payment is wrong. If the money may have moved, asking another
- * facilitator at once tells nothing.
+ * Whether a verdict ends the asking. A refused settlement ends it if the payment is wrong. If the money may have moved,
+ * asking another facilitator at once tells nothing.
  */
 function isFinal(verdict: FacilitatorVerdict, { isSettlement }: Question): boolean {
   if (verdict.is === 'refused') return !isSettlement || isOfPayer(verdict.reason)
@@ -353,9 +350,10 @@ function isFinal(verdict: FacilitatorVerdict, { isSettlement }: Question): boole
 }
 
 /**
- * Whether a failure counts against the facilitator. It always does if no answer came. It does not if the status blames the payment, nor if
- * the answer to a settlement names its transaction, which was sent then. Any other failure may be caused by the payment, also by one of a
- * payer that has paid before: so it counts once in a while for each network of clients.
+ * Whether a failure counts against the facilitator. It always does if the facilitator was not reached. Any other
+ * failure may be the payment's fault, even if the payer has paid before. So others count once in ten minutes for each
+ * network of clients, and only for proven payments that are not repeated. They do not count if the status blames the
+ * payment, or if the answer to a settlement names its transaction, which was sent then.
  */
 function isOwnFailure(
   { failedAt }: Member,
@@ -387,10 +385,10 @@ function waitOf(verdict: FacilitatorVerdict | undefined): number {
 const FAILURES_MAX = 3
 const PAUSE_MS_MIN = 1_000
 const PAUSE_MS_MAX = 30_000
-/** A failure this long after the last one starts a new row: a few failures over hours must not close a partner that is seldom asked. */
+/** A failure this long after the last one starts a new row, so that a few over hours do not count together. */
 const FORGOTTEN_MS = 120_000
 
-/** Tells whether a partner may be asked. After failures in a row it is left alone for a pause, and the next failure doubles the pause. */
+/** Tells whether a partner may be asked. Failures in a row make a pause, and each further one doubles it. */
 export class Breaker {
   #failures = 0
   #openUntilMs = 0

@@ -7,7 +7,7 @@ import { requestHash } from '../../../../consensus/tx/request-hash.ts'
 import type { StableCall, StableClaim, StablePayment } from './claim.ts'
 import type { StableTerms } from './terms.ts'
 
-/** What a paid call is held against a claim by. */
+/** The members that decide whether a paid call belongs to a claim. */
 export interface CallIdentity {
   readonly id: string
   readonly serviceId: ServiceId
@@ -16,7 +16,7 @@ export interface CallIdentity {
   readonly repeatKey: Hash | null
 }
 
-/** Identity of a call: which payment it brings, for what, and what proves a repeat to be the buyer's. */
+/** Identity of a call: its payment, its request, and what proves a repeat to be the buyer's. */
 export function identify(
   terms: StableTerms,
   { serviceId, request, payment, idempotencyKey }: StableCall,
@@ -28,7 +28,7 @@ export function identify(
     serviceId: serviceId as ServiceId,
     requestHash: requestHash(serviceId as ServiceId, request),
     signatureHash: taggedHashHex('stableSignature', fromHex(authorization.signature.slice(2))),
-    // Hashed with the payer: another payer cannot take its name.
+    // Hashed with the payer, so that another payer cannot take its name.
     repeatKey: key === null ? null : taggedHashHex('stableRepeat', encodeText(`${authorization.from} ${key}`)),
   }
 }
@@ -39,7 +39,7 @@ function paymentId({ network, asset }: StableTerms, { authorization }: StablePay
   return taggedHashHex('stablePayment', encodeText(parts.join('|')))
 }
 
-/** Whether a call is the one that a claim was taken for: the caller holds its signature. */
+/** Whether a claim was made for this call: same service, request and signature. */
 export function isSameCall(
   claim: Pick<StableClaim, 'serviceId' | 'requestHash' | 'signatureHash'>,
   { serviceId, requestHash: hash, signatureHash }: CallIdentity,
@@ -48,8 +48,8 @@ export function isSameCall(
 }
 
 /**
- * Whether a call shows that it is its payer's: by the signature, and, since that is public once it is settled, by the name that it
- * gave at first. An answer without a name is handed over once, so that nothing is left for its payer.
+ * Whether a call proves that it comes from the claim's payer: by the signature and, since that is public once it is
+ * settled, by the name that the payer gave at first. Without a name it proves nothing more after the delivery.
  */
 export function isOfPayer(claim: StableClaim, { signatureHash, repeatKey }: CallIdentity): boolean {
   if (claim.signatureHash !== signatureHash) return false
@@ -57,12 +57,12 @@ export function isOfPayer(claim: StableClaim, { signatureHash, repeatKey }: Call
   return claim.state !== 'settled' || claim.deliveredAtMs === null
 }
 
-/** Whether a claim is of the network and token sold for now: what is of others waits until the node is back there. */
+/** Whether a claim is of this node's network and token. Others wait until the operator sets theirs again. */
 export function isOfTerms({ network, asset }: StableTerms, claim: Pick<StableClaim, 'network' | 'asset'>): boolean {
   return claim.network === network.caip2 && claim.asset === asset.contract.toLowerCase()
 }
 
-/** The 32 bytes that an authorization in these terms is signed over. */
+/** The 32 bytes that the signature of an authorization covers. */
 export function digestOf({ asset, network }: StableTerms, message: TransferMessage): Uint8Array {
   return transferDigest({ ...asset.domain, chainId: network.chainId, contract: asset.contract }, message)
 }

@@ -13,7 +13,7 @@ import { stableAmount } from './terms.ts'
 
 type DollarOrder = Order<StableCall, CallIdentity>
 
-/** What payments are judged by before a facilitator is asked. */
+/** What an {@link Intake} works with. */
 export interface IntakeDependencies {
   readonly chain: Chain
   readonly shop: Shop
@@ -21,7 +21,7 @@ export interface IntakeDependencies {
   readonly clock: Clock
 }
 
-/** Judges payments before they are used, and makes their claims. */
+/** Judges payments before a facilitator is asked, and makes their claims. */
 export class Intake {
   readonly #deps: IntakeDependencies
 
@@ -29,14 +29,14 @@ export class Intake {
     this.#deps = dependencies
   }
 
-  /** Why a payment is not taken now, or null; nothing of it is used. */
+  /** Why a payment is not taken now, or null. The payment stays unused. */
   refusal({ call, offer, asked }: DollarOrder): Fault | null {
     const { shop, clock, seller } = this.#deps
     const { definition } = offer
     const { serviceId, timeoutMs } = definition
     const standing = shop.readiness(offer)
     if (!standing.available) return fault('service/unavailable', { serviceId, reason: standing.reason })
-    // For finished work only the money is missing: its request need not be readable.
+    // A repeated call whose work is finished only needs its money: its input need not fit any more.
     const unfit = asked.input.ok ? asked.faultNow(shop.context) : null
     if (unfit !== null) return unfit
     const nowMs = clock.now()
@@ -78,8 +78,9 @@ export class Intake {
 }
 
 /**
- * Prices in millionths of a dollar that are honoured now, the current one first. The one before counts too if it was quoted within the
- * last `seconds`: a payer that signed it could not know the next. Chain and time alone decide, so replicas agree and a restart forgets none.
+ * Prices in millionths of a dollar that are honoured now, the current one first. The previous price counts too if it
+ * was quoted within the last `seconds`: a payer that signed it could not know the next. It follows from chain and time
+ * alone, so replicas agree and a restart forgets none.
  */
 export function honouredPrices(
   { head, ruleBook, database }: Chain,

@@ -7,10 +7,10 @@ import { ClientCounts, RecentCounts } from '../../client-counts.ts'
 import { type FacilitatorVerdict, isOfPayment, type StableLedger } from './facilitator.ts'
 import { RANKS } from './facilitators.ts'
 
-/** What payments are judged with before a facilitator is asked. */
+/** What {@link Newcomers} works with. */
 export interface NewcomersDependencies {
   readonly clock: Clock
-  /** The token's chain; null where there is no node to ask. */
+  /** The token's chain; null without a node to ask. */
   readonly ledger: StableLedger | null
   /** Contract of the token. */
   readonly asset: string
@@ -18,14 +18,14 @@ export interface NewcomersDependencies {
   readonly paidOf: (name: string) => number
   /** Whether facilitators take few questions now. */
   readonly isScarce: () => boolean
-  /** What a client is told that has to wait so long; `stable/crowded` unless said. */
+  /** The fault for a client that must wait `waitMs`; `stable/crowded` if absent. */
   readonly tooMany?: (waitMs: number) => Fault
 }
 
 /** A payment that is to be checked. */
 export interface NewPayment {
   readonly payer: string
-  /** Name under which the payer is counted, where any caller can name any payer; else the payer. */
+  /** Name under which the payer is counted, needed where any caller can name any payer. Absent: the payer itself. */
   readonly name?: string
   /** Units of the asset. */
   readonly amount: bigint
@@ -33,55 +33,56 @@ export interface NewPayment {
   readonly client: Holder
 }
 
-/** Leave to ask a facilitator. `done` takes its verdict; `wasted` is called when a good payment then cannot be used by its own fault. */
+/** Leave to ask a facilitator. `wasted` is for a good payment that the payer's own fault made useless. */
 export interface Leave {
   readonly rank: number
   readonly done: (verdict: FacilitatorVerdict) => void
   readonly wasted: () => void
 }
 
-/** Bounds of payers that have not paid lately. Each paid call of a client allows it one more of `refused`, `failed` and `short`. */
+/** Bounds of payers that have not paid lately. Each paid call allows one more `refused`, `failed` and `short`. */
 export const NEWCOMERS = {
   /** Payments of a client within a minute that facilitators refused; after these no more are checked for it. */
   refused: 10,
   /** The same while facilitators take few questions. */
   refusedWhileScarce: 2,
-  /** Payments of a client within a minute at which facilitators failed: it may be what they fail at. */
+  /** Payments of a client within a minute at which facilitators failed: the payments may be the cause. */
   failed: 10,
-  /** Payments of a client within a minute whose payer has too little money. Honest payers have that, too, so there are more of them. */
+  /** Payments of a client within a minute whose payer has too little money, which happens to honest payers. */
   short: 30,
   /** Checks of a client that are open at once. */
   atOnce: 6,
   /** The same while facilitators take few questions. */
   atOnceWhileScarce: 2,
-  /** Balances that the token's chain is asked for within a minute, for all clients. */
+  /** Questions for balances to the token's chain within a minute, for all clients. */
   balances: 600,
 } as const
 const PAID_MAX = 200
 const MINUTE = { withinMs: 60_000, namesMax: 10_000 }
 const SPAN = { most: 64, withinMs: 10 * 60_000, namesMax: 10_000 }
-/** Checks that wait for an open one of the same client to end: of one client, and of all. */
+/** Checks that wait for an open one of the same client or network to end: in one line, and in all. */
 const WAITING_MAX = { ofClient: 64, ofAll: 192 }
 /** How long a balance is believed. */
 const KEPT_MS = 3_000
 const KEPT_MAX = 10_000
-/** How long a chain that could not be asked is not asked again. */
+/** How long this node leaves the chain alone after it could not be asked. */
 const AWAY_MS = 10_000
 /** Refusals that move a client back in the order; more of them move it no further. */
 const RANKS_MAX = 10
-/** How long a client with too many waiting checks is told to wait. */
+/** The wait that a client with too many waiting checks is told. */
 const WAIT_MS = 5_000
 
-/** The balance of a payer, as the chain said, or is being asked. */
+/** The balance of a payer: the chain's answer, or the open question. */
 interface Balance {
   readonly units: Promise<bigint | null>
   readonly untilMs: number
 }
 
 /**
- * Decides whose payments a facilitator is asked about. Any key can sign a payment at no cost, with or without money, and facilitators
- * answer a limited number of questions. A payer that has paid lately is asked about at once. For any other the chain is asked for the
- * balance first, and each client may have so many refused payments: one client's made-up payments take no question from another.
+ * Decides whose payments a facilitator is asked about. Any key can sign a payment at no cost, with or without money,
+ * and facilitators answer a limited number of questions. A payer that has paid lately is checked at once. For any other
+ * the chain is asked for the balance first. Each client has a limit of refused payments, so that its made-up ones take
+ * no questions from others.
  */
 export class Newcomers {
   readonly #deps: NewcomersDependencies
@@ -110,14 +111,15 @@ export class Newcomers {
     this.#questions = new TokenBucket(NEWCOMERS.balances, clock.now())
   }
 
-  /** Takes note that a client's call was paid. */
+  /** Notes that a client's call was paid. */
   paid(client: Holder): void {
     this.#paidOfClient.add(client)
   }
 
   /**
-   * Waits until a facilitator may be asked about a payment. Faults: `stable/refused` where the payer has not the money,
-   * `stable/crowded` where too many payments of the client were refused or failed at lately, or wait.
+   * Waits until a facilitator may be asked about a payment. Faults: `stable/refused` if the payer lacks the money,
+   * `stable/crowded` if too many of the client's payments were refused, failed or lacked money lately, or if too many
+   * wait.
    */
   async leave(payment: NewPayment): Promise<Result<Leave>> {
     const { payer, client, name = payer } = payment
@@ -129,7 +131,7 @@ export class Newcomers {
     const full = this.#full(client)
     if (full !== null) return fail(full)
     if (!(await this.#lines.begin(client))) return fail(this.#tooMany(WAIT_MS))
-    // Others of the client may have been refused while it waited.
+    // Other payments of the client may have been refused while this one waited.
     const refused = this.#full(client) ?? (await this.#unfunded(payment))
     const end = (): void => this.#lines.end(client)
     if (refused !== null) {
@@ -141,7 +143,7 @@ export class Newcomers {
     return ok({ rank, ...this.#leaveOf(payment, { balance: this.#balances.get(payer), end }) })
   }
 
-  /** What follows a check: `end` gives its place back, `balance` is what was known of the payer before it. */
+  /** What follows a check. `end` gives its place back; `balance` is what was known of the payer before. */
   #leaveOf(
     { payer, client, name = payer }: NewPayment,
     { balance, end }: { readonly balance: Balance | undefined; readonly end: () => void },
@@ -158,13 +160,13 @@ export class Newcomers {
       }
       if (!isRefusal(verdict)) return
       wasted()
-      // It may have spent what it had; an answer that was asked for later knows of it.
+      // The payer may have spent its money, so a balance from before the check is dropped.
       if (this.#balances.get(payer) === balance) this.#balances.delete(payer)
     }
     return { done, wasted }
   }
 
-  /** Whether a payer has paid lately, and more often than its payments were refused or failed at, or may yet be. */
+  /** Whether a payer has paid lately more often than its payments were refused, failed or are being checked. */
   #hasPaid(name: string): boolean {
     return this.#deps.paidOf(name) > this.#refused.count(name) + (this.#open.get(name) ?? 0)
   }
@@ -186,7 +188,10 @@ export class Newcomers {
     return waitMs > 0 ? this.#tooMany(waitMs) : null
   }
 
-  /** Why a payer cannot pay, as its chain says; null where it can, or where that is not known. What is known costs no question. */
+  /**
+   * The fault if the chain shows that a payer has too little money; null if it has enough, or if that is not known. A
+   * balance that is known costs no question, and counts no client as `short`.
+   */
   async #unfunded({ payer, amount, client }: NewPayment): Promise<Fault | null> {
     const known = this.#balances.get(payer)
     const isKnown = known !== undefined && this.#now() < known.untilMs
@@ -224,13 +229,13 @@ function crowded(waitMs: number): Fault {
   return fault('stable/crowded', { seconds: Math.max(1, Math.ceil(waitMs / 1_000)) })
 }
 
-/** Whether a facilitator said that the payment is wrong, by its verdict or by the status of its answer. */
+/** Whether a facilitator blamed the payment, by its verdict or by the status of its answer. */
 function isRefusal(verdict: FacilitatorVerdict): boolean {
   if (verdict.is === 'unknown') return verdict.status !== undefined && isOfPayment(verdict.status)
   return verdict.is === 'refused'
 }
 
-/** Whether a facilitator was asked and said neither yes nor no: what it was sent may be the cause. */
+/** Whether a facilitator was asked and said neither yes nor no. The payment may be the cause. */
 function isFailure(verdict: FacilitatorVerdict): boolean {
   return verdict.is === 'unreachable' ? verdict.status !== undefined : verdict.is === 'unknown' && !isRefusal(verdict)
 }
@@ -241,21 +246,21 @@ interface Waiter {
   readonly settle: (begins: boolean) => void
 }
 
-/** What is under way of a client or a network, and what waits for that. */
+/** What a client or a network has under way, and what waits for that. */
 interface Line {
   open: number
   readonly waiting: Set<Waiter>
 }
 
-/** How much waits: of one client, and in all. */
+/** Most that may wait: in the line of one client or network, and in all. */
 export interface LineBounds {
   readonly ofClient: number
   readonly ofAll: number
 }
 
 /**
- * Lets so much of one client be under way at once, and of its network as much as of a few clients; the rest waits in line. Where too much
- * waits, the client with the most waiting makes room.
+ * Limits how much each client has under way, and each network to a few times that. The rest waits in line. If too much
+ * waits, the client with the most waiting loses its newest place.
  */
 export class ClientLines {
   readonly #atOnce: () => number
@@ -263,13 +268,13 @@ export class ClientLines {
   readonly #lines = new Map<string, Line>()
   readonly #waiting = new Set<Waiter>()
 
-  /** `atOnce` says how much of one client may be under way now. */
+  /** `atOnce` returns how much one client may have under way. */
   constructor(atOnce: () => number, bounds: LineBounds) {
     this.#atOnce = atOnce
     this.#bounds = bounds
   }
 
-  /** Waits for a place; false where too much waits already, or it made room for another. */
+  /** Waits for a place. False if too much waits already, or if another client took the place in line. */
   async begin(holder: Holder): Promise<boolean> {
     const { address, network } = holder
     if (!(await this.#enter(address, 1, holder))) return false
@@ -278,7 +283,7 @@ export class ClientLines {
     return false
   }
 
-  /** A place is free again. */
+  /** Gives a place back. */
   end({ address, network }: Holder): void {
     if (network !== address) this.#leave(network, NETWORK_CLIENTS)
     this.#leave(address, 1)

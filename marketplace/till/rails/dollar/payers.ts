@@ -15,19 +15,19 @@ const AT_ONCE_MAX = 64
 const SPAN = { withinMs: 10 * 60_000, namesMax: 10_000 }
 /** Works that a payer may leave unpaid within the time. The service works before it is paid, so it gives these away. */
 const UNPAID = { ...SPAN, most: 5 }
-/** Paid calls that are counted for a payer. With so many, all calls that it may have under way are worked on at once. */
+/** Paid calls that are counted for a payer. With so many, all its calls under way are worked on at once. */
 const PAID = { ...SPAN, most: AT_ONCE_MAX }
 /**
- * Failed works of any service within the time; each paid one allows one more. A failed work is done for nothing, and its claim is kept.
- * Clients are bounded as well as payers, because an attacker can make any number of payers.
+ * Failed works of any service within the time; each paid one allows one more. A failed work is done for nothing, and
+ * its claim is kept. Clients are bounded as well as payers, because an attacker can make any number of payers.
  */
 export const FAILED_ANY = { ofPayer: 30, ofClient: 40 } as const
 /**
- * Works of a client within the time whose settlement was refused or is not known yet; each paid one allows one more. Counted by client,
- * because an attacker can move the same money from key to key.
+ * Works of a client within the time whose settlement was refused or is not known yet; each paid one allows one more.
+ * Counted by client, because an attacker can move the same money from key to key.
  */
 export const UNPAID_OF_CLIENT = 40
-/** Settlements that are not known yet and whose client is remembered. */
+/** Settlements of unknown outcome whose client is remembered. */
 const OPEN_MAX = 10_000
 /** Paid calls that are counted for a client. */
 const CLIENT_PAID_MAX = 200
@@ -44,7 +44,7 @@ interface Line {
   readonly waiting: (() => void)[]
 }
 
-/** Bounds the work that payers and clients get before they pay. One with too many failed works or settlements gets no work for a while. */
+/** Bounds the work that payers and clients get before they pay. Too many failures end it for a while. */
 export class Payers {
   readonly #busy = new Map<string, number>()
   readonly #lines = new Map<string, Line>()
@@ -56,13 +56,13 @@ export class Payers {
   readonly #unsettled: RecentCounts
   readonly #paidOfClient: ClientCounts
   readonly #unpaidOfClient: ClientCounts
-  /** Clients of settlements that are not known yet, by claim id. */
+  /** Clients of settlements of unknown outcome, by claim id. */
   readonly #open = new LruMap<string, Holder>(OPEN_MAX)
   readonly #failedOutside: Failures
   readonly #failed: Failures
   readonly #unknownOf: (payer: string) => number
 
-  /** `unknownOf` returns how many settlements of a payer are not known yet. */
+  /** `unknownOf` returns how many settlements of a payer have an unknown outcome. */
   constructor(clock: Clock, unknownOf: (payer: string) => number) {
     this.#paid = new RecentCounts(clock, PAID)
     this.#unpaid = new RecentCounts(clock, UNPAID)
@@ -79,8 +79,8 @@ export class Payers {
   }
 
   /**
-   * Why a payer gets no work now, or null. Asked before a payment is taken, and again after the work has waited. Faults:
-   * `stable/refused`, `stable/failing`, `service/unavailable`.
+   * Why a payer gets no work now, or null. It is asked before a payment is taken, and again after the work has waited.
+   * Faults: `stable/refused`, `stable/failing`, `service/unavailable`.
    */
   refusal(caller: Caller, definition: ServiceDefinition): Fault | null {
     const unsettled = this.unsettled(caller, definition)
@@ -91,7 +91,7 @@ export class Payers {
     return fault('service/unavailable', { serviceId: definition.serviceId, reason })
   }
 
-  /** Why a payer gets neither work nor another settlement of finished work, or null. Faults: `stable/refused`, `stable/failing`. */
+  /** Why a payer gets neither work nor another settlement, or null. Faults: `stable/refused`, `stable/failing`. */
   unsettled({ payer }: Pick<Caller, 'payer'>, { serviceId }: ServiceDefinition): Fault | null {
     if (this.#unpaid.waitMs(payer) > 0)
       return fault('stable/refused', { reason: 'too_many_failed_settlements_of_this_payer' })
@@ -106,8 +106,8 @@ export class Payers {
     const outsideMs = isOutside ? this.#failedOutside.ofPayer.waitMs(payer, FAILED_OUTSIDE.ofPayer) : 0
     const ofPayerMs = Math.max(outsideMs, this.#failed.ofPayer.waitMs(payer, FAILED_ANY.ofPayer + paid))
     if (ofPayerMs > 0) return failingOf(serviceId, 'payer', ofPayerMs)
-    // A payer that mostly pays is not held back by other payers behind the same address. What of its is under way or not known yet may
-    // turn out unpaid.
+    // A payer that mostly pays is not held back by others behind the same address. Its calls under way or of unknown
+    // outcome count as unpaid here.
     const ended = [this.#failed.ofPayer, this.#unpaid, this.#unsettled]
     const open = Math.max(0, (this.#lines.get(payer)?.begun ?? 0) - 1) + this.#unknownOf(payer)
     if (paid > ended.reduce((sum, counts) => sum + counts.count(payer), open)) return null
@@ -126,13 +126,13 @@ export class Payers {
       : null
   }
 
-  /** The name under which a call is counted. A made-up signature takes no place from the payer it names, nor from other clients. */
+  /** The name under which a call is counted. A made-up signature takes no place from the payer it names. */
   placeOf({ payment, from: client }: Pick<StableCall, 'payment' | 'from'>, terms: StableTerms): string {
     const { from } = payment.authorization
     return isOwnKey(payment, terms) ? from : `${from} unproven ${client?.address ?? ''}`
   }
 
-  /** The fault where a place has as many calls under way as it may have, or null; `place` as in {@link placeOf}. */
+  /** The fault if a place has all calls under way that it may have, else null; `place` as in {@link placeOf}. */
   crowding(place: string, { serviceId }: ServiceDefinition): Fault | null {
     return (this.#busy.get(place) ?? 0) < AT_ONCE_MAX
       ? null
@@ -151,10 +151,7 @@ export class Payers {
     }
   }
 
-  /**
-   * Does work up to its settlement. It first waits until the payer has fewer unsettled works than it is trusted for, because each of
-   * them may turn out to be unpaid.
-   */
+  /** Does work up to its settlement, once the payer has fewer unsettled works than it is trusted for. */
   async inTurn<T>({ payer, client }: Caller, work: () => Promise<T>): Promise<T> {
     const line = this.#lines.get(payer) ?? { begun: 0, waiting: [] }
     this.#lines.set(payer, line)
@@ -183,10 +180,7 @@ export class Payers {
     return UNPAID.most + this.#paid.count(payer) - this.#unpaid.count(payer) - this.#unknownOf(payer)
   }
 
-  /**
-   * Notes how a settlement ended. A refused one counts against the payer; where the refusal may be the facilitator's fault, more of them
-   * are allowed.
-   */
+  /** Notes how a settlement ended. If a refusal may be the facilitator's fault, more are allowed. */
   ended(claim: StableIn<'settled' | 'unpaid' | 'owed'>): void {
     const { id, payer, state } = claim
     const client = this.#open.get(id)
@@ -200,7 +194,7 @@ export class Payers {
     counts.add(payer)
   }
 
-  /** Notes work that a client has not paid: its settlement was refused, or is not known until {@link ended} is told. */
+  /** Notes work that a client has not paid: its settlement was refused, or is unknown until {@link ended}. */
   worked(id: string, client: Holder, cause: Fault): void {
     if (cause.code !== 'stable/refused' && cause.code !== 'stable/unsettled') return
     this.#unpaidOfClient.add(client)
@@ -217,7 +211,7 @@ export class Payers {
     return this.#paid.count(payer)
   }
 
-  /** Notes that work failed. It counts as outside where the payer chose the address that was reached and that address may be the cause. */
+  /** Notes that work failed. It counts as outside if an address that the payer chose may be the cause. */
   failed({ payer, client }: Caller, definition: ServiceDefinition, cause: Fault): void {
     const isOutside = isCausedOutside(definition, cause)
     for (const { ofPayer, ofClient } of isOutside ? [this.#failedOutside, this.#failed] : [this.#failed]) {

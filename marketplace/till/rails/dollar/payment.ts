@@ -4,7 +4,7 @@ import { fail, ok, type Result } from '../../../../consensus/primitives/result.t
 import type { Authorization, StablePayment } from './claim.ts'
 import type { StableTerms } from './terms.ts'
 
-/** An unsigned 256-bit integer in plain decimal text. Facilitators take other spellings too, and each would be another payment here. */
+/** An unsigned 256-bit integer in plain decimal text. Another spelling would be another payment here. */
 const UINT = /^(0|[1-9][0-9]{0,77})$/
 const UINT_BOUND = 1n << 256n
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
@@ -25,9 +25,10 @@ const TAG_CHARS_MAX = 32
 const IDENTIFIER = /^[a-zA-Z0-9_-]{16,128}$/
 
 /**
- * Reads a decoded payment of scheme `exact`, of either generation. It is strict: another spelling of a number or an address is refused,
- * also where facilitators take it. Facilitators get a payment that is built from the values read here, since other members could make them
- * fail, and signatures cost an attacker nothing. Whether it pays an offer is checked later. Fault: `pay/unreadable`.
+ * Reads a decoded payment of scheme `exact`, of either generation. It is strict: another spelling of a number or an
+ * address is refused, also where facilitators take it. Facilitators get a payment that is built from the values read
+ * here, since other members could make them fail, and signatures cost an attacker nothing. Whether it pays an offer is
+ * checked later. Fault: `pay/unreadable`.
  */
 export function readStablePayment(payment: unknown, where: string, { network }: StableTerms): Result<StablePayment> {
   const fields = fieldsOf(payment)

@@ -9,38 +9,38 @@ import type { AuthorizationState, FacilitatorRequest, StableLedger } from './fac
 import type { FacilitatorPool } from './facilitators.ts'
 import type { StableTerms } from './terms.ts'
 
-/** The wallet that pays back: its address in lower case, and its signature over a digest in hex behind 0x. */
+/** The wallet that refunds come from. Its address is in lower case, its signatures are hex with 0x. */
 export interface RefundWallet {
   readonly address: string
   readonly sign: (message: TransferMessage) => string
 }
 
-/** What refunds are paid with. */
+/** What a {@link Refunder} works with. */
 export interface RefunderDependencies {
   readonly store: StableClaimStore
   readonly terms: StableTerms
   readonly facilitators: FacilitatorPool
   readonly ledger: StableLedger | null
-  /** Null: what is owed is listed, and the operator pays it. */
+  /** Null without a wallet: the node lists what is owed, and the operator pays it. */
   readonly wallet: RefundWallet | null
   readonly clock: Clock
   readonly timers: Timers
-  /** Hears of refunds that wait for the operator. */
+  /** Called for refunds that wait for the operator or were refused. */
   readonly onFault: (fault: Fault) => void
   readonly onError: (error: unknown) => void
 }
 
 const VALID_SECONDS = 600
-/** After an authorization of ours has run out, how long a block that used it may take to be seen. */
+/** Seconds after our authorization runs out for which a block that used it may still appear. */
 const LATE_SECONDS = 60
 const RETRY_MS_MIN = 5_000
 const RETRY_MS_MAX = 600_000
-/** A reason that may say that our own authorization was carried out: only our key can use its nonce. */
+/** Refusals that may mean that our authorization was carried out: only our key can use its nonce. */
 const USED_REASON = /already[ _-]?used|used[ _]or[ _]cancell?ed/i
 
 /**
- * Pays back what was taken without a delivery, with an authorization of the operator's own. Its nonce follows from the
- * claim, and a token takes a nonce once: however often it is tried, it is paid once.
+ * Pays back money that was taken without a delivery, with an authorization of the operator's wallet. Its nonce is a
+ * hash of the claim's id, and a token takes a wallet's nonce once. So repeated tries pay once.
  */
 export class Refunder {
   readonly #deps: RefunderDependencies
@@ -57,7 +57,7 @@ export class Refunder {
     return this.#owed.size
   }
 
-  /** Takes up a refund that is owed. */
+  /** Begins to pay an owed refund. Without a wallet it only reports it. */
   owe(claim: StableIn<'owed'>): void {
     if (this.#stopped || claim.refund.status === 'paid' || this.#owed.has(claim.id)) return
     this.#owed.set(claim.id, { attempts: 0, cancel: () => {} })
@@ -67,7 +67,7 @@ export class Refunder {
     else this.#schedule(claim.id, 0)
   }
 
-  /** Leaves everything to others. */
+  /** Drops all refunds, since other replicas have taken over their claims. */
   forget(): void {
     for (const { cancel } of this.#owed.values()) cancel()
     this.#owed.clear()
@@ -116,7 +116,7 @@ export class Refunder {
     if (verdict.is === 'good') return this.#paid(sent, verdict.transaction)
     if (verdict.is === 'refused' && USED_REASON.test(verdict.reason)) {
       const used = await this.#look(sent)
-      // Where the chain can be asked, its word counts alone: facilitators have nonces of their own to complain of.
+      // If the chain can be asked, only its answer counts: the facilitator may mean a nonce of its own.
       if (used === null) return this.#paid(sent, null)
       if (used.is === 'transferred') return this.#paid(sent, used.transaction)
     }
@@ -128,7 +128,7 @@ export class Refunder {
     this.#deps.onFault(fault('stable/refund-refused', { payer, amount, reason }))
   }
 
-  /** Notes the authorization before anybody can see it; null where the claim has moved on. */
+  /** Stores the authorization before it is sent. Null if the claim has changed meanwhile. */
   async #send(claim: StableIn<'owed'>): Promise<StableIn<'owed'> | null> {
     const nowSeconds = Math.floor(this.#deps.clock.now() / 1_000)
     const { validBefore } = claim.refund
@@ -151,14 +151,15 @@ export class Refunder {
     this.#owed.delete(claim.id)
   }
 
-  /** What became of an authorization of ours that was sent before; null where none was, or the chain cannot be asked. */
+  /** What became of the authorization that was sent before. Null if none was sent, or without a node. */
   #look(claim: StableIn<'owed'>): Promise<AuthorizationState> | null {
     const { ledger } = this.#deps
     if (ledger === null || claim.refund.status === 'owed') return null
     const { asset, payer, amount, settledAtMs, refund } = claim
     const sinceSeconds = Math.floor(settledAtMs / 1_000)
     const paid = { asset, from: this.#senderOf(claim), to: payer, value: BigInt(amount) }
-    // Unused only where the node has seen it run out: one that stands still would have it paid from today's wallet, too.
+    // Only a node that has reached the authorization's end can show it unused. If one that lags could, today's wallet
+    // would pay again.
     const until = refund.validBefore === null ? {} : { untilSeconds: refund.validBefore }
     return ledger.authorization({ ...paid, nonce: nonceOf(claim), sinceSeconds, ...until })
   }
@@ -167,10 +168,7 @@ export class Refunder {
     return refund.from ?? (this.#deps.wallet as RefundWallet).address
   }
 
-  /**
-   * Whether an authorization of the wallet of before may have paid a claim back, or may yet: the nonce of today's wallet is another
-   * one, and would pay it a second time.
-   */
+  /** Whether a former wallet may have paid the claim, or still may: today's wallet would pay a second time. */
   #isOpenElsewhere(claim: StableIn<'owed'>, seen: AuthorizationState | null): boolean {
     const { status, validBefore } = claim.refund
     const { wallet, clock } = this.#deps
@@ -196,7 +194,7 @@ export class Refunder {
   }
 }
 
-/** Nonce of the one authorization that pays a claim back, in hex behind 0x. */
+/** Nonce of the authorization that pays a claim back, in hex with 0x. */
 function nonceOf({ id }: StableIn<'owed'>): string {
   return `0x${taggedHashHex('stableRefund', encodeText(id))}`
 }

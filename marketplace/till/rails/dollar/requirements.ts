@@ -2,14 +2,14 @@ import type { StableClaim } from './claim.ts'
 import type { FacilitatorRequest } from './facilitator.ts'
 import type { StableTerms } from './terms.ts'
 
-/** What a service is offered as: what clients repeat of an offer beside its terms. */
+/** What clients repeat of a service's offer beside its terms. */
 export interface OwnOffer {
   readonly resource: Readonly<Record<string, unknown>> & { readonly url: string }
-  /** By their names. */
+  /** Extensions of x402 by name. */
   readonly extensions: Readonly<Record<string, object>>
 }
 
-/** What facilitators are told of us beside the terms. */
+/** This node as the seller. */
 export interface Seller {
   readonly terms: StableTerms
   readonly offerOf: (serviceId: string) => OwnOffer
@@ -22,7 +22,7 @@ interface Payload {
 
 type Asked = Pick<StableClaim, 'serviceId' | 'amount' | 'version'> & { readonly payload: object }
 
-/** What a facilitator is asked about a payment: our own offer, never the client's echo, in the generation of the payment. */
+/** A question about a payment, in its generation, with our own offer instead of the client's echo. */
 export function facilitatorRequest({ terms, offerOf }: Seller, claim: Asked): FacilitatorRequest {
   const own = offerOf(claim.serviceId)
   const { network, asset, payTo, maxTimeoutSeconds } = terms
@@ -44,9 +44,9 @@ export function facilitatorRequest({ terms, offerOf }: Seller, claim: Asked): Fa
 }
 
 /**
- * A payload of generation 2 in which what the client repeats of our offer is in our own words: with words of the client's choice the
- * firewall of a facilitator could be made to take this node for an attacker. The id that it gives its payment is such a word, too: the
- * nonce of the authorization names the payment as well.
+ * Replaces what a client of generation 2 repeats of our offer by our own words: a client could choose words that make a
+ * facilitator's firewall take this node for an attacker. This drops the client's payment identifier, too; the nonce of
+ * the authorization still names the payment.
  */
 function withOwnWords(payload: object, own: OwnOffer): object {
   const { resource, extensions, ...rest } = payload as Payload

@@ -5,37 +5,38 @@ import type { StableClaimStore, StableIn } from './claim.ts'
 import type { FacilitatorPool } from './facilitators.ts'
 import type { Settlement, WatchStep } from './settlement.ts'
 
-/** What a resolver works with. */
+/** What a {@link Resolver} works with. */
 export interface ResolverDependencies {
   readonly store: StableClaimStore
   readonly settlement: Settlement
   readonly facilitators: FacilitatorPool
   readonly timers: Timers
-  /** Hears of each claim that has come to another state. */
+  /** Called for each claim that has changed its state. */
   readonly onStep: (claim: StableIn<'settled' | 'unpaid' | 'owed'>) => void
-  /** Hears of errors that only a failing disk can cause. */
+  /** Called for errors that only a failing disk can cause. */
   readonly onError: (error: unknown) => void
 }
 
 const FIRST_MS = 500
-/** Longest time between two looks at a settlement: while its authorization holds, and when it has run out. */
+/** Longest pause between two tries of a settlement: while its authorization holds, and once it has run out. */
 const ASK_MS_MAX = 60_000
 const PAUSE_MS_MAX = 15_000
 /**
- * An unpaid authorization is looked at more and more rarely: it is hardly ever used after all. One that was never sent to be settled
- * is left alone for hours in the end, until it has run out: failing calls are free, and must not have the chain asked again and again.
+ * Pauses between two looks at an unpaid authorization. They grow, since it is hardly ever used after all. If it was
+ * never sent to be settled, they grow to hours, up to its end: failing calls are free, and must not cause many
+ * questions to the chain.
  */
 const WATCH_MS = 20_000
 const WATCH_MS_MAX = 300_000
-/** Claims that are looked after; beyond, unpaid ones wait for the next start, first those that were never sent to be settled. */
+/** Most claims that are watched. Beyond this, unpaid ones wait for the next start, unsent ones first. */
 const OPEN_MAX = 10_000
 
-/** A claim that is looked after. */
+/** A claim that the resolver watches. */
 interface Case {
-  /** The payer, while it is not known whether it has paid; null once it is known that it has not. */
+  /** The payer while the outcome of its settlement is not known, else null. */
   unknownOf: string | null
   attempts: number
-  /** Facilitator that was asked to settle it last. */
+  /** Url of the facilitator that was asked last to settle it. */
   asked: string | null
   cancel: () => void
 }
@@ -44,7 +45,7 @@ interface Case {
 export class Resolver {
   readonly #deps: ResolverDependencies
   readonly #cases = new Map<string, Case>()
-  /** Those of claims that were never sent to be settled. */
+  /** Watched claims that were never sent to be settled, by id. */
   readonly #unsent = new Set<string>()
   /** Settlements whose outcome is not known, by payer. */
   readonly #unknown = new Map<string, number>()
@@ -63,27 +64,27 @@ export class Resolver {
     return count
   }
 
-  /** Those of them that a payer is to pay. */
+  /** Settlements of one payer whose outcome is not known. */
   unknownOf(payer: string): number {
     return this.#unknown.get(payer) ?? 0
   }
 
-  /** Whether a claim is looked after here. */
+  /** Whether this resolver watches a claim. */
   has(id: string): boolean {
     return this.#cases.has(id)
   }
 
-  /** Takes up a claim that was not looked after for a while. */
+  /** Watches a claim that nothing watched for a while, and looks at it soon. */
   takeUp(claim: StableIn<'settling' | 'unpaid'>): void {
     this.#take(claim, { asked: null, ms: FIRST_MS })
   }
 
-  /** Looks after a claim from now on; `asked` is the facilitator that was asked to settle it last. */
+  /** Watches a claim; `asked` is the facilitator that was asked last to settle it. */
   take(claim: StableIn<'settling' | 'unpaid'>, asked: string | null): void {
     this.#take(claim, { asked, ms: claim.state === 'unpaid' ? this.#watchMs(claim, 0) : FIRST_MS })
   }
 
-  /** Looks soon after a claim that a facilitator turned away when it was offered again: it may have been used meanwhile. */
+  /** Watches an unpaid claim whose payment was offered again and turned away: it may have been used meanwhile. */
   suspect(claim: StableIn<'unpaid'>): void {
     this.#take(claim, { asked: null, ms: WATCH_MS })
   }
@@ -107,7 +108,7 @@ export class Resolver {
     this.#schedule(claim.id, one, ms)
   }
 
-  /** Does not look after a claim any more: a call or another replica does. */
+  /** Stops watching a claim: a call or another replica does, or nothing is left to find out. */
   drop(id: string): void {
     const one = this.#cases.get(id)
     if (one === undefined) return
@@ -117,7 +118,7 @@ export class Resolver {
     this.#unsent.delete(id)
   }
 
-  /** It is known how a settlement ended. */
+  /** Notes that a settlement's outcome is known. */
   #known(one: Case): void {
     if (one.unknownOf === null) return
     const left = this.unknownOf(one.unknownOf) - 1
@@ -126,12 +127,12 @@ export class Resolver {
     one.unknownOf = null
   }
 
-  /** Leaves everything to others. */
+  /** Stops watching all claims: other replicas have taken them over. */
   forget(): void {
     for (const id of [...this.#cases.keys()]) this.drop(id)
   }
 
-  /** Begins nothing more; what is under way can be waited for. */
+  /** Begins nothing more, and waits for what is under way. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.forget()
@@ -166,7 +167,7 @@ export class Resolver {
       await store.release('unpaid', id)
       return this.drop(id)
     }
-    // What was unpaid and is so for good was told of before.
+    // A claim that stays unpaid was reported before.
     if ((await store.advance(claim.state, step)) && step.state !== claim.state) onStep(step)
     this.#next(step, id, one)
   }
@@ -178,7 +179,7 @@ export class Resolver {
 
   #pauseMs(claim: StableIn<'settling' | 'unpaid'>, attempts: number): number {
     if (claim.state === 'unpaid') return this.#watchMs(claim, attempts)
-    // A facilitator is asked more and more rarely: a payer can leave any number of settlements open.
+    // The pauses grow, because a payer can leave any number of settlements open.
     const leftMs = this.#deps.settlement.leftMs(claim)
     const mostMs = leftMs > 0 ? Math.min(leftMs, ASK_MS_MAX) : PAUSE_MS_MAX
     return Math.min(mostMs, FIRST_MS * 2 ** Math.min(attempts, 10))

@@ -7,11 +7,11 @@ import type { FacilitatorPool } from './facilitators.ts'
 import { facilitatorRequest, type Seller } from './requirements.ts'
 import { owed, settled, unpaid, unpaidForGood } from './transitions.ts'
 
-/** What settling works with. */
+/** What a {@link Settlement} works with. */
 export interface SettlementDependencies {
   readonly store: StableClaimStore
   readonly facilitators: FacilitatorPool
-  /** The token's chain; null where there is no node to ask. */
+  /** The token's chain; null without a node to ask. */
   readonly ledger: StableLedger | null
   readonly seller: Seller
   readonly clock: Clock
@@ -21,9 +21,9 @@ export interface SettlementDependencies {
 export interface Attempt {
   /** Url of the facilitator to ask first; null for any. */
   readonly first: string | null
-  /** Whether no facilitator can have settled it before. Only then a refusal ends it. */
+  /** Whether no facilitator can have settled it before. Only then does a refusal end it. */
   readonly isFirst: boolean
-  /** Set for another first attempt, after a facilitator has refused the settlement. */
+  /** Set if a facilitator has refused an earlier first attempt. */
   readonly isRepeat?: boolean
   /** The client that sent the payment, and its network, if they are still known. */
   readonly client?: string
@@ -36,21 +36,21 @@ export type SettlementStep = StableIn<'settled' | 'unpaid' | 'owed'> | 'open'
 /** The next state of an unpaid claim; `gone` if no money can come of it, so that its record can be deleted. */
 export type WatchStep = SettlementStep | 'gone'
 
-/** Seconds after its end for which a block that used an authorization may still appear. */
+/** Seconds after an authorization runs out for which a block that used it may still appear. */
 const LATE_SECONDS = 60
-/** Seconds before the claim from which uses of its authorization are looked for. */
+/** Uses of the authorization are looked for from this long before the claim. */
 const BEFORE_SECONDS = 600
-/** Refusals that do not tell whether the money moved: a facilitator answers so if it is asked again after a lost answer. */
+/** Refusals that leave open whether the money moved: a repeat after a lost answer gets these. */
 const USED_REASON = /nonce|already|(^|[^a-z])used|duplicate|pending/i
 
-/** Seconds of the chain for which an authorization must stay unused that a facilitator has called used. */
+/** If a facilitator calls an authorization used, the chain must show it unused for this long, in the chain's time. */
 const DOUBT_SECONDS = 20
-/** Doubts that are kept. */
+/** Doubts that are remembered. */
 const DOUBTED_MAX = 10_000
-/** Any newest block is late enough, and its time is told. */
+/** Asks for the time of the newest block, whatever it is. */
 const ANY_TIME = 0
 
-/** A facilitator called an authorization used, for `reason`. If the chain shows it unused at `untilSeconds`, the chain is believed. */
+/** A facilitator called an authorization used. If the chain shows it unused at `untilSeconds`, that counts. */
 interface Doubt {
   readonly reason: string
   readonly untilSeconds: number
@@ -69,17 +69,17 @@ export class Settlement {
   /** Tries to settle a claim, or finds out how it ended. */
   async attempt(claim: StableIn<'settling'>, { first, isFirst, ...asker }: Attempt): Promise<SettlementStep> {
     const isOver = this.#isOver(claim)
-    // A doubt holds for one attempt and its repeats, and not for a new first attempt.
+    // A doubt holds for one first attempt and its repeats.
     if (isFirst) this.#doubts.delete(claim.id)
     const doubt = this.#doubts.get(claim.id)
     const untilSeconds = isOver ? claim.validBefore : doubt?.untilSeconds
-    // Before a first attempt no other party has seen the authorization, unless it is over.
+    // No facilitator can have settled it before a first attempt, so then only one that has run out is looked up.
     const seen = isFirst && !isOver ? null : await this.#look(claim, untilSeconds)
     if (seen?.is === 'transferred') return this.#settled(claim, seen.transaction, null)
     if (seen?.is === 'cancelled') return this.#unpaid(claim, refused('authorization_used_elsewhere'), true)
     if (isOver) return this.#unlessUnknown(seen, this.#unpaid(claim, EXPIRED, true))
     if (doubt !== undefined && seen?.is === 'unused') return this.#unpaid(claim, refused(doubt.reason), false)
-    // Without its result the call cannot be delivered: then no money is taken.
+    // Without its result the call cannot be delivered, so no money is taken.
     if (claim.result === null) return this.#unpaid(claim, gone(claim), false)
     const { facilitators, seller } = this.#deps
     const request = facilitatorRequest(seller, claim)
@@ -89,7 +89,7 @@ export class Settlement {
       ...asker,
     })
     if (verdict.is === 'good') return this.#settled(claim, verdict.transaction as string, by)
-    // The money may have moved by now.
+    // This attempt may have moved the money, so an earlier refusal proves nothing.
     if (verdict.is === 'unknown') this.#doubts.delete(claim.id)
     if (verdict.is !== 'refused' || !isFirst) return 'open'
     return this.#refused(claim, verdict.reason)
@@ -101,8 +101,8 @@ export class Settlement {
   }
 
   /**
-   * Looks whether the authorization of an unpaid claim was used after all; `open` while it still can be. If it was never sent to be
-   * settled and has run out unused, the claim is gone: no money can come of it. If its use is not known, the record stays.
+   * Checks whether the authorization of an unpaid claim was used after all; `open` while it still can be. If it was
+   * never sent to be settled and has run out unused, the claim is `gone`. If its use is not known, the record stays.
    */
   async watch(claim: StableIn<'unpaid'>): Promise<WatchStep> {
     const isOver = this.#isOver(claim)
@@ -116,32 +116,32 @@ export class Settlement {
     return seen?.is === 'cancelled' ? unpaidForGood(claim) : step
   }
 
-  /** After a refused first attempt: nothing was charged, unless another party has used the authorization. */
+  /** A refused first attempt charged nothing, unless another party has used the authorization. */
   async #refused(claim: StableIn<'settling'>, reason: string): Promise<SettlementStep> {
     const isUsed = USED_REASON.test(reason)
     const seen = await this.#look(claim, isUsed ? ANY_TIME : undefined)
     if (seen?.is === 'transferred') return this.#settled(claim, seen.transaction, null)
     if (seen?.is === 'cancelled') return this.#unpaid(claim, refused(reason), true)
     if (!isUsed) return this.#unpaid(claim, refused(reason), false)
-    // "Used already" may be a payment that the chain's node sees a little later, so the payer must not sign another. If the node does not
-    // answer, the claim stays open.
+    // "Used already" may mean a payment that the chain's node sees a little later, so the payer must not sign another.
+    // If the node does not answer, the claim stays open.
     if (seen?.is === 'unused') this.#doubt(claim, reason, seen.atSeconds)
     return 'open'
   }
 
-  /** Counted from the later of clock and chain time: with a slow clock the doubt would end at once. */
+  /** Counts from the later of clock and chain time: with a slow clock the doubt would end at once. */
   #doubt({ id }: StableClaim, reason: string, atSeconds = 0): void {
     const sinceSeconds = Math.max(Math.floor(this.#now() / 1_000), atSeconds)
     this.#doubts.set(id, { reason, untilSeconds: sinceSeconds + DOUBT_SECONDS })
   }
 
-  /** If the chain does not answer at the end, it is asked again for a while. */
+  /** If the chain does not answer once the authorization has run out, it is asked again for a while. */
   #unlessUnknown(seen: AuthorizationState | null, step: StableIn<'unpaid'>): SettlementStep {
     const graceMs = (step.validBefore + LATE_SECONDS) * 1_000 + GIVE_UP_MS
     return seen?.is === 'unknown' && this.#now() < graceMs ? 'open' : step
   }
 
-  /** The state of an authorization on the chain. With `untilSeconds`, only a node that has reached this time can show it unused. */
+  /** The state on the chain; null without a node. Only a node that has reached `untilSeconds` can show it unused. */
   #look(claim: StableIn<'settling' | 'unpaid'>, untilSeconds?: number): Promise<AuthorizationState> | null {
     const { ledger } = this.#deps
     const { asset, payer, amount, nonce, claimedAtMs } = claim
@@ -171,7 +171,7 @@ export class Settlement {
   }
 }
 
-/** How long a chain that does not answer is asked after an authorization has run out. */
+/** For so long after an authorization has run out, a chain that does not answer is asked again. */
 const GIVE_UP_MS = 86_400_000
 
 const EXPIRED = refused(EXPIRED_UNSETTLED)
@@ -185,7 +185,7 @@ function gone({ serviceId }: StableClaim): Fault {
   return fault('service/interrupted', { serviceId })
 }
 
-/** The address that the authorization pays, in lower case. The operator may use another one by now. */
+/** The address that the authorization pays, in lower case. The operator may have set another one meanwhile. */
 function payeeOf({ payload }: StableIn<'settling' | 'unpaid'>): string {
   const { authorization } = (payload as { readonly payload: { readonly authorization: { readonly to: string } } })
     .payload

@@ -1,20 +1,20 @@
-/** An EVM network as both generations of x402 name it. */
+/** An EVM network, as the two generations of x402 name it. */
 export interface StableNetwork {
-  /** Word of generation 1: `base`. */
+  /** Name in generation 1: `base`. */
   readonly word: string
-  /** CAIP-2 name of generation 2: `eip155:8453`. */
+  /** Name in generation 2 (CAIP-2): `eip155:8453`. */
   readonly caip2: `eip155:${number}`
   readonly chainId: number
 }
 
-/** A dollar token that knows EIP-3009. */
+/** A dollar token that implements EIP-3009. */
 export interface StableAsset {
-  /** For people: `USDC`. */
+  /** For display: `USDC`. */
   readonly symbol: string
   /** Contract address with its EIP-55 checksum. */
   readonly contract: string
   readonly decimals: number
-  /** Name and version of the contract's EIP-712 domain; clients refuse to sign without them, and a wrong name is a bad signature. */
+  /** EIP-712 domain of the contract. Clients refuse to sign without it; a wrong name makes signatures invalid. */
   readonly domain: { readonly name: string; readonly version: string }
 }
 
@@ -37,7 +37,7 @@ export function stableAmount({ decimals }: StableAsset, priceUsdMicros: bigint):
   return (priceUsdMicros + scale - 1n) / scale
 }
 
-/** Dollars of an amount of the asset, for people: one unit of a dollar token is a dollar. */
+/** An amount of the asset in dollars, for display: one whole token is a dollar. */
 export function stableDollars({ decimals }: StableAsset, amount: bigint): number {
   return Number(amount) / 10 ** decimals
 }

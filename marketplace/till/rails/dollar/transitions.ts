@@ -17,7 +17,7 @@ export function settling(claim: StableIn<'executing'>, json: string, nowMs: numb
   }
 }
 
-/** A claim whose money has come, as a facilitator reports or the chain shows. Members that only a settlement needs are dropped. */
+/** A claim whose money has come. Members that only a settlement needs are dropped. */
 export function settled(
   claim: StableIn<'settling'> | (StableIn<'unpaid'> & Pick<StableIn<'settling'>, 'result' | 'resultHash'>),
   transfer: StableTransfer,
@@ -50,12 +50,12 @@ export function unpaid(
   return { ...baseOf(claim), ...open, ...worked, ...end, state: 'unpaid' }
 }
 
-/** An unpaid claim whose authorization can no longer be used. Members that only another try needs are dropped. */
+/** An unpaid claim whose authorization cannot be used. Members that only another try needs are dropped. */
 export function unpaidForGood(claim: StableIn<'unpaid'>): StableIn<'unpaid'> {
   return { ...claim, ...SPENT, over: true }
 }
 
-/** A claim whose money has come, but which has no result to deliver. */
+/** A claim whose money has come, without a result to deliver. */
 export function owed(claim: StableIn<'unpaid'>, transfer: StableTransfer): StableIn<'owed'> {
   const refund = { status: 'owed', nonce: null, validBefore: null, transaction: null } as const
   return { ...baseOf(claim), ...transfer, state: 'owed', reason: claim.reason, refund }
@@ -89,7 +89,7 @@ export function settlingAgain(claim: StableIn<'unpaid'>): StableIn<'settling'> |
   }
 }
 
-/** Why a claim ended without money, as its caller is told. */
+/** The fault for the caller of an unpaid claim. */
 export function causeOf({ reason, detail }: StableIn<'unpaid'>): Fault {
   return fault(reason, detail)
 }

@@ -9,10 +9,10 @@ import { type Asker, type FacilitatorPool, type PoolVerdict, RANKS } from './fac
 import { type Leave, Newcomers } from './newcomers.ts'
 import { facilitatorRequest, type Seller } from './requirements.ts'
 
-/** What payments are verified with. */
+/** What a {@link Verification} works with. */
 export interface VerificationDependencies {
   readonly facilitators: FacilitatorPool
-  /** The token's chain; null where there is no node to ask. */
+  /** The token's chain; null without a node to ask. */
   readonly ledger: StableLedger | null
   readonly seller: Seller
   readonly clock: Clock
@@ -23,7 +23,7 @@ export interface VerificationDependencies {
 /** A question to facilitators. The answer is in an object, so that `await` on the question does not wait for it. */
 export interface Asked {
   readonly verdict: Promise<PoolVerdict>
-  /** Must be called if the payment was good, but could not be used through the payer's fault. */
+  /** Call it if the payment was good, but could not be used through the payer's fault. */
   readonly wasted: () => void
 }
 
@@ -31,7 +31,7 @@ export interface Asked {
 export class Verification {
   readonly #deps: VerificationDependencies
   readonly #contracts: ContractPayers
-  /** Limits for payments that the payer's own key has signed; others have their own, so that made-up ones take no room from these. */
+  /** Limits for payments that the payer's own key has signed. Made-up ones count under `#foreign`. */
   readonly #newcomers: Newcomers
   readonly #foreign: Newcomers
 
@@ -46,10 +46,7 @@ export class Verification {
     this.#foreign = new Newcomers({ ...shared, paidOf: paidOfContract, tooMany: unproven })
   }
 
-  /**
-   * Has a payment checked as soon as the limits of its client allow. `foreign` is its signature if it is not by the payer's own key: it
-   * may be a contract's.
-   */
+  /** Has a payment checked within its client's limits. `foreign` is a signature that is not by the payer's own key. */
   async ask(claim: StableIn<'claimed'>, client: Holder, foreign: string | null): Promise<Result<Asked>> {
     const { payer, amount } = claim
     const payment = { payer, client, amount: BigInt(amount) }
@@ -75,7 +72,7 @@ export class Verification {
 
   #ask(claim: StableIn<'claimed'>, { rank, done, wasted }: Leave, asker: Asker): Asked {
     const { facilitators, seller } = this.#deps
-    // A question uses nothing of a payment, even if another call has claimed it. So it need not wait for the claim.
+    // A check uses up nothing, even if another call has claimed the payment. So it need not wait for the claim.
     const verdict = facilitators.verify(facilitatorRequest(seller, claim), { ...asker, rank }).then((said) => {
       done(said.verdict)
       return said

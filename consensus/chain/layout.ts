@@ -31,7 +31,7 @@ export const SCHEMA_VERSION = 3
 const PREFIX = {
   /** Names -> small values. */
   meta: 0x00,
-  /** Block id -> header, total work, anchor, validity. */
+  /** Block id -> header, total work, anchor, validity and more: a `BlockEntry`. */
   entry: 0x01,
   /** Height (big-endian) -> id of the best chain's block. */
   canonical: 0x02,

@@ -29,7 +29,7 @@ export interface Allocation {
 export interface NetworkParams {
   readonly name: string
   readonly addressPrefix: string
-  /** Name of the native coin in text and documents. */
+  /** Symbol of the native coin, the same as in the rules of its ledger. */
   readonly ticker: string
   readonly decimals: number
   readonly genesis: GenesisParams

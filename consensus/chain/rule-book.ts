@@ -35,7 +35,10 @@ export interface RuleBook extends Protocol {
   readonly endedAt: (height: number) => Rules | null
   /** Hash of all rules at all heights. Nodes with different fingerprints are on different networks. */
   readonly fingerprint: Hash
-  /** Hash of the rules up to a height. Two nodes must agree on it as long as the chain is no higher. */
+  /**
+   * Hash of the rules up to a height. Two nodes must agree on it once their chain has that height. Later steps may differ, since one node
+   * may not be upgraded yet.
+   */
   readonly fingerprintAt: (height: number) => Hash
   /** Whether the signatures of a payload verify. Verdicts are remembered: miners and validators ask repeatedly. */
   readonly verifies: (job: SignatureJob) => boolean

@@ -39,7 +39,7 @@ export function storedHeld(store: Reader): HeldBodies {
   return mark === undefined ? { bodiesFrom: 0, witnessesFrom: 0 } : decodeOwn(HELD_MARK, mark)
 }
 
-/** The entry of a block. */
+/** All that is stored of a block besides its body: header, total work and more. Undefined if the block is not known. */
 export function storedEntry(store: Reader, id: BlockId): BlockEntry | undefined {
   const bytes = store.get(KEYS.entry(id))
   return bytes && decodeEntry(bytes)

@@ -15,8 +15,9 @@ const SERVED_MAX = 1_024
 
 /** Limits of free work in progress. */
 export interface FreeBounds {
+  /** Most tasks at once in all. */
   readonly atOnce: number
-  /** Of one caller, and of one target. */
+  /** Most of one caller, and most on one target, for example a host. */
   readonly perWho: number
   readonly perWhat: number
 }

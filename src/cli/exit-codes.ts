@@ -13,7 +13,7 @@ export const EXIT = {
   unverified: 4,
   /** A bug in consensus: the node stopped before it committed anything. */
   invariant: 70,
-  /** The disk or the database failed. */
+  /** The disk is full, or the database failed while the node ran. A database that is damaged when it is opened gives `failed`. */
   storage: 74,
 } as const
 

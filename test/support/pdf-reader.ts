@@ -1,5 +1,3 @@
-import { inflateSync } from 'node:zlib'
-
 /** Facts about a PDF file, read from its objects without a library. */
 export interface PdfFacts {
   /** Width and height of each page, in points. */
@@ -14,8 +12,6 @@ export interface PdfFacts {
   readonly info: string
   /** Metadata as XMP. */
   readonly xmp: string
-  /** Operators of all pages. */
-  readonly content: string
 }
 
 /** Reads files as pdfkit writes them: no object streams, no encryption. */
@@ -25,9 +21,6 @@ export function readPdf(bytes: Uint8Array): PdfFacts {
     ...text.matchAll(/\n\d+ 0 obj\n(<<[\s\S]*?>>|\([\s\S]*?\))\n(?:stream\n([\s\S]*?)\nendstream\n)?endobj/g),
   ].map(([, head = '', stream]) => ({ head, stream }))
   const heads = objects.map(({ head }) => head)
-  const contents = objects.filter(
-    ({ head, stream }) => stream !== undefined && /^<<\n\/Length \d+\n\/Filter/.test(head),
-  )
   const tags: Record<string, number> = {}
   for (const head of heads) {
     const tag = /^<<\n\/S \/(\w+)\n[\s\S]*\/P \d+ 0 R/.exec(head)?.[1]
@@ -46,14 +39,5 @@ export function readPdf(bytes: Uint8Array): PdfFacts {
     xmp: Buffer.from(objects.find(({ head }) => head.includes('/Subtype /XML'))?.stream ?? '', 'latin1').toString(
       'utf8',
     ),
-    content: contents.map(({ stream = '' }) => inflated(stream)).join('\n'),
-  }
-}
-
-function inflated(stream: string): string {
-  try {
-    return inflateSync(Buffer.from(stream, 'latin1')).toString('latin1')
-  } catch {
-    return ''
   }
 }

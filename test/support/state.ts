@@ -16,7 +16,7 @@ export const THINGS = stateTable<number, Uint8Array>({
   id: (id) => id.toString(16).padStart(8, '0'),
 })
 
-/** A table of the same shape that the state root does not cover. */
+/** A table like {@link THINGS} that the state root does not cover. */
 export const NOTES = stateTable<number, Uint8Array>({
   name: 'notes',
   prefix: 0x7f,

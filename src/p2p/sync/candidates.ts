@@ -18,7 +18,7 @@ const CHANCES_MAX = 4
 const TRIES_MAX = 2
 /** A peer that is waited for longer than this while others wait, and shows nothing, loses its say. */
 export const HELD_UP_MS = 60_000
-/** Highest factor by which peers are waited for longer than usual. */
+/** Peers are given at most this many times the usual time. They all seem slow if our own line is. */
 const PATIENCE_MAX = 64
 /** Shortest time between two looks at a peer only because it showed a header without a known parent. */
 const WANTED_EVERY_MS = 2_000

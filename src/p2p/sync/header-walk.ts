@@ -231,7 +231,8 @@ export class HeaderWalk {
 
   #extended(next: SealedHeader): Result<HeaderTip> {
     const tip = this.#tip
-    // A peer that changed its branch between two pages goes on elsewhere, so this is not the same branch.
+    // This header does not follow the last one. If its parent is on our locator, the peer may have changed its branch between two
+    // pages, which is no offence. Otherwise nothing that we sent asks for it.
     if (tip === undefined || next.header.parent !== tip.id) {
       const cause = fault('chain/unknown-parent', { parent: next.header.parent })
       return this.#isOnLocator(next) ? fail(cause) : this.#refuse('unasked', cause)

@@ -158,8 +158,8 @@ export class Refunder {
     const { asset, payer, amount, settledAtMs, refund } = claim
     const sinceSeconds = Math.floor(settledAtMs / 1_000)
     const paid = { asset, from: this.#senderOf(claim), to: payer, value: BigInt(amount) }
-    // Only a node that has reached the authorization's end can show it unused. If one that lags could, today's wallet
-    // would pay again.
+    // A former wallet may have sent this refund. A node that lags could still show it as unused, and the present wallet would
+    // pay a second time. So only a node whose newest block is past `validBefore` may say `unused`.
     const until = refund.validBefore === null ? {} : { untilSeconds: refund.validBefore }
     return ledger.authorization({ ...paid, nonce: nonceOf(claim), sinceSeconds, ...until })
   }

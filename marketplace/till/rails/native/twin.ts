@@ -24,8 +24,9 @@ export class Twin {
   }
 
   /**
-   * Whether another node registered the agent. A registration without a memo was made by hand: any node may sell. If its block is
-   * missing, there are two cases. A node that began from a later snapshot did not send it. Any other node has pruned its own.
+   * Whether another node registered the agent. A registration without a memo was made by hand: any node may sell. Without the body
+   * of the registration's block this is a guess. If this node began from a later snapshot, another node registered. Otherwise the
+   * registration counts as this node's. The guess is wrong for a node that restarts after it pruned another node's registration.
    */
   get sells(): boolean {
     const { agent } = this.#shop

@@ -9,9 +9,9 @@ import type { TxId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { closureOf, endText } from '../../marketplace/ledger/closures.ts'
 import { ESCROWS, type Escrow } from '../../marketplace/ledger/escrow.ts'
-import type { StableIn, StablePayment } from '../../marketplace/till/rails/dollar/claim.ts'
-import { readStablePayment } from '../../marketplace/till/rails/dollar/payment.ts'
-import { type StableTerms, stableDollars } from '../../marketplace/till/rails/dollar/terms.ts'
+import type { DollarIn, DollarPayment } from '../../marketplace/till/rails/dollar/claim.ts'
+import { readDollarPayment } from '../../marketplace/till/rails/dollar/payment.ts'
+import { type DollarTerms, dollarsOf } from '../../marketplace/till/rails/dollar/terms.ts'
 import type { Claim } from '../../marketplace/till/rails/native/claim.ts'
 import type { Offer } from '../../marketplace/till/shop.ts'
 import { httpFault } from '../contract/http-faults.ts'
@@ -28,7 +28,7 @@ import { type QuoteAnswer, quoteBook } from './quotes.ts'
 /** A payment that came with a call, on one of the rails. */
 export type OfferedPayment =
   | { readonly rail: 'native'; readonly txId: TxId; readonly secret: Uint8Array | null }
-  | { readonly rail: 'stable'; readonly payment: StablePayment }
+  | { readonly rail: 'stable'; readonly payment: DollarPayment }
 
 /** A paid call from any door: HTTP, MCP or A2A. */
 export interface PaidCallRequest {
@@ -173,7 +173,7 @@ export function readPayment(payment: unknown, where: string, { stable }: MarketA
   if (named !== STABLE_SCHEME) return unreadable(where, `its scheme is neither ${NATIVE_SCHEME} nor ${STABLE_SCHEME}`)
   if (stable === null)
     return fail(fault('pay/no-offer', { field: 'scheme', got: STABLE_SCHEME, expected: NATIVE_SCHEME }))
-  const read = readStablePayment(payment, where, stable.terms)
+  const read = readDollarPayment(payment, where, stable.terms)
   return read.ok ? ok({ rail: 'stable', payment: read.value }) : read
 }
 
@@ -208,7 +208,7 @@ export async function carryOut(node: NodeApi, market: MarketApi, call: PaidCallR
   const { payment, offer } = call
   const outcome = await (payment.rail === 'native'
     ? payNative({ node, market }, call, payment)
-    : payStable({ node, market }, call, payment))
+    : payDollar({ node, market }, call, payment))
   if (outcome.is !== 'refused') return outcome
   const meant = { agentId: market.shop.operator.agentId, serviceId: offer.definition.serviceId }
   return { ...outcome, fault: tellPayment(node, outcome.fault, payment, meant) }
@@ -239,7 +239,7 @@ async function payNative(
   return { is: 'paid', result: claim.result as string, receipt, settlement, replayed, sent }
 }
 
-async function payStable(
+async function payDollar(
   { market }: Place,
   { offer, request, idempotencyKey, client: from }: PaidCallRequest,
   { payment }: Extract<OfferedPayment, { rail: 'stable' }>,
@@ -260,7 +260,7 @@ async function payStable(
   }
   const { claim, replayed } = outcome.value
   const settlement = { success: true, transaction: claim.transaction, network, payer: claim.payer }
-  const receipt = stableReceipt(rail.terms, claim)
+  const receipt = dollarReceipt(rail.terms, claim)
   const sent = (): void => void rail.till.delivered(claim)
   return { is: 'paid', result: claim.result as string, receipt, settlement, replayed, sent }
 }
@@ -303,11 +303,11 @@ function nativeReceipt(
 }
 
 /** The receipt of a call paid with an authorization. `txId` is the transaction on the other chain. */
-function stableReceipt({ asset, network }: StableTerms, claim: StableIn<'settled'>): object {
+function dollarReceipt({ asset, network }: DollarTerms, claim: DollarIn<'settled'>): object {
   return {
     serviceId: claim.serviceId,
     caller: claim.payer,
-    amount: stableDollars(asset, BigInt(claim.amount)),
+    amount: dollarsOf(asset, BigInt(claim.amount)),
     txId: claim.transaction,
     rail: 'stable',
     asset: asset.symbol,

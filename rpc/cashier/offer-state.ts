@@ -2,7 +2,7 @@ import type { Chain } from '../../consensus/chain/chain.ts'
 import { epochOf } from '../../consensus/ledger/epoch.ts'
 import { type Agent, priceInEpoch, type Service } from '../../marketplace/ledger/agents.ts'
 import { capabilityNumber, capabilitySet } from '../../marketplace/ledger/capabilities.ts'
-import { stableAmount } from '../../marketplace/till/rails/dollar/terms.ts'
+import { dollarAmount } from '../../marketplace/till/rails/dollar/terms.ts'
 import { computeQuote, type NativeQuote } from '../../marketplace/till/rails/native/quote.ts'
 import type { Offer } from '../../marketplace/till/shop.ts'
 import type { MarketApi } from '../node/node-api.ts'
@@ -44,7 +44,7 @@ export function offerState(chain: Chain, market: MarketApi, offer: Offer): Offer
     rail === null
       ? null
       : {
-          amount: stableAmount(rail.terms.asset, priceUsdMicros),
+          amount: dollarAmount(rail.terms.asset, priceUsdMicros),
           reason: (chain.moving ? PASSING : null) ?? (unready.available ? null : unready.reason) ?? rail.closedBecause,
         }
   const reason = stable !== null && stable.reason === null ? null : native.reason

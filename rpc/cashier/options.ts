@@ -2,7 +2,7 @@ import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import { needsRequest } from '../../marketplace/services/service.ts'
-import { type StableTerms, stableDollars } from '../../marketplace/till/rails/dollar/terms.ts'
+import { type DollarTerms, dollarsOf } from '../../marketplace/till/rails/dollar/terms.ts'
 import type { NativeQuote } from '../../marketplace/till/rails/native/quote.ts'
 import type { Offer } from '../../marketplace/till/shop.ts'
 import { coinNumber, usdNumber } from '../json/chain-json.ts'
@@ -52,7 +52,7 @@ export function paymentOptions(basis: OptionBasis, state: OfferState, rail?: Rai
   const { native, stable } = state
   const only = terms === undefined ? undefined : rail
   const options: PaymentOption[] = []
-  if (terms !== undefined && stable !== null && only !== 'native') options.push(stableOption(basis, terms, stable))
+  if (terms !== undefined && stable !== null && only !== 'native') options.push(dollarOption(basis, terms, stable))
   if (native.quote !== null && only !== 'stable') {
     const { chain, offer, baseUrl } = basis
     const { description, serviceId } = offer.definition
@@ -91,9 +91,9 @@ function availability(reason: string | null): object {
   return reason === null ? { available: true } : { available: false, unavailableReason: shortReason(reason) }
 }
 
-function stableOption(
+function dollarOption(
   { offer: { definition }, baseUrl }: OptionBasis,
-  { network, asset, payTo, maxTimeoutSeconds }: StableTerms,
+  { network, asset, payTo, maxTimeoutSeconds }: DollarTerms,
   { amount, reason }: StableState,
 ): PaymentOption {
   const { serviceId, description } = definition
@@ -105,7 +105,7 @@ function stableOption(
       scheme: STABLE_SCHEME,
       network: network.word,
       maxAmountRequired: amount.toString(),
-      amount: stableDollars(asset, amount),
+      amount: dollarsOf(asset, amount),
       resource: resourceUrl(baseUrl, serviceId, 'stable'),
       description,
       mimeType: 'application/json',

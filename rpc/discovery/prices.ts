@@ -1,6 +1,6 @@
 import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { formatAmount } from '../../consensus/primitives/amount.ts'
-import { stableDollars } from '../../marketplace/till/rails/dollar/terms.ts'
+import { dollarsOf } from '../../marketplace/till/rails/dollar/terms.ts'
 import type { MarketApi } from '../node/node-api.ts'
 import type { Listing } from './listings.ts'
 
@@ -30,7 +30,7 @@ export function railPrices(chain: ChainReader, market: MarketApi, { state }: Lis
   const prices: RailPrice[] = [{ rail: 'native', amount, network: name, reason: native.reason }]
   if (market.stable !== null && stable !== null) {
     const { asset, network } = market.stable.terms
-    const text = `${stableDollars(asset, stable.amount)} ${asset.symbol}`
+    const text = `${dollarsOf(asset, stable.amount)} ${asset.symbol}`
     prices.push({ rail: 'stable', amount: text, network: network.word, reason: stable.reason })
   }
   return prices

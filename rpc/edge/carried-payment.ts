@@ -1,6 +1,6 @@
 import { type Fields, fieldsOf } from '../../consensus/primitives/fields.ts'
 import { ESCROWS, lockOf, openerOf } from '../../marketplace/ledger/escrow.ts'
-import type { StablePayment } from '../../marketplace/till/rails/dollar/claim.ts'
+import type { DollarPayment } from '../../marketplace/till/rails/dollar/claim.ts'
 import { identify, isOfPayer } from '../../marketplace/till/rails/dollar/identity.ts'
 import { offerIn } from '../a2a/offer-in.ts'
 import { readMessage } from '../a2a/wire.ts'
@@ -53,7 +53,7 @@ interface ShownPayment {
 
 async function knownAuthorization(
   { stable }: MarketApi,
-  payment: StablePayment,
+  payment: DollarPayment,
   idempotencyKey: string | null,
 ): Promise<string | null> {
   if (stable === null) return null

@@ -7,9 +7,9 @@ import type { REQUEST_STATUS } from '../contract/market.ts'
 import type { Static } from '../contract/schema.ts'
 import { matching } from '../discovery/listings.ts'
 import { moment } from '../json/chain-json.ts'
+import { type AnyClaim, dollarStatus, isNative, recentOfBoth } from '../market/dollar-requests.ts'
 import { nativeUsd, noService, protocolDocument, registryEntries } from '../market/registry.ts'
 import { requestStatus, unredeemedStatus } from '../market/requests.ts'
-import { type AnyClaim, isNative, recentOfBoth, stableStatus } from '../market/stable-requests.ts'
 import type { MarketApi } from '../node/node-api.ts'
 import { answer, type Handler } from '../server/answer.ts'
 import { badCursor } from '../server/at-head.ts'
@@ -63,7 +63,7 @@ export const listRequests: Handler<'listRequests'> = async ({ chain, market }, {
 }
 
 function statusOf(chain: Chain, market: MarketApi, claim: AnyClaim): Static<typeof REQUEST_STATUS> {
-  return isNative(claim) ? requestStatus({ chain, market }, claim) : stableStatus(market.stable as DollarRail, claim)
+  return isNative(claim) ? requestStatus({ chain, market }, claim) : dollarStatus(market.stable as DollarRail, claim)
 }
 
 /** One paid call on either rail. */

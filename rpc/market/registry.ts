@@ -9,7 +9,7 @@ import { MAJORS, type Major } from '../../marketplace/ports/crypto-prices.ts'
 import type { Readiness } from '../../marketplace/ports/readiness.ts'
 import { serviceRecord } from '../../marketplace/queries/reputation.ts'
 import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
-import { stableDollars } from '../../marketplace/till/rails/dollar/terms.ts'
+import { dollarsOf } from '../../marketplace/till/rails/dollar/terms.ts'
 import { chainPrice, pricedPoolName } from '../../marketplace/till/rails/native/price.ts'
 import type { Offer } from '../../marketplace/till/shop.ts'
 import { offerState } from '../cashier/offer-state.ts'
@@ -38,7 +38,7 @@ const OFF: DollarRailDocument = {
 }
 
 /** `evmStableRail`. What it calls verified was really asked of a facilitator. */
-function stableRailDocument(rail: DollarRail | null): DollarRailDocument {
+function dollarRailDocument(rail: DollarRail | null): DollarRailDocument {
   if (rail === null) return OFF
   const { terms, verified, closedBecause, facilitators } = rail
   const used = facilitators.find(({ healthy }) => healthy) ?? facilitators[0]
@@ -58,8 +58,8 @@ function stableRailDocument(rail: DollarRail | null): DollarRailDocument {
 }
 
 /** Facilitators of the dollar rail, in the order of use. If it is off, one entry says what is missing. */
-function stableFacilitators(rail: DollarRail | null): Static<typeof PROTOCOL>['facilitators'] {
-  const document = stableRailDocument(rail)
+function dollarFacilitators(rail: DollarRail | null): Static<typeof PROTOCOL>['facilitators'] {
+  const document = dollarRailDocument(rail)
   const { scheme, network, asset, assetContract, payTo } = document
   const common = { mode: 'external-stable', default: false, scheme, network, asset, assetContract, payTo }
   if (rail === null) return [{ ...common, url: '', verification: 'none: disabled', note: document.authDetail }]
@@ -140,7 +140,7 @@ function provenStable({ stable }: MarketApi, serviceId: ServiceId) {
   const { calls, amount } = stable?.sales(serviceId) ?? { calls: 0, amount: 0n }
   return {
     provenCallsStable: calls,
-    provenVolumeStable: stable === null ? 0 : stableDollars(stable.terms.asset, amount),
+    provenVolumeStable: stable === null ? 0 : dollarsOf(stable.terms.asset, amount),
     provenStableSource: 'operator' as const,
   }
 }
@@ -163,7 +163,7 @@ export function protocolDocument(node: NodeApi, baseUrl: string): Static<typeof 
     chainId: chain.network.chainId as 1,
     nativeUsd: usd,
     payment: paymentSteps(baseUrl, params.ticker),
-    evmStableRail: stableRailDocument(stable),
+    evmStableRail: dollarRailDocument(stable),
     facilitators: facilitators({ baseUrl, ticker: params.ticker, payTo, stable }),
     discovery: discovery(baseUrl),
     services,
@@ -228,7 +228,7 @@ function facilitators({
       payTo,
       note: 'Escrowed: released by a receipt on chain, refunded by consensus at the deadline.',
     },
-    ...stableFacilitators(stable),
+    ...dollarFacilitators(stable),
   ]
 }
 

@@ -6,7 +6,7 @@ import {
   reasonInShort,
   type SupportVerdict,
 } from '../../marketplace/till/rails/dollar/facilitator.ts'
-import type { StableNetwork } from '../../marketplace/till/rails/dollar/terms.ts'
+import type { DollarNetwork } from '../../marketplace/till/rails/dollar/terms.ts'
 import { boundedFetch, type Fetched, objectIn, type Unanswered } from './bounded-fetch.ts'
 
 /** Headers that a facilitator requires, by path without the slash, or `*` for all paths. */
@@ -67,7 +67,7 @@ export class HttpFacilitator implements Facilitator {
     return second.is === 'good' ? second : first
   }
 
-  async supports(network: Pick<StableNetwork, 'word' | 'caip2'>, deadlineMs: number): Promise<SupportVerdict> {
+  async supports(network: Pick<DollarNetwork, 'word' | 'caip2'>, deadlineMs: number): Promise<SupportVerdict> {
     const headers = this.#headers('supported')
     const request = { method: 'GET', headers, deadlineMs, bytesMax: BYTES_MAX, isQuestion: true } as const
     const answer = await boundedFetch(`${this.url}/supported`, request)
@@ -127,7 +127,7 @@ export class HttpFacilitator implements Facilitator {
 /** x402 versions in which a facilitator supports the scheme on a network. */
 function versionsOf(
   kinds: readonly unknown[],
-  { word, caip2 }: Pick<StableNetwork, 'word' | 'caip2'>,
+  { word, caip2 }: Pick<DollarNetwork, 'word' | 'caip2'>,
 ): readonly unknown[] {
   const found = kinds.filter((kind) => {
     const { scheme, network, x402Version } = (kind ?? {}) as Fields

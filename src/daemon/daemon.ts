@@ -12,9 +12,9 @@ import { openOutside, type RunningOutside } from '../adapters/open-outside.ts'
 import { openChat } from '../chat/open-chat.ts'
 import { openDashboard } from '../chat/open-dashboard.ts'
 import { useNativeSha256 } from '../crypto/native-backend.ts'
+import { openDollarRail, type RunningRail } from '../market/dollar-rail.ts'
 import { openFacilitator } from '../market/open-facilitator.ts'
 import { createMarket, type Market } from '../market/open-market.ts'
-import { openStableRail, type RunningRail } from '../market/stable-rail.ts'
 import { openPeerNetwork, type PeerNetwork } from '../p2p/host/open-network.ts'
 import { folderPaths, storageFault } from '../storage/folder.ts'
 import { loadMempool } from '../storage/mempool-file.ts'
@@ -311,7 +311,7 @@ async function openMarket(
       ok(await store.pruneResults(systemClock.now() - settings.resultKeepMs, settings.resultBytesMax)),
     )
   stops.push(repeat(PRUNE_MS, prune, onFatal))
-  const rail = await openStableRail({ options, chain, market: market.value, onFault }, stops)
+  const rail = await openDollarRail({ options, chain, market: market.value, onFault }, stops)
   return rail.ok ? ok({ ...market.value, stable: rail.value?.dollar ?? null, rail: rail.value }) : rail
 }
 

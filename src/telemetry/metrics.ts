@@ -10,9 +10,9 @@ import type { ChatFacts, NodeApi } from '../../rpc/node/node-api.ts'
 import type { AnswerFacts } from '../../rpc/server/server-edges.ts'
 import type { Checkable } from '../adapters/providers/provider.ts'
 import { ChatMetrics } from './chat-metrics.ts'
+import { watchDollarRail } from './dollar-metrics.ts'
 import { type WatchedNetwork, watchNetwork } from './network-metrics.ts'
 import { watchProviders } from './provider-metrics.ts'
-import { watchStableRail } from './stable-metrics.ts'
 
 const NANOSECONDS = 1e9
 /** The histogram measures whole timer periods. The period itself is no delay. */
@@ -93,7 +93,7 @@ export class Metrics {
     const { offers } = market.shop
     const isOpen = (offer: Offer): boolean => offerState(chain, market, offer).reason === null
     this.#gauge('farthing_market_closed', '1 while nothing is sold at all', () => (offers.some(isOpen) ? 0 : 1))
-    if (market.stable !== null) watchStableRail(this.#registry, market.stable)
+    if (market.stable !== null) watchDollarRail(this.#registry, market.stable)
     this.#gauge(
       'farthing_market_services_available',
       'Services that can be sold now',

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { TxId } from '../../consensus/primitives/ids.ts'
 import type { ClaimKind, ClaimStore, StoredClaim } from '../../marketplace/till/claim-store.ts'
-import { STABLE_CLAIMS, type StableClaim } from '../../marketplace/till/rails/dollar/claim.ts'
+import { DOLLAR_CLAIMS, type DollarClaim } from '../../marketplace/till/rails/dollar/claim.ts'
 import { type Claim, type FinishedClaim, NATIVE_CLAIMS } from '../../marketplace/till/rails/native/claim.ts'
-import { claimed, delivered, executing, failed, listed, stableClaims, txIdOf } from '../support/claims.ts'
+import { claimed, delivered, dollarClaims, executing, failed, listed, txIdOf } from '../support/claims.ts'
 import { listsOneService } from './claim-list.ts'
 
 /** An open store of claims of one kind. */
@@ -322,39 +322,39 @@ export function claimStoreSuite(name: string, make: () => ClaimStoreFixture): vo
     })
   })
 
-  stableClaimsSuite(name, make)
+  dollarClaimsSuite(name, make)
 }
 
-function stableClaimsSuite(name: string, make: () => ClaimStoreFixture): void {
+function dollarClaimsSuite(name: string, make: () => ClaimStoreFixture): void {
   describe(`the claim store ${name}, for the stablecoin rail`, () => {
     let fixture: ClaimStoreFixture
-    let store: OpenStore<StableClaim>
+    let store: OpenStore<DollarClaim>
     beforeEach(async () => {
       fixture = make()
-      store = await fixture.open(STABLE_CLAIMS)
+      store = await fixture.open(DOLLAR_CLAIMS)
     })
     afterEach(async () => {
       await store.close()
       await fixture.remove()
     })
     /** Brings a new claim to a state in one step. */
-    const put = async (claim: StableClaim): Promise<void> => {
-      const first = { ...stableClaims(0).claimed, id: claim.id }
+    const put = async (claim: DollarClaim): Promise<void> => {
+      const first = { ...dollarClaims(0).claimed, id: claim.id }
       expect(await store.claim(first)).toBeNull()
       if (claim.state !== 'claimed') expect(await store.advance('claimed', claim)).toBe(true)
     }
 
     it('gives back every field of a claim in every state, over closing and opening again', async () => {
-      const claims = Object.values(stableClaims(0)).map((claim, i) => ({ ...claim, id: txIdOf(i + 1) }))
+      const claims = Object.values(dollarClaims(0)).map((claim, i) => ({ ...claim, id: txIdOf(i + 1) }))
       for (const claim of claims) await put(claim)
       for (const claim of claims) expect(await store.get(claim.id)).toEqual(claim)
       await store.close()
-      store = await fixture.open(STABLE_CLAIMS)
+      store = await fixture.open(DOLLAR_CLAIMS)
       for (const claim of claims) expect(await store.get(claim.id)).toEqual(claim)
     })
 
     it('lists as open what is not settled, not over and not paid back', async () => {
-      const { claimed: first, settled, unpaid, owed } = stableClaims(0)
+      const { claimed: first, settled, unpaid, owed } = dollarClaims(0)
       const over = { ...unpaid, over: true }
       const paid = { ...owed, refund: { ...owed.refund, status: 'paid' as const } }
       for (const [i, claim] of [first, settled, unpaid, owed, over, paid].entries())
@@ -363,7 +363,7 @@ function stableClaimsSuite(name: string, make: () => ClaimStoreFixture): void {
     })
 
     it('forgets what was not paid for first, then what was delivered', async () => {
-      const { settled, unpaid } = stableClaims(0)
+      const { settled, unpaid } = dollarClaims(0)
       const { finishedAtMs, durationMs, resultHash, result } = settled
       await put({ ...settled, id: txIdOf(1) })
       await put({ ...settled, id: txIdOf(2), deliveredAtMs: 12 })
@@ -381,7 +381,7 @@ function stableClaimsSuite(name: string, make: () => ClaimStoreFixture): void {
 
     it('keeps the kinds apart, even under the same id', async () => {
       const native = await fixture.open(NATIVE_CLAIMS)
-      const { claimed: first, settling } = stableClaims(1)
+      const { claimed: first, settling } = dollarClaims(1)
       expect(await native.claim(claimed(1))).toBeNull()
       expect(await store.claim(first)).toBeNull()
       expect(await native.advance('claimed', delivered(1, { result: '"native"' }))).toBe(true)

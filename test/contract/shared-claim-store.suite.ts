@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Hash } from '../../consensus/primitives/ids.ts'
 import type { ClaimKind, SharedClaims, StoredClaim } from '../../marketplace/till/claim-store.ts'
-import { STABLE_CLAIMS } from '../../marketplace/till/rails/dollar/claim.ts'
+import { DOLLAR_CLAIMS } from '../../marketplace/till/rails/dollar/claim.ts'
 import {
   type Claim,
   type FinishedClaim,
   NATIVE_CLAIMS,
   type NativeClaimStore,
 } from '../../marketplace/till/rails/native/claim.ts'
-import { claimed, delivered, executing, failed, stableClaims, txIdOf } from '../support/claims.ts'
+import { claimed, delivered, dollarClaims, executing, failed, txIdOf } from '../support/claims.ts'
 import { until } from '../support/processes.ts'
 import type { OpenStore } from './claim-store.suite.ts'
 
@@ -166,9 +166,9 @@ export function sharedClaimStoreSuite(name: string, make: () => Promise<SharedSt
 
     it('hands over both kinds of claims', async () => {
       const { one, a, other, b } = await two()
-      const [stableA, stableB] = [await one.open(STABLE_CLAIMS), await other.open(STABLE_CLAIMS)]
+      const [stableA, stableB] = [await one.open(DOLLAR_CLAIMS), await other.open(DOLLAR_CLAIMS)]
       opened.push(stableA, stableB)
-      const { claimed: first } = stableClaims(1)
+      const { claimed: first } = dollarClaims(1)
       await a.claim(claimed(1))
       await stableA.claim(first)
       expect(await stableB.claim(first)).toEqual(first)
@@ -180,7 +180,7 @@ export function sharedClaimStoreSuite(name: string, make: () => Promise<SharedSt
     describe('with names', () => {
       const nameOf = (number: number): Hash => `${number}`.padStart(64, 'e') as Hash
       const named = (number: number, name: number) => {
-        const states = stableClaims(number)
+        const states = dollarClaims(number)
         const repeatKey = nameOf(name)
         return {
           claimed: { ...states.claimed, repeatKey },
@@ -189,7 +189,7 @@ export function sharedClaimStoreSuite(name: string, make: () => Promise<SharedSt
         }
       }
       const twoStable = async () => {
-        const stores = [await fixture.replica('a').open(STABLE_CLAIMS), await fixture.replica('b').open(STABLE_CLAIMS)]
+        const stores = [await fixture.replica('a').open(DOLLAR_CLAIMS), await fixture.replica('b').open(DOLLAR_CLAIMS)]
         opened.push(...stores)
         return stores as [(typeof stores)[0], (typeof stores)[0]]
       }

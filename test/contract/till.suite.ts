@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { closeRails } from '../support/dollar.ts'
 import { AGAIN, closeMarkets, ONCE } from '../support/market.ts'
 import { until } from '../support/processes.ts'
-import { closeRails } from '../support/stable.ts'
 import type { TestedRail, TillBench } from '../support/till-benches.ts'
 
 /** Services of one kind that may run at once. */

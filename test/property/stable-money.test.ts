@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { afterEach, expect, it } from 'vitest'
-import type { StableCall } from '../../marketplace/till/rails/dollar/claim.ts'
+import type { DollarCall } from '../../marketplace/till/rails/dollar/claim.ts'
+import { closeRails, type Payer, PRICE, paymentOf, TestRail } from '../support/dollar.ts'
+import type { Profile } from '../support/dollar-facilitator.ts'
 import { AGAIN, closeMarkets, ONCE } from '../support/market.ts'
 import { until } from '../support/processes.ts'
-import { closeRails, type Payer, PRICE, paymentOf, TestRail } from '../support/stable.ts'
-import type { Profile } from '../support/stable-facilitator.ts'
 
 afterEach(async () => {
   await closeRails()
@@ -32,7 +32,7 @@ const step = fc.oneof(
 const kinds = fc.array(fc.constantFrom('again', 'once', 'fails'), { minLength: CALLS, maxLength: CALLS })
 
 interface Sold {
-  readonly call: StableCall
+  readonly call: DollarCall
   readonly payer: Payer
   results: number
 }

@@ -1,5 +1,5 @@
 import type { Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
-import type { StableClaim } from '../../marketplace/till/rails/dollar/claim.ts'
+import type { DollarClaim } from '../../marketplace/till/rails/dollar/claim.ts'
 import type { Claim, FinishedClaim } from '../../marketplace/till/rails/native/claim.ts'
 
 export const txIdOf = (number: number): TxId => number.toString(16).padStart(64, '0') as TxId
@@ -74,7 +74,7 @@ const UNPAID = { endedAtMs: 12, reason: 'stable/refused', detail: { reason: 'it 
 const REFUND = { status: 'owed', nonce: null, validBefore: null, transaction: null } as const
 
 /** Claims of the dollar rail for payment `number`, one in each state. */
-export function stableClaims(number: number) {
+export function dollarClaims(number: number) {
   const id = txIdOf(number)
   return {
     claimed: { ...STABLE_OPEN, id, state: 'claimed' },
@@ -83,5 +83,5 @@ export function stableClaims(number: number) {
     settled: { ...STABLE, ...WORKED, ...MOVED, id, state: 'settled', deliveredAtMs: null, report: null },
     unpaid: { ...STABLE_OPEN, ...UNPAID, id, state: 'unpaid', over: false },
     owed: { ...STABLE, ...MOVED, id, state: 'owed', reason: UNPAID.reason, refund: REFUND },
-  } as const satisfies Record<string, StableClaim>
+  } as const satisfies Record<string, DollarClaim>
 }

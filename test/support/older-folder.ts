@@ -6,10 +6,10 @@ import { expect } from 'vitest'
 import { type CallView, post, type Reply, verdict } from './api.ts'
 import { Caller, marketOpen, type Payment, runsIn } from './caller.ts'
 import { type RunningDaemon, WITH_TEST_SERVICES, type Workshop } from './daemon.ts'
+import { PRICE, TERMS } from './dollar.ts'
+import { TestFacilitator } from './dollar-facilitator.ts'
 import { until } from './processes.ts'
 import { ROOT } from './source-tree.ts'
-import { PRICE, TERMS } from './stable.ts'
-import { TestFacilitator } from './stable-facilitator.ts'
 import { type Said, TestToken } from './stable-token.ts'
 
 const FIXTURES = join(ROOT, 'test/fixtures/upgrade')

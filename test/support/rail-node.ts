@@ -1,6 +1,6 @@
 import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/till/settings.ts'
 import type { MarketApi, NodeApi } from '../../rpc/node/node-api.ts'
-import type { TestRail } from './stable.ts'
+import type { TestRail } from './dollar.ts'
 
 /** A node that sells the test services over both rails. */
 export function railNode({ market, dollar }: TestRail): NodeApi {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { keccakText, recoverSigner } from '../../consensus/external/eip712.ts'
 import { digestOf } from '../../marketplace/till/rails/dollar/identity.ts'
-import type { StableTerms } from '../../marketplace/till/rails/dollar/terms.ts'
+import type { DollarTerms } from '../../marketplace/till/rails/dollar/terms.ts'
 
 /** A transfer as an authorization says it, with numbers as decimal text. */
 export interface Said {
@@ -36,7 +36,7 @@ const hex = (number: number | bigint): string => `0x${number.toString(16)}`
 
 /** A dollar token with balances in memory, and the JSON-RPC of a node of its chain. It takes an authorization only once (EIP-3009). */
 export class TestToken {
-  readonly terms: StableTerms
+  readonly terms: DollarTerms
   readonly uses: Use[] = []
   readonly #balances = new Map<string, bigint>()
   /** Contract wallets by address, with the address whose key signs for each. */
@@ -57,7 +57,7 @@ export class TestToken {
   #standsAt = Number.POSITIVE_INFINITY
   #server: Server | null = null
 
-  constructor(terms: StableTerms, nowMs: () => number = Date.now) {
+  constructor(terms: DollarTerms, nowMs: () => number = Date.now) {
     this.terms = terms
     this.chainId = terms.network.chainId
     this.#nowMs = nowMs

@@ -4,17 +4,17 @@ import { toHex } from '../../consensus/primitives/bytes.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
 import type { ClaimStore, StoredClaim } from '../../marketplace/till/claim-store.ts'
 import type { Settled, TillCall } from '../../marketplace/till/rail.ts'
-import type { StableCall, StableClaim } from '../../marketplace/till/rails/dollar/claim.ts'
+import type { DollarCall, DollarClaim } from '../../marketplace/till/rails/dollar/claim.ts'
 import type { Claim } from '../../marketplace/till/rails/native/claim.ts'
 import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/till/settings.ts'
 import { Workshop } from '../../marketplace/till/workshop.ts'
 import { systemTimers } from '../../src/daemon/runtime.ts'
 import { LevelClaimStore } from '../../src/storage/level-claims.ts'
+import { TestRail } from './dollar.ts'
 import { type Death, FragileClaims } from './fragile-claims.ts'
 import { TestMarket, type TestPayment } from './market.ts'
 import { until } from './processes.ts'
 import { PURSE_CLAIMS, Purse, type PurseCall, type PurseClaim, PurseRail } from './purse-rail.ts'
-import { TestRail } from './stable.ts'
 
 /** What every till can do, with any rail. */
 export interface AnyTill<Call> {
@@ -150,19 +150,19 @@ class NativeBench implements TillBench<TestPayment> {
   }
 }
 
-class DollarBench implements TillBench<StableCall> {
+class DollarBench implements TillBench<DollarCall> {
   readonly otherCode = 'stable/used'
-  claims: FragileClaims<StableClaim>
+  claims: FragileClaims<DollarClaim>
   #rail: TestRail
   #replica: TestRail | null = null
 
-  private constructor(rail: TestRail, claims: FragileClaims<StableClaim>) {
+  private constructor(rail: TestRail, claims: FragileClaims<DollarClaim>) {
     this.#rail = rail
     this.claims = claims
   }
 
   static async open(death: Death | null): Promise<DollarBench> {
-    const { wrapStore, claims } = fragile<StableClaim>(death)
+    const { wrapStore, claims } = fragile<DollarClaim>(death)
     return new DollarBench(await TestRail.open({ wrapStore }), claims())
   }
 
@@ -178,18 +178,18 @@ class DollarBench implements TillBench<StableCall> {
     return this.market.workbench.begun
   }
 
-  async order(request: string, serviceId: string): Promise<StableCall> {
+  async order(request: string, serviceId: string): Promise<DollarCall> {
     return this.#rail.order(request, { serviceId })
   }
 
   codeOf = plainCode
 
-  isEarned({ payment }: StableCall): boolean {
+  isEarned({ payment }: DollarCall): boolean {
     return this.#rail.token.uses.some(({ nonce }) => nonce === payment.authorization.nonce)
   }
 
   async restart(): Promise<void> {
-    const { wrapStore, claims } = fragile<StableClaim>()
+    const { wrapStore, claims } = fragile<DollarClaim>()
     this.claims.bury()
     this.#rail = await this.#rail.restart({ wrapStore })
     this.claims = claims()

@@ -1,14 +1,14 @@
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { ClaimsAway } from '../../../marketplace/till/claim-store.ts'
-import { STABLE_CLAIMS, type StableClaimStore, type StableIn } from '../../../marketplace/till/rails/dollar/claim.ts'
+import { DOLLAR_CLAIMS, type DollarClaimStore, type DollarIn } from '../../../marketplace/till/rails/dollar/claim.ts'
 import { folderPaths, isInitialised, storageFault } from '../../storage/folder.ts'
 import { claimsOpener } from '../../storage/open-claims.ts'
 import type { Command, CommandContext } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { usage } from '../values.ts'
 
-type Store = StableClaimStore & { close(): Promise<void> }
+type Store = DollarClaimStore & { close(): Promise<void> }
 
 const TRANSACTION = /^0x[0-9a-fA-F]{64}$/
 
@@ -37,7 +37,7 @@ async function run({ words, flags, print }: CommandContext, store: Store): Promi
   if ((id === undefined) !== (paid === undefined))
     return usage('usage: farthing refunds, or farthing refunds <id> --paid <transaction>').fault
   if (id !== undefined && paid !== undefined) return markPaid(store, { id, paid, print })
-  const owed = (await store.open()).filter((claim): claim is StableIn<'owed'> => claim.state === 'owed')
+  const owed = (await store.open()).filter((claim): claim is DollarIn<'owed'> => claim.state === 'owed')
   for (const { id: each, payer, amount, asset, refund } of owed)
     print(`${each}  ${refund.status}  ${amount} units of ${asset} to ${payer}`)
   if (owed.length === 0) print('No refund is owed.')
@@ -64,7 +64,7 @@ async function openStore({ config, params }: CommandContext): Promise<Result<Sto
   if (!(await isInitialised(config.dataDir)))
     return fail(fault('storage/not-initialised', { folder: config.dataDir, flags: '' }))
   try {
-    return ok(await claimsOpener(config, params.name)(folderPaths(config.dataDir).stable, STABLE_CLAIMS))
+    return ok(await claimsOpener(config, params.name)(folderPaths(config.dataDir).stable, DOLLAR_CLAIMS))
   } catch (error) {
     return fail(error instanceof ClaimsAway ? error.fault : storageFault(config.dataDir, error))
   }

@@ -2,15 +2,15 @@ import { connect } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { toHex } from '../../../consensus/primitives/bytes.ts'
-import type { StablePayment } from '../../../marketplace/till/rails/dollar/claim.ts'
+import type { DollarPayment } from '../../../marketplace/till/rails/dollar/claim.ts'
 import { NATIVE_SCHEME } from '../../../rpc/cashier/options.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../../rpc/server/limits.ts'
 import { createServer } from '../../../rpc/server/server.ts'
 import { type JsonBody, post, type Reply } from '../../support/api.ts'
+import { closeRails, PRICE, paymentOf, TestRail } from '../../support/dollar.ts'
 import { AGAIN, closeMarkets, type TestPayment } from '../../support/market.ts'
 import { until } from '../../support/processes.ts'
 import { railNode } from '../../support/rail-node.ts'
-import { closeRails, PRICE, paymentOf, TestRail } from '../../support/stable.ts'
 
 const MCP = { accept: 'application/json, text/event-stream' }
 const PATH = `/api/x402/${AGAIN}`
@@ -35,7 +35,7 @@ afterEach(async () => {
 
 const inBase64 = (json: object): string => Buffer.from(JSON.stringify(json)).toString('base64')
 
-function overHttp({ version, payload }: StablePayment, request: string): Promise<Reply> {
+function overHttp({ version, payload }: DollarPayment, request: string): Promise<Reply> {
   return post(url, PATH, { request }, { [version === 1 ? 'x-payment' : 'payment-signature']: inBase64(payload) })
 }
 
@@ -112,7 +112,7 @@ describe('one authorization through every door at once', () => {
     const { from, nonce } = authorization
     const upper = (hex: string): string => `0x${hex.slice(2).toUpperCase()}`
     const shouted = { ...inner.authorization, from: upper(from), nonce: upper(nonce) }
-    const first: StablePayment = {
+    const first: DollarPayment = {
       ...second,
       version: 1,
       payload: {

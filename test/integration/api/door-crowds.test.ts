@@ -6,11 +6,11 @@ import { NATIVE_SCHEME } from '../../../rpc/cashier/options.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../../rpc/server/limits.ts'
 import { createServer } from '../../../rpc/server/server.ts'
 import { ask, post, type Reply, verdict } from '../../support/api.ts'
+import { closeRails, paymentOf, TestRail } from '../../support/dollar.ts'
 import { AGAIN, closeMarkets, type TestPayment } from '../../support/market.ts'
 import { until } from '../../support/processes.ts'
 import { railNode } from '../../support/rail-node.ts'
 import { head, RawConnections } from '../../support/raw-connections.ts'
-import { closeRails, paymentOf, TestRail } from '../../support/stable.ts'
 
 const PATH = `/api/x402/${AGAIN}`
 const HONEST = { 'x-forwarded-for': '198.51.100.1' }

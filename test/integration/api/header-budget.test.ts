@@ -4,8 +4,8 @@ import { SERVICE_TABLE } from '../../../marketplace/services/table.ts'
 import { DEFAULT_MARKET_SETTINGS } from '../../../marketplace/till/settings.ts'
 import { QuoteBook } from '../../../rpc/cashier/quotes.ts'
 import type { MarketApi } from '../../../rpc/node/node-api.ts'
+import { TERMS } from '../../support/dollar.ts'
 import { closeMarkets, TestMarket } from '../../support/market.ts'
-import { TERMS } from '../../support/stable.ts'
 
 afterEach(closeMarkets)
 

@@ -5,14 +5,14 @@ import { decodeBlock } from '../../../consensus/block/block.ts'
 import { fromHex } from '../../../consensus/primitives/bytes.ts'
 import type { TxId } from '../../../consensus/primitives/ids.ts'
 import type { Result } from '../../../consensus/primitives/result.ts'
-import type { StablePayment } from '../../../marketplace/till/rails/dollar/claim.ts'
-import { readStablePayment } from '../../../marketplace/till/rails/dollar/payment.ts'
+import type { DollarPayment } from '../../../marketplace/till/rails/dollar/claim.ts'
+import { readDollarPayment } from '../../../marketplace/till/rails/dollar/payment.ts'
 import dollar from '../../fixtures/claims/dollar.json' with { type: 'json' }
 import native from '../../fixtures/claims/native.json' with { type: 'json' }
 import { TestChain } from '../../support/chain.ts'
+import { closeRails, PRICE, TERMS, TestRail } from '../../support/dollar.ts'
 import { closeMarkets, ONCE, TestMarket } from '../../support/market.ts'
 import { temporaryFolder, until } from '../../support/processes.ts'
-import { closeRails, PRICE, TERMS, TestRail } from '../../support/stable.ts'
 
 /*
  * Claims in every state, as the release of November 2026 (commit 779bd78) wrote them with LevelDB, and their calls.
@@ -71,7 +71,7 @@ it('takes up dollar claims of an older release, and brings each to its end', asy
   const rail = await TestRail.open({ folder, holdsWork: true, terms: { maxTimeoutSeconds: 2_000_000_000 } })
   const calls = dollar.calls.map(({ payment, ...call }) => ({
     ...call,
-    payment: paymentIn(readStablePayment(payment, 'fixture', TERMS)),
+    payment: paymentIn(readDollarPayment(payment, 'fixture', TERMS)),
   }))
   for (const { payment } of calls) rail.token.mint(payment.authorization.from, PRICE)
   rail.market.workbench.release()
@@ -95,7 +95,7 @@ it('takes up dollar claims of an older release, and brings each to its end', asy
   expect(owed).toMatchObject([{ refund: { status: 'paid' } }])
 })
 
-function paymentIn(read: Result<StablePayment>): StablePayment {
+function paymentIn(read: Result<DollarPayment>): DollarPayment {
   if (!read.ok) throw new Error(JSON.stringify(read.fault))
   return read.value
 }

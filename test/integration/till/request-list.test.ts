@@ -4,14 +4,14 @@ import { Level } from 'level'
 import { request } from 'undici'
 import { afterEach, expect, it, vi } from 'vitest'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
-import { STABLE_CLAIMS, type StableClaim } from '../../../marketplace/till/rails/dollar/claim.ts'
+import { DOLLAR_CLAIMS, type DollarClaim } from '../../../marketplace/till/rails/dollar/claim.ts'
 import type { MarketApi } from '../../../rpc/node/node-api.ts'
 import { LevelClaimStore } from '../../../src/storage/level-claims.ts'
 import { ApiServer } from '../../support/api-server.ts'
-import { claimed, stableClaims } from '../../support/claims.ts'
+import { claimed, dollarClaims } from '../../support/claims.ts'
+import { closeRails, TestRail } from '../../support/dollar.ts'
 import { closeMarkets } from '../../support/market.ts'
 import { removeFolder, temporaryFolder } from '../../support/processes.ts'
-import { closeRails, TestRail } from '../../support/stable.ts'
 
 afterEach(async () => {
   vi.restoreAllMocks()
@@ -24,8 +24,8 @@ const COUNT = 1_000
 const PAYLOAD = { signature: '0x00', junk: 'y'.repeat(12_000) }
 const RARE = 'node-rare' as ServiceId
 
-function junk(i: number, serviceId?: ServiceId): StableClaim {
-  const { unpaid } = stableClaims(0)
+function junk(i: number, serviceId?: ServiceId): DollarClaim {
+  const { unpaid } = dollarClaims(0)
   const id = randomBytes(32).toString('hex')
   return { ...unpaid, id, claimedAtMs: 1_700_000_000_000 + i, payload: PAYLOAD, ...(serviceId && { serviceId }) }
 }
@@ -73,13 +73,13 @@ it('does not read calls of other services for the list of one service, however l
 it('reads at most a page of an older release’s entries without a service, and can be resumed from there', async () => {
   const folder = temporaryFolder()
   const path = join(folder, 'claims')
-  const store = await LevelClaimStore.open(path, STABLE_CLAIMS)
+  const store = await LevelClaimStore.open(path, DOLLAR_CLAIMS)
   for (let i = 0; i < 100; i++) await store.claim(junk(i, i % 30 === 3 ? RARE : undefined))
   await store.close()
   const database = new Level<string, string>(path)
   for (const key of await database.keys({ gte: 'time/', lt: 'time0' }).all()) await database.put(key, '')
   await database.close()
-  const older = await LevelClaimStore.open(path, STABLE_CLAIMS)
+  const older = await LevelClaimStore.open(path, DOLLAR_CLAIMS)
   const parse = vi.spyOn(JSON, 'parse')
   const found: number[] = []
   let pages = 0

@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from 'vitest'
 import type { ServiceDefinition } from '../../../marketplace/services/service.ts'
+import { closeRails, paymentOf, TestRail } from '../../support/dollar.ts'
 import { AGAIN, closeMarkets, ONCE, TestMarket } from '../../support/market.ts'
 import { until } from '../../support/processes.ts'
-import { closeRails, paymentOf, TestRail } from '../../support/stable.ts'
 import { TEST_SERVICES } from '../../support/test-services.ts'
 
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
+import { closeRails, TestRail } from '../../support/dollar.ts'
 import { AGAIN, closeMarkets, TestMarket } from '../../support/market.ts'
 import { until } from '../../support/processes.ts'
-import { closeRails, TestRail } from '../../support/stable.ts'
 
 afterEach(async () => {
   await closeRails()

@@ -5,7 +5,7 @@ import { marketOpen, runsIn } from '../../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../../support/daemon.ts'
 import { mineOnDemand } from '../../support/mine-by-hand.ts'
 import { signNative } from '../mcp/buyer.ts'
-import { paymentObject, type StableOffer, signOffer } from '../x402/payments.ts'
+import { type DollarOffer, paymentObject, signOffer } from '../x402/payments.ts'
 import { PRICE, PURSE, Shop } from '../x402/shop.ts'
 
 const workshop = new Workshop()
@@ -62,8 +62,8 @@ const artifactOf = ({ task }: Rpc['result']): CallView | undefined => task.artif
 /** Signs a dollar payment for a task. */
 async function order(request: string) {
   const { task } = await overA2a(shop.url, request)
-  const required = task.status.message.metadata['x402.payment.required'] as { readonly accepts: readonly StableOffer[] }
-  const offer = required.accepts.find(({ scheme }) => scheme === 'exact') as StableOffer
+  const required = task.status.message.metadata['x402.payment.required'] as { readonly accepts: readonly DollarOffer[] }
+  const offer = required.accepts.find(({ scheme }) => scheme === 'exact') as DollarOffer
   const payer = await shop.chain.payer(PURSE)
   return { payer, payment: paymentObject(2, offer, await signOffer(payer, offer)) }
 }

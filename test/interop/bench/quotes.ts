@@ -18,7 +18,7 @@ interface Round {
 }
 
 /** Unpaid quotes of our node against the official middleware: the same load, in turns. */
-export async function benchStableQuotes(): Promise<readonly BenchRow[]> {
+export async function benchDollarQuotes(): Promise<readonly BenchRow[]> {
   const seller = await startSeller()
   const facilitatorUrl = `http://127.0.0.1:${seller.facilitator.port}`
   const path = PATH.split('?')[0] as string

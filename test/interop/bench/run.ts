@@ -1,13 +1,13 @@
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import { type BenchRow, printTable } from '../../bench/report.ts'
 import { benchClaims } from './claims.ts'
-import { benchStableQuotes } from './quotes.ts'
-import { benchStableSettles } from './settles.ts'
+import { benchDollarQuotes } from './quotes.ts'
+import { benchDollarSettles } from './settles.ts'
 
 /** Benchmarks that need other projects' programs, by the names that choose them: `npm run bench -- quotes`. */
 const BENCHMARKS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
-  quotes: benchStableQuotes,
-  settles: benchStableSettles,
+  quotes: benchDollarQuotes,
+  settles: benchDollarSettles,
   claims: benchClaims,
 }
 

@@ -6,7 +6,7 @@ import { cpuMicros, type Server, startServer } from '../../bench/processes.ts'
 import { type BenchRow, factRow, round, valueRow } from '../../bench/report.ts'
 import { removeFolder } from '../../support/processes.ts'
 import { authorization, sign } from '../evm/authorization.ts'
-import { carried, paymentObject, type StableOffer, unitsOf } from '../x402/payments.ts'
+import { carried, type DollarOffer, paymentObject, unitsOf } from '../x402/payments.ts'
 import { PATH, SERVICE, startSeller } from './seller.ts'
 
 const BARE = join(import.meta.dirname, 'bare-seller.ts')
@@ -33,16 +33,16 @@ interface Timed {
  * by the facilitator's clock. The service does nothing. Transport between the three processes and waits for a processor
  * count as ours: hence a bare seller beside it, called in turns.
  */
-export async function benchStableSettles(): Promise<readonly BenchRow[]> {
+export async function benchDollarSettles(): Promise<readonly BenchRow[]> {
   const seller = await startSeller()
   const bare = await startServer(BARE, [`http://127.0.0.1:${seller.facilitator.port}`, seller.folder])
   const quoted = await fetch(`http://127.0.0.1:${seller.node.port}${PATH}`, { method: 'POST' })
   const terms = JSON.parse(Buffer.from(quoted.headers.get('payment-required') ?? '', 'base64').toString('utf8'))
-  const [offer] = (terms as { readonly accepts: readonly StableOffer[] }).accepts
+  const [offer] = (terms as { readonly accepts: readonly DollarOffer[] }).accepts
   const agent = new Agent({ keepAlive: true, maxSockets: ACROSS })
   const ours = `http://127.0.0.1:${seller.node.port}/api/x402/${SERVICE}`
   const theirs = `http://127.0.0.1:${bare.port}/`
-  const calls = (count: number): Promise<readonly Prepared[]> => prepare(offer as StableOffer, count)
+  const calls = (count: number): Promise<readonly Prepared[]> => prepare(offer as DollarOffer, count)
   await payInTurns(agent, [ours, theirs], await calls(2 * WARM_UP))
   const prepared = await calls(2 * CALLS)
   const cpuBefore = cpuMicros(seller.node.pid)
@@ -69,7 +69,7 @@ export async function benchStableSettles(): Promise<readonly BenchRow[]> {
   ]
 }
 
-async function prepare(offer: StableOffer, count: number): Promise<Prepared[]> {
+async function prepare(offer: DollarOffer, count: number): Promise<Prepared[]> {
   const payer = privateKeyToAccount(generatePrivateKey())
   const prepared: Prepared[] = []
   for (let i = 0; i < count; i++) {

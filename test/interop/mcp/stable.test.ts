@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Workshop } from '../../support/daemon.ts'
-import { type Generation, paymentObject, type StableOffer, signOffer } from '../x402/payments.ts'
+import { type DollarOffer, type Generation, paymentObject, signOffer } from '../x402/payments.ts'
 import { PRICE, PURSE, Shop } from '../x402/shop.ts'
 import { type AgentClient, CLIENTS, connect } from './clients.ts'
 
@@ -18,8 +18,8 @@ afterAll(() => shop?.close())
 async function order(client: AgentClient, request: string, generation: Generation = 2) {
   const payer = await shop.chain.payer(PURSE)
   const { structuredContent } = await client.call(SOLD, { request })
-  const { accepts } = structuredContent as { readonly accepts: readonly StableOffer[] }
-  const offer = accepts.find(({ scheme }) => scheme === 'exact') as StableOffer
+  const { accepts } = structuredContent as { readonly accepts: readonly DollarOffer[] }
+  const offer = accepts.find(({ scheme }) => scheme === 'exact') as DollarOffer
   const signed = await signOffer(payer, offer)
   const v1 = { ...offer, network: 'base-sepolia' }
   return { payer, signed, meta: { [PAYMENT]: paymentObject(generation, generation === 1 ? v1 : offer, signed) } }
@@ -35,7 +35,7 @@ describe.each(CLIENTS)('the stablecoin rail through the official client %s', (na
 
   it('offers the stablecoin first, then the coin', async () => {
     const { structuredContent } = await client.call(SOLD, { request: 'ok' })
-    const { accepts } = structuredContent as { readonly accepts: readonly StableOffer[] }
+    const { accepts } = structuredContent as { readonly accepts: readonly DollarOffer[] }
     expect(accepts.map(({ scheme }) => scheme)).toEqual(['exact', 'native-x402'])
   })
 

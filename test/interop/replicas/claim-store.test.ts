@@ -7,7 +7,7 @@ import {
   PASSED_OVER_MAX,
   type StoredClaim,
 } from '../../../marketplace/till/claim-store.ts'
-import { STABLE_CLAIMS } from '../../../marketplace/till/rails/dollar/claim.ts'
+import { DOLLAR_CLAIMS } from '../../../marketplace/till/rails/dollar/claim.ts'
 import { type Claim, NATIVE_CLAIMS } from '../../../marketplace/till/rails/native/claim.ts'
 import { systemTimers } from '../../../src/daemon/runtime.ts'
 import { PostgresClaims } from '../../../src/storage/postgres-claims.ts'
@@ -15,7 +15,7 @@ import { PostgresDatabase } from '../../../src/storage/postgres-database.ts'
 import { postgresPlace } from '../../../src/storage/postgres-place.ts'
 import { claimStoreSuite } from '../../contract/claim-store.suite.ts'
 import { sharedClaimStoreSuite } from '../../contract/shared-claim-store.suite.ts'
-import { claimed, delivered, stableClaims, txIdOf } from '../../support/claims.ts'
+import { claimed, delivered, dollarClaims, txIdOf } from '../../support/claims.ts'
 import { until } from '../../support/processes.ts'
 import { PostgresServer } from './postgres.ts'
 
@@ -126,13 +126,13 @@ it('knows payers, prices and deliveries of results that tables of an older relea
   const { schema } = place
   const open = () => PostgresClaims.open({ place, network: 'test', home: 'a', leaseMs: 30_000, timers: systemTimers })
   let claims = await open()
-  let [store, dollars] = [claims.store(NATIVE_CLAIMS), claims.store(STABLE_CLAIMS)]
+  let [store, dollars] = [claims.store(NATIVE_CLAIMS), claims.store(DOLLAR_CLAIMS)]
   const callers = ['modest', ...Array.from({ length: 39 }, () => 'greedy')]
   for (const [i, caller] of callers.entries()) {
     await store.claim(claimed(i))
     await store.advance('claimed', { ...delivered(i, { finishedAtMs: i }), caller })
   }
-  const { claimed: first, settled, settling, unpaid } = stableClaims(0)
+  const { claimed: first, settled, settling, unpaid } = dollarClaims(0)
   const stable = [settled, { ...settled, deliveredAtMs: 12 }, { ...settling, ...unpaid, request: 'ok \u0000' }]
   for (const [i, claim] of stable.entries()) {
     await dollars.claim({ ...first, id: txIdOf(i) })
@@ -148,7 +148,7 @@ it('knows payers, prices and deliveries of results that tables of an older relea
   ])
     await database.query(sql)
   claims = await open()
-  ;[store, dollars] = [claims.store(NATIVE_CLAIMS), claims.store(STABLE_CLAIMS)]
+  ;[store, dollars] = [claims.store(NATIVE_CLAIMS), claims.store(DOLLAR_CLAIMS)]
   const left = async (kind: string): Promise<readonly string[]> => {
     const rows = await database.query<{ id: string }>(`SELECT id FROM ${schema}.results WHERE kind = $1 ORDER BY id`, [
       kind,

@@ -1,7 +1,7 @@
 import { ask, type CallView, post, type Reply, verdict } from '../../support/api.ts'
+import { type Change, newPayer, type Payer, PRICE, paymentOf, TERMS } from '../../support/dollar.ts'
+import { TestFacilitator } from '../../support/dollar-facilitator.ts'
 import { until } from '../../support/processes.ts'
-import { type Change, newPayer, type Payer, PRICE, paymentOf, TERMS } from '../../support/stable.ts'
-import { TestFacilitator } from '../../support/stable-facilitator.ts'
 import { TestToken } from '../../support/stable-token.ts'
 import type { TwoReplicas } from './operator.ts'
 

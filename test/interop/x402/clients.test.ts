@@ -6,7 +6,7 @@ import { decodeXPaymentResponse } from 'x402-fetch'
 import { Workshop } from '../../support/daemon.ts'
 import { authorization, sign } from '../evm/authorization.ts'
 import { CLIENTS, type OfficialClient } from './clients.ts'
-import { carried, paymentObject, stableOffer, unitsOf } from './payments.ts'
+import { carried, dollarOffer, paymentObject, unitsOf } from './payments.ts'
 import { PRICE, PURSE, Shop } from './shop.ts'
 
 const workshop = new Workshop()
@@ -103,7 +103,7 @@ describe('one client after another', () => {
 async function contractOrder(from: Hex, owner: PrivateKeyAccount, wrap: (signature: Hex) => Hex) {
   const serviceId = 'node-test-once'
   const request = shop.newRequest()
-  const offer = stableOffer(await shop.quote(serviceId, request, '?rail=stable'), 2)
+  const offer = dollarOffer(await shop.quote(serviceId, request, '?rail=stable'), 2)
   const { authorization: said, signature } = await sign(
     owner,
     authorization({ from, to: offer.payTo, value: unitsOf(offer) }),

@@ -8,7 +8,7 @@ import { CHAIN_ID } from '../evm/network.ts'
 export type Generation = 1 | 2
 
 /** The stablecoin offer of a 402 answer, in either generation. */
-export interface StableOffer {
+export interface DollarOffer {
   readonly scheme: string
   readonly network: string
   readonly payTo: Hex
@@ -27,8 +27,8 @@ export interface Terms {
   readonly x402Version: number
   readonly error: string
   readonly resource: { readonly url: string }
-  readonly accepts: readonly StableOffer[]
-  readonly offers?: readonly StableOffer[]
+  readonly accepts: readonly DollarOffer[]
+  readonly offers?: readonly DollarOffer[]
   readonly extensions: JsonBody
 }
 
@@ -58,7 +58,7 @@ export function termsOf({ headers }: Reply<unknown>): Terms {
 }
 
 /** The stablecoin offer of a 402 answer, in the form of a generation; also one that cannot be paid at present. */
-export function stableOffer(reply: Reply<unknown>, generation: Generation): StableOffer {
+export function dollarOffer(reply: Reply<unknown>, generation: Generation): DollarOffer {
   const { accepts, offers = [] } = generation === 2 ? termsOf(reply) : (reply.body as Pick<Terms, 'accepts' | 'offers'>)
   const offer = [...accepts, ...offers].find(({ scheme }) => scheme === 'exact')
   if (offer === undefined) throw new Error(`no stablecoin offer in ${reply.text}`)
@@ -66,7 +66,7 @@ export function stableOffer(reply: Reply<unknown>, generation: Generation): Stab
 }
 
 /** Price of an offer, in units. */
-export function unitsOf({ amount, maxAmountRequired }: StableOffer): string {
+export function unitsOf({ amount, maxAmountRequired }: DollarOffer): string {
   // In generation 1, `amount` is a readable number; in generation 2 it is the units.
   return maxAmountRequired ?? (amount as string)
 }
@@ -74,7 +74,7 @@ export function unitsOf({ amount, maxAmountRequired }: StableOffer): string {
 /** Signs the authorization of an offer, with the changes given. */
 export function signOffer(
   payer: PrivateKeyAccount,
-  offer: StableOffer,
+  offer: DollarOffer,
   change: Partial<Authorization> = {},
 ): Promise<Signed> {
   const { payTo, maxTimeoutSeconds } = offer
@@ -84,13 +84,13 @@ export function signOffer(
 }
 
 /** EIP-712 domain of an offer's token. Generation 1 names the network by a word, here always that of Base's test network. */
-function domainOf({ network, asset, extra }: StableOffer) {
+function domainOf({ network, asset, extra }: DollarOffer) {
   const [, reference] = network.split(':')
   const chainId = reference === undefined ? CHAIN_ID : Number(reference)
   return { ...extra, chainId, verifyingContract: asset }
 }
 
-export function paymentObject(generation: Generation, offer: StableOffer, payload: unknown): PaymentObject {
+export function paymentObject(generation: Generation, offer: DollarOffer, payload: unknown): PaymentObject {
   const { scheme, network } = offer
   return generation === 1
     ? { x402Version: 1, scheme, network, payload }

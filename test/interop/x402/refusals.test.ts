@@ -7,13 +7,13 @@ import { askRaw } from '../../support/raw-http.ts'
 import { type Authorization, authorization, mirrored, nowSeconds, type Signed, sign } from '../evm/authorization.ts'
 import {
   carried,
+  type DollarOffer,
+  dollarOffer,
   type Generation,
   HEADERS,
   type PaymentObject,
   paymentObject,
-  type StableOffer,
   signOffer,
-  stableOffer,
 } from './payments.ts'
 import { PRICE, PURSE, Shop } from './shop.ts'
 
@@ -31,7 +31,7 @@ type Payer = Awaited<ReturnType<Shop['chain']['payer']>>
 /** The material of a case. */
 interface Place {
   readonly generation: Generation
-  readonly offer: StableOffer
+  readonly offer: DollarOffer
   readonly payer: Payer
   /** A valid payment, to be spoilt. */
   readonly signed: Signed
@@ -62,7 +62,7 @@ function spelt(value: unknown): Spoil {
 
 /** Changes the terms that the client claims to have accepted; generation 1 has scheme and network only. */
 function taking(change: Readonly<Record<string, unknown>>): Spoil {
-  return ({ generation, offer, signed }) => paymentObject(generation, { ...offer, ...change } as StableOffer, signed)
+  return ({ generation, offer, signed }) => paymentObject(generation, { ...offer, ...change } as DollarOffer, signed)
 }
 
 function withSignature(signature: (good: Hex) => unknown): Spoil {
@@ -166,7 +166,7 @@ function padded(good: PaymentObject): string {
 async function place(generation: Generation): Promise<Place & { readonly request: string }> {
   const request = shop.newRequest()
   const payer = await shop.chain.payer(PURSE)
-  const offer = stableOffer(await shop.quote('node-test-again', request, '?rail=stable'), generation)
+  const offer = dollarOffer(await shop.quote('node-test-again', request, '?rail=stable'), generation)
   const signed = await signOffer(payer, offer)
   return { generation, offer, payer, signed, good: paymentObject(generation, offer, signed), request }
 }
@@ -248,9 +248,9 @@ describe.each([1, 2] as const)('generation %d', (generation) => {
     const { authorization: said, signature } = call.signed
     const upper = (hex: Hex) => `0x${hex.slice(2).toUpperCase()}` as Hex
     const shouted = { signature: upper(signature), authorization: { ...said, nonce: upper(said.nonce) } }
-    const offer = stableOffer(await shop.quote('node-test-again', call.request, '?rail=stable'), generation)
+    const offer = dollarOffer(await shop.quote('node-test-again', call.request, '?rail=stable'), generation)
     const other = generation === 1 ? 2 : 1
-    const otherOffer = stableOffer(await shop.quote('node-test-again', call.request, '?rail=stable'), other)
+    const otherOffer = dollarOffer(await shop.quote('node-test-again', call.request, '?rail=stable'), other)
     const headers = [
       carried(generation, paymentObject(generation, offer, shouted)),
       carried(other, paymentObject(other, otherOffer, call.signed)),
@@ -306,7 +306,7 @@ describe.each([1, 2] as const)('generation %d', (generation) => {
 describe('a payment in both headers', () => {
   it('is one payment', async () => {
     const call = await shop.order({ generation: 2 })
-    const offer = stableOffer(await shop.quote('node-test-again', call.request, '?rail=stable'), 1)
+    const offer = dollarOffer(await shop.quote('node-test-again', call.request, '?rail=stable'), 1)
     const both = { ...call.headers, ...carried(1, paymentObject(1, offer, call.signed)) }
     expect((await shop.send({ ...call, headers: both })).status).toBe(200)
     expect([await shop.spent(call.payer), shop.runs(call)]).toEqual([PRICE, 1])

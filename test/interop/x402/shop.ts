@@ -11,7 +11,7 @@ import type { Authorization, Signed } from '../evm/authorization.ts'
 import { LocalChain } from '../evm/chain.ts'
 import { type Keys, LocalFacilitator } from '../evm/facilitator.ts'
 import { BASE_SEPOLIA, type TestNetwork } from '../evm/network.ts'
-import { carried, type Generation, paymentObject, signOffer, stableOffer } from './payments.ts'
+import { carried, dollarOffer, type Generation, paymentObject, signOffer } from './payments.ts'
 
 /** Price of test services, in units of Base's token. */
 export const PRICE = 2_000n
@@ -150,7 +150,7 @@ export class Shop {
   async order({ generation = 2, serviceId = 'node-test-again', ...order }: Order = {}): Promise<Call> {
     const request = order.request ?? this.newRequest()
     const payer = order.payer ?? (await this.chain.payer(PURSE))
-    const offer = stableOffer(await this.quote(serviceId, request, '?rail=stable'), generation)
+    const offer = dollarOffer(await this.quote(serviceId, request, '?rail=stable'), generation)
     const signed = await signOffer(payer, offer, order.change)
     return { serviceId, request, payer, signed, headers: carried(generation, paymentObject(generation, offer, signed)) }
   }

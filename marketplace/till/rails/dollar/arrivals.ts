@@ -2,11 +2,11 @@ import type { Clock, Timers } from '../../../../consensus/chain/ports.ts'
 import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import { ClaimsAway } from '../../claim-store.ts'
 import { WorkSlots } from '../../workshop.ts'
-import type { StableClaim, StableClaimStore, StableIn } from './claim.ts'
+import type { DollarClaim, DollarClaimStore, DollarIn } from './claim.ts'
 import type { AuthorizationState, StableLedger } from './facilitator.ts'
 
 /** Settlements that facilitators reported since the process started, by what the token's chain shows of them. */
-export interface StableArrivals {
+export interface DollarArrivals {
   readonly seen: number
   /** The chain shows no such transfer: the work was given away. */
   readonly missing: number
@@ -18,12 +18,12 @@ export interface StableArrivals {
 
 /** What {@link Arrivals} works with. */
 export interface ArrivalsDependencies {
-  readonly store: StableClaimStore
+  readonly store: DollarClaimStore
   readonly ledger: StableLedger
   readonly clock: Clock
   readonly timers: Timers
   /** Called for each settlement that a facilitator reported and the chain does not show: it brought no money. */
-  readonly onMissing: (claim: StableIn<'settled'>) => void
+  readonly onMissing: (claim: DollarIn<'settled'>) => void
   /** Reports to the operator. */
   readonly onFault: (fault: Fault) => void
   /** Called for errors that only a failing disk can cause. */
@@ -31,8 +31,8 @@ export interface ArrivalsDependencies {
 }
 
 /** A claim that counts as settled on a facilitator's word. */
-type Reported = StableIn<'settled'> & { readonly report: NonNullable<StableIn<'settled'>['report']> }
-type Ending = keyof Omit<StableArrivals, 'waiting'>
+type Reported = DollarIn<'settled'> & { readonly report: NonNullable<DollarIn<'settled'>['report']> }
+type Ending = keyof Omit<DollarArrivals, 'waiting'>
 
 /** Facilitators answer once the transfer is in a block. The operator's node may see that block a little later. */
 const FIRST_MS = 10_000
@@ -65,12 +65,12 @@ export class Arrivals {
   }
 
   /** Counts of settlements by outcome, since the process started. */
-  get counts(): StableArrivals {
+  get counts(): DollarArrivals {
     return { ...this.#ends, waiting: this.#waiting.size }
   }
 
   /** Looks for the transfer of a claim that was settled on a facilitator's word; any other is left alone. */
-  take(claim: StableClaim): void {
+  take(claim: DollarClaim): void {
     if (this.#stopped || !isReported(claim) || this.#waiting.has(claim.id)) return
     if (this.#deps.clock.now() > claim.settledAtMs + GIVE_UP_MS) return
     if (this.#waiting.size < WAITING_MAX) this.#schedule(claim.id, 0)
@@ -144,7 +144,7 @@ export class Arrivals {
   }
 }
 
-function isReported(claim: StableClaim): claim is Reported {
+function isReported(claim: DollarClaim): claim is Reported {
   // Claims of earlier versions have no report.
   return claim.state === 'settled' && claim.report?.isMissing === false
 }

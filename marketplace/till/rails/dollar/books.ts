@@ -2,14 +2,14 @@ import type { Clock } from '../../../../consensus/chain/ports.ts'
 import type { Fault } from '../../../../consensus/primitives/fault.ts'
 import type { Hash, ServiceId } from '../../../../consensus/primitives/ids.ts'
 import type { Result } from '../../../../consensus/primitives/result.ts'
-import type { StableClaim, StableClaimStore, StableIn, StableSettled } from './claim.ts'
+import type { DollarClaim, DollarClaimStore, DollarIn, DollarSettled } from './claim.ts'
 import type { CallIdentity } from './identity.ts'
 
 /** Names that are remembered; the one noted longest ago goes first. */
 const KEYS_MAX = 50_000
 
 /** The payment and request that a name belongs to. */
-type Named = Pick<StableClaim, 'id' | 'requestHash'>
+type Named = Pick<DollarClaim, 'id' | 'requestHash'>
 
 /** Remembers for which payment a payer used a name: a payment identifier or an idempotency key. */
 export class RepeatKeys {
@@ -21,7 +21,7 @@ export class RepeatKeys {
   }
 
   /** Remembers the name of a payment that this node takes. */
-  put({ repeatKey, id, requestHash }: Named & Pick<StableClaim, 'repeatKey'>): void {
+  put({ repeatKey, id, requestHash }: Named & Pick<DollarClaim, 'repeatKey'>): void {
     if (repeatKey === null) return
     this.#named.delete(repeatKey)
     this.#named.set(repeatKey, { id, requestHash })
@@ -31,12 +31,12 @@ export class RepeatKeys {
   }
 
   /** Forgets the name of a payment that was not used. */
-  drop({ repeatKey, id }: Named & Pick<StableClaim, 'repeatKey'>): void {
+  drop({ repeatKey, id }: Named & Pick<DollarClaim, 'repeatKey'>): void {
     if (repeatKey !== null && this.#named.get(repeatKey)?.id === id) this.#named.delete(repeatKey)
   }
 
   /** Remembers the name of a stored payment, unless a later one has it, or there is no room. */
-  recall(claim: Named & Pick<StableClaim, 'repeatKey'>): void {
+  recall(claim: Named & Pick<DollarClaim, 'repeatKey'>): void {
     if (claim.repeatKey !== null && !this.#named.has(claim.repeatKey) && this.#named.size < KEYS_MAX) this.put(claim)
   }
 }
@@ -46,23 +46,23 @@ const UNDER_WAY_MAX = 4_096
 
 /** Notes which answers were delivered completely. */
 export class Deliveries {
-  readonly #store: StableClaimStore
+  readonly #store: DollarClaimStore
   readonly #clock: Clock
   /** Claims delivered lately: a repeat may come before the store has the delivery. */
   readonly #ids = new Set<string>()
 
-  constructor({ store, clock }: { readonly store: StableClaimStore; readonly clock: Clock }) {
+  constructor({ store, clock }: { readonly store: DollarClaimStore; readonly clock: Clock }) {
     this.#store = store
     this.#clock = clock
   }
 
   /** Whether a claim's answer was delivered before. */
-  has({ id, deliveredAtMs }: StableIn<'settled'>): boolean {
+  has({ id, deliveredAtMs }: DollarIn<'settled'>): boolean {
     return deliveredAtMs !== null || this.#ids.has(id)
   }
 
   /** Stores a delivery. */
-  async add({ id }: StableIn<'settled'>): Promise<void> {
+  async add({ id }: DollarIn<'settled'>): Promise<void> {
     this.#ids.add(id)
     if (this.#ids.size > UNDER_WAY_MAX) this.#ids.delete(this.#ids.values().next().value as string)
     // The claim's report may have changed while the answer was sent.
@@ -72,42 +72,42 @@ export class Deliveries {
 }
 
 /** Settled calls of a service, as this node counts them: Farthing's own chain does not show them. */
-export interface StableSales {
+export interface DollarSales {
   readonly calls: number
   /** Units of the asset. */
   readonly amount: bigint
 }
 
 const PAGE = 500
-const NOTHING: StableSales = { calls: 0, amount: 0n }
+const NOTHING: DollarSales = { calls: 0, amount: 0n }
 
 /** Counts what was settled for each service: once from the store, then with each settlement. */
 export class SalesBook {
-  readonly #sales = new Map<ServiceId, StableSales>()
+  readonly #sales = new Map<ServiceId, DollarSales>()
   /** Claims counted while {@link load} reads the store, which must not count them again. Null afterwards. */
   #meanwhile: Set<string> | null = new Set()
   #stopped = false
 
   /** What was settled for a service. */
-  of(serviceId: ServiceId): StableSales {
+  of(serviceId: ServiceId): DollarSales {
     return this.#sales.get(serviceId) ?? NOTHING
   }
 
   /** Counts a settlement. */
-  add(claim: Pick<StableClaim, 'id' | 'serviceId' | 'amount'>): void {
+  add(claim: Pick<DollarClaim, 'id' | 'serviceId' | 'amount'>): void {
     this.#meanwhile?.add(claim.id)
     this.#count(claim, 1)
   }
 
   /** Takes back a settlement whose money did not come. */
-  takeBack(claim: Pick<StableClaim, 'id' | 'serviceId' | 'amount'>): void {
+  takeBack(claim: Pick<DollarClaim, 'id' | 'serviceId' | 'amount'>): void {
     const isCounted = this.#meanwhile === null || this.#meanwhile.has(claim.id)
     this.#meanwhile?.add(claim.id)
     if (isCounted) this.#count(claim, -1)
   }
 
   /** Counts what the store holds, page by page, and remembers the names of its payments. */
-  async load(store: StableClaimStore, keys: RepeatKeys): Promise<void> {
+  async load(store: DollarClaimStore, keys: RepeatKeys): Promise<void> {
     let cursor: string | null = null
     do {
       const page = await store.recent(PAGE, cursor)
@@ -126,7 +126,7 @@ export class SalesBook {
     this.#stopped = true
   }
 
-  #count({ serviceId, amount }: Pick<StableClaim, 'serviceId' | 'amount'>, sign: 1 | -1): void {
+  #count({ serviceId, amount }: Pick<DollarClaim, 'serviceId' | 'amount'>, sign: 1 | -1): void {
     const before = this.of(serviceId)
     const sum = before.amount + BigInt(sign) * BigInt(amount)
     this.#sales.set(serviceId, { calls: before.calls + sign, amount: sum })
@@ -138,7 +138,7 @@ export class Outcomes {
   readonly counts = new Map<string, number>()
 
   /** Counts a call. */
-  add(outcome: Result<StableSettled>): void {
+  add(outcome: Result<DollarSettled>): void {
     const name = outcome.ok ? (outcome.value.replayed ? 'replayed' : 'settled') : nameOf(outcome.fault)
     this.counts.set(name, (this.counts.get(name) ?? 0) + 1)
   }

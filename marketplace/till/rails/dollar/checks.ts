@@ -1,12 +1,12 @@
 import { isMirrored, recoverSigner } from '../../../../consensus/external/eip712.ts'
 import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
-import type { Authorization, StablePayment } from './claim.ts'
+import type { Authorization, DollarPayment } from './claim.ts'
 import { digestOf } from './identity.ts'
-import { type StableTerms, stableAmount } from './terms.ts'
+import { type DollarTerms, dollarAmount } from './terms.ts'
 
 /** What a payment is compared with. */
 export interface CheckBasis {
-  readonly terms: StableTerms
+  readonly terms: DollarTerms
   /** Prices that are honoured now, in millionths of a dollar, the current one first. */
   readonly prices: readonly bigint[]
   readonly nowMs: number
@@ -28,10 +28,10 @@ export function holdsLongEnough(validBefore: number, nowMs: number, timeoutMs: n
 }
 
 /** Compares a payment with our own offer. Faults: `pay/no-offer`, `stable/refused`. */
-export function checkPayment(payment: StablePayment, basis: CheckBasis): Fault | null {
+export function checkPayment(payment: DollarPayment, basis: CheckBasis): Fault | null {
   const { terms, prices } = basis
   const { authorization, accepted } = payment
-  const amounts = prices.map((price) => stableAmount(terms.asset, price))
+  const amounts = prices.map((price) => dollarAmount(terms.asset, price))
   if (!amounts.includes(authorization.value)) return mismatch('value', authorization.value, amounts[0] as bigint)
   if (authorization.to !== terms.payTo.toLowerCase()) return mismatch('to', authorization.to, terms.payTo)
   const misread = accepted === null ? null : checkEcho(accepted, terms, authorization.value)
@@ -39,7 +39,7 @@ export function checkPayment(payment: StablePayment, basis: CheckBasis): Fault |
 }
 
 /** Compares the offer that generation 2 repeats: all but `extra` must equal ours, and `extra` must hold ours. */
-function checkEcho(accepted: Readonly<Record<string, unknown>>, terms: StableTerms, amount: bigint): Fault | null {
+function checkEcho(accepted: Readonly<Record<string, unknown>>, terms: DollarTerms, amount: bigint): Fault | null {
   const { network, asset, payTo, maxTimeoutSeconds } = terms
   const ours: Readonly<Record<string, unknown>> = {
     scheme: 'exact',
@@ -59,7 +59,7 @@ function checkEcho(accepted: Readonly<Record<string, unknown>>, terms: StableTer
   return extra.version === version ? null : mismatch('accepted.extra.version', extra.version, version)
 }
 
-function checkWindow({ authorization }: StablePayment, { terms, nowMs, timeoutMs }: CheckBasis): Fault | null {
+function checkWindow({ authorization }: DollarPayment, { terms, nowMs, timeoutMs }: CheckBasis): Fault | null {
   const now = BigInt(Math.floor(nowMs / 1_000))
   const { validAfter, validBefore } = authorization
   if (validAfter > now) return refused('invalid_exact_evm_payload_authorization_valid_after')
@@ -73,14 +73,14 @@ function checkWindow({ authorization }: StablePayment, { terms, nowMs, timeoutMs
  * Refuses the spelling of a key's signature that tokens refuse: facilitators may accept it, and the work would be for
  * nothing. A signature that is not of the payer's own key may be a contract's; that is asked later.
  */
-function checkSignature({ authorization }: StablePayment, terms: StableTerms): Fault | null {
+function checkSignature({ authorization }: DollarPayment, terms: DollarTerms): Fault | null {
   if (!isMirrored(authorization.signature)) return null
   const isPayers = signerOf(authorization, terms)?.address === authorization.from
   return isPayers ? refused('invalid_exact_evm_signature') : null
 }
 
 /** Whether the payer's own key signed, so that nobody else can have made this payment. Takes a millisecond. */
-export function isOwnKey({ authorization }: StablePayment, terms: StableTerms): boolean {
+export function isOwnKey({ authorization }: DollarPayment, terms: DollarTerms): boolean {
   const signer = signerOf(authorization, terms)
   return signer?.address === authorization.from && signer.isLow
 }
@@ -89,7 +89,7 @@ type Signer = ReturnType<typeof recoverSigner>
 const SIGNERS = new WeakMap<Authorization, Signer>()
 
 /** The signer. It is computed once for each payment, and needed several times. */
-function signerOf(authorization: Authorization, terms: StableTerms): Signer {
+function signerOf(authorization: Authorization, terms: DollarTerms): Signer {
   const known = SIGNERS.get(authorization)
   if (known !== undefined) return known
   const signer = recoverSigner(digestOf(terms, authorization), authorization.signature)

@@ -20,7 +20,7 @@ export interface Authorization {
 }
 
 /** A payment of the dollar rail, as it was offered. */
-export interface StablePayment {
+export interface DollarPayment {
   /** Generation of the payload, in which facilitators are asked too. */
   readonly version: 1 | 2
   readonly authorization: Authorization
@@ -33,17 +33,17 @@ export interface StablePayment {
 }
 
 /** A call that is paid with an authorization. */
-export interface StableCall extends TillCall {
-  readonly payment: StablePayment
+export interface DollarCall extends TillCall {
+  readonly payment: DollarPayment
   /** Header `Idempotency-Key`, null without. The payment identifier takes precedence. */
   readonly idempotencyKey: string | null
 }
 
 /** A call whose money has moved. */
-export type StableSettled = Settled<StableIn<'settled'>>
+export type DollarSettled = Settled<DollarIn<'settled'>>
 
 /** The members of every claim of the dollar rail. All are JSON. */
-interface StableBase {
+interface DollarClaimBase {
   /** Hash over network, asset, payer and nonce. Another spelling or generation does not make it another payment. */
   readonly id: string
   readonly serviceId: ServiceId
@@ -67,7 +67,7 @@ interface StableBase {
 }
 
 /** What work and settlement need. `request` and `payload` are empty once the authorization cannot be used. */
-interface OpenStable extends StableBase {
+interface OpenDollarClaim extends DollarClaimBase {
   readonly request: string
   readonly payload: object
   /** Set while no facilitator was asked to settle it. Absent if one may have been, and in older claims. */
@@ -95,20 +95,20 @@ interface Unpaid {
 }
 
 /** A transfer on the token's chain. */
-export interface StableTransfer {
+export interface DollarTransfer {
   readonly transaction: string
   readonly settledAtMs: number
 }
 
 /** A facilitator's word for a settlement: its url, the paid address in lower case, whether the chain denies it. */
-export interface StableReport {
+export interface DollarReport {
   readonly by: string
   readonly payTo: string
   readonly isMissing: boolean
 }
 
 /** A refund: owed, sent with our own authorization whose outcome is not known yet, or paid. */
-export interface StableRefund {
+export interface DollarRefund {
   readonly status: 'owed' | 'sent' | 'paid'
   /** The nonce of our own authorization; null while owed. */
   readonly nonce: string | null
@@ -129,36 +129,36 @@ export interface StableRefund {
  *   that saw it may have used it.
  * - `owed`: the money of an unpaid claim without a result has come, and goes back.
  */
-export type StableClaim =
-  | (OpenStable & {
+export type DollarClaim =
+  | (OpenDollarClaim & {
       readonly state: 'claimed'
       /** How it ended before it was taken again; absent in a new one. */
       readonly before?: Pick<Unpaid, 'endedAtMs' | 'reason' | 'detail'>
     })
-  | (OpenStable & Executing & { readonly state: 'executing' })
-  | (OpenStable & Worked & { readonly state: 'settling' })
-  | (StableBase &
+  | (OpenDollarClaim & Executing & { readonly state: 'executing' })
+  | (OpenDollarClaim & Worked & { readonly state: 'settling' })
+  | (DollarClaimBase &
       Worked &
-      StableTransfer & {
+      DollarTransfer & {
         readonly state: 'settled'
         readonly deliveredAtMs: number | null
         /** Null where the chain itself showed the transfer. */
-        readonly report: StableReport | null
+        readonly report: DollarReport | null
       })
-  | (OpenStable & Unpaid)
-  | (OpenStable & Worked & Unpaid)
-  | (StableBase &
-      StableTransfer & {
+  | (OpenDollarClaim & Unpaid)
+  | (OpenDollarClaim & Worked & Unpaid)
+  | (DollarClaimBase &
+      DollarTransfer & {
         readonly state: 'owed'
         readonly reason: FaultCode
-        readonly refund: StableRefund
+        readonly refund: DollarRefund
       })
 
 /** A claim in one of its states. */
-export type StableIn<S extends StableClaim['state']> = Extract<StableClaim, { state: S }>
+export type DollarIn<S extends DollarClaim['state']> = Extract<DollarClaim, { state: S }>
 
 /** How stores keep claims of the dollar rail. */
-export const STABLE_CLAIMS: ClaimKind<StableClaim> = {
+export const DOLLAR_CLAIMS: ClaimKind<DollarClaim> = {
   name: 'stable',
   idOf: ({ id }) => id,
   isOpen: (claim) => {
@@ -179,4 +179,4 @@ export const STABLE_CLAIMS: ClaimKind<StableClaim> = {
 }
 
 /** A store of claims of the dollar rail. */
-export type StableClaimStore = ClaimStore<StableClaim>
+export type DollarClaimStore = ClaimStore<DollarClaim>

@@ -8,12 +8,12 @@ import { type Caller, NO_CLIENT } from '../../failing-callers.ts'
 import type { Ended, Gate, Held, Order, Rail, Steps, Task, Verdict } from '../../rail.ts'
 import { RUNS_MAX } from '../../settings.ts'
 import { Till, type TillDependencies } from '../../till.ts'
-import { Arrivals, type StableArrivals } from './arrivals.ts'
-import type { StableSales } from './books.ts'
+import { Arrivals, type DollarArrivals } from './arrivals.ts'
+import type { DollarSales } from './books.ts'
 import { Deliveries, Outcomes, RepeatKeys, SalesBook } from './books.ts'
 import { holdsLongEnough, isOwnKey } from './checks.ts'
-import type { StableCall, StableSettled } from './claim.ts'
-import { STABLE_CLAIMS, type StableClaim, type StableClaimStore, type StableIn } from './claim.ts'
+import type { DollarCall, DollarSettled } from './claim.ts'
+import { DOLLAR_CLAIMS, type DollarClaim, type DollarClaimStore, type DollarIn } from './claim.ts'
 import { isOfPayer, type StableLedger } from './facilitator.ts'
 import type { FacilitatorFacts, FacilitatorPool } from './facilitators.ts'
 import { type CallIdentity, identify, isOfTerms, isSameCall } from './identity.ts'
@@ -23,12 +23,12 @@ import type { Refunder } from './refunds.ts'
 import type { Seller } from './requirements.ts'
 import { Resolver } from './resolver.ts'
 import { type Attempt, Settlement } from './settlement.ts'
-import type { StableTerms } from './terms.ts'
+import type { DollarTerms } from './terms.ts'
 import { asBefore, causeOf, claimedAgain, executing, settling, settlingAgain, unpaid } from './transitions.ts'
 import { askerOf, turnedAwayBy, Verification } from './verification.ts'
 
 /** What the dollar rail works with. */
-export interface DollarRailDependencies extends TillDependencies<StableClaim> {
+export interface DollarRailDependencies extends TillDependencies<DollarClaim> {
   readonly seller: Seller
   readonly facilitators: FacilitatorPool
   /** The token's chain; null without a node to ask. */
@@ -39,14 +39,14 @@ export interface DollarRailDependencies extends TillDependencies<StableClaim> {
 }
 
 /** Counts of the rail since the process started. */
-export interface StableFigures {
+export interface DollarFigures {
   /** Calls by outcome: `settled`, `replayed`, `refused`, `failed`, `unsettled`, `unavailable`. */
   readonly outcomes: ReadonlyMap<string, number>
   /** Settlements whose outcome is not known yet. */
   readonly unknown: number
   readonly refundsOwed: number
   /** Null without a node of the token's chain: then facilitators are believed. */
-  readonly arrivals: StableArrivals | null
+  readonly arrivals: DollarArrivals | null
 }
 
 /** Longest wait of a repeated call for an unknown settlement. Then the call must come again. */
@@ -59,19 +59,19 @@ const UNDER_WAY = fault('stable/under-way')
 /** It is not known yet whether the money moved; a repeat of the call finds out. */
 const UNSETTLED: Fault = fault('stable/unsettled')
 
-type DollarOrder = Order<StableCall, CallIdentity>
-type Standing = Verdict<StableClaim, StableIn<'settled'>>
+type DollarOrder = Order<DollarCall, CallIdentity>
+type Standing = Verdict<DollarClaim, DollarIn<'settled'>>
 
 /**
  * The dollar rail: verify, work, settle, in this order and each once for an authorization. The claim is written while a
  * facilitator verifies, and is on disk before the work. The result is on disk before the money moves. If the outcome of
  * a settlement is not known, it is found out in the background.
  */
-export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, StableIn<'settled'>> {
-  readonly kind = STABLE_CLAIMS
+export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, DollarIn<'settled'>> {
+  readonly kind = DOLLAR_CLAIMS
   readonly joinMs: number
   readonly beginsPatiently = false
-  readonly till: Till<StableCall, StableClaim, CallIdentity, StableIn<'settled'>>
+  readonly till: Till<DollarCall, DollarClaim, CallIdentity, DollarIn<'settled'>>
   readonly #deps: DollarRailDependencies
   readonly #intake: Intake
   readonly #payers: Payers
@@ -93,19 +93,19 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     this.#intake = new Intake(dependencies)
     this.#payers = new Payers(clock, (payer) => this.#resolver.unknownOf(payer))
     this.#deliveries = new Deliveries(dependencies)
-    const onStep = (claim: StableIn<'settled' | 'unpaid' | 'owed'>): void => this.#onStep(claim)
+    const onStep = (claim: DollarIn<'settled' | 'unpaid' | 'owed'>): void => this.#onStep(claim)
     this.#settlement = new Settlement(dependencies)
     this.#resolver = new Resolver({ store, settlement: this.#settlement, facilitators, timers, onStep, onError })
-    const onMissing = (claim: StableIn<'settled'>): void => this.#sales.takeBack(claim)
+    const onMissing = (claim: DollarIn<'settled'>): void => this.#sales.takeBack(claim)
     this.#arrivals = ledger === null ? null : new Arrivals({ ...dependencies, ledger, onMissing })
     this.#verification = new Verification({ ...dependencies, paidOf: (payer) => this.#payers.paidOf(payer) })
   }
 
-  get terms(): StableTerms {
+  get terms(): DollarTerms {
     return this.#deps.seller.terms
   }
 
-  get store(): StableClaimStore {
+  get store(): DollarClaimStore {
     return this.#deps.store
   }
 
@@ -121,21 +121,21 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     return this.#deps.facilitators.closedBecause
   }
 
-  get figures(): StableFigures {
+  get figures(): DollarFigures {
     const [unknown, refundsOwed] = [this.#resolver.unknownCount, this.#deps.refunder.owedCount]
     return { outcomes: this.#outcomes.counts, unknown, refundsOwed, arrivals: this.#arrivals?.counts ?? null }
   }
 
-  sales(serviceId: ServiceId): StableSales {
+  sales(serviceId: ServiceId): DollarSales {
     return this.#sales.of(serviceId)
   }
 
-  identify(call: StableCall): CallIdentity {
+  identify(call: DollarCall): CallIdentity {
     return identify(this.terms, call)
   }
 
   /** The outcome of a call whose name belongs to another payment: that one's answer, or a fault. Else null. */
-  async named({ call, identity }: DollarOrder, turn: number): Promise<Result<StableSettled> | null> {
+  async named({ call, identity }: DollarOrder, turn: number): Promise<Result<DollarSettled> | null> {
     if (turn > 0) await this.#learnName(identity)
     const named = this.#keys.get(identity)
     if (named === undefined || named.id === identity.id) return null
@@ -149,7 +149,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     return fail(claim.state === 'settling' ? UNSETTLED : UNDER_WAY)
   }
 
-  judge(order: DollarOrder, known: StableClaim | undefined): Standing {
+  judge(order: DollarOrder, known: DollarClaim | undefined): Standing {
     const { identity } = order
     if (known === undefined) return this.#judgeNew(order, null)
     if (!isSameCall(known, identity)) return refused(fault('stable/used'))
@@ -159,11 +159,11 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     const { settleWaitMs } = this.#deps.settings
     const isSettling = known.state === 'settling'
     const waitMs = isSettling ? Math.min(SETTLING_WAIT_MS, settleWaitMs) : settleWaitMs
-    const hasMoved = (now: StableClaim | undefined): boolean => now?.state !== known.state
+    const hasMoved = (now: DollarClaim | undefined): boolean => now?.state !== known.state
     return { is: 'elsewhere', waitMs, hasMoved, why: () => (isSettling ? UNSETTLED : UNDER_WAY) }
   }
 
-  mayJoin({ identity, claim }: Held<StableClaim, CallIdentity>, order: DollarOrder): Fault | null {
+  mayJoin({ identity, claim }: Held<DollarClaim, CallIdentity>, order: DollarOrder): Fault | null {
     const taken = identity ?? claim
     if (!isSameCall(taken, order.identity)) return fault('stable/used')
     // While a payment is settled, others can see its authorization: only the name shows the buyer.
@@ -178,11 +178,11 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     return UNDER_WAY
   }
 
-  answer(_: DollarOrder, ended: Result<StableClaim>, replayed: boolean): Result<StableSettled> {
-    return ended.ok ? ok({ claim: ended.value as StableIn<'settled'>, replayed }) : ended
+  answer(_: DollarOrder, ended: Result<DollarClaim>, replayed: boolean): Result<DollarSettled> {
+    return ended.ok ? ok({ claim: ended.value as DollarIn<'settled'>, replayed }) : ended
   }
 
-  async carry(claim: StableClaim, steps: Steps<StableClaim>, order: DollarOrder | null): Promise<Ended<StableClaim>> {
+  async carry(claim: DollarClaim, steps: Steps<DollarClaim>, order: DollarOrder | null): Promise<Ended<DollarClaim>> {
     if (order === null) return this.#earn(steps, { first: null, isFirst: true })
     this.#keys.put(claim)
     const { call } = order
@@ -193,9 +193,9 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     return ended
   }
 
-  mayBegin(claim: StableClaim, { definition, client }: Task): Gate<StableClaim> {
+  mayBegin(claim: DollarClaim, { definition, client }: Task): Gate<DollarClaim> {
     const { shop, clock } = this.#deps
-    const begun = executing(claim as StableIn<'claimed' | 'executing'>, clock.now())
+    const begun = executing(claim as DollarIn<'claimed' | 'executing'>, clock.now())
     // Interrupted work was judged when it was taken up.
     if (claim.state === 'executing') return { is: 'open', begun }
     const { serviceId, timeoutMs } = definition
@@ -213,19 +213,19 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     if (!outcome.ok) this.#payers.failed(caller, definition, outcome.fault)
   }
 
-  async end(claim: StableClaim, outcome: Result<string>): Promise<Ended<StableClaim>> {
+  async end(claim: DollarClaim, outcome: Result<string>): Promise<Ended<DollarClaim>> {
     if (!outcome.ok) return this.#giveBack(claim, outcome.fault)
-    const done = settling(claim as StableIn<'executing'>, outcome.value, this.#deps.clock.now())
+    const done = settling(claim as DollarIn<'executing'>, outcome.value, this.#deps.clock.now())
     return (await this.till.advance('executing', done)) ? ok(done) : null
   }
 
-  async #giveBack(claim: StableClaim, cause: Fault): Promise<Ended<StableClaim>> {
+  async #giveBack(claim: DollarClaim, cause: Fault): Promise<Ended<DollarClaim>> {
     if (claim.state === 'claimed') {
       const refused = await this.#turnAway(claim, cause)
       // A crash came before any work, so calls that wait for it are judged again.
       return cause.code === 'service/interrupted' ? null : refused
     }
-    const begun = claim as StableIn<'executing'>
+    const begun = claim as DollarIn<'executing'>
     const failed = { ...begun, failedRuns: (begun.failedRuns ?? 0) + 1 }
     const ended = unpaid(failed, cause, { nowMs: this.#deps.clock.now(), over: false })
     if (!(await this.till.advance('executing', ended))) return null
@@ -233,7 +233,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     return fail(cause)
   }
 
-  takeUp(claim: StableClaim, isInHand: boolean): boolean {
+  takeUp(claim: DollarClaim, isInHand: boolean): boolean {
     this.#keys.recall(claim)
     if (isInHand || this.#resolver.has(claim.id) || !isOfTerms(this.terms, claim)) return false
     if (claim.state === 'owed') this.#deps.refunder.owe(claim)
@@ -241,7 +241,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     return claim.state === 'claimed' || claim.state === 'executing'
   }
 
-  whyNotResumed(claim: StableClaim, { serviceId, timeoutMs, repeatable }: ServiceDefinition): Fault | null {
+  whyNotResumed(claim: DollarClaim, { serviceId, timeoutMs, repeatable }: ServiceDefinition): Fault | null {
     const interrupted = fault('service/interrupted', { serviceId })
     // For a claim without work only a facilitator was asked. The caller can offer the payment again without harm.
     if (claim.state === 'claimed' || !repeatable) return interrupted
@@ -270,12 +270,12 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     return Promise.allSettled([this.#resolver.stop(), this.#arrivals?.stop(), this.#deps.refunder.stop()])
   }
 
-  async delivered(claim: StableIn<'settled'>): Promise<void> {
+  async delivered(claim: DollarIn<'settled'>): Promise<void> {
     // If this write is lost, the worst is a second delivery to the caller that holds the signature.
     if (claim.deliveredAtMs === null) await this.#deliveries.add(claim)
   }
 
-  counted(outcome: Result<StableSettled>): void {
+  counted(outcome: Result<DollarSettled>): void {
     this.#outcomes.add(outcome)
   }
 
@@ -294,14 +294,14 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
    * Repeats the answer. A settled authorization is public, so it does not show the buyer. The name that the buyer gave
    * at first does: no chain shows it. An answer without a name is delivered once.
    */
-  #replay(claim: StableIn<'settled'>, { repeatKey }: CallIdentity): Result<StableSettled> {
+  #replay(claim: DollarIn<'settled'>, { repeatKey }: CallIdentity): Result<DollarSettled> {
     const { transaction } = claim
     if (claim.repeatKey === null ? this.#deliveries.has(claim) : claim.repeatKey !== repeatKey)
       return fail(fault('stable/delivered', { transaction }))
     return claim.result === null ? fail(fault('stable/result-expired', { transaction })) : ok({ claim, replayed: true })
   }
 
-  #judgeNew(order: DollarOrder, previous: StableIn<'unpaid'> | null): Standing {
+  #judgeNew(order: DollarOrder, previous: DollarIn<'unpaid'> | null): Standing {
     const { input } = order.asked
     if (!input.ok) return refused(input.fault)
     const refusal = this.#refusal(order)
@@ -310,7 +310,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
   }
 
   /** Judges an unpaid payment that is offered again. Work runs again only if the service may run twice. */
-  #judgeAgain(order: DollarOrder, claim: StableIn<'unpaid'>): Standing {
+  #judgeAgain(order: DollarOrder, claim: DollarIn<'unpaid'>): Standing {
     const cause = causeOf(claim)
     if (claim.over) return refused(cause)
     const finished = settlingAgain(claim)
@@ -322,7 +322,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     return this.#take(order, finished)
   }
 
-  #take({ identity }: DollarOrder, claim: StableClaim): Standing {
+  #take({ identity }: DollarOrder, claim: DollarClaim): Standing {
     return this.#isNameTaken(identity) ? { is: 'moved' } : { is: 'take', claim }
   }
 
@@ -341,10 +341,10 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
   }
 
   /** Verifies and claims a payment at the same time, then works and settles. */
-  async #begin(claim: StableClaim, steps: Steps<StableClaim>, { call }: DollarOrder): Promise<Ended<StableClaim>> {
+  async #begin(claim: DollarClaim, steps: Steps<DollarClaim>, { call }: DollarOrder): Promise<Ended<DollarClaim>> {
     const { payment } = call
     const client = clientOf(call)
-    const opened = claim as StableIn<'claimed'>
+    const opened = claim as DollarIn<'claimed'>
     const foreign = isOwnKey(payment, this.terms) ? null : payment.authorization.signature
     const asked = await this.#verification.ask(opened, client, foreign)
     if (!asked.ok) return asked
@@ -364,10 +364,10 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
   }
 
   /** Does the work and has its money moved. */
-  async #earn(steps: Steps<StableClaim>, attempt: Attempt, client: Holder | null = null): Promise<Ended<StableClaim>> {
+  async #earn(steps: Steps<DollarClaim>, attempt: Attempt, client: Holder | null = null): Promise<Ended<DollarClaim>> {
     const worked = await steps.work()
     if (worked?.ok !== true) return worked
-    const claim = worked.value as StableIn<'settling'>
+    const claim = worked.value as DollarIn<'settling'>
     const ended = await this.#collect(claim, attempt)
     if (client !== null && ended?.ok === false) this.#payers.worked(claim.id, client, ended.fault)
     return ended
@@ -375,17 +375,17 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
 
   /** Settles finished work again, after a facilitator has refused to. */
   async #settleAgain(
-    claim: StableIn<'settling'>,
-    steps: Steps<StableClaim>,
+    claim: DollarIn<'settling'>,
+    steps: Steps<DollarClaim>,
     { call }: DollarOrder,
-  ): Promise<Ended<StableClaim>> {
+  ): Promise<Ended<DollarClaim>> {
     if (!(await steps.claim())) return null
     this.#resolver.drop(claim.id)
     return this.#collect(claim, { first: null, isFirst: true, isRepeat: true, ...askerOf(clientOf(call)) })
   }
 
   /** Settles a finished claim. If the outcome is not known now, the resolver finds it out in the background. */
-  async #collect(claim: StableIn<'settling'>, attempt: Attempt): Promise<Ended<StableClaim>> {
+  async #collect(claim: DollarIn<'settling'>, attempt: Attempt): Promise<Ended<DollarClaim>> {
     const step = await this.#settlement.attempt(claim, attempt)
     if (this.till.isAbandoned) return fail(UNSETTLED)
     if (step === 'open') {
@@ -404,7 +404,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
    * Drops a payment that was not used, so that it can be offered again. One that was unpaid before becomes unpaid again
    * and is watched, since its authorization may have been used meanwhile.
    */
-  async #turnAway(claim: StableIn<'claimed'>, cause: Fault): Promise<Result<never>> {
+  async #turnAway(claim: DollarIn<'claimed'>, cause: Fault): Promise<Result<never>> {
     const before = asBefore(claim)
     if (this.till.isAbandoned) return fail(cause)
     if (before === null) await this.store.release('claimed', claim.id)
@@ -416,7 +416,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     return fail(cause)
   }
 
-  #onStep(claim: StableIn<'settled' | 'unpaid' | 'owed'>): void {
+  #onStep(claim: DollarIn<'settled' | 'unpaid' | 'owed'>): void {
     if (claim.state === 'settled') {
       // A refusal at first dropped its name. Back in place, the name prevents a second charge.
       this.#keys.recall(claim)
@@ -428,7 +428,7 @@ export class DollarRail implements Rail<StableCall, StableClaim, CallIdentity, S
     this.till.wake()
   }
 
-  #owedFault({ amount, payer, transaction, refund }: StableIn<'owed'>): Fault {
+  #owedFault({ amount, payer, transaction, refund }: DollarIn<'owed'>): Fault {
     const { status } = refund
     return fault('stable/owed', { amount, asset: this.terms.asset.symbol, payer, status, transaction })
   }
@@ -439,7 +439,7 @@ function refused(cause: Fault): Standing {
 }
 
 /** The client that sent a call. Unknown clients count as one. */
-function clientOf({ from = NO_CLIENT }: StableCall): Holder {
+function clientOf({ from = NO_CLIENT }: DollarCall): Holder {
   return from
 }
 

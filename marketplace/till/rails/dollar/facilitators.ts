@@ -11,13 +11,13 @@ import {
   isOfPayment,
   type SupportVerdict,
 } from './facilitator.ts'
-import type { StableNetwork } from './terms.ts'
+import type { DollarNetwork } from './terms.ts'
 
 /** What a pool works with. */
 export interface FacilitatorPoolDependencies {
   /** In the order in which they are tried. */
   readonly facilitators: readonly Facilitator[]
-  readonly network: StableNetwork
+  readonly network: DollarNetwork
   readonly clock: Clock
   readonly timers: Timers
 }

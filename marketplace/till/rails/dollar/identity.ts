@@ -4,8 +4,8 @@ import { fromHex } from '../../../../consensus/primitives/bytes.ts'
 import type { Hash, ServiceId } from '../../../../consensus/primitives/ids.ts'
 import { encodeText } from '../../../../consensus/primitives/text.ts'
 import { requestHash } from '../../../../consensus/tx/request-hash.ts'
-import type { StableCall, StableClaim, StablePayment } from './claim.ts'
-import type { StableTerms } from './terms.ts'
+import type { DollarCall, DollarClaim, DollarPayment } from './claim.ts'
+import type { DollarTerms } from './terms.ts'
 
 /** The members that decide whether a paid call belongs to a claim. */
 export interface CallIdentity {
@@ -18,8 +18,8 @@ export interface CallIdentity {
 
 /** Identity of a call: its payment, its request, and what proves a repeat to be the buyer's. */
 export function identify(
-  terms: StableTerms,
-  { serviceId, request, payment, idempotencyKey }: StableCall,
+  terms: DollarTerms,
+  { serviceId, request, payment, idempotencyKey }: DollarCall,
 ): CallIdentity {
   const { authorization, paymentIdentifier } = payment
   const key = paymentIdentifier ?? idempotencyKey
@@ -34,14 +34,14 @@ export function identify(
 }
 
 /** Name of an authorization, whatever its spelling and generation. */
-function paymentId({ network, asset }: StableTerms, { authorization }: StablePayment): string {
+function paymentId({ network, asset }: DollarTerms, { authorization }: DollarPayment): string {
   const parts = [network.caip2, asset.contract.toLowerCase(), authorization.from, authorization.nonce]
   return taggedHashHex('stablePayment', encodeText(parts.join('|')))
 }
 
 /** Whether a claim was made for this call: same service, request and signature. */
 export function isSameCall(
-  claim: Pick<StableClaim, 'serviceId' | 'requestHash' | 'signatureHash'>,
+  claim: Pick<DollarClaim, 'serviceId' | 'requestHash' | 'signatureHash'>,
   { serviceId, requestHash: hash, signatureHash }: CallIdentity,
 ): boolean {
   return claim.serviceId === serviceId && claim.requestHash === hash && claim.signatureHash === signatureHash
@@ -51,18 +51,18 @@ export function isSameCall(
  * Whether a call proves that it comes from the claim's payer: by the signature and, since that is public once it is
  * settled, by the name that the payer gave at first. Without a name it proves nothing more after the delivery.
  */
-export function isOfPayer(claim: StableClaim, { signatureHash, repeatKey }: CallIdentity): boolean {
+export function isOfPayer(claim: DollarClaim, { signatureHash, repeatKey }: CallIdentity): boolean {
   if (claim.signatureHash !== signatureHash) return false
   if (claim.repeatKey !== null) return claim.repeatKey === repeatKey
   return claim.state !== 'settled' || claim.deliveredAtMs === null
 }
 
 /** Whether a claim is of this node's network and token. Others wait until the operator sets theirs again. */
-export function isOfTerms({ network, asset }: StableTerms, claim: Pick<StableClaim, 'network' | 'asset'>): boolean {
+export function isOfTerms({ network, asset }: DollarTerms, claim: Pick<DollarClaim, 'network' | 'asset'>): boolean {
   return claim.network === network.caip2 && claim.asset === asset.contract.toLowerCase()
 }
 
 /** The 32 bytes that the signature of an authorization covers. */
-export function digestOf({ asset, network }: StableTerms, message: TransferMessage): Uint8Array {
+export function digestOf({ asset, network }: DollarTerms, message: TransferMessage): Uint8Array {
   return transferDigest({ ...asset.domain, chainId: network.chainId, contract: asset.contract }, message)
 }

@@ -6,12 +6,12 @@ import { priceInEpoch, type Service } from '../../../ledger/agents.ts'
 import type { Order } from '../../rail.ts'
 import type { Shop } from '../../shop.ts'
 import { checkPayment } from './checks.ts'
-import type { StableCall, StableIn } from './claim.ts'
+import type { DollarCall, DollarIn } from './claim.ts'
 import type { CallIdentity } from './identity.ts'
 import type { Seller } from './requirements.ts'
-import { stableAmount } from './terms.ts'
+import { dollarAmount } from './terms.ts'
 
-type DollarOrder = Order<StableCall, CallIdentity>
+type DollarOrder = Order<DollarCall, CallIdentity>
 
 /** What an {@link Intake} works with. */
 export interface IntakeDependencies {
@@ -45,14 +45,14 @@ export class Intake {
   }
 
   /** The claim of a payment that fits an offer. */
-  newClaim({ call, offer, identity }: DollarOrder): StableIn<'claimed'> {
+  newClaim({ call, offer, identity }: DollarOrder): DollarIn<'claimed'> {
     const { shop, clock, seller } = this.#deps
     const { network, asset } = seller.terms
     const { authorization, payload, version } = call.payment
     const nowMs = clock.now()
     const record = shop.record(offer.definition.serviceId)
     const prices = record === undefined ? [] : this.#prices(record, nowMs)
-    const price = prices.find((one) => stableAmount(asset, one) === authorization.value)
+    const price = prices.find((one) => dollarAmount(asset, one) === authorization.value)
     return {
       ...identity,
       state: 'claimed',

@@ -6,9 +6,9 @@ import type { ServiceDefinition } from '../../../services/service.ts'
 import { ClientCounts, ClientTally, RecentCounts } from '../../client-counts.ts'
 import { type Caller, FAILED_OUTSIDE, isCausedOutside } from '../../failing-callers.ts'
 import { isOwnKey } from './checks.ts'
-import type { StableCall, StableIn } from './claim.ts'
+import type { DollarCall, DollarIn } from './claim.ts'
 import { isOfPayer } from './facilitator.ts'
-import type { StableTerms } from './terms.ts'
+import type { DollarTerms } from './terms.ts'
 
 /** Calls of one payer that may be under way at once. Each that waits costs memory and delays the calls behind it. */
 const AT_ONCE_MAX = 64
@@ -127,7 +127,7 @@ export class Payers {
   }
 
   /** The name under which a call is counted. A made-up signature takes no place from the payer it names. */
-  placeOf({ payment, from: client }: Pick<StableCall, 'payment' | 'from'>, terms: StableTerms): string {
+  placeOf({ payment, from: client }: Pick<DollarCall, 'payment' | 'from'>, terms: DollarTerms): string {
     const { from } = payment.authorization
     return isOwnKey(payment, terms) ? from : `${from} unproven ${client?.address ?? ''}`
   }
@@ -181,7 +181,7 @@ export class Payers {
   }
 
   /** Notes how a settlement ended. If a refusal may be the facilitator's fault, more are allowed. */
-  ended(claim: StableIn<'settled' | 'unpaid' | 'owed'>): void {
+  ended(claim: DollarIn<'settled' | 'unpaid' | 'owed'>): void {
     const { id, payer, state } = claim
     const client = this.#open.get(id)
     this.#open.delete(id)

@@ -1,8 +1,8 @@
 import { fault } from '../../../../consensus/primitives/fault.ts'
 import { type Fields, fieldsOf, objectOf } from '../../../../consensus/primitives/fields.ts'
 import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
-import type { Authorization, StablePayment } from './claim.ts'
-import type { StableTerms } from './terms.ts'
+import type { Authorization, DollarPayment } from './claim.ts'
+import type { DollarTerms } from './terms.ts'
 
 /** An unsigned 256-bit integer in plain decimal text. Another spelling would be another payment here. */
 const UINT = /^(0|[1-9][0-9]{0,77})$/
@@ -30,7 +30,7 @@ const IDENTIFIER = /^[a-zA-Z0-9_-]{16,128}$/
  * here, since other members could make them fail, and signatures cost an attacker nothing. Whether it pays an offer is
  * checked later. Fault: `pay/unreadable`.
  */
-export function readStablePayment(payment: unknown, where: string, { network }: StableTerms): Result<StablePayment> {
+export function readDollarPayment(payment: unknown, where: string, { network }: DollarTerms): Result<DollarPayment> {
   const fields = fieldsOf(payment)
   const unreadable = (reason: string): Result<never> => fail(fault('pay/unreadable', { where, reason }))
   if (!isShort(fields)) return unreadable(`it is longer than ${CHARS_MAX} characters of JSON, or nested too deep`)

@@ -4,10 +4,10 @@ import type { TransferMessage } from '../../../../consensus/external/eip712.ts'
 import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import { encodeText } from '../../../../consensus/primitives/text.ts'
 import { ClaimsAway } from '../../claim-store.ts'
-import type { StableClaimStore, StableIn, StableRefund } from './claim.ts'
+import type { DollarClaimStore, DollarIn, DollarRefund } from './claim.ts'
 import type { AuthorizationState, FacilitatorRequest, StableLedger } from './facilitator.ts'
 import type { FacilitatorPool } from './facilitators.ts'
-import type { StableTerms } from './terms.ts'
+import type { DollarTerms } from './terms.ts'
 
 /** The wallet that refunds come from. Its address is in lower case, its signatures are hex with 0x. */
 export interface RefundWallet {
@@ -17,8 +17,8 @@ export interface RefundWallet {
 
 /** What a {@link Refunder} works with. */
 export interface RefunderDependencies {
-  readonly store: StableClaimStore
-  readonly terms: StableTerms
+  readonly store: DollarClaimStore
+  readonly terms: DollarTerms
   readonly facilitators: FacilitatorPool
   readonly ledger: StableLedger | null
   /** Null without a wallet: the node lists what is owed, and the operator pays it. */
@@ -58,7 +58,7 @@ export class Refunder {
   }
 
   /** Begins to pay an owed refund. Without a wallet it only reports it. */
-  owe(claim: StableIn<'owed'>): void {
+  owe(claim: DollarIn<'owed'>): void {
     if (this.#stopped || claim.refund.status === 'paid' || this.#owed.has(claim.id)) return
     this.#owed.set(claim.id, { attempts: 0, cancel: () => {} })
     const { wallet, onFault } = this.#deps
@@ -124,17 +124,17 @@ export class Refunder {
     this.#again(id)
   }
 
-  #refused({ payer, amount }: StableIn<'owed'>, reason: string): void {
+  #refused({ payer, amount }: DollarIn<'owed'>, reason: string): void {
     this.#deps.onFault(fault('stable/refund-refused', { payer, amount, reason }))
   }
 
   /** Stores the authorization before it is sent. Null if the claim has changed meanwhile. */
-  async #send(claim: StableIn<'owed'>): Promise<StableIn<'owed'> | null> {
+  async #send(claim: DollarIn<'owed'>): Promise<DollarIn<'owed'> | null> {
     const nowSeconds = Math.floor(this.#deps.clock.now() / 1_000)
     const { validBefore } = claim.refund
     if (claim.refund.status === 'sent' && validBefore !== null && validBefore > nowSeconds + VALID_SECONDS / 2)
       return claim
-    const refund: StableRefund = {
+    const refund: DollarRefund = {
       status: 'sent',
       nonce: nonceOf(claim),
       validBefore: nowSeconds + VALID_SECONDS,
@@ -145,14 +145,14 @@ export class Refunder {
     return (await this.#deps.store.advance('owed', sent)) ? sent : null
   }
 
-  async #paid(claim: StableIn<'owed'>, transaction: string | null): Promise<void> {
-    const refund: StableRefund = { ...claim.refund, status: 'paid', nonce: nonceOf(claim), transaction }
+  async #paid(claim: DollarIn<'owed'>, transaction: string | null): Promise<void> {
+    const refund: DollarRefund = { ...claim.refund, status: 'paid', nonce: nonceOf(claim), transaction }
     await this.#deps.store.advance('owed', { ...claim, refund })
     this.#owed.delete(claim.id)
   }
 
   /** What became of the authorization that was sent before. Null if none was sent, or without a node. */
-  #look(claim: StableIn<'owed'>): Promise<AuthorizationState> | null {
+  #look(claim: DollarIn<'owed'>): Promise<AuthorizationState> | null {
     const { ledger } = this.#deps
     if (ledger === null || claim.refund.status === 'owed') return null
     const { asset, payer, amount, settledAtMs, refund } = claim
@@ -164,12 +164,12 @@ export class Refunder {
     return ledger.authorization({ ...paid, nonce: nonceOf(claim), sinceSeconds, ...until })
   }
 
-  #senderOf({ refund }: StableIn<'owed'>): string {
+  #senderOf({ refund }: DollarIn<'owed'>): string {
     return refund.from ?? (this.#deps.wallet as RefundWallet).address
   }
 
   /** Whether a former wallet may have paid the claim, or still may: today's wallet would pay a second time. */
-  #isOpenElsewhere(claim: StableIn<'owed'>, seen: AuthorizationState | null): boolean {
+  #isOpenElsewhere(claim: DollarIn<'owed'>, seen: AuthorizationState | null): boolean {
     const { status, validBefore } = claim.refund
     const { wallet, clock } = this.#deps
     if (status !== 'sent' || this.#senderOf(claim) === wallet?.address) return false
@@ -177,7 +177,7 @@ export class Refunder {
     return !isOver || (seen?.is !== 'unused' && seen?.is !== 'cancelled')
   }
 
-  #request({ payer, amount, refund }: StableIn<'owed'>): FacilitatorRequest {
+  #request({ payer, amount, refund }: DollarIn<'owed'>): FacilitatorRequest {
     const { terms, wallet } = this.#deps
     const { from, sign } = { from: (wallet as RefundWallet).address, sign: (wallet as RefundWallet).sign }
     const [nonce, validBefore] = [refund.nonce as string, BigInt(refund.validBefore as number)]
@@ -195,6 +195,6 @@ export class Refunder {
 }
 
 /** Nonce of the authorization that pays a claim back, in hex with 0x. */
-function nonceOf({ id }: StableIn<'owed'>): string {
+function nonceOf({ id }: DollarIn<'owed'>): string {
   return `0x${taggedHashHex('stableRefund', encodeText(id))}`
 }

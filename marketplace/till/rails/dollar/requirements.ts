@@ -1,6 +1,6 @@
-import type { StableClaim } from './claim.ts'
+import type { DollarClaim } from './claim.ts'
 import type { FacilitatorRequest } from './facilitator.ts'
-import type { StableTerms } from './terms.ts'
+import type { DollarTerms } from './terms.ts'
 
 /** What clients repeat of a service's offer beside its terms. */
 export interface OwnOffer {
@@ -11,7 +11,7 @@ export interface OwnOffer {
 
 /** This node as the seller. */
 export interface Seller {
-  readonly terms: StableTerms
+  readonly terms: DollarTerms
   readonly offerOf: (serviceId: string) => OwnOffer
 }
 
@@ -20,7 +20,7 @@ interface Payload {
   readonly extensions?: Readonly<Record<string, object>>
 }
 
-type Asked = Pick<StableClaim, 'serviceId' | 'amount' | 'version'> & { readonly payload: object }
+type Asked = Pick<DollarClaim, 'serviceId' | 'amount' | 'version'> & { readonly payload: object }
 
 /** A question about a payment, in its generation, with our own offer instead of the client's echo. */
 export function facilitatorRequest({ terms, offerOf }: Seller, claim: Asked): FacilitatorRequest {

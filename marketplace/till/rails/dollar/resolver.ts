@@ -1,18 +1,18 @@
 import type { Timers } from '../../../../consensus/chain/ports.ts'
 import { ClaimsAway } from '../../claim-store.ts'
 import { WorkSlots } from '../../workshop.ts'
-import type { StableClaimStore, StableIn } from './claim.ts'
+import type { DollarClaimStore, DollarIn } from './claim.ts'
 import type { FacilitatorPool } from './facilitators.ts'
 import type { Settlement, WatchStep } from './settlement.ts'
 
 /** What a {@link Resolver} works with. */
 export interface ResolverDependencies {
-  readonly store: StableClaimStore
+  readonly store: DollarClaimStore
   readonly settlement: Settlement
   readonly facilitators: FacilitatorPool
   readonly timers: Timers
   /** Called for each claim that has changed its state. */
-  readonly onStep: (claim: StableIn<'settled' | 'unpaid' | 'owed'>) => void
+  readonly onStep: (claim: DollarIn<'settled' | 'unpaid' | 'owed'>) => void
   /** Called for errors that only a failing disk can cause. */
   readonly onError: (error: unknown) => void
 }
@@ -75,22 +75,22 @@ export class Resolver {
   }
 
   /** Watches a claim that nothing watched for a while, and looks at it soon. */
-  takeUp(claim: StableIn<'settling' | 'unpaid'>): void {
+  takeUp(claim: DollarIn<'settling' | 'unpaid'>): void {
     this.#take(claim, { asked: null, ms: FIRST_MS })
   }
 
   /** Watches a claim; `asked` is the facilitator that was asked last to settle it. */
-  take(claim: StableIn<'settling' | 'unpaid'>, asked: string | null): void {
+  take(claim: DollarIn<'settling' | 'unpaid'>, asked: string | null): void {
     this.#take(claim, { asked, ms: claim.state === 'unpaid' ? this.#watchMs(claim, 0) : FIRST_MS })
   }
 
   /** Watches an unpaid claim whose payment was offered again and turned away: it may have been used meanwhile. */
-  suspect(claim: StableIn<'unpaid'>): void {
+  suspect(claim: DollarIn<'unpaid'>): void {
     this.#take(claim, { asked: null, ms: WATCH_MS })
   }
 
   #take(
-    claim: StableIn<'settling' | 'unpaid'>,
+    claim: DollarIn<'settling' | 'unpaid'>,
     { asked, ms }: { readonly asked: string | null; readonly ms: number },
   ): void {
     if (this.#stopped || this.#cases.has(claim.id)) return
@@ -177,7 +177,7 @@ export class Resolver {
     else this.drop(id)
   }
 
-  #pauseMs(claim: StableIn<'settling' | 'unpaid'>, attempts: number): number {
+  #pauseMs(claim: DollarIn<'settling' | 'unpaid'>, attempts: number): number {
     if (claim.state === 'unpaid') return this.#watchMs(claim, attempts)
     // The pauses grow, because a payer can leave any number of settlements open.
     const leftMs = this.#deps.settlement.leftMs(claim)
@@ -185,7 +185,7 @@ export class Resolver {
     return Math.min(mostMs, FIRST_MS * 2 ** Math.min(attempts, 10))
   }
 
-  #watchMs(claim: StableIn<'unpaid'>, attempts: number): number {
+  #watchMs(claim: DollarIn<'unpaid'>, attempts: number): number {
     const leftMs = claim.unsent === true ? this.#deps.settlement.leftMs(claim) : 0
     return Math.min(leftMs > 0 ? leftMs : WATCH_MS_MAX, WATCH_MS * 2 ** Math.min(attempts, 10))
   }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../../consensus/chain/ports.ts'
 import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import { LruMap } from '../../../../consensus/primitives/lru.ts'
-import type { StableClaim, StableClaimStore, StableIn } from './claim.ts'
+import type { DollarClaim, DollarClaimStore, DollarIn } from './claim.ts'
 import { type AuthorizationState, EXPIRED_UNSETTLED, reasonInShort, type StableLedger } from './facilitator.ts'
 import type { FacilitatorPool } from './facilitators.ts'
 import { facilitatorRequest, type Seller } from './requirements.ts'
@@ -9,7 +9,7 @@ import { owed, settled, unpaid, unpaidForGood } from './transitions.ts'
 
 /** What a {@link Settlement} works with. */
 export interface SettlementDependencies {
-  readonly store: StableClaimStore
+  readonly store: DollarClaimStore
   readonly facilitators: FacilitatorPool
   /** The token's chain; null without a node to ask. */
   readonly ledger: StableLedger | null
@@ -31,7 +31,7 @@ export interface Attempt {
 }
 
 /** The next state of a claim, or `open` while that is not known. */
-export type SettlementStep = StableIn<'settled' | 'unpaid' | 'owed'> | 'open'
+export type SettlementStep = DollarIn<'settled' | 'unpaid' | 'owed'> | 'open'
 
 /** The next state of an unpaid claim; `gone` if no money can come of it, so that its record can be deleted. */
 export type WatchStep = SettlementStep | 'gone'
@@ -67,7 +67,7 @@ export class Settlement {
   }
 
   /** Tries to settle a claim, or finds out how it ended. */
-  async attempt(claim: StableIn<'settling'>, { first, isFirst, ...asker }: Attempt): Promise<SettlementStep> {
+  async attempt(claim: DollarIn<'settling'>, { first, isFirst, ...asker }: Attempt): Promise<SettlementStep> {
     const isOver = this.#isOver(claim)
     // A doubt holds for one first attempt and its repeats.
     if (isFirst) this.#doubts.delete(claim.id)
@@ -96,7 +96,7 @@ export class Settlement {
   }
 
   /** Milliseconds for which a use of the claim's authorization can still appear on the chain. */
-  leftMs({ validBefore }: StableClaim): number {
+  leftMs({ validBefore }: DollarClaim): number {
     return Math.max(0, (validBefore + LATE_SECONDS) * 1_000 + 1 - this.#now())
   }
 
@@ -104,7 +104,7 @@ export class Settlement {
    * Checks whether the authorization of an unpaid claim was used after all; `open` while it still can be. If it was
    * never sent to be settled and has run out unused, the claim is `gone`. If its use is not known, the record stays.
    */
-  async watch(claim: StableIn<'unpaid'>): Promise<WatchStep> {
+  async watch(claim: DollarIn<'unpaid'>): Promise<WatchStep> {
     const isOver = this.#isOver(claim)
     const seen = await this.#look(claim, isOver ? claim.validBefore : undefined)
     if (seen?.is === 'transferred') {
@@ -117,7 +117,7 @@ export class Settlement {
   }
 
   /** A refused first attempt charged nothing, unless another party has used the authorization. */
-  async #refused(claim: StableIn<'settling'>, reason: string): Promise<SettlementStep> {
+  async #refused(claim: DollarIn<'settling'>, reason: string): Promise<SettlementStep> {
     const isUsed = USED_REASON.test(reason)
     const seen = await this.#look(claim, isUsed ? ANY_TIME : undefined)
     if (seen?.is === 'transferred') return this.#settled(claim, seen.transaction, null)
@@ -130,19 +130,19 @@ export class Settlement {
   }
 
   /** Counts from the later of clock and chain time: with a slow clock the doubt would end at once. */
-  #doubt({ id }: StableClaim, reason: string, atSeconds = 0): void {
+  #doubt({ id }: DollarClaim, reason: string, atSeconds = 0): void {
     const sinceSeconds = Math.max(Math.floor(this.#now() / 1_000), atSeconds)
     this.#doubts.set(id, { reason, untilSeconds: sinceSeconds + DOUBT_SECONDS })
   }
 
   /** If the chain does not answer once the authorization has run out, it is asked again for a while. */
-  #unlessUnknown(seen: AuthorizationState | null, step: StableIn<'unpaid'>): SettlementStep {
+  #unlessUnknown(seen: AuthorizationState | null, step: DollarIn<'unpaid'>): SettlementStep {
     const graceMs = (step.validBefore + LATE_SECONDS) * 1_000 + GIVE_UP_MS
     return seen?.is === 'unknown' && this.#now() < graceMs ? 'open' : step
   }
 
   /** The state on the chain; null without a node. Only a node that has reached `untilSeconds` can show it unused. */
-  #look(claim: StableIn<'settling' | 'unpaid'>, untilSeconds?: number): Promise<AuthorizationState> | null {
+  #look(claim: DollarIn<'settling' | 'unpaid'>, untilSeconds?: number): Promise<AuthorizationState> | null {
     const { ledger } = this.#deps
     const { asset, payer, amount, nonce, claimedAtMs } = claim
     const to = payeeOf(claim)
@@ -152,17 +152,17 @@ export class Settlement {
     return ledger?.authorization(sought) ?? null
   }
 
-  #isOver(claim: StableClaim): boolean {
+  #isOver(claim: DollarClaim): boolean {
     return this.leftMs(claim) === 0
   }
 
-  #settled(claim: StableIn<'settling'>, transaction: string, by: string | null): StableIn<'settled' | 'owed'> {
+  #settled(claim: DollarIn<'settling'>, transaction: string, by: string | null): DollarIn<'settled' | 'owed'> {
     const transfer = { transaction, settledAtMs: this.#now() }
     if (claim.result === null) return owed(this.#unpaid(claim, gone(claim), false), transfer)
     return settled(claim, transfer, by === null ? null : { by, payTo: payeeOf(claim), isMissing: false })
   }
 
-  #unpaid(claim: StableIn<'settling'>, cause: Fault, over: boolean): StableIn<'unpaid'> {
+  #unpaid(claim: DollarIn<'settling'>, cause: Fault, over: boolean): DollarIn<'unpaid'> {
     return unpaid(claim, cause, { nowMs: this.#now(), over })
   }
 
@@ -181,12 +181,12 @@ function refused(reason: string): Fault {
 }
 
 /** The fault of a claim whose result was deleted before the settlement. */
-function gone({ serviceId }: StableClaim): Fault {
+function gone({ serviceId }: DollarClaim): Fault {
   return fault('service/interrupted', { serviceId })
 }
 
 /** The address that the authorization pays, in lower case. The operator may have set another one meanwhile. */
-function payeeOf({ payload }: StableIn<'settling' | 'unpaid'>): string {
+function payeeOf({ payload }: DollarIn<'settling' | 'unpaid'>): string {
   const { authorization } = (payload as { readonly payload: { readonly authorization: { readonly to: string } } })
     .payload
   return authorization.to.toLowerCase()

@@ -1,5 +1,5 @@
 /** An EVM network, as the two generations of x402 name it. */
-export interface StableNetwork {
+export interface DollarNetwork {
   /** Name in generation 1: `base`. */
   readonly word: string
   /** Name in generation 2 (CAIP-2): `eip155:8453`. */
@@ -8,7 +8,7 @@ export interface StableNetwork {
 }
 
 /** A dollar token that implements EIP-3009. */
-export interface StableAsset {
+export interface DollarAsset {
   /** For display: `USDC`. */
   readonly symbol: string
   /** Contract address with its EIP-55 checksum. */
@@ -19,9 +19,9 @@ export interface StableAsset {
 }
 
 /** What the stablecoin rail takes: scheme `exact` over EIP-3009. */
-export interface StableTerms {
-  readonly network: StableNetwork
-  readonly asset: StableAsset
+export interface DollarTerms {
+  readonly network: DollarNetwork
+  readonly asset: DollarAsset
   /** Address that authorizations must pay, with its EIP-55 checksum. */
   readonly payTo: string
   /** How long an offer can be paid, and how long an authorization must hold: queue, work and settlement. */
@@ -31,13 +31,13 @@ export interface StableTerms {
 const USD_DECIMALS = 6
 
 /** Units of the asset for a price in millionths of a dollar, rounded up. */
-export function stableAmount({ decimals }: StableAsset, priceUsdMicros: bigint): bigint {
+export function dollarAmount({ decimals }: DollarAsset, priceUsdMicros: bigint): bigint {
   if (decimals >= USD_DECIMALS) return priceUsdMicros * 10n ** BigInt(decimals - USD_DECIMALS)
   const scale = 10n ** BigInt(USD_DECIMALS - decimals)
   return (priceUsdMicros + scale - 1n) / scale
 }
 
 /** An amount of the asset in dollars, for display: one whole token is a dollar. */
-export function stableDollars({ decimals }: StableAsset, amount: bigint): number {
+export function dollarsOf({ decimals }: DollarAsset, amount: bigint): number {
   return Number(amount) / 10 ** decimals
 }

@@ -2,10 +2,10 @@ import { resultHash } from '../../../../consensus/ledger/receipt.ts'
 import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import { encodeText } from '../../../../consensus/primitives/text.ts'
 import { runsOf } from '../../claim-store.ts'
-import type { StableClaim, StableIn, StableReport, StableTransfer } from './claim.ts'
+import type { DollarClaim, DollarIn, DollarReport, DollarTransfer } from './claim.ts'
 
 /** A claim whose work is done, with its result as JSON text. */
-export function settling(claim: StableIn<'executing'>, json: string, nowMs: number): StableIn<'settling'> {
+export function settling(claim: DollarIn<'executing'>, json: string, nowMs: number): DollarIn<'settling'> {
   const { startedAtMs, runs: _, unsent: __, failedRuns: ___, ...open } = claim
   return {
     ...open,
@@ -19,11 +19,11 @@ export function settling(claim: StableIn<'executing'>, json: string, nowMs: numb
 
 /** A claim whose money has come. Members that only a settlement needs are dropped. */
 export function settled(
-  claim: StableIn<'settling'> | (StableIn<'unpaid'> & Pick<StableIn<'settling'>, 'result' | 'resultHash'>),
-  transfer: StableTransfer,
-  report: StableReport | null,
-): StableIn<'settled'> {
-  const { finishedAtMs, durationMs, resultHash: hash, result } = claim as StableIn<'settling'>
+  claim: DollarIn<'settling'> | (DollarIn<'unpaid'> & Pick<DollarIn<'settling'>, 'result' | 'resultHash'>),
+  transfer: DollarTransfer,
+  report: DollarReport | null,
+): DollarIn<'settled'> {
+  const { finishedAtMs, durationMs, resultHash: hash, result } = claim as DollarIn<'settling'>
   const worked = { finishedAtMs, durationMs, resultHash: hash, result }
   return { ...baseOf(claim), ...worked, ...transfer, state: 'settled', deliveredAtMs: null, report }
 }
@@ -32,10 +32,10 @@ const SPENT = { request: '', payload: {} }
 
 /** A claim without money, and why. A result is kept, since the money may still come. */
 export function unpaid(
-  claim: StableIn<'claimed' | 'executing' | 'settling' | 'unpaid'>,
+  claim: DollarIn<'claimed' | 'executing' | 'settling' | 'unpaid'>,
   cause: Fault,
   { nowMs, over }: { readonly nowMs: number; readonly over: boolean },
-): StableIn<'unpaid'> {
+): DollarIn<'unpaid'> {
   const open = over ? SPENT : openOf(claim)
   const worked =
     'result' in claim && claim.result !== null
@@ -51,35 +51,35 @@ export function unpaid(
 }
 
 /** An unpaid claim whose authorization cannot be used. Members that only another try needs are dropped. */
-export function unpaidForGood(claim: StableIn<'unpaid'>): StableIn<'unpaid'> {
+export function unpaidForGood(claim: DollarIn<'unpaid'>): DollarIn<'unpaid'> {
   return { ...claim, ...SPENT, over: true }
 }
 
 /** A claim whose money has come, without a result to deliver. */
-export function owed(claim: StableIn<'unpaid'>, transfer: StableTransfer): StableIn<'owed'> {
+export function owed(claim: DollarIn<'unpaid'>, transfer: DollarTransfer): DollarIn<'owed'> {
   const refund = { status: 'owed', nonce: null, validBefore: null, transaction: null } as const
   return { ...baseOf(claim), ...transfer, state: 'owed', reason: claim.reason, refund }
 }
 
 /** An unpaid claim that is worked on again. It keeps its former end, since others have seen its authorization. */
-export function claimedAgain(claim: StableIn<'unpaid'>): StableIn<'claimed'> {
+export function claimedAgain(claim: DollarIn<'unpaid'>): DollarIn<'claimed'> {
   const { endedAtMs, reason, detail } = claim
   return { ...baseOf(claim), ...openOf(claim), state: 'claimed', before: { endedAtMs, reason, detail } }
 }
 
 /** A claim as it was before it was taken again; null for a new one. */
-export function asBefore(claim: StableIn<'claimed'>): StableIn<'unpaid'> | null {
+export function asBefore(claim: DollarIn<'claimed'>): DollarIn<'unpaid'> | null {
   const { before } = claim
   return before === undefined ? null : { ...baseOf(claim), ...openOf(claim), ...before, over: false, state: 'unpaid' }
 }
 
 /** A claim whose work begins, for the first time or again. */
-export function executing(claim: StableIn<'claimed' | 'executing'>, nowMs: number): StableIn<'executing'> {
+export function executing(claim: DollarIn<'claimed' | 'executing'>, nowMs: number): DollarIn<'executing'> {
   return { ...baseOf(claim), ...openOf(claim), state: 'executing', startedAtMs: nowMs, runs: runsOf(claim) }
 }
 
 /** An unpaid claim with a result, to be settled again; null without a result. */
-export function settlingAgain(claim: StableIn<'unpaid'>): StableIn<'settling'> | null {
+export function settlingAgain(claim: DollarIn<'unpaid'>): DollarIn<'settling'> | null {
   if (!('result' in claim) || claim.result === null) return null
   const { request, payload, finishedAtMs, durationMs, resultHash: hash, result } = claim
   return {
@@ -90,17 +90,17 @@ export function settlingAgain(claim: StableIn<'unpaid'>): StableIn<'settling'> |
 }
 
 /** The fault for the caller of an unpaid claim. */
-export function causeOf({ reason, detail }: StableIn<'unpaid'>): Fault {
+export function causeOf({ reason, detail }: DollarIn<'unpaid'>): Fault {
   return fault(reason, detail)
 }
 
 /** The members of an open claim. */
-function openOf({ request, payload, unsent, failedRuns }: StableIn<'claimed' | 'executing' | 'settling' | 'unpaid'>) {
+function openOf({ request, payload, unsent, failedRuns }: DollarIn<'claimed' | 'executing' | 'settling' | 'unpaid'>) {
   return { request, payload, ...(unsent && { unsent }), ...(failedRuns !== undefined && { failedRuns }) }
 }
 
 /** The members of every claim. */
-function baseOf(claim: StableClaim) {
+function baseOf(claim: DollarClaim) {
   const { id, serviceId, requestHash, signatureHash, repeatKey, network, asset, payer, nonce } = claim
   const { amount, priceUsdMicros, validBefore, version, claimedAtMs } = claim
   return {

@@ -2,7 +2,7 @@ import type { Clock } from '../../../../consensus/chain/ports.ts'
 import type { Holder } from '../../../../consensus/primitives/fair-share.ts'
 import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
-import type { StableIn } from './claim.ts'
+import type { DollarIn } from './claim.ts'
 import { ContractPayers, contractName, unproven } from './contract-payers.ts'
 import { type FacilitatorVerdict, isOfPayment, reasonInShort, type StableLedger } from './facilitator.ts'
 import { type Asker, type FacilitatorPool, type PoolVerdict, RANKS } from './facilitators.ts'
@@ -47,7 +47,7 @@ export class Verification {
   }
 
   /** Has a payment checked within its client's limits. `foreign` is a signature that is not by the payer's own key. */
-  async ask(claim: StableIn<'claimed'>, client: Holder, foreign: string | null): Promise<Result<Asked>> {
+  async ask(claim: DollarIn<'claimed'>, client: Holder, foreign: string | null): Promise<Result<Asked>> {
     const { payer, amount } = claim
     const payment = { payer, client, amount: BigInt(amount) }
     if (foreign === null) {
@@ -64,13 +64,13 @@ export class Verification {
   }
 
   /** Notes that a client's call was paid. */
-  paid({ payer }: StableIn<'claimed'>, client: Holder, foreign: string | null): void {
+  paid({ payer }: DollarIn<'claimed'>, client: Holder, foreign: string | null): void {
     this.#newcomers.paid(client)
     this.#foreign.paid(client)
     if (foreign !== null) this.#contracts.paid({ payer, signature: foreign, client })
   }
 
-  #ask(claim: StableIn<'claimed'>, { rank, done, wasted }: Leave, asker: Asker): Asked {
+  #ask(claim: DollarIn<'claimed'>, { rank, done, wasted }: Leave, asker: Asker): Asked {
     const { facilitators, seller } = this.#deps
     // A check uses up nothing, even if another call has claimed the payment. So it need not wait for the claim.
     const verdict = facilitators.verify(facilitatorRequest(seller, claim), { ...asker, rank }).then((said) => {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { facilitatorRequest } from '../../../../marketplace/till/rails/dollar/requirements.ts'
 import { HttpFacilitator } from '../../../../src/adapters/facilitator-http.ts'
-import { newPayer, PRICE, paymentOf, TERMS } from '../../../support/stable.ts'
-import { TestFacilitator } from '../../../support/stable-facilitator.ts'
+import { newPayer, PRICE, paymentOf, TERMS } from '../../../support/dollar.ts'
+import { TestFacilitator } from '../../../support/dollar-facilitator.ts'
 import { TestToken } from '../../../support/stable-token.ts'
 
 const token = new TestToken(TERMS)

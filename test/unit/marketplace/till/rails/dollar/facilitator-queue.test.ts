@@ -9,8 +9,8 @@ import {
   FacilitatorPool,
   type PoolVerdict,
 } from '../../../../../../marketplace/till/rails/dollar/facilitators.ts'
+import { TERMS } from '../../../../../support/dollar.ts'
 import { TestTime } from '../../../../../support/market-parts.ts'
-import { TERMS } from '../../../../../support/stable.ts'
 
 const REQUEST = {} as FacilitatorRequest
 const AT_ONCE = 64

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readStablePayment } from '../../../../../../marketplace/till/rails/dollar/payment.ts'
-import { newPayer, paymentOf, TERMS } from '../../../../../support/stable.ts'
+import { readDollarPayment } from '../../../../../../marketplace/till/rails/dollar/payment.ts'
+import { newPayer, paymentOf, TERMS } from '../../../../../support/dollar.ts'
 
 interface Sent {
   readonly payload: { readonly signature: string; readonly authorization: object }
@@ -18,7 +18,7 @@ describe('a signature', () => {
     ['as long as any may be', 4_096],
   ])('is taken %s, to be judged by who can', (_, bytes) => {
     const signature = `0x${'Ab'.repeat(bytes)}`
-    const read = readStablePayment(sent(signature), 'the header', TERMS)
+    const read = readDollarPayment(sent(signature), 'the header', TERMS)
     expect(read).toMatchObject({ ok: true, value: { authorization: { signature: signature.toLowerCase() } } })
   })
 
@@ -35,7 +35,7 @@ describe('a signature', () => {
     ['a list of one', [`0x${'ab'.repeat(65)}`]],
     ['nothing', undefined],
   ])('is refused %s', (_, signature) => {
-    const refused = readStablePayment(sent(signature), 'the header', TERMS)
+    const refused = readDollarPayment(sent(signature), 'the header', TERMS)
     expect(refused).toMatchObject({ ok: false, fault: { code: 'pay/unreadable', detail: { where: 'the header' } } })
     expect(JSON.stringify(refused)).toContain('signature must be')
   })
@@ -45,7 +45,7 @@ describe('what a client sends beside its payment', () => {
   const bazaar = { info: {}, schema: {} }
   const url = 'https://shop.example/x'
   const deep = JSON.parse(`${'{"a":'.repeat(20)}1${'}'.repeat(20)}`) as unknown
-  const read = (more: object) => readStablePayment({ ...paymentOf(newPayer()).payload, ...more }, 'the header', TERMS)
+  const read = (more: object) => readDollarPayment({ ...paymentOf(newPayer()).payload, ...more }, 'the header', TERMS)
 
   it.each([
     ['extensions', { extensions: 5 }],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { StableClaimStore, StableIn } from '../../../../../../marketplace/till/rails/dollar/claim.ts'
+import type { DollarClaimStore, DollarIn } from '../../../../../../marketplace/till/rails/dollar/claim.ts'
 import type { FacilitatorPool } from '../../../../../../marketplace/till/rails/dollar/facilitators.ts'
 import { Resolver } from '../../../../../../marketplace/till/rails/dollar/resolver.ts'
 import type { Settlement } from '../../../../../../marketplace/till/rails/dollar/settlement.ts'
@@ -11,10 +11,10 @@ const VALID_MS = 12 * MINUTE_MS
 it('a settlement that stays unknown is asked about ever more rarely, and as soon as it has run out', async () => {
   const time = new TestTime()
   const untilMs = time.now() + VALID_MS
-  const claim = { id: 'a', payer: 'p', state: 'settling' } as StableIn<'settling'>
+  const claim = { id: 'a', payer: 'p', state: 'settling' } as DollarIn<'settling'>
   const askedMs: number[] = []
   const resolver = new Resolver({
-    store: { get: async () => claim } as unknown as StableClaimStore,
+    store: { get: async () => claim } as unknown as DollarClaimStore,
     settlement: {
       attempt: async () => {
         askedMs.push(time.now())

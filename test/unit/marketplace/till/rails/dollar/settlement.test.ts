@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { StableClaimStore, StableIn } from '../../../../../../marketplace/till/rails/dollar/claim.ts'
+import type { DollarClaimStore, DollarIn } from '../../../../../../marketplace/till/rails/dollar/claim.ts'
 import type { FacilitatorVerdict, StableLedger } from '../../../../../../marketplace/till/rails/dollar/facilitator.ts'
 import type { FacilitatorPool } from '../../../../../../marketplace/till/rails/dollar/facilitators.ts'
 import { Settlement, type SettlementStep } from '../../../../../../marketplace/till/rails/dollar/settlement.ts'
+import { OWN_WORDS, PRICE, TERMS } from '../../../../../support/dollar.ts'
 import { TestTime } from '../../../../../support/market-parts.ts'
-import { OWN_WORDS, PRICE, TERMS } from '../../../../../support/stable.ts'
 
 const REASON = 'invalid_exact_evm_nonce_already_used'
 const USED: FacilitatorVerdict = { is: 'refused', reason: REASON }
@@ -16,7 +16,7 @@ let time: TestTime
 let chain: { aheadSeconds: number; answers: boolean }
 let verdict: FacilitatorVerdict
 let settlement: Settlement
-let claim: StableIn<'settling'>
+let claim: DollarIn<'settling'>
 
 beforeEach(() => {
   time = new TestTime()
@@ -29,7 +29,7 @@ beforeEach(() => {
     },
   }
   settlement = new Settlement({
-    store: {} as StableClaimStore,
+    store: {} as DollarClaimStore,
     facilitators: { settle: async () => ({ verdict, by: 'f' }) } as unknown as FacilitatorPool,
     ledger: ledger as StableLedger,
     seller: { terms: TERMS, offerOf: () => ({ ...OWN_WORDS, resource: { url: 'http://127.0.0.1' } }) },
@@ -40,7 +40,7 @@ beforeEach(() => {
     ...{ amount: `${PRICE}`, version: 2, result: '1', claimedAtMs: time.now() },
     validBefore: Math.floor(time.now() / 1_000) + 100_000,
     payload: { payload: { authorization: { to: TERMS.payTo } } },
-  } as unknown as StableIn<'settling'>
+  } as unknown as DollarIn<'settling'>
 })
 
 const begin = (): Promise<SettlementStep> => settlement.attempt(claim, { first: null, isFirst: true })

@@ -4,9 +4,9 @@ import { fail } from '../../../consensus/primitives/result.ts'
 import type { Models } from '../../../marketplace/ports/models.ts'
 import { imageGen } from '../../../marketplace/services/providers/image-gen.ts'
 import type { ServiceDefinition } from '../../../marketplace/services/service.ts'
+import { closeRails, PRICE, paymentOf, TestRail } from '../../support/dollar.ts'
 import { closeMarkets } from '../../support/market.ts'
 import { serviceNamed } from '../../support/service-results.ts'
-import { closeRails, PRICE, paymentOf, TestRail } from '../../support/stable.ts'
 
 afterEach(async () => {
   await closeRails()

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Timers } from '../../../consensus/chain/ports.ts'
 import { systemTimers } from '../../../src/daemon/runtime.ts'
+import { closeRails, PRICE, TestRail } from '../../support/dollar.ts'
+import type { Profile } from '../../support/dollar-facilitator.ts'
 import { AGAIN, closeMarkets, ONCE } from '../../support/market.ts'
 import { until } from '../../support/processes.ts'
-import { closeRails, PRICE, TestRail } from '../../support/stable.ts'
-import type { Profile } from '../../support/stable-facilitator.ts'
 
 afterEach(async () => {
   await closeRails()

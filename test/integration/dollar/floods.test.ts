@@ -1,10 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { StableClaimStore, StablePayment } from '../../../marketplace/till/rails/dollar/claim.ts'
+import type { DollarClaimStore, DollarPayment } from '../../../marketplace/till/rails/dollar/claim.ts'
 import { NEWCOMERS } from '../../../marketplace/till/rails/dollar/newcomers.ts'
 import { FAILED_ANY } from '../../../marketplace/till/rails/dollar/payers.ts'
-import { readStablePayment } from '../../../marketplace/till/rails/dollar/payment.ts'
-import { AGAIN, closeMarkets, ONCE } from '../../support/market.ts'
-import { until } from '../../support/processes.ts'
+import { readDollarPayment } from '../../../marketplace/till/rails/dollar/payment.ts'
 import {
   closeRails,
   newPayer,
@@ -15,7 +13,9 @@ import {
   storeWith,
   TERMS,
   TestRail,
-} from '../../support/stable.ts'
+} from '../../support/dollar.ts'
+import { AGAIN, closeMarkets, ONCE } from '../../support/market.ts'
+import { until } from '../../support/processes.ts'
 
 afterEach(async () => {
   await closeRails()
@@ -26,11 +26,11 @@ const ATTACKER = 'attacker'
 const HOUR_MS = 3_600_000
 
 /** A valid payment of a new key that has no money. */
-function unfunded(): StablePayment {
+function unfunded(): DollarPayment {
   return paymentOf(newPayer())
 }
 
-function codeOf(rail: TestRail, payment: StablePayment, client: string): Promise<string> {
+function codeOf(rail: TestRail, payment: DollarPayment, client: string): Promise<string> {
   return rail.codeOf(rail.order('ok', { payment, client }))
 }
 
@@ -142,7 +142,7 @@ describe('extra data in a payment', () => {
     const authorization = { ...payload.authorization, memo: 5 }
     const more = { [`x${'y'.repeat(100)}`]: [[[]]], payload: { ...payload, authorization } }
     const sent = { ...payment.payload, ...more, extensions: { ...extensions, other: 5 }, resource }
-    const read = readStablePayment(sent, 'the header', TERMS)
+    const read = readDollarPayment(sent, 'the header', TERMS)
     if (!read.ok) throw new Error(JSON.stringify(read.fault))
     expect(await codeOf(rail, read.value, 'buyer')).toBe('settled')
     for (const path of ['/verify', '/settle']) {
@@ -183,8 +183,8 @@ describe('a flood of payments of new keys without money', () => {
   it('includes payments that are valid when checked but then expire too soon for the work', async () => {
     let nowMs = Date.now()
     // Claiming a payment takes a second here.
-    const wrapStore = (store: StableClaimStore): StableClaimStore => {
-      const claim: StableClaimStore['claim'] = async (one) => {
+    const wrapStore = (store: DollarClaimStore): DollarClaimStore => {
+      const claim: DollarClaimStore['claim'] = async (one) => {
         nowMs += 1_000
         return store.claim(one)
       }

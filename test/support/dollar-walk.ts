@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Result } from '../../consensus/primitives/result.ts'
-import type { StableCall, StableClaimStore, StableSettled } from '../../marketplace/till/rails/dollar/claim.ts'
+import type { DollarCall, DollarClaimStore, DollarSettled } from '../../marketplace/till/rails/dollar/claim.ts'
 import { identify } from '../../marketplace/till/rails/dollar/identity.ts'
+import { type Payer, paymentOf, TERMS, TestRail } from './dollar.ts'
+import type { Profile } from './dollar-facilitator.ts'
 import { AGAIN, ONCE } from './market.ts'
 import { until } from './processes.ts'
-import { type Payer, paymentOf, TERMS, TestRail } from './stable.ts'
-import type { Profile } from './stable-facilitator.ts'
 import { Dice } from './walk.ts'
 
 const PROFILES: readonly Profile[] = ['good', 'good', 'good', 'html', '500', 'refuses', 'deaf']
@@ -19,7 +19,7 @@ const PAYERS = 3
 
 /** A signed call of a walk. */
 export interface WalkOrder {
-  readonly call: StableCall
+  readonly call: DollarCall
   readonly payer: Payer
   /** The request of a call that offers this payment for another request. */
   readonly otherRequest: string
@@ -29,7 +29,7 @@ export interface WalkOrder {
 export interface WalkAnswer {
   readonly order: WalkOrder
   readonly request: string
-  readonly settled: StableSettled
+  readonly settled: DollarSettled
   readonly wasPaid: boolean
 }
 
@@ -37,7 +37,7 @@ export interface WalkAnswer {
  * Random calls, held work, crashes, failing facilitators and meddling of others, on a dollar rail over real sockets and
  * LevelDB. The choices come from the seed; their timing also depends on the machine.
  */
-export class StableWalk {
+export class DollarWalk {
   readonly dice: Dice
   readonly orders: WalkOrder[] = []
   readonly answers: WalkAnswer[] = []
@@ -54,12 +54,12 @@ export class StableWalk {
     this.#payers = Array.from({ length: PAYERS }, () => rail.payer())
   }
 
-  static async open(seed: number): Promise<StableWalk> {
+  static async open(seed: number): Promise<DollarWalk> {
     const dice = new Dice(seed)
     const onceUnpaid = new Set<string>()
-    const wrapStore = (store: StableClaimStore): StableClaimStore => watched(store, onceUnpaid)
+    const wrapStore = (store: DollarClaimStore): DollarClaimStore => watched(store, onceUnpaid)
     const rail = await TestRail.open({ facilitators: 1 + dice.below(2), settleWaitMs: SETTLE_WAIT_MS, wrapStore })
-    return new StableWalk(dice, rail, onceUnpaid)
+    return new DollarWalk(dice, rail, onceUnpaid)
   }
 
   /** The rail of the running node. */
@@ -134,7 +134,7 @@ export class StableWalk {
     const idempotencyKey = dice.chance(0.08) ? null : order.call.idempotencyKey
     const isHandedOver = dice.chance(0.5)
     const line = dice.tell(`call for order ${orders.indexOf(order)}: ${request}, named ${idempotencyKey}`)
-    const end = async (outcome: Result<StableSettled>): Promise<void> => {
+    const end = async (outcome: Result<DollarSettled>): Promise<void> => {
       dice.add(line, outcome.ok ? (outcome.value.replayed ? 'replayed' : 'settled') : outcome.fault.code)
       if (!outcome.ok) return
       const { claim } = outcome.value
@@ -198,7 +198,7 @@ export class StableWalk {
 }
 
 /** A store that records the claims that become unpaid. */
-function watched(store: StableClaimStore, onceUnpaid: Set<string>): StableClaimStore {
+function watched(store: DollarClaimStore, onceUnpaid: Set<string>): DollarClaimStore {
   return {
     get: (id) => store.get(id),
     claim: (claim) => store.claim(claim),

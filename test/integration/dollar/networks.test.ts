@@ -6,9 +6,9 @@ import { FAILED_ANY } from '../../../marketplace/till/rails/dollar/payers.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../../rpc/server/limits.ts'
 import { createServer } from '../../../rpc/server/server.ts'
 import { post, type Reply } from '../../support/api.ts'
+import { closeRails, paymentOf, TestRail } from '../../support/dollar.ts'
 import { AGAIN, closeMarkets } from '../../support/market.ts'
 import { railNode } from '../../support/rail-node.ts'
-import { closeRails, paymentOf, TestRail } from '../../support/stable.ts'
 
 let rail: TestRail
 let app: FastifyInstance

@@ -8,14 +8,14 @@ import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { digestOf } from '../../marketplace/till/rails/dollar/identity.ts'
 import type { RefundWallet } from '../../marketplace/till/rails/dollar/refunds.ts'
-import type { StableAsset, StableNetwork, StableTerms } from '../../marketplace/till/rails/dollar/terms.ts'
+import type { DollarAsset, DollarNetwork, DollarTerms } from '../../marketplace/till/rails/dollar/terms.ts'
 import type { FacilitatorAuth } from '../adapters/facilitator-http.ts'
 
 type Settings = Config['stable']
 
 /** Networks that x402 clients know, with the dollar token that they use there. */
 const KNOWN: Readonly<
-  Record<'base' | 'base-sepolia', { readonly network: StableNetwork; readonly asset: StableAsset }>
+  Record<'base' | 'base-sepolia', { readonly network: DollarNetwork; readonly asset: DollarAsset }>
 > = {
   base: {
     network: { word: 'base', caip2: 'eip155:8453', chainId: 8_453 },
@@ -38,7 +38,7 @@ const KNOWN: Readonly<
 }
 
 /** The terms of the rail from the settings; fault `config/value` if one is missing or wrong. */
-export function stableTerms(settings: Settings): Result<StableTerms> {
+export function dollarTerms(settings: Settings): Result<DollarTerms> {
   const { payTo, facilitators, maxTimeoutSeconds } = settings
   if (payTo === null) return missing('stable.pay-to', 'the address that calls pay, as stable.enabled is true')
   if (facilitators.length === 0)
@@ -52,7 +52,7 @@ export function stableTerms(settings: Settings): Result<StableTerms> {
   return ok({ network: network.value, asset: asset.value, payTo: receiver.value, maxTimeoutSeconds })
 }
 
-function networkOf({ network, networkWord, chainId }: Settings): Result<StableNetwork> {
+function networkOf({ network, networkWord, chainId }: Settings): Result<DollarNetwork> {
   const known = network === 'custom' ? null : KNOWN[network].network
   const word = networkWord ?? known?.word
   if (word === undefined) return missing('stable.network-word', 'the name of the custom network')
@@ -61,7 +61,7 @@ function networkOf({ network, networkWord, chainId }: Settings): Result<StableNe
   return ok({ word, chainId: id, caip2: `eip155:${id}` })
 }
 
-function assetOf(settings: Settings): Result<StableAsset> {
+function assetOf(settings: Settings): Result<DollarAsset> {
   const { network, assetContract, assetSymbol, assetName, assetVersion, assetDecimals } = settings
   const known = network === 'custom' ? null : KNOWN[network].asset
   const contract = assetContract ?? known?.contract
@@ -146,7 +146,7 @@ function withoutSlash(url: string): string {
 }
 
 /** The wallet that pays refunds; null without a key. Faults: `config/file`. */
-export async function refundWallet(path: string | null, terms: StableTerms): Promise<Result<RefundWallet | null>> {
+export async function refundWallet(path: string | null, terms: DollarTerms): Promise<Result<RefundWallet | null>> {
   if (path === null) return ok(null)
   const content = await readFile(path, 'utf8').catch(() => null)
   if (content === null) return fail(fault('config/file', { path, reason: 'it cannot be read' }))

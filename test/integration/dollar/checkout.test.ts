@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { StableRefund } from '../../../marketplace/till/rails/dollar/claim.ts'
+import type { DollarRefund } from '../../../marketplace/till/rails/dollar/claim.ts'
+import { closeRails, newPayer, PRICE, paymentOf, type RailParts, TestRail } from '../../support/dollar.ts'
+import type { Profile } from '../../support/dollar-facilitator.ts'
 import { AGAIN, closeMarkets, ONCE } from '../../support/market.ts'
 import { until } from '../../support/processes.ts'
-import { closeRails, newPayer, PRICE, paymentOf, type RailParts, TestRail } from '../../support/stable.ts'
-import type { Profile } from '../../support/stable-facilitator.ts'
 
 afterEach(async () => {
   await closeRails()
@@ -282,7 +282,7 @@ describe('money that comes without a delivery', () => {
   }
 
   /** Waits until the only refund has this status. */
-  function refundIs(status: StableRefund['status'], rail: TestRail): Promise<StableRefund> {
+  function refundIs(status: DollarRefund['status'], rail: TestRail): Promise<DollarRefund> {
     return until(`the refund is ${status}`, async () => {
       const claim = await rail.claim()
       return claim?.state === 'owed' && claim.refund.status === status ? claim.refund : null

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { StablePayment } from '../../../marketplace/till/rails/dollar/claim.ts'
+import type { DollarPayment } from '../../../marketplace/till/rails/dollar/claim.ts'
 import { NEWCOMERS } from '../../../marketplace/till/rails/dollar/newcomers.ts'
+import { closeRails, newPayer, type Payer, PRICE, paymentOf, type RailParts, TestRail } from '../../support/dollar.ts'
 import { closeMarkets } from '../../support/market.ts'
-import { closeRails, newPayer, type Payer, PRICE, paymentOf, type RailParts, TestRail } from '../../support/stable.ts'
 
 afterEach(async () => {
   await closeRails()
@@ -25,7 +25,7 @@ function stillRail(parts: RailParts = {}): Promise<TestRail> {
 }
 
 /** A payment of a caller who does not know the payer's key. */
-function madeUp(payer: string): StablePayment {
+function madeUp(payer: string): DollarPayment {
   return paymentOf({ key: newPayer().key, address: payer })
 }
 
@@ -53,7 +53,7 @@ describe('a flood of forged authorizations', () => {
       rail.facilitator.perSecond = PER_SECOND
       const junk = Array.from({ length: JUNK }, () => madeUp(rail.payer().address))
       const honest = Array.from({ length: BUYERS }, () => paymentOf(rail.payer()))
-      const codes = (payments: readonly StablePayment[]) =>
+      const codes = (payments: readonly DollarPayment[]) =>
         payments.map((payment) => rail.codeOf(rail.order('ok', { payment })))
       const [refused, served]: [string[], Promise<string>[]] = [[], []]
       for (let wave = 0; wave < WAVES; wave++) {

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
 
 /** Adds the figures of the stablecoin rail to a registry. */
-export function watchStableRail(registry: Registry, rail: DollarRail): void {
+export function watchDollarRail(registry: Registry, rail: DollarRail): void {
   const registers = [registry]
   new Counter({
     name: 'farthing_stable_calls_total',

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Timers } from '../../../consensus/chain/ports.ts'
 import { systemTimers } from '../../../src/daemon/runtime.ts'
+import { closeRails, PRICE, type RailParts, TestRail } from '../../support/dollar.ts'
 import { AGAIN, closeMarkets } from '../../support/market.ts'
 import { until } from '../../support/processes.ts'
-import { closeRails, PRICE, type RailParts, TestRail } from '../../support/stable.ts'
 
 afterEach(async () => {
   await closeRails()

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ServiceDefinition } from '../../../marketplace/services/service.ts'
 import { systemTimers } from '../../../src/daemon/runtime.ts'
+import { closeRails, type Payer, PRICE, paymentOf, TestRail } from '../../support/dollar.ts'
 import { AGAIN, closeMarkets, ONCE } from '../../support/market.ts'
 import { until } from '../../support/processes.ts'
-import { closeRails, type Payer, PRICE, paymentOf, TestRail } from '../../support/stable.ts'
 import { TEST_SERVICES } from '../../support/test-services.ts'
 
 afterEach(async () => {

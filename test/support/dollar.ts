@@ -5,31 +5,31 @@ import { evmAddressOf, signDigest } from '../../consensus/external/eip712.ts'
 import { toHex } from '../../consensus/primitives/bytes.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
-import type { StableCall, StableSettled } from '../../marketplace/till/rails/dollar/claim.ts'
+import type { DollarCall, DollarSettled } from '../../marketplace/till/rails/dollar/claim.ts'
 import {
-  STABLE_CLAIMS,
-  type StableClaim,
-  type StableClaimStore,
-  type StablePayment,
+  DOLLAR_CLAIMS,
+  type DollarClaim,
+  type DollarClaimStore,
+  type DollarPayment,
 } from '../../marketplace/till/rails/dollar/claim.ts'
 import { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
 import { FacilitatorPool } from '../../marketplace/till/rails/dollar/facilitators.ts'
 import { digestOf } from '../../marketplace/till/rails/dollar/identity.ts'
 import { Refunder, type RefundWallet } from '../../marketplace/till/rails/dollar/refunds.ts'
-import type { StableTerms } from '../../marketplace/till/rails/dollar/terms.ts'
+import type { DollarTerms } from '../../marketplace/till/rails/dollar/terms.ts'
 import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/till/settings.ts'
 import { Workshop } from '../../marketplace/till/workshop.ts'
 import { EvmRpc } from '../../src/adapters/evm-rpc.ts'
 import { HttpFacilitator } from '../../src/adapters/facilitator-http.ts'
 import { systemTimers } from '../../src/daemon/runtime.ts'
 import { LevelClaimStore } from '../../src/storage/level-claims.ts'
+import { TestFacilitator } from './dollar-facilitator.ts'
 import { AGAIN, type MarketParts, TestMarket } from './market.ts'
 import { until } from './processes.ts'
-import { TestFacilitator } from './stable-facilitator.ts'
 import { TestToken } from './stable-token.ts'
 
 /** Terms of a node on Base's test network. */
-export const TERMS: StableTerms = {
+export const TERMS: DollarTerms = {
   network: { word: 'base-sepolia', caip2: 'eip155:84532', chainId: 84_532 },
   asset: {
     symbol: 'USDC',
@@ -61,10 +61,10 @@ export function walletOf({ key, address }: Payer): RefundWallet {
 }
 
 /** Parts of a payment that differ from the valid one. */
-export type Change = Partial<Omit<StablePayment['authorization'], 'from' | 'signature'>>
+export type Change = Partial<Omit<DollarPayment['authorization'], 'from' | 'signature'>>
 
 /** A signed payment for an offer, as the cashier reads it from a header. */
-export function paymentOf(payer: Payer, change: Change = {}, version: 1 | 2 = 2): StablePayment {
+export function paymentOf(payer: Payer, change: Change = {}, version: 1 | 2 = 2): DollarPayment {
   const validBefore = BigInt(Math.floor(Date.now() / 1_000) + TERMS.maxTimeoutSeconds)
   const message = {
     ...{ from: payer.address, to: TERMS.payTo.toLowerCase(), value: PRICE, validAfter: 0n, validBefore },
@@ -107,15 +107,15 @@ export interface RailParts extends MarketParts {
   /** Whether work is held from the start: claims that are taken up begin before a test can hold them. */
   readonly holdsWork?: boolean
   /** Changes to the operator's terms. */
-  readonly terms?: Partial<StableTerms>
-  readonly wrapStore?: (store: StableClaimStore) => StableClaimStore
+  readonly terms?: Partial<DollarTerms>
+  readonly wrapStore?: (store: DollarClaimStore) => DollarClaimStore
   /** A clock and timers by which a day of this rail passes in seconds. */
   readonly clock?: Clock
   readonly timers?: Timers
 }
 
 /** Changes to a call. `client` is its sender's address, `network` that of its network. */
-export type OrderChange = Partial<StableCall> & { readonly client?: string; readonly network?: string }
+export type OrderChange = Partial<DollarCall> & { readonly client?: string; readonly network?: string }
 
 const opened: TestRail[] = []
 
@@ -124,7 +124,7 @@ export class TestRail {
   readonly market: TestMarket
   readonly token: TestToken
   readonly facilitators: readonly TestFacilitator[]
-  readonly store: StableClaimStore & { close(): Promise<void> }
+  readonly store: DollarClaimStore & { close(): Promise<void> }
   readonly dollar: DollarRail
   readonly till: DollarRail['till']
   readonly pool: FacilitatorPool
@@ -173,7 +173,7 @@ export class TestRail {
     const rpcUrl = await token.listen()
     const facilitators: TestFacilitator[] = []
     for (let i = 0; i < (parts.facilitators ?? 1); i++) facilitators.push(await new TestFacilitator(token).open())
-    const store = await LevelClaimStore.open(join(market.folder, 'stable'), STABLE_CLAIMS)
+    const store = await LevelClaimStore.open(join(market.folder, 'stable'), DOLLAR_CLAIMS)
     const treasury = newPayer()
     token.mint(treasury.address, 1_000_000n)
     const rail = new TestRail(parts, { market, token, facilitators, store, treasury, rpcUrl })
@@ -222,30 +222,30 @@ export class TestRail {
     return payer
   }
 
-  order(request = 'ok', { client, network, ...change }: OrderChange = {}): StableCall {
+  order(request = 'ok', { client, network, ...change }: OrderChange = {}): DollarCall {
     const payment = change.payment ?? paymentOf(this.payer())
     const from = client === undefined ? {} : { from: { address: client, network: network ?? client } }
     return { serviceId: AGAIN, request, idempotencyKey: null, ...from, ...change, payment }
   }
 
-  settle(call: StableCall): Promise<Result<StableSettled>> {
+  settle(call: DollarCall): Promise<Result<DollarSettled>> {
     return this.till.settle(call)
   }
 
   /** Makes a call and returns `settled`, `replayed` or the fault's code. */
-  async codeOf(call: StableCall): Promise<string> {
+  async codeOf(call: DollarCall): Promise<string> {
     const outcome = await this.settle(call)
     return outcome.ok ? (outcome.value.replayed ? 'replayed' : 'settled') : outcome.fault.code
   }
 
   /** The claim of the only payment. */
-  async claim(): Promise<StableClaim | undefined> {
+  async claim(): Promise<DollarClaim | undefined> {
     const { claims } = await this.store.recent(1, null)
     return claims[0] === undefined ? undefined : this.store.get(claims[0].id)
   }
 
   /** Waits until the only payment's claim is in a state. */
-  async reaches(state: StableClaim['state']): Promise<StableClaim> {
+  async reaches(state: DollarClaim['state']): Promise<DollarClaim> {
     return until(`the claim is ${state}`, async () => {
       const claim = await this.claim()
       return claim?.state === state ? claim : null
@@ -264,7 +264,7 @@ export class TestRail {
 }
 
 /** A store with some of its methods replaced. */
-export function storeWith(store: StableClaimStore, methods: Partial<StableClaimStore>): StableClaimStore {
+export function storeWith(store: DollarClaimStore, methods: Partial<DollarClaimStore>): DollarClaimStore {
   const own = (name: string | symbol): unknown => {
     const member: unknown = Reflect.get(store, name, store)
     return typeof member === 'function' ? member.bind(store) : member
@@ -276,7 +276,7 @@ interface Made {
   readonly market: TestMarket
   readonly token: TestToken
   readonly facilitators: readonly TestFacilitator[]
-  readonly store: StableClaimStore & { close(): Promise<void> }
+  readonly store: DollarClaimStore & { close(): Promise<void> }
   readonly treasury: Payer
   readonly rpcUrl: string
 }

@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { StablePayment } from '../../../marketplace/till/rails/dollar/claim.ts'
-import { readStablePayment } from '../../../marketplace/till/rails/dollar/payment.ts'
+import type { DollarPayment } from '../../../marketplace/till/rails/dollar/claim.ts'
+import { readDollarPayment } from '../../../marketplace/till/rails/dollar/payment.ts'
 import { systemTimers } from '../../../src/daemon/runtime.ts'
+import { closeRails, newPayer, type Payer, PRICE, paymentOf, storeWith, TERMS, TestRail } from '../../support/dollar.ts'
 import { AGAIN, closeMarkets, ONCE } from '../../support/market.ts'
 import { until } from '../../support/processes.ts'
-import { closeRails, newPayer, type Payer, PRICE, paymentOf, storeWith, TERMS, TestRail } from '../../support/stable.ts'
 import type { Said } from '../../support/stable-token.ts'
 
 afterEach(async () => {
@@ -13,7 +13,7 @@ afterEach(async () => {
   await closeMarkets()
 })
 
-function saidOf({ authorization }: StablePayment): Said {
+function saidOf({ authorization }: DollarPayment): Said {
   const { from, to, value, validAfter, validBefore, nonce } = authorization
   return { from, to, nonce, value: `${value}`, validAfter: `${validAfter}`, validBefore: `${validBefore}` }
 }
@@ -43,8 +43,8 @@ describe('a payload that says more than an authorization', () => {
 
   it('is refused: a facilitator could read it as another payment than we do', () => {
     const { payload } = paymentOf(newPayer()).payload as { payload: object }
-    expect(readStablePayment(envelope(payload), 'x', TERMS).ok).toBe(true)
-    const read = readStablePayment(envelope({ ...payload, permit2Authorization: {} }), 'x', TERMS)
+    expect(readDollarPayment(envelope(payload), 'x', TERMS).ok).toBe(true)
+    const read = readDollarPayment(envelope({ ...payload, permit2Authorization: {} }), 'x', TERMS)
     expect(read).toMatchObject({ ok: false, fault: { code: 'pay/unreadable' } })
   })
 
@@ -53,7 +53,7 @@ describe('a payload that says more than an authorization', () => {
     ['long', JSON.stringify('x'.repeat(20_000))],
   ])('is refused where it is too %s to be kept and passed on', (_, text) => {
     const more = JSON.parse(text) as unknown
-    const read = readStablePayment({ ...paymentOf(newPayer()).payload, more }, 'x', TERMS)
+    const read = readDollarPayment({ ...paymentOf(newPayer()).payload, more }, 'x', TERMS)
     expect(read).toMatchObject({ ok: false, fault: { code: 'pay/unreadable' } })
   })
 })
@@ -242,7 +242,7 @@ describe('an authorization that has expired', () => {
 })
 
 /** A payment in a payer's name with a made-up signature. */
-function forged(payer: Payer): StablePayment {
+function forged(payer: Payer): DollarPayment {
   const payment = paymentOf(payer)
   const signature = `0x${'12'.repeat(64)}1b`
   const { payload } = payment.payload as { payload: object }

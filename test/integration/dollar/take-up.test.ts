@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, expect, it } from 'vitest'
+import { closeRails, storeWith, TERMS, TestRail } from '../../support/dollar.ts'
 import { closeMarkets } from '../../support/market.ts'
-import { closeRails, storeWith, TERMS, TestRail } from '../../support/stable.ts'
 
 afterEach(async () => {
   await closeRails()

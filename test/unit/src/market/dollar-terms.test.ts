@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { flagSource, resolveConfig } from '../../../../config/load.ts'
 import type { Config } from '../../../../config/settings.ts'
-import { facilitatorAuth, refundWallet, stableTerms } from '../../../../src/market/stable-terms.ts'
+import { dollarTerms, facilitatorAuth, refundWallet } from '../../../../src/market/dollar-terms.ts'
+import { TERMS } from '../../../support/dollar.ts'
 import { removeFolder, temporaryFolder } from '../../../support/processes.ts'
-import { TERMS } from '../../../support/stable.ts'
 
 const folder = temporaryFolder()
 afterAll(() => removeFolder(folder))
@@ -35,10 +35,10 @@ describe('the settings of the stablecoin rail', () => {
   })
 
   it('name a known network with its token, and change parts of it', () => {
-    expect(stableTerms(settings({ ...WORKING, 'stable-network': 'base-sepolia' }))).toEqual({ ok: true, value: TERMS })
-    const base = stableTerms(settings(WORKING))
+    expect(dollarTerms(settings({ ...WORKING, 'stable-network': 'base-sepolia' }))).toEqual({ ok: true, value: TERMS })
+    const base = dollarTerms(settings(WORKING))
     expect(base).toMatchObject({ value: { network: { chainId: 8_453 }, asset: { domain: { name: 'USD Coin' } } } })
-    const changed = stableTerms(settings({ ...WORKING, 'stable-chain-id': '31337', 'stable-asset-name': 'Dollar' }))
+    const changed = dollarTerms(settings({ ...WORKING, 'stable-chain-id': '31337', 'stable-asset-name': 'Dollar' }))
     expect(changed).toMatchObject({
       value: {
         network: { word: 'base', caip2: 'eip155:31337', chainId: 31_337 },
@@ -49,7 +49,7 @@ describe('the settings of the stablecoin rail', () => {
 
   it('name a network of one’s own', () => {
     expect(
-      stableTerms(settings({ ...CUSTOM, 'stable-asset-decimals': '18', 'stable-asset-symbol': 'USDX' })),
+      dollarTerms(settings({ ...CUSTOM, 'stable-asset-decimals': '18', 'stable-asset-symbol': 'USDX' })),
     ).toMatchObject({
       value: { network: { word: 'local', caip2: 'eip155:31337' }, asset: { decimals: 18, symbol: 'USDX' } },
     })
@@ -57,20 +57,20 @@ describe('the settings of the stablecoin rail', () => {
 
   it.each(Object.keys(CUSTOM).filter((name) => name !== 'stable-network'))('say that %s is missing', (name) => {
     const { [name as keyof typeof CUSTOM]: _, ...rest } = CUSTOM
-    const refused = stableTerms(settings(rest))
+    const refused = dollarTerms(settings(rest))
     expect(refused).toMatchObject({ fault: { code: 'config/value' } })
     expect(JSON.stringify(refused)).toContain(`--${name}`)
   })
 
   it('refuse an address whose case is not that of its checksum', () => {
     const wrong = PAY_TO.replace('F02cDC', 'f02CDC')
-    expect(stableTerms(settings({ ...WORKING, 'stable-pay-to': wrong }))).toMatchObject({
+    expect(dollarTerms(settings({ ...WORKING, 'stable-pay-to': wrong }))).toMatchObject({
       fault: { code: 'config/value' },
     })
-    expect(stableTerms(settings({ ...WORKING, 'stable-pay-to': PAY_TO.toLowerCase() }))).toMatchObject({
+    expect(dollarTerms(settings({ ...WORKING, 'stable-pay-to': PAY_TO.toLowerCase() }))).toMatchObject({
       value: { payTo: PAY_TO },
     })
-    expect(stableTerms(settings({ ...WORKING, 'stable-pay-to': `0x${'0'.repeat(40)}` }))).toMatchObject({ ok: false })
+    expect(dollarTerms(settings({ ...WORKING, 'stable-pay-to': `0x${'0'.repeat(40)}` }))).toMatchObject({ ok: false })
   })
 
   describe('of what facilitators want to be shown', () => {

@@ -1,7 +1,7 @@
 import type { ClaimPage } from '../../marketplace/till/claim-store.ts'
-import type { StableClaim, StableIn } from '../../marketplace/till/rails/dollar/claim.ts'
+import type { DollarClaim, DollarIn } from '../../marketplace/till/rails/dollar/claim.ts'
 import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
-import { stableDollars } from '../../marketplace/till/rails/dollar/terms.ts'
+import { dollarsOf } from '../../marketplace/till/rails/dollar/terms.ts'
 import type { Claim } from '../../marketplace/till/rails/native/claim.ts'
 import { httpFault } from '../contract/http-faults.ts'
 import type { REFUND, REQUEST_STATUS } from '../contract/market.ts'
@@ -10,7 +10,7 @@ import { moment } from '../json/chain-json.ts'
 import type { MarketApi } from '../node/node-api.ts'
 
 /** A claim of either rail. */
-export type AnyClaim = Claim | StableClaim
+export type AnyClaim = Claim | DollarClaim
 
 /** Whether a claim is of the native rail. */
 export function isNative(claim: AnyClaim): claim is Claim {
@@ -52,13 +52,13 @@ function placeOf(claim: AnyClaim): string {
 }
 
 /** State of one call of the dollar rail, without its input and result. */
-export function stableStatus({ terms }: DollarRail, claim: StableClaim): Static<typeof REQUEST_STATUS> {
+export function dollarStatus({ terms }: DollarRail, claim: DollarClaim): Static<typeof REQUEST_STATUS> {
   return {
     id: claim.id,
     txId: 'transaction' in claim ? claim.transaction : null,
     serviceId: claim.serviceId,
     caller: claim.payer,
-    amount: stableDollars(terms.asset, BigInt(claim.amount)),
+    amount: dollarsOf(terms.asset, BigInt(claim.amount)),
     asset: terms.asset.symbol,
     rail: 'stable',
     network: claim.network,
@@ -71,7 +71,7 @@ export function stableStatus({ terms }: DollarRail, claim: StableClaim): Static<
   }
 }
 
-function statusOf(claim: StableClaim): string {
+function statusOf(claim: DollarClaim): string {
   switch (claim.state) {
     case 'claimed':
       return 'paid'
@@ -87,7 +87,7 @@ function statusOf(claim: StableClaim): string {
   }
 }
 
-function endOf(claim: StableClaim): string | null {
+function endOf(claim: DollarClaim): string | null {
   if (claim.state === 'settled') return moment(claim.settledAtMs)
   return claim.state === 'unpaid' ? moment(claim.endedAtMs) : null
 }
@@ -96,11 +96,11 @@ const REFUND_STATUS = { owed: 'pending', sent: 'broadcast', paid: 'confirmed' } 
 
 function refundOf(
   { asset }: DollarRail['terms'],
-  { id, amount, payer, reason, refund }: StableIn<'owed'>,
+  { id, amount, payer, reason, refund }: DollarIn<'owed'>,
 ): Static<typeof REFUND> {
   return {
     status: REFUND_STATUS[refund.status],
-    amount: stableDollars(asset, BigInt(amount)),
+    amount: dollarsOf(asset, BigInt(amount)),
     asset: asset.symbol,
     to: payer,
     txId: refund.transaction,

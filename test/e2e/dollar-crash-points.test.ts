@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CallView, post } from '../support/api.ts'
 import { marketOpen, runsIn } from '../support/caller.ts'
 import { Workshop } from '../support/daemon.ts'
+import { newPayer, PRICE, paymentOf, TERMS } from '../support/dollar.ts'
+import { TestFacilitator } from '../support/dollar-facilitator.ts'
 import { until } from '../support/processes.ts'
-import { newPayer, PRICE, paymentOf, TERMS } from '../support/stable.ts'
-import { TestFacilitator } from '../support/stable-facilitator.ts'
 import { TestToken } from '../support/stable-token.ts'
 
 const workshop = new Workshop()

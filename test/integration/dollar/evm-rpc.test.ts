@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { EvmRpc } from '../../../src/adapters/evm-rpc.ts'
-import { newPayer, type Payer, PRICE, paymentOf, TERMS } from '../../support/stable.ts'
+import { newPayer, type Payer, PRICE, paymentOf, TERMS } from '../../support/dollar.ts'
 import { TestToken, textOf } from '../../support/stable-token.ts'
 
 let token: TestToken

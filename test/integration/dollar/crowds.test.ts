@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ServiceDefinition } from '../../../marketplace/services/service.ts'
+import { closeRails, newPayer, type Payer, PRICE, paymentOf, TestRail } from '../../support/dollar.ts'
 import { AGAIN, closeMarkets, ONCE } from '../../support/market.ts'
 import { until } from '../../support/processes.ts'
-import { closeRails, newPayer, type Payer, PRICE, paymentOf, TestRail } from '../../support/stable.ts'
 import { TEST_SERVICES } from '../../support/test-services.ts'
 
 afterEach(async () => {

@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { requestHash } from '../../consensus/tx/request-hash.ts'
-import type { StableClaim } from '../../marketplace/till/rails/dollar/claim.ts'
+import type { DollarClaim } from '../../marketplace/till/rails/dollar/claim.ts'
 import { identify } from '../../marketplace/till/rails/dollar/identity.ts'
+import { closeRails, PRICE, TERMS } from '../support/dollar.ts'
+import { DollarWalk, type WalkAnswer, type WalkOrder } from '../support/dollar-walk.ts'
 import { closeMarkets, ONCE } from '../support/market.ts'
-import { closeRails, PRICE, TERMS } from '../support/stable.ts'
-import { StableWalk, type WalkAnswer, type WalkOrder } from '../support/stable-walk.ts'
 import { walkSeeds } from '../support/walk.ts'
 
 const STEPS = 70
@@ -18,14 +18,14 @@ afterAll(async () => {
 })
 
 /** Claims of all payments of a walk that are still stored. */
-async function claimsOf({ rail, orders }: StableWalk): Promise<readonly StableClaim[]> {
+async function claimsOf({ rail, orders }: DollarWalk): Promise<readonly DollarClaim[]> {
   const ids = new Set(orders.map(({ call }) => identify(TERMS, call).id))
   const claims = await Promise.all([...ids].map((id) => rail.store.get(id)))
   return claims.filter((claim) => claim !== undefined)
 }
 
 /** Every used authorization counts once, as a sale or as a refund. No money is elsewhere. */
-function expectMoney(walk: StableWalk, claims: readonly StableClaim[]): void {
+function expectMoney(walk: DollarWalk, claims: readonly DollarClaim[]): void {
   const { token, treasury } = walk.rail
   const [settled, owed] = (['settled', 'owed'] as const).map((state) => claims.filter((claim) => claim.state === state))
   const paid = token.uses.filter((use) => use.to === TERMS.payTo.toLowerCase())
@@ -39,7 +39,7 @@ function expectMoney(walk: StableWalk, claims: readonly StableClaim[]): void {
 }
 
 /** A claim's state must match the movement of its money. */
-function expectEnded(walk: StableWalk, claim: StableClaim): void {
+function expectEnded(walk: DollarWalk, claim: DollarClaim): void {
   const isPaid = walk.isPaid(claim.payer, claim.nonce)
   expect(['settled', 'owed', 'unpaid']).toContain(claim.state)
   expect(isPaid).toBe(claim.state !== 'unpaid')
@@ -48,7 +48,7 @@ function expectEnded(walk: StableWalk, claim: StableClaim): void {
 }
 
 /** Work runs no more often than allowed: a service that may not be repeated runs once per payment, for whichever request. */
-function expectRuns(walk: StableWalk, { call, otherRequest }: WalkOrder): void {
+function expectRuns(walk: DollarWalk, { call, otherRequest }: WalkOrder): void {
   const { serviceId, request } = call
   const sharing = walk.orders.filter((one) => one.call.serviceId === serviceId && one.call.request === request)
   const others = sharing.length === 1 ? [otherRequest] : []
@@ -70,14 +70,14 @@ function expectAnswered({ order, request, settled: { claim }, wasPaid }: WalkAns
  * No two calls are sold under one idempotency key. An unpaid claim loses its key, so a second payment may settle under
  * it. If the first payment is carried out later after all, its payer gets that result too; such claims are excluded.
  */
-function expectNames(walk: StableWalk, claims: readonly StableClaim[]): void {
+function expectNames(walk: DollarWalk, claims: readonly DollarClaim[]): void {
   const straight = claims.filter(({ id, state }) => state === 'settled' && !walk.onceUnpaid.has(id))
   const names = straight.map(({ repeatKey }) => repeatKey).filter((name) => name !== null)
   expect(new Set(names).size).toBe(names.length)
 }
 
 async function walkThrough(seed: number): Promise<void> {
-  const walk = await StableWalk.open(seed)
+  const walk = await DollarWalk.open(seed)
   try {
     for (let i = 0; i < STEPS; i++) await walk.step()
     await walk.rest()

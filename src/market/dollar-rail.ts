@@ -3,12 +3,12 @@ import { type Fault, fault, faultMessage } from '../../consensus/primitives/faul
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 import { ClaimsAway, unlessAway } from '../../marketplace/till/claim-store.ts'
-import { STABLE_CLAIMS, type StableClaimStore } from '../../marketplace/till/rails/dollar/claim.ts'
+import { DOLLAR_CLAIMS, type DollarClaimStore } from '../../marketplace/till/rails/dollar/claim.ts'
 import { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
 import { FacilitatorPool } from '../../marketplace/till/rails/dollar/facilitators.ts'
 import { Refunder } from '../../marketplace/till/rails/dollar/refunds.ts'
 import type { OwnOffer } from '../../marketplace/till/rails/dollar/requirements.ts'
-import type { StableTerms } from '../../marketplace/till/rails/dollar/terms.ts'
+import type { DollarTerms } from '../../marketplace/till/rails/dollar/terms.ts'
 import { Takeover } from '../../marketplace/till/takeover.ts'
 import { offerExtensions, offerResource } from '../../rpc/cashier/extensions.ts'
 import { resourceUrl } from '../../rpc/cashier/options.ts'
@@ -20,8 +20,8 @@ import { localUrl } from '../daemon/own-url.ts'
 import { systemClock, systemTimers } from '../daemon/runtime.ts'
 import { folderPaths, storageFault } from '../storage/folder.ts'
 import { watchProviders } from '../telemetry/provider-log.ts'
+import { dollarTerms, facilitatorAuth, refundWallet } from './dollar-terms.ts'
 import type { Market } from './open-market.ts'
-import { facilitatorAuth, refundWallet, stableTerms } from './stable-terms.ts'
 
 /** The stablecoin rail, with what the daemon starts. */
 export interface RunningRail {
@@ -48,11 +48,11 @@ const WHAT = 'stablecoin payments'
 const MARGIN_SECONDS = 10
 
 /** Opens the stablecoin rail; null if it is off. Faults: `config/value`, `config/file`, those of storage. */
-export async function openStableRail(parts: RailParts, stops: Stop[]): Promise<Result<RunningRail | null>> {
+export async function openDollarRail(parts: RailParts, stops: Stop[]): Promise<Result<RunningRail | null>> {
   const { options, market } = parts
   const { config, onFatal } = options
   if (!config.stable.enabled) return ok(null)
-  const terms = stableTerms(config.stable)
+  const terms = dollarTerms(config.stable)
   if (!terms.ok) return terms
   const short = tooShort(terms.value, options.services)
   if (short !== null) return fail(short)
@@ -100,9 +100,9 @@ export async function openStableRail(parts: RailParts, stops: Stop[]): Promise<R
 async function openStore({
   config,
   openClaims,
-}: DaemonOptions): Promise<Result<StableClaimStore & { close(): Promise<void> }>> {
+}: DaemonOptions): Promise<Result<DollarClaimStore & { close(): Promise<void> }>> {
   try {
-    return ok(await openClaims(folderPaths(config.dataDir).stable, STABLE_CLAIMS))
+    return ok(await openClaims(folderPaths(config.dataDir).stable, DOLLAR_CLAIMS))
   } catch (error) {
     return fail(error instanceof ClaimsAway ? error.fault : storageFault(config.dataDir, error))
   }
@@ -110,8 +110,8 @@ async function openStore({
 
 async function build(
   { options, chain, market, onFault }: RailParts,
-  terms: StableTerms,
-  store: StableClaimStore,
+  terms: DollarTerms,
+  store: DollarClaimStore,
 ): Promise<Result<{ readonly dollar: DollarRail; readonly pool: FacilitatorPool }>> {
   const { config, logger, onFatal } = options
   const { facilitators, rpcUrl, refundKeyFile } = config.stable
@@ -146,7 +146,7 @@ function ownOffer(definition: ServiceDefinition | undefined, url: string): OwnOf
 }
 
 /** An offer must last longer than the slowest service, or it could never be paid. */
-function tooShort({ maxTimeoutSeconds }: StableTerms, services: readonly ServiceDefinition[]): Fault | null {
+function tooShort({ maxTimeoutSeconds }: DollarTerms, services: readonly ServiceDefinition[]): Fault | null {
   const slowest = Math.max(0, ...services.map(({ timeoutMs }) => Math.ceil(timeoutMs / 1_000)))
   const least = slowest + MARGIN_SECONDS
   if (maxTimeoutSeconds >= least) return null

@@ -114,7 +114,7 @@ export class ChatPlatform {
       this.#noteTime(outcome.value.report, beganMs)
       return outcome
     }
-    // Images were read, but no model was asked, and the caller is to blame: it pays for the images.
+    // Images were read, no model answered, and the caller is to blame. So the caller pays for the images.
     const cause = asChatFault(outcome.fault, call.model)
     const isToBlame = signal.aborted || UNTAKEN.has(cause.code)
     if (isToBlame && !context.desk.isAnswered && imagePartsOf(call.messages).length > 0)

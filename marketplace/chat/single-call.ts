@@ -100,7 +100,7 @@ async function allOf(
     return single
   })
   const singles: Single[] = []
-  // The first failure has the real cause. It aborted the others.
+  // A failure aborts the other answers, which then fail with `model/timeout`. So any other fault is the cause.
   const failures: Result<never>[] = []
   for (const single of await Promise.all(asked)) {
     if (single.ok) singles.push(single.value)

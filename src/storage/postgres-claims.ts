@@ -19,7 +19,7 @@ import { migrate, NAMES_INDEX } from './postgres-schema.ts'
 /** What the claims of an operator need. */
 export interface PostgresClaimsOptions {
   readonly place: PostgresPlace
-  /** Network of the payments; claims of another network are refused. */
+  /** Network of the payments. Tables that hold the claims of another network are refused when they are opened. */
   readonly network: string
   /** Name of this replica's data folder, see {@link Presence}. */
   readonly home: string

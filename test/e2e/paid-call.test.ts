@@ -24,7 +24,7 @@ const POW = { hasher: nativePowHasher, cost, targetMax }
 const payee = (): Caller => new Caller(daemon?.url ?? '', 10)
 const ran = (serviceId: string, request: string): number => runsIn(runsFile).get(`${serviceId} ${request}`) ?? 0
 
-/** Names of the client's checks of a paid answer that fail. */
+/** Names of the checks that fail when the client verifies a paid answer. */
 function misfits({ body }: Reply<CallView>, { amount, ...named }: Payment, caller: string): readonly string[] {
   const paid = { ...named, caller, amountBaseUnits: amount.toString() }
   return failedChecks(verifyPaidAnswer({ result: body.result, receipt: body.receipt ?? {} }, paid, POW))

@@ -9,7 +9,7 @@ import type { ChatMeans, ChatState, Stage, StageContext } from '../../marketplac
 import { callOf } from '../support/chat-world.ts'
 import { outsideOf } from '../support/outside.ts'
 
-/** A stage's behaviour: whether it writes text when it may speak, and how it ends. */
+/** How a stage behaves: what it makes, when it is skipped, how long it takes, and how it ends. */
 interface Plan {
   readonly makesText: boolean
   readonly isEssential: boolean

@@ -172,7 +172,7 @@ function stakeOf(choosing: Choosing, kind: 'unstake' | 'claim'): Choice {
   return choice(senderAt(choosing, id.slice(0, 64)), kind, { stakeId: id.slice(64) })
 }
 
-/** Choices of pools and stakes by kind. */
+/** For each kind of transaction on pools and stakes, the function that chooses one for a random chain. */
 export const POOL_CHOICES = {
   pool_create: poolCreate,
   liquidity_add: liquidityAdd,

@@ -133,7 +133,7 @@ function stableWithdraw(choosing: Choosing): Choice {
   return choice(senderAt(choosing, issuer), 'stable_withdraw', { symbol, amount })
 }
 
-/** Choices of tokens and stable tokens by kind. */
+/** For each kind of transaction on tokens and stable tokens, the function that chooses one for a random chain. */
 export const TOKEN_CHOICES = {
   token_create: tokenCreate,
   token_mint: tokenMint,

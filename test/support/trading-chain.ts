@@ -26,7 +26,7 @@ export class TradingChain {
     this.#random = random
   }
 
-  /** Mines `count` blocks, now and then hours apart. */
+  /** Mines `count` blocks. About one in four comes 17 minutes to 2.5 hours after its parent, so that trades fall into several hours. */
   async grow(count: number): Promise<readonly Block[]> {
     const blocks: Block[] = []
     for (let i = 0; i < count; i++) {

@@ -28,7 +28,7 @@ const MAKING = wordSet(
 const GIVING = wordSet(
   'tell give need want erzähl erzähle gib raconte donne cuéntame cuenta dame raccontami dammi conte расскажи дай vertel',
 )
-/** "Come up with", "make up", "think of". */
+/** Words between a verb and its object, which are skipped: "write me", "make up", "come up with". */
 const PARTICLES = wordSet('me us up with of please my mir uns bitte moi nous')
 /** Words that start a question for information. */
 const ASKING = wordSet(

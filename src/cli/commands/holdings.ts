@@ -38,7 +38,7 @@ export const walletHoldingsCommand = readingCommand({
   ],
 })
 
-/** Why the total is less than the sum of the rows: assets in thin markets, and assets without a price. */
+/** Notes on the total: assets in thin markets count at most what their pools could pay, and assets without a price do not count. */
 function totalText(tokens: readonly Fields[], unpriced: unknown): string {
   const symbols = Array.isArray(unpriced) ? unpriced.map(cellOf).join(', ') : ''
   return [

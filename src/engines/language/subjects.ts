@@ -68,7 +68,7 @@ function isSamePerson(part: Entity, whole: Entity): boolean {
   return whole.type === 'person' && isPart(part.text, whole.text)
 }
 
-/** Most names that are compared with those of the tagger. */
+/** Most names from noun phrases that are compared with the names found before. */
 const RUNS_MAX = 60
 
 function isPart(part: string, whole: string): boolean {

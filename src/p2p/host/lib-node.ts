@@ -99,7 +99,8 @@ export async function buildNode(settings: NodeSettings, parts: NodeDependencies)
     connectionGater: { ...parts.gater, filterMultiaddrForPeer: async (peer: LibPeerId) => peer.toString() === self },
     connectionManager: {
       maxConnections: inboundMax + outboundMax + SPARE_CONNECTIONS,
-      // The entrance bounds both by network. libp2p would bound them in total and by whole IPv6 addresses.
+      // `Entrance` bounds waiting sockets and sockets per second by address and IPv6 prefix. libp2p would count waiting ones
+      // only in total, where one attacker could take every place, and would take each IPv6 address for another machine.
       maxIncomingPendingConnections: Number.POSITIVE_INFINITY,
       inboundConnectionThreshold: Number.POSITIVE_INFINITY,
       inboundUpgradeTimeout: UPGRADE_MS + HANDSHAKES.waitMs,

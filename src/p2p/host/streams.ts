@@ -215,7 +215,8 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 const MIB = 1_048_576
 
 /**
- * Bytes of replies to one peer that are made or written at once: four full pages. Others wait, so a peer that does not read costs no more.
+ * Most bytes of replies to one peer that are made or written at once. Four of the longest fit. Further replies wait, so a peer that
+ * does not read costs no more memory than this.
  */
 const REPLY_BYTES_MAX = 4.5 * MIB
 

@@ -38,7 +38,10 @@ const TAKING_MARK = container('TakingMark', {
  */
 export type TakingMark = ValueOf<typeof TAKING_MARK>
 
-/** The mark of a store; undefined if there is none, or another release wrote it in another form: all is then gone through again. */
+/**
+ * The mark of a store. Undefined if there is none, or if another release wrote it in another form. A take then starts at its first
+ * stage, over the parts stored so far.
+ */
 export function readTaking(store: KeyValueStore): TakingMark | undefined {
   const bytes = store.get(KEYS.meta('taking'))
   const mark = bytes && decode(TAKING_MARK, bytes)

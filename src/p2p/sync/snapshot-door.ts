@@ -14,7 +14,10 @@ export interface HeldRange {
   readonly snapshots: readonly SnapshotRef[]
 }
 
-/** When to begin from a snapshot. `auto`: if no peer gives all blocks from here on, or quickly. `always`: whenever far behind. */
+/**
+ * Whether a node that is far behind begins from a snapshot. `always`: if a peer offers one. `auto`: only if no peer has all missing
+ * blocks, or they come too slowly. `never`: not at all.
+ */
 export type SnapshotSetting = 'auto' | 'always' | 'never'
 
 /** A state to take. */

@@ -41,7 +41,7 @@ const PREFIX = {
   witnesses: 0x04,
   /** Block id -> receipts. */
   receipts: 0x05,
-  /** Block id -> state records as they were before the block. */
+  /** Block id -> state records as they were before the block. Written by `connectionWrites`. */
   undo: 0x06,
   /** Transaction id -> where the best chain holds it. */
   location: 0x07,
@@ -49,7 +49,7 @@ const PREFIX = {
   keys: 0x08,
   /** Level, index (big-endian) -> perfect node of the history tree. */
   history: 0x09,
-  /** State key -> record. */
+  /** State key -> record. A state key begins with the number of its table, which is none of these numbers. */
   state: 0x0a,
   /** Nibble path -> page of the state tree. */
   page: 0x0b,

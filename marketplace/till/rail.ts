@@ -156,7 +156,7 @@ export interface Rail<Call extends TillCall, C extends StoredClaim, I extends Id
   stop(): Promise<unknown>
 
   /** Hears that an answer was handed over to the end. */
-  delivered(claim: A): Promise<void>
+  handedOver(claim: A): Promise<void>
   /** Hears the outcome of each call. */
   counted?(outcome: Result<Settled<A>>): void
 }

@@ -13,7 +13,7 @@ export interface PriceBounds {
   readonly nativeUsdMaxMicros: bigint | null
 }
 
-/** What an operator sets about the market. */
+/** Numbers of the market. Operators set all but the confirmation steps, which are the same on every node: see `settingsOf` in `src/market/open-market.ts`. */
 export interface MarketSettings extends PriceBounds {
   readonly confirmationSteps: readonly ConfirmationStep[]
   /** Confirmations for sums at or above the last step's bound. */
@@ -25,7 +25,7 @@ export interface MarketSettings extends PriceBounds {
   readonly resultBytesMax: number
 }
 
-/** Settings unless the operator chooses others. */
+/** The confirmation steps, and what holds where the operator sets nothing. */
 export const DEFAULT_MARKET_SETTINGS: MarketSettings = {
   confirmationSteps: [
     { belowUsdMicros: 100_000n, confirmations: 1 },

@@ -95,10 +95,10 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
   }
 
   /** Notes that an answer was handed over to the end. */
-  async delivered(claim: A): Promise<void> {
+  async handedOver(claim: A): Promise<void> {
     if (this.#abandoned) return
     try {
-      await this.#rail.delivered(claim)
+      await this.#rail.handedOver(claim)
     } catch (error) {
       this.tellError(error)
     }

@@ -235,7 +235,7 @@ async function payNative(
   }
   const receipt = nativeReceipt(node.chain, claim)
   const settlement = { success: true, transaction: txId, network: nativeNetwork(node.chain), payer: receipt.caller }
-  const sent = (): void => void market.till.delivered(claim)
+  const sent = (): void => void market.till.handedOver(claim)
   return { is: 'paid', result: claim.result as string, receipt, settlement, replayed, sent }
 }
 
@@ -261,7 +261,7 @@ async function payDollar(
   const { claim, replayed } = outcome.value
   const settlement = { success: true, transaction: claim.transaction, network, payer: claim.payer }
   const receipt = dollarReceipt(rail.terms, claim)
-  const sent = (): void => void rail.till.delivered(claim)
+  const sent = (): void => void rail.till.handedOver(claim)
   return { is: 'paid', result: claim.result as string, receipt, settlement, replayed, sent }
 }
 

@@ -4,6 +4,10 @@ import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 
 type HttpRow = readonly [status: number, api: string]
 
+/**
+ * HTTP status and API code of each fault. Three answers have their status elsewhere: a 402 with terms (`rpc/cashier/cashier.ts`), the 503 of
+ * `/ready`, and 499 of a client that went away (`rpc/server/server-gates.ts`).
+ */
 const HTTP_FAULTS = {
   'amount/not-decimal': [400, 'invalid_amount'],
   'amount/too-many-decimals': [400, 'invalid_amount'],

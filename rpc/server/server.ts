@@ -111,9 +111,9 @@ interface Wiring {
   readonly door: ChatDoor
 }
 
-function addRoute({ app, node, gates, room, library, door }: Wiring, operation: OperationId): void {
+function addRoute(wiring: Wiring, operation: OperationId): void {
+  const { app, node, door } = wiring
   const route: Route = ROUTES[operation]
-  const handler = HANDLERS[operation] as HandlerOf<unknown, unknown, unknown>
   const schema = {
     ...(route.params === undefined ? {} : { params: route.params }),
     ...(route.query !== undefined || isStrict(route) ? { querystring: route.query ?? NO_QUERY } : {}),
@@ -155,16 +155,22 @@ function addRoute({ app, node, gates, room, library, door }: Wiring, operation: 
       readQuery(route, request)
       done()
     },
-    handler: async (request, reply) => {
-      const release = gates.hold(request)
-      const work = async () => handler(node, apiRequest(node, { request, reply }, route))
-      const result = await work().finally(release)
-      if (isFault(result)) return sendFault(reply, request, result)
-      if ('feed' in result) return openFeed({ request, reply }, result.feed, room)
-      if ('stream' in result) return openStream({ request, reply }, result.stream, room)
-      return route.isDocument === true ? sendDocument({ request, reply }, result, library) : send(reply, result)
-    },
+    handler: async (request, reply) => await serve(wiring, operation, { request, reply }),
   })
+}
+
+/** Has the handler of a route answer a request, and sends what it answers. */
+async function serve({ node, gates, room, library }: Wiring, operation: OperationId, exchange: Exchange) {
+  const { request, reply } = exchange
+  const route: Route = ROUTES[operation]
+  const handler = HANDLERS[operation] as HandlerOf<unknown, unknown, unknown>
+  const release = gates.hold(request)
+  const work = async () => handler(node, apiRequest(node, exchange, route))
+  const result = await work().finally(release)
+  if (isFault(result)) return sendFault(reply, request, result)
+  if ('feed' in result) return openFeed(exchange, result.feed, room)
+  if ('stream' in result) return openStream(exchange, result.stream, room)
+  return route.isDocument === true ? sendDocument(exchange, result, library) : send(reply, result)
 }
 
 /** An answer that is not written while it is made. */

@@ -139,7 +139,7 @@ export class DollarWalk {
       if (!outcome.ok) return
       const { claim } = outcome.value
       this.answers.push({ order, request, settled: outcome.value, wasPaid: this.isPaid(claim.payer, claim.nonce) })
-      if (isHandedOver) await rail.till.delivered(claim)
+      if (isHandedOver) await rail.till.handedOver(claim)
     }
     this.#underWay.push(rail.settle({ ...order.call, request, idempotencyKey }).then(end))
     if (dice.chance(0.5)) await setTimeout(dice.below(20))

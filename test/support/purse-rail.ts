@@ -135,7 +135,7 @@ export class PurseRail implements Rail<PurseCall, PurseClaim, Identity> {
 
   forget(): void {}
   async stop(): Promise<void> {}
-  async delivered(): Promise<void> {}
+  async handedOver(): Promise<void> {}
 
   /** The purse is written before the claim. After a crash between the two, the same entry ends the same way again. */
   async #end(claim: PurseClaim): Promise<Ended<PurseClaim>> {

@@ -1,9 +1,9 @@
 import type { ChatModelId } from '../call.ts'
 import type { Pipeline } from '../stage.ts'
+import { MODEL_1 } from './model-1.ts'
 import { MODEL_2 } from './model-2.ts'
 import { MODEL_3 } from './model-3.ts'
 import { MODEL_4 } from './model-4.ts'
-import { MODEL_1 } from './single.ts'
 
 /** The pipeline of each model. */
 export const PIPELINES: Readonly<Record<ChatModelId, Pipeline>> = {

@@ -20,7 +20,7 @@ export interface Ban {
   readonly untilMs: number
 }
 
-/** Bans by peer id and by IP address. They outlive the process. */
+/** Bans by peer id and by IP address. They are kept in the data folder, `peers/records`, under `ban/<id or address>`: see `LevelPeers`. */
 export class Bans {
   readonly #clock: Clock
   readonly #writer: RecordWriter

@@ -137,7 +137,7 @@ export class Gossip {
     }
   }
 
-  judge(topic: TopicName, judge: GossipJudge): void {
+  setJudge(topic: TopicName, judge: GossipJudge): void {
     if (this.#judges.has(topic)) throw new Error(`${topic} is judged already`)
     this.#judges.set(topic, judge)
     const id = this.#wireName(topic)

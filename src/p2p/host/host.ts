@@ -204,7 +204,7 @@ export class Host implements Network, Dialer {
   }
 
   subscribe(topic: TopicName, judge: GossipJudge): void {
-    this.#gossip.judge(topic, judge)
+    this.#gossip.setJudge(topic, judge)
   }
 
   publish(topic: TopicName, body: Uint8Array): void {

@@ -64,7 +64,7 @@ export class BlockIntake {
       if (!(await this.#fetchKeys(block, from))) break
       outcome = await this.#again(block, known)
     }
-    if (!outcome.ok) this.#judge(block, from, outcome.fault)
+    if (!outcome.ok) this.#blame(block, from, outcome.fault)
     return outcome
   }
 
@@ -134,7 +134,7 @@ export class BlockIntake {
     return true
   }
 
-  #judge(block: Block, from: PeerId | null, { code, detail }: Fault): void {
+  #blame(block: Block, from: PeerId | null, { code, detail }: Fault): void {
     if (code === 'block/time-too-new') return void this.#held.hold(block, from)
     if (from === null || faultRow(code).blame !== 'sender') return
     const mismatch = code === 'block/transactions-root' || code === 'block/witness-root'

@@ -44,7 +44,7 @@ describe('a payment that a facilitator reports', () => {
     const call = rail.order()
     const outcome = await rail.settle(call)
     expect(outcome.ok).toBe(true)
-    if (outcome.ok) await rail.till.delivered(outcome.value.claim)
+    if (outcome.ok) await rail.till.handedOver(outcome.value.claim)
     await until('the chain was asked', () => rail.token.asked.filter((method) => method === 'eth_call').length > 1)
     expect([rail.faults, rail.dollar.sales(AGAIN)]).toEqual([[], { calls: 1, amount: PRICE }])
     time.aheadMs = HOUR_MS

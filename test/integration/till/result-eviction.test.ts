@@ -19,7 +19,7 @@ async function flood(market: TestMarket, wallets: readonly number[]): Promise<vo
 async function buyAndRead(market: TestMarket, request: string): Promise<TestPayment> {
   const { payment, answer } = await market.buy(request, { serviceId: AGAIN })
   if (!answer.ok) throw new Error(answer.fault.code)
-  await market.till.delivered(answer.value.claim)
+  await market.till.handedOver(answer.value.claim)
   return payment
 }
 

@@ -270,7 +270,7 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
     return Promise.allSettled([this.#resolver.stop(), this.#arrivals?.stop(), this.#deps.refunder.stop()])
   }
 
-  async delivered(claim: DollarIn<'settled'>): Promise<void> {
+  async handedOver(claim: DollarIn<'settled'>): Promise<void> {
     // If this write is lost, the worst is a second delivery to the caller that holds the signature.
     if (claim.deliveredAtMs === null) await this.#deliveries.add(claim)
   }

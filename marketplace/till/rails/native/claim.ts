@@ -27,7 +27,7 @@ interface ClaimBase {
 }
 
 /** State of a finished claim on chain: its receipt is owed, or the escrow is closed for good. */
-export type Settlement = 'owed' | 'final'
+export type ReceiptState = 'owed' | 'final'
 
 /** The request text is kept until the work is done, so that a start can do interrupted work. */
 interface OpenBase extends ClaimBase {
@@ -45,7 +45,7 @@ export type Claim =
       readonly resultHash: Hash
       /** The result as JSON text. Null after its keeping time, and in listings. */
       readonly result: string | null
-      readonly settlement: Settlement
+      readonly settlement: ReceiptState
     })
   | (ClaimBase & {
       readonly state: 'failed'
@@ -54,7 +54,7 @@ export type Claim =
       readonly reason: FaultCode
       /** What went wrong, as the caller is told. */
       readonly message: string
-      readonly settlement: Settlement
+      readonly settlement: ReceiptState
     })
 
 /** A claim whose work is over. */

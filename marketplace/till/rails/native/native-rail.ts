@@ -168,7 +168,7 @@ export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim
 
   async stop(): Promise<void> {}
 
-  async delivered({ txId }: FinishedClaim): Promise<void> {
+  async handedOver({ txId }: FinishedClaim): Promise<void> {
     await this.#deps.store.handedOver(txId)
   }
 

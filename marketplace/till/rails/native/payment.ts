@@ -24,7 +24,7 @@ import { type NativePriceSource, notQuoted, priceIn } from './price.ts'
 import { workBlocks } from './quote.ts'
 
 /** A call that a payment is offered for. */
-export interface OfferedPayment {
+export interface PaymentToJudge {
   readonly txId: TxId
   readonly secret: Uint8Array | null
   readonly agentId: AgentId
@@ -133,7 +133,7 @@ function newClaim(
 }
 
 /** Judges a payment by this node's chain. Nothing is consumed. */
-export function judgePayment(context: JudgingContext, offered: OfferedPayment): PaymentVerdict {
+export function judgePayment(context: JudgingContext, offered: PaymentToJudge): PaymentVerdict {
   const open = openPayment(context, offered)
   if (open.state !== 'good') return open
   const wrong = checkAmount(context, open.escrow, offered) ?? checkLock(open.escrow, offered)
@@ -165,7 +165,7 @@ export function openPayment(
 }
 
 /** A payment, with the agent and the service that it must be for. */
-type PaidParties = Pick<OfferedPayment, 'txId' | 'agentId' | 'serviceId'>
+type PaidParties = Pick<PaymentToJudge, 'txId' | 'agentId' | 'serviceId'>
 
 /** After a start from a snapshot the escrow is known, but not its block. Then the payer must not pay again. */
 function unseen(chain: Chain, txId: TxId): Fault {
@@ -241,7 +241,7 @@ export function checkOutcome(txId: TxId, { outcome }: MinedCall): Fault | null {
 function checkAmount(
   context: Omit<PaymentContext, 'atRisk'>,
   escrow: Escrow,
-  { txId, service }: OfferedPayment,
+  { txId, service }: PaymentToJudge,
 ): Fault | null {
   const prices = pricesHonouredAt(context, service, escrow.minedAt)
   if (prices.includes(escrow.amount)) return null
@@ -295,7 +295,7 @@ export function wrongSecret(
 /** A lock opens with the secret alone, a commitment with secret and request. Readers of the chain know neither. */
 export function checkLock(
   escrow: Escrow,
-  { txId, secret, agentId, serviceId, request }: Omit<OfferedPayment, 'service' | 'timeoutMs'>,
+  { txId, secret, agentId, serviceId, request }: Omit<PaymentToJudge, 'service' | 'timeoutMs'>,
 ): Fault | null {
   const locked = escrow.redeemLock !== ZERO_HEX_32
   const committed = escrow.requestCommitment !== ZERO_HEX_32
@@ -315,7 +315,7 @@ export function checkLock(
 function checkDepth(
   context: JudgingContext,
   open: OpenPayment,
-  { txId, timeoutMs }: Pick<OfferedPayment, 'txId' | 'timeoutMs'>,
+  { txId, timeoutMs }: Pick<PaymentToJudge, 'txId' | 'timeoutMs'>,
 ): PaymentVerdict {
   const { escrow } = open
   const { confirmations, needed } = depthOf(context, txId, escrow)

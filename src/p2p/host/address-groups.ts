@@ -87,7 +87,7 @@ export function rangeOf(ip: Ip): AddressRange {
   return (ranges.find(([prefix, bits]) => startsWith(inner, prefix, bits)) as Range)[2]
 }
 
-/** Whether limits and bans by address do not apply. On a network of one machine or room all nodes share an address. */
+/** Whether limits by address do not apply to an address. On a network of one machine or room all nodes share an address. */
 export function isExempt(ip: Ip, allowPrivate: boolean): boolean {
   return allowPrivate && LOCAL.has(rangeOf(ip))
 }

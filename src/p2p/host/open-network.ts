@@ -46,9 +46,9 @@ export interface PeerNetwork {
   readonly node: PeerNode
   /** The network as the API shows it. */
   readonly api: NetworkApi
-  /** Multiaddrs at which peers reach us; none before the start. */
+  /** Multiaddrs at which peers reach us. Before the start there is at most the one to announce. */
   readonly addresses: () => readonly string[]
-  /** Peers that blocks are passed on to by gossip. */
+  /** Number of peers in the gossip mesh for blocks. */
   readonly meshSize: () => number
   readonly bytes: () => { readonly in: number; readonly out: number }
   /** Listens, then dials. Faults: `p2p/port-taken`, `p2p/address-unusable`. */

@@ -1,7 +1,7 @@
 /**
  * Points for each offence of a peer. At {@link DISCONNECT_POINTS} it is disconnected, at {@link BAN_POINTS} banned; points halve every
  * {@link HALF_LIFE_MS}. An offence that no honest node of any release commits is a ban at once. One that a slow or misled node may commit
- * takes many times.
+ * leads to that only when it is repeated many times.
  */
 export const OFFENCES = {
   /** A message that cannot be decoded, or breaks its own rules. */

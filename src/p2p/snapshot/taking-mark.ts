@@ -14,7 +14,7 @@ import {
 } from '../../../consensus/primitives/codec.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 
-/** Stages of a take, in order. */
+/** Stages of taking a snapshot, in order. */
 export const STAGES = { pages: 0, records: 1, keys: 2, derived: 3 } as const
 
 const KEY_MAX = 256
@@ -33,9 +33,7 @@ const TAKING_MARK = container('TakingMark', {
   stale: bool,
 })
 
-/**
- * How far a snapshot was taken, written with the content. All up to `after`, and the stages before, is proven, and nothing else is there.
- */
+/** How far a snapshot was taken, written with the content. What is stored up to `after`, and in the stages before, is proven. */
 export type TakingMark = ValueOf<typeof TAKING_MARK>
 
 /**

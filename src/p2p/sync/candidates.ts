@@ -5,7 +5,7 @@ import type { PeerId, PeerInfo } from '../network.ts'
 import type { Peer, Peers } from '../peers/peers.ts'
 import { Denials } from './denials.ts'
 
-/** Peers whose fruitless looks are remembered. */
+/** Most peers of which it is remembered that looks at their branches were fruitless. */
 const PARKED_MAX = 1_024
 const PARK_MS = 5_000
 const PARK_MS_MAX = 600_000
@@ -36,7 +36,7 @@ interface Parked {
   /** The way that last came to nothing on its branch, and whether a state ever did. */
   readonly failed: Way | null
   readonly failedState: boolean
-  /** Time of the last fruitless look for which it is to blame. */
+  /** Time of the last fruitless look for which the peer is to blame; without one, of the last change here. */
   readonly atMs: number
   /** The most work that it claimed in connections that are over. */
   readonly claimedWork: bigint
@@ -67,7 +67,7 @@ export class Candidates {
   /** By name. A chosen peer's name is its place, dearer to change than an id. Places have their own table, which no ids can fill. */
   readonly #parked = { ids: new LruMap<string, Parked>(PARKED_MAX), places: new LruMap<string, Parked>(PARKED_MAX) }
   readonly #places = new LruMap<PeerId, string>(PARKED_MAX)
-  /** What peers said about blocks of others. */
+  /** Blocks of other branches that peers said they lack. */
   readonly denials = new Denials((id) => this.nameOf(id))
   readonly #wanted = new Set<PeerId>()
   /** Peers that owe an answer about their branch. */
@@ -152,7 +152,10 @@ export class Candidates {
     this.#rest(id, { ...parked, looks: parked.looks + 1 }, forMs)
   }
 
-  /** The way that last came to nothing on a peer's branch. The other is tried next, or a liar who offers one would keep us from both. */
+  /**
+   * The way that last came to nothing on a peer's branch. The other way is tried next. Otherwise a liar who offers one way would keep us
+   * from both.
+   */
   failedOf(id: PeerId): Way | null {
     return this.#standing(id).failed
   }
@@ -190,7 +193,9 @@ export class Candidates {
     this.#patience = 1
   }
 
-  /** Whether a peer may be slow at no cost, since it may be our own line. Only once, or a few peers would make us wait ever longer. */
+  /**
+   * Whether a peer may be slow at no cost, since our own line may be the cause. Only once, or a few peers would make us wait ever longer.
+   */
   mayBeSlow(id: PeerId): boolean {
     return this.isHeard(id) && !this.#standing(id).wasSlow
   }
@@ -205,7 +210,7 @@ export class Candidates {
     if (isFurther) this.#rest(id, this.#standing(id), PARK_MS)
   }
 
-  /** Notes that a peer showed nothing while all others waited for it. */
+  /** Notes how long other peers waited for a peer that showed nothing. */
   heldUp(id: PeerId, waitedMs: number): void {
     if (waitedMs > HELD_UP_MS) this.discount(id)
   }
@@ -232,9 +237,9 @@ export class Candidates {
 
   /**
    * The peer whose branch is followed next; undefined if none leads on. Chosen peers go before those that came to us, of which an attacker
-   * can make many. Within both: first peers with a say that claim more work than our head, then such peers without a say, then peers that
-   * only showed a header without a known parent, which costs nothing. Peers that dispute a branch go before their like, then those with
-   * fewer fruitless looks: a few that claim most must not take turns. The last kind takes turns.
+   * can make many. The order in both groups: peers with a say that claim more work than our head; such peers without a say; peers that only
+   * showed a header without a known parent, which costs nothing. Peers that dispute a branch go before their like, then those with fewer
+   * fruitless looks: a few that claim most must not take turns. The last kind takes turns.
    */
   best(isBusy: (id: PeerId) => boolean): Peer | undefined {
     const free = this.#deps.peers.list().filter(({ info }) => !isBusy(info.id))
@@ -329,7 +334,7 @@ export class Candidates {
   }
 }
 
-/** Whether we chose a peer. An attacker can make any number of the others. */
+/** Whether we chose a peer. An attacker can make any number of peers that come to us. */
 export function isChosen({ info }: Pick<Peer, 'info'>): boolean {
   return info.direction === 'outbound'
 }

@@ -47,12 +47,12 @@ export class Claims {
     return this.#collecting.has(peer) || this.#waiting.has(peer)
   }
 
-  /** Work of the heaviest proven claim that waits to be followed, even if its peer left a while ago. */
+  /** Work of the heaviest proven claim that waits to be followed, even if its peer left less than ten minutes ago. */
   get provenWork(): bigint {
     return this.provenBeside(null)
   }
 
-  /** The same without the claim of one peer. */
+  /** `provenWork` without the claim of one peer. */
   provenBeside(peer: PeerId | null): bigint {
     const works = [...this.#claims].map(([owner, { proven }]) => (owner === peer ? 0n : (proven?.tip.totalWork ?? 0n)))
     const left = this.#left?.peer === peer ? 0n : this.#leftWork

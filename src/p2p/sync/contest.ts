@@ -31,7 +31,7 @@ const PATIENCE_MS = 5_000
 const LOOK_AGAIN_MS = 1_000
 /** A gap between two looks that means sleep. No work of this node takes so long. */
 const SLEEP_MS = 20_000
-/** How often a silent chosen peer is asked, and the pause before each time. An honest one may be busy for a moment. */
+/** How often a silent chosen peer is asked, and the pause between. An honest one may be busy for a moment. */
 const QUESTIONS_MAX = 5
 const QUESTION_PAUSE_MS = 5_000
 /** While we have chosen no peer, a fetch is broken off at most once in this time. Peers that came to us could dispute without end. */
@@ -45,7 +45,7 @@ type Answer = 'shares' | 'lacks' | 'silent'
 
 /**
  * Before this node follows a branch farther than it can come back, it asks peers that claim more work whether they have a block of it. A
- * light branch can be long: its blocks come late, and are easy from then on.
+ * light branch can be long: if the times in its headers are far apart, its difficulty falls.
  */
 export class Contest {
   readonly #deps: ContestDependencies
@@ -113,18 +113,18 @@ export class Contest {
     return nowMs - this.#wokeMs < CHOSEN_MS || (chosen < CHOSEN_ENOUGH && nowMs - this.#startedMs < waitMs)
   }
 
-  /** Waits for them while a peer stays. */
+  /** Waits while `isEarly`, as long as a peer stays. */
   async #othersCame(peer: Peer): Promise<void> {
     const { peers, timers } = this.#deps
     while (!this.#stopped && peers.isReady(peer.info.id) && this.isEarly) await pause(timers, LOOK_AGAIN_MS)
   }
 
-  /** Whether a gossiped block may be taken. Farther than this only branches are followed, which are contested. */
+  /** Whether a gossiped block may be taken. Farther than this, blocks are taken only along a followed branch, which is contested. */
   get mayExtend(): boolean {
     return this.#deps.chain.head.header.height - this.#clearHeight < NEAR_BLOCKS
   }
 
-  /** Whether a branch leads farther than can be unwound, or a peer that counts claims to be farther. */
+  /** Whether a branch leads farther than can be unwound, or its peer or one of `heard` claims to be that far. */
   isFar(peer: Peer, height: number): boolean {
     const claimed = [peer, ...this.#candidates.heard()].map(({ head }) => head.height)
     return Math.max(height, ...claimed) - this.#clearHeight > NEAR_BLOCKS

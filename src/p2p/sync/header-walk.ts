@@ -38,7 +38,7 @@ export const PAGE_PACE_MS = 3_000
 export const HEADERS_HELD_MS_MAX = 120_000
 const LOOK_AGAIN_MS = 1_000
 
-/** Headers of a peer's branch, oldest first. All checks on their parents but the hash were made. */
+/** Headers of a peer's branch, oldest first. They were checked against their parents. Their proof of work was not checked. */
 export interface HeaderPage {
   readonly headers: readonly HeaderTip[]
   /** Whether the peer may have more of this branch. */

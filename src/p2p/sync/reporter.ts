@@ -157,7 +157,7 @@ export class Reporter {
     return this.#candidates.isAnyAhead() && this.#isClaimFresh()
   }
 
-  /** While our head lacks the work that the release knows of, any claim is better. */
+  /** While our head lacks the work that the release knows of, any claim of more work counts. */
   #isClaimFresh(): boolean {
     const { chain, clock } = this.#deps
     if (chain.head.totalWork < chain.ruleBook.params.minimumWork) return true

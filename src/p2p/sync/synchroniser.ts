@@ -119,7 +119,7 @@ export class Synchroniser {
     this.#changed.wake()
   }
 
-  /** Whether a gossiped block may be taken. Farther than this only branches are followed, which are contested. */
+  /** Whether a gossiped block may be taken. Farther than this, blocks are taken only along a followed branch, which is contested. */
   get mayExtend(): boolean {
     return this.#contest.mayExtend
   }
@@ -128,7 +128,7 @@ export class Synchroniser {
     return this.#reporter.progress()
   }
 
-  /** The listener hears progress at most once a second, and whenever the state or `behind` changes. */
+  /** The listener hears progress once a second while this node is behind, and whenever the state or `behind` changes. */
   onProgress(listener: (progress: SyncProgress) => void): void {
     this.#reporter.onProgress(listener)
   }
@@ -201,7 +201,7 @@ export class Synchroniser {
     const isKeptShown = kept !== undefined && (walk.early || first.value.headers.length > 0)
     if (isKeptShown && this.#candidates.denials.takeBack(id, this.#isKept)) return 'failed'
     const { tip } = walk
-    // It has nothing behind the newest block that both have, which is one of ours.
+    // The peer has nothing behind the newest block that it shares with us, which is one of our best chain.
     if (tip === undefined) return this.#isShort(peer, this.#deps.chain.head.totalWork) ? 'useless' : 'failed'
     if (first.value.headers.length === 0 && kept === undefined)
       return walk.early ? 'failed' : this.#nothingNew(peer, tip)
@@ -397,7 +397,10 @@ export class Synchroniser {
   }
 }
 
-/** The claim of a branch that forks too deep to unwind, unhashed, and the ms waited. Null if it is no more work than our head has. */
+/**
+ * The claim of a branch that forks too deep to unwind, unhashed, and the milliseconds waited. The claim is null if it was not shown to be
+ * more work than our head has.
+ */
 async function claimFromBelow(
   ...[deps, peer, waiting, around]: [WalkDependencies, Peer, FirstPageDependencies, RunSurroundings]
 ): Promise<{ readonly claim: Claim | null; readonly waitedMs: number }> {

@@ -98,7 +98,7 @@ export async function openCore({ config, params, onFatal }: DaemonOptions, stops
   return ok({ chain, mempool, verifier, metrics: new Metrics(), store: opened.value.store })
 }
 
-/** Repeats work at an interval. A failure is fatal, since only a failing disk can cause it. */
+/** Repeats work at an interval. A failure is fatal, so the work must handle all faults that the node survives. */
 export function repeat(ms: number, work: () => Promise<unknown>, onFatal: (error: unknown) => void): Stop {
   const timer = setInterval(() => void work().catch(onFatal), ms).unref()
   return () => clearInterval(timer)

@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path'
 import { build } from 'esbuild'
 import { bundleOptions, ENTRIES, type EntryName, ROOT } from './client-bundle.ts'
 
-/** Writes the client as the package `farthing`: bundles, types, manifest. Empties the folder first. */
+/** Writes the client as the package `farthing`: bundles, types, manifest, licence and README. Empties the folder first. */
 export async function buildClient(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })

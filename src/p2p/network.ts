@@ -17,7 +17,7 @@ export type TopicName = 'blocks' | 'transactions'
 
 /**
  * What a node does with a gossiped message. `accept`: pass it on. `ignore`: drop it without blame. `reject`: drop it and blame its sender.
- * `unjudged`: it was not looked at because of its sender, so the same message from another peer must be.
+ * `unjudged`: it was not looked at because of its sender, so the same message is still judged if another peer brings it.
  */
 export type Verdict = 'accept' | 'ignore' | 'reject' | 'unjudged'
 

@@ -10,13 +10,13 @@ import type { PeerRecords, RecordWriter } from './peer-records.ts'
 export const ADDRESSES_MAX = 4_096
 /** Unconfirmed addresses that one source may have told of. */
 export const HEARD_PER_SOURCE = 256
-/** Known addresses on one machine: an IPv4 address, or a /64 of IPv6. Known: a node there said so itself, or we reached it. */
+/** Known addresses on one machine: an IPv4 address, or a /64 of IPv6. Known: a node there said that it listens there, or we reached it. */
 export const KNOWN_PER_HOST = 4
 /** Known addresses in one group: /16 of IPv4, /32 of IPv6. */
 export const KNOWN_PER_GROUP = 64
 /** Addresses of one group in one answer to a peer. */
 export const TOLD_PER_GROUP = 2
-/** Addresses of one peer id. More would let a liar who names many places for an id push out the true one. */
+/** Addresses of one peer id. A liar who names many places for one id must not fill the book with them. */
 const PER_PEER_MAX = 4
 const FIRST_RETRY_MS = 5_000
 const RETRY_MS_MAX = 600_000

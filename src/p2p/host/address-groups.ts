@@ -1,7 +1,7 @@
 /** An IP address as 4 or 16 bytes. */
 export type Ip = readonly number[]
 
-/** Where an address can be reached from. */
+/** Class of an address, by its use. */
 export type AddressRange = 'public' | 'loopback' | 'private' | 'link-local' | 'cgnat' | 'multicast' | 'reserved'
 
 /** Outbound connections to one group: /16 of IPv4, /32 of IPv6. The owner of one network must not be all that we see. */

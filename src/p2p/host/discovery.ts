@@ -45,7 +45,7 @@ const IDENTIFY_EVERY_MS = 20_000
 const IDENTIFY_AFTER_MS = 10_000
 /** Addresses that are taken from one report about a node. */
 export const OWN_ADDRESSES_MAX = 8
-/** Peers of which it is remembered where they say that they listen. */
+/** Most peers of which it is remembered where they say that they listen. */
 const CLAIMS_MAX = 1_024
 
 /** Fills the address book: from the node table, from the local network, and from peers about themselves and others. */

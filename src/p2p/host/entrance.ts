@@ -20,8 +20,8 @@ export const HANDSHAKES = {
   /** Charge for one handshake. 6.4 ms were measured with an honest peer, 10.6 ms with the two identify exchanges that follow. */
   ms: 10,
   /**
-   * Shares of the main thread: of all handshakes; besides, of machines that `isKnown` tells of; of these two together, of one /24 (IPv6: a
-   * /48).
+   * Shares of the main thread. `allShare` is for all handshakes. `knownShare` is for known machines (`isKnown`) besides. One /24 (IPv6: a
+   * /48) may use `netShare` at most.
    */
   allShare: 0.2,
   knownShare: 0.05,

@@ -253,7 +253,7 @@ export class Host implements Network, Dialer {
   async #stop(): Promise<void> {
     this.#gossip.stop()
     this.#requests.stop()
-    // Not closed in good order, because that waits for peers that may not answer.
+    // Connections are aborted, because an orderly close waits for peers that may not answer.
     for (const { connection } of this.#links.all()) connection.abort(new Error('the node stops'))
     const late = Promise.withResolvers<void>()
     const timer = setTimeout(() => {

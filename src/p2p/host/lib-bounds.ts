@@ -120,7 +120,7 @@ export const STREAM_WRITES_MAX = 16
 
 /**
  * Ends a negotiation without end. Each line of four bytes or more costs us an answer and a turn of the thread, and a stranger could send as
- * many as its line carries. `isOver` says whether the negotiation has ended.
+ * many as its network carries. `isOver` says whether the negotiation has ended.
  */
 export function boundAnswers(target: Answering, max: number, isOver: () => boolean): void {
   const send = target.send.bind(target)

@@ -26,7 +26,7 @@ const MIB = 1_048_576
 const UNASKED_BYTES: Allowance = { burst: 8 * MIB, perSecond: MIB }
 /**
  * Bytes of gossip judged `ignore` that are given back too, because an honest sender passes on what this node may not need. Beyond this they
- * count as unasked, as those of any flood do.
+ * count as unasked.
  */
 const IGNORED_BYTES: Allowance = { burst: 8 * MIB, perSecond: MIB / 4 }
 /** Frames and fields of gossip, see `MessageScanner.units`. */

@@ -178,7 +178,7 @@ function joinNetwork(options: PeerNetworkDependencies, network: Host, past: Past
   })
 }
 
-/** The past as this node takes, keeps and shows it: states at snapshots, and blocks that it fetches behind them. */
+/** The past as this node takes, keeps and serves it: states at snapshots, and older blocks that it fetches. */
 class Past {
   readonly #options: PeerNetworkDependencies
   readonly #states: StateSnapshots

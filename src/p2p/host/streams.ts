@@ -32,7 +32,7 @@ interface Exchange {
   end(): void
 }
 
-/** Requests and answers, one for each stream: see docs/spec/p2p.md, section 1. */
+/** Requests and their answers, each pair on a stream of its own: see docs/spec/p2p.md, section 1. */
 export class Requests {
   readonly #deps: RequestsDependencies
   readonly #exchanges = new Set<AbortController>()

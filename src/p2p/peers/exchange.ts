@@ -105,7 +105,7 @@ export class Exchange {
       const must = protocol === 'status'
       turn.stop()
       const isIn = await this.#serving.enter(from, protocol, turn, must)
-      // Not before the wait ends: of many requests let in at once, each would count the work of those before it.
+      // The turn goes on only after the wait. Of many requests let in at once, each would otherwise count the work of those before it.
       turn.start()
       if (!isIn) return this.#refuse(from, turn, 'busy')
       const answer = await answerer(from, request, turn)

@@ -134,7 +134,7 @@ export class Peers implements Conduct {
     this.#members.get(id)?.budget.giveBack('verificationMs', ms)
   }
 
-  /** Does work that a peer causes beside requests, once its share of the main thread allows it. Null if this stops before that. */
+  /** Does work that a peer causes beside requests, once its share of the main thread allows it. Null if `stop` is called before that. */
   workFor<T>(...[id, kind, bytes, work]: [PeerId, Work, number, (turn: Turn) => Promise<T>]): Promise<T | null> {
     return this.#serving.work(id, kind, bytes, work)
   }
@@ -256,7 +256,7 @@ interface Points {
   readonly atMs: number
 }
 
-/** Points of peers for offences. They outlast a connection, or leaving would wash them off. */
+/** Points of peers for offences. They outlast a connection. Otherwise a peer could clear them by leaving. */
 export class Reputation {
   readonly #clock: Clock
   readonly #points = new LruMap<PeerId, Points>(PEERS_KEPT)

@@ -34,7 +34,7 @@ const LOOK_MS = 20
 const FADING = 0.98
 /** Assumed milliseconds of the first requests of each protocol: about those of the dearest one. */
 const FIRST_MS = 10
-/** Peers whose use is remembered, even after they left. Leaving must not wash it off. */
+/** Peers whose use is remembered, even after they left. Leaving must not clear it. */
 const PEERS_KEPT = 4_096
 
 /** What serving works with. */

@@ -161,7 +161,7 @@ export class Assembly {
     return matched.ok ? matched.value : undefined
   }
 
-  /** The message waits for this before it is passed on, so the extra pool is hashed only where something is missing. */
+  /** A message is passed on only after this work, so the extra pool is hashed only where something is missing. */
   #known(compact: CompactBlock, prefilled: Slots): Slots {
     const slots = reconstruct(compact, prefilled, this.#deps.waiting())
     if (!slots.includes(undefined)) return slots

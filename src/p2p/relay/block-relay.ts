@@ -168,7 +168,8 @@ export class BlockRelay {
     this.#opening.add(opening)
     const prefilled = await time.run(openPrefilled(heard.compact)).finally(() => this.#opening.delete(opening))
     if (!prefilled.ok) return this.#malformed(from, String(prefilled.fault.detail.reason))
-    // Hashing the mempool for short ids is not charged: an honest sender must keep enough budget to be asked for what we lack.
+    // Hashing the mempool for short ids is not charged to the sender. Otherwise an honest sender could lack the budget for the transactions
+    // that it is asked for next.
     return this.#pass(from, heard, prefilled.value)
   }
 

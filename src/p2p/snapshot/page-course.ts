@@ -23,9 +23,9 @@ export interface TakingDependencies {
 }
 
 /**
- * Pages of the state tree in the order of their ids, from the root on. The page above always comes first, and gives the id and hash of each
- * page below. Stored pages of an older snapshot that fit this tree are hashed and kept, and not asked for. Other stored pages are dropped
- * when the course comes past them.
+ * Pages of the state tree in the order of their ids, from the root on. A page comes before the pages below it, and gives their ids and
+ * hashes. Stored pages of an older snapshot that fit this tree are hashed and kept, and not asked for. Other stored pages are dropped when
+ * the course comes past them.
  */
 export class PageCourse implements Course<'statePages'> {
   readonly protocol = 'statePages'
@@ -61,7 +61,7 @@ export class PageCourse implements Course<'statePages'> {
 
   following({ pages }: ReplyOf<'statePages'>): RequestOf<'statePages'> | undefined {
     const last = pages.at(-1)
-    // If much is stored already, the next request is known only when this reply is taken.
+    // If parts of an older snapshot are stored, the next request is known only when this reply is taken.
     if (last === undefined || this.#mark.stale) return undefined
     return this.#requestAfter(decodeText(last.id) as PageId | undefined)
   }

@@ -84,8 +84,8 @@ export class SnapshotSync implements SnapshotDoor {
   }
 
   /**
-   * Deletes what an earlier state left in the other room of the store, and the headers that led to the present one. Call it also once after
-   * the start, in the background, since a crash may have interrupted it. Not while a snapshot is taken, which uses that room. Rejects if
+   * Deletes what an earlier state left in the staging store, and the headers that led to the present one. Call it also once after the
+   * start, in the background, since a crash may have interrupted it. It waits while a snapshot is taken, which uses that store. Rejects if
    * the disk fails.
    */
   clearResidue(): Promise<void> {
@@ -108,7 +108,7 @@ export class SnapshotSync implements SnapshotDoor {
     await this.#clearResidue()
     const taken = path.ok ? await this.#take(plan, entry) : path
     const adopted = taken.ok ? await this.#deps.chain.adopt(height) : taken
-    // These headers lead nowhere from here. The next walk begins at the fork.
+    // The kept headers lead nowhere from here. The next walk begins at the fork.
     if (!adopted.ok && NO_WAY.includes(adopted.fault.code)) await this.#kept.drop()
     // Every part was proven as it came, so no peer is to blame. Nothing of it is kept, and the next take begins from nothing.
     if (!adopted.ok && adopted.fault.code === 'chain/state-unproven') await this.#deps.chain.database.staged.discard()

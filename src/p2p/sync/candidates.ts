@@ -12,9 +12,12 @@ const PARK_MS_MAX = 600_000
 /** Longest time that a blameless peer's branch is left alone. */
 const SPARED_MS_MAX = 60_000
 const TIMES_MAX = 16
-/** Fruitless looks by which a peer loses its say, so that its claim holds up no other. An honest busy peer has half a minute and more. */
+/**
+ * Fruitless looks that are its own fault by which a peer loses its say: its claim then holds up no other peer. An honest busy peer has half
+ * a minute and more.
+ */
 const CHANCES_MAX = 4
-/** After so many fruitless looks a peer's claim is no longer a sign that we are behind. */
+/** After so many fruitless looks that are its own fault, a peer's claim is no longer a sign that we are behind. */
 const TRIES_MAX = 2
 /** A peer that is waited for longer than this while others wait, and shows nothing, loses its say. */
 export const HELD_UP_MS = 60_000
@@ -61,7 +64,10 @@ interface CandidatesDependencies {
   readonly clock: Clock
 }
 
-/** Chooses the peer whose branch is followed. A look at a peer's branch is fruitless if it leads nowhere. */
+/**
+ * Chooses the peer whose branch is followed. A look at a peer's branch is fruitless if it leads nowhere. A peer whose claim of more work
+ * can hold up other peers has a say.
+ */
 export class Candidates {
   readonly #deps: CandidatesDependencies
   /** By name. A chosen peer's name is its place, dearer to change than an id. Places have their own table, which no ids can fill. */
@@ -177,7 +183,7 @@ export class Candidates {
     this.#note(id, { ...this.#standing(id), untilMs: atMs + PARK_MS_MAX, times: TIMES_MAX, atMs })
   }
 
-  /** Takes a peer's say: it claims more work and shows none of it. */
+  /** Takes away the say of a peer, because it claims more work and shows none of it. */
   discount(id: PeerId): void {
     const parked = this.#standing(id)
     this.#note(id, { ...parked, times: Math.max(parked.times, CHANCES_MAX), atMs: this.#deps.clock.now() })
@@ -194,7 +200,8 @@ export class Candidates {
   }
 
   /**
-   * Whether a peer may be slow at no cost, since our own line may be the cause. Only once, or a few peers would make us wait ever longer.
+   * Whether a peer may be slow at no cost, since our own line may be the cause. It may be so only once. Otherwise a few peers could make us
+   * wait ever longer.
    */
   mayBeSlow(id: PeerId): boolean {
     return this.isHeard(id) && !this.#standing(id).wasSlow
@@ -223,7 +230,7 @@ export class Candidates {
 
   /**
    * A peer's branch was good. Its fruitless looks are forgotten once it has shown all that it ever claimed. If others claim more, the look
-   * still counts and they go first: a chain can be shown one block at a time.
+   * still counts and they go before it: a chain can be shown one block at a time.
    */
   unpark(id: PeerId): void {
     const parked = this.#standing(id)
@@ -270,12 +277,12 @@ export class Candidates {
     return this.heard().filter(({ info, head }) => head.totalWork > totalWork && this.#hasSay(info.id))
   }
 
-  /** Whether a peer with fewer than two fruitless looks claims more work than our head has. */
+  /** Whether a peer with fewer than `TRIES_MAX` fruitless looks that are its own fault claims more work than our head has. */
   isAnyAhead(): boolean {
     return this.#promising().length > 0
   }
 
-  /** Height of the highest head claimed by a peer with fewer than two fruitless looks; 0 if there is none. */
+  /** Height of the highest head that such a peer as in `isAnyAhead` claims; 0 if there is none. */
   targetHeight(): number {
     return Math.max(0, ...this.#promising().map(({ head }) => head.height))
   }

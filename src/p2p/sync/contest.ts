@@ -158,7 +158,7 @@ export class Contest {
     if (!isPatient && !peers.list().some(isChosen) && clock.now() - this.#brokenMs < BREAK_MS) return false
     for (let question = 1; !this.#stopped; question++) {
       const rivals = this.#candidates.rivals(totalWork).filter(({ info }) => info.id !== owner)
-      // Their own branches are being looked at.
+      // Claims of rivals are being collected, so their own branches are being looked at.
       if (rivals.some(({ info: { id } }) => this.#isCollected(id) && this.#mayHold(id))) return true
       const isOpen = (id: PeerId): boolean => this.#sharing.get(id) !== block.id && !this.#isCollected(id)
       const open = rivals.filter(({ info }) => isOpen(info.id))

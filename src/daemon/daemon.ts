@@ -38,8 +38,8 @@ export interface Daemon {
 }
 
 /**
- * How long a stopping node waits for calls in progress. A stop may take five seconds. The rest is for the disk and for
- * running verification, which take more than half of it on a busy machine.
+ * How long a stopping node waits for calls in progress. A stop may take five seconds in all. On a busy machine the disk and running
+ * verification need more than half of them.
  */
 const CALLS_GRACE_MS = 800
 const PRUNE_MS = 600_000

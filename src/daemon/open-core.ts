@@ -40,11 +40,11 @@ export interface DaemonOptions {
   /** Whether other nodes may have the same wallet key, as on a devnet. Then at most one of them sells with it. */
   readonly sharesKey?: boolean | undefined
   readonly logger: Logger
-  /** How this node announces transactions; default gossip. Not a setting, for measuring. */
+  /** How this node announces transactions; default gossip. Not a setting: only tests and measurements use it. */
   readonly transactionMode?: TransactionMode
-  /** Replaces the internet that services read. Not a setting, for tests. */
+  /** Replaces the internet that services read. Not a setting: only tests use it. */
   readonly internet?: Internet | undefined
-  /** Whether models with random weights may answer. Not a setting, for tests. */
+  /** Whether models with random weights may answer. Not a setting: only tests use it. */
   readonly fixtureModels?: boolean | undefined
   /** Called with errors after which the process must stop: bugs in consensus, a failing disk. */
   readonly onFatal: (error: unknown) => void

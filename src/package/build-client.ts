@@ -29,7 +29,7 @@ const PATHS: Readonly<Record<EntryName, string>> = {
   'client-x402': './client/x402',
 }
 
-/** The published package holds only the client, without dependencies. The node runs from its sources. */
+/** The published package holds only the client, without dependencies. The node is not part of it. */
 function manifest(): object {
   const { name, version, license } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const exports = Object.entries(PATHS).map(([entry, path]) => [

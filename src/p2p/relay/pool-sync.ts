@@ -20,7 +20,7 @@ const FIRST_MS = { outbound: 1_000, inbound: 3_000 } as const
 const LATER_MS = 5_000
 /** How often the pool of a chosen peer is looked through. Gossip may lose something at any time, and seldom does. */
 const REPEAT_MS = 600_000
-/** Pages of one pool that are asked for. They hold the whole mempool of any node. */
+/** Pages of one pool that are asked for. They hold the whole mempool of a node under the default settings. */
 const PAGES_MAX = 4
 
 /**

@@ -20,7 +20,10 @@ export interface PoolServing {
   readonly timers: Timers
 }
 
-/** Transactions of the mempool that one page looks through. Askers of every release take four pages, which hold the whole mempool. */
+/**
+ * Transactions of the mempool that one page looks through. Askers of every release take four pages, which hold the whole mempool under the
+ * default settings.
+ */
 const POOL_PAGE_IDS = 4_096
 /** How long an answer waits for a body. It is shorter than the deadline of the protocol. */
 const UNDERWAY_MS = 4_000

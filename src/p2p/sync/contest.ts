@@ -20,7 +20,7 @@ export interface ContestDependencies {
   readonly expectsPeers: boolean
 }
 
-/** Blocks that a branch may lead on without a contest. As many can always be unwound. */
+/** Blocks that a branch may lead on without a contest. This node can unwind more (`UNDO_BLOCKS`). */
 const NEAR_BLOCKS = 600
 /** Wait for chosen peers before any branch is followed far: after sleep, and from the start on while none is connected. */
 export const CHOSEN_MS = 30_000
@@ -124,7 +124,10 @@ export class Contest {
     return this.#deps.chain.head.header.height - this.#clearHeight < NEAR_BLOCKS
   }
 
-  /** Whether a branch leads farther than can be unwound, or its peer or one of `heard` claims to be that far. */
+  /**
+   * Whether a branch leads more than `NEAR_BLOCKS` above the height up to which there is no dispute, or its peer or one of `heard` claims
+   * so.
+   */
   isFar(peer: Peer, height: number): boolean {
     const claimed = [peer, ...this.#candidates.heard()].map(({ head }) => head.height)
     return Math.max(height, ...claimed) - this.#clearHeight > NEAR_BLOCKS
@@ -132,8 +135,8 @@ export class Contest {
 
   /**
    * Whether another peer that claims more work than a branch is proven to have shows a branch without a block of it. Its branch is then
-   * looked at next. `height` is the end of the branch; near ones can be left again and are not disputed. Silent peers are asked again for a
-   * while. Peers on the same branch have the block.
+   * looked at next. `height` is the end of the branch; a near end (see `isFar`) is not disputed, because the branch can be left again.
+   * Silent peers are asked again for a while. Peers on the same branch have the block.
    */
   async isDisputed(owner: Peer, block: BlockRef, totalWork: bigint, height: number): Promise<boolean> {
     if (!this.isFar(owner, height)) return false

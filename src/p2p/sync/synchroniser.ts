@@ -51,7 +51,10 @@ export class Synchroniser {
   readonly #contest: Contest
   readonly #gossip: GossipWait
   #run: BranchRun | SnapshotRun | ProofRun | null = null
-  /** Whether peers have shown branches that part farther back than can be unwound. Each is then proven to its end before it is followed. */
+  /**
+   * Whether a branch was disputed (see `Contest`) since one was last followed to its end. If so, a far branch is proven to its end before
+   * its blocks are fetched.
+   */
   #isContested = false
   #movedMs: number
   readonly #waiting: FirstPageDependencies

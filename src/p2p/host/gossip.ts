@@ -111,7 +111,7 @@ export class Gossip {
     const build = gossipsub({
       globalSignaturePolicy: StrictNoSign,
       fallbackToFloodsub: false,
-      // Our own messages go to every subscriber: a node that joined a moment ago is in no mesh yet.
+      // Our own messages go to every subscriber whose score is not bad: a node that joined a moment ago is in no mesh yet.
       floodPublish: true,
       allowedTopics: TOPICS.map((topic) => this.#wireName(topic)),
       allowPublishToZeroTopicPeers: true,

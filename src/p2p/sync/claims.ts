@@ -77,7 +77,7 @@ export class Claims {
     this.#claims.delete(peer)
   }
 
-  /** Forgets a peer that is gone. Its proven work stays known for a while. */
+  /** Forgets a peer that is gone. If its proven work is the most, that stays known for a while. */
   forget(peer: PeerId): void {
     const work = this.#claims.get(peer)?.proven?.tip.totalWork ?? 0n
     if (work > 0n && work >= this.#leftWork) this.#left = { peer, work, atMs: this.#deps.clock.now() }

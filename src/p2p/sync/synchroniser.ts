@@ -275,7 +275,8 @@ export class Synchroniser {
     const claim = await run.run(unproven)
     if (claim !== null || this.#stopped) return claim ?? 'stopped'
     const { slow, waitedMs } = unproven.walk
-    // An honest peer that breaks off has shown more than any lighter branch that waits. It may not have outrun the kept headers yet.
+    // A peer that breaks off is excused if it has shown more work than any other proven branch that waits. A slow one need not have outrun
+    // the kept headers yet.
     const kept = this.#keptTip
     const isBeside = kept !== undefined && kept.id !== unproven.walk.base?.id && run.totalWork <= kept.totalWork
     const isMore = run.totalWork > this.#claims.provenBeside(info.id)

@@ -101,7 +101,7 @@ export class Assembly {
     return [...this.#senders.keys()].filter((id) => !this.#isChosen(id)).length < INBOUND_SENDERS_MAX
   }
 
-  /** Tries a message, the first of each sender. True if it gave the body at once. */
+  /** Tries a message. Only the first of each sender counts. True if it gave the body at once. */
   offer(from: PeerId, compact: CompactBlock, prefilled: Slots): boolean {
     if (!this.counts(from)) return false
     const slots = this.#known(compact, prefilled)

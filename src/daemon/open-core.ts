@@ -40,11 +40,11 @@ export interface DaemonOptions {
   /** Whether other nodes may have the same wallet key, as on a devnet. Then at most one of them sells with it. */
   readonly sharesKey?: boolean | undefined
   readonly logger: Logger
-  /** How this node announces transactions; default gossip. Not a setting, for measuring. */
+  /** How this node announces transactions; default gossip. Not a setting: only tests and measurements use it. */
   readonly transactionMode?: TransactionMode
-  /** Replaces the internet that services read. Not a setting, for tests. */
+  /** Replaces the internet that services read. Not a setting: only tests use it. */
   readonly internet?: Internet | undefined
-  /** Whether models with random weights may answer. Not a setting, for tests. */
+  /** Whether models with random weights may answer. Not a setting: only tests use it. */
   readonly fixtureModels?: boolean | undefined
   /** Called with errors after which the process must stop: bugs in consensus, a failing disk. */
   readonly onFatal: (error: unknown) => void
@@ -98,7 +98,7 @@ export async function openCore({ config, params, onFatal }: DaemonOptions, stops
   return ok({ chain, mempool, verifier, metrics: new Metrics(), store: opened.value.store })
 }
 
-/** Repeats work at an interval. A failure is fatal, since only a failing disk can cause it. */
+/** Repeats work at an interval. A failure is fatal, so the work must handle all faults that the node survives. */
 export function repeat(ms: number, work: () => Promise<unknown>, onFatal: (error: unknown) => void): Stop {
   const timer = setInterval(() => void work().catch(onFatal), ms).unref()
   return () => clearInterval(timer)

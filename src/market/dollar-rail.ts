@@ -132,7 +132,7 @@ async function build(
     resourceUrl(config.rpc.publicUrl ?? localUrl(config.rpc), serviceId, 'stable')
   const offerOf = (serviceId: string): OwnOffer => ownOffer(shop.offer(serviceId)?.definition, urlOf(serviceId))
   const seller = { terms, offerOf }
-  // Each is money that did not arrive, so each gets its own line in the log.
+  // Each of these faults is money that did not arrive, so each gets its own line in the log.
   const onMissing = (cause: Fault): void =>
     logger.warn({ area: 'stablecoin payments', code: cause.code, ...cause.detail }, faultMessage(cause))
   const sale = { chain, shop, workshop, settings, seller, refunder, onFault: onMissing }

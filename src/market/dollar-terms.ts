@@ -75,7 +75,7 @@ function assetOf(settings: Settings): Result<DollarAsset> {
   return ok({ symbol, contract: checked.value, decimals: assetDecimals ?? 6, domain: { name, version } })
 }
 
-/** An address in the spelling of EIP-55. In mixed case it must already have it. */
+/** An address in the spelling of EIP-55. An address in mixed case must already have this spelling. The zero address is refused. */
 function checksummed(key: string, address: string): Result<string> {
   const digits = address.slice(2)
   const spelt = eip55(digits.toLowerCase())

@@ -139,7 +139,10 @@ function allOk<T>(results: readonly Result<T>[]): Result<readonly T[]> {
   return ok(values)
 }
 
-/** Checks what consensus checks later: else the node would start, fail to register, and never sell. */
+/**
+ * Checks settings whose faults would show only later: with a name or URL that consensus refuses, the node would start, fail to register,
+ * and never sell.
+ */
 function checkSettings({ market, rpc: { publicUrl } }: Config, services: readonly ServiceDefinition[]): Fault | null {
   const { agentName, prices, nativeUsdMinMicros, nativeUsdMaxMicros } = market
   if (!fitsText(agentName, NAME_BYTES_MAX)) {

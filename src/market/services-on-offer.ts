@@ -5,7 +5,10 @@ import { withOwnAddresses } from '../../marketplace/services/sample-address.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 
-/** This operator's services on a network: examples get its addresses, and a setting chooses one definition. */
+/**
+ * Services of this operator on a network. Addresses in examples are those of the network, and a setting chooses one of two definitions of
+ * image generation.
+ */
 export function offeredServices(
   { outside }: Pick<Config, 'outside'>,
   { addressPrefix }: Pick<NetworkParams, 'addressPrefix'>,

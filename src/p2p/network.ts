@@ -12,12 +12,12 @@ export interface PeerInfo {
   readonly address: string
 }
 
-/** Gossip topics. A node passes a message on once it found it good. */
+/** Gossip topics. A node passes on each message that it found good. */
 export type TopicName = 'blocks' | 'transactions'
 
 /**
  * What a node does with a gossiped message. `accept`: pass it on. `ignore`: drop it without blame. `reject`: drop it and blame its sender.
- * `unjudged`: it was not looked at because of its sender, so the same message from another peer must be.
+ * `unjudged`: it was not looked at because of its sender, so the same message is still judged if another peer brings it.
  */
 export type Verdict = 'accept' | 'ignore' | 'reject' | 'unjudged'
 
@@ -33,7 +33,7 @@ export type RequestHandler = (from: PeerId, body: Uint8Array) => Promise<Uint8Ar
 /** Runs a piece of work and measures its main-thread time up to its first wait. */
 export type Measure = <T>(work: () => T) => T
 
-/** Measures the main-thread time of judging one message. The connection that brought it is charged. */
+/** Measures the main-thread time of judging one message. The connection that brought it is charged, see `INBOUND_WORK`. */
 export interface JudgingTime {
   readonly measure: Measure
   /** Runs long work in slices. */

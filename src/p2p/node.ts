@@ -82,7 +82,7 @@ export class PeerNode {
     servePool(peers.exchange, { ...common, blocks: this.blocks, transactions: this.transactions })
   }
 
-  /** Asks peers for the keys of an address and stores them. True if they came. Rejects only if the disk fails. */
+  /** Asks peers for the keys of an address and stores them. False if no peer gave any. Rejects only if the disk fails. */
   async fetchKeys(address: Address): Promise<boolean> {
     const found = await fetchKeys({ peers: this.peers, timers: this.#timers }, [address], null)
     if (found.length > 0) await this.#chain.database.storeKeys(found)
@@ -95,7 +95,10 @@ export class PeerNode {
     this.synchroniser.start()
   }
 
-  /** Stops taking and telling. A block that is being imported is finished. The caller ends the network. */
+  /**
+   * Stops taking blocks and transactions, and telling peers of them. A block that is being imported is finished. The caller ends the
+   * network.
+   */
   async stop(): Promise<void> {
     this.intake.stop()
     await Promise.all([this.blocks.stop(), this.transactions.stop(), this.synchroniser.stop()])

@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path'
 import { build } from 'esbuild'
 import { bundleOptions, ENTRIES, type EntryName, ROOT } from './client-bundle.ts'
 
-/** Writes the client as the package `farthing`: bundles, types, manifest. Empties the folder first. */
+/** Writes the client as the package `farthing`: bundles, types, manifest, licence and README. Empties the folder first. */
 export async function buildClient(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -29,7 +29,7 @@ const PATHS: Readonly<Record<EntryName, string>> = {
   'client-x402': './client/x402',
 }
 
-/** The published package holds only the client, without dependencies. The node runs from its sources. */
+/** The published package holds only the client, without dependencies. The node is not part of it. */
 function manifest(): object {
   const { name, version, license } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const exports = Object.entries(PATHS).map(([entry, path]) => [

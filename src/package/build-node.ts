@@ -20,7 +20,7 @@ const REQUIRE = `import { createRequire } from 'node:module'; const require = cr
 /** A file's URL, relative to the module. */
 const ADDRESS = /new URL\('(\.[^']+)', import\.meta\.url\)/g
 
-/** Files that change a bundle beside its sources: the lock, what npm installed, and this script. */
+/** Files besides the sources that can change a bundle. */
 const SHAPING = [
   'package.json',
   'package-lock.json',

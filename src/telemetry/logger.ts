@@ -5,13 +5,13 @@ import { harmlessJson, plainJson, printable } from './terminal.ts'
 /** A structured logger. */
 export type { Logger } from 'pino'
 
-/** Fields that could hold a secret. They are never written, at any depth. */
+/** Names of fields that could hold a secret. Their values are not written. */
 const SECRETS = ['passphrase', 'seed', 'words', 'secret', 'opener', 'privateKey', 'authorization', 'cookie']
 const LOWER_CASE = new Set(SECRETS.map((name) => name.toLowerCase()))
 const HIDDEN = '[hidden]'
 /** Deeper objects are not written: they are a mistake, and may be circular. */
 const DEPTH_MAX = 8
-/** Fields of child loggers do not pass {@link withoutSecrets}. They are hidden down to this depth. */
+/** Fields of child loggers do not pass {@link withoutSecrets}. In them only fields at these paths are hidden. */
 const BINDING_PATHS = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`])
 
 /** A copy without secrets. */

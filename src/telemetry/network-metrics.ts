@@ -11,7 +11,7 @@ export interface WatchedNetwork {
   readonly bytes: () => { readonly in: number; readonly out: number }
 }
 
-/** Counts of the relay, by their label. */
+/** Counts of the block relay that become metrics. The name of each is its label. */
 const BLOCK_EVENTS: readonly (keyof BlockFacts)[] = [
   'announced',
   'heard',

@@ -27,16 +27,16 @@ export function watchProviders(
   return repeat(LOOKS_MS, () => first.then(() => log.look()), onFatal)
 }
 
-/** The log. */
+/** The levels of a log that are used. */
 interface Told {
   readonly warn: (facts: object, message: string) => void
   readonly info: (facts: object, message: string) => void
 }
 
 /**
- * Logs once when a provider or model backend fails, when it becomes unavailable, and when it is back. A provider that
- * fails often is left alone for at least half a minute, so a look every few seconds misses nothing. Messages of
- * providers go only to the log and the operator. Callers see the kind of failure.
+ * Logs when a provider or model backend fails in a new way, when it becomes unavailable, and when it is back: each once. A provider that
+ * fails often is left alone for at least half a minute, so a look every few seconds misses nothing. Messages of providers go only to the
+ * log and the operator. Callers see the kind of failure.
  */
 export class ProviderLog {
   readonly #checkable: readonly Shown[]

@@ -16,7 +16,7 @@ export interface PulseParts {
 
 const PULSE_MS = 60_000
 
-/** Logs one line a minute: the head, what came since the last line, and what keeps the node from being ready. */
+/** Logs one line a minute, unless the node is behind: the head, what came in the last minute, and what keeps the node from being ready. */
 export function startPulse({ logger, timers, node, mined, behind }: PulseParts): Stop {
   const standing = () => ({ height: node.chain.head.header.height, mined: mined() })
   let last = standing()

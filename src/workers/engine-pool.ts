@@ -41,7 +41,7 @@ const ENTRY = new URL('./engine-process.ts', import.meta.url)
 const KILLED = fault('engine/killed')
 const CLOSED = fault('engine/failed', { reason: 'the engines have ended' })
 
-/** Options for tests. */
+/** Options. Only `readable` is set outside of tests. */
 export interface EnginePoolOptions {
   /** Program of the processes; speaks the protocol of `process-port.ts`. */
   readonly entry?: URL
@@ -208,8 +208,8 @@ const PARTS = ['consensus', 'marketplace', 'src', 'package.json']
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
- * What a process must read to run its program: these folders, and every node_modules at or above them. Not the whole
- * project folder, because operators keep wallets there.
+ * What a process must read to run its program: `PARTS`, the folder of the program, and every node_modules in the project folder and above
+ * it. Not the whole project folder, because operators keep wallets there.
  */
 function programPaths(entry: URL): readonly string[] {
   const own = [...PARTS.map((part) => join(ROOT, part)), dirname(fileURLToPath(entry))]

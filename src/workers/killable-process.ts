@@ -55,8 +55,8 @@ export class KillableProcess {
   constructor({ entry, heapMb, readable }: ProcessParts) {
     const mayRead = readable.map((path) => `--allow-fs-read=${path}`)
     this.#child = fork(entry, {
-      // It may read its programs and nothing else: no writing, no processes, no network. Workers are allowed for the
-      // thread that watches it.
+      // It may read the files of `readable` and nothing else: no writing, no processes, no network. Workers are allowed for the thread that
+      // watches it.
       execArgv: [`--max-old-space-size=${heapMb}`, '--permission', ...mayRead, '--allow-addons', '--allow-worker'],
       // No environment: it may hold secrets, and this process reads untrusted input.
       env: { TZ: 'UTC' },

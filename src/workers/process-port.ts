@@ -19,8 +19,7 @@ export function serveProcess(work: (job: never, started: () => void) => Promise<
     }
   }
   process.on('message', (job) => void answer(job as never))
-  // The parent is gone, so no answer is needed. Work that never ends does not get this event; for it, the watching
-  // thread kills the process.
+  // The parent is gone, so no answer is needed. A process whose work never ends does not get this event; the watching thread kills it.
   process.on('disconnect', () => process.exit())
   new Worker(new URL('./orphan-watch.ts', import.meta.url), {
     // Read here: the parent may end before the thread starts.

@@ -10,7 +10,7 @@ import { packWork } from './work-packing.ts'
 const CHUNK_JOBS_MAX = 32
 const CHUNK_JOBS_MIN = 4
 const CHUNKS_PER_THREAD = 4
-/** Up to this many jobs are checked on the calling thread, because the transfer would take longer. */
+/** Up to this many jobs are checked on the calling thread while no others are under way, because the transfer would take longer. */
 const INLINE_JOBS_MAX = 3
 /** Headers per chunk: about 4 ms of hashing. */
 const CHUNK_HEADERS = 32
@@ -40,7 +40,8 @@ export class VerifyPool implements SignatureVerifier, WorkVerifier {
     this.#pool = new Piscina({
       filename: new URL('./verify-worker.ts', import.meta.url).href,
       name: 'verifyPacked',
-      // All start with the node: one that started later could be of another release, and work behind one that died would wait.
+      // All threads start with the node. A thread that started later could load the code of another release, and work queued behind a
+      // thread that died would wait.
       minThreads: threads,
       maxThreads: threads,
       idleTimeout: Number.POSITIVE_INFINITY,
@@ -56,7 +57,7 @@ export class VerifyPool implements SignatureVerifier, WorkVerifier {
     if (jobs.length === 0) return Promise.resolve([])
     if (this.#closed) return Promise.reject(new Error('the verification threads have ended'))
     const verdicts = new Promise<readonly boolean[]>((resolve, reject) => this.#pending.push({ jobs, resolve, reject }))
-    // The jobs of a block are sent at once: its caller may keep the event loop busy until the end of the turn.
+    // The jobs of a block are sent at once: the caller may keep the event loop busy until the end of the turn.
     if (jobs.length > CHUNK_JOBS_MAX) void this.#flush()
     else if (this.#pending.length === 1) setImmediate(() => void this.#flush())
     return verdicts

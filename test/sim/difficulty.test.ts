@@ -47,7 +47,7 @@ describe('steady mining', () => {
     })
     expect(mean).toBeGreaterThan(2.97)
     expect(mean).toBeLessThan(3.03)
-    // ASERT varies with the luck of the last minutes, by less than half.
+    // The work of a block varies with the luck of the last minutes, but not beyond these bounds.
     expect(Math.min(...works)).toBeGreaterThan(0.6)
     expect(Math.max(...works)).toBeLessThan(1.7)
   })
@@ -74,7 +74,7 @@ describe('steady mining', () => {
 })
 
 describe('a machine that sleeps eight hours', () => {
-  /** Blocks in the hour after eight hours of sleep. */
+  /** Blocks in the hour after eight hours of sleep, and seconds that the first hundred blocks took. */
   function afterSleep(rules: BlockRules): { readonly blocks: number; readonly firstHundred: number } {
     const rate = 4_000
     const chain = settled(rules, rate, SEED)

@@ -26,7 +26,10 @@ function planOf(seed: number): Plan {
   return { seed, nodes: [...honest, ...attackers], weather, incidents: [], transactionsPerSecond: 1, blocks: BLOCKS }
 }
 
-/** Virtual ms of each block from the first honest node to every other one, ascending. */
+/**
+ * For each block and each honest node after the first that has it: virtual ms since the first had it. The list is not sorted and grows with
+ * the run.
+ */
 function delaysOf(world: World): readonly number[] {
   const firstMs = new Map<string, number>()
   const delays: number[] = []

@@ -10,13 +10,13 @@ import type { PeerRecords, RecordWriter } from './peer-records.ts'
 export const ADDRESSES_MAX = 4_096
 /** Unconfirmed addresses that one source may have told of. */
 export const HEARD_PER_SOURCE = 256
-/** Known addresses on one machine: an IPv4 address, or a /64 of IPv6. Known: a node there said so itself, or we reached it. */
+/** Known addresses on one machine: an IPv4 address, or a /64 of IPv6. Known: a node there said that it listens there, or we reached it. */
 export const KNOWN_PER_HOST = 4
 /** Known addresses in one group: /16 of IPv4, /32 of IPv6. */
 export const KNOWN_PER_GROUP = 64
 /** Addresses of one group in one answer to a peer. */
 export const TOLD_PER_GROUP = 2
-/** Addresses of one peer id. More would let a liar who names many places for an id push out the true one. */
+/** Addresses of one peer id. A liar who names many places for one id must not fill the book with them. */
 const PER_PEER_MAX = 4
 const FIRST_RETRY_MS = 5_000
 const RETRY_MS_MAX = 600_000
@@ -38,7 +38,9 @@ export interface BookEntry {
   readonly ip: Ip
   /** Names of its machine and its group; null where limits by address do not apply. */
   readonly place: { readonly host: string; readonly group: string } | null
-  /** Source of the address: `dialled` (it came from elsewhere), `mdns`, `kad`, or `from ` and the group of the peer that told of it. */
+  /**
+   * Source of the address: `dialled` if no source told of it, `from ` and the group of the peer that told of it, or else `mdns` or `kad`.
+   */
   readonly source: string
   readonly heardMs: number
   /** Time of the last successful dial; 0 if none. */
@@ -94,13 +96,15 @@ export class AddressBook {
       else this.#keep(entry)
   }
 
-  /** Adds an address that a source told of; false if it has no IP address or id, is not dialled here, or its source is at its bound. */
+  /** Adds an address that a source told of; false if it has no IP address or id, is not dialled here, or no bound has room for it. */
   add(text: string, source: string): boolean {
     const entry = this.#entryOf(text, source)
     return entry !== undefined && (this.#entries.has(entry.text) || this.#admit(entry))
   }
 
-  /** Notes that a peer at this IP address says that it listens here; false if its machine or group has enough. */
+  /**
+   * Notes that a peer at this IP address says that it listens here; false if the address is not dialled here, or no bound has room for it.
+   */
   seen(text: string): boolean {
     const entry = this.#entryOf(text, undefined)
     return entry !== undefined && this.#admit({ ...entry, seenMs: this.#deps.clock.now() })
@@ -117,7 +121,10 @@ export class AddressBook {
     return this.#reached.has(hostOf(ip))
   }
 
-  /** Notes that no node of this network answered there, and forgets the address if that has lasted long. */
+  /**
+   * Notes that no node of this network answered there, and forgets the address after too many failures, or too long a time since the last
+   * success.
+   */
   failed(text: string): void {
     const now = this.#deps.clock.now()
     this.#change(text, ({ failures }) => ({ triedMs: now, failures: failures + 1 }))
@@ -133,8 +140,8 @@ export class AddressBook {
   }
 
   /**
-   * One address that is due to be tried and fits. Addresses that worked before and untried ones are drawn equally often, so neither old
-   * friends nor a flood of new names decide alone. `needy` shortens the waits.
+   * One address that is due to be tried and fits. Half of the draws are from addresses that worked before, half from all others, so neither
+   * old friends nor a flood of new names decide alone. `needy` shortens the waits.
    */
   pick(fits: (entry: BookEntry) => boolean, needy: boolean): BookEntry | undefined {
     const now = this.#deps.clock.now()
@@ -146,7 +153,10 @@ export class AddressBook {
     return from[Math.floor(this.#deps.random() * from.length)]
   }
 
-  /** Addresses to tell a peer: drawn at random, few of each group, of nodes that were there in the last day. `except` is left out. */
+  /**
+   * Addresses to tell a peer: drawn at random, few of each group, of nodes that were there in the last day and have not failed since.
+   * `except` is left out.
+   */
   good(limit: number, except?: PeerId): readonly string[] {
     const sinceMs = this.#deps.clock.now() - GOOD_MS
     const good = [...this.#entries.values()].filter(
@@ -195,7 +205,7 @@ export class AddressBook {
     if (before === undefined) {
       const isPeerFull = (this.#perPeer.get(peer) ?? 0) >= PER_PEER_MAX
       bounds.push({ isFull: isPeerFull, mayGo: (other) => other.peer === peer && isNoBetter(other) })
-      // Hearsay may replace anything that we did not reach ourselves.
+      // Even hearsay may replace any address that we did not reach within the last week.
       const mayGo = (other: BookEntry): boolean => isNoBetter(other) || rankOf(other, now) < RANK_REACHED
       bounds.push({ isFull: this.#entries.size >= ADDRESSES_MAX, mayGo })
       // A source at its bound replaces only its own hearsay, and only what has failed already.

@@ -1,7 +1,7 @@
 /** An IP address as 4 or 16 bytes. */
 export type Ip = readonly number[]
 
-/** Where an address can be reached from. */
+/** Class of an address, by its use. */
 export type AddressRange = 'public' | 'loopback' | 'private' | 'link-local' | 'cgnat' | 'multicast' | 'reserved'
 
 /** Outbound connections to one group: /16 of IPv4, /32 of IPv6. The owner of one network must not be all that we see. */
@@ -87,7 +87,7 @@ export function rangeOf(ip: Ip): AddressRange {
   return (ranges.find(([prefix, bits]) => startsWith(inner, prefix, bits)) as Range)[2]
 }
 
-/** Whether limits and bans by address do not apply. On a network of one machine or room all nodes share an address. */
+/** Whether limits by address do not apply to an address. On a network of one machine or room all nodes share an address. */
 export function isExempt(ip: Ip, allowPrivate: boolean): boolean {
   return allowPrivate && LOCAL.has(rangeOf(ip))
 }

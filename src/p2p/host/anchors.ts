@@ -1,7 +1,9 @@
 import { parseNodeAddress } from './node-address.ts'
 import type { PeerRecords, RecordWriter } from './peer-records.ts'
 
-/** Outbound peers that are dialled first after a restart. An attacker must not be able to surround us at a restart. */
+/**
+ * Outbound peers that are dialled after a restart before other known addresses. An attacker must not be able to surround us at a restart.
+ */
 export const ANCHORS_MAX = 2
 const KIND = 'anchor'
 

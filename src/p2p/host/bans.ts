@@ -6,7 +6,7 @@ import { formatIp, hostOf, type Ip, parseIp, rangeOf } from './address-groups.ts
 import { isPeerId } from './node-address.ts'
 import type { PeerRecords, RecordWriter } from './peer-records.ts'
 
-/** Bans that are kept. If there are more, the one that ends first is dropped. */
+/** Bans that are kept. If there are more, the one that ends soonest is dropped. */
 export const BANS_MAX = 4_096
 const KIND = 'ban'
 const REASON_MAX = 120
@@ -24,7 +24,7 @@ export interface Ban {
 export class Bans {
   readonly #clock: Clock
   readonly #writer: RecordWriter
-  /** By id, or by the name of the machine. */
+  /** By peer id, or by the name of the machine (`hostOf`). */
   readonly #bans = new Map<string, Ban>()
 
   constructor(clock: Clock, writer: RecordWriter) {
@@ -43,7 +43,7 @@ export class Bans {
     }
   }
 
-  /** Bans an id or an IP address for a while. A ban that lasts longer stays. Fault: `p2p/address` for any other text. */
+  /** Bans an id or an IP address for a while. An earlier ban that lasts longer stays. Fault: `p2p/address` for any other text. */
   ban(text: string, forMs: number, reason: string): Result<Ban> {
     const name = nameOf(text)
     if (name === undefined)

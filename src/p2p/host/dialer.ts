@@ -23,18 +23,21 @@ export interface Dialer {
   readonly self: PeerId
   /** Open connections. One that was hung up may be among them until it has closed. */
   connections(): readonly Connection[]
-  /** Dials and gives the id of the node that answered, encrypted. It has a deadline. Faults: `p2p/unreachable`, `p2p/timeout`. */
+  /**
+   * Dials, and gives the id that the node proved in the encrypted handshake. It has a deadline. Faults: `p2p/address`, `p2p/unreachable`,
+   * `p2p/timeout`.
+   */
   dial(address: string): Promise<Result<PeerId>>
   /** Ends one connection. Unknown ids are ignored. */
   hangUp(connectionId: string, reason: string): void
   watch(watcher: ConnectionWatcher): void
 }
 
-/** Decides who may connect. The transport asks before it spends anything on a connection. */
+/** Decides who may connect. The transport asks at each step, before it spends more on a connection. */
 export interface Gate {
   /** Whether to take a connection from this multiaddr. The id of the peer is not known yet. */
   mayAccept(address: string): boolean
-  /** Whether we dialled the machine at this multiaddr with success, or the operator named it. */
+  /** Whether we dialled the machine at this multiaddr with success, or the operator or the release named it. */
   isKnown(address: string): boolean
   /** Whether a peer that proved its id may stay. For an inbound peer this can end the connection of another. */
   mayKeep(peer: PeerId, address: string, direction: 'inbound' | 'outbound'): boolean

@@ -37,12 +37,15 @@ export interface DiscoveryDependencies {
 const FIRST_WALK_MS = 5_000
 const NEEDY_WALK_MS = 60_000
 const WALK_MS = 600_000
-/** How often peers that did not say where they listen are asked again, and how long after they connected. No other source tells us. */
+/**
+ * A peer that did not say where it listens is asked again this often, but only once it has been connected for a while. No other source
+ * tells us.
+ */
 const IDENTIFY_EVERY_MS = 20_000
 const IDENTIFY_AFTER_MS = 10_000
-/** Addresses that are taken from a peer about itself. */
+/** Addresses that are taken from one report about a node. */
 export const OWN_ADDRESSES_MAX = 8
-/** Peers whose own addresses are remembered until they shake hands. */
+/** Most peers of which it is remembered where they say that they listen. */
 const CLAIMS_MAX = 1_024
 
 /** Fills the address book: from the node table, from the local network, and from peers about themselves and others. */
@@ -114,7 +117,7 @@ export class Discovery {
       if (ready !== undefined) this.#takeClaims(ready.info)
       return
     }
-    // Each network that tells of nodes gets its own share of the book. The table as one source would share a single one.
+    // Each network whose peers tell of nodes has its own bound in the book. If the node table were one source, all would share one bound.
     const source = from === undefined ? by : sourceOf(ipOf(this.#deps.peers.get(from)?.info.address ?? ''))
     for (const text of named(addresses, peer)) this.#deps.book.add(text, source)
     if (by === 'mdns') this.#deps.manager.poke()

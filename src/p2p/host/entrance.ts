@@ -6,20 +6,23 @@ import { ClockedBucket } from '../peers/budget.ts'
 import { hostOf, isExempt, netOf } from './address-groups.ts'
 import { ipOf } from './node-address.ts'
 
-/** Inbound sockets that are no connections yet: of all, of one address (IPv6: a /64), of a /24 (IPv6: a /48). */
+/** Most inbound sockets that are no connections yet: in all, from one address (IPv6: a /64), from a /24 (IPv6: a /48). */
 export const PENDING = { all: 128, perHost: 2, perNet: 8 } as const
-/** Inbound sockets that one address (IPv6: a /64) may open in a second. */
+/** Inbound sockets that one address (IPv6: a /64) may open in a second. `private` is for networks that allow private addresses. */
 export const SOCKETS_PER_SECOND = { public: 5, private: 30 } as const
 /** How long an inbound socket may stay silent before its first bytes. */
 export const SILENT_MS = 4_000
 /**
- * The time of the main thread that inbound handshakes may take. If there is none, a handshake waits; the net that used least in the last
- * minute goes first. After `waitMs` its socket is closed.
+ * The time of the main thread that inbound handshakes may take. If none is left, a handshake waits. The small network (`Net`) that used
+ * least in about the last minute goes first. After `waitMs` the socket is closed.
  */
 export const HANDSHAKES = {
-  /** Charge for one handshake. 6.4 ms were measured with an honest end, 10.6 ms with both questions of identify behind it. */
+  /** Charge for one handshake. 6.4 ms were measured with an honest peer, 10.6 ms with the two identify exchanges that follow. */
   ms: 10,
-  /** Shares of the main thread: all handshakes; beside it machines that we dialled with success; within both a /24 (IPv6: a /48). */
+  /**
+   * Shares of the main thread. `allShare` is for all handshakes. `knownShare` is for known machines (`isKnown`) besides. One /24 (IPv6: a
+   * /48) may use `netShare` at most.
+   */
   allShare: 0.2,
   knownShare: 0.05,
   netShare: 0.1,
@@ -27,7 +30,7 @@ export const HANDSHAKES = {
 } as const
 
 const SECOND_MS = 1_000
-/** Decay time of the use of a net, by which it is decided whose turn it is. */
+/** Decay time of what a net has used. The net that used least has the next turn. */
 const USE_MS = 60_000
 /** How often waiting handshakes are looked at. */
 const LOOK_MS = 20
@@ -37,11 +40,11 @@ const REMEMBERED = 4_096
 /** An inbound socket of the transport. */
 export type InboundSocket = MultiaddrConnection & { readonly socket: Socket }
 
-/** What the entrance works with. */
+/** What `Entrance` works with. */
 export interface EntranceDependencies {
   readonly clock: Clock
   readonly allowPrivate: boolean
-  /** Whether we dialled the machine at a multiaddr with success, or the operator named it. */
+  /** Whether we dialled the machine at a multiaddr with success, or the operator or the release named it. */
   readonly isKnown: (address: string) => boolean
 }
 
@@ -65,7 +68,7 @@ interface Stranger {
 /** Where inbound sockets wait until there is time for their handshake, few of each network. Our own dials do not pass here. */
 export class Entrance {
   readonly #deps: EntranceDependencies
-  /** The oldest first. */
+  /** Sockets that are no connections yet, the oldest first. */
   readonly #pending = new Map<object, Stranger>()
   readonly #waiting = new Set<Stranger>()
   readonly #opened = new LruMap<string, ClockedBucket>(REMEMBERED)
@@ -103,7 +106,7 @@ export class Entrance {
     return promise
   }
 
-  /** Forgets a socket that became a connection or was closed. */
+  /** Forgets a socket that became a connection, was closed, or waited too long. If it still waits, it is refused. */
   leave(socket: object): void {
     const stranger = this.#pending.get(socket)
     if (stranger === undefined) return
@@ -111,7 +114,7 @@ export class Entrance {
     this.#settle(stranger, false)
   }
 
-  /** Charges the net of an ended connection for the main-thread time that it owed. A fresh peer id must not wash it off. */
+  /** Charges the net of an ended connection for the main-thread time that it owed. A fresh peer id must not clear the debt. */
   charge(address: string, ms: number): void {
     const ip = ipOf(address)
     if (ip !== undefined && ms > 0) this.#use(this.#netOf(netOf(ip)), ms)
@@ -126,8 +129,9 @@ export class Entrance {
   }
 
   /**
-   * Makes room where a limit is reached: ends the oldest socket of the same machine, of the same net, or of the most crowded net. Known
-   * machines keep their places against unknown ones. False if only known machines could make room for an unknown one.
+   * Makes room where a limit is reached: ends the oldest socket of the same machine, of the most crowded machine in the same net, or of the
+   * most crowded net. Known machines keep their places against unknown ones. False if only known machines could make room for an unknown
+   * one.
    */
   #makeRoomFor({ host, net, isExempt, isKnown }: Stranger): boolean {
     const end = (crowd: readonly Stranger[], groupBy: 'host' | 'net'): boolean => {

@@ -12,7 +12,7 @@ export interface Merits {
   readonly latencyMs: number | null
 }
 
-/** For each virtue one in this many connections is protected. */
+/** For each kind of merit one in this many connections is protected, at least one. */
 const PER_VIRTUE = 12
 
 /**

@@ -20,9 +20,9 @@ const MIB = 1_048_576
 const FRAME_MAX = 2 * MIB
 /** Bytes that may wait for a peer that reads slowly. Beyond that its stream is reset and the peer is disconnected. */
 const OUTBOUND_MAX = 2.5 * MIB
-/** Messages judged at once: of all peers, of one. Others are dropped and may come again from another peer. */
+/** Messages judged at once: of all peers, of one. Further messages are dropped and may come again from another peer. */
 const JUDGED_MAX = { all: { count: 1_024, bytes: 32 * MIB }, peer: { count: 256, bytes: 4 * MIB } } as const
-/** Ids of messages that were not passed on. They can still be published when they turn out good. */
+/** Ids of messages judged `ignore`. Such a message can still be published once it turns out good. */
 const IGNORED_KEPT = 8_192
 const TOPICS = Object.keys(TOPIC_BYTES_MAX) as readonly TopicName[]
 /** One name only. Gossipsub would open a stream for each. */
@@ -30,7 +30,7 @@ const PROTOCOL = '/meshsub/1.2.0'
 
 /**
  * Score within the mesh. Time and deliveries earn little, so that no peer saves up for invalid messages. Quiet topics cost nothing. Three
- * invalid messages end all gossip with a peer for a while. Anything else is punished by points.
+ * invalid messages end all gossip with a peer for a while. Other offences are punished by points (`OFFENCES`).
  */
 const TOPIC_SCORE = {
   topicWeight: 1,
@@ -111,7 +111,7 @@ export class Gossip {
     const build = gossipsub({
       globalSignaturePolicy: StrictNoSign,
       fallbackToFloodsub: false,
-      // Our own messages go to every listener: a node that joined a moment ago is in no mesh yet.
+      // Our own messages go to every subscriber whose score is not bad: a node that joined a moment ago is in no mesh yet.
       floodPublish: true,
       allowedTopics: TOPICS.map((topic) => this.#wireName(topic)),
       allowPublishToZeroTopicPeers: true,
@@ -165,7 +165,7 @@ export class Gossip {
     })
   }
 
-  /** Peers that a topic is passed on to, for metrics. */
+  /** Peers in the gossip mesh of a topic, for metrics. */
   meshOf(topic: TopicName): readonly PeerId[] {
     return (this.#pubsub?.getMeshPeers(this.#wireName(topic)) ?? []) as PeerId[]
   }

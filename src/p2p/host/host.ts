@@ -31,10 +31,10 @@ export interface HostOptions extends NodeSettings {
 
 const DIAL_MS = 10_000
 const STOP_MS = 2_000
-/** Inbound connections above the limit while the peer manager decides which one ends. */
+/** Inbound connections that are let in above `inboundMax`, until the peer manager has decided which one ends. */
 const INBOUND_SPARE = 8
 
-/** Hears of each peer that was told to keep away. */
+/** Called for each connected peer that `disconnect` is told to ban, before its connections end. */
 export type BanListener = (peer: PeerInfo, reason: string) => void
 
 /** libp2p behind our own interfaces. It carries messages, dials, and finds nodes. */
@@ -69,7 +69,7 @@ export class Host implements Network, Dialer {
     this.#gossip = new Gossip({ genesis, links: this.#links, blame, log })
   }
 
-  /** Builds the node that `start` starts. Rejects only if libp2p refuses its own settings. */
+  /** Builds the node that `start` starts. Rejects if libp2p refuses the settings. */
   async build(): Promise<void> {
     const gater = {
       denyDialPeer: (peer: LibPeerId) => !this.#mayDial(peer.toString() as PeerId, ''),
@@ -104,7 +104,7 @@ export class Host implements Network, Dialer {
   /** Listens and takes connections. Faults: `p2p/port-taken`, or `p2p/address-unusable` if listening fails otherwise. */
   async start(): Promise<Result<void>> {
     try {
-      // Not earlier, because libp2p writes down what it serves.
+      // Done here and not in `serve`, because libp2p also writes each protocol to its peer store, which may fail.
       for (const [protocol, handler] of this.#served) await this.#answer(protocol, handler)
       if (this.#options.dht)
         await this.#lib().handle(PING_PROTOCOL, answerPing, { maxInboundStreams: PING_STREAMS_MAX })
@@ -123,7 +123,7 @@ export class Host implements Network, Dialer {
     }
   }
 
-  /** Ends everything within two seconds, whatever peers do. It never rejects. */
+  /** Aborts all connections and stops the node. Resolves within two seconds, even if libp2p has not stopped by then. It never rejects. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop()
     return this.#stopping
@@ -134,17 +134,17 @@ export class Host implements Network, Dialer {
     this.#blame = blame
   }
 
-  /** Hears of every peer that `disconnect` was told to ban. */
+  /** Adds a listener that is called for each connected peer that `disconnect` is told to ban. */
   onBan(listener: BanListener): void {
     this.#banListeners.push(listener)
   }
 
-  /** Sets the gate that decides about connections. Without one all are taken. */
+  /** Sets the gate that decides about connections. Without a gate only `Entrance` and the bound of inbound connections refuse any. */
   setGate(gate: Gate): void {
     this.#gate = gate
   }
 
-  /** Multiaddrs at which this node is reached, with its id; none before the start. */
+  /** Multiaddrs at which this node is reached, with its id. Before the start there is at most the one to announce. */
   addresses(): readonly string[] {
     return this.#node?.getMultiaddrs().map(String) ?? []
   }
@@ -220,7 +220,7 @@ export class Host implements Network, Dialer {
     return this.#links.total
   }
 
-  /** Peers that a topic is passed on to, for metrics. */
+  /** Peers in the gossip mesh of a topic, for metrics. */
   meshOf(topic: TopicName): readonly PeerId[] {
     return this.#gossip.meshOf(topic)
   }
@@ -253,7 +253,7 @@ export class Host implements Network, Dialer {
   async #stop(): Promise<void> {
     this.#gossip.stop()
     this.#requests.stop()
-    // An orderly close waits for peers that may not answer.
+    // Connections are aborted, because an orderly close waits for peers that may not answer.
     for (const { connection } of this.#links.all()) connection.abort(new Error('the node stops'))
     const late = Promise.withResolvers<void>()
     const timer = setTimeout(() => {
@@ -293,8 +293,8 @@ export class Host implements Network, Dialer {
 }
 
 /**
- * Opens the host. It listens and dials once it is started. Set handlers and judges before that. Fault: `p2p/address-unusable` if libp2p
- * refuses the settings, all of which are addresses.
+ * Opens the host. It listens and dials only after `start`. Set handlers and judges before that. Fault: `p2p/address-unusable` if libp2p
+ * refuses the settings, which it does for a bad address.
  */
 export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const host = new Host(options)
@@ -319,7 +319,7 @@ function readAddress(text: string): Multiaddr | undefined {
 
 /** Older releases keep a node in their table only while it answers these pings. */
 export const PING_PROTOCOL = '/ipfs/ping/1.0.0'
-/** Pings of one peer under way. One may end while the next begins. */
+/** Most ping streams of one peer that may be open. One may end while the next begins. */
 const PING_STREAMS_MAX = 2
 const PING_BYTES = 32
 const PING_MS = 5_000

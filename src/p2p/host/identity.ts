@@ -54,7 +54,7 @@ async function decodeIdentity(bytes: Uint8Array, path: string): Promise<Result<I
   return fail(fault('p2p/key-damaged', { path }))
 }
 
-/** The file also holds the public half, which is taken unchecked. With a wrong one no handshake would succeed. */
+/** The file also holds the public half, which libp2p does not check. With a wrong one no handshake would succeed. */
 async function halvesFit(key: PrivateKey): Promise<boolean> {
   return key.publicKey.verify(PROBE, await key.sign(PROBE))
 }

@@ -4,23 +4,24 @@ import type { JudgingTime } from '../network.ts'
 import { ClockedBucket } from '../peers/budget.ts'
 
 /**
- * What streams, muxer frames and gossip fields cost of the main thread, whatever they hold (`npm run bench -- inbound-flood`). The cost of
- * judging gossip is measured, and counts unless the message is passed on. Each connection has its own share. Beyond that it draws on one
- * share for all. While that is used up, the connection is not read: it loses time, and is not blamed. A new connection may take little at
- * once, because names are free. What it owes at its end is charged to its net.
+ * Main-thread time that inbound traffic takes and may take. Streams, muxer frames and units of gossip have a fixed cost (`npm run bench --
+ * inbound-flood`). The time of judging gossip is measured; if the message is passed on, what was spent since the last pause is not charged.
+ * Each connection has its own share. Beyond that it draws on one share for all. While both are used up, the connection is not read: it
+ * loses time, and is not blamed. A new connection may take little at once, because peer ids are free. What an inbound connection owes at
+ * its end is charged to its small network (`Entrance.charge`).
  */
 export const INBOUND_WORK = {
   streamMs: 0.3,
   frameMs: 0.005,
   gossipUnitMs: 0.004,
-  /** Shares of the main thread: of a connection that came to us, of one that we chose, and of all beyond their own shares. */
+  /** Shares of the main thread: of a connection that came to us, of one that we chose, and of all connections beyond their own shares. */
   inboundShare: 0.005,
   outboundShare: 0.02,
   allShare: 0.25,
   /** Milliseconds that may be taken at once. */
   ownBurstMs: 5,
   allBurstMs: 500,
-  /** A connection is read again by then, whatever it owes. A line that is silent for longer looks dead. */
+  /** Longest time that a connection is not read, whatever it owes. A line that is silent for longer looks dead. */
   restMs: 3_000,
 } as const
 
@@ -50,7 +51,9 @@ export class InboundWork {
   }
 }
 
-/** What one connection takes and owes. Bytes that were read together are all worked through, so it may come to owe some. */
+/**
+ * Main-thread time that one connection takes and owes. Bytes that were read together are all worked through, so it may come to owe some.
+ */
 export class WorkAccount {
   readonly #connection: Readable
   readonly #own: ClockedBucket

@@ -9,7 +9,10 @@ import { MessageScanner, type ScanOffence, type Shape } from './message-scanner.
 export interface LibBounds {
   /** Bytes that we read from one stream, whichever end opened it. */
   readonly bytesMax: number
-  /** Shape of its messages, and how many fields of a stream are read. Each address becomes an object, however short it is. */
+  /**
+   * Shape of its messages, and most fields read from a stream. libp2p makes an object of each address, however short it is, so bytes alone
+   * bound too little.
+   */
   readonly message: Shape
   readonly fieldsMax: number
   /** Streams of the other end that are answered. More are reset. */
@@ -49,7 +52,7 @@ type Bytes = Event & { readonly data: Uint8Array | (Iterable<Uint8Array> & { rea
 
 /**
  * Reads no more from a stream than its protocol may bring. libp2p would take ten messages where one is enough, and decode them at any cost.
- * This stands below the listeners, since bytes that come before the first listener are kept for it.
+ * This stands below the listeners, since bytes that come before the first listener are kept for that listener.
  */
 export function boundBytes(stream: Dispatching, onOffence: (offence: ScanOffence, protocol: string) => void): void {
   const dispatch = stream.dispatchEvent.bind(stream)
@@ -117,7 +120,7 @@ export const STREAM_WRITES_MAX = 16
 
 /**
  * Ends a negotiation without end. Each line of four bytes or more costs us an answer and a turn of the thread, and a stranger could send as
- * many as its line carries. `isOver` says whether the negotiation has ended.
+ * many as its network carries. `isOver` says whether the negotiation has ended.
  */
 export function boundAnswers(target: Answering, max: number, isOver: () => boolean): void {
   const send = target.send.bind(target)

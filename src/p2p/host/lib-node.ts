@@ -60,14 +60,14 @@ const MIB = 1_048_576
 /** A paused stream must be able to hold a whole window, or it is reset. */
 const WINDOW_BYTES = MIB
 const READ_BUFFER_BYTES = WINDOW_BYTES + 65_536
-/** Streams that a peer may have open in all protocols together. */
+/** Streams that the other end of a connection may have open, in all protocols together. */
 const STREAMS_MAX = 128
 /** Time for a handshake once it is its turn. */
 const UPGRADE_MS = 4_000
 const NEGOTIATION_MS = 5_000
 const CLOSE_MS = 500
 const DIGITS = 16
-/** Room for short-lived connections: dialled to look, or about to be closed. */
+/** Connections beyond the two limits: those that are short-lived or about to be closed. */
 const SPARE_CONNECTIONS = 32
 
 /** A node, and its finder of other nodes. */
@@ -95,7 +95,7 @@ export async function buildNode(settings: NodeSettings, parts: NodeDependencies)
         streamOptions: { maxStreamWindowSize: WINDOW_BYTES, maxReadBufferLength: READ_BUFFER_BYTES },
       }),
     ],
-    // No dial uses the noted addresses, and libp2p would read the note again for each stream.
+    // libp2p keeps no addresses of other peers: no dial uses them, and libp2p would read them again for each stream.
     connectionGater: { ...parts.gater, filterMultiaddrForPeer: async (peer: LibPeerId) => peer.toString() === self },
     connectionManager: {
       maxConnections: inboundMax + outboundMax + SPARE_CONNECTIONS,
@@ -110,7 +110,7 @@ export async function buildNode(settings: NodeSettings, parts: NodeDependencies)
       // The peer manager decides which peers are dialled, and when again.
       reconnectRetries: 0,
     },
-    // It would close connections that do not answer in time. The status requests to peers tell as much.
+    // libp2p would ping peers and close connections that do not answer in time. The status requests to peers tell as much.
     connectionMonitor: { enabled: false },
     peerDiscovery: settings.mdns ? [localNetwork(settings, (discovery) => (found = discovery))] : [],
     services: await servicesOf(settings, parts),
@@ -143,7 +143,7 @@ async function servicesOf(settings: NodeSettings, { gossip }: NodeDependencies):
   }
 }
 
-/** How a node behind a router is reached. Few nodes use it, so only those load it. */
+/** Services that tell a node behind a router how it is reached. Few nodes use them, so only those nodes load them. */
 async function reachability({ upnp, clock }: NodeSettings): Promise<Record<string, unknown>> {
   const { autoNAT } = await import('@libp2p/autonat')
   const autonat = answeringSeldom(autoNAT(), clock)
@@ -154,7 +154,7 @@ async function reachability({ upnp, clock }: NodeSettings): Promise<Record<strin
 
 type Finding = TypedEventTarget<{ readonly peer: CustomEvent<Libp2pPeerInfo> }>
 
-/** The libp2p services that find nodes; null if one is off. */
+/** The services that find nodes; null if one is off. */
 interface FindingServices {
   readonly node: Pick<Libp2p, 'addEventListener' | 'getConnections'>
   /** libp2p asks each new connection once by itself. */
@@ -192,7 +192,7 @@ class Libp2pFinder implements Finder {
       // The answer comes by the same event as the first one. The call has its own deadline.
       await identify.identify(connection)
     } catch {
-      // It may be as busy as at first. Discovery asks again.
+      // The peer may be busy. Discovery asks again.
     }
   }
 
@@ -205,20 +205,20 @@ class Libp2pFinder implements Finder {
   }
 }
 
-/** Id and addresses as texts. Each address costs work, so only as many as are looked at. */
+/** Id and addresses as texts. Each address costs work, so only the first few are read. */
 function textsOf({ id, multiaddrs }: Pick<Libp2pPeerInfo, 'id' | 'multiaddrs'>): [PeerId, readonly string[]] {
   return [id.toString() as PeerId, multiaddrs.slice(0, OWN_ADDRESSES_MAX).map(String)]
 }
 
-/** Peers with notes. Far fewer are connected, and those are looked up all the time. */
+/** Most peers of which notes are kept. Far fewer are connected, and libp2p looks those up all the time, so theirs are not pushed out. */
 export const PEER_NOTES_MAX = 2_048
-/** Longest note of one peer: some pages of what an honest peer says. A longer note is not kept. */
+/** Longest note of one peer that is kept. What an honest peer says is far shorter. */
 export const PEER_NOTE_BYTES_MAX = 32_768
 
-/** Protocols that a peer says it speaks and that are noted. Ours are some fifteen. */
+/** Most protocols noted of those that a peer says it speaks. This node speaks some fifteen. */
 export const PEER_PROTOCOLS_MAX = 64
 
-/** A key of libp2p. */
+/** A key of a note, as libp2p gives it. */
 interface Key {
   toString(): string
 }
@@ -250,7 +250,9 @@ export class PeerMemory {
   async *query(): AsyncGenerator<never> {}
 }
 
-/** Shortens what peers say of themselves before it is noted: libp2p sorts it again for each of their streams. */
+/**
+ * Shortens the list of protocols that a peer says it speaks before it is noted. libp2p sorts the list again for each stream of the peer.
+ */
 function boundPatches(store: PeerStore, self: LibPeerId): void {
   const patch = store.patch.bind(store)
   store.patch = (peer, data, options) => {

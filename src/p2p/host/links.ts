@@ -20,24 +20,27 @@ const MIB = 1_048_576
 
 /**
  * Bytes that one connection may send unasked in any protocol, framing included. The burst is less than that of `ALLOWANCES.bytesIn`,
- * because this counts before anything is looked at; gossip that was passed on is given back. The refill is what an honest neighbour may
- * repeat at 300 transactions a second. With a higher one a steady flood would last.
+ * because these bytes count before anything is looked at. Gossip that was passed on is given back. The refill is what an honest neighbour
+ * may repeat at 300 transactions a second. A higher refill would let a steady flood go on.
  */
 const UNASKED_BYTES: Allowance = { burst: 8 * MIB, perSecond: MIB }
-/** Useless gossip that is given back too, since its sender only passes it on. Beyond this it counts as unasked, as any flood. */
+/**
+ * Bytes of gossip judged `ignore` that are given back too, because an honest sender passes on what this node may not need. Beyond this they
+ * count as unasked.
+ */
 const IGNORED_BYTES: Allowance = { burst: 8 * MIB, perSecond: MIB / 4 }
 /** Frames and fields of gossip, see `MessageScanner.units`. */
 const GOSSIP_UNITS: Allowance = { burst: 50_000, perSecond: 10_000 }
-/** Pings of the muxer, which answers each one. Honest pings come twice a minute, and a small one costs as much as a page. */
+/** Pings of the muxer, which answers each one. An honest peer pings twice a minute. */
 const PINGS: Allowance = { burst: 100, perSecond: 2 }
 /**
- * Streams that a peer opens, except those that bring a request, which has its own limits. Each costs timers and a negotiation, 0.3 ms. An
- * honest peer has some dozens under way.
+ * Streams that a peer may open. A stream that brings a request does not count, because requests have their own limits; a question to the
+ * node table does count. Each stream costs timers and a negotiation, 0.3 ms. An honest peer has some dozens under way.
  */
 export const STREAMS_OPENED: Allowance = { burst: 256, perSecond: 2 }
 /** Extra bytes that each frame of the muxer is charged. */
 const FRAME_COST_BYTES = 64
-/** Queue of a connection whose other end does not read. Streams have their own limits; this is the last one. */
+/** Most bytes queued for a connection whose other end does not read. Streams have their own limits; this is the last one. */
 const WRITE_QUEUE_MAX = 2 * MIB
 /** Two nodes that dial each other at once have two connections. More are never needed. */
 const LINKS_PER_PEER_MAX = 2
@@ -72,7 +75,7 @@ export class Links {
   readonly #deps: LinksDependencies
   readonly #work: InboundWork
   readonly #links = new Map<PeerId, Link[]>()
-  /** Sockets that became connections. On any other socket is a stranger. */
+  /** Sockets that became connections. Any other socket belongs to a stranger. */
   readonly #upgraded = new WeakSet<object>()
   readonly #listeners: ConnectionListener[] = []
   readonly #watchers: ConnectionWatcher[] = []
@@ -99,7 +102,7 @@ export class Links {
     return [...this.#links.values()].flat()
   }
 
-  /** The connection over which a peer is talked to; undefined if it is not connected. */
+  /** The connection over which a peer is talked to; undefined if none is open. */
   of(peer: PeerId): Link | undefined {
     return this.#links.get(peer)?.find(({ connection }) => connection.status === 'open')
   }
@@ -110,7 +113,7 @@ export class Links {
     return links?.reduce((sum, { bytes }) => ({ in: sum.in + bytes.in, out: sum.out + bytes.out }), { in: 0, out: 0 })
   }
 
-  /** Limits how often we answer a stranger on a socket until its id is known. */
+  /** Limits how often we answer a stranger on a socket until it has become a connection. */
   accepted(socket: MessageStream): void {
     boundAnswers(socket, UPGRADE_WRITES_MAX, () => this.#upgraded.has(socket))
   }
@@ -152,7 +155,10 @@ export class Links {
     for (const { connection } of this.#links.get(peer) ?? []) connection.abort(new Error(reason))
   }
 
-  /** Blames a peer and ends its connections whatever its points: it sends too much, or costs too much memory. */
+  /**
+   * Blames a peer and ends its connections, however few points it has. For a peer that sends too much, breaks the format, or holds our
+   * memory.
+   */
   expel(peer: PeerId, offence: Offence, about: string): void {
     // Bytes that are still in our buffers when a connection is cut must not count again.
     if (this.of(peer) === undefined) return
@@ -294,9 +300,12 @@ const SYN = 1
 
 /** yamux: state of a stream that both ends know and that is not paused. */
 const ESTABLISHED = 3
-/** Small enough that pages are still answered frame by frame. From those answers the muxer learns how large a window may be. */
+/**
+ * Share of a window that is used up before it is reported. It is small, because from these reports the muxer learns how large a window may
+ * be.
+ */
 const USED_SHARE = 1 / 8
-/** Bytes that are sent on while more are written. */
+/** Once this many bytes are queued, they are sent before the turn ends. */
 const TOGETHER_BYTES = 16_384
 
 /** Whether a frame opens a stream. */
@@ -306,7 +315,7 @@ export function opensStream({ header }: Frame): boolean {
 
 /**
  * Hands the small frames of one turn to the system in one call. Otherwise each piece, even the length of a frame, would be a system call
- * here, a packet on the line and an event at the other end. Call the result before every write.
+ * here, a packet on the line and an event at the other end. Call the returned function before every write.
  */
 export function writeTogether(socket: Pick<Socket, 'cork' | 'uncork' | 'writableLength'>): () => void {
   let corked = false
@@ -325,8 +334,8 @@ export function writeTogether(socket: Pick<Socket, 'cork' | 'uncork' | 'writable
 }
 
 /**
- * Lets streams report their window only once an eighth of it is used up. The muxer would answer every frame, and every small message, with
- * a frame. No sender waits for this, because the rest of the window lasts until the report arrives.
+ * Lets streams report their window only once an eighth of it is used up. Otherwise the muxer would answer every frame, and every small
+ * message, with a frame. No sender waits for this, because the rest of the window lasts until the report arrives.
  */
 export function updateWindowsRarely(muxer: StreamMaker): void {
   const make = muxer._newStream.bind(muxer)

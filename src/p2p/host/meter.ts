@@ -8,7 +8,7 @@ import { MessageScanner } from './message-scanner.ts'
 
 type Registrar = GossipSubComponents['registrar']
 
-/** Opening a gossip stream takes a round trip or two. gossipsub opens them one after another and waits for each. */
+/** Time limit for opening a gossip stream, which takes a round trip or two. */
 const OPEN_MS = 5_000
 
 /** What the meter works with. */
@@ -20,8 +20,9 @@ export interface MeterDependencies {
 
 /**
  * The registrar as gossipsub sees it. Incoming gossip is metered, and a peer that sends junk or too much is cut off. Streams to peers are
- * opened before gossipsub asks for them, so that a peer that does not answer holds up no other. A stream that dies is opened again over
- * another connection, or the peer is disconnected; gossipsub would go on without it.
+ * opened before gossipsub asks for them, because gossipsub opens them one after another, and a peer that does not answer would hold up all
+ * others. gossipsub would go on without a stream that died. So if its connection is still open, the peer is disconnected, and otherwise the
+ * stream is opened again over another connection.
  */
 export class GossipMeter {
   readonly #deps: MeterDependencies

@@ -5,7 +5,7 @@ import { formatIp, type Ip, parseIp } from './address-groups.ts'
 
 /** Where a node listens, in the one form that this network uses: `/<host>/tcp/<port>`, with or without the node's id. */
 export interface NodeAddress {
-  /** Null for a name, which is resolved elsewhere. */
+  /** Null for a DNS name, which the transport resolves. */
   readonly ip: Ip | null
   readonly port: number
   /** Null if it is not known which node is there. */

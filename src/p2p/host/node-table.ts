@@ -41,8 +41,8 @@ interface Entry {
 }
 
 /**
- * The node table: connected peers that say where they listen. A peer that asks for nodes near a key is told of those, and this node asks
- * peers the same. No other part of Kademlia is spoken, and nothing that strangers send is kept.
+ * The node table: connected peers that say where they listen. A peer that asks for nodes near a key is told of the nearest of those, and
+ * this node asks peers the same. Pings are answered. No other part of Kademlia is spoken, and nothing that strangers send is kept.
  */
 export class NodeTable {
   readonly #deps: NodeTableDependencies
@@ -68,7 +68,7 @@ export class NodeTable {
     else this.#entries.set(peer, { hash: hashOf(Buffer.from(peer)), addresses: places })
   }
 
-  /** Answers a question. A peer that asks too often gets no nodes. A peer that asks for anything else is cut off. */
+  /** Answers a question for nodes or a ping. A peer that asks for nodes too often gets none. A peer that sends anything else is cut off. */
   answer(from: PeerId, body: Uint8Array): Uint8Array {
     const question = readQuestion(body)
     if (question === undefined) {

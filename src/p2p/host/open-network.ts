@@ -46,9 +46,9 @@ export interface PeerNetwork {
   readonly node: PeerNode
   /** The network as the API shows it. */
   readonly api: NetworkApi
-  /** Multiaddrs at which peers reach us; none before the start. */
+  /** Multiaddrs at which peers reach us. Before the start there is at most the one to announce. */
   readonly addresses: () => readonly string[]
-  /** Peers that blocks are passed on to by gossip. */
+  /** Number of peers in the gossip mesh for blocks. */
   readonly meshSize: () => number
   readonly bytes: () => { readonly in: number; readonly out: number }
   /** Listens, then dials. Faults: `p2p/port-taken`, `p2p/address-unusable`. */
@@ -178,7 +178,7 @@ function joinNetwork(options: PeerNetworkDependencies, network: Host, past: Past
   })
 }
 
-/** The past as this node takes, keeps and shows it: states at snapshots, and blocks that it fetches behind them. */
+/** The past as this node takes, keeps and serves it: states at snapshots, and older blocks that it fetches. */
 class Past {
   readonly #options: PeerNetworkDependencies
   readonly #states: StateSnapshots

@@ -16,11 +16,11 @@ export interface PeerManagerSettings {
   /** Connections that it seeks by itself, beside those to configured peers. */
   readonly outbound: number
   readonly inboundMax: number
-  /** Whether loopback and private addresses count as nodes like others, as on the devnet. */
+  /** Whether nodes may be at loopback and private addresses, as on the devnet. */
   readonly allowPrivate: boolean
   /** Multiaddrs of peers to stay connected to. */
   readonly configured: readonly string[]
-  /** Multiaddrs of first peers, dialled when no others are known. */
+  /** Multiaddrs of seeds. One is dialled while no peer is connected, or when no known address can be dialled. */
   readonly seeds: readonly string[]
 }
 
@@ -44,7 +44,7 @@ const TICK_MS = 1_000
 const DIALS_MAX = 4
 /** How long a connection beyond the wanted ones may stay, so that questions over it can finish. */
 const STRAY_MS = 30_000
-/** A peer becomes an anchor only after this long. */
+/** Time that a peer must have been connected before it can become an anchor. */
 const ANCHOR_MS = 30_000
 
 interface Member {
@@ -88,7 +88,7 @@ export class PeerManager implements Gate {
     for (const connection of dependencies.dialer.connections()) this.#opened(connection)
   }
 
-  /** Begins to dial, the anchors of the last run first. */
+  /** Begins to dial. Anchors of the last run come before other known addresses. */
   start(): void {
     this.#anchors = this.#deps.anchors.texts.flatMap((text) => addressesIn([text]))
     this.#tick()
@@ -216,7 +216,7 @@ export class PeerManager implements Gate {
       if (pin.kind === 'configured' && !this.#isConnected(pin.peer) && pin.isDue(needy)) void this.#dialPin(pin)
   }
 
-  /** Dials others until the wanted number is connected or being dialled. */
+  /** Dials anchors, seeds and known addresses, a few at a time, until the wanted number is connected or being dialled. */
   #seek(): void {
     const connected = this.#sought().length
     while (connected + this.#dials.size < this.#deps.settings.outbound && this.#dials.size < DIALS_MAX) {
@@ -301,7 +301,7 @@ export class PeerManager implements Gate {
     for (const pin of this.#pins) if (pin.peer === peer) pin.lost(livedMs)
   }
 
-  /** Makes room for one more inbound peer, if need be by ending another. False if there is none. */
+  /** Makes room for one more inbound peer, if need be by ending another. False if no connection may end for it. */
   #roomFor(peer: PeerId): boolean {
     const { dialer, settings } = this.#deps
     const inbound = this.#inbound()
@@ -401,7 +401,7 @@ const GOOD_MS = 20_000
 /** An address that the operator or the release names. It is never given up. */
 class Pin {
   readonly address: NodeAddress
-  /** `configured` addresses are always to be connected, seeds only while connections are missing. */
+  /** `configured` addresses are always to be connected, seeds are dialled only while connections are missing. */
   readonly kind: 'configured' | 'seed'
   readonly #backoff: Backoff
   readonly #clock: Clock
@@ -450,10 +450,12 @@ class Pin {
 
 /** A second connection is left alone this long, because the other end may not have it yet. */
 const SETTLE_MS = 2_000
-/** Of two connections that the other end dialled, that end chooses. We choose if it has not by then. */
+/** If the other end dialled both connections, it chooses. We choose if it has not done so in this time. */
 const OTHERS_CHOICE_MS = 10_000
 
-/** Connections to hang up. Both ends keep the same one: dialled by the lesser id, and of several by one end the first. */
+/**
+ * Connections to hang up. Both ends keep the same one: one dialled by the peer with the lesser id, and of several by one end the oldest.
+ */
 export function surplusOf(connections: readonly Connection[], self: PeerId, nowMs: number): readonly Connection[] {
   const byPeer = Map.groupBy(connections, ({ peer }) => peer)
   return [...byPeer].flatMap(([peer, all]) => {

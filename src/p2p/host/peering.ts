@@ -97,7 +97,7 @@ export interface NetworkViewDependencies {
   readonly peers: Peers
   readonly bans: Bans
   readonly manager: PeerManager
-  /** Bytes over the connections of a peer; null if they are not counted. */
+  /** Bytes over the connections of a peer; null if it is not connected. */
   readonly bytesOf: (peer: PeerId) => { readonly in: number; readonly out: number } | null
 }
 
@@ -157,7 +157,7 @@ export class NetworkView implements NetworkApi {
     }
   }
 
-  /** Counts only peers that are connected and have shaken hands, so coming and going cannot grow this. */
+  /** Counts only peers that are connected and have shaken hands, so peers that come and go cannot fill the map. */
   #count(peer: PeerId, offence: Offence): void {
     if (!this.#deps.peers.isReady(peer)) return
     const counts = this.#offences.get(peer) ?? {}

@@ -6,7 +6,7 @@ export interface Field {
 
 const WIRE_NUMBER = 0
 const WIRE_BYTES = 2
-/** Enough for every number in our messages, up to 2^49. */
+/** Enough for every number in our messages, which are below 2^49. */
 const VARINT_BYTES_MAX = 7
 
 /** Reads the fields of a message; undefined if it is cut off or has a kind of field, or more fields, than allowed. Bytes are views. */

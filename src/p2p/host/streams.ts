@@ -8,18 +8,18 @@ import type { Blame, Link, Links } from './links.ts'
 import { MessageReader, type Reading } from './message-reader.ts'
 import { varint } from './protobuf.ts'
 
-/** Requests of ours under way at one peer. */
+/** Most requests of ours that may be under way at one peer. */
 export const ASKED_MAX = 64
-/** Streams that a peer may have open in one protocol, for each request that is answered at once. The others wait or are refused. */
+/** Streams that a peer may have open in one protocol, for each request that is answered at once. Further requests wait or are refused. */
 const STREAMS_PER_ANSWER = 4
-/** Requests are small. A peer that takes longer to send one holds a stream for nothing. */
+/** Time in which a peer must have sent its request. Requests are small, so a slower peer holds a stream for nothing. */
 const REQUEST_MS = 5_000
-/** Framing and protocol names that come with an answer. */
+/** Bytes of framing and protocol names that come with an answer. */
 const OVERHEAD_BYTES = 512
 
 /** What requests work with. */
 export interface RequestsDependencies {
-  /** Its first digits are in the protocol names. */
+  /** Id of the genesis block, hex. Its first digits are in the protocol names. */
   readonly genesis: string
   readonly links: Links
   readonly blame: Blame
@@ -32,7 +32,7 @@ interface Exchange {
   end(): void
 }
 
-/** Requests and answers, one for each stream: see docs/spec/p2p.md, section 1. */
+/** Requests and their answers, each pair on a stream of its own: see docs/spec/p2p.md, section 1. */
 export class Requests {
   readonly #deps: RequestsDependencies
   readonly #exchanges = new Set<AbortController>()
@@ -127,7 +127,7 @@ export class Requests {
       },
       onJunk: () => this.#deps.links.expel(link.peer, 'malformed', `${protocol}: bytes behind the reply`),
     })
-    // The answer may come before the request is written, because a peer that refuses need not read it.
+    // Not awaited: a peer that refuses may answer before it has read the whole request.
     void writeMessage(stream, body)
     return await reader.done
   }
@@ -138,7 +138,8 @@ export class Requests {
     const peer = connection.remotePeer.toString() as PeerId
     const body = await this.#readRequest(protocol, peer, stream)
     if (body === undefined) return
-    // Questions to the node table have no other limit on their streams.
+    // Requests of the other protocols have limits of their own, so their streams are not counted as opened. Questions to the node table
+    // have none.
     if (protocol !== 'kad') this.#deps.links.requested(connection)
     const room = this.#rooms.get(peer) ?? new ReplyRoom()
     this.#rooms.set(peer, room)
@@ -272,8 +273,8 @@ const CHUNK_BYTES = 32 * 1_024
 const STALL_MS = 8_000
 
 /**
- * Writes one message behind its length as an unsigned varint and closes our end. The stream never holds more than a chunk: `stream.onDrain`
- * keeps its first promise for ever, and `send` queues without limit.
+ * Writes one message behind its length as an unsigned varint and closes our end. The stream never holds more than a chunk, because `send`
+ * queues without limit. `stream.onDrain` is not used: it keeps its first promise for ever.
  */
 export async function writeMessage(stream: Stream, bytes: Uint8Array): Promise<Written> {
   const prefix = varint(bytes.length)

@@ -17,7 +17,7 @@ export interface TableNode {
 export const NODES_MAX = 20
 /** Addresses of one node in an answer. */
 export const ADDRESSES_PER_NODE = 8
-/** Fields of a question. Kind, key and level stand once each. */
+/** Most fields of a question. An honest one has kind, key and level once each. */
 const QUESTION_FIELDS_MAX = 4
 /** Fields of an answer, and of one node in it. Older releases name more addresses of each node. */
 const ANSWER_FIELDS_MAX = 64

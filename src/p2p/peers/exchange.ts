@@ -67,8 +67,8 @@ export class Exchange {
   }
 
   /**
-   * Asks a peer. Faults: `p2p/unreachable`, and, reported here, `p2p/timeout`, `p2p/too-large`, `p2p/malformed`; `p2p/refused` with the
-   * reason.
+   * Asks a peer. Faults: `p2p/unreachable`; `p2p/refused` with the reason; `p2p/timeout`, `p2p/too-large` and `p2p/malformed`, for which
+   * the peer is reported here, except for a timeout that is our own fault.
    */
   async ask<P extends ProtocolName>(peer: PeerId, protocol: P, request: RequestOf<P>): Promise<Result<ReplyOf<P>>> {
     const startedMs = this.#clock.now()
@@ -105,7 +105,7 @@ export class Exchange {
       const must = protocol === 'status'
       turn.stop()
       const isIn = await this.#serving.enter(from, protocol, turn, must)
-      // Not earlier: of many that are let in at once, each would count the others' work.
+      // The turn goes on only after the wait. Of many requests let in at once, each would otherwise count the work of those before it.
       turn.start()
       if (!isIn) return this.#refuse(from, turn, 'busy')
       const answer = await answerer(from, request, turn)
@@ -125,7 +125,7 @@ export class Exchange {
     return refusalBytes(refusal)
   }
 
-  /** The request, charged for its bytes, or the reason for refusing it that does not depend on other work. */
+  /** The decoded request, or the reason to refuse it that is known before any work. The peer is charged for the request and its bytes. */
   #readRequest<P extends ProtocolName>(protocol: P, from: PeerId, body: Uint8Array): RequestOf<P> | Refusal {
     const budget = this.#conduct.budgetOf(from)
     if (budget === undefined) return 'not-ready'

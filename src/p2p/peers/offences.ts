@@ -1,7 +1,7 @@
 /**
  * Points for each offence of a peer. At {@link DISCONNECT_POINTS} it is disconnected, at {@link BAN_POINTS} banned; points halve every
- * {@link HALF_LIFE_MS}. An offence that no honest node of any release commits is a ban at once. One that a slow or misled node may commit
- * takes many times.
+ * {@link HALF_LIFE_MS}. An offence that no honest node of any release commits is a ban at once. An offence that a slow or misled node may
+ * commit has few points.
  */
 export const OFFENCES = {
   /** A message that cannot be decoded, or breaks its own rules. */
@@ -23,7 +23,7 @@ export const OFFENCES = {
   'bad-transaction': 20,
   /** Something that was not asked for. */
   unasked: 20,
-  /** More than its budget of requests, bytes or verification. */
+  /** More than it may use of requests, bytes, verification, streams or pings. */
   flood: 10,
   timeout: 10,
   /** The peer did not have what it said it had. */

@@ -21,7 +21,7 @@ export interface Patience {
   readonly times: number
 }
 
-/** Asks a peer, and again while it says that it is busy. */
+/** Asks a peer, and again while it says that it is busy, `times` times at most. */
 export async function askPatiently<P extends ProtocolName>(
   { peers, timers, times }: Patience,
   ...[peer, protocol, request]: [PeerId, P, RequestOf<P>]
@@ -45,7 +45,7 @@ export class Owed {
     this.#spareMs = spareMs
   }
 
-  /** Notes a wait, and the wait that what came makes up for. */
+  /** Adds a wait, and takes off the time that the answer was worth. */
   note(waitedMs: number, worthMs: number): void {
     this.ms = Math.max(-this.#spareMs, this.ms + waitedMs - worthMs)
   }

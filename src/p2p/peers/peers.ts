@@ -120,7 +120,7 @@ export class Peers implements Conduct {
     return this.#members.get(id)?.budget
   }
 
-  /** Charges core time for checking what a peer sent. False if it has used up its allowance, which is an offence. */
+  /** Charges core time for checking what a peer sent. False if the peer is gone, or has used up its allowance, which is an offence. */
   chargeVerification(id: PeerId, ms: number): boolean {
     const budget = this.#members.get(id)?.budget
     if (budget === undefined) return false
@@ -134,7 +134,7 @@ export class Peers implements Conduct {
     this.#members.get(id)?.budget.giveBack('verificationMs', ms)
   }
 
-  /** Does work that a peer causes beside requests, once its share of the main thread allows it. Null if this stops before that. */
+  /** Does work that a peer causes beside requests, once its share of the main thread allows it. Null if `stop` is called before that. */
   workFor<T>(...[id, kind, bytes, work]: [PeerId, Work, number, (turn: Turn) => Promise<T>]): Promise<T | null> {
     return this.#serving.work(id, kind, bytes, work)
   }
@@ -155,7 +155,7 @@ export class Peers implements Conduct {
     this.noteHead(id, head)
   }
 
-  /** Notes that a peer sent or announced a block. The head with most work counts, on a tie the first. */
+  /** Notes that a peer sent or announced a block. The head with most work counts, on a tie the one that was noted earlier. */
   noteHead(id: PeerId, head: PeerHead): void {
     const member = this.#members.get(id)
     if (member?.peer === undefined || head.totalWork <= member.peer.head.totalWork) return
@@ -167,7 +167,7 @@ export class Peers implements Conduct {
     for (const listener of this.#listeners) listener.useful?.(id, what)
   }
 
-  /** Ends all timers and waits. The network ends the connections. */
+  /** Ends all timers and all waiting for a turn. The network ends the connections. */
   stop(): void {
     this.#serving.stop()
     for (const member of this.#members.values()) member.cancel()
@@ -256,7 +256,7 @@ interface Points {
   readonly atMs: number
 }
 
-/** Points of peers for offences. They outlast a connection, or leaving would wash them off. */
+/** Points of peers for offences. They outlast a connection. Otherwise a peer could clear them by leaving. */
 export class Reputation {
   readonly #clock: Clock
   readonly #points = new LruMap<PeerId, Points>(PEERS_KEPT)

@@ -7,10 +7,10 @@ import type { ProtocolName } from '../wire/protocols.ts'
 export type Work = ProtocolName | 'claimedHeaders' | 'toldTransactions'
 
 /**
- * How much of the main thread answering may take. Each peer has a share, averaged over some seconds. All together have another at every
- * moment, but for a short burst. A request without time waits, that of the peer that used least goes first, and after a while it is refused
- * as `busy`. Checking headers and told transactions have their own shares: following the chain waits for no request, and liars who make us
- * check take nothing from answers.
+ * How much of the main thread answering may take. Each peer has a share, averaged over some seconds. All peers together have another share,
+ * with a short burst. A request for which no time is left waits; the peer that used least goes first. After a while the request is refused
+ * as `busy`. Checks of headers and of told transactions have shares of their own. So following the chain waits for no request, and liars
+ * who make us check take nothing from answers.
  */
 export const SERVING = {
   /** Share of the main thread for one peer, and the time over which it is averaged. */
@@ -21,9 +21,9 @@ export const SERVING = {
   checksShare: 0.25,
   toldShare: 0.2,
   allBurstMs: 250,
-  /** How long a request waits for its turn. Every asker is more patient. */
+  /** How long a request waits for its turn. The deadline of every protocol is longer. */
   waitMs: 1_000,
-  /** Transport work for a request and for each MiB of a reply, which is not measured one by one. */
+  /** Milliseconds of transport work for a request, and for each MiB of a reply. They are not measured one by one. */
   requestMs: 0.8,
   mibMs: 5,
 } as const
@@ -32,9 +32,9 @@ const MIB = 1_048_576
 const LOOK_MS = 20
 /** The highest cost of a protocol fades by this factor with each request. */
 const FADING = 0.98
-/** Assumed cost of the first requests, about that of the dearest. */
+/** Assumed milliseconds of the first requests of each protocol: about those of the dearest one. */
 const FIRST_MS = 10
-/** Peers whose use is remembered, even after they left. Leaving must not wash it off. */
+/** Peers whose use is remembered, even after they left. Leaving must not clear it. */
 const PEERS_KEPT = 4_096
 
 /** What serving works with. */
@@ -148,7 +148,7 @@ export class Serving {
     return new Turn(this.#deps)
   }
 
-  /** Waits until there is time and charges the protocol's highest cost; false if that takes too long. `must`: there always is time. */
+  /** Waits until there is time and charges the highest cost of the protocol; false if the wait is too long. With `must` it never waits. */
   async enter(peer: PeerId, protocol: Work, turn: Turn, must: boolean): Promise<boolean> {
     const pot = this.#potOf(protocol)
     const charge = (): void => {
@@ -179,8 +179,8 @@ export class Serving {
   }
 
   /**
-   * Does work that a peer causes beside requests, out of the same share of the peer. It waits however long until there is time; null if all
-   * ends before. `bytes` came for it. Rejects if the work does.
+   * Does work that a peer causes beside requests, out of the same share of the peer. It waits as long as it takes; null if serving stops
+   * before. `bytes` is the size of what the work is for. Rejects if the work rejects.
    */
   async work<T>(peer: PeerId, kind: Work, bytes: number, work: (turn: Turn) => Promise<T>): Promise<T | null> {
     const turn = this.begin()
@@ -208,7 +208,10 @@ export class Serving {
     for (const waiter of this.#waiting) waiter.admit(false)
   }
 
-  /** Charges a peer the cost of a refused request. Others must not go short because it asks too much. */
+  /**
+   * Counts the cost of a refused request as use of the peer, but not of the common share: no other peer must go short because one asks too
+   * much.
+   */
   refused(peer: PeerId, turn: Turn): void {
     turn.add(SERVING.requestMs)
     this.#note(peer, turn.stop())

@@ -11,7 +11,7 @@ import { pause } from './within.ts'
 const GATHER_MS = 5
 /** Wait between two messages to one peer. Without it a steady stream would use up the requests that the peer allows us. */
 const BETWEEN_MS = 25
-/** How often a busy peer is told the same ids. It finds the rest in our pool. */
+/** How often a busy peer is told the same ids. After that it finds them in our pool. */
 const BUSY_TIMES = 10
 /** Most ids that wait for one peer. It finds the others in our pool. */
 const QUEUE_MAX = 8_192
@@ -25,7 +25,7 @@ interface Listener {
   telling: boolean
 }
 
-/** Tells peers of transactions by their ids, many in one message. No peer is told of what it told us. */
+/** Tells peers of transactions by their ids, many in one message. A peer is not told of ids that it is remembered to know. */
 export class Announcer {
   readonly #peers: Peers
   readonly #timers: Timers

@@ -31,9 +31,12 @@ export interface Assembled {
   readonly giver: PeerId
 }
 
-/** Senders that count among the peers that came to us. Chosen peers always count, so a crowd cannot displace them. */
+/**
+ * Most senders that count of the peers that came to us. Chosen peers, which are those that we dialled, always count, so a crowd cannot
+ * displace them.
+ */
 const INBOUND_SENDERS_MAX = 16
-/** Most bytes of whole transactions in a message that is kept. An honest message brings half of that. */
+/** Most bytes of whole transactions in a message that is kept. An honest message brings half of that at most. */
 const KEPT_BYTES_MAX = 262_144
 /** How long one question runs before the next peer is asked as well. A whole body may fill our line, so it gets longer. */
 const STAGGER_MS = { missing: 200, whole: 2_000 } as const
@@ -42,17 +45,20 @@ const PATIENCE_MS = { missing: 2_000, whole: 4_000 } as const
 const QUESTIONS_AT_ONCE = 4
 /** Most peers that came to us and are asked at once while a chosen peer could be asked for the whole body. */
 const STRANGERS_AT_ONCE = 2
-/** A peer may have to put the block together itself before it has a body to give. */
+/** How often all peers are asked for the whole body. A peer may have to put the block together itself before it has a body to give. */
 const BODY_ROUNDS = 3
 const BODY_PAUSE_MS = 1_000
 const ASKED_PER_ROUND = 8
-/** A chosen peer ranks like a fresh stranger after so many vain questions. One block costs some four. Names are free, so strangers get no lead. */
+/**
+ * A chosen peer ranks like a fresh stranger after so many vain questions. A sender that does not give the body of one block collects some
+ * four. Peer ids are free, so strangers get no lead.
+ */
 const CHOSEN_LEAD = 8
 
 type Kind = keyof typeof STAGGER_MS
 
 /**
- * Puts the body of one block together: from what is here, from what senders of its header give, at last from a whole body. A header does
+ * Puts the body of one block together: from what is here, from what senders of its header give, and last from a whole body. A header does
  * not vouch for the short ids beside it, so each message speaks for its sender alone. The first body that has the roots of the header ends
  * the search.
  */
@@ -95,7 +101,7 @@ export class Assembly {
     return [...this.#senders.keys()].filter((id) => !this.#isChosen(id)).length < INBOUND_SENDERS_MAX
   }
 
-  /** Tries a message, the first of each sender. True if it gave the body at once. */
+  /** Tries a message. Only the first of each sender counts. True if it gave the body at once. */
   offer(from: PeerId, compact: CompactBlock, prefilled: Slots): boolean {
     if (!this.counts(from)) return false
     const slots = this.#known(compact, prefilled)
@@ -155,7 +161,7 @@ export class Assembly {
     return matched.ok ? matched.value : undefined
   }
 
-  /** The message waits for this before it is passed on, so the extra pool is hashed only where something is missing. */
+  /** A message is passed on only after this work, so the extra pool is hashed only where something is missing. */
   #known(compact: CompactBlock, prefilled: Slots): Slots {
     const slots = reconstruct(compact, prefilled, this.#deps.waiting())
     if (!slots.includes(undefined)) return slots
@@ -220,9 +226,9 @@ export class Assembly {
   }
 
   /**
-   * What is asked next. First the sender of a message, for what its message lacks. Then whole bodies: of senders, of peers whose head has
-   * as much work, and of chosen peers, since gossip brings a message from its first sender alone, and that one may lie. Once strangers keep
-   * us waiting, however many they are, a chosen peer is asked for the whole body first.
+   * What is asked next. The sender of a message comes first, for what its message lacks. Then come whole bodies: of senders, of peers whose
+   * head has as much work, and of chosen peers, since gossip brings a message from its first sender alone, and that one may lie. Once
+   * `STRANGERS_AT_ONCE` strangers keep us waiting, chosen peers go before all strangers, even if they are asked for the whole body.
    */
   #next(): Question | undefined {
     const { peers } = this.#deps

@@ -57,7 +57,7 @@ const TRIES_MAX = 5
 const PREFILLED_BYTES_MAX = 131_072
 /** Milliseconds of one core for one proof of work. */
 export const WORK_MS = 0.25
-/** A header that is early by up to this is held until its time. One that is earlier comes again by itself. */
+/** A header that is early by up to this is held until its time. An earlier one is dropped, and is found later by the status of peers. */
 export const EARLY_MS_MAX = 120_000
 const BAD_REMEMBERED = 4_096
 
@@ -142,7 +142,7 @@ export class BlockRelay {
     if (peers.get(from) === undefined) return 'unjudged'
     this.facts.heard++
     this.facts.bytes += bytes.length
-    // The sender only passes on what it got. Too much of that is not its fault, and the same comes from others.
+    // The sender only passes on what it got. Too much of that is not its fault, and the same message comes from other peers.
     if (peers.budgetOf(from)?.take('bytesIn', bytes.length) !== true) return 'unjudged'
     const compact = time.measure(() => readCompactBlock(bytes))
     if (!compact.ok) return this.#malformed(from, String(compact.fault.detail.reason))
@@ -168,11 +168,12 @@ export class BlockRelay {
     this.#opening.add(opening)
     const prefilled = await time.run(openPrefilled(heard.compact)).finally(() => this.#opening.delete(opening))
     if (!prefilled.ok) return this.#malformed(from, String(prefilled.fault.detail.reason))
-    // Hashing the mempool for short ids is not charged: an honest sender must keep enough budget to be asked for what we lack.
+    // Hashing the mempool for short ids is not charged to the sender. Otherwise an honest sender could lack the budget for the transactions
+    // that it is asked for next.
     return this.#pass(from, heard, prefilled.value)
   }
 
-  /** Passes on a message only if it gave the body, and one for each header. */
+  /** Passes on a message only if it gave the body at once, and no second message of the same header. */
   #pass(from: PeerId, heard: Heard, prefilled: Slots): Verdict {
     const { id, header } = heard.compact
     const isWhole = this.#assemble(from, heard, prefilled) && heard.waitMs === 0
@@ -302,7 +303,7 @@ type HeaderJudgement =
   | { readonly kind: 'good'; readonly tip: CheckedTip; readonly waitMs: number }
   | { readonly kind: 'bad' | 'unknown-parent' | 'not-taken' | 'unproven' }
 
-/** Judges headers whose parent is known. Cheap checks come first, and no header is hashed twice. */
+/** Judges headers whose parent is known. Cheap checks come first, and a header with a known result is not hashed again. */
 class HeaderJudge {
   readonly #deps: HeaderJudgeDependencies
   readonly #bad = new LruMap<BlockId, 'bad-header' | 'bad-work'>(BAD_REMEMBERED)

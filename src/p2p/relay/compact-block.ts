@@ -91,7 +91,7 @@ export function readCompactBlock(bytes: Uint8Array): Result<CompactBlock> {
   return ok({ ...header.value, salt, count, shortIds: ids, prefilled })
 }
 
-/** Decodes the prefilled transactions, one a step; fault `p2p/malformed`. */
+/** Decodes the prefilled transactions, one in each step of the generator; fault `p2p/malformed`. */
 export function* openPrefilled({ count, prefilled }: CompactBlock): Generator<void, Result<Slots>> {
   const slots: (Transaction | undefined)[] = Array.from({ length: count }, () => undefined)
   for (const { index, transaction } of prefilled) {

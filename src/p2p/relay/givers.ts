@@ -18,7 +18,7 @@ export interface FetchDependencies {
 
 const BUSY_TIMES = 2
 const REMEMBERED = 1_024
-/** By then an honest peer of any release has the block that it told of, even if a liar deceived it. */
+/** After this time an honest peer of any release has the block that it told of, even if a liar deceived it. */
 const REMIND_MS = 60_000
 
 /** What the givers work with. */
@@ -52,7 +52,10 @@ export class Givers {
     this.#inVain.set(peer, this.inVain(peer) + 1)
   }
 
-  /** Notes that a peer did not give a block that it told of. If the block turns out good, it is asked once more, one block at a time. */
+  /**
+   * Notes that a peer did not give a block that it told of. If the block turns out good, the peer is asked for it once more. Of each peer
+   * only one block is kept for that.
+   */
   gaveNothing(peer: PeerId, header: SealedHeader): void {
     this.gaveLate(peer)
     if (this.#reminders.has(peer)) return

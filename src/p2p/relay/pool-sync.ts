@@ -18,14 +18,15 @@ export interface PoolSyncDependencies {
 const FIRST_MS = { outbound: 1_000, inbound: 3_000 } as const
 /** Wait while this node is behind, or after transactions were postponed because too many came. */
 const LATER_MS = 5_000
-/** Gossip may lose something at any time, and seldom does. */
+/** How often the pool of a chosen peer is looked through. Gossip may lose something at any time, and seldom does. */
 const REPEAT_MS = 600_000
-/** Pages of one pool that are asked for. A mempool has fewer ids. */
+/** Pages of one pool that are asked for. They hold the whole mempool of a node under the default settings. */
 const PAGES_MAX = 4
 
 /**
  * Looks through the pools of peers for transactions that this node missed or had no time for. Chosen peers are looked at again and again.
- * Peers that came to us may be many and slow, so they are looked at once, one after another.
+ * Peers that came to us may be many and slow, so they are looked at one after another, and not again once a look was complete, unless
+ * something that they sent is postponed.
  */
 export class PoolSync {
   readonly #deps: PoolSyncDependencies
@@ -77,7 +78,7 @@ export class PoolSync {
     else if (!inbound) this.#schedule(id, REPEAT_MS)
   }
 
-  /** Whether the peer named all its ids and there was room for them. */
+  /** Looks through the pool of a peer. False if the peer was busy, or there was no room for some of its ids. */
   async #pages(peer: PeerId): Promise<boolean> {
     let cursor = 0
     let complete = true

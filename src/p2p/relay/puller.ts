@@ -45,13 +45,13 @@ const BATCH = 128
 export const WANTED = { always: 1_024, ofPeer: 4_096, ofAll: 16_384 } as const
 /** How long one peer may keep us from asking the next one. */
 const PATIENCE_MS = 2_000
-/** How often a peer that sent too many useless transactions is checked for having paid for them. */
+/** How often it is checked whether the budget of a peer has paid for its useless transactions. */
 const PAY_MS = 1_000
 const BUSY_TIMES = 3
 
 /**
- * Asks peers for transactions that they told of. Each peer has its own places, so ids that others made up take none of them. One peer is
- * asked for an id at a time. If it does not give it, the next that told of it is asked.
+ * Asks peers for transactions that they told of. Each peer has its own places, so ids that others made up take none of them. For each id
+ * one peer is asked at a time. If that peer does not give the transaction, the next that told of it is asked.
  */
 export class Puller {
   readonly #deps: PullerDependencies
@@ -65,7 +65,7 @@ export class Puller {
     this.#deps = dependencies
   }
 
-  /** Notes ids that a peer has and asks for those that we lack; false if the peer had no room for all of them. */
+  /** Notes ids that a peer has and asks for those that we lack; false if the peer has no places left for some of them. */
   want(from: PeerId, ids: readonly WtxId[]): boolean {
     if (this.#stopped) return true
     let all = true
@@ -155,7 +155,7 @@ export class Puller {
     const taken = await reading
     if (taken === null || this.#stopped) return
     const { left, cameBytes } = taken
-    // A full page ends with the last transaction that fits.
+    // A reply of half a page or more may have ended where the next transaction did not fit.
     const isCut = cameBytes >= PAGE_BYTES / 2
     if (!isCut) for (const id of left) this.#drop(peer, id)
     this.#release(left)
@@ -221,7 +221,7 @@ export class Puller {
     for (const id of [...(this.#tellers.get(peer)?.told ?? [])]) this.#drop(peer, id)
   }
 
-  /** Asks the other peers that told of these ids: first those that answer, and among them the chosen ones. */
+  /** Asks the other peers that told of these ids. Those with fewer failures in a row come first, and among equals the chosen ones. */
   #release(ids: Iterable<WtxId>): void {
     const others = new Map<PeerId, Teller>()
     for (const id of ids) {

@@ -18,7 +18,7 @@ export interface BlockFacts {
   hashes: number
   /** Blocks that were put together without a question to a peer. */
   fromPool: number
-  /** Blocks for which some transactions were asked for, and the number of those transactions. */
+  /** Blocks that were completed by transactions that a peer gave, and how many transactions all such questions named. */
   completed: number
   missingTransactions: number
   /** Blocks whose whole body was asked for. */
@@ -36,7 +36,7 @@ export interface TransactionFacts {
   accepted: number
   ignored: number
   rejected: number
-  /** Refused because too many were under way. The pools of peers are looked through for them later. */
+  /** Not checked for lack of time, room or budget. The pool of the sender is looked through later. */
   postponed: number
   /** Our own gossip messages. */
   published: number

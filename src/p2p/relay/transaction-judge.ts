@@ -86,7 +86,7 @@ export class TransactionJudge {
     return undefined
   }
 
-  /** Admits a peer's transaction, or says what gossip should do with it. */
+  /** Admits a peer's transaction if it is good, and says what gossip should do with it. */
   async judge(from: PeerId, tx: Transaction, measure: Measure): Promise<Verdict> {
     const { mempool, facts } = this.#deps
     if (this.#false.has(tx.wtxId)) return this.#blame(from, 'again')
@@ -97,7 +97,7 @@ export class TransactionJudge {
     const refusal = await (this.#underway.get(tx.wtxId) ?? this.#admit(from, tx, measure))
     if (refusal === null) {
       facts.accepted++
-      // It waits for a missing nonce, and is passed on when that has come.
+      // The transaction waits for a missing nonce, and is passed on when that has come.
       if (!mempool.isReady(tx)) return 'ignore'
       this.#deps.peers.noteUseful(from, 'transaction')
       return 'accept'
@@ -131,7 +131,7 @@ export class TransactionJudge {
     }
   }
 
-  /** Admits one peer's transactions of one account in order. Each makes room for the next, which would be refused before that. */
+  /** Admits one peer's transactions of one account in order. The next would be refused before the last has its place. */
   #inTurn(from: PeerId, tx: Transaction, measure: Measure): Promise<Fault | null> {
     const queue = `${from} ${tx.body.sender}`
     const before = this.#lastOf.get(queue)

@@ -141,7 +141,7 @@ export class TransactionRelay {
     }
   }
 
-  /** Whether it is in the pool afterwards, or was mined meanwhile. */
+  /** Takes a transaction that was asked for. True if it is in the pool afterwards, or was mined meanwhile. */
   async #takePulled(from: PeerId, tx: Transaction, measure: Measure): Promise<boolean> {
     this.facts.pulled++
     this.facts.bytes += tx.size

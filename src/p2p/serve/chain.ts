@@ -20,7 +20,10 @@ export function serveChain(exchange: Exchange, dependencies: ServeChainDependenc
   exchange.answer('bodies', (_, ids, turn) => bodiesOf(dependencies, ids, turn))
 }
 
-/** Headers of the best chain after the first id on it. None while the head moves: a list that ends early looks like a short chain. */
+/**
+ * Headers of the best chain after the first id of the locator that is on it. Refused as `busy` while the head moves, because a list that
+ * ends early looks like a short chain.
+ */
 async function headersAfter(
   { chain }: ServeChainDependencies,
   { locator, limit }: RequestOf<'headers'>,

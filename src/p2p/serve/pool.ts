@@ -20,9 +20,12 @@ export interface PoolServing {
   readonly timers: Timers
 }
 
-/** Transactions of the mempool that one page looks through. Askers of every release take four pages, which hold the whole mempool. */
+/**
+ * Transactions of the mempool that one page looks through. Askers of every release take four pages, which hold the whole mempool under the
+ * default settings.
+ */
 const POOL_PAGE_IDS = 4_096
-/** How long an answer waits for a body. Every asker waits longer. */
+/** How long an answer waits for a body. It is shorter than the deadline of the protocol. */
 const UNDERWAY_MS = 4_000
 
 /** Answers questions for the mempool and for blocks that are being put together. */

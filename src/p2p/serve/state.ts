@@ -97,7 +97,7 @@ async function counted(
   return await turn.aside(work(part))
 }
 
-/** The first range with entries. `done` only behind the last one. */
+/** Entries of the first range that has any. `done` only if that is the last range and all of it was read, or no range has entries. */
 async function firstOf(ranges: readonly KeyRange[], state: PastState, part: PartReader): Promise<EntriesRead> {
   for (const range of ranges) {
     const { entries, done } = await part(state, range)

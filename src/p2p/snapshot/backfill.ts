@@ -62,7 +62,7 @@ export class Backfill {
     await this.#running
   }
 
-  /** Fetches the next older blocks. True if any came. */
+  /** Fetches the next older blocks. True if any came, or if sizes of stored bodies were measured instead. */
   async step(): Promise<boolean> {
     const { chain, allowed } = this.#deps
     if (!(await this.#isSized())) return true
@@ -111,7 +111,7 @@ export class Backfill {
     return this.#mark(lowest, newest + 1, blocks)
   }
 
-  /** A peer that gives nothing at once must not count as quick. */
+  /** Notes a peer that gave nothing. Even if it answered at once, it must not count as quick. */
   #missed(peer: PeerId): false {
     this.#waits.note(peer, PROTOCOLS.bodies.deadlineMs, 0)
     return false
@@ -138,7 +138,7 @@ export class Backfill {
     })
   }
 
-  /** The quickest peer that holds bodies with witnesses there. Taking turns, one that drips would hold up all others. */
+  /** The quickest peer that holds bodies with witnesses there. If peers took turns, a slow one would hold up each round. */
   #peerWith(height: number): PeerId | undefined {
     const able = this.#deps.peers.list().filter(({ status }) => status.witnessesFrom <= height)
     return this.#waits.quickestOf(able.map(({ info }) => info.id))
@@ -170,7 +170,10 @@ function sizedEntry(database: ChainDatabase, id: BlockId, bodyBytes: number): re
   return entry === undefined ? [] : [{ ...entry, bodyBytes }]
 }
 
-/** Measures blocks whose size older releases left out, newest first, some in each call. True if there are more. Done once, by a mark. */
+/**
+ * Measures blocks whose size older releases left out, newest first, some in each call. True if there are more. A mark in the store keeps
+ * how far this has come, so it is done once.
+ */
 async function sizeBodies(database: ChainDatabase): Promise<boolean> {
   const { base, held } = database
   const bottom = Math.max(1, held.bodiesFrom, held.witnessesFrom)

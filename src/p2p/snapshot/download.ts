@@ -38,7 +38,7 @@ interface Asked<P extends ProtocolName> {
 
 /**
  * Follows courses to their ends. While a reply is worked through, the next part is already asked for. Quick peers are asked most. If a peer
- * fails, lies, drips or has no more, others go on.
+ * fails, lies, gives too little or has no more, other peers go on.
  */
 export class Download {
   readonly #source: Source
@@ -83,7 +83,8 @@ export class Download {
         this.#source.peers.report(asked.peer, taken, course.protocol)
         ahead = undefined
       }
-      // It was made from an unchecked reply. If the course wants something else, an honest answer would look false and be blamed.
+      // The question that was asked ahead came from an unchecked reply. If the course wants something else now, an honest answer would look
+      // false and be blamed.
       if (ahead !== undefined && !isNext(course, ahead)) ahead = undefined
     }
   }

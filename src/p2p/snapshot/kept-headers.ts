@@ -19,7 +19,7 @@ const KEPT_MARK = container('KeptMark', {
   peaks: list(container('Peak', { level: uint8, hash: byteVector(32), work: uint256 }), 64),
 })
 
-/** Headers above the one that is gone back to. With so many dropped, the rest is hardly stale. */
+/** When kept headers may be stale, at least so many of the newest are dropped. The rest is hardly stale. */
 const BACK_BLOCKS = 100
 
 /** Proven headers above the head, kept on disk for a snapshot whose state is not there yet. */

@@ -10,12 +10,16 @@ import type { TakingDependencies } from './page-course.ts'
 import { STAGES, type TakingMark, takingWrite } from './taking-mark.ts'
 
 const NO_ADDRESS = '0'.repeat(64) as Address
-/** Keys of strangers that are looked at. A node that followed other branches has a few; a liar can make up any number. */
+/**
+ * Most keys that are looked at of accounts that have signed nothing in this state. A node that followed other branches has a few; a liar
+ * can make up any number.
+ */
 const STRANGERS_MAX = 20_000
 
 /**
- * Public keys of the accounts of a state, in the order of their addresses. Each must hash to its address. Keys of accounts that have signed
- * nothing in this state are left out. A missing key cannot be noticed here; it is asked for when a transaction needs it.
+ * Public keys of the accounts of a state, in the order of their addresses. A reply names no addresses: each is worked out from the keys.
+ * Keys of accounts that have signed nothing in this state are left out. A missing key cannot be noticed here; it is asked for when a
+ * transaction needs it.
  */
 export class KeyCourse implements Course<'keyPages'> {
   readonly protocol = 'keyPages'

@@ -23,9 +23,9 @@ export interface TakingDependencies {
 }
 
 /**
- * Pages of the state tree in the order of their ids, from the root on. The page above always comes first, and gives the id and hash of each
- * page below. Stored pages of an older snapshot that fit this tree are hashed and kept, and not asked for. Other stored pages up to there
- * are dropped.
+ * Pages of the state tree in the order of their ids, from the root on. A page comes before the pages below it, and gives their ids and
+ * hashes. Stored pages of an older snapshot that fit this tree are hashed and kept, and not asked for. Other stored pages are dropped when
+ * the course comes past them.
  */
 export class PageCourse implements Course<'statePages'> {
   readonly protocol = 'statePages'
@@ -35,7 +35,10 @@ export class PageCourse implements Course<'statePages'> {
   #walk: PageWalk
   /** The last page that was taken; undefined before the root. */
   #after: PageId | undefined
-  /** Whether all stored pages behind the last one may still be of use. */
+  /**
+   * Whether the stored pages behind the last one were gone through, up to the next page that must be asked for. True if there were none at
+   * the beginning.
+   */
   #swept: boolean
 
   /** Goes on where the mark says. `root` is the state root. */
@@ -58,7 +61,7 @@ export class PageCourse implements Course<'statePages'> {
 
   following({ pages }: ReplyOf<'statePages'>): RequestOf<'statePages'> | undefined {
     const last = pages.at(-1)
-    // If much is stored already, the next request is known only when this reply is taken.
+    // If parts of an older snapshot are stored, the next request is known only when this reply is taken.
     if (last === undefined || this.#mark.stale) return undefined
     return this.#requestAfter(decodeText(last.id) as PageId | undefined)
   }
@@ -91,7 +94,7 @@ export class PageCourse implements Course<'statePages'> {
     while (!this.#swept && !this.#parts.stopped()) this.#swept = await this.#reuseSome()
   }
 
-  /** Goes through the next stored pages. True if the ones behind can be of no use before another page came. */
+  /** Goes through the next stored pages. True if the ones behind can be of no use before a peer has given another page. */
   async #reuseSome(): Promise<boolean> {
     const { staging, pacer } = this.#parts
     const stored = await storedPages(staging, this.#after, REUSED_PER_BATCH)

@@ -102,7 +102,7 @@ export class RecordCourse implements Course<'stateRecords'> {
     return true
   }
 
-  /** Whether all records that others gave before are there. */
+  /** Whether a reply of a later pass has all records of its stretch that are stored already. */
   async #hasKnown(records: readonly Entry[], { after, to }: Stretch): Promise<boolean> {
     if (this.#passes === 0) return true
     const given = keysOf(records)

@@ -34,13 +34,13 @@ export interface SnapshotSyncDependencies {
 /** Progress at which each stage begins, as it is reported. The real sizes are not known beforehand. */
 const STAGE_PART = [0, 0.45, 0.85, 0.9] as const
 const NO_BYTES = new Uint8Array(0)
-/** Faults of headers whose base cannot be built on. */
+/** Faults of kept headers that do not connect to a good block of the chain. */
 const NO_WAY: readonly FaultCode[] = ['chain/unknown-parent', 'chain/invalid-ancestor']
 
 /**
- * Takes a state from peers instead of executing all blocks: pages of its tree, its records, the keys of its accounts. Each is proven on
- * arrival and stored beside the present state. When all is there, it is read again from the disk, its root is worked out, and it becomes
- * the head's. Stored parts outlast restarts. Pages that a newer snapshot shares with an older one are not fetched twice.
+ * Takes a state from peers instead of executing all blocks: pages of its tree, its records, the keys of its accounts. Each part is proven
+ * on arrival and stored beside the present state. When all is there, it is read again from the disk, its root is worked out, and it becomes
+ * the state of the new head. Stored parts outlast restarts. Pages that a newer snapshot shares with an older one are not fetched twice.
  */
 export class SnapshotSync implements SnapshotDoor {
   readonly #deps: SnapshotSyncDependencies
@@ -73,7 +73,7 @@ export class SnapshotSync implements SnapshotDoor {
     return this.#kept.drop()
   }
 
-  /** Waits for the take under way, whose plan says when it stops, or for a deletion. */
+  /** Waits for the snapshot that is being taken, whose plan says when it stops, or for a deletion. */
   async stop(): Promise<void> {
     this.#stopped = true
     await this.#running
@@ -84,8 +84,8 @@ export class SnapshotSync implements SnapshotDoor {
   }
 
   /**
-   * Deletes what an earlier state left in the other room of the store, and the headers that led to the present one. Call it also once after
-   * the start, in the background, since a crash may have interrupted it. Not while a snapshot is taken, which uses that room. Rejects if
+   * Deletes what an earlier state left in the staging store, and the headers that led to the present one. Call it also once after the
+   * start, in the background, since a crash may have interrupted it. It waits while a snapshot is taken, which uses that store. Rejects if
    * the disk fails.
    */
   clearResidue(): Promise<void> {
@@ -108,9 +108,10 @@ export class SnapshotSync implements SnapshotDoor {
     await this.#clearResidue()
     const taken = path.ok ? await this.#take(plan, entry) : path
     const adopted = taken.ok ? await this.#deps.chain.adopt(height) : taken
-    // These headers lead nowhere from here. The next walk begins at the fork.
+    // The kept headers lead nowhere from here. The next walk begins at the fork.
     if (!adopted.ok && NO_WAY.includes(adopted.fault.code)) await this.#kept.drop()
-    // Every part was proven as it came, so no peer is to blame. Nothing of it is kept, and the next take begins from nothing.
+    // Every part was proven as it came, so no peer is to blame. Nothing of the state is kept, and a snapshot is next taken from the
+    // beginning.
     if (!adopted.ok && adopted.fault.code === 'chain/state-unproven') await this.#deps.chain.database.staged.discard()
     if (!adopted.ok) return adopted
     await this.#kept.drop()
@@ -126,7 +127,7 @@ export class SnapshotSync implements SnapshotDoor {
     if (database.store.get(KEYS.meta('residue')) === undefined) return
     for (const prefix of ['state', 'page', 'index'] as const)
       await clearPrefix(database.staged.store(), prefixKey(prefix), stopped)
-    // Headers above it may have been kept meanwhile, for a newer snapshot.
+    // Headers above the base may have been kept meanwhile, for a newer snapshot.
     await clearRange(database.store, { gte: prefixKey('kept'), lt: KEYS.kept(database.base + 1) }, stopped)
     if (!this.#stopped) await database.store.batch([{ key: KEYS.meta('residue') }], () => {})
   }

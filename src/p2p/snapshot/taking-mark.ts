@@ -14,7 +14,7 @@ import {
 } from '../../../consensus/primitives/codec.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 
-/** Stages of a take, in order. */
+/** Stages of taking a snapshot, in order. */
 export const STAGES = { pages: 0, records: 1, keys: 2, derived: 3 } as const
 
 const KEY_MAX = 256
@@ -33,14 +33,12 @@ const TAKING_MARK = container('TakingMark', {
   stale: bool,
 })
 
-/**
- * How far a snapshot was taken, written with the content. All up to `after`, and the stages before, is proven, and nothing else is there.
- */
+/** How far a snapshot was taken, written with the content. What is stored up to `after`, and in the stages before, is proven. */
 export type TakingMark = ValueOf<typeof TAKING_MARK>
 
 /**
- * The mark of a store. Undefined if there is none, or if another release wrote it in another form. A take then starts at its first
- * stage, over the parts stored so far.
+ * The mark of a store. Undefined if there is none, or if another release wrote it in another form. The snapshot is then taken from the
+ * first stage on, over the parts stored so far.
  */
 export function readTaking(store: KeyValueStore): TakingMark | undefined {
   const bytes = store.get(KEYS.meta('taking'))

@@ -7,11 +7,14 @@ import type { Peers } from '../peers/peers.ts'
 import type { ReplyOf, RequestOf } from '../wire/messages.ts'
 import { PROTOCOLS, type ProtocolName } from '../wire/protocols.ts'
 
-/** Waiting that a MiB makes up for. A line just fast enough for pages owes nothing, although a page may be shorter than a MiB. */
+/**
+ * Milliseconds of waiting that a MiB makes up for. A line just fast enough for pages owes nothing, although a page may be shorter than a
+ * MiB.
+ */
 export const MIB_WORTH_MS = 40_000
-/** Waiting not made up for after which a peer is asked no more. Each answer may come in time and hold next to nothing. */
+/** A peer that owes more waiting than this is asked no more. Each of its answers may come in time and hold next to nothing. */
 export const OWED_MS_MAX = 120_000
-/** The same for all peers together, after which a download gives up. A peer may come back under another name. */
+/** If all peers together owe more waiting than this, a download gives up. A peer may come back under another name. */
 export const OWED_MS_MAX_ALL = 600_000
 /** Waiting that a MiB makes up for when peers are ordered. Quick ones come before those that were not asked yet. */
 const MIB_QUICK_MS = 4_000

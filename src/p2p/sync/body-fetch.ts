@@ -15,10 +15,13 @@ import type { Signal } from './signal.ts'
 /** Most blocks that are fetched ahead of the import, and most bytes, those under way included. */
 const AHEAD_BLOCKS = 256
 const AHEAD_BYTES = 32 * 1_048_576
-/** A first batch that takes longer than this, or than twice the median, is asked of another peer too. */
+/**
+ * If the block that the import waits for takes longer than twice the median time of a batch, another peer is asked too. These are the
+ * bounds of that time.
+ */
 const SLOW_MS_MAX = 8_000
 const SLOW_MS_MIN = 500
-/** Most peers that are asked for the same block. One place is kept for the owner of the branch. */
+/** Most peers that are asked for the same block. The last place may be kept for the owner of the branch. */
 const TWINS_MAX = 3
 const BUSY_REST_MS = 1_000
 const REST_MS = 10_000
@@ -58,7 +61,7 @@ export class BodyFetch {
   #bytesHere = 0
   #closed = false
 
-  /** `owner` is the peer whose branch it is. `changed` is woken whenever a batch ends. */
+  /** `owner` is the peer whose branch it is. `changed` is woken whenever a body comes or a batch ends. */
   constructor(dependencies: BodyFetchDependencies, branch: ProvenBranch, owner: PeerId, changed: Signal) {
     this.#deps = dependencies
     this.#branch = branch
@@ -149,7 +152,10 @@ export class BodyFetch {
     return Math.max(SLOW_MS_MIN, Math.min(SLOW_MS_MAX, 2 * (this.#sources.medianMs ?? SLOW_MS_MAX)))
   }
 
-  /** A batch from `index` on: missing blocks in a row that this peer was not asked for, and, unless the first is, no other peer. */
+  /**
+   * A batch from `index` on: missing blocks in a row that this peer is not being asked for. If no other peer is asked for the first of
+   * them, no other peer is asked for the rest of the batch either.
+   */
   #batchFrom(index: number, peer: PeerId): readonly Slot[] {
     const end = Math.min(index + this.#sources.batchBlocks, AHEAD_BLOCKS, this.#branch.length)
     const batch: Slot[] = []

@@ -11,7 +11,7 @@ export const BATCH_BYTES = 512 * 1_024
 const BATCH_BLOCKS_MAX = 32
 const TIMES_KEPT = 32
 const SOURCES_MAX = 4_096
-/** Times that the import waits for a peer before other peers go first. Ten minutes after the last time that is forgotten. */
+/** Times that the import waits for a peer before other peers go first. Ten minutes after the last of these times they are forgotten. */
 export const LATE_MAX = 2
 const LATE_FORGOTTEN_MS = 600_000
 /** How long a peer that gave a false body is asked for none. */
@@ -51,8 +51,9 @@ export class BodySources {
   }
 
   /**
-   * A free peer that says it holds the block at a height. Chosen peers go first, then those that the import waited for least often, that
-   * have least to do, that answer fastest. Late peers that came to us are asked only if no better peer has the block.
+   * A free peer that says it holds the block at a height. Chosen peers that are not late go first, then those that the import waited for
+   * least often, that have least to do, that answer fastest. Late peers that came to us are asked only if no chosen peer that is not late
+   * has the block.
    */
   pick(height: number, not: ReadonlySet<PeerId>): PeerId | undefined {
     const holding = this.#peers.list().filter((peer) => this.#mayGive(peer, height))
@@ -104,7 +105,7 @@ export class BodySources {
     source.restUntilMs = Math.max(source.restUntilMs, this.#clock.now() + ms)
   }
 
-  /** Asks a peer nothing for ten minutes. */
+  /** Asks a peer for no blocks for ten minutes. */
   exclude(id: PeerId): void {
     this.#of(id).excludedUntilMs = this.#clock.now() + EXCLUDED_MS
   }

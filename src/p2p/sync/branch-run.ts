@@ -31,8 +31,8 @@ export interface BranchRunDependencies {
 /**
  * How a run ended. `done`: all is imported, or the branch is not heavier than ours. `useless`: the peer did not give blocks that it
  * claimed. `short`: its branch was proven to have less work than claimed. `failed`: another reason, and any peer to blame was reported.
- * `gave-way`: another branch is looked at first. `slow`: it led on, but so slowly that others are looked at. `ungiven`: other peers did not
- * give blocks that they said they have.
+ * `gave-way`: another branch is looked at first. `slow`: the peer led on, but so slowly that others are looked at. `ungiven`: blocks or a
+ * state did not come, and the peer whose branch it is is not to blame.
  */
 export type RunEnd = 'done' | 'useless' | 'short' | 'failed' | 'stopped' | 'gave-way' | 'slow' | 'ungiven'
 
@@ -150,7 +150,7 @@ export class BranchRun implements Running {
     }
     if (this.#isWorthBlocks) this.#bodies.fill()
     else if (this.#branch.complete) {
-      // Not heavier than ours after all. Elsewhere it is checked whether the peer claimed more.
+      // Not heavier than ours after all. The synchroniser checks whether the peer claimed more.
       this.#end = 'done'
       return
     }
@@ -159,7 +159,10 @@ export class BranchRun implements Running {
     if (await this.#isClear(block.header.height)) await this.#import(block)
   }
 
-  /** Whether this node may follow the branch to a height. Peers are asked about the farthest proven block: to have it is to have all. */
+  /**
+   * Whether this node may follow the branch to a height. Peers are asked about a block near the end of the proven headers: a peer that has
+   * it has all blocks below.
+   */
   async #isClear(height: number): Promise<boolean> {
     if (height <= this.#clearHeight) return true
     const { length } = this.#branch

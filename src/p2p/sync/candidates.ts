@@ -5,16 +5,19 @@ import type { PeerId, PeerInfo } from '../network.ts'
 import type { Peer, Peers } from '../peers/peers.ts'
 import { Denials } from './denials.ts'
 
-/** Peers whose fruitless looks are remembered. */
+/** Most peers of which it is remembered that looks at their branches were fruitless. */
 const PARKED_MAX = 1_024
 const PARK_MS = 5_000
 const PARK_MS_MAX = 600_000
 /** Longest time that a blameless peer's branch is left alone. */
 const SPARED_MS_MAX = 60_000
 const TIMES_MAX = 16
-/** Fruitless looks by which a peer loses its say, so that its claim holds up no other. An honest busy peer has half a minute and more. */
+/**
+ * Fruitless looks that are its own fault by which a peer loses its say: its claim then holds up no other peer. An honest busy peer has half
+ * a minute and more.
+ */
 const CHANCES_MAX = 4
-/** After so many fruitless looks a peer's claim is no longer a sign that we are behind. */
+/** After so many fruitless looks that are its own fault, a peer's claim is no longer a sign that we are behind. */
 const TRIES_MAX = 2
 /** A peer that is waited for longer than this while others wait, and shows nothing, loses its say. */
 export const HELD_UP_MS = 60_000
@@ -36,7 +39,7 @@ interface Parked {
   /** The way that last came to nothing on its branch, and whether a state ever did. */
   readonly failed: Way | null
   readonly failedState: boolean
-  /** Time of the last fruitless look for which it is to blame. */
+  /** Time of the last fruitless look for which the peer is to blame; without one, of the last change here. */
   readonly atMs: number
   /** The most work that it claimed in connections that are over. */
   readonly claimedWork: bigint
@@ -61,13 +64,16 @@ interface CandidatesDependencies {
   readonly clock: Clock
 }
 
-/** Chooses the peer whose branch is followed. A look at a peer's branch is fruitless if it leads nowhere. */
+/**
+ * Chooses the peer whose branch is followed. A look at a peer's branch is fruitless if it leads nowhere. A peer whose claim of more work
+ * can hold up other peers has a say.
+ */
 export class Candidates {
   readonly #deps: CandidatesDependencies
   /** By name. A chosen peer's name is its place, dearer to change than an id. Places have their own table, which no ids can fill. */
   readonly #parked = { ids: new LruMap<string, Parked>(PARKED_MAX), places: new LruMap<string, Parked>(PARKED_MAX) }
   readonly #places = new LruMap<PeerId, string>(PARKED_MAX)
-  /** What peers said about blocks of others. */
+  /** Blocks of other branches that peers said they lack. */
   readonly denials = new Denials((id) => this.nameOf(id))
   readonly #wanted = new Set<PeerId>()
   /** Peers that owe an answer about their branch. */
@@ -152,7 +158,10 @@ export class Candidates {
     this.#rest(id, { ...parked, looks: parked.looks + 1 }, forMs)
   }
 
-  /** The way that last came to nothing on a peer's branch. The other is tried next, or a liar who offers one would keep us from both. */
+  /**
+   * The way that last came to nothing on a peer's branch. The other way is tried next. Otherwise a liar who offers one way would keep us
+   * from both.
+   */
   failedOf(id: PeerId): Way | null {
     return this.#standing(id).failed
   }
@@ -174,7 +183,7 @@ export class Candidates {
     this.#note(id, { ...this.#standing(id), untilMs: atMs + PARK_MS_MAX, times: TIMES_MAX, atMs })
   }
 
-  /** Takes a peer's say: it claims more work and shows none of it. */
+  /** Takes away the say of a peer, because it claims more work and shows none of it. */
   discount(id: PeerId): void {
     const parked = this.#standing(id)
     this.#note(id, { ...parked, times: Math.max(parked.times, CHANCES_MAX), atMs: this.#deps.clock.now() })
@@ -190,7 +199,10 @@ export class Candidates {
     this.#patience = 1
   }
 
-  /** Whether a peer may be slow at no cost, since it may be our own line. Only once, or a few peers would make us wait ever longer. */
+  /**
+   * Whether a peer may be slow at no cost, since our own line may be the cause. It may be so only once. Otherwise a few peers could make us
+   * wait ever longer.
+   */
   mayBeSlow(id: PeerId): boolean {
     return this.isHeard(id) && !this.#standing(id).wasSlow
   }
@@ -205,7 +217,7 @@ export class Candidates {
     if (isFurther) this.#rest(id, this.#standing(id), PARK_MS)
   }
 
-  /** Notes that a peer showed nothing while all others waited for it. */
+  /** Notes how long other peers waited for a peer that showed nothing. */
   heldUp(id: PeerId, waitedMs: number): void {
     if (waitedMs > HELD_UP_MS) this.discount(id)
   }
@@ -218,7 +230,7 @@ export class Candidates {
 
   /**
    * A peer's branch was good. Its fruitless looks are forgotten once it has shown all that it ever claimed. If others claim more, the look
-   * still counts and they go first: a chain can be shown one block at a time.
+   * still counts and they go before it: a chain can be shown one block at a time.
    */
   unpark(id: PeerId): void {
     const parked = this.#standing(id)
@@ -232,9 +244,9 @@ export class Candidates {
 
   /**
    * The peer whose branch is followed next; undefined if none leads on. Chosen peers go before those that came to us, of which an attacker
-   * can make many. Within both: first peers with a say that claim more work than our head, then such peers without a say, then peers that
-   * only showed a header without a known parent, which costs nothing. Peers that dispute a branch go before their like, then those with
-   * fewer fruitless looks: a few that claim most must not take turns. The last kind takes turns.
+   * can make many. The order in both groups: peers with a say that claim more work than our head; such peers without a say; peers that only
+   * showed a header without a known parent, which costs nothing. Peers that dispute a branch go before their like, then those with fewer
+   * fruitless looks: a few that claim most must not take turns. The last kind takes turns.
    */
   best(isBusy: (id: PeerId) => boolean): Peer | undefined {
     const free = this.#deps.peers.list().filter(({ info }) => !isBusy(info.id))
@@ -265,12 +277,12 @@ export class Candidates {
     return this.heard().filter(({ info, head }) => head.totalWork > totalWork && this.#hasSay(info.id))
   }
 
-  /** Whether a peer with fewer than two fruitless looks claims more work than our head has. */
+  /** Whether a peer with fewer than `TRIES_MAX` fruitless looks that are its own fault claims more work than our head has. */
   isAnyAhead(): boolean {
     return this.#promising().length > 0
   }
 
-  /** Height of the highest head claimed by a peer with fewer than two fruitless looks; 0 if there is none. */
+  /** Height of the highest head that such a peer as in `isAnyAhead` claims; 0 if there is none. */
   targetHeight(): number {
     return Math.max(0, ...this.#promising().map(({ head }) => head.height))
   }
@@ -329,7 +341,7 @@ export class Candidates {
   }
 }
 
-/** Whether we chose a peer. An attacker can make any number of the others. */
+/** Whether we chose a peer. An attacker can make any number of peers that come to us. */
 export function isChosen({ info }: Pick<Peer, 'info'>): boolean {
   return info.direction === 'outbound'
 }

@@ -9,7 +9,7 @@ import type { HeaderPage, HeaderWalk, RunSurroundings } from './header-walk.ts'
 
 /**
  * What a branch claims to be, as sizes and commitments of its pages. A page of 2,000 headers takes 40 bytes, so the claim of ten million
- * headers takes 200 KB. None is hashed before the claim suffices.
+ * headers takes 200 KB. No header is hashed before the claim suffices.
  */
 export interface Claim {
   /** The block that the branch stands on. */
@@ -40,8 +40,8 @@ export function isClaimEnough(chain: ClaimJudge, totalWork: bigint): boolean {
 export type ClaimJudge = Pick<Chain, 'ruleBook' | 'leastWork'>
 
 /**
- * Walks a branch, keeping only commitments, until its claim suffices. `p2p/claim` if it ends before; `p2p/timeout` if too slow for
- * `others`.
+ * Walks a branch, keeping only commitments, until its claim suffices. Faults: `p2p/claim` if the branch ends before or the node stops,
+ * `p2p/timeout` if the peer is too slow for `others`, and other faults of the walk.
  */
 export async function collectClaim(
   ...[walk, first, judge, { stopped, others }]: [HeaderWalk, HeaderPage, ClaimJudge, RunSurroundings]
@@ -63,7 +63,7 @@ export async function collectClaim(
   }
 }
 
-/** Whether a page is the one that was committed to. */
+/** Whether a page is the one that was committed to. Pages behind the last commitment always pass. */
 export function keepsClaim({ commitments }: Claim, index: number, headers: readonly HeaderTip[]): boolean {
   const commitment = commitments[index]
   return commitment === undefined || equal(commitment, commitmentTo(headers))

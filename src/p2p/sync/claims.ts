@@ -47,12 +47,12 @@ export class Claims {
     return this.#collecting.has(peer) || this.#waiting.has(peer)
   }
 
-  /** Work of the heaviest proven claim that waits to be followed, even if its peer left a while ago. */
+  /** Work of the heaviest proven claim that waits to be followed, even if its peer left less than ten minutes ago. */
   get provenWork(): bigint {
     return this.provenBeside(null)
   }
 
-  /** The same without the claim of one peer. */
+  /** `provenWork` without the claim of one peer. */
   provenBeside(peer: PeerId | null): bigint {
     const works = [...this.#claims].map(([owner, { proven }]) => (owner === peer ? 0n : (proven?.tip.totalWork ?? 0n)))
     const left = this.#left?.peer === peer ? 0n : this.#leftWork
@@ -77,7 +77,7 @@ export class Claims {
     this.#claims.delete(peer)
   }
 
-  /** Forgets a peer that is gone. Its proven work stays known for a while. */
+  /** Forgets a peer that is gone. If its proven work is the most, that stays known for a while. */
   forget(peer: PeerId): void {
     const work = this.#claims.get(peer)?.proven?.tip.totalWork ?? 0n
     if (work > 0n && work >= this.#leftWork) this.#left = { peer, work, atMs: this.#deps.clock.now() }

@@ -20,7 +20,7 @@ export interface ContestDependencies {
   readonly expectsPeers: boolean
 }
 
-/** Blocks that a branch may lead on without a contest. As many can always be unwound. */
+/** Blocks that a branch may lead on without a contest. This node can unwind more (`UNDO_BLOCKS`). */
 const NEAR_BLOCKS = 600
 /** Wait for chosen peers before any branch is followed far: after sleep, and from the start on while none is connected. */
 export const CHOSEN_MS = 30_000
@@ -31,7 +31,7 @@ const PATIENCE_MS = 5_000
 const LOOK_AGAIN_MS = 1_000
 /** A gap between two looks that means sleep. No work of this node takes so long. */
 const SLEEP_MS = 20_000
-/** How often a silent chosen peer is asked, and the pause before each time. An honest one may be busy for a moment. */
+/** How often a silent chosen peer is asked, and the pause between. An honest one may be busy for a moment. */
 const QUESTIONS_MAX = 5
 const QUESTION_PAUSE_MS = 5_000
 /** While we have chosen no peer, a fetch is broken off at most once in this time. Peers that came to us could dispute without end. */
@@ -45,7 +45,7 @@ type Answer = 'shares' | 'lacks' | 'silent'
 
 /**
  * Before this node follows a branch farther than it can come back, it asks peers that claim more work whether they have a block of it. A
- * light branch can be long: its blocks come late, and are easy from then on.
+ * light branch can be long: if the times in its headers are far apart, its difficulty falls.
  */
 export class Contest {
   readonly #deps: ContestDependencies
@@ -113,18 +113,21 @@ export class Contest {
     return nowMs - this.#wokeMs < CHOSEN_MS || (chosen < CHOSEN_ENOUGH && nowMs - this.#startedMs < waitMs)
   }
 
-  /** Waits for them while a peer stays. */
+  /** Waits while `isEarly`, as long as a peer stays. */
   async #othersCame(peer: Peer): Promise<void> {
     const { peers, timers } = this.#deps
     while (!this.#stopped && peers.isReady(peer.info.id) && this.isEarly) await pause(timers, LOOK_AGAIN_MS)
   }
 
-  /** Whether a gossiped block may be taken. Farther than this only branches are followed, which are contested. */
+  /** Whether a gossiped block may be taken. Farther than this, blocks are taken only along a followed branch, which is contested. */
   get mayExtend(): boolean {
     return this.#deps.chain.head.header.height - this.#clearHeight < NEAR_BLOCKS
   }
 
-  /** Whether a branch leads farther than can be unwound, or a peer that counts claims to be farther. */
+  /**
+   * Whether a branch leads more than `NEAR_BLOCKS` above the height up to which there is no dispute, or its peer or one of `heard` claims
+   * so.
+   */
   isFar(peer: Peer, height: number): boolean {
     const claimed = [peer, ...this.#candidates.heard()].map(({ head }) => head.height)
     return Math.max(height, ...claimed) - this.#clearHeight > NEAR_BLOCKS
@@ -132,8 +135,8 @@ export class Contest {
 
   /**
    * Whether another peer that claims more work than a branch is proven to have shows a branch without a block of it. Its branch is then
-   * looked at next. `height` is the end of the branch; near ones can be left again and are not disputed. Silent peers are asked again for a
-   * while. Peers on the same branch have the block.
+   * looked at next. `height` is the end of the branch; a near end (see `isFar`) is not disputed, because the branch can be left again.
+   * Silent peers are asked again for a while. Peers on the same branch have the block.
    */
   async isDisputed(owner: Peer, block: BlockRef, totalWork: bigint, height: number): Promise<boolean> {
     if (!this.isFar(owner, height)) return false
@@ -158,7 +161,7 @@ export class Contest {
     if (!isPatient && !peers.list().some(isChosen) && clock.now() - this.#brokenMs < BREAK_MS) return false
     for (let question = 1; !this.#stopped; question++) {
       const rivals = this.#candidates.rivals(totalWork).filter(({ info }) => info.id !== owner)
-      // Their own branches are being looked at.
+      // Claims of rivals are being collected, so their own branches are being looked at.
       if (rivals.some(({ info: { id } }) => this.#isCollected(id) && this.#mayHold(id))) return true
       const isOpen = (id: PeerId): boolean => this.#sharing.get(id) !== block.id && !this.#isCollected(id)
       const open = rivals.filter(({ info }) => isOpen(info.id))

@@ -17,7 +17,10 @@ export interface FirstPageDependencies {
 const LOOK_AGAIN_MS = 1_000
 /** A peer that takes longer gives way. Chosen peers are few and get more time: a full page takes 5 s at one Mbit/s. */
 const PATIENCE_MS = { chosen: 10_000, other: 5_000 }
-/** Pages of 2,000 headers that may hold nothing new: more than the blocks below a fork that can be followed, and the branch's own. */
+/**
+ * Pages of 2,000 headers that may hold nothing new. They hold more than the stored blocks that a peer can show: those below a fork that can
+ * be followed, and those of its own branch.
+ */
 const KNOWN_PAGES_MAX = 3
 
 /**

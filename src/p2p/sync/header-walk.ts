@@ -30,15 +30,18 @@ const BUSY_TIMES = 10
 
 /** Waiting that a full page makes up for. A line of one Mbit/s owes nothing. */
 export const PAGE_WORTH_MS = 5_000
-/** Waiting not made up for after which the branch gives way. Pages that each come just in time would pass a limit for each page. */
+/**
+ * If more waiting than this is not made up for, the branch gives way. A limit for each page would not do, because each could come just in
+ * time.
+ */
 export const HEADERS_OWED_MS_MAX = 30_000
 /** Waiting that a full page makes up for over the whole branch. If every page came just in time, it would take hours. */
 export const PAGE_PACE_MS = 3_000
-/** Waiting over the whole branch not made up for, after which it gives way to strangers too. */
+/** If more waiting than this is not made up for over the whole branch, it gives way to strangers too. */
 export const HEADERS_HELD_MS_MAX = 120_000
 const LOOK_AGAIN_MS = 1_000
 
-/** Headers of a peer's branch, oldest first. All checks on their parents but the hash were made. */
+/** Headers of a peer's branch, oldest first. They were checked against their parents. Their proof of work was not checked. */
 export interface HeaderPage {
   readonly headers: readonly HeaderTip[]
   /** Whether the peer may have more of this branch. */
@@ -184,7 +187,10 @@ export class HeaderWalk {
     }
   }
 
-  /** Notes the head that the peer shows, which may be newer than its last status. It is asked for its blocks and held to its work. */
+  /**
+   * Notes the head that the peer shows, which may be newer than its last status. The peer is then asked for the blocks up to this head, and
+   * held to its work.
+   */
   #noteShown(): void {
     if (this.#tip === undefined) return
     const { id, header, totalWork } = this.#tip

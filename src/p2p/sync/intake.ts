@@ -75,7 +75,7 @@ export class BlockIntake {
     return (database.entry(id)?.totalWork ?? 0n) > head.totalWork
   }
 
-  /** Tries a block again. One of a side branch was stored before its keys were missed, so its branch is taken up instead. */
+  /** Tries a block again. A block of a side branch was stored before its keys were missed, so its branch is taken up instead. */
   async #again(block: Block, known: Foreknown): Promise<Result<ImportOutcome>> {
     const { chain } = this.#deps
     const stored = chain.database.entry(block.id)

@@ -7,12 +7,12 @@ export interface SyncProgress {
   readonly height: number
   /** Height up to which the headers of the followed branch are proven; our head's if none is followed. */
   readonly headersHeight: number
-  /** Height of the heaviest head that a peer claims, or of our own. */
+  /** Greatest height known: of our head, of the heavier heads that credible peers claim, or of the proven headers. */
   readonly targetHeight: number
   readonly peers: number
   /** Blocks a second that joined the best chain in the last minute; 0 until measured. */
   readonly blocksPerSecond: number
-  /** Estimate for the rest; null until measured. */
+  /** Estimated seconds to `targetHeight`; null until measured, and while not behind. */
   readonly secondsLeft: number | null
   /** Whether this node is behind the network: from the start until it has caught up, and whenever it falls back. */
   readonly behind: boolean

@@ -77,7 +77,10 @@ export class Prover {
   }
 }
 
-/** How proving a branch ended. `broken`: its owner broke off, lied or changed it. `unwanted`: `take` wanted no more. */
+/**
+ * How proving a branch ended. `broken`: its owner broke off, lied or changed it, or it could not be checked. `unwanted`: `take` wanted no
+ * more.
+ */
 export type ProvenEnd = 'complete' | 'broken' | 'unwanted'
 
 /** A branch to prove: its walk, and what it claimed before if it had to. */
@@ -116,8 +119,8 @@ export async function proveBranch(
 const BURIED_BLOCKS = 100
 
 /**
- * Proves the work of a branch to its end while another is followed, and keeps only commitments, 40 bytes a page. The branch takes the place
- * of another only once it is known to have more work.
+ * Proves the work of a branch to its end before any of its blocks is fetched, and keeps only commitments, 40 bytes a page. So a branch
+ * takes the place of another only once it is known to have more work.
  */
 export class ProofRun implements Running {
   readonly state = 'headers'

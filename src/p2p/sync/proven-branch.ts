@@ -19,7 +19,7 @@ export class ProvenBranch {
   #dropped = 0
   #totalWork = 0n
   #height = 0
-  /** Whether the peer has shown no more. */
+  /** Whether the branch is proven to the end that the peer has shown. */
   complete = false
 
   get totalWork(): bigint {

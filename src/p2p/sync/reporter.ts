@@ -37,7 +37,7 @@ const ALONE_MS = 10_000
 const UNPROVEN_MS = 10_000
 const UNREACHABLE =
   'a heavier branch forks below the blocks that this node can unwind: nothing is mined or sold here; only a fresh data folder can join it'
-/** So many blocks behind a proven heavier branch, this node counts as behind. */
+/** A node that is more than so many blocks behind a proven heavier branch counts as behind. */
 const BEHIND_BLOCKS = 10
 
 /** Tells listeners, the log and callers how far the synchroniser has come. */
@@ -157,7 +157,7 @@ export class Reporter {
     return this.#candidates.isAnyAhead() && this.#isClaimFresh()
   }
 
-  /** While our head lacks the work that the release knows of, any claim is better. */
+  /** While our head lacks the work that the release knows of, any claim of more work counts. */
   #isClaimFresh(): boolean {
     const { chain, clock } = this.#deps
     if (chain.head.totalWork < chain.ruleBook.params.minimumWork) return true

@@ -13,7 +13,7 @@ export class Signal {
     for (const resolve of [...this.#waiting]) resolve()
   }
 
-  /** Waits for `wake`, at most this long. The caller must look again, since it cannot tell which it was. */
+  /** Waits for `wake`, at most this long. The caller must look again, since it cannot tell whether `wake` was called. */
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {

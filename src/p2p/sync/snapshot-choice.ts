@@ -5,7 +5,10 @@ import type { Peer } from '../peers/peers.ts'
 import type { SnapshotRef } from '../wire/messages.ts'
 
 const FAILED_MAX = 1_024
-/** Weight of a chosen peer's offer in offers of peers that came to us, all of which may be one attacker: more than can be connected. */
+/**
+ * An offer of a chosen peer weighs as much as so many offers of peers that came to us. All of those may be one attacker, and so many cannot
+ * be connected.
+ */
 const CHOSEN_WEIGHT = 4_096
 const FAILURES_MAX = 64
 

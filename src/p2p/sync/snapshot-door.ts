@@ -30,8 +30,8 @@ export interface SnapshotPlan {
   /** Whether the node is about to stop. What was taken is then kept for the next start. */
   readonly stopped: () => boolean
   /**
-   * Whether another branch or snapshot goes first. `slowMs`: wait beyond that of a slow line. What was taken is kept; a complete state
-   * stays.
+   * Whether another branch or snapshot goes first. `slowMs`: milliseconds waited beyond what a slow line takes. What was taken is kept,
+   * even if it is all of the state.
    */
   readonly givesWay: (slowMs: number) => boolean
   /** Hears how much of the state is there, 0 to 1. */
@@ -54,7 +54,7 @@ export interface SnapshotDoor {
   dropHeaders(): Promise<void>
   /**
    * Takes the state of a snapshot, which then is the chain's head; blocks are fetched from there on. After a fault the proven part is kept,
-   * and another peer or a later call goes on with it.
+   * and another peer or a later call goes on with it. Only after `chain/state-unproven` nothing is kept.
    */
   run(plan: SnapshotPlan): Promise<Result<void>>
 }

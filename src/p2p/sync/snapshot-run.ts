@@ -42,7 +42,7 @@ const FAR_BEHIND_BLOCKS = 1_200
 /** A node that begins takes a state if blocks come slower than ten a second, or so slowly that all of them would take four hours. */
 const BLOCK_WORTH_MS = 100
 const BLOCKS_MS_MAX = 14_400_000
-/** A take that waited this long beyond what a slow line takes gives way to a snapshot of other peers. */
+/** After this much waiting beyond what a slow line takes, a snapshot of other peers is taken instead. */
 const SLOW_MS_MAX = 600_000
 /** Blocks that must stand on a snapshot. A reorganisation below it would need a whole new state. */
 const BURIED_BLOCKS = 100
@@ -141,7 +141,7 @@ export class SnapshotRun implements Running {
     this.proven = true
     const tip = this.#door.keptTip()
     if (tip !== undefined && tip.totalWork <= this.#deps.chain.head.totalWork) {
-      // Not heavier than ours after all. Elsewhere it is checked whether the peer claimed more.
+      // Not heavier than ours after all. The synchroniser checks whether the peer claimed more.
       await this.#door.dropHeaders()
       return 'done'
     }
@@ -153,7 +153,7 @@ export class SnapshotRun implements Running {
     return this.#take(snapshot, tip)
   }
 
-  /** Asks about the snapshot's block while the state is taken. */
+  /** Asks about the snapshot's block while the state is taken. If a peer disputes it, the state gives way. */
   async #watch(snapshot: SnapshotRef, { totalWork }: HeaderTip): Promise<void> {
     const { stopped, isDisputedNow } = this.#around
     while (this.#taking && !this.#gaveWay && !stopped()) {

@@ -51,7 +51,10 @@ export class Synchroniser {
   readonly #contest: Contest
   readonly #gossip: GossipWait
   #run: BranchRun | SnapshotRun | ProofRun | null = null
-  /** Whether peers have shown branches that part farther back than can be unwound. Each is then proven to its end before it is followed. */
+  /**
+   * Whether a branch was disputed (see `Contest`) since one was last followed to its end. If so, a far branch is proven to its end before
+   * its blocks are fetched.
+   */
   #isContested = false
   #movedMs: number
   readonly #waiting: FirstPageDependencies
@@ -119,7 +122,7 @@ export class Synchroniser {
     this.#changed.wake()
   }
 
-  /** Whether a gossiped block may be taken. Farther than this only branches are followed, which are contested. */
+  /** Whether a gossiped block may be taken. Farther than this, blocks are taken only along a followed branch, which is contested. */
   get mayExtend(): boolean {
     return this.#contest.mayExtend
   }
@@ -128,7 +131,7 @@ export class Synchroniser {
     return this.#reporter.progress()
   }
 
-  /** The listener hears progress at most once a second, and whenever the state or `behind` changes. */
+  /** The listener hears progress once a second while this node is behind, and whenever the state or `behind` changes. */
   onProgress(listener: (progress: SyncProgress) => void): void {
     this.#reporter.onProgress(listener)
   }
@@ -201,7 +204,7 @@ export class Synchroniser {
     const isKeptShown = kept !== undefined && (walk.early || first.value.headers.length > 0)
     if (isKeptShown && this.#candidates.denials.takeBack(id, this.#isKept)) return 'failed'
     const { tip } = walk
-    // It has nothing behind the newest block that both have, which is one of ours.
+    // The peer has nothing behind the newest block that it shares with us, which is one of our best chain.
     if (tip === undefined) return this.#isShort(peer, this.#deps.chain.head.totalWork) ? 'useless' : 'failed'
     if (first.value.headers.length === 0 && kept === undefined)
       return walk.early ? 'failed' : this.#nothingNew(peer, tip)
@@ -272,7 +275,8 @@ export class Synchroniser {
     const claim = await run.run(unproven)
     if (claim !== null || this.#stopped) return claim ?? 'stopped'
     const { slow, waitedMs } = unproven.walk
-    // An honest peer that breaks off has shown more than any lighter branch that waits. It may not have outrun the kept headers yet.
+    // A peer that breaks off is excused if it has shown more work than any other proven branch that waits. A slow one need not have outrun
+    // the kept headers yet.
     const kept = this.#keptTip
     const isBeside = kept !== undefined && kept.id !== unproven.walk.base?.id && run.totalWork <= kept.totalWork
     const isMore = run.totalWork > this.#claims.provenBeside(info.id)
@@ -397,7 +401,10 @@ export class Synchroniser {
   }
 }
 
-/** The claim of a branch that forks too deep to unwind, unhashed, and the ms waited. Null if it is no more work than our head has. */
+/**
+ * The claim of a branch that forks too deep to unwind, unhashed, and the milliseconds waited. The claim is null if it was not shown to be
+ * more work than our head has.
+ */
 async function claimFromBelow(
   ...[deps, peer, waiting, around]: [WalkDependencies, Peer, FirstPageDependencies, RunSurroundings]
 ): Promise<{ readonly claim: Claim | null; readonly waitedMs: number }> {

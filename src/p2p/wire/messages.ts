@@ -91,7 +91,10 @@ const EMPTY = container('Empty', { reserved: uint8 })
 const WTX_IDS = list(hex32<WtxId>(), TRANSACTION_IDS_MAX)
 const TRANSACTIONS = list(TRANSACTION_BYTES, BLOCK_TRANSACTIONS_MAX)
 
-/** Request and reply of every protocol, in SSZ. On the wire a reply stands behind one byte: 0, or 1 and then a refusal instead. */
+/**
+ * Request and reply of every protocol, in SSZ. On the wire a reply stands behind the byte 0. A refusal stands in its place behind the byte
+ * 1.
+ */
 export const MESSAGES = {
   status: { request: STATUS, reply: STATUS },
   headers: {

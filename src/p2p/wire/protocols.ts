@@ -20,8 +20,8 @@ const BLOCK_REPLY = MIB + 64 * KIB
 
 /**
  * Every request protocol. Its id on the wire is `/farthing/<first 16 hex digits of the genesis id>/<name>/1`. A request and its reply are
- * one message each, behind its length as an unsigned varint. The next page is asked for when the last one is worked through, so a node
- * never holds more than a page for a peer.
+ * one message each, behind its length as an unsigned varint. While a page is worked through, the next one may be asked for, but none after
+ * that.
  */
 export const PROTOCOLS = {
   /** What both sides say of themselves and their chain. It is the first exchange of every connection. */
@@ -55,7 +55,9 @@ export type ProtocolName = keyof typeof PROTOCOLS
 /** Names of all request protocols. */
 export const PROTOCOL_NAMES = Object.keys(PROTOCOLS) as readonly ProtocolName[]
 
-/** Questions to the node table: Kademlia's search for nodes alone, in protobuf, asked and answered by `src/p2p/host/node-table.ts`. */
+/**
+ * Questions to the node table: Kademlia's search for nodes and its pings, in protobuf, asked and answered by `src/p2p/host/node-table.ts`.
+ */
 const TABLE: ProtocolLimits = { requestMax: KIB, replyMax: 16 * KIB, deadlineMs: 10_000, concurrentMax: 2 }
 
 /** Every request protocol that the transport carries. */

@@ -18,7 +18,7 @@ import type { VirtualTime } from '../sim/virtual-clock.ts'
 /** Latency of every message, in milliseconds. */
 export const LINK_MS = 1
 
-/** A node of a {@link MemoryNetwork}. Messages take virtual time. Accepted gossip goes to all neighbours. */
+/** A node of a {@link MemoryNetwork}. Messages take virtual time. Accepted gossip goes on to all other neighbours. */
 export class MemoryPeer implements Network {
   readonly self: PeerId
   /** The verdict on every gossiped message that this node judged, in order. */

@@ -79,7 +79,10 @@ export interface RelayNodeOptions {
   readonly verifyMs?: number
 }
 
-/** A node that relays over a network in memory. Chain, mempool, peers and relays are real; work is never false unless named. */
+/**
+ * A node that relays over a network in memory. Chain, mempool, peers and relays are real; a proof of work counts as true unless `falseWork`
+ * has its header.
+ */
 export class RelayNode {
   readonly network: MemoryPeer
   readonly test: TestChain

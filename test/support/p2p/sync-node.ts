@@ -46,7 +46,10 @@ export interface SyncNodeOptions {
   readonly verifier?: FallibleVerifier
 }
 
-/** A node that synchronises and serves over a network in memory. Chain and peers are real; work is never false unless named. */
+/**
+ * A node that synchronises and serves over a network in memory. Chain and peers are real; a proof of work counts as true unless `isFalse`
+ * says otherwise.
+ */
 export class SyncNode {
   readonly network: MemoryPeer
   readonly test: TestChain
@@ -57,7 +60,7 @@ export class SyncNode {
   readonly offences: { readonly peer: PeerId; readonly offence: Offence }[] = []
   /** How many proofs of work were checked. */
   hashes = 0
-  /** Sizes of the batches in which they were checked. */
+  /** Sizes of the batches in which proofs of work were checked. */
   readonly batches: number[] = []
   /** Whether the work of a header counts as false. */
   isFalse: (job: WorkJob) => boolean = () => false

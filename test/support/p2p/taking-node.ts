@@ -64,7 +64,7 @@ export function snapshotsOf(test: TestChain, store: MemoryKeyValueStore, blocks:
   return states
 }
 
-/** The same snapshots, with a delay before each answer. */
+/** Gives snapshots with a delay before each answer. */
 export function slowly(
   states: StateSnapshots,
   { time }: MemoryNetwork,

@@ -82,7 +82,7 @@ export class Liar extends PassThrough {
     return this.#written('headers', bent)
   }
 
-  /** Leaves out a transaction, or reverses the order of the bodies too. */
+  /** Leaves out the first transaction of one body. In half of the cases it also reverses the order of the bodies. */
   #bentBodies(reply: Uint8Array): Uint8Array {
     const bodies = this.#read('bodies', reply)
     const at = this.#dice.below(bodies.length)

@@ -5,8 +5,8 @@ import { prefixRange } from '../../../consensus/chain/key-value.ts'
 const PAGE_KEYS = 256
 
 /**
- * A store in memory with keys sorted in pages, so that reading a range costs only what it yields. Keys are bytes as
- * Latin-1 text, which sorts like bytes.
+ * A store in memory with keys sorted in pages, so that reading a range forwards costs only what it yields. Keys are bytes as Latin-1 text,
+ * which sorts like bytes.
  */
 export class OrderedStore implements KeyValueStore {
   readonly #values = new Map<string, Uint8Array>()

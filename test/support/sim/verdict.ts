@@ -12,12 +12,12 @@ export interface Verdict {
   readonly height: number
   /** Number of transactions on the best chain. */
   readonly transactions: number
-  /** Number of honest miners' blocks that are not on the best chain. */
+  /** Blocks of honest nodes beyond the height of the best chain: at least so many of their blocks are not on it. */
   readonly stale: number
   readonly deepest: number
   readonly abandoned: number
   readonly bans: number
-  /** How often an honest node disconnected an honest one for an offence. */
+  /** How often an honest node ended its connection to another honest node. */
   readonly quarrels: number
   readonly events: number
   /** Hash of all events. */
@@ -70,7 +70,7 @@ function disagreements(honest: readonly SimNode[]): readonly string[] {
   return [`heads differ: ${[...byHead].map(([head, names]) => `${head}: ${names.join(' ')}`).join('; ')}`]
 }
 
-/** Says that a transaction is lost. Undefined if it is on the best chain or can never be. */
+/** Says that a transaction is lost. Undefined if it is on the best chain, or cannot be mined at present. */
 function lostBecause(tx: Transaction, honest: readonly SimNode[]): string | undefined {
   const { chain } = (honest.find(({ up }) => up) as SimNode).life
   const { sender, nonce, validUntil, maxFeeRate } = tx.body

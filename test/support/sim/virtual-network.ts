@@ -167,7 +167,7 @@ export class VirtualNetwork implements Medium {
     this.log.note(`${this.#at} connect ${dialer.self} ${listener.self}`)
     this.#tendMesh(dialer)
     this.#tendMesh(listener)
-    // The listener is told first, so that it is ready for the dialer's requests.
+    // The listener is told before the dialer, so that it is ready for the dialer's requests.
     listener.joined(dialer.self, 'inbound')
     dialer.joined(listener.self, 'outbound')
   }

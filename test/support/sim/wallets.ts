@@ -73,7 +73,7 @@ export function walletTransaction(
   return made
 }
 
-/** A random action of any ledger. Some fail, which is also a valid outcome. */
+/** A random action of one of several ledgers. Some fail, which is also a valid outcome. */
 function actionOf(wallet: number, nonce: bigint, dice: Dice): Action {
   // The first transactions of two wallets open a market.
   const agent = agentId(`agent-${wallet % 2}`)

@@ -2,7 +2,7 @@ import { type Holder, NETWORK_CLIENTS } from '../../consensus/primitives/fair-sh
 import type { RateBucket } from '../contract/route.ts'
 import type { RateLimits } from '../server/limits.ts'
 
-/** Most keys that a bucket remembers. One more makes it forget the key whose minute began first. */
+/** Most keys that a counter remembers. One more makes it forget the key whose minute began before all others. */
 export const KEYS_MAX = 50_000
 const WINDOW_MS = 60_000
 /** Most keys forgotten for each new one. More than one, so that keys whose minute is over do not pile up. */
@@ -27,8 +27,8 @@ interface Window {
 
 /**
  * Counts requests by bucket and address, over minutes that begin with the first request. Networks are counted likewise,
- * because one client may have all addresses of an IPv6 network. Memory is bounded: limits by address cannot stop an
- * attacker with more networks than a bucket remembers.
+ * because one client may have all addresses of an IPv6 network. Memory is bounded: these limits cannot stop an attacker
+ * with more networks than a counter remembers.
  */
 export class RateLimiter {
   readonly #buckets: ReadonlyMap<RateBucket, Bucket>

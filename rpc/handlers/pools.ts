@@ -19,7 +19,7 @@ import { answerAtHead, badCursor, cursorNumbers, pageLimit } from '../server/at-
 
 const CANDLES_DEFAULT = 168
 
-/** A page of pools by id. The cursor stays valid, since pools are never removed. With `asset`, the deepest pools of it. */
+/** A page of pools by id. The cursor stays valid, since pools are never removed. With `asset`, one page of its deepest pools. */
 export const listPools: Handler<'listPools'> = ({ chain }, { query }) => {
   const cursor = query.cursor
   if (cursor !== undefined && (query.asset !== undefined || !isHex(cursor, 32))) return badCursor()

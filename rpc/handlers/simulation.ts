@@ -87,8 +87,9 @@ function poolOf(chain: ChainReader, poolId: string): Readonly<Record<string, str
   return name === undefined ? { poolId } : { poolId, pool: name }
 }
 
-/** Record fields that hold an address, and those that hold an asset. */
+/** Names of the record fields that hold addresses. */
 const ADDRESS_FIELDS = new Set(['owner', 'payout', 'settlers', 'issuer', 'caller', 'sender', 'to'])
+/** Names of the record fields that hold assets. */
 const ASSET_FIELDS = new Set(['assetX', 'assetY', 'reserveAsset'])
 
 /** JSON of the fields of a record. A record that is a bare value gets the field `value`. */

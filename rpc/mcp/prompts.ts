@@ -57,7 +57,7 @@ export function listPrompts() {
   }))
 }
 
-/** A prompt with its arguments. Throws the protocol's error for an unknown prompt or a missing argument. */
+/** A prompt with its arguments. Throws the protocol's error for an unknown prompt, or an argument that is missing or too long. */
 export function getPrompt(name: string, args: Readonly<Record<string, string>>) {
   const prompt = Object.hasOwn(PROMPTS, name) ? PROMPTS[name] : undefined
   if (prompt === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'there is no such prompt')

@@ -78,7 +78,7 @@ export interface MiningFacts {
   readonly rewardTo: Address | null
 }
 
-/** Which web pages may use the doors that are closed to foreign pages. */
+/** Which web pages may use the interfaces that are closed to foreign pages. */
 export interface PageRules {
   /** Whether the node listens on its own machine only. Then only local host names and its public one are accepted. */
   readonly loopback: boolean
@@ -86,7 +86,7 @@ export interface PageRules {
   readonly allowedOrigins: readonly string[]
 }
 
-/** The node, as the API sees it. Everything is passed in, nothing is looked up. */
+/** The node, as the API sees it. */
 export interface NodeApi {
   readonly version: string
   readonly startedAtMs: number

@@ -67,7 +67,7 @@ ${remedyMarkup(listing.entry)}</header>
   })
 }
 
-/** For an unavailable service: what a payment would do, and the settings with which the operator can offer it. */
+/** For an unavailable service: what becomes of a payment, and the settings with which the operator can offer the service. */
 function remedyMarkup({ available, requires = [] }: RegistryEntry): Html {
   if (available) return NOTHING
   const settings = requires.map((name, i) => html`${i === 0 ? '' : ' or '}<code>${name}</code>`)

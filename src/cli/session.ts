@@ -30,7 +30,7 @@ export interface Session {
   readonly sender: Address
 }
 
-/** Finds node and wallet. The wallet stays closed. A node of another network is refused before any other question. */
+/** Finds node and wallet. The wallet stays closed. A node of another network is refused. */
 export async function openSession(context: CommandContext): Promise<Result<Session>> {
   const { params } = context
   const sender = await ownWallet(context)
@@ -47,7 +47,7 @@ export async function openSession(context: CommandContext): Promise<Result<Sessi
   return ok({ context, client, height: status.value.height, genesis, rules, sender: sender.value })
 }
 
-/** Address of the wallet of a command. If a devnet node answers, missing development wallets are made. */
+/** Address of the wallet of a command. On the devnet, missing development wallets are made if a node answers. */
 export async function ownWallet(context: CommandContext, node = nodeUrl(context)): Promise<Result<Address>> {
   const { config, params } = context
   const name = walletName(context)

@@ -55,7 +55,7 @@ async function expiry({ client }: Session, { txId, body: { validUntil } }: Trans
   const status = await client.status()
   if (!status.ok || status.value.height < validUntil + BURIED_BLOCKS) return null
   const { height } = status.value
-  // Ask again: the transaction may have been mined after the caller asked and before the height was read. Only a clear "unknown" counts.
+  // Ask again: the transaction may have been mined between the last question for it and the height. Only "unknown" counts.
   const known = await client.transaction(txId)
   return known.ok && known.value.status === 'unknown' ? fault('cli/expired', { txId, validUntil, height }) : null
 }

@@ -17,8 +17,9 @@ const SPACING_MS = 3_000
 /** More than the 3,600 blocks that pruned nodes keep. */
 const LONG = 4_070
 const SNAPSHOT_BLOCKS = 120
-/** The first snapshot above that, and the blocks that must follow it before a node adopts it. */
+/** Height of the lowest snapshot above {@link LONG}. */
 const SERVED = 4_080
+/** Blocks that must follow a snapshot before a node adopts it. */
 const BURIED = 101
 
 /** Flags that name peers to join. */

@@ -137,7 +137,7 @@ async function pay(place: A2aPlace, task: AgentTask, message: AgentMessage): Pro
   await wait(task, message)
 }
 
-/** Id of the claim of a paid call; null if this node takes no dollar payments. */
+/** Id of the claim of a paid call; null for a dollar payment if this node takes none. */
 function paymentIdOf({ stable }: MarketApi, { serviceId, request }: AgentTask, offered: OfferedPayment): string | null {
   if (offered.rail === 'native') return offered.txId
   const { payment } = offered

@@ -102,7 +102,7 @@ function isPaid({ running, artifact }: AgentTask): boolean {
   return running !== null || artifact !== null
 }
 
-/** The tasks, oldest first, of the holder with most by the measure. */
+/** The tasks of the holder with most by the measure, from the one that changed longest ago on. */
 function largest(
   all: readonly Kept[],
   nameOf: (holder: Holder) => string,

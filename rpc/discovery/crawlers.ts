@@ -1,7 +1,7 @@
 import type { NodeApi } from '../node/node-api.ts'
 import { escapeMarkup, urlInText } from './plain-text.ts'
 
-/** `/robots.txt`: all is open but the chain's API and metrics, which grow or change all the time and are not worth a crawl. */
+/** `/robots.txt`: all is open but the API of the node and its metrics. They change all the time and are not worth a crawl. */
 export function robotsText(baseUrl: string): string {
   return [
     'User-agent: *',

@@ -11,7 +11,7 @@ export type WorkKind = (typeof WORK_KINDS)[number]
 
 /**
  * The kind of a request by its bucket. What is cheap to ask again is refused first. A settle counts as a transaction,
- * unless the node knows its payment (`kept`): an unknown payment is made up, or nothing of it is used yet.
+ * unless the node knows its payment (`kept`): an unknown payment is invented, or the node has used nothing of it yet.
  */
 export const WORK_OF: Readonly<Record<RateBucket, WorkKind>> = {
   list: 'list',

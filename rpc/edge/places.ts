@@ -4,7 +4,7 @@ import type { WorkKind } from './overload.ts'
 /** What a place is held for: a kind of work, or a call whose kind is unknown until its body is read. */
 export type PlaceKind = WorkKind | 'unread'
 
-/** Share of all places up to which a request of each kind is admitted. The rest stays free for the kinds after it. */
+/** For each kind, the share of all places up to which a request is admitted. The rest stays free for the kinds after it. */
 export const PLACES_SHARE: Readonly<Record<PlaceKind, number>> = {
   list: 0.5,
   read: 0.8,
@@ -15,7 +15,7 @@ export const PLACES_SHARE: Readonly<Record<PlaceKind, number>> = {
   health: 0.99,
   operator: 1,
 }
-/** A network may hold this many times the places left, so that two of its addresses get as much as two of different networks. */
+/** A network may hold this many times the places left. So two addresses of one network get as much as two of different ones. */
 export const NETWORK_FACTOR = 3
 /** Least time that the node waits for a client before the request can lose its place. {@link UNREAD_SHARE} is the exception. */
 export const PATIENCE_MS = 1_000

@@ -93,7 +93,7 @@ export class RateCounter {
     const window = this.#windowOf(key, nowMs)
     const allowed = window.count < this.#max
     if (allowed) window.count += 1
-    // If the clock was set back, the window would look longer than a minute.
+    // If `nowMs` lies before the window began, the rest of the window would look longer than a minute.
     const seconds = Math.min(WINDOW_SECONDS, Math.max(1, Math.ceil((window.endsMs - nowMs) / 1_000)))
     const limit = `"${this.#name}";r=${this.#max - window.count};t=${seconds}`
     return { allowed, seconds, policy: this.#policy, limit }

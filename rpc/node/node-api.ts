@@ -108,7 +108,7 @@ export interface NodeApi {
   readonly operatorToken?: string
   /** Public base address. Null: each request's Host header stands for it. */
   readonly publicUrl: string | null
-  /** Absent: only pages of the node's own machine. */
+  /** Absent: the rules of a node that listens on its own machine only and allows no origin besides its own. */
   readonly pages?: PageRules
   /** Asks peers for the public keys of an address. Resolves with whether they are known. Absent without peers. */
   readonly fetchKeys?: (address: Address) => Promise<boolean>

@@ -85,7 +85,7 @@ export function openApiDocument(baseUrl: string, services: readonly ServiceOpera
   }
 }
 
-/** Texts by base URL and services. Making one takes about 10 ms. */
+/** Documents as text, by base URL and services. Making one takes about 10 ms. */
 const TEXTS = new LruMap<string, string>(4)
 
 /** The document as JSON text. The last few pairs of base URL and services keep their text. */

@@ -7,10 +7,10 @@ export const HOST_CHARS_MAX = 255
 /** Requests per minute and bucket, for each address (IPv6: each /64) or key that the operator made. */
 export type RateLimits = Readonly<Record<RateBucket, number>>
 
-/** Bounds of a JSON body: a megabyte of nothing but values takes as long to parse as a hundred requests. */
+/** Bounds of a JSON body: a megabyte of nothing but values takes as long to parse as a hundred usual requests. */
 export interface BodyValues {
   readonly valuesMax: number
-  /** Distinct member names. */
+  /** Most distinct names of members. */
   readonly namesMax: number
 }
 

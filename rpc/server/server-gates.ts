@@ -20,7 +20,7 @@ declare module 'fastify' {
     bucket?: RateBucket
     /** Set if a plain call of the route may carry a payment. */
     isPaid?: true
-    /** Set if the route speaks a protocol whose messages may carry a payment. */
+    /** Set if the route speaks JSON-RPC, whose messages may carry a payment. */
     dialect?: 'json-rpc'
     /** Set if the route speaks the OpenAI interface. */
     isOpenAi?: true

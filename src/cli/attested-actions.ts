@@ -15,7 +15,10 @@ import { findNetwork, paidOut } from './commands/bridge.ts'
 import { readAmount } from './session.ts'
 import { readAddress, readId, usage } from './values.ts'
 
-/** An action that a member is asked to sign. `withdrawal` is the one that it is about; null without, or if --on spared looking it up. */
+/**
+ * An action that a member is asked to sign. `withdrawal` is the withdrawal that the action is about: null if there is
+ * none, or if it was not looked up because of --on.
+ */
 export interface AskedAction {
   readonly action: AttestedAction
   readonly withdrawal: WithdrawalView | null

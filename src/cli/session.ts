@@ -56,7 +56,7 @@ export async function ownWallet(context: CommandContext, node = nodeUrl(context)
   const there = await walletAddress(wallets, name.value)
   if (there.ok) return ok(there.value as Address)
   if (!isDevWallet(name.value, params)) return there
-  // Without this check, a mistyped data folder would be given keys.
+  // Keys are made only if a node answers. Otherwise a mistyped data folder would be given keys.
   const status = await new LedgerClient(node).status()
   if (!status.ok) return status
   const imported = await importDevWallets(config, params)

@@ -24,7 +24,7 @@ const WAIT_MS_MAX = 300_000
 /** Blocks after the last valid one before a transaction counts as expired: the newest may still be replaced. */
 const BURIED_BLOCKS = 6
 
-/** Waits until a transaction is mined and shows its outcome. A failed transaction gives its own exit code. */
+/** Waits until a transaction is mined, and shows its outcome. A transaction that failed is a fault. */
 export async function awaitOutcome(session: Session, tx: Transaction, proposal: Proposal): Promise<number | Fault> {
   const { context, client } = session
   // If the command ends, the transaction goes on. Without this line the user might send it twice.

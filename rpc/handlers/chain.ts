@@ -46,7 +46,7 @@ export const submitTransaction: Handler<'submitTransaction'> = async (node, { bo
   return submitted.fault
 }
 
-/** A node that started from a snapshot may lack public keys, and fetches them from its peers. */
+/** Submits to the mempool. A node that started from a snapshot may lack public keys, and fetches them from its peers. */
 async function submitWithKeys({ mempool, fetchKeys }: NodeApi, tx: Transaction): Promise<Result<Transaction>> {
   const submitted = await mempool.submit(tx)
   if (submitted.ok || submitted.fault.code !== 'tx/keys-missing') return submitted

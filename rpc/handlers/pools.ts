@@ -83,7 +83,7 @@ function dayJson({ day, volumeUsdMicros, feesUsdMicros, aprPpm }: Omit<PoolValue
   }
 }
 
-/** Candles of a pool. The cursor is the first hour of the page before. Past hours only change with a reorganisation. */
+/** Candles of a pool. The cursor is the earliest hour of the page before. Past hours change only with a reorganisation. */
 export const listCandles: Handler<'listCandles'> = ({ chain }, { params, query }) => {
   const cursor = query.cursor === undefined ? undefined : cursorNumbers(query.cursor, 1)
   if (query.cursor !== undefined && cursor === undefined) return badCursor()

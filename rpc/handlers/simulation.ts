@@ -81,7 +81,7 @@ function nameOf(chain: ChainReader, { table, key }: StateChange): Readonly<Recor
   }
 }
 
-/** The name of a pool is missing if the simulated transaction makes the pool. */
+/** Id and name of a pool. The name is missing if the simulated transaction makes the pool. */
 function poolOf(chain: ChainReader, poolId: string): Readonly<Record<string, string>> {
   const name = poolNamed(chain, poolId)?.name
   return name === undefined ? { poolId } : { poolId, pool: name }

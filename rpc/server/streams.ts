@@ -111,7 +111,7 @@ function isStranger(place: Place): place is Place & { readonly holder: Holder } 
   return place.holder !== null
 }
 
-/** One stream. Its headers go out with the first event, or when it has opened. */
+/** One stream. Its headers go out with the first event, at the latest when `begin` has returned. */
 class Stream implements EventSink {
   readonly #raw: ServerResponse
   readonly #headers: StreamPlace['headers']

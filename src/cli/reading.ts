@@ -57,7 +57,7 @@ export function readingCommand(command: ReadingCommand): Command {
   return { name, usage, wordsMax, about, ...(example !== undefined && { example }), flags, run }
 }
 
-/** The --limit of the command line. Undefined if it is not given. */
+/** The --limit of the command line, from 1 to `rowsMax`. Undefined if it is not given. */
 export function limitFlag(context: Pick<CommandContext, 'flags'>, rowsMax = ROWS_MAX): Result<number | undefined> {
   const rows = countFlag(context, 'limit', rowsMax + 1)
   return rows.ok && rows.value !== 0 ? rows : usage(`--limit is a whole number from 1 to ${rowsMax}`)

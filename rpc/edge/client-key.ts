@@ -23,8 +23,8 @@ export interface LimitKey {
 }
 
 /**
- * Whom a request counts for: the operator, a key that the operator made, or else its address. Keys of wallets count for
- * the address too, because wallets cost nothing. A key that does not exist is ignored.
+ * Whom a request counts for: the operator, a key that the operator made, or else its address. A request with the key of a
+ * wallet counts for its address, because wallets cost nothing. A key that does not exist is ignored.
  */
 export function limitKeyOf(
   node: Pick<NodeApi, 'operatorToken' | 'chat'>,

@@ -30,5 +30,5 @@ const submitWork: Target = {
   close: async () => (await server)?.close(),
 }
 
-/** Handlers of the HTTP API. */
+/** The fuzzed handlers of the HTTP API. */
 export const HTTP_TARGETS: readonly Target[] = [submitWork]

@@ -14,10 +14,10 @@ import { type A2aPlace, afterOutcome, broken, type Call, PAYLOAD, refused, STATU
 import { type AgentTask, type Step, tasksOf } from './tasks.ts'
 import type { AgentMessage } from './wire.ts'
 
-/** Members of a data part that names a service. Such a part is ours, so unknown members are refused, not ignored. */
+/** Members of a data part that names a service. Such a part has a format of this node, so unknown members are refused. */
 const CALL_MEMBERS = ['serviceId', 'request']
 
-/** The call that a message names: a data part, or `node-x <request>`; null without. Throws what is wrong. */
+/** The call that a message names, in a data part or as `node-x <request>`; null if it names none. Throws an `A2aRefusal`. */
 export function callIn(message: Pick<AgentMessage, 'text' | 'data' | 'metadata'>, market: MarketApi): Call | null {
   const isPaid = message.metadata[PAYLOAD] !== undefined
   const offer = offerIn(message, market)
@@ -39,7 +39,7 @@ function strangerIn(data: object): string | undefined {
   return Object.keys(data).find((name) => !CALL_MEMBERS.includes(name))
 }
 
-/** What is wrong, and that a payment which came with it stays unused. */
+/** A text that says what is wrong and, if a payment came with the message, that the payment stays unused. */
 function unusable(what: string, isPaid: boolean): string {
   return isPaid
     ? `${what.replace(/[^?]$/, '$&.')} Nothing of your payment was used: send it again with the right call.`
@@ -74,7 +74,7 @@ export async function beginTask(place: A2aPlace, message: AgentMessage, { offer,
   return task
 }
 
-/** Continues a task: pays it or cancels it. Any other message gets the current terms. */
+/** Continues a task: waits for a payment under way, pays the task or cancels it. Any other message gets the current terms. */
 export async function continueTask(place: A2aPlace, task: AgentTask, message: AgentMessage): Promise<void> {
   const isPaid = message.metadata[PAYLOAD] !== undefined
   if (task.running !== null) return wait(task, message)
@@ -137,7 +137,7 @@ async function pay(place: A2aPlace, task: AgentTask, message: AgentMessage): Pro
   await wait(task, message)
 }
 
-/** Id of a paid call's claim. */
+/** Id of the claim of a paid call; null for a dollar payment if this node takes none. */
 function paymentIdOf({ stable }: MarketApi, { serviceId, request }: AgentTask, offered: OfferedPayment): string | null {
   if (offered.rail === 'native') return offered.txId
   const { payment } = offered

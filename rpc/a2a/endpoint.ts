@@ -21,7 +21,7 @@ interface Done {
 
 type Method = (place: A2aPlace, params: unknown, version: A2aVersion) => Promise<Done>
 
-/** Both names of each method: first that of 1.0, then that of 0.3. */
+/** Each method under its two names: the name of A2A 1.0, then that of 0.3. */
 const METHODS: ReadonlyMap<string, { readonly run: Method; readonly version: A2aVersion }> = new Map([
   ['SendMessage', { run: sendMessage, version: '1.0' }],
   ['message/send', { run: sendMessage, version: '0.3' }],
@@ -31,7 +31,7 @@ const METHODS: ReadonlyMap<string, { readonly run: Method; readonly version: A2a
   ['tasks/cancel', { run: cancel, version: '0.3' }],
 ])
 
-/** Methods of A2A that this node does not support. */
+/** Methods of A2A that this node does not support, besides those for push notifications. */
 const UNSUPPORTED =
   /^(SendStreamingMessage|SubscribeToTask|ListTasks|GetExtendedAgentCard|message\/stream|tasks\/(resubscribe|list)|agent\/getAuthenticatedExtendedCard)$/
 const VERSIONS = /^(1(\.0)?|0\.3)(\.[0-9]{1,3})?$/
@@ -152,7 +152,7 @@ const STATES: Readonly<Record<string, TaskState>> = {
 
 /**
  * A task under the id of a payment, made from the claim on disk, so that it is found after a restart. It does not show
- * the result, since the id is public. A caller who repeats the call with the payment gets that.
+ * the result, since the id is public. A caller who repeats the call with the payment gets the result.
  */
 async function taskOfPayment({ node, market, request }: A2aPlace, id: string): Promise<ShownTask | undefined> {
   if (!/^[0-9a-f]{64}$/.test(id)) return undefined

@@ -10,8 +10,8 @@ const SHOWN_MAX = 8
 export const ASKED_CHARS_MAX = 200
 
 /**
- * Answers a message that names no service. It lists the services that fit: those on sale, then those that are not, with
- * the reason. If none fits, it lists some to begin with.
+ * Answers a message that names no service. The text lists the services that fit: those that can be bought now, then the
+ * others, each with the reason. If none fits, it lists some that can be bought.
  */
 export function answerQuestion({ node, market, request }: A2aPlace, text: string): Said & { readonly data: object } {
   const asked = text.slice(0, ASKED_CHARS_MAX).trim()
@@ -22,7 +22,8 @@ export function answerQuestion({ node, market, request }: A2aPlace, text: string
   const spelledAlike = entries.filter(({ serviceId }) => near.includes(serviceId))
   const found = [...new Set([...spelledAlike, ...ranked])].slice(0, SHOWN_MAX)
   const shown = found.length > 0 ? found : entries.filter(({ available }) => available).slice(0, SHOWN_MAX)
-  const head = found.length > 0 ? 'Services that may do:' : 'Nothing fits these words. Some of what is sold here:'
+  const none = asked === '' ? 'Some of what is sold here:' : 'Nothing fits these words. Some of what is sold here:'
+  const head = found.length > 0 ? 'Services that may do:' : none
   return { text: spoken(market, head, shown), metadata: {}, data: { services: shown.map(factsOf) } }
 }
 

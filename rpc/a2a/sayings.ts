@@ -9,7 +9,7 @@ import type { MarketApi, NodeApi } from '../node/node-api.ts'
 import type { ApiRequest } from '../server/answer.ts'
 import type { Artifact, Step } from './tasks.ts'
 
-/** What a message is answered with. */
+/** What the node needs to answer a message. */
 export interface A2aPlace {
   readonly node: NodeApi
   readonly market: MarketApi
@@ -37,7 +37,7 @@ export function said(state: Step['state'], text: string, metadata: Step['says'][
   return { state, says: { text, metadata } }
 }
 
-/** The terms of a call. They say if the request is invalid, so that no caller pays for a typo. */
+/** The terms of a call that is not paid. They say if the request is invalid, so that no caller pays for a typo. */
 export function unpaid(place: A2aPlace, { offer, request }: Call): Step {
   const checked = checkRequest(offer.definition, request, place.market.shop.context)
   const cause = checked.ok ? undefined : checked.fault
@@ -57,7 +57,7 @@ export function refused(place: A2aPlace, { offer }: Call, cause: Fault): Step {
   return said('input-required', faultMessage(cause), { [STATUS]: 'payment-required', [REQUIRED]: required, ...error })
 }
 
-/** The step and the artifact after a payment. */
+/** The step after a payment was carried out, and the artifact: null unless the call was paid and delivered. */
 export function afterOutcome(
   place: A2aPlace,
   call: Call,
@@ -78,13 +78,13 @@ export function afterOutcome(
   return { ...said('failed', message, metadata), artifact: null }
 }
 
-/** The step after a bug of this node. The same payment stays valid. */
+/** The step after a bug of this node. The caller is asked to repeat the same payment. */
 export function broken(): Step {
   const text = 'An error of this node. Do not pay again: repeat this message with the same payment.'
   return said('input-required', text, { [STATUS]: 'payment-submitted', [ERROR]: 'internal_error' })
 }
 
-/** The step after a refusal: another try, or the end if the request is invalid or the payment is spent. */
+/** The step after a refusal. The task fails at `pay/unused` and at lasting faults of status 409 or more; else it goes on. */
 function afterRefusal(
   place: A2aPlace,
   call: Call,

@@ -38,13 +38,13 @@ export interface AgentTask {
   changedMs: number
   /** Settles when the payment under way has been carried out; never rejects. */
   running: Promise<void> | null
-  /** An exception while no caller waited. The next look throws it. */
+  /** The exception of a payment that failed by a bug; undefined without, or once it was thrown to a caller. */
   bug: unknown
 }
 
 /** Most tasks that are kept. */
 export const TASKS_MAX = 2_000
-/** Most characters of their requests and results together. */
+/** Most characters of the requests and results of all tasks together. */
 export const TASK_CHARS_MAX = 32 * 1_024 * 1_024
 /** How long a task is kept after its last change. */
 export const TASK_KEPT_MS = 3_600_000
@@ -55,15 +55,15 @@ interface Kept {
 }
 
 /**
- * Tasks of the last hour. If they are too many or too long, the network with most loses a task, and in it the address
- * with most: its oldest, unpaid ones first. Paid calls outlive their tasks: claims are on disk, and are found by the
- * payment's id.
+ * Tasks of the last hour. If they are too many or too long, tasks of the network with most go, and in it those of the
+ * address with most: unpaid ones before paid ones, old ones before new ones. Paid calls outlive their tasks: claims are on
+ * disk, and are found by the payment's id.
  */
 export class TaskStore {
   readonly #tasks = new Map<string, Kept>()
   #chars = 0
 
-  /** Keeps a task, or its change. */
+  /** Keeps a task that is new or has changed. */
   keep(task: AgentTask): void {
     this.#drop(task.id)
     const chars = task.request.length + (task.artifact?.text.length ?? 0)
@@ -73,7 +73,7 @@ export class TaskStore {
     this.#makeRoom(({ task: other }) => other.id !== task.id)
   }
 
-  /** A task that is still kept. */
+  /** A task by its id; undefined if it is unknown or no longer kept. */
   get(id: string, nowMs: number): AgentTask | undefined {
     const { task } = this.#tasks.get(id) ?? {}
     if (task === undefined || nowMs - task.changedMs <= TASK_KEPT_MS || task.running !== null) return task
@@ -102,7 +102,7 @@ function isPaid({ running, artifact }: AgentTask): boolean {
   return running !== null || artifact !== null
 }
 
-/** The tasks, oldest first, of the holder with most by the measure. */
+/** The tasks of the holder with most by the measure, from the one that changed longest ago on. */
 function largest(
   all: readonly Kept[],
   nameOf: (holder: Holder) => string,

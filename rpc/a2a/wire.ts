@@ -12,7 +12,7 @@ export interface AgentMessage {
   readonly contextId: string | null
   /** Texts of its parts, joined by line breaks. */
   readonly text: string
-  /** Its first part with data; null without. */
+  /** The data of its first part that has some; null if no part has. */
   readonly data: Readonly<Record<string, unknown>> | null
   readonly metadata: Readonly<Record<string, unknown>>
   /** Whether the client wants an answer before the work is done. */

@@ -9,7 +9,7 @@ export const SYNC = Type.Object({
   ),
   height: HEIGHT,
   headersHeight: Type.Integer({ minimum: 0, description: 'Height up to which headers are proven' }),
-  targetHeight: Type.Integer({ minimum: 0, description: 'Height of the heaviest head that a peer claims, or our own' }),
+  targetHeight: Type.Integer({ minimum: 0, description: 'Greatest height that is known from peers or held here' }),
   peers: COUNT,
   blocksPerSecond: Type.Number({ minimum: 0, description: 'Over the last minute; 0 until measured' }),
   secondsLeft: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], { description: 'Estimate; null until measured' }),

@@ -7,7 +7,7 @@ import type { MarketApi, NodeApi } from '../node/node-api.ts'
 import { listingsOf, matching, sellerName } from './listings.ts'
 import { PerHead } from './per-head.ts'
 
-/** Generation of x402 of a list. */
+/** The x402 version of a list. */
 export type Generation = 1 | 2
 
 /** Filters of a list. An absent member filters nothing. */
@@ -104,7 +104,7 @@ function itemsOf(basis: BazaarBasis, generation: Generation): readonly Item[] {
   })
 }
 
-/** Rail filter of the listed URL. Its answer must show the same options as the list, or catalogues drop the service. */
+/** Rail in the listed URL. The quote at that URL must show the same options as the list, or catalogues drop the service. */
 function railOf({ stable }: OfferState): Rail | undefined {
   return stable !== null && stable.reason === null ? 'stable' : undefined
 }

@@ -18,7 +18,7 @@ export interface Search {
   readonly capability?: string | undefined
 }
 
-/** Every service of this node, unavailable ones too, in the order of the table. */
+/** Every service of this node, unavailable ones too, in the order of the registry. */
 export function listingsOf(node: NodeApi, baseUrl: string): readonly Listing[] {
   const { chain, market } = node
   if (market === null) return []
@@ -38,8 +38,8 @@ function indexOf(market: MarketApi): ServiceIndex<Offer> {
 }
 
 /**
- * Entries of a capability. Without a query all of them, in the order of the table; else the matching ones, ranked as in
- * every search of this node.
+ * The entries of a capability, or of all without one. Without a query they keep the order of `all`. With a query only the
+ * matching entries remain, ranked as in every search of this node.
  */
 export function matching<T>(
   { market }: Pick<NodeApi, 'market'>,

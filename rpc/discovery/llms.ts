@@ -22,7 +22,7 @@ export function llmsText(node: NodeApi, baseUrl: string): string {
   })
 }
 
-/** `/llms-full.txt`: the same with every service, and why some cannot be bought. */
+/** `/llms-full.txt`: as `/llms.txt`, but with every service in full, and why some cannot be bought. */
 export function llmsFullText(node: NodeApi, baseUrl: string): string {
   return TEXTS.get(node, `full ${answeringNow(node)} ${baseUrl}`, () => {
     const sections = listingsOf(node, baseUrl).flatMap((listing) => section(node, baseUrl, listing))

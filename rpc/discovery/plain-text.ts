@@ -3,7 +3,7 @@
  * the chain, and the base URL from a header.
  */
 
-/** Controls (C0, C1, DEL), bidi marks, joiners, fillers, line separators, lone surrogates, private use, unassigned. */
+/** Characters that a reader does not see: controls, format marks, fillers, line separators, surrogates, unassigned ones. */
 export const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
 /** Escapes for HTML and XML, in text and quoted attributes. Leaves out characters that XML cannot hold. */

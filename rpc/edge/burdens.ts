@@ -16,7 +16,7 @@ const WORK_MS: Readonly<Record<WorkKind, number>> = {
 const REFUSED_MS = 0.05
 const MIB_MS = 8
 const MIB = 1_048_576
-/** The time that a network took counts half after this time. */
+/** Period after which the main thread's time that a network took counts half. */
 const HALF_LIFE_MS = 2_000
 /** Most networks that are remembered. */
 const NETWORKS_MAX = 4_096

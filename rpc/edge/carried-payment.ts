@@ -11,13 +11,14 @@ import type { MarketApi, NodeApi } from '../node/node-api.ts'
 export interface Carrier {
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: unknown
-  /** The door of the request. A plain call has its payment in other places than a protocol message. */
+  /** The interface that the request came through. A plain call has its payment in other places than a protocol message. */
   readonly door: 'plain' | 'json-rpc'
 }
 
 /**
- * The payment that a request carries, or null. It counts only where the door looks for it and if it can be read; in a
- * protocol message, only for a service that is sold or a task. Whether the payment is good is not checked.
+ * The payment that a request carries, or null. A payment counts only if it can be read and stands where the interface
+ * expects it. A protocol message must also name a service on sale, or an A2A task. Whether the payment is good is not
+ * checked.
  */
 export function carriedPayment(market: MarketApi | null, { headers, body, door }: Carrier): OfferedPayment | null {
   if (market === null) return null

@@ -9,10 +9,10 @@ const NETWORK_GROUPS = 4
 const GROUPS = 8
 /** End of the key of a /64. */
 const NETWORK_MARK = '::/64'
-/** An IPv4 address as a socket shows it that listens on IPv4 and IPv6. */
+/** An IPv4 address in the form that a socket shows which listens on IPv4 and IPv6. */
 const MAPPED_IPV4 = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i
 
-/** An address with a port, as some proxies write it. The port differs for each connection. */
+/** An IPv4 address, or an IPv6 address in brackets, with or without a port. Some proxies write the port of the connection. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|(\d{1,3}(?:\.\d{1,3}){3}))(?::\d{1,5})?$/
 
 /** The name under which the limits count a request. */
@@ -23,8 +23,8 @@ export interface LimitKey {
 }
 
 /**
- * Whom a request counts for: the operator, a key that the operator made, or else its address. Keys of wallets count for
- * the address too, because wallets cost nothing. A key that does not exist is ignored.
+ * Whom a request counts for: the operator, a key that the operator made, or else its address. A request with the key of a
+ * wallet counts for its address, because wallets cost nothing. A key that does not exist is ignored.
  */
 export function limitKeyOf(
   node: Pick<NodeApi, 'operatorToken' | 'chat'>,
@@ -44,13 +44,13 @@ export function limitedAs({ id, owner }: Pick<ChatKey, 'id' | 'owner'>): string 
   return owner === OPERATOR ? `key ${id}` : `keys of ${owner}`
 }
 
-/** An address that a proxy wrote, without its port. */
+/** An address that a proxy wrote, without its port and brackets. Any other text stays unchanged. */
 export function withoutPort(written: string): string {
   const [, inBrackets, beforePort] = WITH_PORT.exec(written) ?? []
   return inBrackets ?? beforePort ?? written
 }
 
-/** The key of an address: IPv4 unchanged, the /64 for IPv6. Text that is not an address stays unchanged. */
+/** The key of an address: the IPv4 address, or the /64 of an IPv6 address. Text that is neither stays unchanged. */
 export function addressKey(written: string): string {
   const address = withoutPort(written)
   if (!address.includes(':')) return address
@@ -60,13 +60,13 @@ export function addressKey(written: string): string {
   return isIPv6(bare) ? `${networkOf(bare)}${NETWORK_MARK}` : address
 }
 
-/** The holder of an address key. Its network is the /24 or /48, all of which one owner may have. */
+/** The holder of a limit key. The network of an address is its /24 or /48, all of which one owner may have. */
 export function holderOf(key: string): Holder {
   if (key.endsWith(NETWORK_MARK)) return { address: key, network: key.split(':', NETWORK_GROUPS - 1).join(':') }
   return { address: key, network: isIPv4(key) ? key.slice(0, key.lastIndexOf('.')) : key }
 }
 
-/** The first four groups, without leading zeros, in lower case. */
+/** The first four groups of an IPv6 address, without leading zeros, in lower case. */
 function networkOf(address: string): string {
   const [head = '', tail] = address.toLowerCase().split('::')
   const before = groupsOf(head)

@@ -20,7 +20,7 @@ interface Connection {
   readonly owed: Set<ServerResponse>
   /** Bytes that the client had not taken at the last check. */
   unsent: number
-  /** Since when the client has taken none of them. */
+  /** Since when these bytes have not become fewer. */
   stuckSinceMs: number
   /** Whether it exceeded `unansweredMax`. The node reads nothing more from it. */
   isOver: boolean
@@ -43,8 +43,8 @@ interface IdleNetwork {
 
 /**
  * The connections of a server. When an address has too many idle ones, its longest idle one is closed. When the server
- * has too many, one of the network with most is closed. A connection with too many unanswered requests is closed, and
- * so is one that does not take its answers.
+ * has too many idle ones, one of the network with most is closed. A connection with too many unanswered requests is
+ * closed, and so is one that does not take its answers.
  */
 export class Connections {
   readonly #limits: ConnectionLimits
@@ -60,12 +60,15 @@ export class Connections {
     this.#timer = setInterval(() => this.#look(performance.now()), LOOK_MS).unref()
   }
 
-  /** Connections that are open. */
+  /** Number of open connections. */
   get count(): number {
     return this.#all.size
   }
 
-  /** Counts a new connection, or ends it where there are too many. A server counts only those of its own listener. */
+  /**
+   * Counts a new connection, or ends it if there are too many. Node's `maxConnections` does not do: it counts the
+   * connections of one listener only.
+   */
   opened(socket: Socket): void {
     if (this.#all.size >= this.#limits.connectionsMax) {
       socket.destroy()
@@ -83,7 +86,7 @@ export class Connections {
     this.#rest(connection)
   }
 
-  /** Whether a request may be served. One too many is refused here, and ends its connection. */
+  /** Whether a request may be served. One request too many on a connection is refused here, and ends the connection. */
   admits({ socket }: IncomingMessage, response: ServerResponse): boolean {
     const connection = this.#all.get(socket)
     if (connection === undefined || connection.isOver) return false
@@ -129,7 +132,7 @@ export class Connections {
     own.add(connection)
     idle.count += 1
     this.#idleCount += 1
-    // A proxy speaks for many clients, whose limits are counted by request.
+    // A proxy speaks for many clients. Limits for these clients are counted by request.
     if (!connection.isProxy && own.size > this.#limits.idlePerAddressMax) this.#endLongest(own)
     // The other half is for connections with a request under way.
     if (this.#idleCount > this.#limits.connectionsMax / 2) this.#endLongest(this.#largest())

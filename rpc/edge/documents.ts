@@ -24,7 +24,7 @@ const CACHE_CONTROL = 'public, max-age=30'
 const COMPRESS_FROM_CHARS = 1_024
 /** Bodies whose compressed forms are kept: enough for the documents of a few base addresses. */
 const KEPT_MAX = 64
-/** Of 11. The result is about as small as with the best quality, in a tenth of the time. */
+/** Brotli's best quality is 11. This one compresses about as well, in a tenth of the time. */
 const BROTLI_QUALITY = 5
 const HASH_CHARS = 27
 /** Characters compressed per minute: some seconds of work. Beyond it, documents go out uncompressed. */
@@ -41,7 +41,7 @@ const compressors: Readonly<Record<Exclude<Encoding, 'identity'>, (body: Buffer)
 /** Compressed forms of a body. They are promises, so that requests at the same time share one compression. */
 type Forms = Map<Encoding, Promise<Uint8Array>>
 
-/** Makes public documents cacheable: a strong ETag for each form, 304, and compression once for each body. */
+/** Makes public documents cacheable: a strong ETag for each form, 304 if the client has one, and kept compressed forms. */
 export class Documents {
   readonly #forms = new LruMap<string, Forms>(KEPT_MAX)
   #minute = { endsMs: 0, chars: 0 }
@@ -87,7 +87,7 @@ function names(ifNoneMatch: string, name: string): boolean {
   })
 }
 
-/** The compression with the client's higher weight; Brotli if both weigh the same. A weight of 0 excludes one. */
+/** The compression to which the client gives more weight; Brotli if both weigh the same; `identity` if both weigh 0. */
 function chosenEncoding(accept: string): Encoding {
   const weights = new Map(accept.split(',').map(weightOf))
   const weight = (name: string): number => weights.get(name) ?? weights.get('*') ?? 0

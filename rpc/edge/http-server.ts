@@ -27,8 +27,8 @@ export function createHttpServer(limits: HttpLimits, connections: Connections, a
 }
 
 /**
- * Takes connections at one more place into a server, until the server closes: the port, or null if the place is in use. All
- * bounds of {@link Connections} count both places together.
+ * Makes a server accept connections at one more address until it closes. Returns the port, or null if the node cannot
+ * listen there. All bounds of {@link Connections} count the connections of both addresses together.
  */
 export function listenBeside(
   server: Server,

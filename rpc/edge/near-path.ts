@@ -3,7 +3,7 @@ import type { Route } from '../contract/route.ts'
 import { ROUTES } from '../contract/table.ts'
 
 const ALL = Object.values(ROUTES) as readonly Route[]
-/** Prefixes that callers leave out when they know another API. */
+/** Prefixes that callers who know another API leave out. The empty one stands for a slash too many at the end. */
 const PREFIXES = ['', '/api', '/api/v1'] as const
 /** Most parts of a path that may be misspelt. */
 const MISSPELT_MAX = 2

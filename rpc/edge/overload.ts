@@ -11,7 +11,7 @@ export type WorkKind = (typeof WORK_KINDS)[number]
 
 /**
  * The kind of a request by its bucket. What is cheap to ask again is refused first. A settle counts as a transaction,
- * unless the node knows its payment (`kept`): an unknown payment is made up, or nothing of it is used yet.
+ * unless the node knows its payment (`kept`): an unknown payment is invented, or the node has used nothing of it yet.
  */
 export const WORK_OF: Readonly<Record<RateBucket, WorkKind>> = {
   list: 'list',
@@ -30,7 +30,7 @@ export const WORK_OF: Readonly<Record<RateBucket, WorkKind>> = {
 
 /** Bounds of {@link Overload}. */
 export interface OverloadLimits {
-  /** Delay of the event loop above which pressure rises. Below it, pressure falls. */
+  /** Delay of the event loop above which pressure rises, if the loop is busy and has a queue. Otherwise pressure falls. */
   readonly delayMsMax: number
 }
 
@@ -63,7 +63,7 @@ const RISE = 0.04
 const RISE_FACTOR_MAX = 3
 /** A turn that is late by the limit plus this many times the limit is full pressure. */
 const LATE_TURNS = 3
-/** Slower than the rise: a node that reopens at once is overloaded again at once. */
+/** Pressure that a sample takes off at most. Less than the rise: a node that reopens at once is overloaded again at once. */
 const FALL = 0.02
 /**
  * Share of busy time at which the loop counts as behind. A loop that rests in between has done all its work: if it is
@@ -83,8 +83,8 @@ function processorMs(): number {
 
 /**
  * Refuses work while the node has more of it than it can do in time. It measures how late the event loop is, because
- * all requests wait for the loop. Pressure rises while the loop is late and has a queue, and falls slowly otherwise; it
- * decides how much of each kind is refused. So latency stays near the limit at any load.
+ * all requests wait for the loop. Pressure rises while the loop is late, busy and has a queue, and falls slowly
+ * otherwise. Pressure decides how much of each kind is refused. So latency stays near the limit at any load.
  */
 export class Overload {
   readonly #limits: OverloadLimits
@@ -152,8 +152,8 @@ export class Overload {
   }
 
   /**
-   * Measures the delay with a timer. Node's own histogram of delays is empty in its first turn after a reset, which a
-   * slow turn always is.
+   * Measures the delay with a timer. Node's own histogram of delays does not count the turn that follows a reset. If it
+   * were reset at every sample, a slow turn would always be that one.
    */
   #look(nowMs: number): void {
     this.#looks += 1

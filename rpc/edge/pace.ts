@@ -8,7 +8,7 @@ interface Handle {
   readonly writeQueueSize: number
 }
 
-/** Cuts a reader off that takes less than the least pace over a period of `ms`. The result ends the watch. */
+/** Cuts off a reader that takes less than the least pace over a period of `ms`. Returns a function that ends the watch. */
 export function watchPace(raw: ServerResponse, ms: number): () => void {
   let before = takenOf(raw)
   const timer = setInterval(() => {

@@ -4,7 +4,7 @@ import type { WorkKind } from './overload.ts'
 /** What a place is held for: a kind of work, or a call whose kind is unknown until its body is read. */
 export type PlaceKind = WorkKind | 'unread'
 
-/** Share of all places up to which a request of each kind is admitted. The rest stays free for the kinds after it. */
+/** For each kind, the share of all places up to which a request is admitted. The rest stays free for the kinds after it. */
 export const PLACES_SHARE: Readonly<Record<PlaceKind, number>> = {
   list: 0.5,
   read: 0.8,
@@ -15,9 +15,9 @@ export const PLACES_SHARE: Readonly<Record<PlaceKind, number>> = {
   health: 0.99,
   operator: 1,
 }
-/** A network may hold this many times the places left, so that its first two addresses get as much as strangers. */
+/** A network may hold this many times the places left. So two addresses of one network get as much as two of different ones. */
 export const NETWORK_FACTOR = 3
-/** Least time that the node waits for a client before the request can lose its place. */
+/** Least time that the node waits for a client before the request can lose its place. {@link UNREAD_SHARE} is the exception. */
 export const PATIENCE_MS = 1_000
 /**
  * Share of all places that a network may hold with requests whose bodies are missing. Beyond it, such requests give way
@@ -56,9 +56,9 @@ interface Network extends Group {
 }
 
 /**
- * The requests under way. Each kind may fill the places up to its share, no address may hold more than are left, and no
- * network more than a few times that. When none is left, a request that waits for its client gives way: places are for
- * work, not for clients that neither send nor read.
+ * The requests under way. Each kind may fill the places up to its share, no address may hold more places than are left,
+ * and no network more than a few times that. Where a request would exceed one of these, another that waits for its
+ * client gives way: places are for work, not for clients that neither send nor read.
  */
 export class Places {
   readonly #max: number
@@ -108,7 +108,7 @@ export class Places {
     }
   }
 
-  /** From here on, the node works and waits for nobody. */
+  /** From here on, the node works and does not wait for the client. */
   works(guest: Guest): void {
     guest.waitsFor = null
     for (const group of this.#groupsOf(guest)) forget(group, guest)
@@ -164,7 +164,10 @@ export class Places {
     return ofNetwork > 0 && ofNetwork >= NETWORK_FACTOR * left ? 'crowded-network' : null
   }
 
-  /** Ends a request that waits for its client: of the crowded address or network, else of the network with most. */
+  /**
+   * Ends a request that waits for its client: of the crowded address or network, else of the network with most. Returns
+   * whether a place got free.
+   */
   #makesRoom(lack: NoPlace, guest: Guest, nowMs: number): boolean {
     const given = lack === 'crowded' ? longest(this.#groupsOf(guest)[1], guest) : this.#ofMost(lack, guest)
     if (given === undefined) return false
@@ -216,7 +219,7 @@ function longest({ body, reader }: Group, besides: Guest): Guest | undefined {
   return a.waitsSinceMs <= b.waitsSinceMs ? a : b
 }
 
-/** The group with most; the first of several. Undefined if all have none. */
+/** The group with most, of several the one that comes before the others. Undefined if all have none. */
 function largest<T extends Group>(groups: Iterable<T>, sizeOf: (group: T) => number): T | undefined {
   let most: T | undefined
   let size = 0

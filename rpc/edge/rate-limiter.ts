@@ -2,7 +2,7 @@ import { type Holder, NETWORK_CLIENTS } from '../../consensus/primitives/fair-sh
 import type { RateBucket } from '../contract/route.ts'
 import type { RateLimits } from '../server/limits.ts'
 
-/** Most keys that a bucket remembers. One more makes it forget the key whose minute began first. */
+/** Most keys that a counter remembers. One more makes it forget the key whose minute began before all others. */
 export const KEYS_MAX = 50_000
 const WINDOW_MS = 60_000
 /** Most keys forgotten for each new one. More than one, so that keys whose minute is over do not pile up. */
@@ -27,8 +27,8 @@ interface Window {
 
 /**
  * Counts requests by bucket and address, over minutes that begin with the first request. Networks are counted likewise,
- * because one client may have all addresses of an IPv6 network. Memory is bounded: limits by address cannot stop an
- * attacker with more networks than a bucket remembers.
+ * because one client may have all addresses of an IPv6 network. Memory is bounded: these limits cannot stop an attacker
+ * with more networks than a counter remembers.
  */
 export class RateLimiter {
   readonly #buckets: ReadonlyMap<RateBucket, Bucket>
@@ -93,7 +93,7 @@ export class RateCounter {
     const window = this.#windowOf(key, nowMs)
     const allowed = window.count < this.#max
     if (allowed) window.count += 1
-    // If the clock was set back, the window would look longer than a minute.
+    // If `nowMs` lies before the window began, the rest of the window would look longer than a minute.
     const seconds = Math.min(WINDOW_SECONDS, Math.max(1, Math.ceil((window.endsMs - nowMs) / 1_000)))
     const limit = `"${this.#name}";r=${this.#max - window.count};t=${seconds}`
     return { allowed, seconds, policy: this.#policy, limit }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 
 /**
- * Host that public documents are made with, if the node has no public address. Callers choose the host that they ask
- * under, and the node would make a document anew for each. Random, so that no document has it by chance. No format
- * escapes it.
+ * Host that public documents are made with, if the node has no public address. Callers choose the host in a request, and
+ * the node would make a document anew for each host. The stand-in is random, so that no document has it by chance. No
+ * format escapes its characters.
  */
 export const STAND_IN_HOST = `${randomBytes(16).toString('hex')}.invalid`
 

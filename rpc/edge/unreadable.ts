@@ -7,14 +7,14 @@ import { errorBody, errorHeaders, errorType } from '../server/faults.ts'
 
 const REASON_CHARS_MAX = 100
 
-/** A refusal of what never reaches a route, in the usual error envelope. It closes the connection. */
+/** A refusal that the node writes to a connection past the router, in the usual error envelope. It closes the connection. */
 export interface Refusal {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** The refusal of a fault. */
+/** The refusal that tells a fault, under a new request id. */
 export function refusalOf(cause: Fault): Refusal {
   const requestId = randomUUID()
   const body = JSON.stringify(errorBody(cause, { requestId, accept: '', path: '' }))

@@ -42,7 +42,7 @@ export const listAgents: Handler<'listAgents'> = (node, { query, baseUrl }) => {
     }
   })
 
-  /** The first agents of a page, until enough of their services are read. At least one. */
+  /** The agents at the start of a page, until enough of their services are read. At least one if the page has any. */
   async function withinBudget(chain: ChainReader, rows: readonly AgentRow[]): Promise<readonly AgentFacts[]> {
     const agents: AgentFacts[] = []
     let services = 0

@@ -46,7 +46,7 @@ export const submitTransaction: Handler<'submitTransaction'> = async (node, { bo
   return submitted.fault
 }
 
-/** A node that started from a snapshot may lack public keys, and fetches them from its peers. */
+/** Submits to the mempool. A node that started from a snapshot may lack public keys, and fetches them from its peers. */
 async function submitWithKeys({ mempool, fetchKeys }: NodeApi, tx: Transaction): Promise<Result<Transaction>> {
   const submitted = await mempool.submit(tx)
   if (submitted.ok || submitted.fault.code !== 'tx/keys-missing') return submitted
@@ -201,7 +201,7 @@ function accountFacts({ chain, mempool }: NodeApi, address: Address, text: strin
   }
 }
 
-/** The waiting transactions, highest fee rate first. */
+/** Waiting transactions in block order: those of protected accounts before all others, the highest rate before lower ones. */
 export const getMempool: Handler<'getMempool'> = ({ chain, mempool }, { query }) => {
   const limit = query.limit ?? PAGE_DEFAULT
   const baseFee = nextBaseFee(chain)
@@ -247,7 +247,7 @@ export const getFees: Handler<'getFees'> = ({ chain, mempool }) => {
   })
 }
 
-/** Suggested rates: room for the base fee to double, and the smallest tip. */
+/** Suggested rates: room for the least accepted rate to double, and the smallest tip. */
 export function suggestedFee(minRate: bigint): { readonly maxFeeRate: string; readonly tip: string } {
   return { maxFeeRate: (minRate * 2n + 1n).toString(), tip: '1' }
 }

@@ -20,7 +20,7 @@ interface Filter {
   readonly txId: string | undefined
 }
 
-/** The stream of events, from where the reader stopped. */
+/** The stream of events, from where the reader stopped, or from now on for a new reader. */
 export const followEvents: Handler<'followEvents'> = ({ chain }, request) => {
   const filter = filterOf(request)
   const start = startOf(request)
@@ -44,7 +44,7 @@ function filterOf({ query }: ApiRequest): Filter {
   }
 }
 
-/** Where to start. Null: from now on. A reconnecting browser sends the header, which counts more than the old query. */
+/** Where to start; null for now. A reconnecting browser sends `Last-Event-ID`, which counts more than `after` in its old query. */
 function startOf({ headers, query }: ApiRequest): EventPosition | null {
   const id = headers['last-event-id'] || query.after?.toString()
   if (id === undefined) return null
@@ -73,7 +73,7 @@ function hubOf(chain: ChainReader): Hub {
   return hub
 }
 
-/** One reader. It takes one step at a time, and waits for the next step or for room. Replay and live events are the same. */
+/** One reader. It takes one step at a time, and waits for the next step or for room. Past and new events are read alike. */
 class Reader {
   readonly #hub: Hub
   readonly #sink: EventSink
@@ -117,7 +117,7 @@ class Reader {
     return position
   }
 
-  /** The next step, in the reader's turn. If there is none, null after the head has moved. */
+  /** The next step, in the reader's turn. If there is none, null after the head has moved. Null also once stopped. */
   #next(position: EventPosition): Promise<EventStep | null> {
     const { walk, turns } = this.#hub
     return turns.run(() => {

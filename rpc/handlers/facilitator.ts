@@ -175,7 +175,7 @@ function why(cause: Fault): Readonly<Record<string, unknown>> {
   return { retry: httpFault(cause.code).retry, ...cause.detail }
 }
 
-/** The API code. A missing secret has a code of its own here, since facilitators tell it apart. */
+/** The API code. Only here a missing secret has a code of its own, so that a seller can tell it from other faults. */
 function reasonOf({ code }: Fault): string {
   return code === 'pay/secret-missing' ? 'secret_missing' : httpFault(code).api
 }

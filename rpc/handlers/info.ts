@@ -30,7 +30,7 @@ export const getApiIndex: Handler<'getApiIndex'> = ({ version, chat }, { baseUrl
   })
 }
 
-/** All facts about the chat platform. */
+/** The facts about the chat platform and all its models. Fault: `chat/off`. */
 export const getChatInfo: Handler<'getChatInfo'> = (node, request) => withFacts(node, request, ({ info }) => info)
 
 /** Facts about all models. */
@@ -64,7 +64,7 @@ export const askChatInfo: Handler<'askChatInfo'> = async (node, request) => {
   return answer(await chat.info.answer(question, chatSite(node, request.baseUrl), request.signal))
 }
 
-/** The page of the platform, or a 404 page. */
+/** The page of the chat platform, or a 404 page if this node has none. */
 export const getChatPage: Handler<'getChatPage'> = (node, { baseUrl }) => {
   const { chat } = node
   if (chat == null) return pageAnswer(noChatPage(baseUrl), 404)

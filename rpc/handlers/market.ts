@@ -49,7 +49,7 @@ export const listServices: Handler<'listServices'> = (node, { query, baseUrl }) 
 /** The payment protocol document. */
 export const getProtocol: Handler<'getProtocol'> = (node, { baseUrl }) => answer(protocolDocument(node, baseUrl))
 
-/** Recent paid calls. */
+/** A page of the paid calls of both rails, from the newest to the oldest. */
 export const listRequests: Handler<'listRequests'> = async ({ chain, market }, { query }) => {
   if (market === null) return fault('rpc/no-market')
   const cursor = query.cursor ?? null

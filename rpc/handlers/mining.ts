@@ -17,7 +17,10 @@ import { type ApiRequest, answer, type Handler } from '../server/answer.ts'
 
 const NONCE_BOUND = 1n << BigInt(8 * NONCE_BYTES)
 const NONCE_DIGITS_MAX = 20
-/** Minimum life of a job. A new head makes two jobs at once, then at most one a refresh, and the latest ones stay valid. */
+/**
+ * Minimum life of a job. A new head makes two jobs at once, then at most one per refresh. The latest
+ * `JOBS_PER_ADDRESS` jobs stay valid.
+ */
 const JOB_MS_MIN = (JOBS_PER_ADDRESS - 2) * REFRESH_MS
 
 /** The newest job for an address. */
@@ -28,7 +31,7 @@ export const getMiningTemplate: Handler<'getMiningTemplate'> = async (node, requ
   return job.ok ? answer(jobToJson(node, job.value)) : job.fault
 }
 
-/** Takes a nonce. Checks that need no hash come first. */
+/** Takes a nonce for a job. A nonce out of range is refused before any hash is computed. */
 export const submitWork: Handler<'submitWork'> = async (node, { body }) => {
   const { jobId, nonce } = body
   if (nonce.length > NONCE_DIGITS_MAX || BigInt(nonce) >= NONCE_BOUND)

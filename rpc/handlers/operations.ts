@@ -85,7 +85,7 @@ export const getOpenApi: Handler<'getOpenApi'> = (node, { baseUrl }) => {
   return { status: 200, content: OPENAPI.get(node, baseUrl, text), contentType: 'application/json; charset=utf-8' }
 }
 
-/** The answer depends on Accept, which caches must know. */
+/** Tells caches that the answer depends on `Accept`. */
 const BY_ACCEPT = { vary: 'Accept' }
 
 /** A page for browsers, links in JSON for programs. */

@@ -15,7 +15,7 @@ export const listPeers: Handler<'listPeers'> = ({ network = null }, { isOperator
     bans: network?.bans().length ?? 0,
   })
 
-/** The bans. */
+/** The bans in force. Fault: `p2p/disabled`. */
 export const listBans: Handler<'listBans'> = ({ network = null }) =>
   network === null ? fault('p2p/disabled') : answer({ bans: network.bans().map(banJson) })
 

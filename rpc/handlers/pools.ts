@@ -19,7 +19,7 @@ import { answerAtHead, badCursor, cursorNumbers, pageLimit } from '../server/at-
 
 const CANDLES_DEFAULT = 168
 
-/** A page of pools by id. The cursor stays valid, since pools are never removed. With `asset`, the deepest pools of it. */
+/** A page of pools by id. The cursor stays valid, since pools are never removed. With `asset`, one page of its deepest pools. */
 export const listPools: Handler<'listPools'> = ({ chain }, { query }) => {
   const cursor = query.cursor
   if (cursor !== undefined && (query.asset !== undefined || !isHex(cursor, 32))) return badCursor()
@@ -83,7 +83,7 @@ function dayJson({ day, volumeUsdMicros, feesUsdMicros, aprPpm }: Omit<PoolValue
   }
 }
 
-/** Candles of a pool. The cursor is the first hour of the page before. Past hours only change with a reorganisation. */
+/** Candles of a pool. The cursor is the earliest hour of the page before. Past hours change only with a reorganisation. */
 export const listCandles: Handler<'listCandles'> = ({ chain }, { params, query }) => {
   const cursor = query.cursor === undefined ? undefined : cursorNumbers(query.cursor, 1)
   if (query.cursor !== undefined && cursor === undefined) return badCursor()

@@ -81,14 +81,15 @@ function nameOf(chain: ChainReader, { table, key }: StateChange): Readonly<Recor
   }
 }
 
-/** The name of a pool is missing if the simulated transaction makes the pool. */
+/** Id and name of a pool. The name is missing if the simulated transaction makes the pool. */
 function poolOf(chain: ChainReader, poolId: string): Readonly<Record<string, string>> {
   const name = poolNamed(chain, poolId)?.name
   return name === undefined ? { poolId } : { poolId, pool: name }
 }
 
-/** Record fields that hold an address, and those that hold an asset. */
+/** Names of the record fields that hold addresses. */
 const ADDRESS_FIELDS = new Set(['owner', 'payout', 'settlers', 'issuer', 'caller', 'sender', 'to'])
+/** Names of the record fields that hold assets. */
 const ASSET_FIELDS = new Set(['assetX', 'assetY', 'reserveAsset'])
 
 /** JSON of the fields of a record. A record that is a bare value gets the field `value`. */

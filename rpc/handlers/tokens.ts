@@ -16,8 +16,8 @@ import { amountJson, sharePct, stableJson, tokenJson } from '../json/asset-json.
 import type { Handler, RequestOf } from '../server/answer.ts'
 import { answerAtHead, badCursor, pageLimit } from '../server/at-head.ts'
 
-/** Maximum stable tokens in a list, and pools shown of one token. */
 const STABLES_MAX = 200
+/** Pools shown with one token. */
 const POOLS_SHOWN = 10
 
 /** A page of assets by symbol. The cursor is the last symbol, which stays valid, since tokens are never removed. */
@@ -48,7 +48,7 @@ export const getToken: Handler<'getToken'> = ({ chain }, { params }) =>
     }
   })
 
-/** Holders of an asset. */
+/** A page of the holders of an asset, from the largest to the smallest. The cursor is the last holder with its amount. */
 export const listHolders: Handler<'listHolders'> = ({ chain }, request) => {
   const after = holdersCursor(request)
   if (after === null) return badCursor()
@@ -91,7 +91,7 @@ function holdersCursor({ query }: RequestOf<'listHolders'>): Holding | null | un
   return { amount: amount as Amount, address: address as Address }
 }
 
-/** All stable tokens. */
+/** The stable tokens, at most {@link STABLES_MAX}. */
 export const listStables: Handler<'listStables'> = ({ chain }) =>
   answerAtHead(chain, async () => {
     const symbols: TokenSymbol[] = []

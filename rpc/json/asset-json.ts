@@ -48,7 +48,7 @@ export function sharePct(part: bigint, whole: bigint): string {
   return percentText(whole === 0n ? 0n : (part * 1_000_000n) / whole)
 }
 
-/** Price of one whole unit in dollars. */
+/** Price of one whole unit of an asset in dollars; null stays null. */
 export function priceJson(
   chain: ChainReader,
   { decimals }: AssetFacts,

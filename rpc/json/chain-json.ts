@@ -14,7 +14,7 @@ import type { Transaction } from '../../consensus/tx/transaction.ts'
 import type { BLOCK, BLOCK_SUMMARY, TRANSACTION_JSON } from '../contract/chain.ts'
 import type { Static } from '../contract/schema.ts'
 
-/** JSON forms of chain objects. Amounts are base units as decimal text, never floats. */
+/** JSON forms of chain objects. Amounts are base units as decimal text, but for {@link coinNumber} and {@link usdNumber}. */
 
 /** A time as ISO text. */
 export function moment(timeMs: number): string {
@@ -120,7 +120,7 @@ function headerToJson(prefix: string, header: Header) {
   }
 }
 
-/** An amount as a JSON number of coins, exact to 8 decimals. Only for fields whose interface is a number. */
+/** An amount as a JSON number of coins, rounded to a double. Only for fields whose interface is a number. */
 export function coinNumber(baseUnits: bigint, decimals: number): number {
   return Number(formatAmount(baseUnits, decimals))
 }

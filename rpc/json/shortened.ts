@@ -1,6 +1,6 @@
 const ELLIPSIS = '...'
 
-/** A text of at most `charsMax` characters: its first whole sentences if any fit, else whole words and an ellipsis. */
+/** A text cut to `charsMax` characters: as many whole sentences as fit, or if none fits, whole words and an ellipsis. */
 export function shortened(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text
   const sentences = /^.*[.!?](?=\s)/s.exec(text.slice(0, charsMax + 1))?.[0]

@@ -14,8 +14,8 @@ const HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method',
 const ANY_URL = 'http://node.invalid/api/mcp'
 
 /**
- * `POST /api/mcp`: the Model Context Protocol in both of its eras, one message at a time and without sessions. Begun
- * work is finished even if the client has left, so that no payment is lost.
+ * `POST /api/mcp`: the Model Context Protocol for older and newer clients, one message at a time and without sessions.
+ * Begun work is finished even if the client has left, so that no payment is lost.
  */
 export const callMcp: Handler<'callMcp'> = async (node, request) =>
   refusal(node, request) ?? misfit(request) ?? serve(node, request)
@@ -32,7 +32,7 @@ function refusal(node: NodeApi, { query, headers, body }: ApiRequest): Fault | n
   return Array.isArray(body) ? fault('rpc/invalid-request', { fields: ['one message at a time, no batches'] }) : null
 }
 
-/** The JSON-RPC error for a message of the wrong shape. Without an id it must be an HTTP error. */
+/** The JSON-RPC error for a message of the wrong shape, or an HTTP error if the message has no id. Null if the shape is right. */
 function misfit({ body, requestId }: ApiRequest): Answered<'callMcp'> | null {
   const misfits = messageMisfits(body)
   if (misfits.length === 0) return null
@@ -93,7 +93,7 @@ interface Misfit {
 }
 
 const SHOWN_MAX = 5
-/** Longest answer that may be such a report: messages that pass `messageMisfits` make no longer one. */
+/** Longest answer that {@link blameClient} reads. Messages that pass `messageMisfits` make no longer report of misfits. */
 const REPORT_CHARS_MAX = 65_536
 
 /**

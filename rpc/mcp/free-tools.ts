@@ -71,7 +71,7 @@ export function isFreeTool(name: string): name is FreeToolName {
   return Object.hasOwn(FREE_TOOLS, name)
 }
 
-/** The free tools as `tools/list` shows them, always in this order. */
+/** The free tools as `tools/list` shows them, in the order of {@link FREE_TOOLS}. */
 export function listFreeTools(): readonly object[] {
   return (Object.keys(FREE_TOOLS) as FreeToolName[]).map((name) => {
     const { title, description, isReadOnly } = FREE_TOOLS[name]

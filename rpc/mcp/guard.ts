@@ -14,8 +14,9 @@ const SHOWN_CHARS_MAX = 100
 
 /**
  * Keeps foreign web pages away. A browser would let them call a node on its user's machine, also under a host name of
- * theirs that points there. Programs other than browsers send no Origin and pass. Faults: `rpc/foreign-host`,
- * `rpc/foreign-origin`.
+ * theirs that points there. Programs other than browsers send no Origin. Then only the Host is checked, and only on a
+ * node that listens on its own machine.
+ * Faults: `rpc/foreign-host`, `rpc/foreign-origin`.
  */
 export function strangerFault({ host, origin, publicUrl, rules }: Visit): Fault | null {
   const called = authorityOf(`http://${host ?? ''}`)
@@ -29,13 +30,13 @@ export function strangerFault({ host, origin, publicUrl, rules }: Visit): Fault 
   return isOwn ? null : fault('rpc/foreign-origin', { origin: shown(origin) })
 }
 
-/** Whether a host is this machine, in any spelling. */
+/** Whether the host of a URL is this machine: `localhost`, `::1` or an address in 127.0.0.0/8. */
 export function isLoopback(hostname: string): boolean {
   const bare = hostname.replace(/^\[|\]$/g, '')
   return bare === 'localhost' || bare === '::1' || /^127(\.\d{1,3}){3}$/.test(bare)
 }
 
-/** Whether a host is a name, which its owner can point anywhere. An IP address cannot be redirected. */
+/** Whether a host is a name that its owner can point anywhere. IP addresses and `localhost` cannot be redirected. */
 function isName(hostname: string): boolean {
   return hostname !== 'localhost' && !hostname.startsWith('[') && !/^\d{1,3}(\.\d{1,3}){3}$/.test(hostname)
 }

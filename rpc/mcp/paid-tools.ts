@@ -15,8 +15,9 @@ import { coinNumber, usdNumber } from '../json/chain-json.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
 import { type McpPlace, refusalJson, type ToolAnswer, toolAnswer } from './place.ts'
 
-/** Keys in `_meta`: the payment of a request, and its outcome in a result. */
+/** Key in `_meta` of a request for its payment. */
 const PAYMENT_KEY = 'x402/payment'
+/** Key in `_meta` of a result for the outcome of the payment. */
 const RESPONSE_KEY = 'x402/payment-response'
 
 /** A call of a paid tool. */
@@ -65,7 +66,7 @@ function toolOf({ definition }: Offer, price: string): object {
 
 /**
  * Calls a paid tool. Without a payment it answers with the terms, else with the result and the payment's outcome. One
- * payment runs one service once, whichever door it came through. Begun work is finished even if the caller has left.
+ * payment runs one service once, whatever interface it comes through. Begun work is finished even if the caller has left.
  */
 export async function callPaidTool(place: McpPlace, call: PaidToolCall): Promise<ToolAnswer> {
   const misfits = paidArgumentMisfits(call.args)
@@ -90,7 +91,7 @@ function paymentOf({ args, meta, market }: PaidToolCall): Result<OfferedPayment 
   return readPayment({ scheme: NATIVE_SCHEME, payload: args.payment }, 'the argument payment', market)
 }
 
-/** The terms. They say if the request is invalid, so that no caller pays for a typo. */
+/** The terms of a call that is not paid. They say if the request is invalid, so that no caller pays for a typo. */
 function unpaid(place: McpPlace, call: PaidToolCall, request: string): ToolAnswer {
   const { offer, market } = call
   const checked = checkRequest(offer.definition, request, market.shop.context)

@@ -33,7 +33,7 @@ export function toolRefusal(fault: Fault, requestId: string): ToolAnswer {
   return { content: [{ type: 'text', text: JSON.stringify(refusalJson(fault, requestId)) }], isError: true }
 }
 
-/** A refusal in the form of the error envelope. */
+/** A refusal in the form of the error envelope, with `retry`: whether the same call may succeed later. */
 export function refusalJson({ code, detail }: Fault, requestId: string): Record<string, unknown> {
   const { api, retry } = httpFault(code)
   const details = Object.keys(detail).length === 0 ? {} : { details: detail }

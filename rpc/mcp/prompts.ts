@@ -57,7 +57,7 @@ export function listPrompts() {
   }))
 }
 
-/** A prompt with its arguments. Throws the protocol's error for an unknown prompt or a missing argument. */
+/** A prompt with its arguments. Throws the protocol's error for an unknown prompt, or an argument that is missing or too long. */
 export function getPrompt(name: string, args: Readonly<Record<string, string>>) {
   const prompt = Object.hasOwn(PROMPTS, name) ? PROMPTS[name] : undefined
   if (prompt === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'there is no such prompt')
@@ -66,7 +66,7 @@ export function getPrompt(name: string, args: Readonly<Record<string, string>>) 
     if ((required && length === 0) || length > WORD_CHARS_MAX)
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `${argument} must have 1 to ${WORD_CHARS_MAX} characters`,
+        `${argument} must have ${required ? 1 : 0} to ${WORD_CHARS_MAX} characters`,
       )
   }
   const message = { role: 'user' as const, content: { type: 'text' as const, text: prompt.text(args) } }

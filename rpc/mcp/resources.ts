@@ -36,7 +36,7 @@ export const RESOURCE_LIST = [
   },
 ]
 
-/** Resources by pattern. */
+/** Resources with an id in their URI, as `resources/templates/list` shows them. */
 export const RESOURCE_TEMPLATES = [
   {
     uriTemplate: `${SERVICE_PREFIX}{serviceId}`,
@@ -55,7 +55,7 @@ export async function readResource(place: McpPlace, uri: string) {
   return { contents: [{ uri, mimeType, text }] }
 }
 
-/** The text of a resource. If callers choose the host, it is made once with a stand-in, and the host is put in. */
+/** The text of a resource. If callers choose the host, the text is made with a stand-in, so that one copy serves every host. */
 async function filledText(place: McpPlace, uri: string): Promise<string | undefined> {
   const { node, request } = place
   if (node.publicUrl !== null) return textOf(place, uri)

@@ -13,7 +13,7 @@ const INSTRUCTIONS = [
   'Success carries _meta["x402/payment-response"] and a receipt. A lost answer: repeat with the same payment, it runs once. A service that fails is refunded.',
 ].join('\n')
 
-/** How long clients may cache answers: prices change with the head. Lists are the same for all clients. */
+/** How long clients may cache answers: prices change with the head. `public`, since answers are the same for all clients. */
 const FOR_A_MOMENT = { ttlMs: 3_000, cacheScope: 'public' as const }
 const FOR_LONGER = { ttlMs: 300_000, cacheScope: 'public' as const }
 
@@ -63,7 +63,7 @@ interface CallParams {
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Runs a tool. A service that cannot be bought is not listed, but who has paid for it still gets the answer. */
+/** Runs a tool. A service that cannot be bought is not listed, but a caller who has paid for it still gets the answer. */
 async function callTool(place: McpPlace, params: CallParams): Promise<ToolAnswer> {
   const { name, arguments: args = {}, _meta: meta = {} } = params
   if (isFreeTool(name)) return callFreeTool(place, name, args)

@@ -54,7 +54,7 @@ export interface NetworkApi {
   bans(): readonly BanFacts[]
   /** Bans a peer id or an IP address for some hours and ends its connections. Fault: `p2p/address`. */
   ban(target: string, hours: number): Result<BanFacts>
-  /** Ends a ban and clears the peer's offences. Fault: `p2p/not-banned`. */
+  /** Ends a ban, and clears the peer's points for offences. Fault: `p2p/not-banned`. */
   unban(target: string): Result<BanFacts>
   /** Progress of the synchronisation; absent if nothing synchronises. */
   readonly sync?: () => SyncFacts

@@ -78,7 +78,7 @@ export interface MiningFacts {
   readonly rewardTo: Address | null
 }
 
-/** Which web pages may use the doors that are closed to foreign pages. */
+/** Which web pages may use the interfaces that are closed to foreign pages. */
 export interface PageRules {
   /** Whether the node listens on its own machine only. Then only local host names and its public one are accepted. */
   readonly loopback: boolean
@@ -86,7 +86,7 @@ export interface PageRules {
   readonly allowedOrigins: readonly string[]
 }
 
-/** The node, as the API sees it. Everything is passed in, nothing is looked up. */
+/** The node, as the API sees it. */
 export interface NodeApi {
   readonly version: string
   readonly startedAtMs: number
@@ -108,7 +108,7 @@ export interface NodeApi {
   readonly operatorToken?: string
   /** Public base address. Null: each request's Host header stands for it. */
   readonly publicUrl: string | null
-  /** Absent: only pages of the node's own machine. */
+  /** Absent: the rules of a node that listens on its own machine only and allows no origin besides its own. */
   readonly pages?: PageRules
   /** Asks peers for the public keys of an address. Resolves with whether they are known. Absent without peers. */
   readonly fetchKeys?: (address: Address) => Promise<boolean>

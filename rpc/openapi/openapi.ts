@@ -85,10 +85,10 @@ export function openApiDocument(baseUrl: string, services: readonly ServiceOpera
   }
 }
 
-/** Texts by base URL and services. Making one takes about 10 ms. */
+/** Documents as text, by base URL and services. Making one takes about 10 ms. */
 const TEXTS = new LruMap<string, string>(4)
 
-/** The document as JSON text, kept until the base URL or the services change. */
+/** The document as JSON text. The last few pairs of base URL and services keep their text. */
 export function openApiText(baseUrl: string, services: readonly ServiceOperation[]): string {
   const basis = JSON.stringify([baseUrl, services])
   const text = TEXTS.get(basis) ?? JSON.stringify(openApiDocument(baseUrl, services))
@@ -133,7 +133,7 @@ function responsesOf(route: Route, shared: SharedResponses): Readonly<Record<str
   return responses
 }
 
-/** The error response of one status. It is shared between operations, unless it has an example. */
+/** The error response of one status. Without an example it is shared between operations, and a reference stands for it. */
 function refusalOf(
   route: Route,
   { status, codes }: { readonly status: number; readonly codes: readonly string[] },

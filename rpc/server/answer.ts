@@ -14,14 +14,14 @@ export interface ApiRequest<
   readonly query: Query
   readonly body: Body
   readonly accept: string
-  /** Headers by lower-case name. Values of a repeated header are joined by commas. */
+  /** Headers by lower-case name. Of a repeated header, Node joins the values, or keeps one where only one makes sense. */
   readonly headers: Readonly<Record<string, string | undefined>>
   /** IP address of the caller; behind a trusted proxy, the one that the proxy names. */
   readonly address: string
   readonly requestId: string
   /** Whether the request has the operator's token. */
   readonly isOperator: boolean
-  /** Public base address of this node, without a slash at the end. */
+  /** Public base address of this node, else the address that the request names. No slash at the end. */
   readonly baseUrl: string
   /** Aborted when the caller leaves before the answer is complete. */
   readonly signal: AbortSignal
@@ -35,14 +35,14 @@ export interface StreamEvent {
   readonly data: object
 }
 
-/** Where a stream's events go. A reader that does not keep up is cut off. Sending to one that left does nothing. */
+/** Where a stream's events go. A reader that does not keep up is cut off. After the reader has left, sending does nothing. */
 export interface EventSink {
   send(event: StreamEvent): void
   /** Sends only an id, from which the reader can resume. No line breaks. */
   mark(id: string): void
-  /** Whether the reader keeps up. A sender of many events checks it before each. */
+  /** Whether the buffer has room for one more event. A sender of many events checks this before each event. */
   readonly hasRoom: boolean
-  /** Waits until the reader keeps up. False if it left, or was cut off as too slow. */
+  /** Waits until the buffer has room. False if the reader left, or was cut off as too slow. */
   room(): Promise<boolean>
   /** Breaks the stream off because of a bug. */
   fail(error: unknown): void
@@ -50,7 +50,7 @@ export interface EventSink {
   end(): void
 }
 
-/** Begins to send events, at once or later. The server calls `stop` once, at the end. After a fault nothing is sent. */
+/** Begins to send events, at once or later. The server calls `stop` once, at the end. If it returns a fault, it sends nothing. */
 export type StreamBegin = (sink: EventSink) => { readonly stop: () => void } | Fault
 
 /** Where a feed is written. If `write` returns a promise, the reader is behind: await it before the next piece. */
@@ -95,7 +95,7 @@ export type PlainAnswer =
 
 type Headers = Readonly<Record<string, string>>
 
-/** What any handler answers. */
+/** An answer of any handler, whatever JSON its route documents. */
 export type Answer = PlainAnswer | { readonly status: number; readonly json: object; readonly headers?: Headers }
 
 type RouteOf<Id extends OperationId> = (typeof ROUTES)[Id]
@@ -107,7 +107,7 @@ export type RequestOf<Id extends OperationId> = ApiRequest<
   BodyOf<RouteOf<Id>>
 >
 
-/** The handler of an operation: one call into the domain, encoded. A fault becomes the error envelope. */
+/** The handler of an operation. If it returns a fault, the server answers with the error envelope or an error of the route's protocol. */
 export type Handler<Id extends OperationId> = (
   node: NodeApi,
   request: RequestOf<Id>,
@@ -119,7 +119,7 @@ export type HandlerOf<Params, Query, Body> = (
   request: ApiRequest<Params, Query, Body>,
 ) => Answer | Fault | Promise<Answer | Fault>
 
-/** The answers of an operation's handler. */
+/** What an operation's handler returns: an answer, or the fault of a refusal. */
 export type Answered<Id extends OperationId> = JsonAnswer<RouteOf<Id>> | PlainAnswer | Fault
 
 /** A JSON answer with status 200. */
@@ -127,7 +127,7 @@ export function answer<const T extends object>(json: T): { readonly status: 200;
   return { status: 200, json }
 }
 
-/** Whether a handler refused. */
+/** Whether a handler refused, so that its result is a fault. */
 export function isFault(result: object): result is Fault {
   return 'code' in result
 }

@@ -29,17 +29,17 @@ function isRefusal(value: object): value is Fault {
   return 'code' in value && 'detail' in value
 }
 
-/** Number of entries of a page. */
+/** Number of entries of a page: what the query asks for, else `standard`. */
 export function pageLimit(query: { readonly limit?: number | undefined }, standard = PAGE_DEFAULT): number {
   return query.limit ?? standard
 }
 
-/** A cursor that this node did not give. */
+/** The fault of a cursor that this node did not give. */
 export function badCursor(): Fault {
   return fault('rpc/invalid-request', { fields: ['cursor must be what the page before gave as nextCursor'] })
 }
 
-/** The numbers of a cursor such as `12-3-0`; undefined if it is malformed. */
+/** The numbers of a cursor such as `12-3-0`; undefined unless they are `count` numbers below 2^32. */
 export function cursorNumbers(cursor: string, count: number): readonly number[] | undefined {
   const parts = cursor.split('-')
   const sound = parts.length === count && parts.every((part) => /^(0|[1-9][0-9]{0,9})$/.test(part))

@@ -1,7 +1,7 @@
 import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { httpFault } from '../contract/http-faults.ts'
 
-/** The error envelope: one shape for everything but the 402 quote. */
+/** The error envelope, the usual body of a refusal. Quotes (402), JSON-RPC errors and OpenAI errors have other shapes. */
 export interface ErrorBody {
   readonly error: string
   readonly code: string
@@ -10,7 +10,7 @@ export interface ErrorBody {
   readonly [problem: string]: unknown
 }
 
-/** `Retry-After` of a passing fault that names no time of its own. */
+/** `Retry-After` of a fault that passes by itself and has no `seconds` in its detail. */
 const RETRY_AFTER_SECONDS = 1
 
 /** The body of a fault. A client that accepts problem JSON gets the members of RFC 9457 too. */
@@ -37,7 +37,7 @@ export function needsSettings({ detail: { requires } }: Fault): boolean {
   return Array.isArray(requires) && requires.length > 0
 }
 
-/** Headers that go with a fault. */
+/** Headers that go with a fault: `WWW-Authenticate` with 401, `Retry-After` if the caller may try again later. */
 export function errorHeaders(fault: Fault): Readonly<Record<string, string>> {
   const { retry, status } = httpFault(fault.code)
   if (status === 401) return { 'www-authenticate': 'Bearer' }

@@ -17,14 +17,14 @@ export interface FeedPlace {
   readonly onError: (error: unknown) => void
 }
 
-/** Writes an answer while it is made, to its end or until the reader leaves. Never throws. */
+/** Writes an answer while it is made, to its end or until the reader leaves. Errors of the feed go to `onError`. */
 export async function writeFeed({ raw, headers, limits, onError }: FeedPlace, feed: Feed): Promise<void> {
   // A reader that leaves during a write is no error of the node.
   raw.on('error', () => {})
-  raw.writeHead(200, { ...headers, ...feed.headers, 'x-accel-buffering': 'no', 'cache-control': 'no-cache' })
   const out = new Writer(raw, limits)
-  if (feed.isFile === true) out.stop()
   try {
+    raw.writeHead(200, { ...headers, ...feed.headers, 'x-accel-buffering': 'no', 'cache-control': 'no-cache' })
+    if (feed.isFile === true) out.stop()
     const isWhole = await feed.write(out)
     out.stop()
     if (isWhole) raw.end()
@@ -40,8 +40,8 @@ export async function writeFeed({ raw, headers, limits, onError }: FeedPlace, fe
 }
 
 /**
- * Closes the connection without ending the answer, so that an answer that broke off does not look whole. It waits
- * first: when a connection breaks, client libraries drop what they have not handed over yet, and the last piece says
+ * Closes the connection without ending the answer, so that an answer that broke off does not look whole. Before that,
+ * it waits: when a connection breaks, client libraries drop what they have not handed over yet, and the last piece says
  * why the answer broke off.
  */
 async function cut(raw: ServerResponse): Promise<void> {
@@ -55,7 +55,7 @@ async function taken(raw: ServerResponse, behindMsMax: number): Promise<void> {
   stop()
 }
 
-/** Waits until the connection or the ended answer closes. False if that took too long. */
+/** Waits until the answer or its connection closes. False if that takes longer than `ms`. */
 function closed(raw: ServerResponse, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
     if (raw.closed) return resolve(true)

@@ -4,7 +4,7 @@ import type { JSON_RPC_FAILURE } from '../contract/agent-doors.ts'
 import { httpFault } from '../contract/http-faults.ts'
 import type { Static } from '../contract/schema.ts'
 
-/** Error codes of JSON-RPC 2.0 itself. */
+/** The message cannot be parsed as JSON. */
 export const PARSE_ERROR = -32_700
 /** The message is JSON, but not a request. */
 export const INVALID_REQUEST = -32_600

@@ -7,10 +7,10 @@ export const HOST_CHARS_MAX = 255
 /** Requests per minute and bucket, for each address (IPv6: each /64) or key that the operator made. */
 export type RateLimits = Readonly<Record<RateBucket, number>>
 
-/** Bounds of a JSON body: a megabyte of nothing but values takes as long to parse as a hundred requests. */
+/** Bounds of a JSON body: a megabyte of nothing but values takes as long to parse as a hundred usual requests. */
 export interface BodyValues {
   readonly valuesMax: number
-  /** Distinct member names. */
+  /** Most distinct names of members. */
   readonly namesMax: number
 }
 
@@ -22,27 +22,30 @@ export const MESSAGE_BODY: BodyValues = { valuesMax: 4_096, namesMax: 512 }
 /** Bounds of the HTTP server. */
 export interface HttpLimits {
   readonly bodyBytesMax: number
-  /** Requests under way at once. More are refused, so that the node answers those it has in time. */
+  /** Requests under way at once. More are refused, so that the node can answer the admitted ones in time. */
   readonly concurrentMax: number
-  /** Connections at once. More are closed on arrival. At most half may idle; one more closes another idle one. */
+  /**
+   * Connections at once. More are closed on arrival. At most half may idle: one more idle connection closes the longest
+   * idle one of the address with most.
+   */
   readonly connectionsMax: number
-  /** Idle connections of one address. One more closes its longest idle one. Trusted proxies have no such bound. */
+  /** Idle connections of one address. One more closes the address's longest idle one. Trusted proxies have no such bound. */
   readonly idlePerAddressMax: number
-  /** Time after which an idle connection is closed. */
+  /** Time after an answer at which a connection without a new request is closed. */
   readonly idleMsMax: number
-  /** Unanswered requests of one connection. One more closes it. */
+  /** Unanswered requests of one connection. One more closes the connection. */
   readonly unansweredMax: number
-  /** A connection that takes no byte of an answer for this time is closed. */
+  /** A connection that takes no byte of a finished answer for this time is closed. Unfinished ones have `streams.behindMsMax`. */
   readonly stuckMsMax: number
   readonly ratesPerMinute: RateLimits
   /** Time in which a request must arrive. */
   readonly receiveTimeoutMs: number
-  /** Delay of the event loop above which the node refuses more and more work, while the loop never rests. */
+  /** Delay of the event loop above which the node refuses more and more work, if requests queue and the loop hardly rests. */
   readonly delayMsMax: number
   readonly streams: StreamLimits
 }
 
-/** Settles per minute of one payment that this node knows, for a caller whose own limit is used up. */
+/** Settles per minute with one payment that this node knows, for requests that would otherwise be refused. */
 export const KNOWN_PAYMENT_RATE = 30
 
 /** Default bounds. `settle` is well above what the chain mines, some 7,500 calls a minute. */

@@ -25,13 +25,13 @@ export interface ServerOptions {
   readonly trustProxy: TrustedProxies
   /** Gets errors that are bugs. */
   readonly onError: (error: unknown, requestId: string) => void
-  /** Gets the facts of every answer, for logs and metrics. */
+  /** Gets the facts of every request that is no longer under way, for logs and metrics. */
   readonly onAnswer: (facts: AnswerFacts) => void
-  /** Called for every request that is refused for lack of time or room. */
+  /** Called when a request is refused because the node has no time or no place for its kind of work. */
   readonly onShed?: (kind: WorkKind) => void
 }
 
-/** One answered request, for logs and metrics. */
+/** One request that is no longer under way: it was answered, its stream or feed has begun, or its client left. */
 export interface AnswerFacts {
   readonly requestId: string
   readonly method: string
@@ -115,7 +115,7 @@ export function bodyParsers(app: FastifyInstance): void {
   app.addContentTypeParser('application/octet-stream', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
 }
 
-/** Refuses JSON whose parsing would hold up the node for long, at any door. */
+/** Refuses JSON that would take long to parse, within the bounds of the route's protocol. */
 function tooManyValues({ routeOptions }: FastifyRequest, body: string): Fault | null {
   const { isOpenAi, dialect } = routeOptions.config
   if (isOpenAi === true)
@@ -139,7 +139,7 @@ export interface Exchange {
 export interface StreamRoom extends Pick<ServerOptions, 'onError'> {
   readonly streams: Streams
   readonly limits: StreamLimits
-  /** Ends the count of a request as one under way. */
+  /** Stops counting a request as one under way. */
   readonly settle: (request: FastifyRequest) => void
   /** Whether an `Authorization` header is the operator's. */
   readonly isOperator: (authorization: string | undefined) => boolean
@@ -172,7 +172,7 @@ export function openFeed({ request, reply }: Exchange, feed: Feed, room: StreamR
   return reply
 }
 
-/** Turns errors and unknown paths into the error envelope. A bug goes to `onError`; its answer has no details. */
+/** Answers errors and unknown paths with faults. A bug goes to `onError`, and its answer has no details. */
 export function failures(
   app: FastifyInstance,
   { onError, limits }: ServerOptions,
@@ -180,7 +180,7 @@ export function failures(
 ): void {
   app.setErrorHandler((error: FastifyError | Refusal, request, reply) => {
     const refusal = unread(request)
-    // At an unknown path nobody reads the body, so 404 is the answer, not the error of the body.
+    // At an unknown path no handler reads the body, so the answer is 404 and not the error of the body.
     if (refusal === null && request.is404) return sendNothingHere(request, reply)
     const cause = refusal ?? faultOf(error, request, limits)
     if (cause.code === 'rpc/internal') onError(error, request.id)
@@ -244,7 +244,7 @@ function malformedOrBug(error: FastifyError): Fault {
   return fault('rpc/internal')
 }
 
-/** Parts of a request by the validator's names. */
+/** By the validator's name of each part of a request, the words for the part in an error text. */
 const PARTS: Readonly<Record<string, Omit<Checked, 'schema'>>> = {
   body: { whole: 'the body', member: 'member' },
   querystring: { whole: 'the query', member: 'query word' },

@@ -20,7 +20,7 @@ declare module 'fastify' {
     bucket?: RateBucket
     /** Set if a plain call of the route may carry a payment. */
     isPaid?: true
-    /** Set if the route speaks a protocol whose messages may carry a payment. */
+    /** Set if the route speaks JSON-RPC, whose messages may carry a payment. */
     dialect?: 'json-rpc'
     /** Set if the route speaks the OpenAI interface. */
     isOpenAi?: true
@@ -39,14 +39,14 @@ interface Visit extends Guest {
   readonly reply: FastifyReply
   readonly isOperator: boolean
   judged: boolean
-  /** Whether the handler is running. Until it ends, the request keeps its place, even if its client leaves. */
+  /** Whether the handler is running. Until the handler ends, the request keeps its place, even if its client leaves. */
   isWorkedFor: boolean
 }
 
 /**
  * Decides which requests are served: the bound on requests at once, what an overloaded node refuses, and the rate
- * limits. A route that can be paid is judged after its body was read, because a payment in the body makes a quote a
- * settle.
+ * limits. A request of a route that can be paid is judged after its body was read, because a payment in the body makes
+ * a quote a settle.
  */
 export class Gates {
   readonly #node: NodeApi
@@ -81,7 +81,7 @@ export class Gates {
         else sendFault(reply, request, last)
       }
       const payment = visit.judged || refusal === null ? null : this.#paymentOf(request)
-      // Refused, or let in by `#lastResort`: the later hooks must not judge the request again.
+      // The request is refused here or let in by `#lastResort`. In either case, `preValidation` must not judge it again.
       if (refusal !== null) visit.judged = true
       if (payment === null || refusal === null) return end(refusal)
       this.#lastResort(visit, payment, refusal).then(end, done)
@@ -110,7 +110,7 @@ export class Gates {
     app.addHook('onClose', async () => this.#overload.close())
   }
 
-  /** Judges a request whose body could not be read. A fault if the request exceeds a limit. */
+  /** Judges a request whose body could not be read, unless it was judged before. A fault if the node refuses it. */
   unread(request: FastifyRequest): Fault | null {
     const visit = this.#visits.get(request)
     if (visit === undefined || visit.judged) return null
@@ -119,7 +119,7 @@ export class Gates {
     return refusal
   }
 
-  /** Marks that the handler runs. The request keeps its place until the returned function is called. */
+  /** Marks that the handler runs. The request keeps its place at least until the returned function is called. */
   hold(request: FastifyRequest): () => void {
     const visit = this.#visits.get(request)
     if (visit === undefined) return () => {}
@@ -130,12 +130,12 @@ export class Gates {
     }
   }
 
-  /** Ends the count of a request as one under way, and reports it to `onAnswer`. */
+  /** Stops counting a request as one under way, and reports it to `onAnswer`. */
   settle(request: FastifyRequest): void {
     const visit = this.#visits.get(request)
     if (visit === undefined) return
     this.#visits.delete(request)
-    // A request that ended before its body was read took its time too, so it counts for the rate.
+    // A request that ended before its body was read cost the node time too, so it counts for the rate.
     if (!visit.judged) this.#rates.take(bucketOf(request), visit.holder, performance.now())
     if (!visit.isWorkedFor) this.#places.leave(visit)
     this.#countBytes(visit)
@@ -237,7 +237,7 @@ export class Gates {
 
   /**
    * The last check before a refusal. A payment that this node knows, shown by its payer, has a rate of its own and is
-   * not refused for load. The refusal of any other payment stands: nothing of it is lost yet.
+   * not refused for load. With any other payment the refusal stands: the node has used nothing of that payment.
    */
   async #lastResort(visit: Visit, payment: OfferedPayment, refusal: Fault): Promise<Fault | null> {
     const idempotencyKey = textHeaders(visit.request)['idempotency-key'] ?? null

@@ -139,7 +139,7 @@ function addRoute(wiring: Wiring, operation: OperationId): void {
             fault('rpc/invalid-request', { fields: ['the header host must be a name with or without a port'] }),
           ),
         )
-      // The scheme begins every address in an answer. A proxy that does not set the header passes on the client's.
+      // The scheme begins every address in an answer. A proxy that sets no X-Forwarded-Proto passes on the client's.
       if (node.publicUrl === null && !isScheme(request.protocol))
         return done(
           new Refusal(fault('rpc/invalid-request', { fields: ['the header x-forwarded-proto must be http or https'] })),
@@ -150,7 +150,7 @@ function addRoute(wiring: Wiring, operation: OperationId): void {
         return done(new Refusal(mediaTypeFault(request)))
       if (request.body !== undefined && isForm(request.headers['content-type']) !== (route.takesForm === true))
         return done(new Refusal(mediaTypeFault(request)))
-      // Indexers probe paid paths without a body.
+      // Indexers probe paid paths without a body, which counts as an empty object.
       if (route.body !== undefined && !isFreeForm(route)) request.body ??= {}
       readQuery(route, request)
       done()
@@ -173,10 +173,8 @@ async function serve({ node, gates, room, library }: Wiring, operation: Operatio
   return route.isDocument === true ? sendDocument(exchange, result, library) : send(reply, result)
 }
 
-/** An answer that is not written while it is made. */
 type WholeAnswer = Exclude<Answer, { readonly stream: unknown } | { readonly feed: unknown }>
 
-/** Sends a handler's answer. */
 function send(reply: FastifyReply, result: WholeAnswer): FastifyReply {
   if ('response' in result) return reply.send(result.response)
   reply.code(result.status)
@@ -190,7 +188,10 @@ function send(reply: FastifyReply, result: WholeAnswer): FastifyReply {
 /** What sending a public document needs. */
 interface DocumentRoom {
   readonly documents: Documents
-  /** Headers that a document depends on, besides the host. `Vary` names them, so caches keep a copy for each value. */
+  /**
+   * Headers that every document depends on, besides `Host` and `Accept-Encoding`. `Vary` names them, so caches keep a copy
+   * for each value.
+   */
   readonly restsOn: readonly string[]
 }
 
@@ -221,7 +222,10 @@ async function sendDocument(
 const JSON_TYPE = 'application/json; charset=utf-8'
 const NO_QUERY = { type: 'object', properties: {}, additionalProperties: false }
 
-/** Whether a route refuses unknown query words. Documents, pages, probes and foreign protocols get words for others. */
+/**
+ * Whether a route refuses unknown query words. Documents, pages, health checks and foreign protocols do not: their
+ * callers add words for other programs, such as `utm_source`.
+ */
 function isStrict({ isDocument, dialect, isOpenAi, takesForm, bucket, answers }: Route): boolean {
   const { contentType, alsoAs } = answers[200] ?? {}
   const isPage = takesForm === true || contentType === 'text/html' || alsoAs === 'text/html'
@@ -254,7 +258,7 @@ function bodySchema({ body, takesBytes = false }: Route): object {
 
 /**
  * Turns numbers in a query from text into numbers. For a document it drops unknown words: links carry words for
- * others, such as `utm_source`.
+ * other programs, such as `utm_source`.
  */
 function readQuery({ query, isDocument }: Route, request: FastifyRequest): void {
   const values = request.query as Record<string, unknown>
@@ -309,8 +313,8 @@ function baseUrlOf({ publicUrl }: NodeApi, protocol: string, host: string): stri
 }
 
 /**
- * The host that a request names. Never X-Forwarded-Host: few proxies set it, so a client often wrote it, and caches
- * ignore it when they look up a document.
+ * The host that a request names. X-Forwarded-Host is not read: few proxies set it, so a client may have written it, and
+ * caches ignore it when they look up a document.
  */
 function hostOf({ headers }: FastifyRequest): string {
   return headers.host ?? ''

@@ -6,16 +6,16 @@ import type { EventSink, StreamBegin, StreamEvent } from './answer.ts'
 
 /** Bounds of streams of server-sent events. */
 export interface StreamLimits {
-  /** Streams of all callers at once. When all are taken, the client or network with most gives way. */
+  /** Streams of all callers but the operator. When all are open, one of the network or address with most ends for a new one. */
   readonly openMax: number
   readonly openPerAddressMax: number
   /** Streams of the operator at once. They do not count for `openMax`. */
   readonly operatorMax: number
-  /** Bytes that may wait for a reader. One with more is cut off. */
+  /** Bytes that may wait for a reader. A reader for whom more wait is cut off. */
   readonly bufferBytesMax: number
-  /** While a sender waits for a reader, the reader must keep the least pace over each such time, or is cut off. */
+  /** Period over which the pace of a late reader is measured. A reader below the least pace is cut off. */
   readonly behindMsMax: number
-  /** Time between comments, which let both ends notice a dead connection. */
+  /** Time between comment lines in a stream, which let both ends notice a dead connection. */
   readonly heartbeatMs: number
 }
 
@@ -35,7 +35,7 @@ const RETRY_MS = 1_000
 /** The streams of one server: their number, their heartbeat, and their end when the server closes. */
 export class Streams {
   readonly #limits: StreamLimits
-  /** The oldest first. */
+  /** In the order in which they opened. */
   readonly #open = new Map<Stream, Place>()
   readonly #heartbeat: NodeJS.Timeout
   #closed = false
@@ -47,7 +47,7 @@ export class Streams {
     }, limits.heartbeatMs).unref()
   }
 
-  /** Streams that are open. */
+  /** Number of open streams. */
   get count(): number {
     return this.#open.size
   }
@@ -111,7 +111,7 @@ function isStranger(place: Place): place is Place & { readonly holder: Holder } 
   return place.holder !== null
 }
 
-/** One stream. Its headers go out with the first event, or when it has opened. */
+/** One stream. Its headers go out with the first event, at the latest when `begin` has returned. */
 class Stream implements EventSink {
   readonly #raw: ServerResponse
   readonly #headers: StreamPlace['headers']

@@ -29,7 +29,7 @@ export function shareText(pct: string | null): string {
   return pct === null ? 'not known yet' : `${shortened(pct)} %`
 }
 
-/** A decimal with its digits in groups of three, such as `10,441,238.39`. */
+/** A decimal with the digits of its whole part in groups of three, such as `10,441,238.39`. */
 export function grouped(decimal: string): string {
   const [whole = '', fraction] = decimal.split('.')
   const groups = whole.replace(/\B(?=(\d{3})+$)/g, ',')

@@ -9,7 +9,7 @@ export interface Page {
   readonly description: string
   /** Canonical URL of the page. */
   readonly canonical: string
-  /** URL of the same content as JSON. */
+  /** URL at which programs get the content of the page as JSON, or what comes closest. */
   readonly json: string
   readonly main: Html
   /** The link in the head that leads to this page. */

@@ -67,11 +67,11 @@ ${remedyMarkup(listing.entry)}</header>
   })
 }
 
-/** For an unavailable service: what a payment would do, and the settings with which the operator can offer it. */
+/** For an unavailable service: what becomes of a payment, and the settings with which the operator can offer the service. */
 function remedyMarkup({ available, requires = [] }: RegistryEntry): Html {
   if (available) return NOTHING
   const settings = requires.map((name, i) => html`${i === 0 ? '' : ' or '}<code>${name}</code>`)
-  const operator = requires.length === 0 ? '' : html` Who runs this node can offer it with ${settings}.`
+  const operator = requires.length === 0 ? '' : html` The operator of this node can offer it with ${settings}.`
   return html`<p class="soft">It cannot be bought here now, and a payment that is offered all the same is returned.${operator}</p>`
 }
 

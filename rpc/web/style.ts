@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** The style sheet of all pages. Colours have a contrast of at least 4.5 to 1 in both schemes. */
+/** The style sheet of all pages. Text has a contrast of at least 4.5 to 1 in the light and in the dark scheme. */
 export const STYLE = `
 :root{color-scheme:light dark;--paper:#fcfbf8;--raised:#f4f1ea;--ink:#1d1c1a;--soft:#5d584e;--line:#ddd7cb;--mark:#0a5c44;--warn:#8f3d0a;--good:#0a5c44;
 --serif:"Iowan Old Style",Charter,"Source Serif 4",Georgia,"DejaVu Serif",serif;--sans:system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",sans-serif;--mono:ui-monospace,"SF Mono","Cascadia Mono",Menlo,"Liberation Mono",monospace}

@@ -4,7 +4,7 @@ import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 /** A command line, split into words and flags but not yet interpreted. */
 export interface CommandLine {
   readonly words: readonly string[]
-  /** Flags without dashes. A flag without a value is "true". */
+  /** Flags without dashes. A switch has the value "true". */
   readonly flags: Readonly<Record<string, string>>
 }
 

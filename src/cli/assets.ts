@@ -19,10 +19,10 @@ export function knownAsset(network: Network, symbol: string): AssetView | undefi
     : network.params.genesis.ledgers.tokens.find((token) => token.symbol === symbol)
 }
 
-/** The lines that each command has printed about assets. */
+/** The lines about decimals that were printed, for each command. */
 const told = new WeakMap<object, Set<string>>()
 
-/** Prints decimals that only the node knows, once a command: they determine the amount that is signed. */
+/** Prints decimals that only the node knows, since they determine the amount that is signed. Each line is printed once. */
 export function tellDecimals(context: Pick<CommandContext, 'params' | 'note'>, { symbol, decimals }: AssetView): void {
   if (knownAsset(context, symbol) !== undefined) return
   const said = told.get(context) ?? new Set()

@@ -15,7 +15,10 @@ import { findNetwork, paidOut } from './commands/bridge.ts'
 import { readAmount } from './session.ts'
 import { readAddress, readId, usage } from './values.ts'
 
-/** An action that a member is asked to sign. `withdrawal` is the node's record of it, null if not asked for. */
+/**
+ * An action that a member is asked to sign. `withdrawal` is the withdrawal that the action is about: null if there is
+ * none, or if it was not looked up because of --on.
+ */
 export interface AskedAction {
   readonly action: AttestedAction
   readonly withdrawal: WithdrawalView | null
@@ -26,7 +29,7 @@ export const ACTION_NAMES = 'deposit, sign, release, cancel, rotate, halt'
 const ACTION_USAGE =
   'deposit <network> <transaction> <output> <to> <amount> | sign|cancel <withdrawal> | release <withdrawal> <transaction> | halt <network> | rotate <file>'
 
-/** Reads an action from the words of the command line, and asks the node for the withdrawal that the action names. */
+/** Reads an action from the words of the command line. Without --on, asks the node for the withdrawal that the action names. */
 export async function readAction(context: CommandContext): Promise<Result<AskedAction>> {
   const [name, ...words] = context.words
   switch (name) {
@@ -123,7 +126,7 @@ async function readWithdrawalAction(
   return paid.ok ? ok({ action: { action: name, ...about, externalTxId: paid.value }, withdrawal }) : paid
 }
 
-/** The network of a withdrawal: from --on, or from the node's record. */
+/** The network of a withdrawal: from --on, else from the transaction that made it. The node's record must agree with it. */
 async function networkOf(
   context: CommandContext,
   id: TxId,

@@ -6,7 +6,7 @@ import type { Proposal } from './proposal.ts'
 import { lookUpAsset, ownAddress, type Session } from './session.ts'
 import { amountText, readSymbol, unitsText } from './values.ts'
 
-/** An amount of an asset in a record. `symbol` is null for pool shares. */
+/** Where a record has an amount: its owner for people, its asset, and its field. `symbol` is null for pool shares. */
 interface Holding {
   readonly who: string
   readonly symbol: string | null

@@ -7,7 +7,7 @@ import { decodeTransaction, encodeTransaction, type Transaction } from '../../co
 import { writeFileAtomically } from '../storage/atomic-file.ts'
 import { folderPaths } from '../storage/folder.ts'
 
-/** A paid call, kept on disk before the payment is sent: without the secret the caller could not redeem it. */
+/** A paid call, kept on disk before the payment is sent: without the secret the caller could not fetch the answer. */
 export interface CallRecord {
   readonly tx: Transaction
   readonly secret: Uint8Array

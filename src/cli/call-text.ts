@@ -37,7 +37,7 @@ export function quoteLines(
   ])
 }
 
-/** A receipt for people: what was paid, by which transaction, and which checks passed. */
+/** A receipt for people: what was paid, by which transaction, and what each check found. */
 export function receiptLines(receipt: ReceiptJson, verified: Verification, coin: AssetView): readonly string[] {
   const checks = Object.entries(CHECKS).map(([name, what], i): Fact => {
     const good = verified[name as keyof Verification]

@@ -7,11 +7,11 @@ export const EXIT = {
   failed: 1,
   /** The command line or the configuration is wrong. */
   usage: 2,
-  /** A paid call failed, and the payment is refunded. */
+  /** A paid call failed, and the payment goes back to the caller. */
   refunded: 3,
   /** The answer of a paid call did not verify. */
   unverified: 4,
-  /** A bug in consensus: the node stopped before it committed anything. */
+  /** A bug in consensus, at which the node stopped before it committed anything, or an audit found the data unsound. */
   invariant: 70,
   /** The disk is full, or the database failed while the node ran. A database that is damaged when it is opened gives `failed`. */
   storage: 74,

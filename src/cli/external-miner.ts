@@ -24,7 +24,7 @@ export interface ExternalMinerParts {
   readonly signal: AbortSignal
 }
 
-/** Waits between attempts to reach a node. They double from the first to the last. */
+/** Waits between attempts to reach a node. Each is twice the one before, from `first` up to `last`. */
 const RETRY_MS = { first: 250, last: 5_000 }
 /**
  * If the node refuses a stream, jobs are polled at this interval, and the stream is tried again after this many polls.
@@ -36,7 +36,7 @@ const ATTEMPTS = 10
 
 /** Refusals that may not recur a moment later, for the same nonce. */
 const PASSING: ReadonlySet<string> = new Set(['mining_busy', 'rate_limited', 'node_busy', 'mining_not_ready'])
-/** Refusals that end a job: another block came first, or the node has restarted. The next job follows. */
+/** Refusals that end a job: another block was faster, or the node has restarted. The next job follows. */
 const OVER: ReadonlySet<string> = new Set(['stale_job', 'unknown_job', 'known_block'])
 
 /** Follows a node's jobs, searches them with threads, and submits the nonces found. It survives node restarts. */
@@ -122,7 +122,7 @@ export class ExternalMiner {
     if (this.#current === found && !over) this.#search(found.job)
   }
 
-  /** Submits a nonce. Undefined if no attempt reached the node. */
+  /** Submits a nonce until the node gives a final answer. Undefined if the last attempt got none. */
   async #submit({ jobId }: JobView, nonce: bigint): Promise<WorkAnswer | undefined> {
     let said: WorkAnswer | undefined
     for (let i = 0; i < ATTEMPTS && !this.#parts.signal.aborted; i++) {

@@ -41,7 +41,7 @@ const drew =
   ({ amounts: [due], units, ticker }) =>
     `${verb} ${units(due, ticker) ?? 'coins'}`
 
-/** What a transaction of each kind did, with its amounts and the other party. Kinds that move nothing are missing. */
+/** What a transaction of each kind did, with its amounts and the other party. A kind that is missing is shown by its name. */
 const SAYINGS: Readonly<Partial<Record<TxKind, Saying>>> = {
   transfer: moved(({ ticker }) => ticker),
   token_transfer: moved(({ payload }) => payload.symbol),

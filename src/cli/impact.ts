@@ -9,14 +9,14 @@ import { PERCENT_DECIMALS, percentText } from './percent.ts'
 import { findPool, seenFrom } from './pools.ts'
 import type { Session } from './session.ts'
 
-/** On a terminal, a price that is worse than the known one by more than this is confirmed first (parts per million). */
+/** On a terminal, the user must confirm a price that is worse than the known one by more than this (parts per million). */
 const ASKED_FROM = 50_000n
-/** Beyond this a swap is refused unless the command line allows it. */
+/** A price worse by more than this is refused, unless the command line allows it. */
 const REFUSED_FROM = 150_000n
 const PPM = 1_000_000n
 const ACCEPT = '--accept-impact'
 
-/** The flag that allows a swap of high impact, or a pool far from the known price. */
+/** The flag that allows a swap of high impact, or over a route that is much worse than the best. */
 export const IMPACT_FLAG = {
   'accept-impact':
     'Allow a swap more than 15 percent below the listed price or the best route, and do not ask above 5 percent',
@@ -31,7 +31,7 @@ interface Traded {
   readonly rival: Rival | null
 }
 
-/** The best route, if the user named another: in words, with what it pays (`fair`) and what the named one pays. */
+/** A better route than the named one, in words. The named route is worse by the part of `fair` that `paid` lacks. */
 export interface Rival {
   readonly says: string
   readonly fair: bigint

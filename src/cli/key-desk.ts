@@ -10,7 +10,7 @@ import type { CommandContext } from './command.ts'
 import { operatorClient } from './operator.ts'
 
 const DAY_MS = 86_400_000
-/** Most pages of a list: more than a node can have keys for. */
+/** Most pages of a list of keys that are read, against a node whose list never ends. */
 const PAGES_MAX = 500
 
 /** API keys as commands see them, in a running node or in a data folder. */

@@ -17,8 +17,8 @@ const WHOLE_NUMBER = /^[1-9][0-9]{0,99}$/
 
 /**
  * Adds to `said` how far the price implied by two amounts lies from the price that the node knows. Nothing is added if
- * a price is unknown. `pool` names a pool that already exists. Faults: `cli/far-price` if the prices are too far apart,
- * `cli/declined` if the user said no.
+ * a price is unknown. `pool` names the pool whose amounts these are, null for a new one. Faults: `cli/far-price` if the
+ * prices are too far apart, `cli/declined` if the user said no.
  */
 export async function withKnownPrice(
   session: Session,
@@ -58,8 +58,8 @@ async function priceOf(session: Session, { symbol }: UnitsView, pool: string | n
 }
 
 /**
- * The worth of a base unit along these pools, the last of which holds redeemable dollars. Undefined if a pool is
- * missing.
+ * Millionths of a dollar per base unit along these pools, the last of which leads to an asset that the node prices
+ * without a pool. Undefined if a pool or that price is missing.
  */
 async function along(session: Session, from: string, route: readonly string[]): Promise<Ratio | undefined> {
   let [symbol, paid, given] = [from, 1n, 1n]

@@ -11,7 +11,7 @@ export const TOKEN_FLAG = {
     'File with the token of the operator; default: operator.token of the data folder, for a node on this machine',
 }
 
-/** A client with the operator's token. The data folder's token is sent only to this machine, unless named. */
+/** A client with the operator's token. The data folder's token is sent only to this machine, unless --token-file names it. */
 export async function operatorClient(context: CommandContext): Promise<Result<OperatorClient>> {
   const url = nodeUrl(context)
   const named = context.flags['token-file']

@@ -53,7 +53,7 @@ export function outcomeText(code: OutcomeCode): string {
   return `${code}: ${OUTCOME_TEXTS[code]}`
 }
 
-/** The outcome behind an API code. If several share the code, the one of the kind's own ledger. */
+/** The outcome behind an API code. If several outcomes share the code, the one of the ledger that the kind belongs to. */
 export function outcomeOfApi(api: string, kind: TxKind): OutcomeCode | undefined {
   const codes = (Object.keys(OUTCOME_NUMBERS) as OutcomeCode[]).filter((code) => httpFault(code).api === api)
   return codes.find((code) => kind.startsWith(`${code.split('/')[0]}_`)) ?? codes[0]

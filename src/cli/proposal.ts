@@ -18,8 +18,8 @@ export interface Proposal<K extends TxKind = TxKind> {
   readonly amounts: readonly AmountLabel[]
   /**
    * By what to multiply the coin amount in the receipt to get the worth of the transaction: liquidity has two sides of
-   * equal worth, a swap and a claim have one. If it is worth less than its fee, sending it is a loss. Absent if it is
-   * not sent for its worth.
+   * equal worth, a swap and a claim have one. Sending a transaction that is worth less than its fee is a loss. Absent if
+   * the transaction is not sent for its worth.
    */
   readonly coinSides?: bigint
   /** Facts for programs on a dry run, besides those of the chain. */

@@ -15,7 +15,7 @@ export type Fields = Readonly<Record<string, unknown>>
 /** A command with the node that it asks. */
 export type Asking = Pick<Session, 'context' | 'client'>
 
-/** How a document is shown: as table rows with heads first, or as lines. Lines may need further answers of the node. */
+/** How a document is shown: as rows of a table, the heads on top, or as lines. Lines may need further answers of the node. */
 type Shown =
   | { readonly rows: (document: Fields, context: CommandContext) => readonly (readonly string[])[] }
   | { readonly lines: (document: Fields, asking: Asking) => readonly string[] | Promise<readonly string[]> }
@@ -57,13 +57,13 @@ export function readingCommand(command: ReadingCommand): Command {
   return { name, usage, wordsMax, about, ...(example !== undefined && { example }), flags, run }
 }
 
-/** The --limit of the command line. Undefined if it is not given. */
+/** The --limit of the command line, from 1 to `rowsMax`. Undefined if it is not given. */
 export function limitFlag(context: Pick<CommandContext, 'flags'>, rowsMax = ROWS_MAX): Result<number | undefined> {
   const rows = countFlag(context, 'limit', rowsMax + 1)
   return rows.ok && rows.value !== 0 ? rows : usage(`--limit is a whole number from 1 to ${rowsMax}`)
 }
 
-/** Prints a table, and how to get its next page. */
+/** Prints a table, whose top row holds the heads, and says how to get its next page. */
 export function showTable(
   { print, note }: CommandContext,
   rows: readonly (readonly string[])[],

@@ -78,7 +78,7 @@ async function reasonOf(session: Session, proposal: Proposal, simulated: Simulat
   return `${outcomeText(known)}${lacking}`
 }
 
-/** The fault for a transaction worth less than its fee. Null if it pays, if unknown, or if the user accepts a loss. */
+/** The fault for a transaction worth less than its fee. Null if it is worth more, if its worth is unknown, or with --accept-loss. */
 function lossOf({ context }: Session, proposal: Proposal, { amounts, fee }: SimulationView): Fault | null {
   const coin = nativeAsset(context)
   const moved = amounts[proposal.amounts.findIndex(({ asset }) => asset?.symbol === coin.symbol)]

@@ -77,7 +77,7 @@ function withPeers({ config, flags }: CommandContext): Result<Config> {
   return ok({ ...config, p2p: { ...config.p2p, peers } })
 }
 
-/** Address of the market wallet, if it has the default key of every new devnet folder. Null if a flag chose the key. */
+/** Address of the market wallet if it has the key that every new devnet folder has. Null if the user chose that key expressly. */
 async function sharedKey(config: Config, { params, resolution }: CommandContext): Promise<string | null> {
   const { value, origin } = resolution['dev-key']
   if (origin !== 'default' && value === SETTINGS['dev-key'].default) return null

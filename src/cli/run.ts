@@ -28,7 +28,7 @@ const CLIENT_SETTINGS: ReadonlySet<string> = new Set([
   'wallet.passphrase-file',
   'dev-key',
 ])
-/** Environment variables of ours that are not settings. */
+/** Environment variables of Farthing that are not settings. */
 const OTHER_VARIABLES = ['FARTHING_CONFIG', 'FARTHING_RUNS']
 
 /** Suggestions for an unknown command. */
@@ -73,7 +73,7 @@ export async function runCommandLine(
   return refuse(withPlace(outcome, context.value), exitCodeOf(outcome))
 }
 
-/** A disk failure can happen in any command. */
+/** Runs a command. An error of the disk, which any command can meet, becomes a fault. */
 async function runOnDisk(command: Command, context: CommandContext): Promise<number | Fault> {
   try {
     return await command.run(context)
@@ -82,7 +82,7 @@ async function runOnDisk(command: Command, context: CommandContext): Promise<num
   }
 }
 
-/** The command that the first words select. Names of two words win. */
+/** The command that the words begin with. A name of two words counts more than one of a single word. */
 function findCommand(commands: readonly Command[], words: readonly string[]): Command | undefined {
   const byName = (name: string): Command | undefined => commands.find((command) => command.name === name)
   return byName(words.slice(0, 2).join(' ')) ?? byName(words[0] ?? '')

@@ -30,7 +30,7 @@ export interface Session {
   readonly sender: Address
 }
 
-/** Finds node and wallet. The wallet stays closed. A node of another network is refused before any other question. */
+/** Finds node and wallet. The wallet stays closed. A node of another network is refused. */
 export async function openSession(context: CommandContext): Promise<Result<Session>> {
   const { params } = context
   const sender = await ownWallet(context)
@@ -47,7 +47,7 @@ export async function openSession(context: CommandContext): Promise<Result<Sessi
   return ok({ context, client, height: status.value.height, genesis, rules, sender: sender.value })
 }
 
-/** Address of the wallet of a command. If a devnet node answers, missing development wallets are made. */
+/** Address of the wallet of a command. On the devnet, missing development wallets are made if a node answers. */
 export async function ownWallet(context: CommandContext, node = nodeUrl(context)): Promise<Result<Address>> {
   const { config, params } = context
   const name = walletName(context)
@@ -56,7 +56,7 @@ export async function ownWallet(context: CommandContext, node = nodeUrl(context)
   const there = await walletAddress(wallets, name.value)
   if (there.ok) return ok(there.value as Address)
   if (!isDevWallet(name.value, params)) return there
-  // Without this check, a mistyped data folder would be given keys.
+  // Keys are made only if a node answers. Otherwise a mistyped data folder would be given keys.
   const status = await new LedgerClient(node).status()
   if (!status.ok) return status
   const imported = await importDevWallets(config, params)

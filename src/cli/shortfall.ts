@@ -7,8 +7,9 @@ import type { Proposal } from './proposal.ts'
 import { ownAddress, type Session } from './session.ts'
 import { amountText } from './values.ts'
 
-/** Kinds whose `amount` counts the token in `symbol`, and kinds whose `amount` counts the coin. */
+/** Kinds of transactions whose `amount` counts the token in `symbol`. */
 const OF_SYMBOL: ReadonlySet<string> = new Set(['token_transfer', 'token_burn', 'stable_redeem'])
+/** Kinds of transactions whose `amount` counts the coin. */
 const OF_COIN: ReadonlySet<string> = new Set(['transfer', 'stake', 'agent_invoke'])
 
 /** What a transaction takes of each asset, in base units. */
@@ -40,7 +41,7 @@ export async function vaultShortfall({ client, rules }: Session, { payload }: Pr
   return `: it holds ${amountText(float.units, float)}, and this takes ${amountText(amount as bigint, float)}`
 }
 
-/** What a transaction takes of each asset. The fee is added to the coin. */
+/** What a transaction takes of each asset, as its payload says. The fee is added to what it takes of the coin. */
 function needsOf({ context, rules }: Session, { kind, payload }: Proposal, fee: bigint): Needs {
   const { ticker, genesis } = context.params
   const fields = payload as unknown as Readonly<Record<string, unknown>>

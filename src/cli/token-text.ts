@@ -19,7 +19,7 @@ export function tokenLines(document: Fields): readonly string[] {
     ['Maximum', maximumOf(token, units)],
     ['Burned', token.burned === '0' ? undefined : units(token.burned)],
     ['Holders', textFact(token.holders)],
-    ['Issuer', textFact(token.issuer) ?? 'none: no more can be minted'],
+    ['Issuer', textFact(token.issuer) ?? (token.kind === 'plain' ? 'none: no more can be minted' : undefined)],
     ['Freezing', freezingOf(token)],
     ['Since', `height ${cellOf(token.createdAt)}`],
     ['Price', priceOf(token)],
@@ -30,7 +30,7 @@ export function tokenLines(document: Fields): readonly string[] {
   return [...facts, ...rowLines(['POOL', 'HOLDS'], pools)]
 }
 
-/** The maximum supply. Without an issuer it equals the supply. */
+/** The maximum supply, with what is left to mint if the token has an issuer. */
 function maximumOf({ maxSupply, headroom, issuer }: Fields, units: (value: unknown) => string): string {
   if (maxSupply === null) return 'none'
   return issuer === null ? units(maxSupply) : `${units(maxSupply)}, ${units(headroom)} to go`
@@ -63,7 +63,7 @@ export function doubtOf(price: unknown): typeof THIN | typeof UNSETTLED | undefi
   return depth * USD_MICROS >= Number(LOW_DEPTH) ? UNSETTLED : THIN
 }
 
-/** The same in brackets, to follow a value. Empty if there is no doubt. */
+/** The text of {@link doubtOf} in brackets, to follow a value. Empty if there is no doubt. */
 export function doubtText(price: unknown): string {
   const doubt = doubtOf(price)
   return doubt === undefined ? '' : ` (${doubt})`

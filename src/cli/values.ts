@@ -53,7 +53,7 @@ export function readAddress({ params }: Pick<CommandContext, 'params'>, text: st
   return parseAddress(params.addressPrefix, text)
 }
 
-/** Parses the id of a transaction. Stakes and withdrawals have the id of theirs. */
+/** Parses the id of a transaction. A stake or a withdrawal has the id of the transaction that made it. */
 export function readId(what: string, text: string): Result<TxId> {
   return isHex(text, 32) ? ok(text as TxId) : usage(`"${text.slice(0, 70)}" is no id of a ${what}: 64 hex digits`)
 }

@@ -24,7 +24,7 @@ const WAIT_MS_MAX = 300_000
 /** Blocks after the last valid one before a transaction counts as expired: the newest may still be replaced. */
 const BURIED_BLOCKS = 6
 
-/** Waits until a transaction is mined and shows its outcome. A failed transaction gives its own exit code. */
+/** Waits until a transaction is mined, and shows its outcome. A transaction that failed is a fault. */
 export async function awaitOutcome(session: Session, tx: Transaction, proposal: Proposal): Promise<number | Fault> {
   const { context, client } = session
   // If the command ends, the transaction goes on. Without this line the user might send it twice.
@@ -55,7 +55,7 @@ async function expiry({ client }: Session, { txId, body: { validUntil } }: Trans
   const status = await client.status()
   if (!status.ok || status.value.height < validUntil + BURIED_BLOCKS) return null
   const { height } = status.value
-  // Ask again: the transaction may have been mined after the caller asked and before the height was read. Only a clear "unknown" counts.
+  // Ask again: the transaction may have been mined between the last question for it and the height. Only "unknown" counts.
   const known = await client.transaction(txId)
   return known.ok && known.value.status === 'unknown' ? fault('cli/expired', { txId, validUntil, height }) : null
 }

@@ -12,7 +12,7 @@ import type { CommandContext } from './command.ts'
 
 /** The wallet that pays for calls. */
 export const CALLER_WALLET = 'caller'
-/** The wallet of the seller. Mining rewards go to it too. */
+/** The wallet of the seller. Mining rewards go to it too, unless a setting names another address. */
 export const MARKET_WALLET = 'market'
 
 const DEV_KEYS = 10
@@ -35,7 +35,7 @@ export function isDevWallet(wallet: string, { name }: NetworkParams): boolean {
   return name === 'devnet' && [CALLER_WALLET, MARKET_WALLET].includes(wallet)
 }
 
-/** Saves the published development keys at the devnet's first start: one for the caller, the next for the market. */
+/** On the devnet, saves published development keys as wallets that are missing: one for the caller, the next for the market. */
 export async function importDevWallets({ dataDir, devKey }: Config, { name }: NetworkParams): Promise<Result<void>> {
   if (name !== 'devnet') return ok(undefined)
   const { wallets } = folderPaths(dataDir)

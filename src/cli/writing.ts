@@ -54,7 +54,7 @@ export function writingCommand<Asked>(command: WritingCommand<Asked>): Command {
   return { ...words, flags: { ...flags, ...(isSentAtOnce ? {} : WAIT_FLAG), ...WRITE_FLAGS }, run }
 }
 
-/** Sends the proposals in order. The first failure ends the command. */
+/** Sends the proposals in order. A failure ends the command, unless it is one of several claims that would lose. */
 async function carryOut(
   session: Session,
   key: WalletKey,
@@ -74,7 +74,7 @@ async function carryOut(
     const outcome = dry
       ? await rehearse(session, key.keys, proposal, intent)
       : await carryOutOne(session, key, proposal, intent)
-    // If there are several claims, those that would lose are skipped and the others are sent.
+    // Of several claims, those that would cost more than they bring are skipped, and the others are sent.
     const isLoss = typeof outcome === 'object' && outcome.code === 'cli/loss'
     if (isLoss && proposals.length > 1) session.context.note(faultMessage(outcome))
     else if (outcome !== EXIT.ok) return outcome

@@ -56,16 +56,16 @@ export function watchNetwork(registry: Registry, { node, meshSize, bytes }: Watc
   peersByDirection(registry, node)
   gauge('farthing_peer_bytes_in_total', 'Bytes that came over connections to peers', () => bytes().in)
   gauge('farthing_peer_bytes_out_total', 'Bytes that went over connections to peers', () => bytes().out)
-  gauge('farthing_gossip_mesh_peers', 'Peers that blocks are passed on to', meshSize)
+  gauge('farthing_gossip_mesh_peers', 'Peers in the gossip mesh of blocks', meshSize)
   gauge('farthing_peer_points_max', 'Most points for misbehaviour of a connected peer', () =>
     Math.max(0, ...node.peers.list().map(({ info }) => node.peers.reputation.pointsOf(info.id))),
   )
-  gauge('farthing_sync_behind', '1 while others are known to be ahead', () =>
+  gauge('farthing_sync_behind', '1 at the start and while peers are known to be ahead', () =>
     node.synchroniser.progress().behind ? 1 : 0,
   )
   gauge(
     'farthing_sync_target_height',
-    'Height of the heaviest head that a peer claims',
+    'Greatest height that is known from peers or held here',
     () => node.synchroniser.progress().targetHeight,
   )
   gauge(

@@ -121,7 +121,7 @@ export function claimStoreSuite(name: string, make: () => ClaimStoreFixture): vo
     })
 
     it('pages through claims newest first, each once, also while newer ones arrive', async () => {
-      // Pairs share their millisecond.
+      // Neighbours have the same time, so only their ids order them.
       for (let i = 1; i <= 23; i++) await put(claimed(i, 1_700_000_000_000 + (i >> 1)))
       const seen: Claim[] = []
       let cursor: string | null = null

@@ -16,7 +16,7 @@ export interface ReplicaFixture {
   readonly open: <C extends StoredClaim>(
     kind: ClaimKind<C>,
   ) => Promise<OpenStore<C> & { readonly shared: SharedClaims }>
-  /** Stops its renewals, as when the process is paused or the machine sleeps. */
+  /** Stops the renewals of the replica's lease, as when the process is paused or the machine sleeps. */
   readonly pause: () => void
   /** Continues the renewals. */
   readonly wake: () => void
@@ -136,7 +136,7 @@ export function sharedClaimStoreSuite(name: string, make: () => Promise<SharedSt
       await a.claim(claimed(1))
       one.pause()
       await hasOpen(b, 1)
-      // It does not know that yet, and claims before its next renewal.
+      // The paused replica does not know yet that its lease has lapsed, and claims before its next renewal.
       expect(await a.claim(claimed(2))).toBeNull()
       expect(a.shared.lapses).toBe(1)
       expect(await openIds(a)).toEqual([txIdOf(2)])

@@ -7,7 +7,7 @@ import { concat, toHex } from '../../consensus/primitives/bytes.ts'
 import { type Statement, statementMessage } from '../support/statements.ts'
 import { loadVectors, type SpelledBytes, Tally } from '../support/vectors.ts'
 
-/** Cases that the suite must find in each file and run. */
+/** How many cases of each group the suite must find in the file of Ed25519 vectors and run. */
 export const ED25519_COUNTS = {
   honest: 15,
   'small-order-pair': 392,
@@ -45,7 +45,7 @@ interface HybridCase extends Omit<Ed25519Case, 'rules' | 'equation'> {
   readonly statement: Statement
 }
 
-/** All tests for every implementation of the two primitives. */
+/** All tests for an implementation of Ed25519 and ML-DSA. */
 export function signatureBackendSuite(backend: SignatureBackend): void {
   describe(`signatures by ${backend.name}`, () => {
     ed25519Vectors(backend)
@@ -61,7 +61,7 @@ export function signatureBackendSuite(backend: SignatureBackend): void {
 const SEED = new Uint8Array(32).fill(7)
 const CONTEXT = signingContext('transaction')
 
-/** The verdict of a backend, which may throw only for input that our rules keep from it. */
+/** The verdict of a backend. A backend that throws has found the signature not good. */
 function verdict(verify: () => boolean): boolean {
   try {
     return verify()

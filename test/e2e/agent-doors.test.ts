@@ -40,7 +40,7 @@ const message = (parts: readonly object[], more: object = {}) => ({
 /** JSON text nested so deep that a recursive reader overflows its stack. */
 const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
 
-/** Expects a refusal by the server: a protocol error whose data is the envelope. */
+/** Expects a refusal by the server: a protocol error whose data has the code and the request id of the error envelope. */
 function expectRefusal({ status, headers, body }: Reply<Spoken>, id: unknown, code: string, httpStatus: number): void {
   const requestId = headers.get('x-request-id')
   expect(requestId).toMatch(REQUEST_ID)

@@ -63,7 +63,7 @@ beforeAll(async () => {
   scene = { agentId, address: buyer.address, absent: absent(), withdrawal: await doSomethingOfEverything(buyer) }
 })
 
-/** Records the examples of an operation that counts services from a node without those of the tests. */
+/** Records the examples of an operation that counts services, from a node that sells only the shipped services. */
 async function recordShipped(operationId: string): Promise<void> {
   if (shipped === null || !COUNTING.includes(operationId)) return
   const { url } = shipped
@@ -98,7 +98,7 @@ afterAll(() => chat.close())
 
 const OPEN_AI_REQUESTS = openAiRequests(() => chat.key)
 
-/** Requests of every operation, some served and some refused. */
+/** Requests of every operation but those in {@link OPERATORS}, some served and some refused. */
 const REQUESTS: Readonly<Record<string, Asked>> = {
   submitTransaction: (send) => submits(send, '/api/v1/tx'),
   submitTransactionAlias: (send) => submits(send, '/api/tx'),
@@ -198,7 +198,7 @@ function submits(send: Parameters<Asked>[0], path: string): Promise<Reply>[] {
   ]
 }
 
-/** Submits a first nonce as an external miner, and tries again if another block was first. */
+/** Submits a nonce as an external miner, and tries again if another block was faster. */
 async function submitFirstNonce(): Promise<Reply> {
   for (;;) {
     const asked = await askJob(daemon.url, { address: buyer.key.address, text: buyer.address })

@@ -18,7 +18,7 @@ beforeAll(async () => {
   buyer = new Caller(daemon.url, 1)
 })
 
-/** Every refusal has this envelope and repeats its id in the header. */
+/** Expects the error envelope, whose request id stands in the header too. */
 function expectEnvelope({ body, headers }: Pick<Reply, 'body' | 'headers'>, code?: string): void {
   expect(body).toMatchObject({ error: expect.any(String), code: expect.stringMatching(/^[a-z0-9_]+$/) })
   expect(body.requestId).toMatch(/^[0-9a-f-]{36}$/)
@@ -223,7 +223,7 @@ describe('a transaction', () => {
     ]
     for (const [i, first] of forms.entries()) {
       const payload = { to: buyer.key.address, amount: BigInt(i + 1) as never, create: false }
-      // A missing nonce keeps the transaction waiting for the other forms.
+      // The nonce before it is missing, so the transaction waits in the mempool while its other forms are sent.
       const tx = await buyer.sign('transfer', payload, { ahead: 1n, validUntil: 1_000_000 + i })
       const { txId, wtxId } = tx
       const before = await buyer.sign('transfer', payload)

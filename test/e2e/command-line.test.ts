@@ -20,7 +20,7 @@ function file(name: string, content: string): string {
 const lines = ({ stderr }: Finished): readonly string[] =>
   stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'))
 
-/** Exactly one line for people, no stack trace, and the exit code. */
+/** Expects exactly one line for people, no stack trace, and the exit code. */
 function expectOneLine(finished: Finished, words: RegExp, code: number): void {
   expect(lines(finished)).toEqual([expect.stringMatching(words)])
   expect(lines(finished)[0]).toMatch(/^farthing: /)
@@ -39,7 +39,7 @@ describe.concurrent('a node that cannot start says why in one line and ends:', (
     const flags = ['start', '--data-dir', folder, '--rpc-port', String(port), '--mine-threads', '1']
     expectOneLine(await workshop.run(flags), new RegExp(`port ${port} on 127\\.0\\.0\\.1 is taken`), 1)
     server.close()
-    // It released the folder's lock.
+    // The refused start has released the folder's lock.
     const daemon = await workshop.start(folder, { mine: 0 })
     expect((await daemon.stop()).code).toBe(0)
   })

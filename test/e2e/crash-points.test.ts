@@ -96,7 +96,7 @@ describe.concurrent('a daemon killed', () => {
     const { folder, env, caller, payment } = scene
     const daemon = await workshop.start(folder, { env, flags: FLAGS })
     caller.url = daemon.url
-    // Unless the claim was never written, the node settles the call without the caller.
+    // Once the claim is written, the node settles the call without the caller.
     const first = point === 'before:claimed' ? await caller.settle(payment) : null
     await expectOneOutcome(scene, answer)
     const reply = first ?? (await caller.settle(payment))

@@ -16,7 +16,7 @@ const ATTACK = [
   ...['\u2028\u2029', '\nfarthing: verified', '\ud800', '\u3164\u115f\u034f\ufe0f', '\u{e0041}\u{e007f}', '\u{1d173}'],
 ].join('x')
 
-/** Characters that must never reach the terminal. Line breaks are ours and checked apart. */
+/** Characters that must never reach the terminal. Line breaks are checked apart, since the program writes them too. */
 const SEEN = new RegExp(
   [
     ...['[\\u0000-\\u0009\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u180e\\u200b-\\u200f'],

@@ -91,7 +91,7 @@ describe('a node of the devnet that finds another by itself', () => {
     const first = await workshop.start(folders[0], { env })
     await until('the first sells', () => sells(first.url))
     const [, address = ''] = /--peer (\S+)/.exec(first.program.stderr) ?? []
-    // The second learns of the first, and is then started without naming a peer.
+    // The second node learns of the first one. Then it is started again without naming a peer.
     const joined = await workshop.start(folders[1], { env, mine: 0, flags: ['--peer', address] })
     await until('it follows', async () => (await factsOf(joined.url)).height > 2)
     expect((await joined.stop()).code).toBe(0)

@@ -49,7 +49,7 @@ async function liveAndDie(first: boolean): Promise<void> {
   await Promise.all(work)
 }
 
-/** Expects that every paid call is closed on chain. */
+/** Expects that every paid call that got an answer is closed on chain. */
 async function settleAll(daemon: RunningDaemon): Promise<void> {
   await marketOpen(daemon.url)
   await load.takeUp(daemon.url, Number.POSITIVE_INFINITY)

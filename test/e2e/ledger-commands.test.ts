@@ -33,7 +33,7 @@ interface Outcome {
   readonly amounts: readonly string[]
 }
 
-/** Output with --dry-run as well. */
+/** Output of a writing command with --json and --dry-run. */
 interface Rehearsal extends Omit<Outcome, 'outcome'> {
   readonly dryRun: true
   readonly code: string | null

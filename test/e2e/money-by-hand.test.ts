@@ -59,7 +59,7 @@ class Person {
   }
 }
 
-/** Price impact, in per cent, of a swap into the first pool, computed from the API's reserves. */
+/** Price impact, in per cent, of a swap of coins in the pool FAR-FUSD-30, computed from the API's reserves. */
 async function swapOf(coins: bigint): Promise<{ readonly percent: number }> {
   const { body } = await ask<Record<string, unknown>>(url, '/api/v1/pools/FAR-FUSD-30')
   const text = JSON.stringify(body)

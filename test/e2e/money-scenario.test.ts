@@ -11,7 +11,7 @@ import { type Finished, until } from '../support/processes.ts'
 
 const workshop = new Workshop()
 const FAST = { entry: WITH_TEST_SERVICES, env: { TEST_FAST_BLOCKS: '1' } }
-/** At most between two blocks. */
+/** Most time between two blocks. */
 const BLOCK_MS = 200
 const SOMEBODY_ON_BASE = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const PAID_IN = `0x${'1c'.repeat(32)}`
@@ -85,7 +85,7 @@ async function held(scene: Scene, key: number, symbol: string): Promise<bigint> 
   return BigInt(tokens.find((each) => each.symbol === symbol)?.units ?? '0')
 }
 
-/** A token, a pool and a way through three of them. */
+/** A new token is minted, gets a pool, and is bought over a route of three pools. */
 async function tradesATokenOfItsOwn(scene: Scene): Promise<void> {
   await scene.write(4, 'token', 'create', 'BARLEY', 'Barley', '--decimals', '3', '--max-supply', '1000000')
   await scene.write(4, 'token', 'mint', '50000', 'BARLEY', addressOf(4))
@@ -134,7 +134,7 @@ async function crossesTheBridge(scene: Scene): Promise<void> {
   expect((await held(scene, 9, 'XUSD')) - before).toBe(150_000_000n)
 }
 
-/** The committee halts a network, and its successor opens it again. */
+/** The committee halts a network, and the next committee opens the network again. */
 async function haltsAndRotates(scene: Scene): Promise<void> {
   const base = async () => (await scene.read<{ network: { status: string } }>('/api/v1/bridge/base')).network.status
   const epoch = async () => (await scene.read<{ committee: { epoch: number } }>('/api/v1/bridge')).committee.epoch

@@ -17,8 +17,9 @@ const SPACING_MS = 3_000
 /** More than the 3,600 blocks that pruned nodes keep. */
 const LONG = 4_070
 const SNAPSHOT_BLOCKS = 120
-/** The first snapshot above that, and the blocks that must follow it before a node adopts it. */
+/** Height of the lowest snapshot above {@link LONG}. */
 const SERVED = 4_080
+/** Blocks that must follow a snapshot before a node adopts it. */
 const BURIED = 101
 
 /** Flags that name peers to join. */
@@ -78,7 +79,7 @@ describe('a new node whose peers all have pruned their first blocks', () => {
     await fresh.start({ flags: joining(one, other) })
     expect(await cluster.converged()).toMatchObject({ height: SERVED + BURIED })
     expect(fresh.logged('taking the state of a snapshot')).toMatchObject([{ height: SERVED }])
-    const about = 'no peer holds all blocks from here on, or the settings ask for it: this node begins from a snapshot'
+    const about = 'this node begins from a snapshot, by its settings, or because peers lack blocks that it needs or give them too slowly'
     expect(fresh.logged(about)).not.toEqual([])
     await mineBlocks(one.url, 2)
     await cluster.converged()

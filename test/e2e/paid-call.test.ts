@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 const { pow: cost, powLimit: targetMax } = fastDevnet().steps[0]!.rules.block
 const POW = { hasher: nativePowHasher, cost, targetMax }
-/** The account that calls pay. Nothing else moves its balance. */
+/** The account that receives the price of calls. Nothing else moves its balance. */
 const payee = (): Caller => new Caller(daemon?.url ?? '', 10)
 const ran = (serviceId: string, request: string): number => runsIn(runsFile).get(`${serviceId} ${request}`) ?? 0
 

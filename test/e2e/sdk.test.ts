@@ -23,7 +23,7 @@ import { Caller, marketOpen, runsIn } from '../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
 import { fastDevnet } from '../support/network.ts'
 
-/** Hashes of the first blocks: fast, but slow enough that a term does not end while a test looks. */
+/** Hashes that each of the first blocks costs: few, but enough that a term does not end while a test looks. */
 const HASHES = 300n
 const workshop = new Workshop()
 const runsFile = workshop.path('runs')

@@ -57,7 +57,7 @@ it('who has the secret of a payment gets the calls that it is good for, also whe
     Array.from({ length: 45 }, (_, i) => offer(named[i % 2] as object, '203.0.113.9')),
   )
   expect(strangers.filter(({ status }) => status !== 429)).toHaveLength(1)
-  // First without a claim, then with one.
+  // In the first round the payment has no claim yet, in the second it has one.
   for (const isAgain of [false, true]) {
     const paid = await offer({ txId, secret }, payer)
     expect([verdict(paid), paid.headers.has('idempotent-replay')]).toEqual(['200 paid', isAgain])

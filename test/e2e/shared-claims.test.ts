@@ -5,7 +5,7 @@ import { freePort } from '../support/tcp-proxy.ts'
 const workshop = new Workshop()
 const SECRET = 'pass-of-nobody'
 
-/** Starts a node with this claims URL, which must refuse to run. Returns its exit and output. */
+/** Starts a node with a claims URL that it must refuse to run with. Returns its exit and output. */
 async function refusal(url: string) {
   const args = ['start', '--data-dir', workshop.folder(), '--rpc-port', '0']
   return workshop.run(args, { env: { FARTHING_MARKET_CLAIMS_URL: url } })

@@ -43,7 +43,7 @@ const MUTATIONS: readonly Mutation[] = [
   spliced,
 ]
 
-/** A random integer from 0 to below the bound. */
+/** A random integer that is at least 0 and below the bound. */
 export function below(random: Random, bound: number): number {
   return Math.floor(random() * bound)
 }
@@ -53,7 +53,7 @@ export function randomBytes(random: Random, length: number): Uint8Array {
   return Uint8Array.from({ length }, () => below(random, 256))
 }
 
-/** Concatenated copy. */
+/** The bytes of all parts, one part after the other, as a copy. */
 export function joined(...parts: readonly Uint8Array[]): Uint8Array {
   return Uint8Array.from(Buffer.concat(parts))
 }
@@ -73,7 +73,7 @@ function changed(bytes: Uint8Array, random: Random, change: (copy: Uint8Array, a
   return copy
 }
 
-/** Writes an integer at the edge of its range, of some width. */
+/** Overwrites bytes with an integer from the edges of common ranges, in one of several widths. */
 function boundary(bytes: Uint8Array, random: Random): Uint8Array {
   const width = WIDTHS[below(random, WIDTHS.length)] as number
   const value = BOUNDARIES[below(random, BOUNDARIES.length)] as bigint
@@ -83,7 +83,7 @@ function boundary(bytes: Uint8Array, random: Random): Uint8Array {
   })
 }
 
-/** Changes a little what looks like a length or an offset. */
+/** Changes a number that looks like a length or an offset, since it is not larger than the input. */
 function tamperedLength(bytes: Uint8Array, random: Random): Uint8Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const places: number[] = []

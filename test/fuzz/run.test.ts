@@ -16,11 +16,12 @@ const CORPUS = join(import.meta.dirname, 'corpus')
 /** Inputs per target. They are the same on every machine for the same count and seed. */
 const RUNS = Number(process.env.FARTHING_FUZZ ?? 2_000)
 const SEED = Number(process.env.FARTHING_FUZZ_SEED ?? 20_261_122)
-/** Most inputs of a target's pool. */
+/** Inputs in a target's pool beyond which no new one joins. */
 const POOL_MAX = 400
 const GENERATED = 0.3
-/** Most seeds kept per target, and their largest length. */
+/** Most seeds of a target that are written to the corpus. */
 const SEEDS_MAX = 3
+/** Longest seed that is written to the corpus. */
 const SEED_BYTES_MAX = 2_048
 
 /** A target's inputs in the repository. */
@@ -58,7 +59,7 @@ function nextInput(target: Target, random: Random, pool: readonly Uint8Array[]):
   return mutated(random, pool)
 }
 
-/** Runs corpus and seeds, then changed inputs. An input with a new word joins the pool and is changed further. */
+/** Runs corpus and seeds, then changed and generated inputs. One with a new word joins the pool, and is changed further. */
 async function fuzz(target: Target): Promise<ReadonlyMap<string, number>> {
   const words = new Map<string, number>()
   const seeds = await target.seeds()

@@ -1,7 +1,7 @@
 import type { Codec } from '../../consensus/primitives/codec.ts'
 import { below, joined, type Random, randomBytes } from './mutate.ts'
 
-/** The description that the library's types carry. */
+/** How the types of the codec library describe themselves. */
 interface Shape {
   readonly typeName: string
   readonly fixedSize: number | null
@@ -13,7 +13,7 @@ interface Shape {
 
 const OFFSET_BYTES = 4
 const MANY = 5
-/** Length above the limit of most lists. */
+/** Most elements of a list that is made too long on purpose. Lists with a higher limit stay within it. */
 const CROWD = 2_049
 const SHORT = 40
 

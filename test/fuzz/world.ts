@@ -19,11 +19,11 @@ import { copiedPin } from '../support/snapshot-nodes.ts'
 import { fixture } from './fixture.ts'
 import { joined } from './mutate.ts'
 
-/** A stranger's answers by protocol; it serves no other protocols. */
+/** A stranger's answers by protocol. Besides these protocols it serves only `status`. */
 export type Answers = { readonly [P in ProtocolName]?: () => Uint8Array }
 
 const DAY_MS = 86_400_000
-/** Longer than any deadline. */
+/** Longer than any deadline of the node. */
 const PATIENCE_MS = 60_000
 /** Requests that one stranger makes before another takes its place. */
 const REQUESTS_EACH = 20

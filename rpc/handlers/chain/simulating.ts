@@ -15,7 +15,7 @@ import { checkStanding, mempoolEntry, nextBaseFee, nextHeight } from '../../../m
 
 /** What a transaction would do if it were alone in the next block. */
 export interface Simulation {
-  /** Why no block could hold it, apart from its signatures. Null if one can. */
+  /** Why the next block cannot hold the transaction. Null if it can, provided that the signatures are valid. */
   readonly refusal: Fault | null
   /** Its receipt. Null if it is refused. */
   readonly receipt: ReceiptOf<'transaction'> | null
@@ -33,7 +33,7 @@ const NEXT_BLOCKS = new WeakMap<ChainReader, NextBlock>()
 
 const NO_MINER = ZERO_HEX_32 as Address
 
-/** A block can begin with many automatic effects, so they are computed once a head. */
+/** A block can begin with many automatic effects, so they are computed once for each head. */
 function nextBlock(chain: ChainReader): NextBlock {
   const known = NEXT_BLOCKS.get(chain)
   if (known?.head === chain.head.id) return known
@@ -55,8 +55,8 @@ function begun({ database }: ChainReader, execution: BlockExecution): StateView 
 }
 
 /**
- * Executes a transaction as the only one of the next block, and keeps nothing. Signatures are not verified, only their length:
- * a caller must not have to give away a valid one to see the effect.
+ * Executes a transaction as the only one of the next block, and keeps nothing. Signatures are not verified, only their
+ * number, keys and lengths: a caller must not have to give away a valid signature to see the effect.
  */
 export function simulate(chain: ChainReader, tx: Transaction): Simulation {
   const refusal = refusalOf(chain, tx)

@@ -65,7 +65,7 @@ export const importCommand: Command = {
   },
 }
 
-/** Number of blocks added, and what was wrong with the next one. */
+/** Number of blocks added, and why the block after them was refused; null if none was. */
 interface Imported {
   readonly added: number
   readonly refusal: Fault | null

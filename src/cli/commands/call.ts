@@ -86,7 +86,7 @@ async function buy(context: CommandContext): Promise<number | Fault> {
   return settle(client, context, record.value)
 }
 
-/** A payment signed for another network would be lost because of a typo in --rpc. */
+/** A fault if the node is on another network than the command, such as after a typo in --rpc. */
 async function checkNetwork(client: NodeClient, { params }: CommandContext): Promise<Fault | null> {
   const status = await client.status()
   if (!status.ok) return status.fault

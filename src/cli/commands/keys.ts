@@ -138,7 +138,7 @@ function soundPassword(text: string): Result<string> {
   return usage(`a password is one line of ${min} to ${max} characters`)
 }
 
-/** Reads at most a little more than the longest password. */
+/** Reads standard input, but stops beyond four times the longest password, so that endless input is refused. */
 async function readInput(): Promise<string> {
   let text = ''
   for await (const chunk of process.stdin.setEncoding('utf8')) {

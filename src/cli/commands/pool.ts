@@ -174,7 +174,7 @@ async function proposeAdd(session: Session, asked: AddAsked): Promise<Result<rea
   if (!offeredA.ok) return offeredA
   const offeredB = readSecond(asked, b)
   if (!offeredB.ok) return offeredB
-  // Room for the price to move against the first amount. The pool takes only what it needs.
+  // The transaction offers more of the second asset than is needed now, since the price may move. The pool takes only what it needs.
   const needed = mulDivUp(offeredA.value, funds.reserveB, funds.reserveA)
   const amountB = offeredB.value ?? atMost(needed, slippage)
   const expected = addLiquidity(funds, offeredA.value, amountB)
@@ -198,7 +198,7 @@ async function proposeAdd(session: Session, asked: AddAsked): Promise<Result<rea
   return madeForWorth(propose('liquidity_add', payload, weighed.value.says, labels, weighed.value.facts), 2n)
 }
 
-/** The part of the offered amounts that the pool does not take at its price. */
+/** Words for the part of the offered amounts that the pool does not take at its price. Empty if it takes all. */
 function staysText(left: readonly { readonly units: bigint; readonly asset: AssetView }[]): string {
   const texts = left.flatMap(({ units, asset }) => (units > 0n ? [amountText(units, asset)] : []))
   return texts.length === 0 ? '' : `; at the price of the pool ${texts.join(' and ')} of what you offer stays with you`

@@ -63,7 +63,7 @@ async function saveTried({ note }: CommandContext, path: string, result: unknown
   return EXIT.ok
 }
 
-/** From the running node, or else from the configuration and the data folder. */
+/** Availability of the services, from the running node, or without one from the configuration and the data folder. */
 async function standingsOf(context: CommandContext): Promise<Result<readonly Standing[]>> {
   const registry = await new NodeClient(nodeUrl(context)).document('/services.json')
   if (registry.ok) return ok(listed(registry.value))
@@ -94,7 +94,7 @@ function showStandings({ print, note }: CommandContext, standings: readonly Stan
   note(`${standings.filter(({ available }) => available).length} of ${standings.length} services are available.`)
 }
 
-/** In the running node, since it locks the data folder, or else in this process. */
+/** Runs a service in the running node, which locks the data folder, or in this process if no node runs. */
 async function trialOf(
   context: CommandContext,
   serviceId: string,

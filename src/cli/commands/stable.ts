@@ -34,7 +34,7 @@ export const stableDepositCommand = writingCommand<Part>({
   },
 })
 
-/** Reserve and supply use the same unit, so the amount has the symbol and decimals of the reserve. */
+/** Makes `propose` of a command that moves reserve. Its amount counts the asset of the reserve, not the stable token. */
 function proposeReserve(kind: 'stable_deposit' | 'stable_withdraw', says: (paid: string, symbol: string) => string) {
   return async (session: Session, { amount: text, symbol }: Part): Promise<Result<readonly Proposal[]>> => {
     const token = await findToken(session, symbol)
@@ -117,7 +117,7 @@ function readRedeem(context: CommandContext): Result<RedeemAsked> {
   return slippage.ok ? ok({ ...part.value, slippage: slippage.value }) : slippage
 }
 
-/** `farthing stable withdraw`: takes reserve in excess of the supply. */
+/** `farthing stable withdraw`: takes what the reserve holds above the supply. */
 export const stableWithdrawCommand = writingCommand<Part>({
   ...PART,
   name: 'stable withdraw',

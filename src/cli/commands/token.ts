@@ -147,7 +147,7 @@ export const tokenBurnCommand = writingCommand<Part>({
   },
 })
 
-/** Flags of a token on the command line. Undefined flags stay. */
+/** Flags of a token on the command line. A flag that is undefined stays as it is on chain. */
 interface FlagsAsked {
   readonly symbol: TokenSymbol
   readonly frozen: boolean | undefined

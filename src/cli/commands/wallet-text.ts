@@ -38,7 +38,7 @@ export const walletSignTextCommand: Command = {
   },
 }
 
-/** `farthing wallet verify-text`: checks both halves of a signed text. Exit code 1 if one is wrong. */
+/** `farthing wallet verify-text`: checks both halves of the hybrid signature of a text. Exit code 1 if one is wrong. */
 export const walletVerifyTextCommand: Command = {
   name: 'wallet verify-text',
   usage: '[json]',

@@ -103,7 +103,7 @@ async function readTextFile(path: string): Promise<Result<string>> {
   }
 }
 
-/** `farthing wallet address`: shows the address. The wallet stays closed. */
+/** `farthing wallet address`: shows the address of a wallet, which stays closed. */
 export const walletAddressCommand: Command = {
   name: 'wallet address',
   usage: '',

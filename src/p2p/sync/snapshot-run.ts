@@ -131,7 +131,7 @@ export class SnapshotRun implements Running {
   async run(unproven: Unproven): Promise<RunEnd> {
     this.#deps.log.info(
       { peer: this.#peer, height: this.#deps.chain.head.header.height },
-      'no peer holds all blocks from here on, or the settings ask for it: this node begins from a snapshot',
+      'this node begins from a snapshot, by its settings, or because peers lack blocks that it needs or give them too slowly',
     )
     const prover = new Prover(this.#deps, this.#peer)
     const end = await proveBranch(unproven, prover, this.#keep, this.#around.others)

@@ -19,7 +19,7 @@ import { codecTarget, expectSame, type Target, wordOf } from '../target.ts'
 
 const RULES = testRuleBook().at(1)
 
-/** A true request and a true reply of every protocol. */
+/** A valid request and a valid reply of every protocol, made from the fixture. */
 export async function trueMessages(): Promise<{ [P in ProtocolName]: readonly [RequestOf<P>, ReplyOf<P>] }> {
   const { test, blocks, waiting, store } = await fixture()
   const { database, head } = test.chain

@@ -5,7 +5,7 @@ import type { Target } from '../target.ts'
 const text = (value: string): Uint8Array => Uint8Array.from(Buffer.from(value))
 let server: Promise<ApiServer> | undefined
 
-/** The body of a request to submit work. The answer must have the API's form and never be a server error. */
+/** The body of a request to submit work. The answer must have a code, and the server must report no bug. */
 const submitWork: Target = {
   name: 'http-mining-submit',
   share: 0.25,
@@ -30,5 +30,5 @@ const submitWork: Target = {
   close: async () => (await server)?.close(),
 }
 
-/** Handlers of the HTTP API that get no arbitrary bytes in other tests. */
+/** The fuzzed handlers of the HTTP API. */
 export const HTTP_TARGETS: readonly Target[] = [submitWork]

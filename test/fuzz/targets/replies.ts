@@ -43,7 +43,7 @@ function askTarget(protocol: ProtocolName): Target {
   }
 }
 
-/** How to make a part of the node ask. The words are the offences of the answering peer. */
+/** How to make a part of the node ask a peer. The word of an input names the offences of that peer, and what came of it. */
 interface Scene {
   readonly protocol: ProtocolName
   readonly name: string
@@ -201,5 +201,5 @@ const SCENES: readonly Scene[] = [
   },
 ]
 
-/** Every `ask` of the node, answered with arbitrary bytes. */
+/** The node's requests to peers, answered with arbitrary bytes. */
 export const REPLY_TARGETS: readonly Target[] = [...PROTOCOL_NAMES.map(askTarget), ...SCENES.map(sceneTarget)]

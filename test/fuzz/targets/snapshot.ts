@@ -131,7 +131,7 @@ async function expectTrue({ records }: ReplyOf<'stateRecords'>): Promise<void> {
 
 let made: ReturnType<typeof courses> | undefined
 
-/** A target for the first reply of a stage: it is taken, or it is an offence and none of it is stored. */
+/** A target for the reply to a stage's first request: it is taken, or it is an offence and nothing false is stored. */
 function courseTarget(protocol: StateProtocol): Target {
   const taking = async (): Promise<Taking> => {
     made ??= courses()

@@ -60,6 +60,22 @@ describe('an answer that is sent while it is made', () => {
     90_000,
   )
 
+  it('ends with an error that is told, and no unhandled one, if its headers cannot be sent', async () => {
+    const errors: unknown[] = []
+    server = createServer((_, raw) => {
+      raw.on('close', () => ends.push(raw.writableFinished ? 'whole' : 'cut'))
+      const place = { raw, headers: {}, limits: LIMITS, onError: (error: unknown) => void errors.push(error) }
+      void writeFeed(place, { headers: { 'x-name': 'two\nlines' }, write: async () => true })
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
+    socket.write(head('GET /'))
+    await until('it is over', () => ends.length > 0)
+    expect(ends).toEqual(['cut'])
+    expect(errors).toMatchObject([{ code: 'ERR_INVALID_CHAR' }])
+  })
+
   it('is cut off for a client that reads nothing', async () => {
     await asked([BYTES, 1])
     await until('it is over', () => ends.length > 0)

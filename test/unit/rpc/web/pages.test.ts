@@ -63,7 +63,7 @@ describe('the page of a service', () => {
     const { node } = await sellingNode()
     const words = wordsOf(servicePage(node, HERE, 'node-test-closed'))
     expect(words).toContain('unavailable its provider is down It cannot be bought here now')
-    expect(words).toContain('Who runs this node can offer it with providers.rates or models.file .')
+    expect(words).toContain('The operator of this node can offer it with providers.rates or models.file .')
     expect(wordsOf(servicePage(node, HERE, 'node-test-once'))).not.toContain('cannot be bought')
   })
 

@@ -89,7 +89,7 @@ export class Shop {
     return { agentId: this.operator.agentId, url: this.operator.url, isAvailable, wordsOf }
   }
 
-  /** Everything this operator could sell, in the order of the table. */
+  /** Everything that this operator could sell, in the order in which the services were given. */
   get offers(): readonly Offer[] {
     return [...this.#offers.values()]
   }
@@ -110,7 +110,7 @@ export class Shop {
     return this.#ended
   }
 
-  /** Why nothing is sold at the moment (syncing, reorganised, stopping), or null. */
+  /** Why nothing is sold now, for example because the node syncs or stops; else null. */
   get closedBecause(): string | null {
     for (const reasonOf of this.#closings) {
       const reason = reasonOf()

@@ -37,15 +37,15 @@ interface Parked {
 
 /** Pause between two looks at work elsewhere, or at a reorganisation under way. */
 const POLL_MS = 100
-/** Looks at one payment within one call. If its claim has moved each time, the call is told to come again. */
+/** Most looks at one payment within one call. If its claim has moved each time, the call is told to come again. */
 const TURNS_MAX = 5
 /** How long a write is tried again while the store is away, and the pause between two tries. */
 const TRY_MS = 30_000
 const RETRY_MS = 250
 
 /**
- * The one state machine of a paid call, whatever it is paid with. The rail judges the payment. A stored claim binds it to the request.
- * The work is done once, and every repeat of the call gets the same answer. See {@link Rail} for the states.
+ * The one state machine of a paid call, whatever it is paid with. The rail judges the payment. A stored claim binds it to the request. A
+ * finished result is kept, and a repeat of the call gets it as far as the rail allows. See {@link Rail} for the states.
  */
 export class Till<Call extends TillCall, C extends StoredClaim, I extends Identity, A extends C = C> {
   readonly #deps: TillDependencies<C>
@@ -120,7 +120,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     }
   }
 
-  /** Lets go of all claims that are not running: other replicas have them. Work that runs finds out at its next write. */
+  /** Lets go of all claims that are not worked on: other replicas have them. Work under way finds out at its next write. */
   forget(): void {
     for (const { cancel } of this.#parked.values()) cancel?.()
     this.#parked.clear()
@@ -146,8 +146,9 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
   }
 
   /**
-   * Moves a claim on if it is still in the given state. Tries again while the store is away, since finished work must not be lost. If
-   * the answer to a write is lost, the write counts when the store holds exactly that claim. False where the claim moved otherwise.
+   * Moves a claim on if it is still in the given state. Tries again while the store is away, since finished work must not be lost. If the
+   * answer to a write is lost, the write counts when the store holds exactly that claim. False if the claim moved otherwise, or once the
+   * till is abandoned.
    */
   async advance(from: C['state'], next: C): Promise<boolean> {
     const { store, clock } = this.#deps
@@ -260,7 +261,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return this.#room.run({ paymentId: id, from: call.from }, work)
   }
 
-  /** Claims a payment and does the work; the call that claims it first does it. */
+  /** Claims a payment and does its work. Null if another call or replica has claimed it already. */
   async #take(
     order: Order<Call, I>,
     { claim, cause = null }: Extract<Verdict<C, A>, { is: 'take' }>,

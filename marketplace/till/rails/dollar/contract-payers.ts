@@ -64,8 +64,8 @@ export class ContractPayers {
   }
 
   /**
-   * Why no facilitator is asked about such a signature, or null. With null the question counts for the payer. Faults:
-   * `stable/refused` if no contract can have made the signature, `stable/unproven` after too many questions.
+   * Why no facilitator is asked about a signature that is not of the payer's own key, or null. With null the question counts for the payer.
+   * Faults: `stable/refused` if no contract can have made the signature, `stable/unproven` after too many questions.
    */
   async refusal(payment: ForeignPayment): Promise<Fault | null> {
     const { payer, signature, client } = payment
@@ -84,7 +84,7 @@ export class ContractPayers {
     return null
   }
 
-  /** Notes that a facilitator is asked about a payer that has not paid. */
+  /** Notes that a facilitator is asked about a payer that has not paid lately. */
   asked(): void {
     this.#ofAll.take(1, this.#now())
   }

@@ -33,7 +33,7 @@ export interface NewPayment {
   readonly client: Holder
 }
 
-/** Leave to ask a facilitator. `wasted` is for a good payment that the payer's own fault made useless. */
+/** Leave to ask a facilitator. `done` hears the verdict. `wasted` is called for a good payment that the payer's own fault made useless. */
 export interface Leave {
   readonly rank: number
   readonly done: (verdict: FacilitatorVerdict) => void
@@ -60,14 +60,14 @@ export const NEWCOMERS = {
 const PAID_MAX = 200
 const MINUTE = { withinMs: 60_000, namesMax: 10_000 }
 const SPAN = { most: 64, withinMs: 10 * 60_000, namesMax: 10_000 }
-/** Checks that wait for an open one of the same client or network to end: in one line, and in all. */
+/** Most checks that wait for an open one of the same client or network to end: in one line, and in all. */
 const WAITING_MAX = { ofClient: 64, ofAll: 192 }
 /** How long a balance is believed. */
 const KEPT_MS = 3_000
 const KEPT_MAX = 10_000
 /** How long this node leaves the chain alone after it could not be asked. */
 const AWAY_MS = 10_000
-/** Refusals that move a client back in the order; more of them move it no further. */
+/** Refused and failed payments that move a client back in the order; more of them move it no further. */
 const RANKS_MAX = 10
 /** The wait that a client with too many waiting checks is told. */
 const WAIT_MS = 5_000
@@ -117,9 +117,9 @@ export class Newcomers {
   }
 
   /**
-   * Waits until a facilitator may be asked about a payment. Faults: `stable/refused` if the payer lacks the money,
-   * `stable/crowded` if too many of the client's payments were refused, failed or lacked money lately, or if too many
-   * wait.
+   * Waits until a facilitator may be asked about a payment. Faults: `stable/refused` if the payer lacks the money, `stable/crowded` if too
+   * many of the client's payments were refused, failed or lacked money lately, or if too many wait. {@link NewcomersDependencies.tooMany}
+   * can replace the latter.
    */
   async leave(payment: NewPayment): Promise<Result<Leave>> {
     const { payer, client, name = payer } = payment
@@ -189,8 +189,8 @@ export class Newcomers {
   }
 
   /**
-   * The fault if the chain shows that a payer has too little money; null if it has enough, or if that is not known. A
-   * balance that is known costs no question, and counts no client as `short`.
+   * The fault if the chain shows that a payer has too little money; null if it has enough, or if that is not known. A balance that is known
+   * already costs no question, and counts no client as `short`.
    */
   async #unfunded({ payer, amount, client }: NewPayment): Promise<Fault | null> {
     const known = this.#balances.get(payer)
@@ -259,8 +259,8 @@ export interface LineBounds {
 }
 
 /**
- * Limits how much each client has under way, and each network to a few times that. The rest waits in line. If too much
- * waits, the client with the most waiting loses its newest place.
+ * Limits how much each client has under way, and each network to {@link NETWORK_CLIENTS} times that. What is beyond waits in line. If too
+ * much waits, the client with the most waiting loses its newest place.
  */
 export class ClientLines {
   readonly #atOnce: () => number

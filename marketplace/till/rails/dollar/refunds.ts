@@ -128,7 +128,7 @@ export class Refunder {
     this.#deps.onFault(fault('stable/refund-refused', { payer, amount, reason }))
   }
 
-  /** Stores the authorization before it is sent. Null if the claim has changed meanwhile. */
+  /** Stores the authorization before it is sent. One that holds for a while yet is sent again. Null if the claim has changed meanwhile. */
   async #send(claim: DollarIn<'owed'>): Promise<DollarIn<'owed'> | null> {
     const nowSeconds = Math.floor(this.#deps.clock.now() / 1_000)
     const { validBefore } = claim.refund

@@ -43,7 +43,7 @@ export type Claim =
       readonly finishedAtMs: number
       readonly durationMs: number
       readonly resultHash: Hash
-      /** The result as JSON text. Null after its keeping time, and in listings. */
+      /** The result as JSON text. Null once it was deleted, and in listings. */
       readonly result: string | null
       readonly settlement: Settlement
     })
@@ -68,7 +68,7 @@ export function isFinished(claim: Claim): claim is FinishedClaim {
   return claim.state === 'delivered' || claim.state === 'failed'
 }
 
-/** Claims of the native rail, as stores know them: named by the id of the payment's transaction. */
+/** Claims of the native rail, as stores know them, under the id of the payment's transaction. */
 export const NATIVE_CLAIMS: ClaimKind<Claim> = {
   name: 'native',
   idOf: ({ txId }) => txId,

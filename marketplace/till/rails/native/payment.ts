@@ -101,7 +101,7 @@ function told(cause: Fault): { readonly is: 'told'; readonly outcome: Result<nev
   return { is: 'told', outcome: fail(cause) }
 }
 
-/** A payment that is not deep enough, with the confirmations that it has and needs. */
+/** The fault of a payment that is not deep enough, with the confirmations that it has and needs. */
 export function unconfirmed(
   txId: TxId,
   { confirmations, needed }: { readonly confirmations: number; readonly needed: number },
@@ -250,8 +250,8 @@ function checkAmount(
 
 /**
  * Prices that an `agent_invoke` mined at `minedAt` may have paid: of its own epoch, or of the one before. An epoch in which the operator
- * quotes nothing has no price. Otherwise a payer that moves the pool out of the bounds could pay a price that was never offered. The
- * price entries of an epoch stay, so a quoted price is honoured as long as the settings stay the same.
+ * quotes nothing has no price. Otherwise a payer that moves the pool out of the bounds could pay a price that was never offered. The price
+ * entry of an epoch never changes, so a quoted price is honoured as long as the settings stay the same.
  */
 export function pricesHonouredAt(
   { chain, price, settings }: { chain: Chain; price: NativePriceSource; settings: PriceBounds },

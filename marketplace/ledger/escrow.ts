@@ -154,7 +154,7 @@ function settleEntry(overlay: Overlay, entry: ReceiptEntry, sender: Address, bur
   return null
 }
 
-/** Delivered: ceil(amount / divisor) is burned, so that faking volume has a cost; the operator gets the rest. */
+/** Delivered: ceil(amount / divisor) is burned, so that faking volume has a cost; the agent's payout gets what is left. */
 function payOut(overlay: Overlay, escrow: Escrow, burnDivisor: bigint): void {
   const burned = amount(mulDivUp(escrow.amount, 1n, burnDivisor))
   burnNative(overlay, burned)
@@ -230,7 +230,7 @@ function* relistInvokes(overlay: Overlay, records: Iterable<StateRecord>): Itera
   }
 }
 
-/** The totals must change exactly as the escrows do. */
+/** The sum in the totals must change exactly as the amounts of the escrows do. */
 function escrowInvariant(changes: readonly ValueChange[]): string | null {
   let difference = 0n
   for (const { table, before, after } of changes) {

@@ -12,7 +12,7 @@ export interface SettlementRecord {
   /** Zeros if it failed. */
   readonly resultHash: Hash
   readonly durationMs: number
-  /** Opens the escrow's lock; zeros without a lock. */
+  /** Opens the escrow's lock; zeros without a lock, and if the call failed. */
   readonly opener: Hash
   readonly payer: Address
   /** Base units, as decimal text. */

@@ -28,7 +28,7 @@ const META: Schema = Type.Object({
   'io.modelcontextprotocol/clientCapabilities': Type.Optional(CAPABILITIES),
 })
 
-/** Parameters that could make the SDK write long reports. It checks all others itself. */
+/** Parameters that could make the SDK write long reports. The SDK checks all other parameters itself. */
 const PARAMETERS: Readonly<Record<string, Schema>> = {
   initialize: Type.Object({
     clientInfo: Type.Optional(CLIENT_INFO),

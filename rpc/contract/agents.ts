@@ -50,7 +50,7 @@ export const AGENT = Type.Object({
   truncated: Type.Boolean(),
 })
 
-/** Operations on the chain's registry of agents, this node's and all others. */
+/** Operations on the chain's registry, in which all agents are, not this node's alone. */
 export const AGENT_ROUTES = {
   listAgents: {
     method: 'GET',

@@ -180,7 +180,7 @@ export interface PaidCallStatus {
   readonly [more: string]: unknown
 }
 
-/** A refund, by the word of a node. The chain pays it. With `confirmed` it has. */
+/** A refund, by the word of a node. The chain pays it, or for a payment in dollars the seller. With `confirmed` it was paid. */
 export interface RefundState {
   readonly status: string
   /** Coins. */
@@ -250,7 +250,9 @@ export interface CeilingOptions {
 
 /** Sellers that this client pays. An absent list allows all. */
 export interface AllowList {
-  /** Addresses or agents. The address that the seller names and the payout address by the own node must both be listed. */
+  /**
+   * Addresses or agents. The address that the seller names and the payout address by the own node must both be listed, unless the agent is.
+   */
   readonly payTo?: readonly string[]
   /** Agents of the registry. The chain itself pays only the agent in the payment. */
   readonly agents?: readonly string[]
@@ -260,7 +262,7 @@ export interface AllowList {
 /** A payment that is about to be made, for `onPay`. */
 export interface Intention {
   readonly quote: Quote
-  /** Dollars by the dearest known price. Null if no node names one. */
+  /** Dollars of the amount, without the fee, by the dearest known price. Null if none is known. */
   readonly usd: number | null
 }
 

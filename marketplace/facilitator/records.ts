@@ -9,7 +9,7 @@ export interface SettlementRecord {
   readonly settler: Address
   readonly requestHash: Hash
   readonly outcome: 'delivered' | 'failed'
-  /** Zeros if it failed. */
+  /** Zeros if the call failed. */
   readonly resultHash: Hash
   readonly durationMs: number
   /** Opens the escrow's lock; zeros without a lock, and if the call failed. */

@@ -64,8 +64,8 @@ export const ESCROW_TOTALS = stateTable<void, ValueOf<typeof TOTALS_RECORD>>({
 const INVOKES_RECORD = list(container('MinedInvoke', { txId: hex32<TxId>(), term: uint32 }), BLOCK_TRANSACTIONS_MAX)
 
 /**
- * Invokes by mining height, in block order. At height D those of height D - term are due, if still open. Derived from
- * the escrow records, so it stays outside the state root.
+ * Invokes by mining height, in block order. At height D the invokes of height D - term are due, if their escrows are still open. The list
+ * is derived from the escrow records, so it stays outside the state root.
  */
 export const INVOKES = stateTable<number, ValueOf<typeof INVOKES_RECORD>>({
   name: 'invokes',

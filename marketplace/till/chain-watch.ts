@@ -16,7 +16,7 @@ export interface ChainWatchDependencies {
   readonly pauseDepth: number
   /** Whether this node is synced, has peers, and did not just start. Only then is a deep reorganisation unusual. */
   readonly settled: () => boolean
-  /** Whether the chain of this node is known to be behind that of others. */
+  /** Whether the chain of this node is known to be behind the chain of other nodes. */
   readonly behind: () => boolean
   readonly onAlert: (alert: ChainAlert) => void
 }

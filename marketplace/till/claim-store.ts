@@ -51,7 +51,7 @@ export interface ClaimKind<C extends StoredClaim> {
   readonly nameOf?: (claim: C) => string | null
 }
 
-/** Most claims that are looked through for one page of one service, those of other services included. Then the page ends early. */
+/** Maximum claims that are looked through for one page of one service, those of other services included. Then the page ends early. */
 export const PASSED_OVER_MAX = 4_000
 
 /** A page of claims, newest first. It may end early. `nextCursor` is where the next page begins; null after the last page. */
@@ -139,7 +139,7 @@ export interface ClaimStore<C extends StoredClaim> {
    * their service: each takes a place on the page, and is left out if it is of another service.
    */
   recent(limit: number, cursor: string | null, serviceId?: string): Promise<ClaimPage<C>>
-  /** Notes that the answer with a claim's result was handed over to the end. Does nothing where no result is kept. */
+  /** Notes that the answer with a claim's result was handed over to the end. Does nothing if no result is kept. */
   handedOver(id: string): Promise<void>
   /**
    * Deletes results that finished before `beforeMs`, and what {@link beyondBytes} names. The claims stay. Returns the number of deleted
@@ -160,8 +160,8 @@ export interface KeptResult {
 }
 
 /**
- * A payer whose results take more than one in this many of the allowed bytes loses results before other payers do, of those that are too
- * large for their price.
+ * A payer whose results take more than one in this many of the allowed bytes loses results before other payers do, namely those that are
+ * too large for their price.
  */
 export const PAYER_PART = 16
 /** The bound for payers is halved down to one in this many of the allowed bytes. Payers that hold less are treated alike. */

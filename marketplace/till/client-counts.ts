@@ -26,8 +26,8 @@ export class ClientCounts {
   }
 
   /**
-   * Milliseconds until a client has fewer recent events than `borne` plus its events in `good`, and its network fewer than
-   * {@link NETWORK_CLIENTS} times `borne` plus its own in `good`. 0 where that holds already.
+   * Milliseconds until a client has fewer recent events than `borne` plus its events in `good`, and its network fewer than {@link
+   * NETWORK_CLIENTS} times `borne` plus its own in `good`. 0 if that holds already.
    */
   waitMs({ address, network }: Holder, borne: number, good: ClientCounts | null = null): number {
     const addressMs = this.#addresses.waitMs(address, borne + (good === null ? 0 : good.#addresses.count(address)))
@@ -86,7 +86,7 @@ export function addTo(counts: Map<string, number>, name: string, more: 1 | -1): 
 export interface CountBounds {
   readonly most: number
   readonly withinMs: number
-  /** Most names that are remembered; those that were counted longest ago are forgotten first. */
+  /** Maximum names that are remembered; those that were counted longest ago are forgotten first. */
   readonly namesMax: number
 }
 

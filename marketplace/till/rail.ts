@@ -25,7 +25,7 @@ export interface Order<Call extends TillCall, I extends Identity> {
   readonly call: Call
   readonly identity: I
   readonly offer: Offer
-  /** The request. It is parsed when its input is first read: to repeat an answer it need not be. */
+  /** The request. It is parsed when its input is first read, which a repeated answer does not need. */
   readonly asked: RequestText
 }
 
@@ -82,7 +82,7 @@ export interface Held<C, I> {
 
 /** Two steps of the till, for rails with more to do in between. */
 export interface Steps<C> {
-  /** Writes the claim; false where another call or replica has the payment. */
+  /** Writes the claim; false if another call or replica has the payment. */
   readonly claim: () => Promise<boolean>
   /** Waits for a place, asks {@link Rail.mayBegin}, writes `executing`, runs the service and calls {@link Rail.end}. */
   readonly work: () => Promise<Ended<C>>
@@ -111,7 +111,7 @@ export interface Rail<Call extends TillCall, C extends StoredClaim, I extends Id
   readonly kind: ClaimKind<C>
   /** How long a repeated call waits for work under way here; null: until the work ends. */
   readonly joinMs: number | null
-  /** Whether writing `executing` is tried again while the store is away; false where the payment could expire meanwhile. */
+  /** Whether writing `executing` is tried again while the store is away; false if the payment could expire meanwhile. */
   readonly beginsPatiently: boolean
 
   /** The payment of a call, and what else is compared with claims. */

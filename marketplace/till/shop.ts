@@ -49,13 +49,13 @@ export type Availability =
   | {
       readonly available: false
       readonly reason: string
-      /** Settings that would make it available; empty where none would. */
+      /** Settings that would make it available; empty if none would. */
       readonly requires: readonly string[]
       readonly service: Service | undefined
       readonly agent: Agent | undefined
     }
 
-/** Most weight that one receipt entry can take: that of a transaction with this entry alone. */
+/** Maximum weight that one receipt entry can take: that of a transaction with this entry alone. */
 const RECEIPT_WEIGHT = 5_000n
 /** Receipts that the settler must be able to pay for. */
 const RECEIPTS_AHEAD = 200n

@@ -14,7 +14,7 @@ export interface ClaimWorker {
 
 /**
  * For tills over a store that replicas share: takes up the claims of a dead replica, and lets go of claims that others took while this
- * replica was taken for dead. A replica that was taken for dead sells and settles nothing until it has done both.
+ * replica was taken for dead. A replica that was taken for dead sells and settles nothing until this is done.
  */
 export class Takeover {
   readonly #shared: SharedClaims

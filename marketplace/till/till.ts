@@ -29,7 +29,7 @@ interface Running<C, I> extends Held<C, I> {
   readonly ended: Promise<Ended<C>>
 }
 
-/** Work that begins later. `cancel` ends its timer; null where it waits for a head. */
+/** Work that begins later. `cancel` ends its timer; null if it waits for a head. */
 interface Parked {
   readonly begin: () => void
   readonly cancel: (() => void) | null
@@ -37,7 +37,7 @@ interface Parked {
 
 /** Pause between two looks at work elsewhere, or at a reorganisation under way. */
 const POLL_MS = 100
-/** Most looks at one payment within one call. If its claim has moved each time, the call is told to come again. */
+/** Maximum looks at one payment within one call. If its claim has moved each time, the call is told to come again. */
 const TURNS_MAX = 5
 /** How long a write is tried again while the store is away, and the pause between two tries. */
 const TRY_MS = 30_000
@@ -87,7 +87,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return this.#running.has(id)
   }
 
-  /** Answers a paid call. Each rail says which of its faults leave the payment unused. */
+  /** Answers a paid call with a claim that is over, or with the fault that tells its caller why there is none. */
   async settle(call: Call): Promise<Result<Settled<A>>> {
     const outcome = await unlessAway(() => this.#settle(call))
     this.#rail.counted?.(outcome)
@@ -186,7 +186,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return fail(this.#rail.underWay(order))
   }
 
-  /** Looks once at how the payment stands, and acts on it. Null where it has changed meanwhile. */
+  /** Looks once at how the payment stands, and acts on it. Null if it has changed meanwhile. */
   async #turn(order: Order<Call, I>): Promise<Result<Settled<A>> | null> {
     const { id } = order.identity
     const running = this.#running.get(id)
@@ -343,7 +343,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return rail.end(begun, outcome)
   }
 
-  /** Begins the work of a claim at the next head, or after a time where one is given. */
+  /** Begins the work of a claim at the next head, or after a time if one is given. */
   #park(claim: C, task: Task, ms: number | null): void {
     const id = this.#rail.kind.idOf(claim)
     const cancel = ms === null ? null : this.#deps.timers.after(ms, () => this.#unpark(id))
@@ -363,7 +363,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     this.#background(claim, () => this.#carry(claim, steps, null))
   }
 
-  /** Work that a crash interrupted is done again where that does no harm; otherwise the payment is given back. */
+  /** Work that a crash interrupted is done again if that does no harm; otherwise the payment is given back. */
   #resumeWork(claim: C): void {
     const { serviceId, request = '' } = claim
     const definition = this.#deps.shop.offer(serviceId)?.definition

@@ -6,7 +6,7 @@ import { type Holder, heldTooMany } from '../../consensus/primitives/fair-share.
  * waiting calls is answered at once, and told to come again.
  */
 export const WAITING_MAX = 256
-/** Most of these calls that may wait for one payment. */
+/** How many of these calls may wait for one payment. */
 export const WAITING_PER_PAYMENT_MAX = 64
 /** Clients whose address is not known count as one. */
 const UNTOLD: Holder = { network: '', address: '' }

@@ -50,8 +50,8 @@ export class Workshop {
   }
 
   /**
-   * Notes how a call ended that was paid before its work. A caller whose calls fail at the address that they name goes behind all others
-   * for a while: it gets its money back each time, and has held a place.
+   * Notes how a call ended on a rail where the payer pays before the work. A caller whose calls fail at the address that they name goes
+   * behind all other callers for a while: it gets its money back each time, and has held a place.
    */
   ended(definition: ServiceDefinition, caller: Caller, outcome: Result<string>): void {
     if (outcome.ok) this.#failing.good(caller)
@@ -184,7 +184,7 @@ interface Waiter {
 export interface WorkSlotsParts {
   /** Number of places. */
   readonly atOnce?: number
-  /** Called each time that a place is free; tells which callers go behind all others. */
+  /** Called each time that a place is free; its result tells whether a caller goes behind all other callers. */
   readonly goesLast?: () => (caller: Caller) => boolean
 }
 

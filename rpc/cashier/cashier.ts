@@ -35,7 +35,7 @@ export interface PaidCallRequest {
   readonly offer: Offer
   readonly request: string
   readonly payment: OfferedPayment
-  /** Shows that a repeat comes from the same caller; null without one. */
+  /** Shows, on the stablecoin rail, that a repeat comes from the same caller; null without one. */
   readonly idempotencyKey: string | null
   /** The client that sent it, for limits by address. */
   readonly client: Holder

@@ -10,7 +10,7 @@ import { offerExtensions, offerResource } from './extensions.ts'
 import { offerState } from './offer-state.ts'
 import { paymentOptions, type Rail, resourceUrl, shortReason, shownOptions } from './options.ts'
 
-/** The parts of a 402 answer that are the same for all callers until `stamp` changes, as JSON texts. */
+/** The parts of a 402 answer that are the same for all callers until `stamp` changes. */
 interface QuoteText {
   readonly stamp: string
   readonly error: string
@@ -44,7 +44,7 @@ interface TextFacts extends Omit<RequestFacts, 'requestId'> {
   readonly isPaid?: boolean | undefined
 }
 
-/** Most texts kept. There is one for each service, base address, rail, and state of the options. */
+/** Maximum texts kept. There is one for each service, base address, rail, and state of the options. */
 const TEXTS_MAX = 4_000
 /** Longest refusal in a header. */
 const ERROR_CHARS_MAX = 90

@@ -50,7 +50,7 @@ export const AGENT = Type.Object({
   truncated: Type.Boolean(),
 })
 
-/** Operations on the chain's registry, in which all agents are, not this node's alone. */
+/** Operations on the chain's registry of all agents, not only on the agent of this node. */
 export const AGENT_ROUTES = {
   listAgents: {
     method: 'GET',

@@ -62,14 +62,14 @@ export interface ClientOptions extends CeilingOptions {
   readonly network?: NetworkName | NetworkFacts
   /** Sellers that may be paid. Default: all. */
   readonly allow?: AllowList
-  /** Address of a second node, whose coin price and headers are compared with the first. */
+  /** Address of a second node, whose coin price and headers are compared with those of the node that is called. */
   readonly secondNode?: string
   /** Where payments are recorded before they are sent. Default: memory, which ends with the process. */
   readonly journal?: PaymentJournal
   readonly fetch?: typeof globalThis.fetch
   /** Ends all requests and waits. */
   readonly signal?: AbortSignal
-  /** Runs every guard but does not pay: a call ends with `PaymentRequiredError`, code `dry_run`. */
+  /** Runs the guards on a quote but signs and pays nothing: a call ends with `PaymentRequiredError`, code `dry_run`. */
   readonly dryRun?: boolean
   /** Called before anything is signed. Pays only if it returns `true` or a promise of it. */
   readonly onPay?: (intention: Intention) => boolean | Promise<boolean>

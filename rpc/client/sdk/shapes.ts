@@ -83,7 +83,7 @@ export interface PaymentRecord extends Payment {
   readonly sender: string
   readonly nonce: bigint
   readonly feeMax: bigint
-  /** Dollars of amount and fee by the dearest known price. 0 if only coins were bounded. */
+  /** Dollars of amount and fee by the dearest known price. 0 if no price was known. */
   readonly usd: number
   readonly atMs: number
 }
@@ -251,7 +251,8 @@ export interface CeilingOptions {
 /** Sellers that this client pays. An absent list allows all. */
 export interface AllowList {
   /**
-   * Addresses or agents. The address that the seller names and the payout address by the own node must both be listed, unless the agent is.
+   * Addresses or agents. The address that the seller names and the payout address that the client's node tells must both be listed, unless
+   * the agent is.
    */
   readonly payTo?: readonly string[]
   /** Agents of the registry. The chain itself pays only the agent in the payment. */
@@ -286,7 +287,7 @@ export interface ToolCaller {
 export interface EventOptions {
   /** Id of the last event that was seen. Later events come first, if the node still has them. */
   readonly lastEventId?: string
-  /** Only these types. A `reset` always comes. */
+  /** Only events of these types, and `reset`, which always comes. */
   readonly types?: readonly string[]
   /** Ends the iteration. */
   readonly signal?: AbortSignal

@@ -1,7 +1,7 @@
 import { TokenBucket } from '../../../chat/models/token-bucket.ts'
 import { freeOf } from '../../../ports/free-places.ts'
 
-/** Most answers that are remembered, and for how long. */
+/** Maximum answers that are remembered, and for how long. */
 const ANSWERS_MAX = 1_000
 const MINUTE_MS = 60_000
 /** How long a learned rate holds, and the longest pause that is believed. */

@@ -43,7 +43,7 @@ const LATE_MS = 60_000
 const GIVE_UP_MS = 2 * 86_400_000
 /** Uses of the authorization are looked for from this long before the settlement. */
 const BEFORE_MS = 600_000
-/** Most settlements that are waited for, and most questions to the chain at once. */
+/** Maximum settlements that are waited for, and maximum questions to the chain at once. */
 const WAITING_MAX = 10_000
 const ASKED_AT_ONCE = 4
 

@@ -5,7 +5,7 @@ import type { Result } from '../../../../consensus/primitives/result.ts'
 import type { DollarClaim, DollarClaimStore, DollarIn, DollarSettled } from './claim.ts'
 import type { CallIdentity } from './identity.ts'
 
-/** Most names that are remembered; the one noted longest ago is forgotten first. */
+/** Maximum names that are remembered; the one noted longest ago is forgotten first. */
 const KEYS_MAX = 50_000
 
 /** The payment and request that a name belongs to. */
@@ -41,7 +41,7 @@ export class RepeatKeys {
   }
 }
 
-/** Most deliveries that are remembered. This covers the time until they are in the store. */
+/** Maximum deliveries that are remembered. This covers the time until they are in the store. */
 const UNDER_WAY_MAX = 4_096
 
 /** Notes which answers were delivered completely. */

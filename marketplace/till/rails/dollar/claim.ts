@@ -135,7 +135,7 @@ export interface DollarRefund {
 export type DollarClaim =
   | (OpenDollarClaim & {
       readonly state: 'claimed'
-      /** How it ended before it was taken again; absent in a new one. */
+      /** How the claim ended before it was taken again; absent in a new claim. */
       readonly before?: Pick<Unpaid, 'endedAtMs' | 'reason' | 'detail'>
     })
   | (OpenDollarClaim & Executing & { readonly state: 'executing' })
@@ -145,7 +145,7 @@ export type DollarClaim =
       DollarTransfer & {
         readonly state: 'settled'
         readonly deliveredAtMs: number | null
-        /** Null where the chain itself showed the transfer. */
+        /** Null if the chain itself showed the transfer. */
         readonly report: DollarReport | null
       })
   | (OpenDollarClaim & Unpaid)
@@ -169,8 +169,8 @@ export const DOLLAR_CLAIMS: ClaimKind<DollarClaim> = {
     if (claim.state === 'unpaid') return !claim.over
     return claim.state !== 'owed' || claim.refund.status !== 'paid'
   },
-  // Losing a `claimed` one costs a second question to a facilitator. Losing a delivery costs a second delivery, to a
-  // caller that holds the signature.
+  // Losing a `claimed` claim costs a second question to a facilitator. Losing a delivery costs a second delivery, to a caller that holds
+  // the signature.
   isTentative: (claim) => claim.state === 'claimed' || (claim.state === 'settled' && claim.deliveredAtMs !== null),
   // An unpaid result counts for nothing.
   paidFor: (claim) => ({

@@ -51,7 +51,7 @@ export interface DollarFigures {
 
 /** Longest wait of a repeated call for a settlement of unknown outcome. Then the call must come again. */
 const SETTLING_WAIT_MS = 5_000
-/** Most failed works for one authorization. */
+/** Maximum failed works for one authorization. */
 const FAILED_RUNS_MAX = 10
 /** Newest claims whose names are read before the start ends: a repeat may come with the same name and a new authorization. */
 const NAMES_AT_ONCE = 1_000
@@ -294,8 +294,8 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
   }
 
   /**
-   * Repeats the answer. A settled authorization is public, so it does not show the buyer. The name that the buyer gave
-   * at first does: no chain shows it. An answer without a name is delivered once.
+   * Repeats the answer. A settled authorization is public, so it does not show the buyer. The name that the buyer gave with the first call
+   * does: no chain shows it. An answer without a name is delivered once.
    */
   #replay(claim: DollarIn<'settled'>, { repeatKey }: CallIdentity): Result<DollarSettled> {
     const { transaction } = claim

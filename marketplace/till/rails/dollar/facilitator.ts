@@ -89,7 +89,7 @@ export type AuthorizationState =
   /** The chain could not be asked, or its node cannot tell. */
   | { readonly is: 'unknown'; readonly detail: string }
 
-/** Reads the token's chain, where the operator has an RPC node for it. */
+/** Reads the token's chain, if the operator has an RPC node for it. */
 export interface StableLedger {
   /** Whether an address is a contract, or a key's account with code; null if the chain cannot be asked. */
   hasCode(address: string): Promise<boolean | null>

@@ -35,7 +35,7 @@ export interface FacilitatorFacts {
 /** A verdict, and the facilitator that gave it. */
 export interface PoolVerdict {
   readonly verdict: FacilitatorVerdict
-  /** Url of that facilitator; null where none was asked. */
+  /** Url of that facilitator; null if none was asked. */
   readonly by: string | null
 }
 
@@ -45,11 +45,11 @@ const PATIENCE_MS = { verify: 20_000, settle: 30_000 }
 /** Pause if a facilitator names none, and the longest pause that this node keeps to. */
 const REST_MS = 1_000
 const REST_MS_MAX = 30_000
-/** Most checks at once: a burst of calls must not keep a facilitator so busy that it looks dead. */
+/** Maximum checks at once: a burst of calls must not keep a facilitator so busy that it looks dead. */
 const VERIFY_AT_ONCE = 64
 /**
- * Most checks that wait for their turn. Each holds a request open, and costs its sender nothing. Together with the running checks they take
- * at most a quarter of the requests that a node serves at once.
+ * Maximum checks that wait for their turn. Each holds a request open, and costs its sender nothing. Together with the running checks they
+ * take at most a quarter of the requests that a node serves at once.
  */
 export const CHECKS_WAITING_MAX = 192
 const CROWDED: PoolVerdict = {
@@ -62,9 +62,9 @@ const CHECK_MS = 5_000
 const WELL_MS = 30_000
 const ILL_MS = 2_000
 
-/** While so many payments wait out a pause, newcomers and repeats may not join. First settlements and payers that have paid lately may. */
+/** While so many payments wait out a pause, newcomers and repeats may not join. New settlements and payers that have paid lately may. */
 const RESTING_MAX = 64
-/** Of these, most payments without proof that the payer's own key signed. */
+/** How many of these payments may lack the proof that the payer's own key signed. */
 const RESTING_UNPROVEN_MAX = 16
 /** After a facilitator's pause, a payment waits this much longer for each point of its rank: lower ranks ask earlier. */
 const RANK_MS = 100

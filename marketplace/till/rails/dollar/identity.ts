@@ -48,8 +48,8 @@ export function isSameCall(
 }
 
 /**
- * Whether a call proves that it comes from the claim's payer: by the signature and, since that is public once it is
- * settled, by the name that the payer gave at first. Without a name it proves nothing more after the delivery.
+ * Whether a call proves that it comes from the claim's payer: by the signature and by the name, if the payer gave one, since a settlement
+ * makes the signature public. Without a name no call proves it after the delivery.
  */
 export function isOfPayer(claim: DollarClaim, { signatureHash, repeatKey }: CallIdentity): boolean {
   if (claim.signatureHash !== signatureHash) return false

@@ -25,7 +25,7 @@ export interface NewcomersDependencies {
 /** A payment that is to be checked. */
 export interface NewPayment {
   readonly payer: string
-  /** Name under which the payer is counted, needed where any caller can name any payer. Absent: the payer itself. */
+  /** Name under which the payer is counted, needed if any caller can name any payer. Absent: the payer itself. */
   readonly name?: string
   /** Units of the asset. */
   readonly amount: bigint
@@ -60,7 +60,7 @@ export const NEWCOMERS = {
 const PAID_MAX = 200
 const MINUTE = { withinMs: 60_000, namesMax: 10_000 }
 const SPAN = { most: 64, withinMs: 10 * 60_000, namesMax: 10_000 }
-/** Most checks that wait for an open one of the same client or network to end: in one line, and in all. */
+/** Maximum checks that wait for an open one of the same client or network to end: in one line, and in all. */
 const WAITING_MAX = { ofClient: 64, ofAll: 192 }
 /** How long a balance is believed. */
 const KEPT_MS = 3_000
@@ -79,10 +79,9 @@ interface Balance {
 }
 
 /**
- * Decides whose payments a facilitator is asked about. Any key can sign a payment at no cost, with or without money,
- * and facilitators answer a limited number of questions. A payer that has paid lately is checked at once. For any other
- * the chain is asked for the balance first. Each client has a limit of refused payments, so that its made-up ones take
- * no questions from others.
+ * Decides whose payments a facilitator is asked about. Any key can sign a payment at no cost, with or without money, and facilitators
+ * answer a limited number of questions. A payer that has paid lately is checked at once. For any other payer the chain is asked for the
+ * balance before. Each client has a limit of refused payments, so that its made-up ones take no questions from other clients.
  */
 export class Newcomers {
   readonly #deps: NewcomersDependencies
@@ -252,7 +251,7 @@ interface Line {
   readonly waiting: Set<Waiter>
 }
 
-/** Most that may wait: in the line of one client or network, and in all. */
+/** How many may wait: in the line of one client or network, and in all. */
 export interface LineBounds {
   readonly ofClient: number
   readonly ofAll: number

@@ -15,7 +15,7 @@ const AT_ONCE_MAX = 64
 const SPAN = { withinMs: 10 * 60_000, namesMax: 10_000 }
 /** Works that a payer may leave unpaid within ten minutes. The service works before it is paid, so it gives these away. */
 const UNPAID = { ...SPAN, most: 5 }
-/** Paid calls that are counted for a payer. With so many, all its calls under way are worked on at once. */
+/** Paid calls that are counted for a payer. After so many, all calls of the payer that are under way may be worked on at once. */
 const PAID = { ...SPAN, most: AT_ONCE_MAX }
 /**
  * Failed works of any service within ten minutes; each paid one allows one more. A failed work is done for nothing, and its claim is kept.

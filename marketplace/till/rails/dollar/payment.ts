@@ -15,7 +15,7 @@ const SIGNATURE = /^0x([0-9a-fA-F]{2}){65,4096}$/
 const CHARS_MAX = 12_288
 /** Extensions of the node's offers, which clients repeat. Any other extension is dropped. */
 const EXTENSIONS = ['bazaar', 'payment-identifier'] as const
-/** Longest extensions as JSON, and their deepest nesting. The node's own take a third of it, and are 8 deep. */
+/** Longest extensions as JSON, and their deepest nesting. The node's own take about a quarter of it, and are 9 deep. */
 const EXTENSIONS_CHARS_MAX = 4_096
 const EXTENSIONS_DEPTH_MAX = 16
 /** Text members of a generation-2 `resource`, and their longest values. */

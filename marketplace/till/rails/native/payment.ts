@@ -336,7 +336,7 @@ export function depthOf(
   return { confirmations: chain.head.header.height - minedAt + 1, needed }
 }
 
-/** Blocks that may pass before the work must begin; negative where it is too late. */
+/** Blocks that may pass before the work must begin; negative if it is too late. */
 export function blocksToSpare(chain: Chain, { deadline }: Escrow, timeoutMs: number): number {
   return deadline - chain.head.header.height - workBlocks(chain, timeoutMs) - RECEIPT_MARGIN_BLOCKS
 }

@@ -28,7 +28,7 @@ export interface RegistrarDependencies {
   readonly chain: Chain
   readonly shop: Shop
   readonly sender: Sender
-  /** Set where other nodes hold the settler key too. If one of them sells with it, nothing is registered. */
+  /** Set if other nodes hold the settler key too. If one of them sells with it, nothing is registered. */
   readonly twin?: Twin | null
   /** Hears why a part of the registration is not on chain; it is tried again later. */
   readonly onFault: (fault: Fault) => void
@@ -36,7 +36,7 @@ export interface RegistrarDependencies {
 
 /**
  * Brings what this operator sells into the chain's registry: registers the agent, publishes what is missing or changed. It can only do so
- * where the settler key is the owner's; elsewhere the owner does it with a cold key.
+ * if the settler key is the owner's; elsewhere the owner does it with a cold key.
  */
 export class Registrar {
   readonly #deps: RegistrarDependencies

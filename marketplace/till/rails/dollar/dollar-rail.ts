@@ -274,7 +274,7 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
   }
 
   async delivered(claim: DollarIn<'settled'>): Promise<void> {
-    // If this write is lost, the worst is a second delivery to a caller that holds the signature.
+    // If this write is lost, the worst is a second delivery to the caller that holds the signature.
     if (claim.deliveredAtMs === null) await this.#deliveries.add(claim)
   }
 

@@ -97,7 +97,7 @@ export interface Steps<C> {
  *                        └───── end (fault) ────┘
  *
  * - `claimed`: the payment is bound to this one request. {@link ClaimKind.isTentative} says whether this must be on disk at once.
- * - `executing`: on disk before the service runs, so that the next start knows of the interruption.
+ * - `executing`: on disk before the service runs, so that the next start knows of an interruption.
  * - done: the result is on disk. The rail names the state: `delivered`, or `settling` where the money still has to move.
  * - over: the money is the operator's (a receipt is owed, or a transfer was reported or seen), or the payer has it.
  *

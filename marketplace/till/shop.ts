@@ -94,7 +94,7 @@ export class Shop {
     return [...this.#offers.values()]
   }
 
-  /** Sells nothing while `reason` returns one. A payment that is offered meanwhile is neither taken nor lost. */
+  /** Sells nothing while `reason` returns a text. A payment that is offered meanwhile is neither taken nor lost. */
   closeWhile(reason: () => string | null): void {
     this.#closings.push(reason)
   }

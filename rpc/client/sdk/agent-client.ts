@@ -252,8 +252,8 @@ export class AgentClient {
   }
 
   /**
-   * Checks a receipt and its result without trusting any node. They are compared with the payment in the journal, or with the
-   * one given. Errors: `payment_unknown`.
+   * Checks a receipt and its result without trusting any node. They are compared with the given payment, or else with the one in the
+   * journal. Errors: `payment_unknown`.
    */
   async verifyReceipt(receipt: Receipt, result: unknown, payment?: Payment): Promise<VerifiedReceipt> {
     checkGiven('verifyReceipt', 'receipt', receipt, KIND.fields)

@@ -421,8 +421,8 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
 
   #onStep(claim: DollarIn<'settled' | 'unpaid' | 'owed'>): void {
     if (claim.state === 'settled') {
-      // An earlier refusal has dropped the name of this claim. The name is remembered again, so that a new authorization under it is not
-      // charged.
+      // An earlier refusal may have dropped the name of this claim. The name is remembered again, so that a new authorization under it is
+      // not charged.
       this.#keys.recall(claim)
       this.#sales.add(claim)
       this.#arrivals?.take(claim)

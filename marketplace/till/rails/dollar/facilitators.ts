@@ -82,7 +82,7 @@ const KINDS = {
 /** A facilitator and what this node knows of it. */
 interface Member {
   readonly facilitator: Facilitator
-  /** One for each kind of work: a facilitator that checks well may be unable to settle. */
+  /** A breaker for each kind of work: a facilitator that checks well may be unable to settle. */
   readonly breakers: { readonly checks: Breaker; readonly settlements: Breaker }
   /** Its last answer about what it supports; null before the first. */
   support: SupportVerdict | null
@@ -101,7 +101,7 @@ interface Member {
 export interface Asker {
   /** Whether the payer's own key is known to have signed. */
   readonly isProven?: boolean
-  /** Client that sent it, or the payer if the client is not known. */
+  /** Address of the client that sent it; absent or empty if the client is not known. */
   readonly client?: string | undefined
   /** Network of the client, in which one client may have many addresses. */
   readonly network?: string

@@ -57,7 +57,10 @@ export function isOfPayer(claim: DollarClaim, { signatureHash, repeatKey }: Call
   return claim.state !== 'settled' || claim.deliveredAtMs === null
 }
 
-/** Whether a claim is of this node's network and token. Claims of another network or token wait until the operator sets it again. */
+/**
+ * Whether a claim is of this node's network and token. Claims of another network or token wait until the operator sets that network and
+ * token again.
+ */
 export function isOfTerms({ network, asset }: DollarTerms, claim: Pick<DollarClaim, 'network' | 'asset'>): boolean {
   return claim.network === network.caip2 && claim.asset === asset.contract.toLowerCase()
 }

@@ -86,7 +86,7 @@ interface Balance {
 export class Newcomers {
   readonly #deps: NewcomersDependencies
   readonly #refused: RecentCounts
-  /** Checks under way of payers that have paid lately, by payer. */
+  /** Checks under way of payers that have paid lately, by the name under which the payer is counted. */
   readonly #open = new Map<string, number>()
   readonly #paidOfClient: ClientCounts
   readonly #refusedOfClient: ClientCounts
@@ -118,7 +118,7 @@ export class Newcomers {
   /**
    * Waits until a facilitator may be asked about a payment. Faults: `stable/refused` if the payer lacks the money, `stable/crowded` if too
    * many of the client's payments were refused, failed or lacked money lately, or if too many wait. {@link NewcomersDependencies.tooMany}
-   * can replace the latter.
+   * replaces `stable/crowded` if it is given.
    */
   async leave(payment: NewPayment): Promise<Result<Leave>> {
     const { payer, client, name = payer } = payment

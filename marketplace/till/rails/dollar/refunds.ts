@@ -116,7 +116,7 @@ export class Refunder {
     if (verdict.is === 'good') return this.#paid(sent, verdict.transaction)
     if (verdict.is === 'refused' && USED_REASON.test(verdict.reason)) {
       const used = await this.#look(sent)
-      // If the chain can be asked, only its answer counts: the facilitator may mean a nonce of its own.
+      // With a node of the chain, only its answer counts: the facilitator may mean a nonce of its own.
       if (used === null) return this.#paid(sent, null)
       if (used.is === 'transferred') return this.#paid(sent, used.transaction)
     }

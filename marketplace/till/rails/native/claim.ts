@@ -13,7 +13,7 @@ export interface PaidCall extends TillCall {
 interface ClaimBase {
   readonly txId: TxId
   readonly serviceId: ServiceId
-  /** Hash of the request. Another request with this payment is refused. */
+  /** Hash of service and request text. Another request with this payment is refused. */
   readonly requestHash: Hash
   /** Caller's address in hex, exact amount in base units, and the price in millionths of a dollar. */
   readonly caller: string

@@ -60,7 +60,7 @@ export interface PaymentContext {
   readonly atRisk: ValueAtRisk
 }
 
-/** The same for the facilitator, which only reads what is at risk. */
+/** What {@link judgePayment} needs of it. Judging only reads what is at risk. */
 interface JudgingContext extends Omit<PaymentContext, 'atRisk'> {
   readonly atRisk: Pick<ValueAtRisk, 'withOneMore'>
 }
@@ -181,7 +181,7 @@ function refused(cause: Fault): Unfit {
   return { state: 'refused', fault: cause }
 }
 
-/** Tells when an escrow goes back that this call does not take. */
+/** Tells at which height an escrow goes back if this call does not take it. */
 function refundText({ deadline }: Pick<Escrow, 'deadline'>): string {
   return `The escrow returns to the caller by itself at height ${deadline}.`
 }

@@ -135,7 +135,7 @@ export class Registrar {
   }
 }
 
-/** The record that an agent with an outdated one should have. */
+/** The new record of an agent whose record is outdated. */
 function updated({ settlers: known }: Agent, operator: Operator, offers: readonly Offer[]) {
   const { agentId, owner } = operator
   const wanted = settlersOf(operator)

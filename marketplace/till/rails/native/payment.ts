@@ -60,7 +60,7 @@ export interface PaymentContext {
   readonly atRisk: ValueAtRisk
 }
 
-/** What {@link judgePayment} needs of it. Judging only reads what is at risk. */
+/** The part of {@link PaymentContext} that {@link judgePayment} needs. It only reads what is at risk. */
 interface JudgingContext extends Omit<PaymentContext, 'atRisk'> {
   readonly atRisk: Pick<ValueAtRisk, 'withOneMore'>
 }

@@ -113,7 +113,7 @@ export class Facilitator {
     return ok({ record, keys: keys.value, replayed: false })
   }
 
-  /** Forgets settlements that no reorganisation can reopen. */
+  /** Forgets settlements whose deadline is more than {@link FINAL_DEPTH} blocks ago: a reorganisation hardly reopens their escrows. */
   expire(): Promise<number> {
     return this.#deps.records.expire(this.#deps.chain.head.header.height - FINAL_DEPTH)
   }
@@ -127,7 +127,10 @@ export class Facilitator {
     return misnamed === null ? ok({ ...payment, service }) : fail(misnamed)
   }
 
-  /** Checks that {@link judgePayment} does not make: the asked amount, and a request given only by its hash. */
+  /**
+   * Checks what {@link judgePayment} does not: the asked amount, and that a payment with a commitment comes with its request or the hash of
+   * it.
+   */
   #checked({ txId, amount, request, requestHash: hash }: FacilitatedPayment, escrow: Escrow): Result<VerifiedPayment> {
     if (escrow.amount !== amount) return fail(wrongAmount(this.#deps.chain, txId, escrow, [amount]))
     const committed = escrow.requestCommitment !== ZERO_HEX_32
@@ -146,8 +149,9 @@ export class Facilitator {
   }
 
   /**
-   * The escrow of a settlement. A failed call is refunded whatever is wrong with the payment. A delivered one must have
-   * paid for this request and open the lock. Depth and price are not checked again: they mattered before the work.
+   * The escrow of a settlement. A failed call is refunded, whatever amount, lock or commitment its payment has. A delivered one must have
+   * paid the asked amount for this request and open the lock. Depth and the price of the service are not checked again: they mattered
+   * before the work.
    */
   #settleable(payment: FacilitatedPayment, { outcome, requestHash: hash }: Settlement): Result<Escrow> {
     const { txId, requestHash: asked } = payment

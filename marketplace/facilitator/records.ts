@@ -9,10 +9,10 @@ export interface SettlementRecord {
   readonly settler: Address
   readonly requestHash: Hash
   readonly outcome: 'delivered' | 'failed'
-  /** Zeros if it failed. */
+  /** Zeros if the call failed. */
   readonly resultHash: Hash
   readonly durationMs: number
-  /** Opens the escrow's lock; zeros without a lock. */
+  /** Opens the escrow's lock; zeros without a lock, and if the call failed. */
   readonly opener: Hash
   readonly payer: Address
   /** Base units, as decimal text. */

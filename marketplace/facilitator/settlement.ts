@@ -15,7 +15,7 @@ export interface Settlement {
   readonly settler: Address
   readonly outcome: 'delivered' | 'failed'
   readonly requestHash: Hash
-  /** Zeros if it failed. */
+  /** Zeros if the call failed. */
   readonly resultHash: Hash
   readonly durationMs: number
   readonly signed: SignedText

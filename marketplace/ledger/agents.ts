@@ -135,9 +135,8 @@ const servicePublish: KindHandler<'service_publish'> = {
 }
 
 /**
- * The previous price of a republished service. If the price changes, the current one stays valid to the end of the
- * epoch. If it does not, the stored previous price stays: otherwise a mere change of the description would erase what
- * past calls paid.
+ * The previous price of a republished service. If the price changes, the current one stays valid to the end of the epoch. If it does not,
+ * the stored previous price stays: otherwise a mere change of the description would erase a price that may still be honoured.
  */
 function previousPrice(
   { height, rules }: TxContext,

@@ -39,10 +39,7 @@ export class EscrowParties {
     }
   }
 
-  /**
-   * Parties of an escrow that the last processed transaction closes, or that the block itself closes before its
-   * transactions.
-   */
+  /** Parties of an escrow that the last processed transaction opens or closes, or that the block itself closes before its transactions. */
   of(txId: TxId): Parties {
     const parties = this.#opened.get(txId) ?? this.#before.get(ESCROWS, txId)
     assert(parties !== undefined, 'an escrow was closed that was not open')

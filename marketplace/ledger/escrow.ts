@@ -64,8 +64,8 @@ export const ESCROW_TOTALS = stateTable<void, ValueOf<typeof TOTALS_RECORD>>({
 const INVOKES_RECORD = list(container('MinedInvoke', { txId: hex32<TxId>(), term: uint32 }), BLOCK_TRANSACTIONS_MAX)
 
 /**
- * Invokes by mining height, in block order. At height D those of height D - term are due, if still open. Derived from
- * the escrow records, so it stays outside the state root.
+ * Invokes by mining height, in block order. At height D the invokes of height D - term are due, if their escrows are still open. The list
+ * is derived from the escrow records, so it stays outside the state root.
  */
 export const INVOKES = stateTable<number, ValueOf<typeof INVOKES_RECORD>>({
   name: 'invokes',
@@ -154,7 +154,7 @@ function settleEntry(overlay: Overlay, entry: ReceiptEntry, sender: Address, bur
   return null
 }
 
-/** Delivered: ceil(amount / divisor) is burned, so that faking volume has a cost; the operator gets the rest. */
+/** Delivered: ceil(amount / divisor) is burned, so that faking volume has a cost; the agent's payout gets what is left. */
 function payOut(overlay: Overlay, escrow: Escrow, burnDivisor: bigint): void {
   const burned = amount(mulDivUp(escrow.amount, 1n, burnDivisor))
   burnNative(overlay, burned)
@@ -230,7 +230,7 @@ function* relistInvokes(overlay: Overlay, records: Iterable<StateRecord>): Itera
   }
 }
 
-/** The totals must change exactly as the escrows do. */
+/** The sum in the totals must change exactly as the amounts of the escrows do. */
 function escrowInvariant(changes: readonly ValueChange[]): string | null {
   let difference = 0n
   for (const { table, before, after } of changes) {

@@ -97,7 +97,10 @@ export function decodeOutcomes(value: Uint8Array | undefined): Outcomes {
   return value === undefined ? NO_OUTCOMES : decodeOwn(OUTCOMES_RECORD, value)
 }
 
-/** Upper bound of a percentile of the delivery times, in ms; 95 for the 95th. Null without deliveries. */
+/**
+ * Upper bound of a percentile of the delivery times, in ms; 95 for the 95th. In the last class longer times count, too. Null without
+ * deliveries.
+ */
 export function durationPercentile({ durations }: Outcomes, percent: number): number | null {
   const total = durations.reduce((sum, count) => sum + count, 0)
   if (total === 0) return null

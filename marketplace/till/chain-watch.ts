@@ -16,14 +16,14 @@ export interface ChainWatchDependencies {
   readonly pauseDepth: number
   /** Whether this node is synced, has peers, and did not just start. Only then is a deep reorganisation unusual. */
   readonly settled: () => boolean
-  /** Whether the chain of this node is known to be behind that of others. */
+  /** Whether the chain of this node is known to be behind the chain of other nodes. */
   readonly behind: () => boolean
   readonly onAlert: (alert: ChainAlert) => void
 }
 
 /** Blocks for which a reorganisation stays among the warnings: about an hour. */
 const REMEMBER_BLOCKS = 1_200
-/** Blocks between two alerts about the same refused branch. */
+/** Blocks that a refused branch must grow before the operator is told of it again. */
 const REPEAT_BLOCKS = 100
 
 interface Reorganisation {
@@ -43,7 +43,7 @@ interface Standoff {
 
 /**
  * Closes the market while the chain is not reliable: the node is behind, the chain reorganised deeply, or a heavier branch waits for the
- * operator. Reports the last two.
+ * operator. Reports such reorganisations and branches to the operator.
  */
 export class ChainWatch {
   readonly #deps: ChainWatchDependencies
@@ -85,7 +85,7 @@ export class ChainWatch {
     this.#deps.onAlert({ kind: 'branch-refused', facts, message: text })
   }
 
-  /** Why nothing is sold at the moment, or null. */
+  /** Why the state of the chain lets nothing be sold now; null if it does not prevent sales. */
   get closedBecause(): string | null {
     const { behind, chain } = this.#deps
     if (behind()) return 'the node is syncing'

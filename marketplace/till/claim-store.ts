@@ -7,11 +7,11 @@ export interface StoredClaim {
   readonly state: string
   readonly serviceId: ServiceId
   readonly claimedAtMs: number
-  /** The request text. It is kept until the work is done, so that a start can do interrupted work. */
+  /** The request text. It is kept at least until the work is done, so that interrupted work can be done after a start. */
   readonly request?: string
-  /** How often the work was begun; absent: once. */
+  /** How often the work was begun, in state `executing`. Absent there: once. */
   readonly runs?: number
-  /** The result as text, in states that have one. Null after its keeping time, and in listings. */
+  /** The result as JSON text, in states that have one. Null once it was deleted, and in pages of {@link ClaimStore.recent}. */
   readonly result?: string | null
   /** When the work ended, in every state that has a result. */
   readonly finishedAtMs?: number
@@ -20,7 +20,7 @@ export interface StoredClaim {
 /** Work that was begun. */
 export interface Executing {
   readonly startedAtMs: number
-  /** How often it was begun; absent: once. */
+  /** How often the work was begun; absent: once. */
   readonly runs?: number
 }
 
@@ -35,23 +35,26 @@ export interface ClaimKind<C extends StoredClaim> {
   readonly name: string
   /** Id of the payment: 64 lower-case hex digits, one per payment for ever. */
   readonly idOf: (claim: C) => string
-  /** Whether work or settlement is still to be done. */
+  /** Whether something is still due: work, a settlement, a refund, or a look at what became of an authorization. */
   readonly isOpen: (claim: C) => boolean
   /**
-   * Whether the last write of a claim may be lost if the machine fails (not if only the process does): no work was done for it yet,
-   * or no money depends on it. Absent: no write may be lost.
+   * Whether the last write of a claim may be lost if the machine fails (not if only the process does), because no work was done for the
+   * claim yet, or no money depends on the write. Absent: no write may be lost.
    */
   readonly isTentative?: (claim: C) => boolean
   /** Payer and price of a claim's result, and whether the claim says that the answer was handed over. */
   readonly paidFor: (claim: C) => Omit<KeptResult, 'bytes'>
-  /** The name of a claim, which only one claim may hold at a time; null without one. Absent: the kind has no names. */
+  /**
+   * The name that a claim holds, given by the payer to its call. Only one claim may hold a name at a time. Null if the claim holds none.
+   * Absent: the kind has no names.
+   */
   readonly nameOf?: (claim: C) => string | null
 }
 
-/** A page of one service's claims ends early after this many claims of others. */
+/** Maximum claims that are looked through for one page of one service, those of other services included. Then the page ends early. */
 export const PASSED_OVER_MAX = 4_000
 
-/** A page of claims, newest first, and where the next page begins; it may end early. */
+/** A page of claims, newest first. It may end early. `nextCursor` is where the next page begins; null after the last page. */
 export interface ClaimPage<C extends StoredClaim> {
   readonly claims: readonly C[]
   readonly nextCursor: string | null
@@ -59,16 +62,22 @@ export interface ClaimPage<C extends StoredClaim> {
 
 /** How one replica stands among those that share a store of claims. */
 export interface SharedClaims {
-  /** Why claims can neither be taken nor ended now, or null. The store cannot be reached, or was away so long that others may have taken over. */
+  /**
+   * Why claims can neither be taken nor ended now, or null. The store cannot be reached, or this replica was silent for so long that others
+   * may take over its claims.
+   */
   readonly awayBecause: string | null
-  /** Grows when `open` may list claims that this process does not know: a dead replica's, or its own after a lost answer. */
+  /**
+   * Grows when `open` may list claims that this process does not know: those of a dead replica, or its own if the answer to a write was
+   * lost.
+   */
   readonly arrivals: number
   /** Grows when others took this replica for dead, and have taken over its claims. */
   readonly lapses: number
 }
 
 /**
- * Thrown by a store that cannot be reached now. It is not known then whether a write happened. When the store is back, `open` lists
+ * Thrown by a store that cannot be reached or used now. It is not known then whether a write happened. When the store is back, `open` lists
  * the open claims.
  */
 export class ClaimsAway extends Error {
@@ -91,19 +100,22 @@ export async function unlessAway<T>(work: () => Promise<Result<T>>): Promise<Res
 }
 
 /**
- * Where claims are kept: one per payment over all replicas of an operator. A write is on disk before its promise resolves. Exceptions
- * are tentative claims, the mark of an answer that was handed over, and the forgetting of results. A shared store throws
- * {@link ClaimsAway} where it cannot be reached.
+ * Where claims are kept: one per payment over all replicas of an operator. A write is on disk before its promise resolves. Exceptions are
+ * tentative claims, the mark of an answer that was handed over, and the forgetting of results. A shared store throws {@link ClaimsAway}
+ * when it cannot be reached.
  */
 export interface ClaimStore<C extends StoredClaim> {
   /** How this replica stands among those that share the store; absent if the store is not shared. */
   readonly shared?: SharedClaims
   get(id: string): Promise<C | undefined>
-  /** The claim that holds a name; absent if the store is not shared, since this process then knows all names. */
+  /**
+   * The claim that holds a name; undefined if none does. The method is absent if the store is not shared: then the rail itself remembers
+   * the names.
+   */
   named?(name: string): Promise<C | undefined>
   /**
-   * Puts a new claim; if the payment has one already, that one is returned and nothing is written. A store that is shared
-   * returns the claim that holds the name of this one, too.
+   * Stores a new claim and returns null. If the payment has a claim already, returns that one and writes nothing. A shared store does the
+   * same if another claim holds the name of the new one.
    */
   claim(claim: C): Promise<C | null>
   /**
@@ -111,25 +123,32 @@ export interface ClaimStore<C extends StoredClaim> {
    * holds its name by now, an open claim is not written (false), and one that is over is written without its name.
    */
   advance(from: C['state'], next: C): Promise<boolean>
-  /** Deletes a claim if it is still in the given state: its payment was not used, and may be offered again. */
+  /**
+   * Deletes a claim if it is still in the given state and no other replica has taken it up; else returns false. For payments that were not
+   * used.
+   */
   release(from: C['state'], id: string): Promise<boolean>
   /**
-   * The open claims of this replica: its own, and those of a dead replica, which it takes over by this call. Claims of other living
-   * replicas are not listed.
+   * The open claims of this replica: its own, and those of dead replicas, which it takes over. Claims of other living replicas are not
+   * listed.
    */
   open(): Promise<readonly C[]>
   /**
-   * Claims, newest first, without their results; of one service if it is named. A page has at most `limit` claims. A page of one service
-   * ends early after {@link PASSED_OVER_MAX} claims of others, or of old releases, which did not note the service.
+   * Claims, newest first, without their results; of one service if `serviceId` is given. A page has at most `limit` claims. A page of one
+   * service ends early once {@link PASSED_OVER_MAX} claims of all services were looked through. Claims of old releases were stored without
+   * their service: each takes a place on the page, and is left out if it is of another service.
    */
   recent(limit: number, cursor: string | null, serviceId?: string): Promise<ClaimPage<C>>
-  /** Notes that the answer with a claim's result was handed over to the end. Does nothing where no result is kept. */
+  /** Notes that the answer with a claim's result was handed over to the end. Does nothing if no result is kept. */
   handedOver(id: string): Promise<void>
-  /** Deletes results that finished before `beforeMs`, and what {@link beyondBytes} names. The claims stay. Returns the number of results. */
+  /**
+   * Deletes results that finished before `beforeMs`, and what {@link beyondBytes} names. The claims stay. Returns the number of deleted
+   * results.
+   */
   pruneResults(beforeMs: number, bytesMax: number): Promise<number>
 }
 
-/** Size and price of a kept result. */
+/** Facts of a kept result, by which {@link beyondBytes} chooses what to delete. */
 export interface KeptResult {
   readonly bytes: number
   /** The payer's address; null if it is not known. */
@@ -140,16 +159,21 @@ export interface KeptResult {
   readonly isDelivered: boolean
 }
 
-/** A payer that holds more than this part of the bytes loses results that are too large for their price before others do. */
+/**
+ * A payer whose results take more than one in this many of the allowed bytes loses results before other payers do, namely those that are
+ * too large for their price.
+ */
 export const PAYER_PART = 16
-/** The smallest part that is looked at. Payers that hold less are treated alike. */
+/** The bound for payers is halved down to one in this many of the allowed bytes. Payers that hold less are treated alike. */
 const PAYER_PART_LEAST = 65_536
 
 /**
- * Results to delete so that the rest fits; `results` are all that are kept, the oldest first. Only results go whose share of the bytes is
- * larger than their share of all prices paid; these are always enough. So a result is pushed out by money for each byte and not by
- * addresses, which are free. The order: results of payers beyond {@link PAYER_PART}, then delivered ones, then those of the payers that
- * hold most, with half the part each time, then the oldest. So a payer with many bytes loses some before a payer with few does.
+ * Results to delete so that the other ones fit into `bytesMax`. `results` are all that are kept, the oldest first. Only results go whose
+ * share of `bytesMax` is larger than their share of all prices paid. These are always enough, unless no price is known. So a result is
+ * pushed out by money for each byte and not by addresses, which are free.
+ * The order: results of payers beyond {@link PAYER_PART}, then delivered ones, then those of the payers that hold most (the bound is halved
+ * each time), then any. At each step delivered results go before undelivered ones, and older before newer. So a payer with many bytes loses
+ * some before a payer with few does.
  */
 export function beyondBytes<R extends KeptResult>(results: readonly R[], bytesMax: number): readonly R[] {
   let excess = results.reduce((sum, { bytes }) => sum + bytes, 0) - bytesMax
@@ -178,7 +202,7 @@ export function beyondBytes<R extends KeptResult>(results: readonly R[], bytesMa
   for (let part = PAYER_PART * 2; part <= PAYER_PART_LEAST && excess > 0; part *= 2)
     if (most * part > bytesMax) forget(large, isBeyond(part))
   forget(large, () => true)
-  // Reached only where no price is known for any of them.
+  // Finds something to do only if no price is known for any result.
   forget(results, () => true)
   return [...gone]
 }

@@ -11,13 +11,13 @@ export class ClientCounts {
     this.#networks = new RecentCounts(clock, { ...bounds, most: NETWORK_CLIENTS * bounds.most })
   }
 
-  /** Counts it once more. */
+  /** Counts one more event of a client and its network. */
   add({ address, network }: Holder): void {
     this.#addresses.add(address)
     if (network !== address) this.#networks.add(network)
   }
 
-  /** Recent events of a client, or its network's divided by {@link NETWORK_CLIENTS}, whichever is more. */
+  /** Recent events of a client, or those of its network divided by {@link NETWORK_CLIENTS} and rounded up, whichever is more. */
   count({ address, network }: Holder): number {
     const ofAddress = this.#addresses.count(address)
     return network === address
@@ -26,8 +26,8 @@ export class ClientCounts {
   }
 
   /**
-   * Milliseconds until a client has fewer recent events than `borne` plus its events in `good`, and its network fewer than
-   * {@link NETWORK_CLIENTS} times `borne` plus its own in `good`. 0 where that holds already.
+   * Milliseconds until a client has fewer recent events than `borne` plus its events in `good`, and its network fewer than {@link
+   * NETWORK_CLIENTS} times `borne` plus its own in `good`. 0 if that holds already.
    */
   waitMs({ address, network }: Holder, borne: number, good: ClientCounts | null = null): number {
     const addressMs = this.#addresses.waitMs(address, borne + (good === null ? 0 : good.#addresses.count(address)))
@@ -36,7 +36,7 @@ export class ClientCounts {
     return Math.max(addressMs, this.#networks.waitMs(network, ofNetwork))
   }
 
-  /** How many more events a client and its network may have before {@link waitMs} is more than 0. */
+  /** How many more events of a client, and of its network, make {@link waitMs} more than 0. */
   room({ address, network }: Holder, borne: number, good: ClientCounts): ClientRoom {
     return {
       ofAddress: borne + good.#addresses.count(address) - this.#addresses.count(address),
@@ -45,7 +45,7 @@ export class ClientCounts {
   }
 }
 
-/** How many of something a client may have, and its network. */
+/** How many of something a client may have, and how many its network. */
 export interface ClientRoom {
   readonly ofAddress: number
   readonly ofNetwork: number
@@ -62,7 +62,7 @@ export class ClientTally {
     if (network !== address) addTo(this.#networks, network, more)
   }
 
-  /** What a client holds, or what its network holds divided by {@link NETWORK_CLIENTS}, whichever is more. */
+  /** What a client holds, or what its network holds divided by {@link NETWORK_CLIENTS} and rounded down, whichever is more. */
   shareOf({ address, network }: Holder): number {
     const ofNetwork = network === address ? 0 : (this.#networks.get(network) ?? 0)
     return Math.max(this.#addresses.get(address) ?? 0, Math.floor(ofNetwork / NETWORK_CLIENTS))
@@ -82,11 +82,11 @@ export function addTo(counts: Map<string, number>, name: string, more: 1 | -1): 
   else counts.delete(name)
 }
 
-/** What is counted, and for how long it counts. */
+/** How many events are counted for a name, and for how long each counts. */
 export interface CountBounds {
   readonly most: number
   readonly withinMs: number
-  /** Names that are remembered; those that were counted longest ago are forgotten first. */
+  /** Maximum names that are remembered; those that were counted longest ago are forgotten first. */
   readonly namesMax: number
 }
 
@@ -101,7 +101,7 @@ export class RecentCounts {
     this.#bounds = bounds
   }
 
-  /** Counts it once more. */
+  /** Counts one more event of a name. */
   add(name: string): void {
     const all = [...this.#recent(name), this.#clock.now()]
     this.#timesMs.delete(name)
@@ -116,7 +116,9 @@ export class RecentCounts {
     return this.#recent(name).length
   }
 
-  /** Milliseconds until a name has fewer than `most` recent events; 0 where it has. `most` must not exceed the bound of the counts. */
+  /**
+   * Milliseconds until a name has fewer than `most` recent events; 0 if it has fewer now. `most` must not exceed the bound of the counts.
+   */
   waitMs(name: string, most = this.#bounds.most): number {
     const recent = this.#recent(name)
     if (recent.length < most) return 0

@@ -13,15 +13,16 @@ export interface Caller {
 export const NO_CLIENT: Holder = { address: '', network: '' }
 
 /**
- * Failed calls in ten minutes that reached an address of the payer's choice, or used a model. A failed call costs the payer nothing, or a
- * fee: without this bound it could use the node's network access and models for free. Honest callers meet broken pages, too.
+ * How many calls of a payer, and of a client, may fail within ten minutes at services that reach an address of the payer's choice or use a
+ * model. A failed call costs the payer nothing, or a fee: without this bound a payer could use the node's network access and models for
+ * free. Honest payers meet broken pages, too.
  */
 export const FAILED_OUTSIDE = { ofPayer: 10, ofClient: 30 } as const
 /** Faults that the address, or the model, can cause. A result of the wrong shape, or an interruption, is the node's own fault. */
 const CAUSED_OUTSIDE: ReadonlySet<string> = new Set(['service/failed', 'service/timeout'])
 
 const SPAN = { withinMs: 10 * 60_000, namesMax: 10_000 }
-/** Good calls that are counted for a payer, and for a client. */
+/** Maximum good calls that are counted for a payer, and for a client. */
 const GOOD_OF_PAYER_MAX = 64
 const GOOD_OF_CLIENT_MAX = 200
 
@@ -31,7 +32,7 @@ export function isCausedOutside({ reachesOut }: { readonly reachesOut?: true }, 
 }
 
 /**
- * Remembers callers whose calls mostly fail at the address or the model. Each good call allows one more failure. Clients are bounded like
+ * Finds callers whose calls fail too often at the address or the model. Each good call allows one more failure. Clients are bounded like
  * payers, because an attacker can make any number of payers.
  */
 export class FailingCallers {
@@ -59,7 +60,7 @@ export class FailingCallers {
     if (isKnown(client)) this.#failedOfClient.add(client)
   }
 
-  /** Tells which callers have too many failures now. */
+  /** Returns a function that tells whether a caller has too many failures now. */
   judge(): (caller: Caller) => boolean {
     const clients = new Map<string, boolean>()
     return ({ payer, client }) => {

@@ -25,7 +25,7 @@ export interface Order<Call extends TillCall, I extends Identity> {
   readonly call: Call
   readonly identity: I
   readonly offer: Offer
-  /** The request, not parsed yet: a repeat is answered without that. */
+  /** The request. It is parsed when its input is first read, which a repeated answer does not need. */
   readonly asked: RequestText
 }
 
@@ -36,7 +36,7 @@ export interface Settled<A> {
   readonly replayed: boolean
 }
 
-/** How the work of a claim ended. Null where another call or replica moved the claim: then the payment is judged again. */
+/** How the work of a claim ended. Null if the payment must be judged again, mostly because another call or replica moved the claim. */
 export type Ended<C> = Result<C> | null
 
 /** How the payment of a call stands. */
@@ -54,27 +54,27 @@ export type Verdict<C, A extends C = C> =
     }
   /** Decided: this is the answer. */
   | { readonly is: 'told'; readonly outcome: Result<Settled<A>> }
-  /** It changed while it was judged: the till looks again. */
+  /** Not decided, since something changed while it was judged: the till looks again. */
   | { readonly is: 'moved' }
 
 /** Whether the work of a claim may begin now that it has a place. */
 export type Gate<C> =
   /** Yes: `begun` is the claim with its work begun, for the first time or again. */
   | { readonly is: 'open'; readonly begun: C }
-  /** No, because of `cause`: the payment is given back. */
+  /** No, because of `cause`: the payment is given back, or left unused if no money has moved. */
   | { readonly is: 'refused'; readonly cause: Fault }
-  /** Later: at the next head, or after `ms` if that is sooner. The caller is told {@link Rail.goesOn}. */
+  /** Later: at the next head, or after `ms` if that is sooner (null: at the next head). The caller is told {@link Rail.goesOn}. */
   | { readonly is: 'later'; readonly ms: number | null }
 
 /** The work of a claim. */
 export interface Task {
   readonly definition: ServiceDefinition
   readonly input: unknown
-  /** Client that sent the call; {@link NO_CLIENT} after a start. */
+  /** Client that sent the call; {@link NO_CLIENT} for work that was taken up. */
   readonly client: Holder
 }
 
-/** Work under way in this process. `identity` is that of the call; null where a start took the work up. */
+/** Work under way in this process. `identity` is that of the call that began it; null if the work was taken up, or had been put off. */
 export interface Held<C, I> {
   readonly claim: C
   readonly identity: I | null
@@ -82,64 +82,73 @@ export interface Held<C, I> {
 
 /** Two steps of the till, for rails with more to do in between. */
 export interface Steps<C> {
-  /** Writes the claim; false where another call or replica has the payment. */
+  /** Writes the claim; false if another call or replica has the payment. */
   readonly claim: () => Promise<boolean>
   /** Waits for a place, asks {@link Rail.mayBegin}, writes `executing`, runs the service and calls {@link Rail.end}. */
   readonly work: () => Promise<Ended<C>>
 }
 
 /**
- * A way to pay: the native coin, a dollar token, or another. The till owns the states that all rails share. The rail says what they
- * mean for its money:
+ * A way to pay: the native coin, a dollar token, or another. The till owns the states that all rails share. The rail says what they mean
+ * for its money:
  *
  *     call ──judge──> claimed ──mayBegin──> executing ──run, end──> done ──settle──> over
  *                        │                      │
  *                        └───── end (fault) ────┘
  *
  * - `claimed`: the payment is bound to this one request. {@link ClaimKind.isTentative} says whether this must be on disk at once.
- * - `executing`: on disk before the service runs, so that the next start knows of the interruption.
+ * - `executing`: on disk before the service runs, so that the next start knows of an interruption.
  * - done: the result is on disk. The rail names the state: `delivered`, or `settling` where the money still has to move.
- * - over: the money is the operator's (a receipt is owed, or a transfer was seen), or it was given back.
+ * - over: the money is the operator's (a receipt is owed, or a transfer was reported or seen), or the payer has it.
  *
  * The till writes the claim and then does the work. A rail with more to do implements {@link carry}.
  *
- * `judge` is synchronous, and the claim's write begins in the same step: so no other call is judged in between.
+ * `judge` is synchronous. Before the till acts on `take`, it looks again whether the payment is worked on here. So of two calls that were
+ * judged alike, one does the work and the other joins it.
  */
 export interface Rail<Call extends TillCall, C extends StoredClaim, I extends Identity, A extends C = C> {
   /** How claims of this rail are stored. */
   readonly kind: ClaimKind<C>
   /** How long a repeated call waits for work under way here; null: until the work ends. */
   readonly joinMs: number | null
-  /** Whether writing `executing` is tried again while the store is away; false where the payment could expire meanwhile. */
+  /** Whether writing `executing` is tried again while the store is away; false if the payment could expire meanwhile. */
   readonly beginsPatiently: boolean
 
   /** The payment of a call, and what else is compared with claims. */
   identify(call: Call): I
-  /** If the name that the payer gave the call belongs to another payment: the answer. Else null. Absent: the rail has no names. */
+  /**
+   * The answer of a call whose name belongs to another payment; null if the call is judged by itself. `turn` counts the looks of the call
+   * from 0: after the first one, a shared store is asked, too. Absent: the rail has no names.
+   */
   named?(order: Order<Call, I>, turn: number): Promise<Result<Settled<A>> | null>
   /** How the payment stands, given its claim if there is one. `hasWaited`: it is judged again after a wait. */
   judge(order: Order<Call, I>, known: C | undefined, hasWaited: boolean): Verdict<C, A>
   /** Why a call may not wait for the work that is under way for its payment, or null. */
   mayJoin(held: Held<C, I>, order: Order<Call, I>): Fault | null
-  /** What a waiting call is told when its time is over. */
+  /** What a call is told that cannot wait any longer for the work of its payment. */
   underWay(order: Order<Call, I>): Fault
-  /** What the first call is told whose work ends later, or elsewhere. */
+  /** What the call that began the work is told if the work ends later, or on another replica. */
   goesOn(claim: C): Fault
   /** What a call is told of ended work. `replayed`: it was done for an earlier call. */
   answer(order: Order<Call, I>, ended: Result<C>, replayed: boolean): Result<Settled<A>>
 
   /**
-   * Takes a claim from its first write to its end. A null `order` means that a start took the claim up, and its work begins again.
-   * Absent: the till writes the claim and does the work.
+   * Takes a claim from its first write to its end. A null `order` means that no call waits: the claim was taken up, or its work had been
+   * put off. Absent: the till writes the claim and does the work.
    */
   carry?(claim: C, steps: Steps<C>, order: Order<Call, I> | null): Promise<Ended<C>>
-  /** Whether work may begin. It may have waited for a place, or for a start of the node. */
+  /** Whether work may begin. The work may have waited for a place, or for a start of the node. */
   mayBegin(claim: C, task: Task): Gate<C>
-  /** How work ended whose claim another replica has moved. Absent: the payment is judged again. */
+  /**
+   * Called if another replica has moved the claim before its work began; tells how that work ended. Absent: the payment is judged again.
+   */
   lost?(claim: C): Promise<Ended<C>>
   /** Hears how a service ended, for the limits of callers whose calls fail. */
   worked(task: Task, caller: Caller, outcome: Result<string>): void
-  /** Writes the end of the work: a result as JSON text, or a fault, for which the payment is given back. */
+  /**
+   * Writes the end of the work: a result as JSON text, or a fault, for which the payment is given back, or left unused if no money has
+   * moved.
+   */
   end(claim: C, outcome: Result<string>): Promise<Ended<C>>
 
   /** Notes an open claim; true if its work is to be taken up. `isInHand`: the till works on it already. */
@@ -152,7 +161,7 @@ export interface Rail<Call extends TillCall, C extends StoredClaim, I extends Id
   started?(): Promise<void>
   /** Lets go of claims that other replicas have taken over. */
   forget(): void
-  /** Begins no more work; resolves when all work has ended. */
+  /** Ends what the rail does in the background; resolves when that has ended. */
   stop(): Promise<unknown>
 
   /** Hears that an answer was handed over to the end. */

@@ -7,7 +7,7 @@ export interface ConfirmationStep {
 
 /** Where an operator stops quoting in the native coin; dollars in millionths. Null: no bound. */
 export interface PriceBounds {
-  /** Least dollars in the pool that prices the coin. */
+  /** Minimum reserve of dollars in the pool that prices the coin. */
   readonly minPoolDepthMicros: bigint
   readonly nativeUsdMinMicros: bigint | null
   readonly nativeUsdMaxMicros: bigint | null
@@ -18,9 +18,9 @@ export interface MarketSettings extends PriceBounds {
   readonly confirmationSteps: readonly ConfirmationStep[]
   /** Confirmations for sums at or above the last step's bound. */
   readonly confirmationsMax: number
-  /** Longest wait for confirmations within one call. */
+  /** Longest wait within one call, for confirmations or for work under way. */
   readonly settleWaitMs: number
-  /** How long results are kept for a repeated call, and how many bytes of them. */
+  /** How long results are kept for a repeated call, and at most how many bytes of them. */
   readonly resultKeepMs: number
   readonly resultBytesMax: number
 }
@@ -43,9 +43,9 @@ export const DEFAULT_MARKET_SETTINGS: MarketSettings = {
 
 /** Blocks before the deadline that are kept free for the receipt. */
 export const RECEIPT_MARGIN_BLOCKS = 40
-/** How far the base fee may rise while a transaction of the operator waits. */
+/** Factor by which the base fee may rise while a transaction of the operator waits. */
 export const FEE_ROOM = 4n
-/** Most times that the work of a payment is begun: work that kills the node must not do so at every start. */
+/** How often the work of a payment is begun at most: work that kills the node must not do so at every start. */
 export const RUNS_MAX = 3
 /** Depth at which a receipt counts as final. */
 export const FINAL_DEPTH = 40

@@ -49,13 +49,13 @@ export type Availability =
   | {
       readonly available: false
       readonly reason: string
-      /** Settings that would make it available; empty where none would. */
+      /** Settings that would make it available; empty if none would. */
       readonly requires: readonly string[]
       readonly service: Service | undefined
       readonly agent: Agent | undefined
     }
 
-/** Most weight that one receipt entry can take: that of a transaction with this entry alone. */
+/** Maximum weight that one receipt entry can take: that of a transaction with this entry alone. */
 const RECEIPT_WEIGHT = 5_000n
 /** Receipts that the settler must be able to pay for. */
 const RECEIPTS_AHEAD = 200n
@@ -89,12 +89,12 @@ export class Shop {
     return { agentId: this.operator.agentId, url: this.operator.url, isAvailable, wordsOf }
   }
 
-  /** Everything this operator could sell, in the order of the table. */
+  /** Everything that this operator could sell, in the order in which the services were given. */
   get offers(): readonly Offer[] {
     return [...this.#offers.values()]
   }
 
-  /** Sells nothing while `reason` returns one. A payment that is offered meanwhile is neither taken nor lost. */
+  /** Sells nothing while `reason` returns a text. A payment that is offered meanwhile is neither taken nor lost. */
   closeWhile(reason: () => string | null): void {
     this.#closings.push(reason)
   }
@@ -110,7 +110,7 @@ export class Shop {
     return this.#ended
   }
 
-  /** Why nothing is sold at the moment (syncing, reorganised, stopping), or null. */
+  /** Why nothing is sold now, for example because the node syncs or stops; else null. */
   get closedBecause(): string | null {
     for (const reasonOf of this.#closings) {
       const reason = reasonOf()

@@ -14,7 +14,7 @@ export interface ClaimWorker {
 
 /**
  * For tills over a store that replicas share: takes up the claims of a dead replica, and lets go of claims that others took while this
- * replica was taken for dead. Until both are done, nothing is sold or settled here.
+ * replica was taken for dead. A replica that was taken for dead sells and settles nothing until this is done.
  */
 export class Takeover {
   readonly #shared: SharedClaims
@@ -58,7 +58,7 @@ export class Takeover {
     })
   }
 
-  /** Looks once, and takes up what there is. If the store goes away meanwhile, the next look does it. */
+  /** Looks once, and takes up what there is. If the store goes away meanwhile, the next look does the rest. */
   async look(): Promise<void> {
     const { awayBecause, arrivals, lapses } = this.#shared
     if (awayBecause !== null && !this.#isAway) this.#onAway(awayBecause)

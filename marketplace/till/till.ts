@@ -29,7 +29,7 @@ interface Running<C, I> extends Held<C, I> {
   readonly ended: Promise<Ended<C>>
 }
 
-/** Work that begins later. `cancel` ends its timer; null where it waits for a head. */
+/** Work that begins later. `cancel` ends its timer; null if it waits for a head. */
 interface Parked {
   readonly begin: () => void
   readonly cancel: (() => void) | null
@@ -37,15 +37,15 @@ interface Parked {
 
 /** Pause between two looks at work elsewhere, or at a reorganisation under way. */
 const POLL_MS = 100
-/** Looks at one payment within one call. If its claim has moved each time, the call is told to come again. */
+/** Maximum looks at one payment within one call. If its claim has moved each time, the call is told to come again. */
 const TURNS_MAX = 5
 /** How long a write is tried again while the store is away, and the pause between two tries. */
 const TRY_MS = 30_000
 const RETRY_MS = 250
 
 /**
- * The one state machine of a paid call, whatever it is paid with. The rail judges the payment. A stored claim binds it to the request.
- * The work is done once, and every repeat of the call gets the same answer. See {@link Rail} for the states.
+ * The one state machine of a paid call, whatever it is paid with. The rail judges the payment. A stored claim binds it to the request. A
+ * finished result is kept, and a repeat of the call gets it as far as the rail allows. See {@link Rail} for the states.
  */
 export class Till<Call extends TillCall, C extends StoredClaim, I extends Identity, A extends C = C> {
   readonly #deps: TillDependencies<C>
@@ -87,7 +87,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return this.#running.has(id)
   }
 
-  /** Answers a paid call. Each rail says which of its faults leave the payment unused. */
+  /** Answers a paid call with a claim that is over, or with the fault that tells its caller why there is none. */
   async settle(call: Call): Promise<Result<Settled<A>>> {
     const outcome = await unlessAway(() => this.#settle(call))
     this.#rail.counted?.(outcome)
@@ -120,7 +120,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     }
   }
 
-  /** Lets go of all claims that are not running: other replicas have them. Work that runs finds out at its next write. */
+  /** Lets go of all claims that are not worked on: other replicas have them. Work under way finds out at its next write. */
   forget(): void {
     for (const { cancel } of this.#parked.values()) cancel?.()
     this.#parked.clear()
@@ -146,8 +146,9 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
   }
 
   /**
-   * Moves a claim on if it is still in the given state. Tries again while the store is away, since finished work must not be lost. If
-   * the answer to a write is lost, the write counts when the store holds exactly that claim. False where the claim moved otherwise.
+   * Moves a claim on if it is still in the given state. Tries again while the store is away, since finished work must not be lost. If the
+   * answer to a write is lost, the write counts when the store holds exactly that claim. False if the claim moved otherwise, or once the
+   * till is abandoned.
    */
   async advance(from: C['state'], next: C): Promise<boolean> {
     const { store, clock } = this.#deps
@@ -185,7 +186,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return fail(this.#rail.underWay(order))
   }
 
-  /** Looks once at how the payment stands, and acts on it. Null where it has changed meanwhile. */
+  /** Looks once at how the payment stands, and acts on it. Null if it has changed meanwhile. */
   async #turn(order: Order<Call, I>): Promise<Result<Settled<A>> | null> {
     const { id } = order.identity
     const running = this.#running.get(id)
@@ -260,7 +261,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return this.#room.run({ paymentId: id, from: call.from }, work)
   }
 
-  /** Claims a payment and does the work; the call that claims it first does it. */
+  /** Claims a payment and does its work. Null if another call or replica has claimed it already. */
   async #take(
     order: Order<Call, I>,
     { claim, cause = null }: Extract<Verdict<C, A>, { is: 'take' }>,
@@ -342,7 +343,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return rail.end(begun, outcome)
   }
 
-  /** Begins the work of a claim at the next head, or after a time where one is given. */
+  /** Begins the work of a claim at the next head, or after a time if one is given. */
   #park(claim: C, task: Task, ms: number | null): void {
     const id = this.#rail.kind.idOf(claim)
     const cancel = ms === null ? null : this.#deps.timers.after(ms, () => this.#unpark(id))
@@ -362,7 +363,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     this.#background(claim, () => this.#carry(claim, steps, null))
   }
 
-  /** Work that a crash interrupted is done again where that does no harm; otherwise the payment is given back. */
+  /** Work that a crash interrupted is done again if that does no harm; otherwise the payment is given back. */
   #resumeWork(claim: C): void {
     const { serviceId, request = '' } = claim
     const definition = this.#deps.shop.offer(serviceId)?.definition

@@ -6,7 +6,7 @@ import { type Holder, heldTooMany } from '../../consensus/primitives/fair-share.
  * waiting calls is answered at once, and told to come again.
  */
 export const WAITING_MAX = 256
-/** Of these, for one payment. */
+/** How many of these calls may wait for one payment. */
 export const WAITING_PER_PAYMENT_MAX = 64
 /** Clients whose address is not known count as one. */
 const UNTOLD: Holder = { network: '', address: '' }
@@ -66,7 +66,7 @@ export class WaitingRoom {
     return this.#pause(ms, () => {})
   }
 
-  /** Has all waiting calls look again: the head moved, or the market stops. */
+  /** Has all waiting calls look again: the head moved, a claim has ended, or the market stops. */
   wake(): void {
     for (const waker of [...this.#wakers]) waker()
   }

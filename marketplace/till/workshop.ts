@@ -13,7 +13,10 @@ import { type Caller, FailingCallers, isCausedOutside } from './failing-callers.
 /** How long a service may take, and whether it depends on an address of the caller's choice. */
 type ServicePace = Pick<ServiceDefinition, 'timeoutMs' | 'reachesOut'>
 
-/** Bounds of the time limit for the first two groups of places. Models are in the third. */
+/**
+ * Longest time limit of a service in the group `moment`, and in the groups `while` and `strangers`. Slower services, such as those with a
+ * model, are in the group `long`.
+ */
 const MOMENT_MS_MAX = 5_000
 const WHILE_MS_MAX = 30_000
 /** The caller of work that is not paid for. */
@@ -21,7 +24,7 @@ const OPERATOR: Caller = { payer: 'operator', client: { address: 'operator', net
 
 /**
  * Where services run, for all rails. Places are grouped by how long a service may take: a minute with a model, or a stranger's page that
- * never ends, must not delay a service that takes a moment. A result that depends on the head alone is computed once for each head.
+ * never ends, must not delay a service that takes a moment. A result that depends on input and head alone is computed once for each head.
  */
 export class Workshop {
   readonly #moment: WorkSlots
@@ -47,8 +50,8 @@ export class Workshop {
   }
 
   /**
-   * Notes how a call ended that was paid before its work. A caller whose calls fail at the address that they name goes behind all others
-   * for a while: it gets its money back each time, and has held a place.
+   * Notes how a call ended on a rail where the payer pays before the work. A caller whose calls fail at the address that they name goes
+   * behind all other callers for a while: it gets its money back each time, and has held a place.
    */
   ended(definition: ServiceDefinition, caller: Caller, outcome: Result<string>): void {
     if (outcome.ok) this.#failing.good(caller)
@@ -71,8 +74,8 @@ type Checker = { Check(value: unknown): boolean }
 const CHECKERS = new WeakMap<object, Checker>()
 
 /**
- * Runs a service under its deadline and checks the result against its schema and size. The result is JSON text, as it will be
- * stored, hashed and sent. Every fault means a refund.
+ * Runs a service under its deadline and checks the result against its schema and size. The result is JSON text, as it will be stored,
+ * hashed and sent. After a fault the call is refunded, or not charged.
  */
 export async function runService(
   definition: ServiceDefinition,
@@ -181,13 +184,14 @@ interface Waiter {
 export interface WorkSlotsParts {
   /** Number of places. */
   readonly atOnce?: number
-  /** Called each time that a place is free; tells which callers go behind all others. */
+  /** Called each time that a place is free; its result tells whether a caller goes behind all other callers. */
   readonly goesLast?: () => (caller: Caller) => boolean
 }
 
 /**
- * Places for work. A free place goes to the client that holds the fewest places, then to the payer with the fewest, then to the first
- * call. So a client with a hundred calls delays only itself. Clients count before payers, because a client can make any number of payers.
+ * Places for work. A free place goes to the client that holds the fewest places, then to the payer with the fewest, then to the call that
+ * has waited longest. So a client with a hundred calls delays only itself. Clients count before payers, because a client can make any
+ * number of payers.
  */
 export class WorkSlots {
   #free: number

@@ -35,13 +35,13 @@ export interface PaidCallRequest {
   readonly offer: Offer
   readonly request: string
   readonly payment: OfferedPayment
-  /** Shows that a repeat comes from the same caller; null without one. */
+  /** Shows, on the stablecoin rail, that a repeat comes from the same caller; null without one. */
   readonly idempotencyKey: string | null
   /** The client that sent it, for limits by address. */
   readonly client: Holder
 }
 
-/** Outcome of a payment, for the settlement headers of both generations and for MCP. */
+/** Outcome of a payment, for the settlement headers of both generations, for MCP and for A2A. */
 export interface Settlement {
   readonly success: boolean
   readonly transaction: string
@@ -128,8 +128,8 @@ function callNamed(
 }
 
 /**
- * Answers a plain call over HTTP. With a good payment the answer is the result and its receipt. Without a payment, or
- * with a bad one, it is a 402 with the terms.
+ * Answers a plain call over HTTP. With a good payment the answer is the result and its receipt. Without a payment, or with one that another
+ * payment must replace, it is a 402 with the terms.
  */
 async function answerCall(place: CallPlace): Promise<PlainAnswer | Fault> {
   const { node, market, offer, request } = place
@@ -203,7 +203,7 @@ function unreadable(where: string, reason: string): Result<never> {
   return fail(fault('pay/unreadable', { where, reason }))
 }
 
-/** Carries out a paid call, or says why not. One payment runs one service once, whichever doors it comes through. */
+/** Carries out a paid call, or says why not. A payment pays for one request of one service, whichever door it comes through. */
 export async function carryOut(node: NodeApi, market: MarketApi, call: PaidCallRequest): Promise<CallOutcome> {
   const { payment, offer } = call
   const outcome = await (payment.rail === 'native'
@@ -280,7 +280,7 @@ function isUncharged({ code }: Fault): boolean {
   return !MAYBE_CHARGED.has(code)
 }
 
-/** The receipt of a call paid in the native coin, with the proof that the payment is in its block. */
+/** The receipt of a call paid in the native coin, with the proof that the payment is in its block, if this node has it. */
 function nativeReceipt(
   chain: ChainReader,
   claim: Claim & { state: 'delivered' },
@@ -361,7 +361,7 @@ function replayHeader({ replayed }: { readonly replayed: boolean }): Readonly<Re
   return replayed ? { 'idempotent-replay': 'true' } : {}
 }
 
-/** A refusal that no new quote would help, with what is known about the money. */
+/** The answer to a refusal that a new quote cannot mend, with what is known about the money. */
 function withheld(
   { request: { requestId } }: CallPlace,
   { fault: cause, charged, settlement }: Extract<CallOutcome, { is: 'refused' }>,
@@ -372,7 +372,7 @@ function withheld(
   return { status: httpFault(cause.code).status, json: { ...body, ...(charged === false && { charged }) }, headers }
 }
 
-/** Each generation reads the settlement in another header. */
+/** Each generation reads the settlement from a header of its own. */
 function settlementHeaders(settlement: Settlement): Readonly<Record<string, string>> {
   const value = Buffer.from(JSON.stringify(settlement)).toString('base64')
   return { 'x-payment-response': value, 'payment-response': value }

@@ -10,7 +10,7 @@ import { offerExtensions, offerResource } from './extensions.ts'
 import { offerState } from './offer-state.ts'
 import { paymentOptions, type Rail, resourceUrl, shortReason, shownOptions } from './options.ts'
 
-/** The parts of a 402 answer that are the same for all callers until `stamp` changes, as JSON texts. */
+/** The parts of a 402 answer that are the same for all callers until `stamp` changes. */
 interface QuoteText {
   readonly stamp: string
   readonly error: string
@@ -44,14 +44,14 @@ interface TextFacts extends Omit<RequestFacts, 'requestId'> {
   readonly isPaid?: boolean | undefined
 }
 
-/** Texts kept: one for each service, base address, rail, and state of the options. */
+/** Maximum texts kept. There is one for each service, base address, rail, and state of the options. */
 const TEXTS_MAX = 4_000
 /** Longest refusal in a header. */
 const ERROR_CHARS_MAX = 90
 
 /**
- * 402 answers in the forms of both generations of x402: body and header say the same. The text of an offer is kept
- * until the head or the state of the market changes, so that a quote costs little.
+ * 402 answers in the forms of both generations of x402: body and header have the same terms. The text of an offer is kept until the head or
+ * the state of the market changes, so that a quote costs little.
  */
 export class QuoteBook {
   readonly #chain: Chain
@@ -194,9 +194,8 @@ function base64(text: string): string {
 }
 
 /**
- * Whether another payment would help. Only then does the answer have terms, because an automatic client pays them. It
- * must not pay again if its payment waits for a block, or is good once the call is corrected: its form, its secret, or
- * its request.
+ * Whether another payment would help. Only then does the answer have terms, because an automatic client pays them. It must not pay again if
+ * its payment waits for a block, or is good once the form, the secret or the request of the call is corrected.
  */
 export function wantsAnother({ code, detail }: Fault): boolean {
   const { status, retry } = httpFault(code)

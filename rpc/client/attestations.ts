@@ -36,7 +36,7 @@ export interface Attested extends Statement {
   readonly attestation: Attestation
 }
 
-/** The digest of a statement, for members to compare before they sign. */
+/** The digest of the action and the epoch of a statement, for members to compare before they sign. */
 export function statementDigest({ action, epoch }: Statement): string {
   return toHex(attestationDigest(action, epoch))
 }

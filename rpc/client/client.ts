@@ -1,4 +1,4 @@
-// The public interface of `farthing/client`. Nothing else in these folders is public.
+// The public interface of `farthing/client`. Of these folders only `wallet.ts` and `x402.ts` are public, too, each as an entry of its own.
 
 export { AgentClient, type ClientOptions, createClient, type Resumable } from './sdk/agent-client.ts'
 export {

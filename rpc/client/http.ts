@@ -62,7 +62,7 @@ export async function readAnswer(response: Response): Promise<NodeAnswer> {
   return { status: response.status, body, ...told }
 }
 
-/** Reads a refusal or a quote. No fields if it is too long or no JSON object. */
+/** Reads a refusal or a quote. No fields if it is too long. A text that is not JSON is the field `error`. */
 export async function readRefusal(response: Response): Promise<NodeAnswer['body']> {
   const text = await readText(response.body, REFUSAL_BYTES_MAX)
   return text === undefined ? {} : fieldsOf(parse(text))

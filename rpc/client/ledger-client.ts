@@ -47,7 +47,7 @@ const POOL_PART = Type.Object({
 })
 /** A pool with its reserves. `shares` includes the locked shares. */
 export type PoolView = Decoded<typeof POOL_PART>
-/** The answer of `/api/v1/pools/{id}`. Amounts above zero: a pool never runs dry, and clients divide by them. */
+/** The answer of `/api/v1/pools/{id}`. Its amounts must be above zero: a pool never runs dry, and clients divide by its amounts. */
 export const POOL_ANSWER = Type.decodedBy(Type.memberOf('pool', POOL_PART), (pool) => {
   const { x, y, shares } = pool
   return x.units > 0n && y.units > 0n && shares > 0n && x.symbol !== y.symbol ? pool : undefined

@@ -9,13 +9,13 @@ import type { OperationId, ROUTES } from '../contract/table.ts'
 import { askNode, expectOk, type NodeAnswer, postBytes, postJson, type Transport } from './http.ts'
 
 type GetRoute = Extract<(typeof ROUTES)[OperationId], { readonly method: 'GET' }>
-/** Paths of documents, as their routes have them. */
+/** Paths of the routes with the method GET, parameters in braces. */
 export type GetPath = GetRoute['path']
 type RouteAt<P extends GetPath> = Extract<GetRoute, { readonly path: P }>
 /** What a node answers at a path. */
 type AnswerAt<P extends GetPath> = JsonOf<RouteAt<P>>
 
-/** An unsigned 64-bit integer, which is a number for clients. */
+/** An unsigned integer of at most 19 digits: decimal text in JSON, `bigint` for clients. */
 const UINT_64 = Type.decodedBy(Type.String({ pattern: '^(0|[1-9][0-9]{0,18})$' }), BigInt)
 const KNOWN_HEIGHT = Type.decodedBy(COUNT, (height) => (isHeight(height) ? height : undefined))
 

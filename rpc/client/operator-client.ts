@@ -37,7 +37,7 @@ const BANS = `${PEERS}/bans`
 const KEYS = '/api/v1/keys'
 const KEYS_A_PAGE = 200
 
-/** Wishes for a new API key. An absent limit means none. */
+/** Wishes for a new API key. An absent limit leaves what the owner may. Without an expiry the key does not end. */
 export type KeyWish = BodyOf<typeof CHAT_KEY_ROUTES.createKey>
 /** Changes of an API key. Null removes a limit. */
 export type KeyEdit = BodyOf<typeof CHAT_KEY_ROUTES.changeKey>

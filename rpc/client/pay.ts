@@ -12,7 +12,7 @@ import type { NodeClient } from './node-client.ts'
 import { nativeOffer, termsIn, UNITS } from './sdk/quotes.ts'
 import { type ClientParams, FEE_MAX_DEFAULT, prepareTransaction, rulesOf } from './transactions.ts'
 
-/** A native offer that was checked. `raw` is the whole 402 body. */
+/** A native offer in a form that this client understands. `raw` is the whole 402 body. */
 export interface ClientQuote {
   readonly agentId: AgentId
   readonly serviceId: ServiceId
@@ -28,7 +28,10 @@ export interface ClientQuote {
   readonly raw: NodeAnswer['body']
 }
 
-/** A signed payment with the secret that redeems it. Keep both until the answer is there: without them it cannot be resumed. */
+/**
+ * A signed payment with the secret that redeems it. Keep transaction and secret until the answer is there: without them the call cannot be
+ * resumed.
+ */
 export interface PreparedPayment {
   readonly tx: Transaction
   readonly secret: Uint8Array
@@ -134,7 +137,7 @@ export async function settleCall(
 
 const RETRY_MS = 1_000
 
-/** Whether another try may help: the payment is not deep enough yet, or the node is busy. */
+/** Whether another try may help: the payment is not known or not deep enough yet, or the node is busy. */
 function isPassing({ status, body }: NodeAnswer): boolean {
   if (status === 402) return body.code === 'payment_unconfirmed' || body.code === 'payment_not_found'
   return (status === 503 && body.refund === undefined) || status === 429

@@ -23,7 +23,7 @@ import { weightOf } from '../../consensus/tx/weight.ts'
 import type { NodeClient } from './node-client.ts'
 
 /**
- * Default maximum fee of a transaction in base units: a tenth of a coin, hundreds of times the usual fee. The fee rates come
+ * Default maximum fee of a transaction in base units: a tenth of a coin, about fifty to a hundred times the usual fee. The fee rates come
  * from the node, which may lie or serve a congested chain.
  */
 export const FEE_MAX_DEFAULT = 10_000_000n

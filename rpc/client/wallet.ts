@@ -14,7 +14,7 @@ import type { NetworkFacts, NetworkName, Signer } from './sdk/shapes.ts'
 
 /** A key in memory that signs with both halves: Ed25519 and ML-DSA. */
 export interface Wallet extends Signer {
-  /** Default `mainnet`. */
+  /** The address in the text form of a network, by default `mainnet`. */
   address(network?: NetworkName | NetworkFacts): string
 }
 

@@ -3,7 +3,7 @@ import * as Type from './schema.ts'
 
 const ID = Type.Union([Type.String(), Type.Number(), Type.Null()])
 
-/** `JsonRpcRequest` of the OpenAPI document. */
+/** A JSON-RPC 2.0 request, or a notification, which has no `id`. */
 export const JSON_RPC_REQUEST = Type.Object(
   {
     jsonrpc: Type.Literal('2.0'),
@@ -14,7 +14,7 @@ export const JSON_RPC_REQUEST = Type.Object(
   { additionalProperties: true, description: 'A JSON-RPC 2.0 request, or without id a notification' },
 )
 
-/** `JsonRpcFailure` of the OpenAPI document. */
+/** A JSON-RPC 2.0 error. */
 export const JSON_RPC_FAILURE = Type.Object(
   {
     jsonrpc: Type.Literal('2.0'),
@@ -34,7 +34,7 @@ const RESULT = Type.Object({
   result: Type.Record(Type.String(), Type.Unknown()),
 })
 
-/** `JsonRpcAnswer` of the OpenAPI document. */
+/** The answer to a JSON-RPC 2.0 request: its result, or an error. */
 export const JSON_RPC_ANSWER = Type.Union([RESULT, JSON_RPC_FAILURE], {
   description: 'Result or error of a JSON-RPC 2.0 request',
 })
@@ -54,7 +54,7 @@ const REFUSALS = {
   503: REFUSED,
 } as const
 
-/** The doors for agents that speak a protocol of their own. */
+/** The doors for agents that speak MCP or A2A instead of plain HTTP. */
 export const AGENT_DOOR_ROUTES = {
   callMcp: {
     method: 'POST',

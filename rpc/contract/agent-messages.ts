@@ -28,7 +28,7 @@ const META: Schema = Type.Object({
   'io.modelcontextprotocol/clientCapabilities': Type.Optional(CAPABILITIES),
 })
 
-/** Parameters that could make the SDK write long reports. It checks all others itself. */
+/** Parameters that could make the SDK write long reports. The SDK checks all other parameters itself. */
 const PARAMETERS: Readonly<Record<string, Schema>> = {
   initialize: Type.Object({
     clientInfo: Type.Optional(CLIENT_INFO),
@@ -52,7 +52,7 @@ export function messageMisfits(message: unknown): readonly string[] {
   const { arguments: given, _meta: meta } = fieldsOf(params)
   if (valuesIn(message, [method === 'tools/call' ? given : null, fieldsOf(meta)['x402/payment']]) > MESSAGE_VALUES_MAX)
     return [`a message may have ${MESSAGE_VALUES_MAX} values, beside arguments of a tool and payment`]
-  // A list counts too: the validator that refuses it may not see a long one.
+  // The members of a list are counted, too: a long list must not reach the validator that would refuse it.
   if (typeof given === 'object' && Object.keys(given ?? {}).length > ARGUMENTS_MAX)
     return [`there may be ${ARGUMENTS_MAX} arguments`]
   const check = typeof method === 'string' ? CHECKS.get(method) : undefined

@@ -119,7 +119,7 @@ export function paidToolInput(request: {
   )
 }
 
-/** The validator reports an unknown member twice: alone (`boolean`) and with the others (`additionalProperties`). */
+/** The validator reports an unknown member twice: alone (`boolean`), and together with all unknown members (`additionalProperties`). */
 const STRANGERS: ReadonlySet<string> = new Set(['boolean', 'additionalProperties'])
 const ARGUMENTS = { whole: 'the arguments', member: 'argument' }
 const PAID_INPUT = paidToolInput({ description: '', isNeeded: false, example: '' })

@@ -50,7 +50,7 @@ export const AGENT = Type.Object({
   truncated: Type.Boolean(),
 })
 
-/** Operations on the chain's registry of agents, this node's and all others. */
+/** Operations on the chain's registry of all agents, not only on the agent of this node. */
 export const AGENT_ROUTES = {
   listAgents: {
     method: 'GET',

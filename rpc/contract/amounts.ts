@@ -34,8 +34,9 @@ export interface AtHead {
 export const ASSET_AMOUNT = Type.Object({ symbol: SYMBOL, decimals: DECIMALS, units: AMOUNT_TEXT, text: DECIMAL_TEXT })
 
 /**
- * Dollar price of one whole unit. `basis` is its source, `route` the pools that it was read over, `depthUsd` what they hold.
- * `confidence` is normal from 10000 dollars of depth.
+ * Dollar price of one whole unit. `basis` is its source, `route` the pools that it was read over, `depthUsd` what the shallowest of them
+ * holds on its other side, null without pools. `confidence` is low below 10000 dollars of depth, and while the price of the native coin may
+ * be manipulated.
  */
 export const PRICE = Type.Object({
   usd: DECIMAL_TEXT,
@@ -46,7 +47,7 @@ export const PRICE = Type.Object({
   confidence: Type.Unsafe<'normal' | 'low'>({ type: 'string', enum: ['normal', 'low'] }),
 })
 
-/** An unsigned amount below the largest supply of any asset. Undefined for anything else. */
+/** An unsigned amount below {@link SUPPLY_BOUND}, which no supply reaches. Undefined for anything else. */
 export function amountOf(value: unknown): Amount | undefined {
   if (typeof value !== 'string' || !/^(0|[1-9][0-9]{0,33})$/.test(value)) return undefined
   const units = BigInt(value)

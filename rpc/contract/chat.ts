@@ -3,7 +3,7 @@ import { CHAT_REPORT } from './chat-report.ts'
 import type { Route } from './route.ts'
 import * as Type from './schema.ts'
 
-/** Bodies may contain pictures. */
+/** Maximum bytes of a chat request, which may contain pictures. */
 export const CHAT_BODY_BYTES_MAX = 20 * 1_048_576
 
 const MODEL_ID = Type.Object({ id: Type.String({ minLength: 1, maxLength: 200 }) })
@@ -93,7 +93,7 @@ export const CHAT_MODEL = Type.Object({
   x_platform: Type.Object({ available: Type.Boolean() }, OPEN),
 })
 
-/** Faults of a chat: its request cannot be used, a model fails, or its time is over. */
+/** Faults with which a chat can end, beside those of its API key. */
 export const CHAT_WORK_ERRORS = [
   'chat/invalid-request',
   'chat/unsupported',
@@ -151,7 +151,7 @@ const model = {
   bucket: 'read',
 } as const
 
-/** The chat platform in the OpenAI interface. Many of its clients can only use paths without `/api`. */
+/** The chat platform in the OpenAI interface. Many clients of that interface can only use paths without `/api`. */
 export const CHAT_ROUTES = {
   createChatCompletion: { ...completion, path: '/api/v1/chat/completions', operationId: 'createChatCompletion' },
   createChatCompletionAlias: { ...completion, path: '/v1/chat/completions', operationId: 'createChatCompletionAlias' },

@@ -25,7 +25,7 @@ const PAYMENT = Type.Object({ txId: HEX_32, secret: Type.Optional(HEX_32) }, CLO
 
 const CALL_FIELDS = { request: Type.Optional(Type.String({ maxLength: 131_072 })), payment: Type.Optional(PAYMENT) }
 
-/** Body of `POST /api/x402/{serviceId}`. If it names a service too, both must be the same. */
+/** Body of `POST /api/x402/{serviceId}`. If it names a service, too, that must be the one in the path. */
 export const CALL_BODY = Type.Object({ serviceId: Type.Optional(SERVICE_ID), ...CALL_FIELDS }, CLOSED)
 /** Body of `POST /api/x402`. */
 export const NAMED_CALL_BODY = Type.Object({ serviceId: SERVICE_ID, ...CALL_FIELDS }, CLOSED)

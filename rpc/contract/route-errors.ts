@@ -14,7 +14,7 @@ export const BEFORE_ANY_ROUTE: Codes = [
   'rpc/method-not-allowed',
 ]
 
-/** Faults that all routes of one kind have. A route lists only its own. */
+/** Faults that all routes of one kind have. The `errors` of a route list only its own. */
 export const SHARED_ERRORS: readonly {
   readonly of: string
   readonly has: (route: Route) => boolean

@@ -33,7 +33,7 @@ export interface Route {
   readonly query?: ObjectSchema
   /** JSON body; absent for routes without one. */
   readonly body?: Schema
-  /** Answers by status code. Every route can also answer with the error envelope. */
+  /** Answers by status code. Every route can also answer with an error, in the form of its protocol. */
   readonly answers: Readonly<
     Record<
       number,

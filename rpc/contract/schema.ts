@@ -226,7 +226,10 @@ function isOptional(schema: object | undefined): boolean {
   return schema !== undefined && OPTIONAL in schema
 }
 
-/** Reads a value by a schema. Undefined if it does not fit. Members that the schema does not name are dropped. */
+/**
+ * Reads a value by a schema. Undefined if it does not fit. Members that an object schema does not name are dropped, unless it sets
+ * `additionalProperties`.
+ */
 export function decode<W, D>(schema: Schema<W, D>, value: unknown): D | undefined {
   const { [CONVERT]: convert, ...rules } = schema as Rules
   const plain = decodePlain(rules, value)

@@ -1,7 +1,7 @@
 import { COUNT, type Route } from './route.ts'
 import * as Type from './schema.ts'
 
-/** `Trial` of the OpenAPI document. */
+/** The outcome of a trial: the result, or the error, and how long the service took. */
 export const TRIAL = Type.Object({
   serviceId: Type.String(),
   request: Type.String(),

@@ -33,7 +33,7 @@ export async function recentOfBoth(
   const native = store.recent(limit, cursor, serviceId)
   if (stable === null) return native
   const pages = await Promise.all([native, stable.store.recent(limit, cursor, serviceId)])
-  // If a page has a next one, calls of its rail may be missing behind its end.
+  // A page that has a next one lacks the older calls of its rail. So the joint page ends with the newest such end.
   const ends = pages.flatMap(({ nextCursor }) => nextCursor ?? []).sort()
   const end = ends.at(-1) ?? null
   const keyed = pages

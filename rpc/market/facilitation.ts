@@ -37,8 +37,8 @@ export function networkWord(chain: Pick<ChainReader, 'network'>, x402Version: nu
 }
 
 /**
- * Reads a call of either generation. The requirements come from the seller, so they win over what the payer says; what
- * the payer accepted must equal them. Faults: `facilitator/...`, `pay/unreadable`, `rpc/agent-not-found`.
+ * Reads a call of either generation. The requirements come from the seller, so they win over what the payer says; what the payer accepted
+ * must name the same scheme, network, amount and payee. Faults: `facilitator/...`, `pay/unreadable`, `rpc/agent-not-found`.
  */
 export function readFacilitatorCall(chain: ChainReader, body: FacilitatorBody): Result<FacilitatorCall> {
   const { x402Version, paymentPayload, paymentRequirements: asked } = body
@@ -65,7 +65,7 @@ export function readFacilitatorCall(chain: ChainReader, body: FacilitatorBody): 
   })
 }
 
-/** Checks scheme, network and asset of both the requirements and the payment. */
+/** Checks scheme and network of the requirements and of the payment, the version of the payment, and the asset of the requirements. */
 function checkRail(
   chain: ChainReader,
   { x402Version, paymentPayload, paymentRequirements: asked }: FacilitatorBody,
@@ -85,7 +85,7 @@ function checkRail(
   return ok(null)
 }
 
-/** Checks that a payer of generation 2 accepted what the seller asks for. */
+/** Checks that amount and payee are those that the seller asks for, where a payer of generation 2 repeats them. */
 function checkAccepted({ x402Version, paymentPayload, paymentRequirements: asked }: FacilitatorBody): Result<null> {
   const accepted = x402Version === 1 ? {} : fieldsOf(paymentPayload.accepted)
   for (const field of ['amount', 'payTo'] as const)

@@ -173,7 +173,7 @@ export function protocolDocument(node: NodeApi, baseUrl: string): Static<typeof 
   }
 }
 
-/** Prices that this node knows: its own coin's from the chain, others' from providers that the operator chose. */
+/** Prices that this node knows: its own coin's from the chain, those of other coins from providers that the operator chose. */
 function priceFeed({ chain, market }: NodeApi, usd: number | null) {
   const { epochBlocks } = chain.ruleBook.at(0).market
   const source = `the ${pricedPoolName(chain)}, block by block over the previous ${epochBlocks} blocks`

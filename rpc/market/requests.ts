@@ -68,7 +68,7 @@ function refundJson(
   }
 }
 
-/** State of an unredeemed payment, from the chain alone; undefined if it does not pay this node. */
+/** State of a payment for which this node has no claim, from the chain alone; undefined if the chain shows no payment to this node. */
 export function unredeemedStatus(
   { chain, market }: RequestContext,
   txId: TxId,

@@ -1,4 +1,4 @@
-/** Longest text of a sample among others: enough for a report, too short for a file. */
+/** Longest text of a sample in a document of many samples: enough for a report, too short for a file. */
 const CHARS_MAX = 4_000
 const CHARS_SHOWN = 120
 

@@ -62,14 +62,14 @@ export interface ClientOptions extends CeilingOptions {
   readonly network?: NetworkName | NetworkFacts
   /** Sellers that may be paid. Default: all. */
   readonly allow?: AllowList
-  /** Address of a second node, whose coin price and headers are compared with the first. */
+  /** Address of a second node, whose coin price and headers are compared with those of the node that is called. */
   readonly secondNode?: string
   /** Where payments are recorded before they are sent. Default: memory, which ends with the process. */
   readonly journal?: PaymentJournal
   readonly fetch?: typeof globalThis.fetch
   /** Ends all requests and waits. */
   readonly signal?: AbortSignal
-  /** Runs every guard but does not pay: a call ends with `PaymentRequiredError`, code `dry_run`. */
+  /** Runs the guards on a quote but signs and pays nothing: a call ends with `PaymentRequiredError`, code `dry_run`. */
   readonly dryRun?: boolean
   /** Called before anything is signed. Pays only if it returns `true` or a promise of it. */
   readonly onPay?: (intention: Intention) => boolean | Promise<boolean>
@@ -102,7 +102,10 @@ export function createClient(options: ClientOptions): AgentClient {
   return new AgentClient(options)
 }
 
-/** A buyer of services. Every method throws a `FarthingError`. Surplus arguments are refused (`invalid_option`). */
+/**
+ * A buyer of services. Failures are thrown as {@link FarthingError}. Methods that quote or pay refuse surplus arguments (`invalid_option`),
+ * since a limit among them would limit nothing.
+ */
 export class AgentClient {
   readonly #baseUrl: string
   readonly #options: ClientOptions
@@ -167,7 +170,7 @@ export class AgentClient {
     return services as readonly ServiceEntry[]
   }
 
-  /** Asks for the price of a call. An unavailable service has a quote too, which `pay` refuses. */
+  /** Asks for the price of a call. An unavailable service may have a quote, too, which `pay` refuses. */
   async quote(serviceId: string, request = '', ...more: readonly never[]): Promise<Quote> {
     checkCall('quote', serviceId, request, more)
     const path = `/api/x402/${encodeURIComponent(serviceId)}`
@@ -184,9 +187,9 @@ export class AgentClient {
   }
 
   /**
-   * Pays a quote once, within the ceilings and the allow-list. The payment commits to the request, is locked to a fresh secret,
-   * and is in the journal before it is sent. Errors: `SpendLimitError`, `PaymentRequiredError`, `PaymentMismatchError`, with
-   * nothing sent; `InterruptedPaymentError` if it was sent and no answer came.
+   * Pays a quote once, within the ceilings and the allow-list. The payment commits to the request, is locked to a fresh secret, and is in
+   * the journal before it is sent. Errors: `SpendLimitError`, `PaymentRequiredError`, `PaymentMismatchError`, with nothing sent;
+   * `payment_refused` if the node refuses it; `InterruptedPaymentError` if it was sent and no answer came.
    */
   async pay(quote: Quote, ...more: readonly never[]): Promise<Payment> {
     checkGiven('pay', 'quote', quote, KIND.quote)
@@ -249,8 +252,8 @@ export class AgentClient {
   }
 
   /**
-   * Checks a receipt and its result without trusting any node. They are compared with the payment in the journal, or with the
-   * one given. Errors: `payment_unknown`.
+   * Checks a receipt and its result without trusting any node. They are compared with the given payment, or else with the one in the
+   * journal. Errors: `payment_unknown`.
    */
   async verifyReceipt(receipt: Receipt, result: unknown, payment?: Payment): Promise<VerifiedReceipt> {
     checkGiven('verifyReceipt', 'receipt', receipt, KIND.fields)

@@ -60,7 +60,7 @@ export async function checkPayee({ agentId }: Quote, { payTo }: AllowList, clien
   })
 }
 
-/** Refuses a quote if a newer one cannot be paid or has another price. */
+/** Refuses a quote if a newer one cannot be paid, or has another price, agent or service. */
 export function checkStands(quote: Quote, newer: Quote): void {
   checkOffered(newer)
   const { amount, agentId, serviceId } = quote
@@ -71,7 +71,7 @@ export function checkStands(quote: Quote, newer: Quote): void {
   })
 }
 
-/** A base address without trailing slashes. */
+/** A base address without trailing slashes. Errors: `invalid_option` if it is no http or https address. */
 export function baseOf(url: string): string {
   if (!/^https?:\/\//.test(url)) throw invalid('a node is named by its http or https address')
   return url.replace(/\/+$/, '')

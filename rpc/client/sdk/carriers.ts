@@ -6,7 +6,7 @@ type Fields = Readonly<Record<string, unknown>>
 /** The terms of a 402 answer, and the x402 version to pay in. */
 export interface NativeTerms {
   readonly version: 1 | 2
-  /** All of the terms. In version 2 the payment repeats the resource from them. */
+  /** All of the terms. In version 2 the payment repeats their resource and extensions. */
   readonly terms: Fields
 }
 

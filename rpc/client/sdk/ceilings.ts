@@ -7,7 +7,7 @@ import type { CeilingOptions, NetworkFacts, PaymentRecord } from './shapes.ts'
 export interface Cost {
   /** Base units of amount and fee. */
   readonly units: bigint
-  /** Null if no node named dollars. */
+  /** Null if no dollar price is known. */
   readonly usd: number | null
 }
 

@@ -10,8 +10,8 @@ export interface ErrorFacts {
   /** Whether the same call may succeed later. */
   readonly retryable?: boolean
   /**
-   * The payment that was signed before the error, for `client.resume(error.payment)`. Null if nothing was signed. With
-   * `payment_refused` nothing was paid by the word of the node, but the payment still counts for the day.
+   * The payment that was recorded before the error, for `client.resume(error.payment)`. Null if there is none. With `payment_refused`
+   * nothing was paid by the word of the node, but the payment still counts for the day.
    */
   readonly payment?: Payment | null
   /** The node's `details`, unchecked: `suggestions` for a name, `example` and `requestFormat` for a request. */
@@ -43,7 +43,7 @@ export class FarthingError extends Error {
   }
 }
 
-/** The call was not paid: no wallet, a dry run, an unavailable service, or an unusable request. */
+/** The call was not paid: no wallet, a dry run, no native offer, an unavailable service, or an unusable request. */
 export class PaymentRequiredError extends FarthingError {
   override readonly name = 'PaymentRequiredError'
   readonly quote: Quote | null
@@ -59,7 +59,10 @@ export class SpendLimitError extends FarthingError {
   override readonly name = 'SpendLimitError'
 }
 
-/** The quote has another price, network or payee than agreed, or the seller refuses the payment. */
+/**
+ * The quote has another price, network or payee than agreed, the seller refuses the payment, or the payment was never mined or failed on
+ * chain.
+ */
 export class PaymentMismatchError extends FarthingError {
   override readonly name = 'PaymentMismatchError'
 }
@@ -75,7 +78,7 @@ export class RefundedError extends FarthingError {
   }
 }
 
-/** Too many requests. */
+/** Too many requests. `retryAfter` is in seconds. */
 export class RateLimitedError extends FarthingError {
   override readonly name = 'RateLimitedError'
   readonly retryAfter: number

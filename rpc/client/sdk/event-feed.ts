@@ -7,8 +7,8 @@ import { pause } from './waiting.ts'
 const RETRY_MS = { least: 500, most: 30_000 }
 
 /**
- * Events of a node until the signal ends them. A lost connection is opened again after the last event. Errors: the node's
- * refusal of the first connection; the last failure after `attemptsMax` tries in a row.
+ * Events of a node until the signal ends them. A lost connection is opened again after the last event. Errors: the node's refusal, as long
+ * as there is no event to continue after; the last failure after `attemptsMax` tries in a row.
  */
 export async function* followEvents(
   baseUrl: string,

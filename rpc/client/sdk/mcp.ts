@@ -36,7 +36,7 @@ export function payingTools<C extends ToolCaller>(mcp: C, parts: PaidFetchParts)
   return paying as unknown as C['callTool']
 }
 
-/** Repeats a paid call until its answer is final. The payment is always the same, so the tool runs once. */
+/** Repeats a paid call until its answer is final. The payment is always the same, so nothing is paid twice. */
 async function settle(
   parts: PaidFetchParts,
   {
@@ -76,7 +76,10 @@ const PASSING: Readonly<Record<string, number>> = {
   internal_error: 500,
 }
 
-/** A refusal of a tool in the form of an HTTP answer. With `retry: true` it counts as 503, whatever its code. */
+/**
+ * A refusal of a tool in the form of an HTTP answer. A code that is not in {@link PASSING} counts as 503 if the refusal has `retry: true`
+ * and no x402 terms.
+ */
 function answerOf(result: Fields): NodeAnswer {
   const body = contentOf(result)
   const code = textOf(body.code, '')

@@ -104,7 +104,7 @@ export class Payer {
     return this.#submit(record)
   }
 
-  /** Refuses a quote that was paid before, here or by another process with the same journal. */
+  /** Refuses a quote that this payer has paid, or within 24 hours another process with the same journal. */
   async #checkUnpaid({ quoteId }: Quote): Promise<void> {
     const kept = await this.#parts.journal.since(Date.now() - DAY_MS)
     const payment = this.#paid.get(quoteId) ?? kept.find((record) => record.quoteId === quoteId)

@@ -83,7 +83,7 @@ function unitsIn({ maxAmountRequired, amount }: Fields): string {
   return isTwofold ? '' : textOf(maxAmountRequired, textOf(amount, ''))
 }
 
-/** Reads the 402 answer of a Farthing node. Errors: `no_native_offer`. */
+/** Reads the 402 answer of a Farthing node. Errors: `no_native_offer`, and `unavailable` if the service is closed and has no offer. */
 export function readQuote(body: Fields, serviceId: string, basis: QuoteBasis): Quote {
   const offer = nativeOffer(body)
   const quote = offer === undefined ? undefined : readOffer(offer, basis)

@@ -48,7 +48,7 @@ async function isHeaderOf(url: string, receipt: Receipt, transport: Transport): 
   for (;;) {
     const answer = await askNode(url, `/api/v1/blocks?limit=1&cursor=${blockHeight}`, {}, transport)
     const isAnswered = answer.ok && answer.value.status === 200 && Array.isArray(answer.value.body.blocks)
-    // One answer may be lost on the way, or come at a moment of many.
+    // One answer may be lost on the way, or be a refusal of a busy node.
     missed = isAnswered ? 0 : missed + 1
     if (missed >= MISSED_MAX) return false
     const { height, id } = fieldsOf(isAnswered ? (answer.value.body.blocks as readonly unknown[])[0] : undefined)

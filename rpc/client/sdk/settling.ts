@@ -50,8 +50,8 @@ export async function settlePayment(
 }
 
 /**
- * Waits for the confirmations that a seller wants, for sellers that do not wait themselves. Errors: those of
- * {@link settlePayment}; `payment_failed` if it is mined but moved no money.
+ * Waits for the confirmations that a seller wants, for sellers that do not wait themselves. Errors: `payment_failed` if it is mined but
+ * moved no money; `payment_void` if it cannot be mined any more; `InterruptedPaymentError` when time is up.
  */
 export async function awaitMined(
   place: SettlePlace,
@@ -129,7 +129,7 @@ const ENDS: ReadonlySet<unknown> = new Set(['completed', 'refunded', 'refund_pen
 /** Codes of refusals because the payment was redeemed before. */
 const REDEEMED: ReadonlySet<string> = new Set(['payment_already_redeemed', 'result_expired'])
 
-/** Whether a state of a paid call is final. */
+/** Whether a paid call in this state is over. Its refund may still be under way. */
 export function isEnd(status: unknown): boolean {
   return ENDS.has(status)
 }

@@ -83,7 +83,7 @@ export interface PaymentRecord extends Payment {
   readonly sender: string
   readonly nonce: bigint
   readonly feeMax: bigint
-  /** Dollars of amount and fee by the dearest known price. 0 if only coins were bounded. */
+  /** Dollars of amount and fee by the dearest known price. 0 if no price was known. */
   readonly usd: number
   readonly atMs: number
 }
@@ -180,7 +180,7 @@ export interface PaidCallStatus {
   readonly [more: string]: unknown
 }
 
-/** A refund, by the word of a node. The chain pays it. With `confirmed` it has. */
+/** A refund, by the word of a node. The chain pays it, or for a payment in dollars the seller. With `confirmed` it was paid. */
 export interface RefundState {
   readonly status: string
   /** Coins. */
@@ -250,7 +250,10 @@ export interface CeilingOptions {
 
 /** Sellers that this client pays. An absent list allows all. */
 export interface AllowList {
-  /** Addresses or agents. The address that the seller names and the payout address by the own node must both be listed. */
+  /**
+   * Addresses or agents. The address that the seller names and the payout address that the client's node tells must both be listed, unless
+   * the agent is.
+   */
   readonly payTo?: readonly string[]
   /** Agents of the registry. The chain itself pays only the agent in the payment. */
   readonly agents?: readonly string[]
@@ -260,7 +263,7 @@ export interface AllowList {
 /** A payment that is about to be made, for `onPay`. */
 export interface Intention {
   readonly quote: Quote
-  /** Dollars by the dearest known price. Null if no node names one. */
+  /** Dollars of the amount, without the fee, by the dearest known price. Null if none is known. */
   readonly usd: number | null
 }
 
@@ -284,7 +287,7 @@ export interface ToolCaller {
 export interface EventOptions {
   /** Id of the last event that was seen. Later events come first, if the node still has them. */
   readonly lastEventId?: string
-  /** Only these types. A `reset` always comes. */
+  /** Only events of these types, and `reset`, which always comes. */
   readonly types?: readonly string[]
   /** Ends the iteration. */
   readonly signal?: AbortSignal

@@ -1,7 +1,7 @@
 import { TokenBucket } from '../../../chat/models/token-bucket.ts'
 import { freeOf } from '../../../ports/free-places.ts'
 
-/** Answers that are remembered, and for how long. */
+/** Maximum answers that are remembered, and for how long. */
 const ANSWERS_MAX = 1_000
 const MINUTE_MS = 60_000
 /** How long a learned rate holds, and the longest pause that is believed. */
@@ -25,10 +25,10 @@ interface Rest {
 }
 
 /**
- * The rate at which a facilitator answers, learned whenever it asks for a pause: its answers since the last gap, over
- * the time from the first of them to the end of the pause. If its pauses show that it was asked all it answers, all
- * answers of the last minute count instead: a few between two pauses show nothing. For five minutes after a pause,
- * payers that have not paid lately share three quarters of the rate. The rest is kept for payers that have paid.
+ * The rate at which a facilitator answers, learned whenever it asks for a pause: its answers since the last gap, over the time from the
+ * first of them to the end of the pause. If its pauses show that it was asked all it answers, all answers of the last minute count instead:
+ * a few between two pauses show nothing. For five minutes after a pause, payers that have not paid lately and repeated settlements share
+ * three quarters of the rate. The rest is kept for payers that have paid.
  */
 export class Allowance {
   #answersMs: readonly number[] = []
@@ -39,7 +39,10 @@ export class Allowance {
   #untilMs = 0
   /** Whether newcomers had to wait since the last pause. Then a lower rate shows only what we asked. */
   #hasHeldBack = false
-  /** Whether the facilitator was asked all it answers when the rate was learned. A burst keeps such a rate. */
+  /**
+   * Whether the facilitator was asked all it answers when the rate was learned. A later pause after a mere burst does not change such a
+   * rate.
+   */
   #isMeasured = false
 
   /** Whether a rate is known. */
@@ -70,7 +73,7 @@ export class Allowance {
     this.#hasHeldBack = false
   }
 
-  /** Milliseconds until such a question may be asked, 0 for now. An `unproven` one leaves a part to proven ones. */
+  /** Milliseconds until a question of this kind may be asked, 0 for now. An `unproven` one leaves a part to proven ones. */
   waitMs(nowMs: number, sharer: Sharer = 'newcomer'): number {
     const bucket = sharer === 'repeat' ? this.#ofRepeats : this.#ofNewcomers
     const waitMs = this.isKnown(nowMs) ? (bucket?.waitMs(1, nowMs, sharer === 'unproven') ?? 0) : 0
@@ -78,7 +81,7 @@ export class Allowance {
     return waitMs
   }
 
-  /** Takes such a question from the allowance. */
+  /** Takes a question of this kind from the allowance. */
   asks(nowMs: number, sharer: Sharer = 'newcomer'): void {
     this.#ofNewcomers?.take(1, nowMs)
     if (sharer === 'repeat') this.#ofRepeats?.take(1, nowMs)

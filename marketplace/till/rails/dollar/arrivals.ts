@@ -5,12 +5,12 @@ import { WorkSlots } from '../../workshop.ts'
 import type { DollarClaim, DollarClaimStore, DollarIn } from './claim.ts'
 import type { AuthorizationState, StableLedger } from './facilitator.ts'
 
-/** Settlements that facilitators reported since the process started, by what the token's chain shows of them. */
+/** Settlements that facilitators reported, by what the token's chain shows of them. Counted since the process started. */
 export interface DollarArrivals {
   readonly seen: number
   /** The chain shows no such transfer: the work was given away. */
   readonly missing: number
-  /** Given up: the chain could not be asked for too long, or there were too many at once. */
+  /** Given up: the chain could not tell for two days, or too many were looked for at once. */
   readonly unknown: number
   /** Looked for now. */
   readonly waiting: number
@@ -43,7 +43,7 @@ const LATE_MS = 60_000
 const GIVE_UP_MS = 2 * 86_400_000
 /** Uses of the authorization are looked for from this long before the settlement. */
 const BEFORE_MS = 600_000
-/** Most settlements that are waited for, and most questions to the chain at once. */
+/** Maximum settlements that are waited for, and maximum questions to the chain at once. */
 const WAITING_MAX = 10_000
 const ASKED_AT_ONCE = 4
 
@@ -69,7 +69,7 @@ export class Arrivals {
     return { ...this.#ends, waiting: this.#waiting.size }
   }
 
-  /** Looks for the transfer of a claim that was settled on a facilitator's word; any other is left alone. */
+  /** Looks for the transfer of a claim that was settled on a facilitator's word; any other claim is left alone. */
   take(claim: DollarClaim): void {
     if (this.#stopped || !isReported(claim) || this.#waiting.has(claim.id)) return
     if (this.#deps.clock.now() > claim.settledAtMs + GIVE_UP_MS) return

@@ -5,7 +5,7 @@ import type { Result } from '../../../../consensus/primitives/result.ts'
 import type { DollarClaim, DollarClaimStore, DollarIn, DollarSettled } from './claim.ts'
 import type { CallIdentity } from './identity.ts'
 
-/** Names that are remembered; the one noted longest ago goes first. */
+/** Maximum names that are remembered; the one noted longest ago is forgotten first. */
 const KEYS_MAX = 50_000
 
 /** The payment and request that a name belongs to. */
@@ -20,7 +20,7 @@ export class RepeatKeys {
     return repeatKey === null ? undefined : this.#named.get(repeatKey)
   }
 
-  /** Remembers the name of a payment that this node takes. */
+  /** Remembers the name of a payment that this node or another replica takes. */
   put({ repeatKey, id, requestHash }: Named & Pick<DollarClaim, 'repeatKey'>): void {
     if (repeatKey === null) return
     this.#named.delete(repeatKey)
@@ -30,18 +30,18 @@ export class RepeatKeys {
     this.#named.delete(oldest as Hash)
   }
 
-  /** Forgets the name of a payment that was not used. */
+  /** Forgets the name of a payment that ended without money. */
   drop({ repeatKey, id }: Named & Pick<DollarClaim, 'repeatKey'>): void {
     if (repeatKey !== null && this.#named.get(repeatKey)?.id === id) this.#named.delete(repeatKey)
   }
 
-  /** Remembers the name of a stored payment, unless a later one has it, or there is no room. */
+  /** Remembers the name of a stored payment, unless a later payment has that name, or there is no room. */
   recall(claim: Named & Pick<DollarClaim, 'repeatKey'>): void {
     if (claim.repeatKey !== null && !this.#named.has(claim.repeatKey) && this.#named.size < KEYS_MAX) this.put(claim)
   }
 }
 
-/** Deliveries that are remembered while they are written to the store. */
+/** Maximum deliveries that are remembered. This covers the time until they are in the store. */
 const UNDER_WAY_MAX = 4_096
 
 /** Notes which answers were delivered completely. */

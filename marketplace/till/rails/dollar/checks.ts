@@ -17,8 +17,8 @@ export interface CheckBasis {
 /** Facilitators refuse an authorization that runs out sooner: a settlement needs this long. */
 const SETTLE_SECONDS = 6
 /**
- * An authorization may hold this much longer than our offer says, since clocks differ. It is bounded, because a
- * settlement that is not known is asked about until its authorization runs out.
+ * An authorization may hold this much longer than our offer says, since clocks differ. It is bounded, because a settlement of unknown
+ * outcome is asked about until its authorization runs out.
  */
 const SLACK_SECONDS = 600
 
@@ -38,7 +38,9 @@ export function checkPayment(payment: DollarPayment, basis: CheckBasis): Fault |
   return misread ?? checkWindow(payment, basis) ?? checkSignature(payment, terms)
 }
 
-/** Compares the offer that generation 2 repeats: all but `extra` must equal ours, and `extra` must hold ours. */
+/**
+ * Compares the offer that generation 2 repeats: all but `extra` must equal ours, and `extra` must hold our name and version of the token.
+ */
 function checkEcho(accepted: Readonly<Record<string, unknown>>, terms: DollarTerms, amount: bigint): Fault | null {
   const { network, asset, payTo, maxTimeoutSeconds } = terms
   const ours: Readonly<Record<string, unknown>> = {
@@ -70,8 +72,8 @@ function checkWindow({ authorization }: DollarPayment, { terms, nowMs, timeoutMs
 }
 
 /**
- * Refuses the spelling of a key's signature that tokens refuse: facilitators may accept it, and the work would be for
- * nothing. A signature that is not of the payer's own key may be a contract's; that is asked later.
+ * Refuses a key's signature with the higher s, which tokens refuse: facilitators may accept it, and the work would be for nothing. A
+ * signature that is not of the payer's own key may be a contract's; that is asked later.
  */
 function checkSignature({ authorization }: DollarPayment, terms: DollarTerms): Fault | null {
   if (!isMirrored(authorization.signature)) return null
@@ -79,7 +81,10 @@ function checkSignature({ authorization }: DollarPayment, terms: DollarTerms): F
   return isPayers ? refused('invalid_exact_evm_signature') : null
 }
 
-/** Whether the payer's own key signed, so that nobody else can have made this payment. Takes a millisecond. */
+/**
+ * Whether the payer's own key signed in the form that tokens take, so that no other party can have made this payment. Takes about a
+ * millisecond for each new payment.
+ */
 export function isOwnKey({ authorization }: DollarPayment, terms: DollarTerms): boolean {
   const signer = signerOf(authorization, terms)
   return signer?.address === authorization.from && signer.isLow

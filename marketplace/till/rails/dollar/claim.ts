@@ -15,7 +15,7 @@ export interface Authorization {
   readonly validBefore: bigint
   /** 32 bytes of hex with 0x. */
   readonly nonce: string
-  /** Hex with 0x; 65 bytes for a key's own signature, any length for a contract's. */
+  /** Hex with 0x; 65 bytes for a key's own signature, up to 4,096 for a contract's. */
   readonly signature: string
 }
 
@@ -39,7 +39,7 @@ export interface DollarCall extends TillCall {
   readonly idempotencyKey: string | null
 }
 
-/** A call whose money has moved. */
+/** The answer of a call whose money has moved. */
 export type DollarSettled = Settled<DollarIn<'settled'>>
 
 /** The members of every claim of the dollar rail. All are JSON. */
@@ -66,7 +66,7 @@ interface DollarClaimBase {
   readonly claimedAtMs: number
 }
 
-/** What work and settlement need. `request` and `payload` are empty once the authorization cannot be used. */
+/** What work and settlement need. `request` and `payload` are empty once nothing more can come of the authorization. */
 interface OpenDollarClaim extends DollarClaimBase {
   readonly request: string
   readonly payload: object
@@ -90,7 +90,10 @@ interface Unpaid {
   readonly endedAtMs: number
   readonly reason: FaultCode
   readonly detail: FaultDetail
-  /** Whether the authorization has run out unused, or its use can no longer be found out. */
+  /**
+   * Whether nothing more can come of the authorization: it was used for something else, has run out unused, or its use can no longer be
+   * found out.
+   */
   readonly over: boolean
 }
 
@@ -120,19 +123,19 @@ export interface DollarRefund {
 
 /**
  * A claim of the dollar rail, by state:
- * - `claimed`: a facilitator checks the payment.
+ * - `claimed`: a facilitator checks the payment, or the work waits for a place.
  * - `executing`: the work runs.
  * - `settling`: the result is kept; the outcome of the settlement is not known.
- * - `settled`: the money is ours.
- * - `unpaid`: it ended without money. The service failed, or the settlement was refused or never came; then the result
- *   is kept, and delivered if the money does come. It is watched until the authorization has run out, since any party
- *   that saw it may have used it.
+ * - `settled`: the money has come, as a facilitator or the chain says.
+ * - `unpaid`: it ended without money, because the service failed, or because the settlement was refused or never came. In the second case
+ *   the result is kept, and delivered if the money does come. The authorization is watched until it has run out, since any party that saw
+ *   it may use it.
  * - `owed`: the money of an unpaid claim without a result has come, and goes back.
  */
 export type DollarClaim =
   | (OpenDollarClaim & {
       readonly state: 'claimed'
-      /** How it ended before it was taken again; absent in a new one. */
+      /** How the claim ended before it was taken again; absent in a new claim. */
       readonly before?: Pick<Unpaid, 'endedAtMs' | 'reason' | 'detail'>
     })
   | (OpenDollarClaim & Executing & { readonly state: 'executing' })
@@ -142,7 +145,7 @@ export type DollarClaim =
       DollarTransfer & {
         readonly state: 'settled'
         readonly deliveredAtMs: number | null
-        /** Null where the chain itself showed the transfer. */
+        /** Null if the chain itself showed the transfer. */
         readonly report: DollarReport | null
       })
   | (OpenDollarClaim & Unpaid)
@@ -166,8 +169,8 @@ export const DOLLAR_CLAIMS: ClaimKind<DollarClaim> = {
     if (claim.state === 'unpaid') return !claim.over
     return claim.state !== 'owed' || claim.refund.status !== 'paid'
   },
-  // Losing a `claimed` one costs a second question to a facilitator. Losing a delivery costs a second delivery, to a
-  // caller that holds the signature.
+  // Losing a `claimed` claim costs a second question to a facilitator. Losing a delivery costs a second delivery, to a caller that holds
+  // the signature.
   isTentative: (claim) => claim.state === 'claimed' || (claim.state === 'settled' && claim.deliveredAtMs !== null),
   // An unpaid result counts for nothing.
   paidFor: (claim) => ({

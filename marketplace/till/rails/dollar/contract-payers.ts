@@ -21,13 +21,13 @@ export interface ForeignPayment {
 }
 
 /**
- * Most questions within a minute about signatures that are not of the payer's own key. To facilitators: `ofPayer` about
- * one payer that one client named, `ofAll` about all payers that have not paid lately. To the node of the token's
- * chain: `ofCode`, whether a payer is a contract.
+ * Maximum questions within a minute about signatures that are not of the payer's own key. To facilitators: `ofPayer` about one payer that
+ * one client named, `ofAll` about all payers that have not paid lately. To the node of the token's chain: `ofCode`, whether a payer is a
+ * contract.
  */
 export const CONTRACT_QUESTIONS = { ofPayer: 10, ofAll: 300, ofCode: 600 } as const
 const OF_PAYER = { most: CONTRACT_QUESTIONS.ofPayer, withinMs: 60_000, namesMax: 10_000 }
-/** After so many payments within a minute, a client leaves a part of the questions to others. */
+/** After so many payments within a minute, a client leaves a part of the questions to other clients. */
 const OF_CLIENT = { most: 10, withinMs: 60_000, namesMax: 10_000 }
 /** Paid calls that are counted for a payer, and for how long. */
 const PAID = { most: 64, withinMs: 10 * 60_000, namesMax: 10_000 }
@@ -64,8 +64,8 @@ export class ContractPayers {
   }
 
   /**
-   * Why no facilitator is asked about such a signature, or null. With null the question counts for the payer. Faults:
-   * `stable/refused` if no contract can have made the signature, `stable/unproven` after too many questions.
+   * Why no facilitator is asked about a signature that is not of the payer's own key, or null. With null the question counts for the payer.
+   * Faults: `stable/refused` if no contract can have made the signature, `stable/unproven` after too many questions.
    */
   async refusal(payment: ForeignPayment): Promise<Fault | null> {
     const { payer, signature, client } = payment
@@ -84,7 +84,7 @@ export class ContractPayers {
     return null
   }
 
-  /** Notes that a facilitator is asked about a payer that has not paid. */
+  /** Notes that a facilitator is asked about a payer that has not paid lately. */
   asked(): void {
     this.#ofAll.take(1, this.#now())
   }

@@ -38,7 +38,7 @@ export interface DollarRailDependencies extends TillDependencies<DollarClaim> {
   readonly onFault: (fault: Fault) => void
 }
 
-/** Counts of the rail since the process started. */
+/** Figures of the rail. Calls and arrivals are counted since the process started. */
 export interface DollarFigures {
   /** Calls by outcome: `settled`, `replayed`, `refused`, `failed`, `unsettled`, `unavailable`. */
   readonly outcomes: ReadonlyMap<string, number>
@@ -49,11 +49,11 @@ export interface DollarFigures {
   readonly arrivals: DollarArrivals | null
 }
 
-/** Longest wait of a repeated call for an unknown settlement. Then the call must come again. */
+/** Longest wait of a repeated call for a settlement of unknown outcome. Then the call must come again. */
 const SETTLING_WAIT_MS = 5_000
-/** Most failed works for one authorization. */
+/** Maximum failed works for one authorization. */
 const FAILED_RUNS_MAX = 10
-/** Newest claims whose names a start reads: a repeat may come with the same name and a new authorization. */
+/** Newest claims whose names are read before the start ends: a repeat may come with the same name and a new authorization. */
 const NAMES_AT_ONCE = 1_000
 const UNDER_WAY = fault('stable/under-way')
 /** It is not known yet whether the money moved; a repeat of the call finds out. */
@@ -63,9 +63,9 @@ type DollarOrder = Order<DollarCall, CallIdentity>
 type Standing = Verdict<DollarClaim, DollarIn<'settled'>>
 
 /**
- * The dollar rail: verify, work, settle, in this order and each once for an authorization. The claim is written while a
- * facilitator verifies, and is on disk before the work. The result is on disk before the money moves. If the outcome of
- * a settlement is not known, it is found out in the background.
+ * The dollar rail verifies a payment, works, and settles it, in this order. The claim is written while a facilitator verifies, and is on
+ * disk before the work. The result is on disk before the money moves. If the outcome of a settlement is not known, it is found out in the
+ * background.
  */
 export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, DollarIn<'settled'>> {
   readonly kind = DOLLAR_CLAIMS
@@ -134,7 +134,10 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
     return identify(this.terms, call)
   }
 
-  /** The outcome of a call whose name belongs to another payment: that one's answer, or a fault. Else null. */
+  /**
+   * The outcome of a call whose name belongs to another payment: the answer of that payment, or a fault. Null if the name is free, or if
+   * its payment ended without money.
+   */
   async named({ call, identity }: DollarOrder, turn: number): Promise<Result<DollarSettled> | null> {
     if (turn > 0) await this.#learnName(identity)
     const named = this.#keys.get(identity)
@@ -143,7 +146,7 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
     const claim = await this.store.get(named.id)
     if (claim === undefined && this.till.isRunning(named.id)) return fail(UNDER_WAY)
     if (claim === undefined || claim.state === 'unpaid' || claim.state === 'owed') return null
-    // Without the payer's own signature the name proves nothing, so it gets neither the answer nor a second charge.
+    // Without the payer's own signature the name proves nothing, so the call gets neither the answer nor a second charge.
     if (!isOwnKey(call.payment, this.terms)) return fail(fault('stable/key-used'))
     if (claim.state === 'settled') return this.#replay(claim, identity)
     return fail(claim.state === 'settling' ? UNSETTLED : UNDER_WAY)
@@ -166,7 +169,7 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
   mayJoin({ identity, claim }: Held<DollarClaim, CallIdentity>, order: DollarOrder): Fault | null {
     const taken = identity ?? claim
     if (!isSameCall(taken, order.identity)) return fault('stable/used')
-    // While a payment is settled, others can see its authorization: only the name shows the buyer.
+    // While a payment is settled, other parties can see its authorization: only the name shows the buyer.
     return taken.repeatKey !== null && taken.repeatKey !== order.identity.repeatKey ? UNDER_WAY : null
   }
 
@@ -291,8 +294,8 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
   }
 
   /**
-   * Repeats the answer. A settled authorization is public, so it does not show the buyer. The name that the buyer gave
-   * at first does: no chain shows it. An answer without a name is delivered once.
+   * Repeats the answer. A settled authorization is public, so it does not show the buyer. The name that the buyer gave with the first call
+   * does: no chain shows it. An answer without a name is delivered once.
    */
   #replay(claim: DollarIn<'settled'>, { repeatKey }: CallIdentity): Result<DollarSettled> {
     const { transaction } = claim
@@ -373,7 +376,7 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
     return ended
   }
 
-  /** Settles finished work again, after a facilitator has refused to. */
+  /** Settles finished work again, after a facilitator has refused it. */
   async #settleAgain(
     claim: DollarIn<'settling'>,
     steps: Steps<DollarClaim>,
@@ -418,7 +421,8 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
 
   #onStep(claim: DollarIn<'settled' | 'unpaid' | 'owed'>): void {
     if (claim.state === 'settled') {
-      // A refusal at first dropped its name. Back in place, the name prevents a second charge.
+      // An earlier refusal may have dropped the name of this claim. The name is remembered again, so that a new authorization under it is
+      // not charged.
       this.#keys.recall(claim)
       this.#sales.add(claim)
       this.#arrivals?.take(claim)

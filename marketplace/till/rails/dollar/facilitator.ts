@@ -49,7 +49,7 @@ const OF_PAYER =
 /** Our own reason if an authorization ran out with its settlement unknown. It does not blame the payer. */
 export const EXPIRED_UNSETTLED = 'authorization_expired_unsettled'
 
-/** Words that make such a reason one about the facilitator's own key, account or gas. */
+/** Words that make a reason one about the facilitator's own key, account or gas, although {@link OF_PAYER} matches it. */
 const OF_FACILITATOR = /(^|_)(gas|facilitator|relayer|sponsor|api|key|account|fee)(_|$)/
 
 /** Whether a settlement was refused for what the payer has signed or holds. `reason` is in lower case. */
@@ -60,7 +60,7 @@ export function isOfPayer(reason: string): boolean {
 /** A facilitator of the x402 HTTP API. It never throws: every outcome is a verdict. */
 export interface Facilitator {
   readonly url: string
-  /** Its last words about a payment that are not x402's, for the operator alone; absent or null while all is well. */
+  /** Its last words about a payment that are no reason of x402, for the operator alone; absent or null without any. */
   readonly words?: string | null
   verify(request: FacilitatorRequest, deadlineMs: number): Promise<FacilitatorVerdict>
   settle(request: FacilitatorRequest, deadlineMs: number): Promise<FacilitatorVerdict>
@@ -71,7 +71,7 @@ export interface Facilitator {
 /** What a facilitator supports. */
 export interface SupportVerdict {
   readonly ok: boolean
-  /** Whether it answered. One that did not may still support the scheme. */
+  /** Whether it answered with a list. Without one it may still support the scheme. */
   readonly answered: boolean
   /** Whether it asked for a pause. */
   readonly isBusy?: boolean
@@ -86,10 +86,10 @@ export type AuthorizationState =
   | { readonly is: 'transferred'; readonly transaction: string }
   /** Used up without the transfer that was sought: cancelled, or for something else. */
   | { readonly is: 'cancelled' }
-  /** The chain could not be asked. */
+  /** The chain could not be asked, or its node cannot tell. */
   | { readonly is: 'unknown'; readonly detail: string }
 
-/** Reads the token's chain, where the operator has an RPC node for it. */
+/** Reads the token's chain, if the operator has an RPC node for it. */
 export interface StableLedger {
   /** Whether an address is a contract, or a key's account with code; null if the chain cannot be asked. */
   hasCode(address: string): Promise<boolean | null>
@@ -104,7 +104,7 @@ export interface StableLedger {
     readonly nonce: string
     /** Uses are looked for from this time on, in seconds since 1970. */
     readonly sinceSeconds: number
-    /** Time that the node must have reached, in seconds. Before it an unused authorization counts as `unknown`. */
+    /** Time in seconds that the newest block of the node must be past. Before that an unused authorization counts as `unknown`. */
     readonly untilSeconds?: number
     /** Transaction that is said to hold the transfer. It is looked at first, which costs one question. */
     readonly transaction?: string

@@ -35,7 +35,7 @@ export interface FacilitatorFacts {
 /** A verdict, and the facilitator that gave it. */
 export interface PoolVerdict {
   readonly verdict: FacilitatorVerdict
-  /** Url of that facilitator; null where none was asked. */
+  /** Url of that facilitator; null if none was asked. */
   readonly by: string | null
 }
 
@@ -45,11 +45,11 @@ const PATIENCE_MS = { verify: 20_000, settle: 30_000 }
 /** Pause if a facilitator names none, and the longest pause that this node keeps to. */
 const REST_MS = 1_000
 const REST_MS_MAX = 30_000
-/** Checks at once: a burst of calls must not keep a facilitator so busy that it looks dead. */
+/** Maximum checks at once: a burst of calls must not keep a facilitator so busy that it looks dead. */
 const VERIFY_AT_ONCE = 64
 /**
- * Most checks that wait for their turn. Each holds a request open, and costs its sender nothing. Together with the
- * running checks they take a quarter of the requests that a node serves at once.
+ * Maximum checks that wait for their turn. Each holds a request open, and costs its sender nothing. Together with the running checks they
+ * take at most a quarter of the requests that a node serves at once.
  */
 export const CHECKS_WAITING_MAX = 192
 const CROWDED: PoolVerdict = {
@@ -62,11 +62,11 @@ const CHECK_MS = 5_000
 const WELL_MS = 30_000
 const ILL_MS = 2_000
 
-/** While so many payments wait out a pause, newcomers and repeats may not join. Others may. */
+/** While so many payments wait out a pause, newcomers and repeats may not join. New settlements and payers that have paid lately may. */
 const RESTING_MAX = 64
-/** The same bound on payments without proof that the payer's own key signed. */
+/** How many of these payments may lack the proof that the payer's own key signed. */
 const RESTING_UNPROVEN_MAX = 16
-/** After a facilitator's pause, each rank asks this much later than the one before: the first ranks go first. */
+/** After a facilitator's pause, a payment waits this much longer for each point of its rank: lower ranks ask earlier. */
 const RANK_MS = 100
 /** Order of questions while a facilitator takes few. Newcomers with refused payments come last. */
 export const RANKS = { settlement: 0, payer: 1, repeat: 1.5, newcomer: 2 } as const
@@ -82,7 +82,7 @@ const KINDS = {
 /** A facilitator and what this node knows of it. */
 interface Member {
   readonly facilitator: Facilitator
-  /** One for each kind of work: a facilitator that checks well may be unable to settle. */
+  /** A breaker for each kind of work: a facilitator that checks well may be unable to settle. */
   readonly breakers: { readonly checks: Breaker; readonly settlements: Breaker }
   /** Its last answer about what it supports; null before the first. */
   support: SupportVerdict | null
@@ -101,11 +101,11 @@ interface Member {
 export interface Asker {
   /** Whether the payer's own key is known to have signed. */
   readonly isProven?: boolean
-  /** Client that sent it, or the payer if the client is not known. */
+  /** Address of the client that sent it; absent or empty if the client is not known. */
   readonly client?: string | undefined
   /** Network of the client, in which one client may have many addresses. */
   readonly network?: string
-  /** Whether a facilitator was asked about this payment before. Then another failure does not count. */
+  /** Whether a facilitator was asked before to settle this payment. Then another failure does not count. */
   readonly isRepeat?: boolean
   /** Whether to wait for facilitators that ask for a pause. Repeats in the background do not wait. */
   readonly isPatient?: boolean
@@ -180,7 +180,7 @@ export class FacilitatorPool {
     this.#schedule()
   }
 
-  /** Asks no more. */
+  /** Ends the regular questions, and the waits for facilitators that ask for a pause. */
   stop(): void {
     this.#stopped = true
     this.#cancel?.()
@@ -188,10 +188,9 @@ export class FacilitatorPool {
   }
 
   /**
-   * Has a payment checked by the first that says yes or no. If the payer is not proven to have signed, a facilitator
-   * that fails is not taken for broken: any caller can send payments that make it fail. Signatures cost nothing, so a
-   * free place goes to the client with the fewest checks. If too many wait, the client with the most waiting checks
-   * loses one.
+   * Has a payment checked by the first facilitator that says yes or no. If the payer is not proven to have signed, a facilitator that was
+   * reached and fails is not taken for broken: any caller can send payments that make it fail. Signatures cost nothing, so a free place
+   * goes to the client with the fewest checks. If too many wait, the client with the most waiting checks loses one.
    */
   async verify(request: FacilitatorRequest, asker: Asker = {}): Promise<PoolVerdict> {
     const ask = (one: Facilitator): Promise<FacilitatorVerdict> => one.verify(request, VERIFY_MS)
@@ -203,10 +202,10 @@ export class FacilitatorPool {
   }
 
   /**
-   * Has a payment settled, by `first` if it can. The next one is asked only if the one before was not reached, or
-   * refused for a reason that is not the payer's. If the money may have moved, asking another one at once tells
-   * nothing. If a facilitator takes few questions, repeated settlements have their own share: a payer can leave any
-   * number open, and newcomers must not take their place.
+   * Has a payment settled, by `first` if it can. The next one is asked only if the one before was not reached, asked for a pause, or
+   * refused for a reason that is not the payer's. If the money may have moved, asking another one at once tells nothing. If a facilitator
+   * takes few questions, repeated settlements have their own share: a payer can leave any number open, and newcomers must not take their
+   * place.
    */
   settle(request: FacilitatorRequest, first: string | null, asker: Asker = {}): Promise<PoolVerdict> {
     const ask = (one: Facilitator): Promise<FacilitatorVerdict> => one.settle(request, SETTLE_MS)
@@ -350,10 +349,10 @@ function isFinal(verdict: FacilitatorVerdict, { isSettlement }: Question): boole
 }
 
 /**
- * Whether a failure counts against the facilitator. It always does if the facilitator was not reached. Any other
- * failure may be the payment's fault, even if the payer has paid before. So others count once in ten minutes for each
- * network of clients, and only for proven payments that are not repeated. They do not count if the status blames the
- * payment, or if the answer to a settlement names its transaction, which was sent then.
+ * Whether a failure counts against the facilitator. It always does if the facilitator was not reached. Any other failure may be the
+ * payment's fault, even if the payer has paid before. So such failures count once in ten minutes for each network of clients, and only for
+ * proven payments that are not repeated. They do not count if the status of a check blames the payment, or if the answer to a settlement
+ * names its transaction, which was sent then.
  */
 function isOwnFailure(
   { failedAt }: Member,
@@ -405,7 +404,7 @@ export class Breaker {
     this.#openUntilMs = 0
   }
 
-  /** Notes a failure; each pause is twice as long as the one before. */
+  /** Notes a failure; each pause is twice as long as the one before, up to half a minute. */
   failed(nowMs: number): void {
     if (nowMs - this.#failedMs > FORGOTTEN_MS) this.#failures = 0
     this.#failedMs = nowMs

@@ -48,8 +48,8 @@ export function isSameCall(
 }
 
 /**
- * Whether a call proves that it comes from the claim's payer: by the signature and, since that is public once it is
- * settled, by the name that the payer gave at first. Without a name it proves nothing more after the delivery.
+ * Whether a call proves that it comes from the claim's payer: by the signature and by the name, if the payer gave one, since a settlement
+ * makes the signature public. Without a name no call proves it after the delivery.
  */
 export function isOfPayer(claim: DollarClaim, { signatureHash, repeatKey }: CallIdentity): boolean {
   if (claim.signatureHash !== signatureHash) return false
@@ -57,7 +57,10 @@ export function isOfPayer(claim: DollarClaim, { signatureHash, repeatKey }: Call
   return claim.state !== 'settled' || claim.deliveredAtMs === null
 }
 
-/** Whether a claim is of this node's network and token. Others wait until the operator sets theirs again. */
+/**
+ * Whether a claim is of this node's network and token. Claims of another network or token wait until the operator sets that network and
+ * token again.
+ */
 export function isOfTerms({ network, asset }: DollarTerms, claim: Pick<DollarClaim, 'network' | 'asset'>): boolean {
   return claim.network === network.caip2 && claim.asset === asset.contract.toLowerCase()
 }

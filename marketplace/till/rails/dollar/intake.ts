@@ -36,7 +36,7 @@ export class Intake {
     const { serviceId, timeoutMs } = definition
     const standing = shop.readiness(offer)
     if (!standing.available) return fault('service/unavailable', { serviceId, reason: standing.reason })
-    // A repeated call whose work is finished only needs its money: its input need not fit any more.
+    // A new call whose input cannot be read is refused elsewhere. A repeat whose work is finished needs only its money, so it may pass.
     const unfit = asked.input.ok ? asked.faultNow(shop.context) : null
     if (unfit !== null) return unfit
     const nowMs = clock.now()

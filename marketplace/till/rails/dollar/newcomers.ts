@@ -25,7 +25,7 @@ export interface NewcomersDependencies {
 /** A payment that is to be checked. */
 export interface NewPayment {
   readonly payer: string
-  /** Name under which the payer is counted, needed where any caller can name any payer. Absent: the payer itself. */
+  /** Name under which the payer is counted, needed if any caller can name any payer. Absent: the payer itself. */
   readonly name?: string
   /** Units of the asset. */
   readonly amount: bigint
@@ -33,7 +33,7 @@ export interface NewPayment {
   readonly client: Holder
 }
 
-/** Leave to ask a facilitator. `wasted` is for a good payment that the payer's own fault made useless. */
+/** Leave to ask a facilitator. `done` hears the verdict. `wasted` is called for a good payment that the payer's own fault made useless. */
 export interface Leave {
   readonly rank: number
   readonly done: (verdict: FacilitatorVerdict) => void
@@ -60,14 +60,14 @@ export const NEWCOMERS = {
 const PAID_MAX = 200
 const MINUTE = { withinMs: 60_000, namesMax: 10_000 }
 const SPAN = { most: 64, withinMs: 10 * 60_000, namesMax: 10_000 }
-/** Checks that wait for an open one of the same client or network to end: in one line, and in all. */
+/** Maximum checks that wait for an open one of the same client or network to end: in one line, and in all. */
 const WAITING_MAX = { ofClient: 64, ofAll: 192 }
 /** How long a balance is believed. */
 const KEPT_MS = 3_000
 const KEPT_MAX = 10_000
 /** How long this node leaves the chain alone after it could not be asked. */
 const AWAY_MS = 10_000
-/** Refusals that move a client back in the order; more of them move it no further. */
+/** Refused and failed payments that move a client back in the order; more of them move it no further. */
 const RANKS_MAX = 10
 /** The wait that a client with too many waiting checks is told. */
 const WAIT_MS = 5_000
@@ -79,15 +79,14 @@ interface Balance {
 }
 
 /**
- * Decides whose payments a facilitator is asked about. Any key can sign a payment at no cost, with or without money,
- * and facilitators answer a limited number of questions. A payer that has paid lately is checked at once. For any other
- * the chain is asked for the balance first. Each client has a limit of refused payments, so that its made-up ones take
- * no questions from others.
+ * Decides whose payments a facilitator is asked about. Any key can sign a payment at no cost, with or without money, and facilitators
+ * answer a limited number of questions. A payer that has paid lately is checked at once. For any other payer the chain is asked for the
+ * balance before. Each client has a limit of refused payments, so that its made-up ones take no questions from other clients.
  */
 export class Newcomers {
   readonly #deps: NewcomersDependencies
   readonly #refused: RecentCounts
-  /** Checks under way of payers that have paid lately, by payer. */
+  /** Checks under way of payers that have paid lately, by the name under which the payer is counted. */
   readonly #open = new Map<string, number>()
   readonly #paidOfClient: ClientCounts
   readonly #refusedOfClient: ClientCounts
@@ -117,9 +116,9 @@ export class Newcomers {
   }
 
   /**
-   * Waits until a facilitator may be asked about a payment. Faults: `stable/refused` if the payer lacks the money,
-   * `stable/crowded` if too many of the client's payments were refused, failed or lacked money lately, or if too many
-   * wait.
+   * Waits until a facilitator may be asked about a payment. Faults: `stable/refused` if the payer lacks the money, `stable/crowded` if too
+   * many of the client's payments were refused, failed or lacked money lately, or if too many wait. {@link NewcomersDependencies.tooMany}
+   * replaces `stable/crowded` if it is given.
    */
   async leave(payment: NewPayment): Promise<Result<Leave>> {
     const { payer, client, name = payer } = payment
@@ -189,8 +188,8 @@ export class Newcomers {
   }
 
   /**
-   * The fault if the chain shows that a payer has too little money; null if it has enough, or if that is not known. A
-   * balance that is known costs no question, and counts no client as `short`.
+   * The fault if the chain shows that a payer has too little money; null if it has enough, or if that is not known. A balance that is known
+   * already costs no question, and counts no client as `short`.
    */
   async #unfunded({ payer, amount, client }: NewPayment): Promise<Fault | null> {
     const known = this.#balances.get(payer)
@@ -252,15 +251,15 @@ interface Line {
   readonly waiting: Set<Waiter>
 }
 
-/** Most that may wait: in the line of one client or network, and in all. */
+/** How many may wait: in the line of one client or network, and in all. */
 export interface LineBounds {
   readonly ofClient: number
   readonly ofAll: number
 }
 
 /**
- * Limits how much each client has under way, and each network to a few times that. The rest waits in line. If too much
- * waits, the client with the most waiting loses its newest place.
+ * Limits how much each client has under way, and each network to {@link NETWORK_CLIENTS} times that. What is beyond waits in line. If too
+ * much waits, the client with the most waiting loses its newest place.
  */
 export class ClientLines {
   readonly #atOnce: () => number

@@ -13,18 +13,18 @@ import type { DollarTerms } from './terms.ts'
 /** Calls of one payer that may be under way at once. Each that waits costs memory and delays the calls behind it. */
 const AT_ONCE_MAX = 64
 const SPAN = { withinMs: 10 * 60_000, namesMax: 10_000 }
-/** Works that a payer may leave unpaid within the time. The service works before it is paid, so it gives these away. */
+/** Works that a payer may leave unpaid within ten minutes. The service works before it is paid, so it gives these away. */
 const UNPAID = { ...SPAN, most: 5 }
-/** Paid calls that are counted for a payer. With so many, all its calls under way are worked on at once. */
+/** Paid calls that are counted for a payer. After so many, all calls of the payer that are under way may be worked on at once. */
 const PAID = { ...SPAN, most: AT_ONCE_MAX }
 /**
- * Failed works of any service within the time; each paid one allows one more. A failed work is done for nothing, and
- * its claim is kept. Clients are bounded as well as payers, because an attacker can make any number of payers.
+ * Failed works of any service within ten minutes; each paid one allows one more. A failed work is done for nothing, and its claim is kept.
+ * Clients are bounded as well as payers, because an attacker can make any number of payers.
  */
 export const FAILED_ANY = { ofPayer: 30, ofClient: 40 } as const
 /**
- * Works of a client within the time whose settlement was refused or is not known yet; each paid one allows one more.
- * Counted by client, because an attacker can move the same money from key to key.
+ * Works of a client within ten minutes whose settlement was refused or is not known yet; each paid one allows one more. Counted by client,
+ * because an attacker can move the same money from key to key.
  */
 export const UNPAID_OF_CLIENT = 40
 /** Settlements of unknown outcome whose client is remembered. */
@@ -102,12 +102,12 @@ export class Payers {
   #failing({ payer, client }: Caller, { serviceId, reachesOut }: ServiceDefinition): Fault | null {
     const paid = this.#paid.count(payer)
     const isOutside = reachesOut === true
-    // Paying allows no more failures outside: each of them disturbs the server that was reached.
+    // A paid call allows the payer no further failure outside: each of them disturbs the server that was reached.
     const outsideMs = isOutside ? this.#failedOutside.ofPayer.waitMs(payer, FAILED_OUTSIDE.ofPayer) : 0
     const ofPayerMs = Math.max(outsideMs, this.#failed.ofPayer.waitMs(payer, FAILED_ANY.ofPayer + paid))
     if (ofPayerMs > 0) return failingOf(serviceId, 'payer', ofPayerMs)
-    // A payer that mostly pays is not held back by others behind the same address. Its calls under way or of unknown
-    // outcome count as unpaid here.
+    // A payer that mostly pays is not held back by other payers behind the same address. Its other calls under way or of unknown outcome
+    // count as unpaid here.
     const ended = [this.#failed.ofPayer, this.#unpaid, this.#unsettled]
     const open = Math.max(0, (this.#lines.get(payer)?.begun ?? 0) - 1) + this.#unknownOf(payer)
     if (paid > ended.reduce((sum, counts) => sum + counts.count(payer), open)) return null
@@ -211,7 +211,7 @@ export class Payers {
     return this.#paid.count(payer)
   }
 
-  /** Notes that work failed. It counts as outside if an address that the payer chose may be the cause. */
+  /** Notes that work failed. It counts as outside if an address that the payer chose, or a model, may be the cause. */
   failed({ payer, client }: Caller, definition: ServiceDefinition, cause: Fault): void {
     const isOutside = isCausedOutside(definition, cause)
     for (const { ofPayer, ofClient } of isOutside ? [this.#failedOutside, this.#failed] : [this.#failed]) {

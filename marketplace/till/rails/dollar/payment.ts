@@ -4,18 +4,18 @@ import { fail, ok, type Result } from '../../../../consensus/primitives/result.t
 import type { Authorization, DollarPayment } from './claim.ts'
 import type { DollarTerms } from './terms.ts'
 
-/** An unsigned 256-bit integer in plain decimal text. Another spelling would be another payment here. */
+/** An unsigned integer in plain decimal text, below {@link UINT_BOUND}. Any other spelling is refused. */
 const UINT = /^(0|[1-9][0-9]{0,77})$/
 const UINT_BOUND = 1n << 256n
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const NONCE = /^0x[0-9a-fA-F]{64}$/
-/** Signatures of contracts have any length. No known wallet makes one longer than this. */
+/** Signatures of contracts have any length. No known wallet makes one longer than 4,096 bytes. */
 const SIGNATURE = /^0x([0-9a-fA-F]{2}){65,4096}$/
 /** Longest payment as JSON: as much as a header holds, for all doors. */
 const CHARS_MAX = 12_288
-/** Extensions of the node's offers, which clients repeat. Others are dropped. */
+/** Extensions of the node's offers, which clients repeat. Any other extension is dropped. */
 const EXTENSIONS = ['bazaar', 'payment-identifier'] as const
-/** Longest extensions as JSON, and their deepest nesting. The node's own take a third of it, and are 8 deep. */
+/** Longest extensions as JSON, and their deepest nesting. The node's own take about a quarter of it, and are 9 deep. */
 const EXTENSIONS_CHARS_MAX = 4_096
 const EXTENSIONS_DEPTH_MAX = 16
 /** Text members of a generation-2 `resource`, and their longest values. */
@@ -25,10 +25,10 @@ const TAG_CHARS_MAX = 32
 const IDENTIFIER = /^[a-zA-Z0-9_-]{16,128}$/
 
 /**
- * Reads a decoded payment of scheme `exact`, of either generation. It is strict: another spelling of a number or an
- * address is refused, also where facilitators take it. Facilitators get a payment that is built from the values read
- * here, since other members could make them fail, and signatures cost an attacker nothing. Whether it pays an offer is
- * checked later. Fault: `pay/unreadable`.
+ * Reads a decoded payment of scheme `exact`, of either generation. It is strict: another spelling of a number is refused, also where
+ * facilitators take it. Hex may have capitals. Facilitators get a payment that is built from the values read here, since other members
+ * could make them fail, and signatures cost an attacker nothing. Whether it pays an offer is checked later. Faults: `pay/unreadable`, and
+ * `pay/no-offer` for another network.
  */
 export function readDollarPayment(payment: unknown, where: string, { network }: DollarTerms): Result<DollarPayment> {
   const fields = fieldsOf(payment)
@@ -106,7 +106,7 @@ function readResource(sent: unknown): { readonly resource?: Fields } | string {
   return { resource: { ...resource, tags } }
 }
 
-/** How deep a value is nested. It stops counting below the depth that is allowed. */
+/** How deep a value is nested. It counts one level more than is allowed, and then stops. */
 function depthOf(value: unknown, left = EXTENSIONS_DEPTH_MAX): number {
   if (value === null || typeof value !== 'object') return 0
   if (left === 0) return 1

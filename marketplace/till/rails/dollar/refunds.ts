@@ -116,7 +116,7 @@ export class Refunder {
     if (verdict.is === 'good') return this.#paid(sent, verdict.transaction)
     if (verdict.is === 'refused' && USED_REASON.test(verdict.reason)) {
       const used = await this.#look(sent)
-      // If the chain can be asked, only its answer counts: the facilitator may mean a nonce of its own.
+      // With a node of the chain, only its answer counts: the facilitator may mean a nonce of its own.
       if (used === null) return this.#paid(sent, null)
       if (used.is === 'transferred') return this.#paid(sent, used.transaction)
     }
@@ -128,7 +128,7 @@ export class Refunder {
     this.#deps.onFault(fault('stable/refund-refused', { payer, amount, reason }))
   }
 
-  /** Stores the authorization before it is sent. Null if the claim has changed meanwhile. */
+  /** Stores the authorization before it is sent. One that holds for a while yet is sent again. Null if the claim has changed meanwhile. */
   async #send(claim: DollarIn<'owed'>): Promise<DollarIn<'owed'> | null> {
     const nowSeconds = Math.floor(this.#deps.clock.now() / 1_000)
     const { validBefore } = claim.refund

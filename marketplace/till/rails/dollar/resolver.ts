@@ -28,7 +28,10 @@ const PAUSE_MS_MAX = 15_000
  */
 const WATCH_MS = 20_000
 const WATCH_MS_MAX = 300_000
-/** Most claims that are watched. Beyond this, unpaid ones wait for the next start, unsent ones first. */
+/**
+ * While so many claims are watched, further unpaid ones wait for the next start, unsent ones first. Settlements of unknown outcome are
+ * always watched.
+ */
 const OPEN_MAX = 10_000
 
 /** A claim that the resolver watches. */
@@ -108,7 +111,7 @@ export class Resolver {
     this.#schedule(claim.id, one, ms)
   }
 
-  /** Stops watching a claim: a call or another replica does, or nothing is left to find out. */
+  /** Stops watching a claim: a call or another replica sees to it, or nothing is left to find out. */
   drop(id: string): void {
     const one = this.#cases.get(id)
     if (one === undefined) return

@@ -50,7 +50,7 @@ const DOUBTED_MAX = 10_000
 /** Asks for the time of the newest block, whatever it is. */
 const ANY_TIME = 0
 
-/** A facilitator called an authorization used. If the chain shows it unused at `untilSeconds`, that counts. */
+/** A facilitator called an authorization used. If the chain shows it unused after `untilSeconds`, the claim ends unpaid, for `reason`. */
 interface Doubt {
   readonly reason: string
   readonly untilSeconds: number
@@ -59,7 +59,7 @@ interface Doubt {
 /** Settles payments and finds out whether their money moved. It writes no claims. */
 export class Settlement {
   readonly #deps: SettlementDependencies
-  /** Doubts by claim id. A claim without one stays open until its authorization has run out. */
+  /** Doubts by claim id. An open claim without one stays open until it is settled or its authorization has run out. */
   readonly #doubts = new LruMap<string, Doubt>(DOUBTED_MAX)
 
   constructor(dependencies: SettlementDependencies) {
@@ -73,7 +73,7 @@ export class Settlement {
     if (isFirst) this.#doubts.delete(claim.id)
     const doubt = this.#doubts.get(claim.id)
     const untilSeconds = isOver ? claim.validBefore : doubt?.untilSeconds
-    // No facilitator can have settled it before a first attempt, so then only one that has run out is looked up.
+    // No facilitator can have settled it before a first attempt, so then only an authorization that has run out is looked up.
     const seen = isFirst && !isOver ? null : await this.#look(claim, untilSeconds)
     if (seen?.is === 'transferred') return this.#settled(claim, seen.transaction, null)
     if (seen?.is === 'cancelled') return this.#unpaid(claim, refused('authorization_used_elsewhere'), true)
@@ -101,8 +101,9 @@ export class Settlement {
   }
 
   /**
-   * Checks whether the authorization of an unpaid claim was used after all; `open` while it still can be. If it was
-   * never sent to be settled and has run out unused, the claim is `gone`. If its use is not known, the record stays.
+   * Checks whether the authorization of an unpaid claim was used after all; `open` while it still can be. If it was never sent to be
+   * settled and has run out, the claim is `gone` where the chain shows no use, and without a node to ask. If the node cannot tell, the
+   * record stays.
    */
   async watch(claim: DollarIn<'unpaid'>): Promise<WatchStep> {
     const isOver = this.#isOver(claim)
@@ -123,8 +124,8 @@ export class Settlement {
     if (seen?.is === 'transferred') return this.#settled(claim, seen.transaction, null)
     if (seen?.is === 'cancelled') return this.#unpaid(claim, refused(reason), true)
     if (!isUsed) return this.#unpaid(claim, refused(reason), false)
-    // "Used already" may mean a payment that the chain's node sees a little later, so the payer must not sign another.
-    // If the node does not answer, the claim stays open.
+    // "Used already" may mean a transfer that the chain's node sees only a little later. So the claim stays open for now, and the payer
+    // must not sign another authorization. A doubt lets it end early. Without an answer of the node there is none.
     if (seen?.is === 'unused') this.#doubt(claim, reason, seen.atSeconds)
     return 'open'
   }

@@ -24,7 +24,7 @@ export interface DollarTerms {
   readonly asset: DollarAsset
   /** Address that authorizations must pay, with its EIP-55 checksum. */
   readonly payTo: string
-  /** How long an offer can be paid, and how long an authorization must hold: queue, work and settlement. */
+  /** How long an offer can be paid, and how long the authorizations of clients hold: enough for queue, work and settlement. */
   readonly maxTimeoutSeconds: number
 }
 

@@ -50,7 +50,7 @@ export function unpaid(
   return { ...baseOf(claim), ...open, ...worked, ...end, state: 'unpaid' }
 }
 
-/** An unpaid claim whose authorization cannot be used. Members that only another try needs are dropped. */
+/** An unpaid claim whose authorization cannot be used any more. Members that only another try needs are dropped. */
 export function unpaidForGood(claim: DollarIn<'unpaid'>): DollarIn<'unpaid'> {
   return { ...claim, ...SPENT, over: true }
 }
@@ -61,7 +61,10 @@ export function owed(claim: DollarIn<'unpaid'>, transfer: DollarTransfer): Dolla
   return { ...baseOf(claim), ...transfer, state: 'owed', reason: claim.reason, refund }
 }
 
-/** An unpaid claim that is worked on again. It keeps its former end, since others have seen its authorization. */
+/**
+ * An unpaid claim that is worked on again. It keeps its former end: if the call is turned away, the claim becomes unpaid again and is
+ * watched.
+ */
 export function claimedAgain(claim: DollarIn<'unpaid'>): DollarIn<'claimed'> {
   const { endedAtMs, reason, detail } = claim
   return { ...baseOf(claim), ...openOf(claim), state: 'claimed', before: { endedAtMs, reason, detail } }

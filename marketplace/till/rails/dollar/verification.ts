@@ -31,7 +31,7 @@ export interface Asked {
 export class Verification {
   readonly #deps: VerificationDependencies
   readonly #contracts: ContractPayers
-  /** Limits for payments that the payer's own key has signed. Made-up ones count under `#foreign`. */
+  /** Limits for payments that the payer's own key has signed. Payments with any other signature count under `#foreign`. */
   readonly #newcomers: Newcomers
   readonly #foreign: Newcomers
 

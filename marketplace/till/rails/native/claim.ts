@@ -13,7 +13,7 @@ export interface PaidCall extends TillCall {
 interface ClaimBase {
   readonly txId: TxId
   readonly serviceId: ServiceId
-  /** Hash of the request. Another request with this payment is refused. */
+  /** Hash of service and request text. Another request with this payment is refused. */
   readonly requestHash: Hash
   /** Caller's address in hex, exact amount in base units, and the price in millionths of a dollar. */
   readonly caller: string
@@ -43,7 +43,7 @@ export type Claim =
       readonly finishedAtMs: number
       readonly durationMs: number
       readonly resultHash: Hash
-      /** The result as JSON text. Null after its keeping time, and in listings. */
+      /** The result as JSON text. Null once it was deleted, and in listings. */
       readonly result: string | null
       readonly settlement: ReceiptState
     })
@@ -68,7 +68,7 @@ export function isFinished(claim: Claim): claim is FinishedClaim {
   return claim.state === 'delivered' || claim.state === 'failed'
 }
 
-/** Claims of the native rail, as stores know them: named by the id of the payment's transaction. */
+/** Claims of the native rail, as stores know them, under the id of the payment's transaction. */
 export const NATIVE_CLAIMS: ClaimKind<Claim> = {
   name: 'native',
   idOf: ({ txId }) => txId,

@@ -60,7 +60,7 @@ export interface PaymentContext {
   readonly atRisk: ValueAtRisk
 }
 
-/** The same for the facilitator, which only reads what is at risk. */
+/** The part of {@link PaymentContext} that {@link judgePayment} needs. It only reads what is at risk. */
 interface JudgingContext extends Omit<PaymentContext, 'atRisk'> {
   readonly atRisk: Pick<ValueAtRisk, 'withOneMore'>
 }
@@ -101,7 +101,7 @@ function told(cause: Fault): { readonly is: 'told'; readonly outcome: Result<nev
   return { is: 'told', outcome: fail(cause) }
 }
 
-/** A payment that is not deep enough, with the confirmations that it has and needs. */
+/** The fault of a payment that is not deep enough, with the confirmations that it has and needs. */
 export function unconfirmed(
   txId: TxId,
   { confirmations, needed }: { readonly confirmations: number; readonly needed: number },
@@ -181,7 +181,7 @@ function refused(cause: Fault): Unfit {
   return { state: 'refused', fault: cause }
 }
 
-/** Tells when an escrow goes back that this call does not take. */
+/** Tells at which height an escrow goes back if this call does not take it. */
 function refundText({ deadline }: Pick<Escrow, 'deadline'>): string {
   return `The escrow returns to the caller by itself at height ${deadline}.`
 }
@@ -250,8 +250,8 @@ function checkAmount(
 
 /**
  * Prices that an `agent_invoke` mined at `minedAt` may have paid: of its own epoch, or of the one before. An epoch in which the operator
- * quotes nothing has no price. Otherwise a payer that moves the pool out of the bounds could pay a price that was never offered. The
- * price entries of an epoch stay, so a quoted price is honoured as long as the settings stay the same.
+ * quotes nothing has no price. Otherwise a payer that moves the pool out of the bounds could pay a price that was never offered. The price
+ * entry of an epoch never changes, so a quoted price is honoured as long as the settings stay the same.
  */
 export function pricesHonouredAt(
   { chain, price, settings }: { chain: Chain; price: NativePriceSource; settings: PriceBounds },
@@ -336,7 +336,7 @@ export function depthOf(
   return { confirmations: chain.head.header.height - minedAt + 1, needed }
 }
 
-/** Blocks that may pass before the work must begin; negative where it is too late. */
+/** Blocks that may pass before the work must begin; negative if it is too late. */
 export function blocksToSpare(chain: Chain, { deadline }: Escrow, timeoutMs: number): number {
   return deadline - chain.head.header.height - workBlocks(chain, timeoutMs) - RECEIPT_MARGIN_BLOCKS
 }

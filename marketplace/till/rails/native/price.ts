@@ -32,13 +32,15 @@ export interface NoPrice {
 
 /** Dollar price of the native coin by epoch, by the chain alone. */
 export interface NativePriceSource {
-  /** Base units that so many millionths of a dollar cost, rounded up; undefined where unknown or 2^112 and more. */
+  /** Base units that so many millionths of a dollar cost, rounded up; undefined if it is unknown, or 2^112 and more. */
   priceOfMicros(micros: bigint, epoch: number): Amount | undefined
-  /** Millionths of a dollar that so many base units are worth, rounded up; undefined where unknown. */
+  /** Millionths of a dollar that so many base units are worth, rounded up; undefined if unknown. */
   microsOfAmount(units: bigint, epoch: number): bigint | undefined
-  /** Millionths of a dollar for one coin, rounded down, for people; undefined where unknown, never 0. */
+  /** Millionths of a dollar for one coin, rounded down, for people; undefined if unknown, never 0. */
   usdMicrosPerCoin(epoch: number): bigint | undefined
-  /** Millionths of a dollar in the pool behind the price; undefined where unknown. */
+  /**
+   * Reserve of dollars in the pool behind the price, in millionths: the lower one of both ends of the epoch before; undefined if unknown.
+   */
   depthMicros(epoch: number): bigint | undefined
   /** Why there is no price in an epoch, or null. */
   missing(epoch: number): NoPrice | null

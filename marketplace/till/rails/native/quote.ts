@@ -7,7 +7,7 @@ import type { ServiceDefinition } from '../../../services/service.ts'
 import { confirmationsFor, type MarketSettings, RECEIPT_MARGIN_BLOCKS } from '../../settings.ts'
 import { type NativePriceSource, notQuoted, priceIn } from './price.ts'
 
-/** The native offer for one call, a function of the chain alone: every replica computes the same. */
+/** The native offer for one call, a function of the chain and the settings: replicas with the same settings compute the same. */
 export interface NativeQuote {
   readonly agentId: AgentId
   readonly serviceId: ServiceId
@@ -20,7 +20,7 @@ export interface NativeQuote {
   /** Least escrow term that leaves time for confirmations, work and receipt. */
   readonly term: number
   readonly confirmations: number
-  /** What one coin costs, rounded down: for people, `amount` is worked out exactly. */
+  /** What one coin costs in millionths of a dollar, rounded down. It is for people: `amount` is worked out exactly. */
   readonly nativeUsdMicros: bigint
 }
 

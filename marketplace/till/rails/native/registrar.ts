@@ -28,15 +28,15 @@ export interface RegistrarDependencies {
   readonly chain: Chain
   readonly shop: Shop
   readonly sender: Sender
-  /** Set where other nodes hold the settler key too. If one of them sells with it, nothing is registered. */
+  /** Set if other nodes hold the settler key too. If one of them sells with it, nothing is registered. */
   readonly twin?: Twin | null
-  /** Hears of a registration that could not be sent; it is tried again. */
+  /** Hears why a part of the registration is not on chain; it is tried again later. */
   readonly onFault: (fault: Fault) => void
 }
 
 /**
- * Keeps the chain's registry equal to what this operator sells: registers the agent, publishes what is missing or
- * changed. It can only do so where the settler key is the owner's; elsewhere the owner does it with a cold key.
+ * Brings what this operator sells into the chain's registry: registers the agent, publishes what is missing or changed. It can only do so
+ * if the settler key is the owner's; elsewhere the owner does it with a cold key.
  */
 export class Registrar {
   readonly #deps: RegistrarDependencies
@@ -135,7 +135,7 @@ export class Registrar {
   }
 }
 
-/** The record that an agent with an outdated one should have. */
+/** The new record of an agent whose record is outdated. */
 function updated({ settlers: known }: Agent, operator: Operator, offers: readonly Offer[]) {
   const { agentId, owner } = operator
   const wanted = settlersOf(operator)

@@ -39,7 +39,7 @@ export class Sender {
     return this.#sink.ofAccount(this.#signer.address)
   }
 
-  /** Those of them that a block could take: without a missing nonce before them. */
+  /** Waiting transactions that a block could take: each nonce before theirs is used or waits, too. */
   get minable(): readonly Transaction[] {
     let next = this.#chain.database.get(ACCOUNTS, this.#signer.address)?.nonce ?? 0n
     const run: Transaction[] = []
@@ -57,9 +57,9 @@ export class Sender {
   }
 
   /**
-   * Doubles the tip of transactions that wait too long, so that strangers that fill blocks cannot keep them out for ever. `worth` says
-   * what one transaction may cost. The transactions with later nonces depend on it, so what they are worth beyond their own fees counts
-   * for it too. A transaction without worth is only kept minable.
+   * At least doubles the tip of transactions that wait too long, so that strangers that fill blocks cannot keep them out for ever. `worth`
+   * says what one transaction may cost. The transactions with later nonces depend on it, so what they are worth beyond their own fees
+   * counts for it too. A transaction without worth is only kept minable, and a receipt without worth is left as it is.
    */
   hurry(worth: (tx: Transaction) => bigint): Promise<readonly Result<Transaction>[]> {
     return this.#inTurn(async () => {
@@ -116,7 +116,10 @@ export class Sender {
     return waiting.filter(({ txId }) => height - (this.#seenAt.get(txId) ?? height) >= PATIENCE_BLOCKS)
   }
 
-  /** The transaction with a higher fee. Null where it can be mined as it is and a higher fee is not worth it. */
+  /**
+   * The transaction with a higher fee. Null if a higher fee is not worth it, and the transaction can be mined as it is, or is a receipt
+   * that earns nothing.
+   */
   #raised(tx: Transaction, worth: bigint): TxBody | null {
     const { body } = tx
     const baseFee = this.#baseFee()

@@ -83,8 +83,8 @@ export class Settler {
   }
 
   /**
-   * Owes again the receipts of blocks that have left the best chain, also of final ones: a miner with enough work can replace blocks at
-   * any depth. Resolves when the blocks are searched.
+   * Owes again the receipts of blocks that have left the best chain, also of final ones: a miner with enough work can replace blocks deeper
+   * than {@link FINAL_DEPTH}. Resolves when the blocks are searched.
    */
   takeUp(left: readonly BlockId[]): Promise<void> {
     for (const id of left) this.#left.add(id)

@@ -5,6 +5,7 @@ import { formatAddress } from '../../consensus/crypto/address.ts'
 import { ACCOUNTS } from '../../consensus/ledger/account.ts'
 import { AssertionError } from '../../consensus/primitives/assert.ts'
 import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
+import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import type { WalletKey } from '../crypto/wallet-key.ts'
 import { type Daemon, startDaemon } from '../daemon/daemon.ts'
@@ -23,6 +24,8 @@ import { importDevWallets, MARKET_WALLET, sharedMarketAddress, unlockWallet } fr
 
 /** A slower stop is forced. Everything durable is on disk already. */
 const STOP_MS_MAX = 4_500
+/** The first call that the README proposes too. It works on a new node without settings. */
+const FIRST_CALL = 'node-network-stats' as ServiceId
 
 /** What a daemon is given besides its configuration. */
 export type DaemonParts = Pick<DaemonOptions, 'services' | 'openClaims' | 'internet' | 'fixtureModels'>
@@ -138,15 +141,17 @@ function greet(context: CommandContext, { url, node, peerAddresses }: Daemon): v
   if (address !== undefined) note(`Others join with:  --peer ${address}`)
   // A devnet has no other miners. Without blocks, services cannot be published or paid.
   const idle = params.name === 'devnet' && config.mine.threads === 0 && config.p2p.peers.length === 0
-  // A service that needs no request, so that the suggested command works as it is.
   const { shop } = node.market ?? {}
-  const offer = shop?.offers.find(({ definition }) => definition.example === '')?.definition
+  const offered = shop?.offers.map(({ definition }) => definition) ?? []
+  // Without a request, so that the suggested command works as it is.
+  const ready = offered.filter(({ example }) => example === '')
+  const first = ready.find(({ serviceId }) => serviceId === FIRST_CALL) ?? ready[0]
   const payout = shop?.operator.payout
   if (idle) note('This devnet mines nothing, so nothing can be bought: start it with --mine-threads 1')
   else if (payout !== undefined && node.chain.database.get(ACCOUNTS, payout) === undefined)
     note(`Nothing is sold before the wallet that is paid has coins: ${formatAddress(params.addressPrefix, payout)}`)
-  else if (offer !== undefined)
-    note(`Buy a first call:  ${folderHint(context, `call ${offer.serviceId} --rpc ${url}`)}`)
+  else if (first !== undefined)
+    note(`Buy a first call:  ${folderHint(context, `call ${first.serviceId} --rpc ${url}`)}`)
 }
 
 /**

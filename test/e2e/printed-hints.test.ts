@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -9,6 +9,9 @@ import type { Address } from '../../consensus/primitives/ids.ts'
 import { marketOpen } from '../support/caller.ts'
 import { SHIPPED, Workshop } from '../support/daemon.ts'
 import { type Finished, until } from '../support/processes.ts'
+import { ROOT } from '../support/source-tree.ts'
+
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
 
 /** Hints are run as they are printed: by a shell and with an empty home. */
 const workshop = new Workshop()
@@ -97,7 +100,9 @@ describe.concurrent('what is advised works as it is printed:', () => {
     const folder = awkwardFolder()
     const daemon = await workshop.start(folder, { entry: SHIPPED, env, flags: ['--dev-key', '5'] })
     await marketOpen(daemon.url)
-    const bought = await farthing(...(await hintIn(daemon.program.stderr, 'Buy a first call:  ', '\n')))
+    const hint = await hintIn(daemon.program.stderr, 'Buy a first call:  ', '\n')
+    expect(README).toContain(`npx --no farthing ${hint.slice(0, 2).join(' ')}\n`)
+    const bought = await farthing(...hint)
     expect(bought.code, bought.stderr).toBe(0)
     const again = await farthing(...(await hintIn(bought.stderr, 'if interrupted: ', ')\n')))
     expect(again).toMatchObject({ code: 0, stdout: bought.stdout })

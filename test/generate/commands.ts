@@ -9,16 +9,28 @@ interface Chapter {
 
 const SECRET_WORDS: Mask = [/^(?:[a-z]+ ){23}[a-z]+$/gm, '<24 words>']
 const NEW_ADDRESS: Mask = [/\bdfar1[0-9a-z]{50,}\b/g, '<address>']
+const INBOUND_PEER: Mask = [/tcp\/\d+(\/\S+ +in +)\d+( +)[\d-]+/, 'tcp/<port>$1<n>$2<n>']
 const HEIGHT_COLUMN: Mask = [/^\d+(?= )/gm, '<n>']
 
 const CHAPTERS: readonly Chapter[] = [
   {
     heading: 'A node',
-    about: 'On the devnet two wallets are there from the start: `caller` buys, `market` sells and is paid for mining.',
+    about:
+      'On the devnet two wallets are there from the start: `caller` buys, `market` sells and is paid for mining. The second node runs in another terminal, and `peers` asks the first.',
     steps: [
       { line: 'init' },
-      { line: 'start --mine-threads 1', isNode: true },
-      { line: 'peers' },
+      {
+        line: 'start --mine-threads 1',
+        isNode: true,
+        until: /Buy a first call/,
+        keeps: { address: /Others join with: +--peer (\S+)/ },
+      },
+      {
+        line: 'start --data-dir ~/second --rpc-port {secondRpc} --p2p-port {secondP2p} --peer {address}',
+        isNode: true,
+        until: /Others join with/,
+      },
+      { line: 'peers', until: /full/, masks: [INBOUND_PEER, [/farthing\/[\d.]+/, 'farthing/<version>']] },
       { line: 'doctor providers' },
     ],
   },

@@ -7,22 +7,46 @@ import { ROUTES } from '../../rpc/contract/table.ts'
 
 const HEAD = `# Errors
 
-Made from \`consensus/primitives/fault-table.ts\`, \`rpc/contract/http-faults.ts\` and the routes of \`rpc/contract/\` by \`npm run gen\`; a test compares them.
+## What a caller sees, and what to do
 
-Every refusal has an internal code, \`area/what-is-wrong\`, and the facts of the case. Over HTTP it becomes
+Every refusal over HTTP has this form:
 
     {"error": "<sentence>", "code": "<API code>", "requestId": "<also in X-Request-Id>", "details": {<the facts>}}
 
-With \`Accept: application/problem+json\` the members of RFC 9457 are added. A \`402\` also has a fresh quote. Programs should use the
-API code, which is stable; several internal codes may share one. [By route](#by-route) says which route answers with which.
+1. Is there a header \`Retry-After\`? Wait for so many seconds, and repeat the same request, with the same payment.
+2. Does \`error\` say "Do not pay again"? Repeat the call with the same payment.
+3. Is there an object \`refund\`? The call failed after it was paid, and the escrow goes back to the caller.
+4. Otherwise look at the status:
+
+| status | what it means | what to do |
+|---|---|---|
+| 400, 404, 405, 413, 415, 431 | the request cannot be used | correct it: \`error\` says what is wrong. The same request is refused again |
+| 401, 403 | a key or token is missing or wrong, or you may not do this | send the key of the chat, or the operator's token |
+| 402 | a payment is missing, or the one that came buys nothing | pay one of \`accepts\`. If \`accepts\` is empty, another payment would not help: go by \`error\` |
+| 408 | the request did not arrive in time | send it again |
+| 409 | it does not fit the state of the chain or of this node, such as a nonce or payment that is used | read \`code\`; look at the state, then make a new request |
+| 410 | what was asked for is no longer kept here | ask a node that keeps more; a result cannot be had again |
+| 422 | no answer of a chat model followed the schema | ask in other words, or for a simpler schema |
+| 429, 503 | too much at once, or not possible now | wait, see 1. Without \`Retry-After\` it stays so until the operator changes something |
+| 500 | an error of the node | tell the operator the \`requestId\`: the log has it |
+| 502, 504 | a model, a provider or a web page failed | a paid call is refunded, or was not charged; try again later |
+
+A refused paid call has used up nothing; \`"charged": false\` says so where it is in doubt. Programs should use \`code\`, which is stable.
+Chats have the form of OpenAI's errors ([chat.md](chat.md#the-api)), MCP and A2A that of their protocols ([agents.md](agents.md)).
+
+With \`Accept: application/problem+json\` the members of RFC 9457 are added. [By route](#by-route) says which route answers with which code.
+
+## The tables
+
+Made from \`consensus/primitives/fault-table.ts\`, \`rpc/contract/http-faults.ts\` and the routes of \`rpc/contract/\` by \`npm run gen\`; a test compares them.
+
+Every refusal also has an internal code, \`area/what-is-wrong\`. Several of them may share one API code. There is a table for each area.
 
 | column | meaning |
 |---|---|
 | blame | whether the sender should have known better; peers get points for it |
 | retry | whether the same bytes may be accepted later |
 | receipt | the number of this failure in the receipt of a mined transaction |
-
-A refused paid call has used up nothing. If the answer has a \`refund\` object, the call failed after it was paid, and the escrow goes back to the caller.
 `
 
 /** docs/errors.md */

@@ -417,10 +417,36 @@ const SERVICE_FILES = sourceFiles(['marketplace/services'])
 
 const HEAD = `# Limits
 
-Made from the constants by \`npm run gen\`; a test compares them. Consensus limits are the same on every node. The others are
-defaults of this release. If the last column is a setting, such as \`mempool.count-max\`, the operator can change it; otherwise it is
-the file of the constant.
+Made from the constants by \`npm run gen\`; a test compares them.
+
+- Consensus limits are the same on every node. The others are defaults of this release.
+- If the last column is a setting, such as \`mempool.count-max\`, the operator can change it. Otherwise it is the file of the constant.
+- What a caller sees when a limit is reached is in [errors.md](errors.md).
 `
+
+/** What callers and payers meet first, of the rows below. */
+const FIRST_MET: readonly string[] = [
+  'calls without a payment per minute and address',
+  'calls with a payment per minute and address',
+  'reads per minute and address',
+  'transactions per minute and address',
+  'chats, speech and questions to the info API per minute and address',
+  'body of an HTTP request',
+  'unanswered requests of a connection',
+  'least amount of an agent_invoke',
+  'executable transactions of an account',
+  'wait for confirmations within one call',
+  'results kept, while they have room',
+]
+
+function firstMet(): readonly Row[] {
+  const rows = [...CONSENSUS, ...NODE, ...MARKET]
+  return FIRST_MET.map((named) => rows.find(([what]) => what === named) ?? missing(named))
+}
+
+function missing(what: string): never {
+  throw new Error(`no limit of: ${what}`)
+}
 
 /** docs/limits.md */
 export function limitsDocument(): string {
@@ -430,6 +456,7 @@ export function limitsDocument(): string {
   ])
   return [
     HEAD,
+    section('What callers meet first', firstMet()),
     section('Consensus', CONSENSUS),
     dearestBlocks(),
     section('Node', NODE),

@@ -1,8 +1,8 @@
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { marketOpen } from '../support/caller.ts'
 import { Program, removeFolder, temporaryFolder, until } from '../support/processes.ts'
 import { ROOT } from '../support/source-tree.ts'
+import { freePort } from '../support/tcp-proxy.ts'
 
 /** Text that differs from run to run, and its replacement. */
 export type Mask = readonly [RegExp, string]
@@ -15,14 +15,19 @@ export interface Step {
   readonly masks?: readonly Mask[]
   /** Values to take from the output for braces in later lines. */
   readonly keeps?: Readonly<Record<string, RegExp>>
-  /** Repeats the command until its output matches. */
+  /** Repeats the command until its output matches. For a node: waits until it has said so. */
   readonly until?: RegExp
-  /** Whether it starts the node, which keeps running. */
+  /** Whether it starts a node, which keeps running. The first sells. */
   readonly isNode?: true
 }
 
-/** Masks for all outputs. Port and home folder differ from run to run. */
+/** The ports that the document shows, by the names of the free ones that stand for them in the lines of steps. */
+const SHOWN_PORTS = { rpc: '8420', p2p: '8421', secondRpc: '8440', secondP2p: '8441' } as const
+type Ports = Readonly<Record<keyof typeof SHOWN_PORTS, string>>
+
+/** Masks for all outputs. Ports and home folder differ from run to run. */
 const MASKS: readonly Mask[] = [
+  [/\b12D3KooW\w+/g, '<peer>'],
   [/\b[0-9a-f]{64}\b/g, '<id>'],
   [/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, '<time>'],
   [/\d{4}-\d{2}-\d{2} [\d:]+ UTC/g, '<time>'],
@@ -35,29 +40,27 @@ const COMMAND_MS_MAX = 240_000
 /** Indentation of a value's continuation lines. */
 const GOING_ON = 8
 
-/** A temporary home with a node, for commands as a user types them. */
+/** A temporary home with nodes, for commands as a user types them. */
 export class Transcripts {
   readonly #home = temporaryFolder()
-  readonly #port: number
-  readonly #known = new Map<string, string>()
-  #node: Program | null = null
+  readonly #ports: Ports
+  readonly #known: Map<string, string>
+  readonly #nodes: Program[] = []
 
-  private constructor(port: number) {
-    this.#port = port
+  private constructor(ports: Ports) {
+    this.#ports = ports
+    this.#known = new Map(Object.entries(ports))
   }
 
   static async open(): Promise<Transcripts> {
-    const server = createServer()
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const { port } = server.address() as { readonly port: number }
-    await new Promise((resolve) => server.close(resolve))
-    return new Transcripts(port)
+    const [rpc, p2p, secondRpc, secondP2p] = [await freePort(), await freePort(), await freePort(), await freePort()]
+    return new Transcripts({ rpc: `${rpc}`, p2p: `${p2p}`, secondRpc: `${secondRpc}`, secondP2p: `${secondP2p}` })
   }
 
   /** Runs a command. Returns it with its output, as a terminal shows both. */
   async run({ line, shown, masks = [], keeps = {}, isNode, until: wanted }: Step): Promise<string> {
     const typed = line.replace(/\{(\w+)\}/g, (_, name: string) => this.#known.get(name) ?? name)
-    let output = isNode === true ? await this.#start(typed) : await this.#outputOf(typed)
+    let output = isNode === true ? await this.#start(typed, wanted) : await this.#outputOf(typed)
     while (wanted !== undefined && !wanted.test(output)) output = await this.#outputOf(typed)
     for (const [name, pattern] of Object.entries(keeps)) {
       const found = pattern.exec(output)?.[1]
@@ -70,9 +73,9 @@ export class Transcripts {
     return [`$ ${PROGRAM} ${told}`, ...lines].join('\n')
   }
 
-  /** Ends the node by its own id, and removes the home. */
+  /** Ends each node by its own id, and removes the home. */
   async close(): Promise<void> {
-    await this.#node?.end('SIGTERM')
+    await Promise.all(this.#nodes.map((node) => node.end('SIGTERM')))
     removeFolder(this.#home)
   }
 
@@ -84,7 +87,9 @@ export class Transcripts {
 
   get #environment(): Readonly<Record<string, string>> {
     const own = { HOME: this.#home, NODE: process.execPath, MAIN: join(ROOT, 'src/main.ts') }
-    const place = { FARTHING_RPC_PORT: String(this.#port), FARTHING_P2P_ENABLED: 'false' }
+    const { rpc, p2p } = this.#ports
+    // Other nodes of this machine must not be found.
+    const place = { FARTHING_RPC_PORT: rpc, FARTHING_P2P_PORT: p2p, FARTHING_P2P_MDNS: 'false' }
     return { ...own, ...place, FARTHING_WEB_ENABLED: 'false' }
   }
 
@@ -96,17 +101,21 @@ export class Transcripts {
     return stdout.trimEnd()
   }
 
-  async #start(typed: string): Promise<string> {
+  async #start(typed: string, said = /./): Promise<string> {
     const entry = join(ROOT, 'src/main.ts')
-    this.#node = new Program({ entry, args: typed.split(' '), env: this.#environment })
-    const greeting = (): string => (this.#node?.stderr ?? '').replace(/^\{.*\n/gm, '')
-    await until('the node greets', () => greeting().includes('Buy a first call'))
-    await marketOpen(`http://127.0.0.1:${this.#port}`)
+    const args = typed.replace('~', this.#home).split(' ')
+    const node = new Program({ entry, args, env: this.#environment })
+    this.#nodes.push(node)
+    const greeting = (): string => node.stderr.replace(/^\{.*\n/gm, '')
+    await until('the node greets', () => said.test(greeting()))
+    await marketOpen(`http://127.0.0.1:${this.#ports.rpc}`)
     return greeting().trimEnd()
   }
 
   #masked(text: string, masks: readonly Mask[]): string {
-    let masked = text.replaceAll(String(this.#port), '8420').replaceAll(this.#home, '~')
+    let masked = text.replaceAll(this.#home, '~')
+    for (const [name, shown] of Object.entries(SHOWN_PORTS))
+      masked = masked.replaceAll(this.#ports[name as keyof Ports], shown)
     for (const [pattern, stand] of [...MASKS, ...masks]) masked = masked.replace(pattern, stand)
     return masked === text ? text : aligned(masked)
   }

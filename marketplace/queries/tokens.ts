@@ -74,7 +74,7 @@ export interface AssetQuery {
 
 /**
  * A page of assets, ordered by symbol, the native coin first. Tokens are never deleted, so new blocks do not disturb
- * paging. Hidden ones are skipped, so a page may be shorter than its limit.
+ * paging. Hidden assets are skipped unless asked for, so a page may be shorter than its limit.
  */
 export async function listAssets(chain: ChainReader, { after, limit, hidden = false }: AssetQuery): Promise<AssetPage> {
   const coin = coinOf(chain)

@@ -36,9 +36,10 @@ export function serviceIndex<T>(all: readonly T[], factsOf: (one: T) => Findable
 }
 
 /**
- * Finds services for a question in plain words, by BM25. A service with exactly that id comes first, then those that
- * can be bought, best first. `isAvailable` returns null if this node cannot know. Empty without a match, or if the
- * question has no meaningful word. Every search of the node uses this function.
+ * Finds services for a question in plain words, by BM25. A match whose id is the question comes first, then the other
+ * matches that may be available, then those that are not; within each group the best come first. `isAvailable` returns
+ * null if this node cannot know. Empty without a match, or if the question has no meaningful word. Every search of the
+ * node uses this function.
  */
 export function findServices<T>(
   { texts, idOf }: ServiceIndex<T>,

@@ -28,7 +28,7 @@ export class UnusableBody extends Error {}
 
 /** The content codings that our requests accept. */
 export const ACCEPTED_CODINGS = 'gzip, deflate, br, zstd'
-/** Compression never adds more than this. A body that is longer compressed than plain is an attack on our time. */
+/** Compression adds less than this to a body. A body that is longer still is an attack on our time. */
 const OVERHEAD_BYTES = 65_536
 /** Maximum chunks of a body: each costs memory and time, however small. */
 const PIECES_MAX = 65_536

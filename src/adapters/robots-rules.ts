@@ -8,7 +8,7 @@ export interface RobotsRules {
 
 /** Rules of a site without restrictions. */
 export const ALL_ALLOWED: RobotsRules = { allows: () => true, size: 1 }
-/** Rules of a site whose robots.txt cannot be read. */
+/** Rules of a site whose robots.txt cannot be read, or has too many patterns with stars. */
 export const NONE_ALLOWED: RobotsRules = { allows: () => false, size: 1 }
 
 interface Rule {

@@ -32,7 +32,10 @@ export const REDIRECTS_MAX = 5
 const STATUS_MAX = 599
 /** Maximum bytes of an answer's headers. */
 export const HEADER_BYTES_MAX = 16_384
-/** Maximum raw bytes on a connection per byte of page. Framing is far shorter than the page itself. */
+/**
+ * Maximum raw bytes on a connection per byte of page, and bytes beside them. Framing is far shorter than the page
+ * itself.
+ */
 const RAW_FACTOR = 4
 const RAW_BYTES_MORE = 524_288
 const RAW_CHECK_MS = 50
@@ -279,7 +282,7 @@ function contentTypeOf(headers: AnswerHeaders): {
   return { contentType, mediaType, charset: (quoted ?? plain)?.toLowerCase() ?? null }
 }
 
-/** A validator header, which is sent back to the same server later; null if absent or too long to keep. */
+/** A validator header, which is sent back to the same server later; null if absent, malformed or too long to keep. */
 function validatorOf(headers: AnswerHeaders, name: string): string | null {
   const value = headers[name]
   return typeof value === 'string' && value !== '' && value.length <= VALUE_CHARS_MAX && isHeaderText(value)

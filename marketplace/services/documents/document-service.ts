@@ -30,7 +30,7 @@ import { sheetOf } from './sheet.ts'
 import type { DocumentTerms } from './sheet-sums.ts'
 import { computeTotals, currencyDigits, type Totals, type VatTotal } from './totals.ts'
 
-/** The worker thread has 5 s for a document. The other 5 s are for the wait in its queue. */
+/** The engine pool allows a document 5 s. The other 5 s are for the wait for a free process and for its start. */
 const TIMEOUT_MS = 10_000
 /** The file as base64, and the fields of the request, which may be longer in the result. */
 const RESULT_BYTES_MAX = Math.ceil(DOCUMENT_BYTES_MAX / 3) * 4 + 4 * DOCUMENT_REQUEST_BYTES_MAX

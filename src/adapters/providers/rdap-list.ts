@@ -14,7 +14,8 @@ const DAY_MS = 86_400_000
 export type RegistryList = ReadonlyMap<string, string>
 
 /**
- * IANA's list of RDAP registries (https://data.iana.org/rdap/dns.json, RFC 9224), read once a day and kept in memory.
+ * IANA's list of RDAP registries (https://data.iana.org/rdap/dns.json, RFC 9224), read at most once a day and kept in
+ * memory.
  */
 export class RdapList implements Provider<null, RegistryList> {
   readonly name = NAME

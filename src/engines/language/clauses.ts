@@ -33,7 +33,10 @@ export function clausesOf(text: string): Clauses | null {
   return count < CLAUSES_MIN ? null : { count, headings }
 }
 
-/** Commands and prohibitions, which are rules, not headings. Headings continue with a capital letter or with "of". */
+/**
+ * Commands and prohibitions, which are rules, not headings. Headings continue with a capital letter, or with "of",
+ * "and" or "or".
+ */
 const COMMAND =
   /^(?:No|Never|Do|Don['\u2019]t|Always|Keep|Open|Close|Use|Wear|Turn|Put|Call|Ask|Report|Wash|Switch|Leave|Stay)\s+(?!(?:of|and|or)\b|(?<=(?:Use|No)\s+)(?:for|on|to|by|in)\b)\p{Ll}/u
 

@@ -51,7 +51,8 @@ interface Ranked extends Sentence {
 
 /**
  * Shortens a text to some of its sentences, dialogue turns, list items or program comments, chosen by TextRank. A
- * sentence that points back ("It", "However") is chosen only together with the one before, and never as the headline.
+ * sentence that points back ("It", "However") is chosen only together with the one before. It becomes the headline only
+ * if no sentence stands alone.
  */
 export function summarise({ text }: { readonly text: string }): Summary {
   const found = usableParts(text, SENTENCES_READ_MAX)

@@ -129,7 +129,7 @@ function jsonItem(item: JsonFeed.Item<string>, base: string): FeedItem {
     id: oneLine(textIn(item.id), FEED_LIMITS.id),
     published: isoDate(item.date_published) ?? isoDate(item.date_modified),
     author: authorOf(item.authors?.[0]?.name),
-    // These two are text by definition (JSON Feed 1.1), even if they look like markup.
+    // `summary` and `content_text` are text by definition (JSON Feed 1.1), even if they look like markup.
     summary: summary === undefined ? summaryOf(item.content_html) : oneLine(summary, FEED_LIMITS.summary),
   }
 }

@@ -31,8 +31,8 @@ export interface Spread {
 }
 
 /**
- * The routes of at most two pools from the native coin to the dollar token, highest price first. A route begins with
- * one of the pools of {@link NATIVE_POOLS_MAX}. Pools with a frozen token are left out.
+ * The routes of at most two pools from the native coin to the dollar token, highest price first. The first pool of a
+ * route is one of those that {@link NATIVE_POOLS_MAX} describes. Pools with a frozen token are left out.
  */
 export async function dollarWays(chain: ChainReader): Promise<readonly DollarWay[]> {
   const dollar = dollarAsset(chain)

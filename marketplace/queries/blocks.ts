@@ -71,7 +71,7 @@ export async function newestBlocks(chain: ChainReader, bounds: BlockBounds): Pro
   const first = Math.max(1, executedFrom(chain.database), top - bounds.blocks + 1)
   for (let height = top; height >= first && read < bounds.transactions; height--) {
     const block = blockAt(chain, height)
-    // The head moved: the reading will start again.
+    // The head has moved, so `atOneHead` will repeat the reading.
     if (block === undefined) break
     read += block.transactions.length
     blocks.push(block)

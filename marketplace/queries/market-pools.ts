@@ -14,7 +14,10 @@ const POOLS_PER_ASSET = 24
 /** The market's pools with their values, largest dollar value first, unpriced ones last. */
 export interface Market {
   readonly pools: readonly PoolValues[]
-  /** True if these are surely all pools that are reachable from the native coin, the dollar token and its reserve. */
+  /**
+   * False if a limit was reached: there may be more pools that are reachable from the native coin, the dollar token and
+   * its reserve asset.
+   */
   readonly complete: boolean
   /** Totals of the pools with a known value; null if there are pools but none has a known value. */
   readonly tvlUsdMicros: bigint | null

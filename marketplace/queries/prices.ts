@@ -28,8 +28,8 @@ export interface PriceFacts {
   /** Dollars, in millionths, on the other side of the shallowest pool of the route; null without pools. */
   readonly depthUsdMicros: bigint | null
   /**
-   * True if the price depends on an epoch price of the native coin that may be manipulated, so nothing is sold at it:
-   * the mean is far from the pool's ratios at both entries of the epoch.
+   * True if the price depends on an epoch price of the native coin that may have been manipulated, so nothing is sold
+   * at it: the mean is far below or far above the pool's ratios at both entries of the epoch.
    */
   readonly isUnsettled?: true
 }
@@ -226,8 +226,8 @@ export class PriceBook {
   }
 
   /**
-   * All pools with the native coin and the dollar token, at every fee, and the asset's deepest other pools. Fake pools
-   * cannot push out the pools with the native coin and the dollar token.
+   * The asset's pools with the native coin or the dollar token, at every fee, and its deepest pools with any asset.
+   * Fake pools can push out only the latter.
    */
   async #candidates(asset: Hash): Promise<ReadonlyMap<PoolId, Pool>> {
     const { database, ruleBook, head } = this.#chain

@@ -29,7 +29,7 @@ export interface AssetRow extends AssetFacts {
   readonly backing: StableFacts | null
 }
 
-/** An asset by its symbol. */
+/** An asset by its symbol, the native coin included; undefined if there is none. */
 export function assetRow(chain: ChainReader, symbol: string): AssetRow | undefined {
   const facts = assetNamed(chain, symbol)
   return facts === undefined ? undefined : rowOf(chain, facts)

@@ -20,7 +20,7 @@ export interface ServiceFacts {
   readonly priceUsdMicros: bigint
   /** Format of the request text; empty if the request is optional context. */
   readonly requestFormat: string
-  /** A working request; only its form, if a real one would have thousands of digits. */
+  /** A working request, or only its form if a working one would have thousands of digits. */
   readonly example: string
   /** A static example of a result, shown for free. */
   readonly sample: object

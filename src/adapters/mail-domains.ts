@@ -17,7 +17,7 @@ const ASKING_MAX = 256
 const BUDGET_MS = 8_000
 const MX_MAX = 20
 const HOST_CHARS_MAX = 253
-/** Number of mail exchangers whose address is looked up. */
+/** Maximum mail exchangers whose addresses are looked up. */
 const LOOKED_AT_MAX = 3
 /** A valid host name; some servers list exchangers that are not valid. */
 const HOST = /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/

@@ -2,7 +2,7 @@
 export interface RobotsRules {
   /** Whether a path with its query may be read. */
   readonly allows: (path: string) => boolean
-  /** Approximate memory of the rules. */
+  /** Approximate memory of the rules, in characters. */
   readonly size: number
 }
 

@@ -246,7 +246,7 @@ function unusable(url: URL, reason: string): Fault {
   return fault('web/answer', { host: hostOf(url), reason })
 }
 
-/** The fault of a broken exchange: an unusable answer, or none. */
+/** The fault of a broken exchange, with the reason why there is no usable answer. */
 function brokenBy(url: URL, error: unknown): Fault {
   const { code = '', name } = error as { readonly code?: string; readonly name?: string }
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return unusable(url, `its headers are longer than ${HEADER_BYTES_MAX} bytes`)

@@ -73,7 +73,9 @@ const RESULT = Type.Object({
   /** VAT per rate, after each rate's share of the discount; only if an item has a rate of its own. */
   vat: Type.Optional(Type.Array(Type.Object({ vatPercent: RATE, net: MONEY, amount: MONEY }))),
   grossTotal: MONEY,
-  /** The amount paid before, and the rest of `grossTotal`; only in invoices that name it. */
+  /**
+   * `prepaid`: the amount paid before. `amountDue`: the rest of `grossTotal`. Only in invoices with a prepaid amount.
+   */
   prepaid: Type.Optional(MONEY),
   amountDue: Type.Optional(MONEY),
   pages: Type.Integer({ minimum: 1, maximum: DOCUMENT_PAGES_MAX }),

@@ -294,7 +294,9 @@ export function prepaidProblem(
   return new Problem(`prepaid is more than there is to pay; it takes up to ${currency} ${most}`)
 }
 
-/** The free texts of a request that will be typeset. Its other fields have only characters that every font has. */
+/**
+ * The free texts of a request that will be typeset. Its other fields have only characters that the built-in fonts have.
+ */
 export function textsOf(request: DocumentRequest): readonly string[] {
   const { number, seller, buyer, items, payment, originalInvoice, notes } = request
   const texts = [

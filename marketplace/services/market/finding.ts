@@ -16,13 +16,13 @@ const COVERAGE_MIN = 0.44
 /** Minimum share of the best score for further matches. */
 const ALSO = 0.35
 
-/** The search index. It is built once, from services that do not change. */
+/** A search index of services. It does not follow later changes of them. */
 export interface ServiceIndex<T> {
   readonly texts: TextIndex<T>
   readonly idOf: (one: T) => string
 }
 
-/** Builds an index of services: id and name weigh most, then tags, then the description. */
+/** Builds an index of services: id and name weigh most, then capability and search words, then the description. */
 export function serviceIndex<T>(all: readonly T[], factsOf: (one: T) => FindableService): ServiceIndex<T> {
   const texts = new TextIndex(all, (one) => {
     const { serviceId, name, capability, words, description } = factsOf(one)

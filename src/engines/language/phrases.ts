@@ -245,7 +245,9 @@ function wordOf(part: number): string {
   return part > 0.5 ? ' ' : part > 0.35 ? ' unsatisfied ' : ' terrible '
 }
 
-/** Praise that opens with "Oh", or stands before "another" or "again". It is ironic if something bad is near. */
+/**
+ * Praise after "Oh" or the like, praise before "another", and "what I needed:". It is ironic if something bad is near.
+ */
 const IRONY =
   /^\W*(?:(?:oh|yay|ah|yeah|well),? (?:(?:how|just|that['\u2019]s|absolutely|so) )?(?:great|wonderful|fantastic|brilliant|lovely|perfect|awesome|nice|super|good|excellent|marvellous|terrific|joy)[,.!\u2026]|(?:just |how )?(?:great|wonderful|fantastic|brilliant|lovely|perfect|awesome|nice|super|excellent|terrific|congratulations|bravo|well done)[,.!]+ (?:yet )?another\b|(?:just |exactly )?what i (?:always )?(?:needed|wanted): )/iu
 

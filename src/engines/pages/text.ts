@@ -37,7 +37,7 @@ export function countWords(text: string): number {
 
 /** Years outside this range are mistakes. */
 const YEARS = [1, 9_999] as const
-/** A text without day, month and year is not a date, even if `Date` parses it. */
+/** A text in none of these forms is not a date, even if `Date` parses it. */
 const DATE =
   /^\d{4}-\d{2}|^\d{4}$|\d{1,2}[\s-]+[a-z]{3,9}\.?,?[\s-]+\d{2,4}|[a-z]{3,9}\.?\s+\d{1,2},?\s|\d{1,4}\/\d{1,2}\/\d{1,4}/i
 

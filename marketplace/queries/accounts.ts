@@ -10,8 +10,8 @@ import { PriceBook, type PriceFacts } from './prices.ts'
 import { type StakeFacts, stakesOf } from './staking.ts'
 
 /**
- * Units of an asset with price and value at the head; null (never 0) if the price is unknown. If pools determine the
- * price, the value is at most the depth behind it.
+ * An amount of an asset, with its price and its value at the head. Price and value are null, never 0, if the price is
+ * unknown. How pools bound the value: see {@link PriceBook.valueOf}.
  */
 export interface Valued {
   readonly asset: AssetFacts
@@ -20,14 +20,14 @@ export interface Valued {
   readonly valueUsdMicros: bigint | null
 }
 
-/** An address's shares of a pool, with both amounts that they would withdraw. */
+/** A position with the values of both amounts that it would withdraw. The sum is null if either value is unknown. */
 export interface ValuedPosition extends PoolPosition {
   readonly x: Valued
   readonly y: Valued
   readonly valueUsdMicros: bigint | null
 }
 
-/** Everything that an address holds. */
+/** What an address holds, up to {@link HOLDINGS_MAX} tokens, positions and stakes each. */
 export interface Holdings {
   readonly exists: boolean
   readonly nonce: bigint
@@ -35,24 +35,27 @@ export interface Holdings {
   readonly tokens: readonly Valued[]
   readonly positions: readonly ValuedPosition[]
   readonly stakes: readonly StakeFacts[]
-  /** Sums over the listed stakes: units that are still staked, and rewards that could be claimed in the next block. */
+  /**
+   * Sums over the listed stakes. `staked`: coins that are still staked. `pendingRewards`: what claims in the next block
+   * would pay.
+   */
   readonly staked: Valued
   readonly pendingRewards: Valued
   /**
-   * Value of everything listed that has a price. For an asset priced by pools, all its units together count at most the
-   * depth behind the price.
+   * Value of everything listed that has a price. All units of one asset count as one amount, so pools bound their sum,
+   * too: see {@link PriceBook.valueOf}.
    */
   readonly totalUsdMicros: bigint
-  /** Listed assets without a price. */
+  /** Symbols of the listed assets without a price, except those with an amount of 0. */
   readonly unpriced: readonly TokenSymbol[]
   /** Whether there are more tokens, positions or stakes than are listed. */
   readonly truncated: { readonly tokens: boolean; readonly positions: boolean; readonly stakes: boolean }
 }
 
-/** Maximum tokens, pool positions and stakes of an address that are listed, each. */
+/** Maximum tokens of an address that are listed. The same limit holds for its pool positions and for its stakes. */
 export const HOLDINGS_MAX = 100
 
-/** Everything that an address holds. Must be called within one reading. */
+/** Reads what an address holds. Call it within `atOneHead`. */
 export async function holdingsOf(chain: ChainReader, address: Address): Promise<Holdings> {
   const { database } = chain
   const account = database.get(ACCOUNTS, address)

@@ -29,14 +29,17 @@ export interface AgentFacts extends AgentRow {
   readonly services: readonly ServiceRow[]
   /** Whether there are more services than are listed. */
   readonly truncated: boolean
-  /** Over all its services, also those beyond the list. */
+  /** How paid calls of all its services ended, those beyond the list included. */
   readonly record: CallRecord
 }
 
-/** Maximum services of an agent that are read. */
+/** Maximum services of an agent that are listed. */
 export const AGENT_SERVICES_MAX = 200
 
-/** A page of agents, ordered by id, after `after`; `next` is the `after` of the next page. */
+/**
+ * A page of agents, ordered by id, from the one behind the id `after` on. `next` is the `after` of the next page, or
+ * null if this page is not full.
+ */
 export async function listAgents(
   chain: ChainReader,
   { after, limit }: { readonly after?: AgentId | undefined; readonly limit: number },

@@ -7,10 +7,13 @@ import { type PoolRow, poolRow, poolsOf } from './pools.ts'
 import { dollarAsset } from './prices.ts'
 import { compareRatios, ONE, type Ratio, ratio, times } from './ratio.ts'
 
-/** Maximum pools of the native coin that are examined, those with the most of it. */
+/**
+ * How many pools with the most native coins are examined. The coin's pools with the dollar token are examined in any
+ * case.
+ */
 export const NATIVE_POOLS_MAX = 16
 
-/** A route from the native coin to dollars over one pool or two. */
+/** A route from the native coin to the dollar token over one pool or two. */
 export interface DollarWay {
   readonly pools: readonly PoolRow[]
   /** Millionths of a dollar per base unit of the native coin at the pools' prices, before fees. */
@@ -23,12 +26,13 @@ export interface Spread {
   readonly sell: DollarWay
   /** Gain of a tiny trade after all fees, in parts per million; negative if fees exceed the spread. */
   readonly netPpm: bigint
-  /** In millionths of a dollar, fees and rounding included. */
+  /** Limits of a trade over both routes, in millionths of a dollar, with fees and rounding. */
   readonly limits: CycleLimits
 }
 
 /**
- * Every route of at most two pools from the native coin to dollars, highest price first. Frozen tokens are excluded.
+ * The routes of at most two pools from the native coin to the dollar token, highest price first. The first pool of a
+ * route is one of those that {@link NATIVE_POOLS_MAX} describes. Pools with a frozen token are left out.
  */
 export async function dollarWays(chain: ChainReader): Promise<readonly DollarWay[]> {
   const dollar = dollarAsset(chain)
@@ -47,7 +51,8 @@ export async function dollarWays(chain: ChainReader): Promise<readonly DollarWay
 export function widestSpread(chain: ChainReader, ways: readonly DollarWay[]): Spread | null {
   let widest: { readonly buy: DollarWay; readonly sell: DollarWay; readonly ratio: Ratio } | null = null
   for (const sell of ways) {
-    // Searched from the lowest price up: the first route without a common pool gives the widest spread.
+    // The search goes from the lowest price up. So the first route that shares no pool with `sell` gives the widest
+    // spread.
     const buy = ways.findLast((way) => way !== sell && !sharesPool(way, sell))
     if (buy === undefined || compareRatios(buy.price, sell.price) > 0) continue
     const apart = times(sell.price, ratio(buy.price.denominator, buy.price.numerator))

@@ -6,17 +6,17 @@ import { assert } from '../../consensus/primitives/assert.ts'
 import { type Hash, TOKEN_SYMBOL, type TokenSymbol } from '../../consensus/primitives/ids.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 
-/** Name and units of an asset. */
+/** Names, decimals, kind and flags of an asset. */
 export interface AssetFacts {
   readonly asset: Hash
   readonly symbol: TokenSymbol
   readonly name: string
-  /** Number of decimals of one whole unit. */
+  /** One whole unit is 10^decimals base units. */
   readonly decimals: number
   readonly kind: 'native' | TokenKind
-  /** A frozen token cannot be moved, minted or traded. */
+  /** A frozen token cannot be transferred, minted or traded. */
   readonly frozen: boolean
-  /** The issuer hides it from listings. */
+  /** Whether the issuer hides it from listings. */
   readonly hidden: boolean
 }
 

@@ -11,11 +11,17 @@ export interface BlockFacts {
   readonly entry: BlockEntry
   readonly transactions: readonly Transaction[]
   readonly receipts: readonly Receipt[]
-  /** What the block burned and minted; undefined for genesis. */
+  /**
+   * The receipt of the close of the block: subsidy, reward and burned base fees. Undefined for genesis, or if this node
+   * does not have the receipts.
+   */
   readonly close: ReceiptOf<'close'> | undefined
 }
 
-/** The best chain's block at a height; undefined if there is none. */
+/**
+ * The best chain's block at a height; undefined if there is none. Transactions and receipts that this node does not
+ * have are empty lists.
+ */
 export function blockAt({ database }: ChainReader, height: number): BlockFacts | undefined {
   const id = database.idAt(height)
   const entry = id === undefined ? undefined : database.entry(id)
@@ -50,13 +56,13 @@ export interface BlockBounds {
   readonly transactions: number
 }
 
-/** Yields to other work after this many transactions. */
+/** The reading lets other work run after this many transactions. */
 const STRETCH = 200
 
 /**
- * The newest blocks within the bounds, newest first; at least one if any qualifies. Genesis and blocks that this node
- * did not execute are left out, because it has no receipts of them. Yields to other work now and then. Must be called
- * within one reading.
+ * The newest blocks within the bounds, newest first; at least one if any qualifies. Genesis, and blocks that this node
+ * did not execute, are left out, because the node has no receipts of them. It lets other work run in between. Call it
+ * within `atOneHead`.
  */
 export async function newestBlocks(chain: ChainReader, bounds: BlockBounds): Promise<readonly BlockFacts[]> {
   const top = chain.head.header.height
@@ -65,7 +71,7 @@ export async function newestBlocks(chain: ChainReader, bounds: BlockBounds): Pro
   const first = Math.max(1, executedFrom(chain.database), top - bounds.blocks + 1)
   for (let height = top; height >= first && read < bounds.transactions; height--) {
     const block = blockAt(chain, height)
-    // The head moved: the reading will start again.
+    // The head has moved, so `atOneHead` will repeat the reading.
     if (block === undefined) break
     read += block.transactions.length
     blocks.push(block)

@@ -1,4 +1,4 @@
-/** Texts are cut here; no real question is longer. */
+/** Characters of a text, and terms of a text, beyond which it is cut. No real question is longer. */
 const CHARS_MAX = 20_000
 const TERMS_MAX = 4_000
 /** BM25 parameters: saturation of repeated words, and influence of the text length (Robertson and Zaragoza, 2009). */
@@ -6,8 +6,8 @@ const K1 = 1.2
 const B = 0.75
 
 /**
- * Weight of a word that no text has, relative to a word in a single text. It is lower because the word may be a
- * synonym.
+ * Weight of a word that no text has, relative to a word in a single text. It is lower because the word may be a synonym
+ * of one that a text has.
  */
 const FOREIGN_SHARE = 0.65
 
@@ -22,22 +22,23 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Scripts without spaces between words; their texts are compared by pairs of letters. */
+/** Scripts without spaces between words. Their texts are compared by pairs of adjacent letters. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]/v
-/** A name with a number counts as one word: `model-2`, `model 2`. */
+/** A name with a one-digit number counts as one word: `model-2`, `model 2`. */
 const NUMBERED = /(\p{L})[- ](\p{N})(?!\p{N})/gu
 const WORDS =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]+|[[\p{L}\p{M}\p{N}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]]+/gv
-/** Most texts are ASCII, and this pattern splits them several times faster. */
+/** Most texts are ASCII. `ASCII_WORDS` splits them several times faster than `WORDS` does. */
 const ASCII = /^[\p{ASCII}]*$/u
 const ASCII_WORDS = /[a-z0-9]+/g
 
-/** Questions like "which model should I use" consist of stop words only, so they are rewritten. */
+/** "Which one should I use" has only stop words. So such a question is rewritten as "choose model". */
 const CHOICE =
   /\b(?:which|what) (?:model|one)s? (?:should|shall|do|can|would|could) (?:i|we|you|one) (?:use|take|want|need)\b/g
 
 /**
- * The searchable texts of a thing, with weights. Words in a text with a weight below 1 cover a question only partly.
+ * The searchable texts of a thing, with weights. A word covers its part of a question in full if the weights of its
+ * places sum up to 1 or more.
  */
 export type FindableParts = readonly (readonly [weight: number, text: string])[]
 
@@ -45,11 +46,17 @@ export type FindableParts = readonly (readonly [weight: number, text: string])[]
 export interface Hit<T> {
   readonly found: T
   readonly score: number
-  /** Share of the question's weight that the match covers, from 0 to 1; words that no text has count in full. */
+  /**
+   * Share of the question's weight that the match covers, from 0 to 1. Words that no text has belong to that weight, at
+   * the lower weight of {@link FOREIGN_SHARE}.
+   */
   readonly coverage: number
 }
 
-/** The terms of a text: stemmed words of any script, without stop words. */
+/**
+ * The terms of a text: words without English endings, or pairs of letters in scripts without spaces. Stop words are
+ * left out.
+ */
 export function termsOf(text: string): readonly string[] {
   const plain = text
     .slice(0, CHARS_MAX)
@@ -82,7 +89,7 @@ export class TextIndex<T> {
     this.#meanLength = this.#texts.reduce((sum, { length }) => sum + length, 0) / Math.max(1, texts.length)
   }
 
-  /** Texts that share a word with the question, best first; deterministic. */
+  /** Texts that share a term with the question, best first. Texts with equal scores keep their order. */
   find(question: string, max = this.#texts.length): readonly Hit<T>[] {
     const terms = [...new Set(termsOf(question))]
     const whole = terms.reduce((sum, term) => sum + this.#weight(term), 0)
@@ -128,7 +135,7 @@ function countsOf(parts: FindableParts): Pick<Indexed<unknown>, 'counts' | 'leng
   return { counts, length }
 }
 
-/** The stem of a word; empty for a stop word. */
+/** The stem of a word; empty for a stop word or a single character. */
 function termOf(word: string): readonly string[] {
   return word.length > 1 && !STOP_WORDS.has(word) ? [stem(word)] : []
 }

@@ -31,7 +31,9 @@ export interface MinedFacts {
   readonly proofs: readonly [ItemProof, ItemProof]
 }
 
-/** State of a paid call: its escrow is open or closed in one of three ways, or there never was one. */
+/**
+ * State of a paid call: its escrow is open, or closed in one of three ways. `none`: this node knows of no such escrow.
+ */
 export type CallState = 'none' | 'open' | Closure['how']
 
 /** What the chain records about a paid call. */
@@ -39,9 +41,12 @@ export interface CallFacts {
   readonly payment: MinedFacts
   readonly state: CallState
   readonly closure: Closure | undefined
-  /** The block that closed it. */
+  /** The block that closed the escrow; undefined while the escrow is open, or without one. */
   readonly closedIn: BlockEntry | undefined
-  /** Proofs of the operator's receipt and its outcome; only of the outcome if consensus refunded the call. */
+  /**
+   * Proofs of the operator's receipt and of its outcome. If consensus refunded the call, the proof of that refund
+   * alone. Empty if the call is not closed, or if this node does not have the data.
+   */
   readonly closingProofs: readonly ItemProof[]
 }
 
@@ -58,7 +63,7 @@ export function minedFacts({ database }: ChainReader, txId: TxId): MinedFacts | 
   return { entry, tx, receipt: outcome.receipt as ReceiptOf<'transaction'>, proofs: [mined, outcome.proofIn(entry)] }
 }
 
-/** State of the call that a mined transaction paid, with proofs; `none` if it is no payment. */
+/** State of the call that a mined transaction paid, with proofs. `none` if the transaction paid no call. */
 export function callFacts(chain: ChainReader, payment: MinedFacts): CallFacts {
   const { txId, body } = payment.tx
   const { database } = chain

@@ -58,7 +58,10 @@ function closedEvent(closure: Closure & { readonly txId: TxId }, payment: Transa
   }
 }
 
-/** Payments on the best chain, by id; pruned ones are left out. Payments in the same block are read together. */
+/**
+ * Transactions of the best chain, by id; pruned ones are left out. From {@link WHOLE_BLOCK_FROM} of them in one block
+ * on, that block is decoded once for all.
+ */
 export function paymentsOf(database: DatabaseReader, ids: readonly TxId[]): ReadonlyMap<TxId, Transaction> {
   const places = ids.flatMap((txId) => {
     const location = database.location(txId)

@@ -19,7 +19,7 @@ export interface CollateralPart {
 export interface Collateral {
   readonly method: 'reserve' | 'custody'
   readonly parts: readonly CollateralPart[]
-  /** Sum of the parts in base units; each backs one base unit of the token. */
+  /** Sum of the parts. One base unit of collateral backs one base unit of the token. */
   readonly total: bigint
   /** total / supply in basis points, rounded down; null while the supply is 0. */
   readonly backingBps: bigint | null

@@ -15,7 +15,7 @@ export type Cycle = readonly CycleHop[]
 export interface CycleLimits {
   /** The largest input that returns without loss; 0 if there is none. */
   readonly maxSize: bigint
-  /** The input with the largest gain, apart from rounding in the pools, and that gain. */
+  /** The input with the largest gain, but for a few base units because pools round. Its gain is `bestGain`. */
   readonly bestSize: bigint
   readonly bestGain: bigint
 }
@@ -57,9 +57,9 @@ export function marginPpm(cycle: Cycle): bigint {
 
 /**
  * Limits of a cycle. The curve without rounding is above the real output and equals the input at (a - b) / c, so no
- * larger input returns without loss. The output never falls as the input grows. So, from that bound down, each output
- * is taken as the next input; the first one that returns without loss is the largest. After {@link STEPS_MAX} steps,
- * when rounding eats a very slight gain, the search bisects instead and may miss a few base units.
+ * larger input returns without loss. The output never falls as the input grows. So the search begins at that bound and
+ * takes each output as the next input. The first input that returns without loss is the largest. After {@link
+ * STEPS_MAX} steps, when rounding eats a very slight gain, the search bisects instead and may miss a few base units.
  */
 export function cycleLimits(cycle: Cycle): CycleLimits {
   const { a, b, c } = curveOf(cycle)
@@ -85,7 +85,7 @@ function largestWhole(cycle: Cycle, bound: bigint): bigint {
   return low
 }
 
-/** Where the curve's slope is 1: (sqrt(a b) - b) / c. Numbers too large for the root are scaled down first. */
+/** Where the curve's slope is 1: (sqrt(a b) - b) / c. A product too large for the root is scaled down for it. */
 function steepestEnd(a: bigint, b: bigint, c: bigint): bigint {
   const longest = a * b
   let shift = 0n
@@ -93,7 +93,10 @@ function steepestEnd(a: bigint, b: bigint, c: bigint): bigint {
   return ((isqrt(longest >> (2n * shift)) << shift) - b) / c
 }
 
-/** The best input near `around`, each reduced to the least with the same output. None exceeds `maxSize`. */
+/**
+ * The input with the largest gain among those at most 2 from `around` and at most `maxSize`. Each of them is reduced to
+ * the least input with the same output. 0 if none gains.
+ */
 function bestOf(cycle: Cycle, around: bigint, maxSize: bigint): bigint {
   const gain = (size: bigint): bigint => comesBack(cycle, size) - size
   const sizes = [-2n, -1n, 0n, 1n, 2n].map((step) => around + step).filter((size) => size >= 0n && size <= maxSize)

@@ -2,7 +2,10 @@
 export interface Concentration {
   /** Herfindahl-Hirschman index: sum of the squared shares in per cent (0 to 10,000), in millionths, rounded down. */
   readonly hhiPpm: bigint
-  /** Gini coefficient in millionths, rounded down: 0 if all hold the same, near 1,000,000 if one holder has all. */
+  /**
+   * Gini coefficient in millionths, rounded down: 0 if all hold the same, near 1,000,000 if one of many holders has
+   * almost all.
+   */
   readonly giniPpm: bigint
 }
 

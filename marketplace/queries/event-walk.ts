@@ -10,7 +10,7 @@ export interface EventPosition {
   readonly blockId: BlockId
   /**
    * Number of the event in its block; the block's own event is 0. {@link WHOLE_BLOCK} if this node does not know how
-   * many the block has.
+   * many events the block has.
    */
   readonly index: number
 }
@@ -48,9 +48,9 @@ export type EventStep =
       readonly position: EventPosition
     }
 
-/** Maximum blocks that are replayed to a returning reader. */
+/** Maximum blocks that are replayed to a returning reader, and maximum blocks that it can have read beyond a fork. */
 export const REPLAY_BLOCKS_MAX = 1_000
-/** Maximum blocks whose events are cached: readers that keep up all ask for the same ones. */
+/** Maximum blocks whose events are cached. All readers that keep up ask for the newest blocks. */
 const KEPT_BLOCKS = 32
 
 /**
@@ -104,7 +104,10 @@ export class EventWalk {
     return entry === undefined ? null : this.#rest(entry, 0)
   }
 
-  /** The events of a block from one on; null if there are none. */
+  /**
+   * The events of a block from number `first` on; null if there are none. A reset if this node does not have the
+   * block's data.
+   */
   #rest(entry: BlockEntry, first: number): EventStep | null {
     const all = this.#eventsOf(entry)
     if (all === null) return this.#reset('pruned')

@@ -3,7 +3,7 @@ import type { Address, AgentId } from '../../consensus/primitives/ids.ts'
 import { listAgents } from './agents.ts'
 import { listAssets } from './tokens.ts'
 
-/** Maximum agents, and maximum tokens, whose addresses are labelled. */
+/** Maximum agents, and maximum assets, whose addresses are labelled. */
 export const NAMED_MAX = 200
 
 /** Labels of addresses: `agent:<id>:owner`, `:payout` or `:settler`, `issuer:<symbol>`. */
@@ -13,7 +13,7 @@ export interface KnownAddresses {
   readonly truncated: boolean
 }
 
-/** Addresses that the registry and the tokens name. Must be called within one reading. */
+/** Labels the addresses of agents and of token issuers. Call it within `atOneHead`. */
 export async function knownAddresses(chain: ChainReader): Promise<KnownAddresses> {
   const labels = new Map<Address, string[]>()
   const add = (address: Address, label: string): void => {

@@ -11,7 +11,7 @@ import { DAY_HOURS, hourNow } from './trading.ts'
 
 /**
  * Why this node cannot know the fate of a transaction outside the mempool: it may be before the snapshot that the node
- * began from, or its block was pruned. Null if the node's data is complete here.
+ * began from, or its block was pruned. Null if the node's data suffices to tell.
  */
 export function transactionGap({ database }: Pick<ChainReader, 'database'>, txId: TxId): Fault | null {
   const location = database.location(txId)
@@ -21,19 +21,22 @@ export function transactionGap({ database }: Pick<ChainReader, 'database'>, txId
   return held ? null : prunedFault(database, location.height)
 }
 
-/** Why this node cannot know how a paid call ended; like {@link transactionGap}. */
+/** Why this node cannot know how a paid call ended; null if it can. See {@link transactionGap}. */
 export function callGap(chain: Pick<ChainReader, 'database'>, txId: TxId): Fault | null {
   const { database } = chain
   const gap = transactionGap(chain, txId)
   if (gap !== null || database.get(ESCROWS, txId) !== undefined) return gap
   const closure = closureOf(database, txId)
-  // No closure in the index means that there was no call, unless the index began after it.
+  // Without a closure in the index there was no call, unless the index began after the payment.
   if (closure === undefined)
     return (database.location(txId)?.height ?? 0) < database.indexedFrom ? beforeFault(database.indexedFrom) : null
   return blockGap(chain, closure.height)
 }
 
-/** Why this node does not have the transactions and receipts of the best chain's block at a height. */
+/**
+ * Why this node does not have the transactions and receipts of the best chain's block at a height. Null if the node has
+ * them, or if there is no such block.
+ */
 export function blockGap({ database }: Pick<ChainReader, 'database'>, height: number): Fault | null {
   const id = database.idAt(height)
   if (id === undefined) return null

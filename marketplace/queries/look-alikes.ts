@@ -13,12 +13,14 @@ const FOUND_MAX = 20
 /** Assets whose names could be mistaken for a given name. */
 export interface NameLookAlikes {
   readonly found: readonly { readonly symbol: TokenSymbol; readonly name: string }[]
-  /** Number of compared names. `complete` is false if a maximum was reached. */
+  /**
+   * Number of assets whose names were compared, the native coin included. `complete` is false if a maximum was reached.
+   */
   readonly compared: number
   readonly complete: boolean
 }
 
-/** Compares a name with those of all assets, first with the native coin's and its network's. */
+/** Compares a name with the names of all assets other than `except`, and with the native coin's symbol and network. */
 export async function nameLookAlikes(chain: ChainReader, name: string, except?: Hash): Promise<NameLookAlikes> {
   const wanted = nameSkeleton(name)
   // A name without letters and digits has no skeleton to compare.

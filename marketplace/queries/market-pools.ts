@@ -6,7 +6,7 @@ import { type PoolValues, poolValues } from './pool-values.ts'
 import { type PoolRow, poolsOf } from './pools.ts'
 import { dollarAsset } from './prices.ts'
 
-/** Maximum pools in market totals, assets that are followed, and pools per asset. */
+/** Maximum pools of a market, maximum assets whose pools are read, and maximum pools that are read per asset. */
 export const MARKET_POOLS_MAX = 96
 const ASSETS_MAX = 32
 const POOLS_PER_ASSET = 24
@@ -14,14 +14,17 @@ const POOLS_PER_ASSET = 24
 /** The market's pools with their values, largest dollar value first, unpriced ones last. */
 export interface Market {
   readonly pools: readonly PoolValues[]
-  /** Whether these are all pools that are reachable from the native coin and the dollar token. */
+  /**
+   * False if a limit was reached: there may be more pools that are reachable from the native coin, the dollar token and
+   * its reserve asset.
+   */
   readonly complete: boolean
   /** Totals of the pools with a known value; null if there are pools but none has a known value. */
   readonly tvlUsdMicros: bigint | null
   readonly volumeUsdMicros: bigint | null
   /** Number of trades; a swap over several pools counts once per pool. */
   readonly trades: number
-  /** Number of pools that the totals leave out. */
+  /** Number of pools without a known value, which `tvlUsdMicros` leaves out. */
   readonly unpriced: number
 }
 
@@ -30,9 +33,9 @@ const MARKETS = new WeakMap<ChainReader, { readonly headId: string; readonly mar
 const FOLLOWED = new WeakSet<ChainReader>()
 
 /**
- * The market at the head, computed once per head and shared. It contains pools reachable from the dollar token, its
- * reserve and the native coin, and for every asset on the way its deepest pools. An attacker who wants to push a pool
- * out must hold more in {@link POOLS_PER_ASSET} others. Use it within one reading.
+ * The market at the head, computed once per head and shared. The search begins at the dollar token, the native coin and
+ * the reserve asset, and reads the deepest pools of every asset that it reaches. To push a pool of an asset out of
+ * those, an attacker must hold more of the asset in {@link POOLS_PER_ASSET} others. Use it within `atOneHead`.
  */
 export function readMarket(chain: ChainReader): Promise<Market> {
   const headId = chain.head.id

@@ -32,7 +32,10 @@ const RESERVE = { place: 'reserve' } as const
 const MINTED = { place: 'minted' } as const
 const BURNED = { place: 'burned' } as const
 
-/** The movements of a mined transaction, without fees. Amounts that the chain computed come from the receipt. */
+/**
+ * The movements of a mined transaction, without fees; none if it failed. Amounts that the chain computed come from the
+ * receipt.
+ */
 export function movementsOf(
   chain: ChainReader,
   { body }: Pick<Transaction, 'body'>,
@@ -43,7 +46,7 @@ export function movementsOf(
   return [...moves.transfers(), ...moves.dollars(), ...moves.trades(), ...moves.locks(), ...moves.crossings()]
 }
 
-/** The movements of one transaction, per ledger. */
+/** The movements of one transaction. Each method reads the kinds of one ledger. */
 class Moves {
   readonly #chain: ChainReader
   readonly #body: TxBody

@@ -1,15 +1,19 @@
 /**
- * The skeleton of a name, after Unicode report 39: names that look the same have the same skeleton. Compatibility forms
- * are decomposed, everything but letters and digits is dropped, capitals become small, and letters that look like Latin
- * ones become Latin. The table covers look-alikes of common typefaces in Cyrillic, Greek, Armenian, Cherokee and
- * extended Latin, not all data of the report; so names with different skeletons may still look alike.
+ * The skeleton of a name, after Unicode report 39: names with the same skeleton look alike. Compatibility forms are
+ * decomposed, everything but letters and digits is dropped, capitals become small, and letters that look like Latin
+ * ones become Latin, also pairs of letters that look like one. The table covers look-alikes of common typefaces in
+ * Cyrillic, Greek, Armenian, Cherokee and extended Latin, not all data of the report; so names with different skeletons
+ * may still look alike.
  */
 export function nameSkeleton(name: string): string {
   const letters = [...name.normalize('NFKD').replace(/[^\p{L}\p{N}]/gu, '')].map(asLatin).join('')
   return PAIRS.reduce((text, [pair, letter]) => text.replaceAll(pair, letter), letters)
 }
 
-/** Latin letters and their look-alikes. Looked up before and after lower-casing, since capitals differ. */
+/**
+ * Latin letters and their look-alikes. Each letter is looked up before and after lower-casing, since capitals look
+ * different.
+ */
 const PASSING: Readonly<Record<string, string>> = {
   a: 'аɑαΑАᎪⱥ',
   b: 'ЬВΒвβᏴɓ8Ƅ',

@@ -16,7 +16,9 @@ export interface NativeMarket {
   readonly spot: Ratio
   /** Dollars in the pool, in millionths. */
   readonly depthUsdMicros: bigint
-  /** Price at the start of the last 24 hours; null if there was no trade before. */
+  /**
+   * Price at the start of the last 24 hours; null if the pool is younger, or if this node does not know so far back.
+   */
   readonly before: Ratio | null
   /** Start of the last 24 hours, in milliseconds since 1970. */
   readonly sinceMs: number
@@ -51,14 +53,14 @@ export function deepestDollarPool(chain: ChainReader): PoolRow | undefined {
 /** Mean price of the priced pool over block ends. */
 export interface MeanPrice {
   readonly mean: Ratio
-  /** First block, at least the requested time before the head, and last block. */
+  /** First block of the mean, at least the requested time before the head, and its last block. */
   readonly fromHeight: number
   readonly toHeight: number
 }
 
 /**
  * Mean price of the native coin in the priced pool, from the newest epoch start at least `ms` before the head up to the
- * head: blocks / sum of coins per dollar, the formula of the market's own price. Null if no entry is that old.
+ * head: blocks / sum of coins per dollar, the formula of the market's own price. Null if no price entry is that old.
  */
 export function meanPriceSince(chain: ChainReader, ms: number): MeanPrice | null {
   const { database, ruleBook, head } = chain

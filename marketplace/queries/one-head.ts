@@ -9,7 +9,7 @@ export interface Reading<T> {
   readonly value: T
 }
 
-/** How often a reading restarts, and the pause in which a reorganisation may finish. */
+/** Maximum tries of a reading, and the pause per try in which a reorganisation may finish. */
 const TRIES_MAX = 20
 const PAUSE_MS = 20
 

@@ -5,7 +5,7 @@ import { type PriceBasis, PriceBook } from './prices.ts'
 import { type Ratio, ratio } from './ratio.ts'
 import { type PoolDay, poolDay } from './trading.ts'
 
-/** A pool's values in dollars, at the prices of the head; null where unknown. */
+/** A pool's values in millionths of a dollar, at the prices of the head; null where unknown. */
 export interface PoolValues {
   readonly row: PoolRow
   readonly day: PoolDay
@@ -16,7 +16,7 @@ export interface PoolValues {
   readonly tvlUsdMicros: bigint | null
   /** Volume of the last 24 hours, counted on the side with the more certain price. */
   readonly volumeUsdMicros: bigint | null
-  /** Fees that the LPs earned in these hours. */
+  /** Fees that the LPs earned in the last 24 hours. */
   readonly feesUsdMicros: bigint | null
   /** Fees of 24 hours x 365 / TVL in millionths, rounded down: an estimate from the past day only. */
   readonly aprPpm: bigint | null
@@ -35,7 +35,8 @@ export async function poolValues(chain: ChainReader, row: PoolRow): Promise<Pool
   const book = PriceBook.of(chain)
   const { assetX, assetY, reserveX, reserveY, feeBps } = row.pool
   const day = await poolDay(chain, row.poolId)
-  // Limits of the day: each trade moves at most the depth behind the price, and pays at most its fee on that.
+  // For a price by pools, each trade of the day counts at most the depth behind the price, and its fee at most the fee
+  // on that.
   const trades = BigInt(day.trades)
   const [held, traded, kept] = await Promise.all([
     sidesOf(book, [assetX, reserveX], [assetY, reserveY]),
@@ -50,7 +51,7 @@ export async function poolValues(chain: ChainReader, row: PoolRow): Promise<Pool
 
 type Counted = readonly [asset: Hash, amount: bigint]
 
-/** An amount on one side of a pool; `value` is null if it has no price. */
+/** An amount on one side of a pool; `value` is null if the asset has no price and the amount is not 0. */
 interface Side {
   readonly basis: PriceBasis | null
   readonly value: bigint | null

@@ -92,7 +92,7 @@ export async function positionsOf(
   }
   return held.flatMap(({ poolId, shares }) => {
     const pool = chain.database.get(POOLS, poolId)
-    // The head moved: the reading will start again.
+    // The head has moved, so `atOneHead` will repeat the reading.
     if (pool === undefined || pool.shares < shares) return []
     const { reserveX, reserveY } = pool
     const funds = { reserveA: reserveX, reserveB: reserveY, shares: pool.shares }

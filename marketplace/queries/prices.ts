@@ -13,8 +13,8 @@ import { ONE, type Ratio, ratio, scaledDown, times } from './ratio.ts'
 /**
  * Where a dollar price comes from. `unit`: the dollar token, in which all prices are counted; 1 by definition. `epoch`:
  * the market's price of the native coin, the mean of the priced pool over the previous epoch. `pool`: pools at the
- * head, which one trade can move. `par`: the bridged dollars that back the dollar token and are redeemed for it one to
- * one, unless a pool says otherwise.
+ * head, which one trade can move. `par`: the reserve asset of the dollar token. It counts as 1, since the token redeems
+ * for it, unless deep enough pools say otherwise.
  */
 export type PriceBasis = 'unit' | 'epoch' | 'pool' | 'par'
 
@@ -28,18 +28,22 @@ export interface PriceFacts {
   /** Dollars, in millionths, on the other side of the shallowest pool of the route; null without pools. */
   readonly depthUsdMicros: bigint | null
   /**
-   * True if the price depends on an epoch price of the native coin that may be manipulated, so nothing is sold at it:
-   * the mean is far from the pool's ratios at both entries of the epoch.
+   * True if the price depends on an epoch price of the native coin that may have been manipulated, so nothing is sold
+   * at it: the mean is far below or far above the pool's ratios at both entries of the epoch.
    */
   readonly isUnsettled?: true
 }
 
-/** Maximum pools of a route, and the number of each asset's deepest pools that are examined. */
+/**
+ * Maximum pools of a route, and how many of an asset's deepest pools are examined. Its pools with the native coin and
+ * the dollar token are examined in any case.
+ */
 export const ROUTE_POOLS_MAX = 3
 const POOLS_LOOKED_AT = 4
 
 /**
- * Dollars, in millionths, that a pool must hold before its price of the bridged dollar overrides the redemption value.
+ * Depth of a route, in millionths of a dollar, from which its price of the reserve asset overrides the redemption
+ * value.
  */
 export const OVER_PAR_DEPTH = 1_000_000_000n
 
@@ -52,7 +56,7 @@ export const LOW_DEPTH = 10_000_000_000n
 /** Confidence in a price: `low` if its depth is below {@link LOW_DEPTH} or it is unsettled. */
 type Confidence = 'normal' | 'low'
 
-/** Confidence in a price. A price without pools is as good as the redemption behind it. */
+/** Confidence in a price; `normal` for a price without pools, which rests on redemption. */
 export function confidenceIn({ depthUsdMicros, isUnsettled }: PriceGround): Confidence {
   return isUnsettled === true || (depthUsdMicros !== null && depthUsdMicros < LOW_DEPTH) ? 'low' : 'normal'
 }
@@ -60,10 +64,10 @@ export function confidenceIn({ depthUsdMicros, isUnsettled }: PriceGround): Conf
 /** The fields of a price that decide the confidence in it. */
 export type PriceGround = Pick<PriceFacts, 'depthUsdMicros' | 'isUnsettled'>
 
-/** Price of the native coin: the market's own, which counts, and the spot price of the priced pool. */
+/** Price of the native coin: the market's own, by which values are counted, and the spot price of the priced pool. */
 export interface NativePrice {
   readonly epoch: number
-  /** Undefined before the pool's first full epoch. */
+  /** Undefined if an entry of the epoch is missing, as before the pool's first full epoch. */
   readonly market: PriceFacts | undefined
   /** Millionths of a dollar per base unit in the priced pool now; undefined if the pool does not exist. */
   readonly spot: Ratio | undefined
@@ -129,8 +133,9 @@ const BOOKS = new WeakMap<ChainReader, PriceBook>()
 const FOLLOWED = new WeakSet<ChainReader>()
 
 /**
- * Dollar prices of all assets at one head, each computed once. An asset's price comes from the route with the deepest
- * pools; without a route of at most {@link ROUTE_POOLS_MAX} pools it is unknown, never 0.
+ * Dollar prices of all assets at one head, each computed once. The dollar token and the native coin have prices of
+ * their own. Any other price comes from the deepest examined route of at most {@link ROUTE_POOLS_MAX} pools; without
+ * such a route it is unknown, never 0.
  */
 export class PriceBook {
   readonly #chain: ChainReader
@@ -143,7 +148,7 @@ export class PriceBook {
     this.#headId = chain.head.id
   }
 
-  /** The shared price book of the current head. Use it within one reading. */
+  /** The shared price book of the current head. Use it within `atOneHead`. */
   static of(chain: ChainReader): PriceBook {
     const known = BOOKS.get(chain)
     if (known !== undefined && known.#headId === chain.head.id) return known
@@ -170,13 +175,17 @@ export class PriceBook {
     const price = await this.priceOf(asset)
     if (price === null) return null
     const value = scaledDown(amount, price.microsPerUnit)
-    // Exempt: the reserve asset of the dollar token can be redeemed outside pools, too.
+    // The reserve asset of the dollar token is exempt, because it also has a worth outside pools: the dollar token
+    // redeems for it.
     if (price.basis !== 'pool' || this.#par(asset) !== null) return value
     const most = scaledDown(depthOf(price), depths)
     return value < most ? value : most
   }
 
-  /** The price of an asset that needs no route. */
+  /**
+   * The price of the dollar token or the native coin, which need no route; undefined for any other asset, or if
+   * unknown.
+   */
   #anchor(asset: Hash): PriceFacts | undefined {
     if (asset === dollarAsset(this.#chain)) return { ...PAR, basis: 'unit' }
     return asset === NATIVE_ASSET ? nativePrice(this.#chain).market : undefined
@@ -217,8 +226,8 @@ export class PriceBook {
   }
 
   /**
-   * All pools with the native coin and the dollar token, at every fee, and the asset's deepest other pools. The first
-   * ones cannot be pushed out by fake pools.
+   * The asset's pools with the native coin or the dollar token, at every fee, and its deepest pools with any asset.
+   * Fake pools can push out only the latter.
    */
   async #candidates(asset: Hash): Promise<ReadonlyMap<PoolId, Pool>> {
     const { database, ruleBook, head } = this.#chain
@@ -235,7 +244,7 @@ export class PriceBook {
     )
   }
 
-  /** The reserve asset of the dollar token is worth what it redeems for. */
+  /** Par for the reserve asset of the dollar token, for which the token redeems; null for any other asset. */
   #par(asset: Hash): PriceFacts | null {
     const reserves = this.#chain.database.get(STABLE_RESERVES, dollarAsset(this.#chain))
     return reserves?.reserveAsset === asset ? PAR : null

@@ -16,8 +16,8 @@ export interface QuoteRequest {
 }
 
 /**
- * What a swap would yield in the next block, without other trades, over the best route found. Must be called within one
- * reading.
+ * What a swap would yield in the next block, without other trades, over the best route found. Call it within
+ * `atOneHead`.
  */
 export async function quoteSwap(chain: ChainReader, request: QuoteRequest): Promise<Result<SwapQuote>> {
   const { from, to, exactOut, amount, slippageBps } = request

@@ -17,7 +17,10 @@ import {
  */
 export interface CallRecord {
   readonly delivered: number
-  /** `failed`: reported by the operator. `expired`: refunded at the deadline. Both went back to the callers. */
+  /**
+   * `failed`: the operator reported a failure. `expired`: the deadline passed. In either case the caller got the
+   * payment back.
+   */
   readonly failed: number
   readonly expired: number
   /** Share of ended calls that were delivered, in millionths, rounded down; null if none has ended. */
@@ -34,12 +37,18 @@ export interface CallRecord {
    * each caller paid. One big caller beside many small ones counts little more than one.
    */
   readonly effectivePayersPpm: bigint
-  /** Share of the delivered volume that the largest payer paid; null without volume. */
+  /** Share of the delivered volume that the largest payer paid, in millionths, rounded down; null without volume. */
   readonly topPayerPpm: bigint | null
-  /** Time within which 50 % and 95 % of deliveries finished, as the operator claims; null without deliveries. */
+  /**
+   * Time within which 50 % and 95 % of deliveries finished, as the operator claims, rounded up to a power of 2; null
+   * without deliveries.
+   */
   readonly p50Ms: number | null
   readonly p95Ms: number | null
-  /** Base units that these payments burned: base fees, and the burned share of delivered payments. */
+  /**
+   * Base units that payments to the operator burned: the base fees of all, and the burned share of delivered ones,
+   * rounded down in total.
+   */
   readonly burned: bigint
 }
 

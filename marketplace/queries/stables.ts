@@ -64,7 +64,7 @@ export const PEG_BOUNDS = { warnBps: 100n, criticalBps: 500n } as const
 /** Health of a stable token. `unknown`: the supply is 0, so nothing is owed. */
 export type Health = 'ok' | 'warn' | 'critical' | 'unknown'
 
-/** A problem of a stable token. */
+/** A problem of a stable token; at level `info`, a fact that is no problem or is not known. */
 export interface HealthReason {
   readonly code: 'under-backed' | 'peg-off' | 'frozen' | 'bridge-halted' | 'no-supply' | 'peg-unknown'
   readonly level: 'info' | 'warn' | 'critical'
@@ -76,7 +76,7 @@ export function healthReasons(chain: ChainReader, row: StableRow, peg: Peg | nul
   return [...backingReasons(row), ...pegReasons(peg), ...flowReasons(chain, row)]
 }
 
-/** The worst level among the problems. */
+/** The worst level among the problems; without `warn` or `critical` it is `ok`, or `unknown` while the supply is 0. */
 export function healthOf({ backing }: StableRow, reasons: readonly HealthReason[]): Health {
   if (reasons.some(({ level }) => level === 'critical')) return 'critical'
   if (reasons.some(({ level }) => level === 'warn')) return 'warn'

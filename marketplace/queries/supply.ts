@@ -18,7 +18,10 @@ export interface SupplyPlaces {
   readonly inPools: bigint
   /** In reserves of stable tokens. */
   readonly inReserves: bigint
-  /** For the native coin only: staked, reserved for stakers, in open escrows, and in rewards that have not matured. */
+  /**
+   * For the native coin: staked, kept for staking rewards, in open escrows, and in block rewards that have not matured.
+   * 0 for any other asset.
+   */
   readonly staked: bigint
   readonly forStakers: bigint
   readonly inEscrow: bigint
@@ -27,14 +30,17 @@ export interface SupplyPlaces {
   readonly reconciles: boolean | null
 }
 
-/** Maximum holders, and maximum pools, that are summed up, and how many are read at once. */
+/** Maximum holders, and maximum pools, that are summed up, and how many holders are read at once. */
 export const SUPPLY_ENTRIES_MAX = 100_000
 const AT_ONCE = 1_000
 /** Upper bounds that reserves and unmatured rewards never reach. */
 const RESERVES_MAX = 1_000
 const REWARDS_MAX = 100_000
 
-/** Sums up where an asset is. It reads all holders. Must be called within one reading. */
+/**
+ * Sums up where an asset is. It reads all holders and pools, up to {@link SUPPLY_ENTRIES_MAX} each. Call it within
+ * `atOneHead`.
+ */
 export async function supplyPlaces(chain: ChainReader, asset: Hash): Promise<SupplyPlaces> {
   const { database } = chain
   const held = await heldOf(chain, asset)

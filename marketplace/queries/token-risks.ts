@@ -12,7 +12,10 @@ import type { AssetRow } from './tokens.ts'
 /** A pool of a token, with what its other side holds for sellers of the token. */
 export interface TokenDepth {
   readonly row: PoolRow
-  /** In base units of the native coin, and in millionths of a dollar; null if no price is known. */
+  /**
+   * What the other side holds, in base units of the native coin and in millionths of a dollar; null if no price is
+   * known.
+   */
   readonly native: bigint | null
   readonly usdMicros: bigint | null
 }
@@ -63,7 +66,7 @@ export interface RiskFlag {
   readonly evidence: string
 }
 
-/** Reads the facts from which risks are judged. Must be called within one reading. */
+/** Reads the facts from which risks are judged. Call it within `atOneHead`. */
 export async function tokenRecord(
   chain: ChainReader,
   row: AssetRow,
@@ -130,7 +133,7 @@ function backingEvidence(
   }
 }
 
-/** Whether its issuer may mint more without collateral. */
+/** Whether an issuer may mint more of the token without collateral. */
 export function isMintable({ kind, issuer, headroom }: AssetRow): boolean {
   return kind === 'plain' && issuer !== null && headroom > 0n
 }
@@ -162,8 +165,8 @@ function holderEvidence({ row, largest }: TokenRecord): Evidence<'one-holder-has
 }
 
 /**
- * Depth limits of the deepest pool, in millionths of a dollar. A price with almost no depth behind it misleads more
- * than no price.
+ * Dollars against the token in its deepest pool, in millionths, below which a risk applies; the lowest limit that
+ * applies counts. Almost no depth is worse than no pool, because its price misleads.
  */
 const THINNESS = [
   ['next-to-nothing-in-pools', LOW_DEPTH / 1_000n],
@@ -175,7 +178,7 @@ type Thinness = (typeof THINNESS)[number][0]
 function poolEvidence({ pools }: TokenRecord): Evidence<'no-pool' | Thinness> {
   const known = pools.flatMap(({ usdMicros }) => usdMicros ?? [])
   const deepest = known.reduce((most, micros) => (micros > most ? micros : most), 0n)
-  // If a depth is unknown, the deepest pool is unknown, so nothing is said.
+  // If a depth is unknown, so is the deepest pool. Then no thinness is reported.
   const isKnown = pools.length > 0 && known.length === pools.length
   const thinness = isKnown ? THINNESS.find(([, below]) => deepest < below)?.[0] : undefined
   const evidence = (code: Thinness): string | null =>

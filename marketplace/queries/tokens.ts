@@ -29,7 +29,7 @@ export interface AssetRow extends AssetFacts {
   readonly backing: StableFacts | null
 }
 
-/** An asset by its symbol. */
+/** An asset by its symbol, the native coin included; undefined if there is none. */
 export function assetRow(chain: ChainReader, symbol: string): AssetRow | undefined {
   const facts = assetNamed(chain, symbol)
   return facts === undefined ? undefined : rowOf(chain, facts)
@@ -74,7 +74,7 @@ export interface AssetQuery {
 
 /**
  * A page of assets, ordered by symbol, the native coin first. Tokens are never deleted, so new blocks do not disturb
- * paging. Hidden ones are skipped, so a page may be shorter than its limit.
+ * paging. Hidden assets are skipped unless asked for, so a page may be shorter than its limit.
  */
 export async function listAssets(chain: ChainReader, { after, limit, hidden = false }: AssetQuery): Promise<AssetPage> {
   const coin = coinOf(chain)

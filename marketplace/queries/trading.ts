@@ -21,7 +21,7 @@ export async function listTrades(
   const places = await database.indexPage(index, tradeRange(query), placeOfEntry)
   return places.flatMap((place) => {
     const value = database.indexed(index, place)
-    // The head moved: the reading will start again.
+    // The head has moved, so `atOneHead` will repeat the reading.
     return value === undefined ? [] : [decodeTrade(value)]
   })
 }

@@ -4,7 +4,7 @@ import type { AssetFacts } from '../queries/assets.ts'
 import { confidenceIn, type PriceFacts, type PriceGround } from '../queries/prices.ts'
 import { ratio, significantText, times } from '../queries/ratio.ts'
 
-/** A value, or null if it is unknown. */
+/** Schema of a value that is null if it is unknown. */
 export function orNull<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()])
 }
@@ -22,8 +22,8 @@ export const ASSET_AMOUNT = Type.Object({
 /** Dollars as a number, truncated to 6 decimals; null if no price is known. */
 export const USD = orNull(Type.Number({ minimum: 0 }))
 /**
- * The liquidity in dollars behind a price (null if no pool is part of it), and whether it is enough. Both are null
- * without a price.
+ * The liquidity in dollars behind a price, null if no pool is part of the price, and the confidence in it. Without a
+ * price, both fields are null.
  */
 export const PRICE_DEPTH = {
   depthUsd: USD,
@@ -31,13 +31,13 @@ export const PRICE_DEPTH = {
 }
 /** Percent as a number, truncated to 4 decimals. */
 export const PERCENT = Type.Number({ minimum: 0 })
-/** Names of the result fields that could not be determined. */
+/** What could not be determined: names of result fields, or short phrases for what is missing from lists. */
 export const UNKNOWN = Type.Array(Type.String())
 
 const USD_DECIMALS = 6
 const PRICE_DIGITS = 10
 
-/** Converts base units to whole units of the asset. */
+/** Converts base units to whole units of the asset, as decimal text. */
 export function amountText({ decimals }: Pick<AssetFacts, 'decimals'>, units: bigint): string {
   return formatAmount(units, decimals)
 }
@@ -55,7 +55,7 @@ export function usd<T extends bigint | null>(micros: T): T extends null ? null :
   return (micros === null ? null : Number(formatAmount(micros, USD_DECIMALS))) as never
 }
 
-/** The liquidity behind a price, and whether it is enough. */
+/** The liquidity behind a price and the confidence in it, in the form of {@link PRICE_DEPTH}. */
 export function priceDepth(price: PriceGround | null) {
   return {
     depthUsd: usd(price?.depthUsdMicros ?? null),

@@ -21,7 +21,7 @@ interface ContextName {
 }
 
 const CONTEXT: ContextName = { name: null, sure: false }
-/** Non-empty JSON: the caller expects it to be read. */
+/** The beginning of JSON. A caller who sends JSON expects it to be read, unless it is empty. */
 const STRUCTURED = /^(?:\{|\[\s*["{\d])/
 /** A single ASCII word. A sentence in any language has more, or other characters. */
 const WORD = /^[!-~]{1,100}$/
@@ -32,8 +32,8 @@ const WORD = /^[!-~]{1,100}$/
 const WRITTEN_AS_NAME = /^(?:[A-Z][A-Z0-9]+(?:[-_/.][A-Z0-9]+)*|[0-9]+(?:\.[0-9]+)?|[A-Za-z0-9]{25,})$/
 
 /**
- * Reads the optional context of a service about one thing. A single word is a name: ids in lower case, others in upper
- * case. Null if nothing is named.
+ * Reads the optional context of a service about one thing. A single word is a name, returned in lower case if it is an
+ * id, else in upper case. Null if the text names nothing.
  */
 export function parseContextName(request: string, form: RequestForm): Result<string | null> {
   const text = request.trim()
@@ -64,9 +64,9 @@ function noRequest(so: string): string {
 const NO_FORM: RequestForm = { requestFormat: '', example: '' }
 
 /**
- * Request handling of a service that gives every caller the same result. Context changes nothing, as the interface
- * says. But a name that the result does not cover is refused, so that no caller pays for an answer to another question.
- * The native coin and the names in `told` are always covered.
+ * Request handling of a service that gives every caller the same result. Context does not change the result. But a name
+ * that the result does not cover is refused, so that no caller pays for an answer to another question. The native coin
+ * and the names in `told` are always covered.
  */
 export function optionalContext(told: readonly string[] = []) {
   return {
@@ -80,7 +80,10 @@ export function optionalContext(told: readonly string[] = []) {
   }
 }
 
-/** Whether a word is the name of a token, pool, network or major coin. Then it was hardly said in passing. */
+/**
+ * Whether a word is the name of a token, pool, network or major coin. Then the caller most likely wants to know about
+ * it.
+ */
 function isKnown(chain: ChainReader, name: string): boolean {
   const networks = bridgeNetworks(chain).map(({ rules }) => rules.key.toUpperCase())
   return namedOn(chain, name) !== undefined || [...networks, ...MAJORS].includes(name)

@@ -16,7 +16,7 @@ export interface MempoolView {
   readonly suggestedRate: bigint
 }
 
-/** Verdicts on both halves of a transaction's signatures; null if the keys are not known here. */
+/** Verdicts on both halves of the signatures of a transaction; `valid` is null if this node does not know the keys. */
 export interface SignatureFacts {
   readonly classical: { readonly alg: string; readonly valid: boolean | null }
   readonly postQuantum: { readonly alg: string; readonly valid: boolean | null }
@@ -39,7 +39,10 @@ export interface Shelf {
   readonly wordsOf: (serviceId: ServiceId) => string
 }
 
-/** Everything that a service may use: the node's chain, and the interfaces to the rest. */
+/**
+ * Everything that a service may use: the node's chain, and interfaces to the other parts of the node and to the
+ * outside.
+ */
 export interface ServiceContext {
   readonly chain: Chain
   readonly mempool: MempoolView

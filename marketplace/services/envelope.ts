@@ -38,7 +38,7 @@ export function coins({ chain }: ServiceContext, baseUnits: bigint): string {
   return formatAmount(baseUnits, chain.ruleBook.params.decimals)
 }
 
-/** A number with at most this many decimals. */
+/** Rounds a number to at most this many decimals. */
 export function rounded(value: number, decimals: number): number {
   return Number(value.toFixed(decimals))
 }

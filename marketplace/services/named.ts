@@ -22,7 +22,7 @@ export function parseTokenOrPool(request: string, form: RequestForm): Result<str
   return TOKEN_SYMBOL.test(name) || POOL_NAME.test(name) ? ok(name) : unusable('not a token symbol or pool', form)
 }
 
-/** What a name stands for: one token, or a pool with its two. */
+/** What a name stands for: one token, or a pool with its two assets. */
 export interface Named {
   readonly pool: PoolRow | null
   readonly assets: readonly AssetFacts[]

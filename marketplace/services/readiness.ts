@@ -6,7 +6,10 @@ import type { ServiceContext } from './context.ts'
 /** For services that only need the chain's state. */
 const READY: Readiness = { available: true, engine: 'chain' }
 
-/** For services about the newest blocks: right after a snapshot, none was executed here yet. */
+/**
+ * For services about the newest blocks. They are unavailable right after a snapshot, until this node has executed a
+ * block.
+ */
 export function readyWithBlocks({ chain }: ServiceContext): Readiness {
   return executedHead(chain)
     ? READY
@@ -20,7 +23,7 @@ export function readyWithDay({ chain }: ServiceContext): Readiness {
   return unready(`trades are known here for the last ${Math.max(0, hours)} of ${DAY_HOURS} hours alone`)
 }
 
-/** For services about whole hours: unavailable until this node knows all trades of one hour. */
+/** For services about whole hours: unavailable until this node knows all trades of the current hour. */
 export function readyWithHour({ chain }: ServiceContext): Readiness {
   return hourNow(chain) >= knownFromHour(chain) ? READY : unready('trades of this hour are not all known here')
 }

@@ -6,8 +6,8 @@ import type { ServiceContext } from './context.ts'
 import { type ChainEnvelope, chainEnvelope } from './envelope.ts'
 
 /**
- * Reads a result from the chain in several steps, all at the same head. If the head keeps changing until the time
- * limit, the service fails and its caller is refunded.
+ * Reads a result from the chain in several steps, all at the same head. If the head changes during every try of
+ * `atOneHead`, the service fails and its caller is refunded.
  */
 export async function readAtHead<T extends object>(
   serviceId: ServiceId,

@@ -20,7 +20,7 @@ export interface ServiceFacts {
   readonly priceUsdMicros: bigint
   /** Format of the request text; empty if the request is optional context. */
   readonly requestFormat: string
-  /** A working request; only its form, if a real one would have thousands of digits. */
+  /** A working request, or only its form if a working one would have thousands of digits. */
   readonly example: string
   /** A static example of a result, shown for free. */
   readonly sample: object
@@ -71,8 +71,8 @@ export function defineService<Input, Schema extends TSchema>(
 }
 
 /**
- * Parses the request text of a call. A lone surrogate is refused first: it is lost when encoded as bytes, so two
- * different texts would have the same hash.
+ * Parses the request text of a call. A text with a lone surrogate is refused: the surrogate is lost when encoded as
+ * bytes, so two different texts would have the same hash.
  */
 export function readRequest(definition: ServiceDefinition, request: string): Result<unknown> {
   const { requestCharsMax, parse, example, requestFormat } = definition
@@ -84,7 +84,7 @@ export function readRequest(definition: ServiceDefinition, request: string): Res
   return input.ok ? input : fail(withExample(definition, input.fault))
 }
 
-/** The request text of a call. It is parsed once, when that is first asked for. */
+/** The request text of a call. It is parsed once, at the first use of `input`. */
 export class RequestText {
   readonly #definition: ServiceDefinition
   readonly #text: string
@@ -101,7 +101,7 @@ export class RequestText {
     return this.#input
   }
 
-  /** What is wrong with it, also by the chain as it stands now, or null. */
+  /** What is wrong with the request, by its text or by the chain as it stands now; null if nothing is. */
   faultNow(context: ServiceContext): Fault | null {
     const { input } = this
     return input.ok ? inputFault(this.#definition, input.value, context) : input.fault

@@ -7,9 +7,9 @@ type Network = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
 const PUBLIC_V6: Network = ipaddr.parseCIDR('2000::/3')
 
 /**
- * Public by its number, but answered by the cloud's own network: it hands out keys and secrets of this machine
- * (https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16). Other clouds use private
- * addresses.
+ * An address that is public by its number, but that the network of a cloud answers itself. The cloud gives out keys and
+ * secrets of this machine there (https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16).
+ * Other clouds use private addresses.
  */
 const OF_CLOUDS: readonly Network[] = [ipaddr.parseCIDR('168.63.129.16/32')]
 
@@ -107,7 +107,10 @@ function plain(text: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : text
 }
 
-/** The network of an address with a prefix length; empty for a single address. */
+/**
+ * The network of an address with a prefix length; empty for a single address, or if the prefix is shorter than
+ * `PREFIX_MIN`.
+ */
 function networkAt(text: string): readonly Network[] {
   if (!ipaddr.isValidCIDR(text)) return []
   const [address, bits] = ipaddr.parseCIDR(text)

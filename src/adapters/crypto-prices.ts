@@ -13,7 +13,7 @@ import type { MajorQuotes, QuoteDependencies, QuoteProvider } from './providers/
 import type { Checkable, ProviderCheck, ProviderFacts } from './providers/provider.ts'
 import { ProviderChain } from './providers/provider-chain.ts'
 
-/** What the prices need. */
+/** What {@link ProviderPrices} needs. */
 export interface CryptoPriceDependencies {
   readonly choices: readonly ProviderChoice[]
   readonly keys: ProviderKeys
@@ -25,7 +25,10 @@ const WHAT = 'prices of crypto assets'
 const REQUIRES = 'providers.prices'
 const FRESH_MS = 20_000
 const STALE_MS = 300_000
-/** Free documents show these prices: they are refreshed at most this often, and count as live for `LIVE_MS`. */
+/**
+ * Free documents show prices from the caches of the providers. For them, prices are refreshed at most this often, and
+ * count as live for `LIVE_MS`.
+ */
 const DOCUMENT_MS = 60_000
 const LIVE_MS = 90_000
 
@@ -110,7 +113,7 @@ export class ProviderPrices implements CryptoPrices, Checkable {
     void this.majors(this.#end.signal).catch(() => null)
   }
 
-  /** Prices in a free document may be a minute old and still count as live. */
+  /** Marks prices for a free document as stale only if they are older than `LIVE_MS`. */
   readonly #asLive = ({ value, source }: Sourced<MajorQuotes>): Sourced<MajorQuotes> => {
     const stale = this.#clock.now() - Date.parse(source.fetchedAt) > LIVE_MS
     return { value, source: { ...source, stale } }

@@ -28,12 +28,13 @@ export class UnusableBody extends Error {}
 
 /** The content codings that our requests accept. */
 export const ACCEPTED_CODINGS = 'gzip, deflate, br, zstd'
-/** Compression never adds more than this. A body that is longer compressed than plain is an attack on our time. */
+/** Compression adds less than this to a body. A body that is longer still is an attack on our time. */
 const OVERHEAD_BYTES = 65_536
 /** Maximum chunks of a body: each costs memory and time, however small. */
 const PIECES_MAX = 65_536
 /**
- * RFC 8878 recommends support for windows up to this size (8 MiB). The sender chooses the size, and it is our memory.
+ * Binary logarithm of the largest window that is supported: 8 MiB, as RFC 8878 recommends. The sender chooses the size,
+ * and this node needs memory for it.
  */
 const ZSTD_WINDOW_LOG_MAX = 23
 

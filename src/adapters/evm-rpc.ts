@@ -90,7 +90,7 @@ export class EvmRpc implements StableLedger {
     }
   }
 
-  /** Why the node's chain is not the expected one; null if it is. */
+  /** Why the node's chain is wrong, or cannot be known now; null if it is the expected one. */
   async wrongChain(): Promise<string | null> {
     if (this.#isRightChain) return null
     try {
@@ -168,9 +168,9 @@ export class EvmRpc implements StableLedger {
 }
 
 /**
- * Whether the use of an authorization moved the expected amount. The token logs the use, and its transfer next. Other
- * transfers and amounts do not count: a payer can sign several authorizations with one nonce, and one transaction can
- * use many. Null if the logs show no use.
+ * Whether the use of an authorization moved the expected amount to the expected address. The token logs the use, and
+ * then its transfer, so only the first transfer after the use counts: a payer can sign several authorizations with one
+ * nonce, and one transaction can use many. Null if the logs show no use.
  */
 function judged(logs: readonly Fields[], { asset, from, to, value, nonce }: Sought): 'paid' | 'spent' | null {
   const ofToken = logs.filter(({ address }) => textOf(address).toLowerCase() === asset.toLowerCase())

@@ -30,8 +30,8 @@ const TOO_MANY = 429
 const TRANSACTION = /^0x[0-9a-fA-F]{64}$/
 
 /**
- * A facilitator over HTTP. The JSON decides before the status does: a refusal may come with any status, and so may HTML
- * pages.
+ * A facilitator over HTTP. Apart from the status 429, the JSON of an answer decides before the status does: a refusal
+ * may come with any status, and so may HTML pages.
  */
 export class HttpFacilitator implements Facilitator {
   readonly url: string
@@ -114,7 +114,8 @@ export class HttpFacilitator implements Facilitator {
   #post(path: 'verify' | 'settle', request: FacilitatorRequest, deadlineMs: number): Promise<Fetched | Unanswered> {
     const body = JSON.stringify(request)
     const headers = this.#headers(path)
-    // A settlement is not repeated here: the claim's owner asks again.
+    // A settlement is not sent again if the connection breaks off: it may have arrived. The caller of `settle` asks
+    // again.
     const bounds = { deadlineMs, bytesMax: BYTES_MAX, isQuestion: path === 'verify' }
     return boundedFetch(`${this.url}/${path}`, { method: 'POST', headers, body, ...bounds })
   }

@@ -7,7 +7,10 @@ import { placeOf } from './address-guard.ts'
 /** How many pages are read at once. */
 export interface GateLimits {
   readonly atOnceMax: number
-  /** Per host; and connections per address (or IPv6 network), under any number of names. */
+  /**
+   * `perHostMax`: reads of one host at once. `perAddressMax`: connections at once to one address or IPv6 /64 network,
+   * whatever the names of its hosts.
+   */
   readonly perHostMax: number
   readonly perAddressMax: number
   /** Reads that may wait for their turn. */
@@ -83,7 +86,7 @@ export class FetchGate {
     addTo(this.#byHost, host, 1)
   }
 
-  /** Waits until a place for this host is taken, or returns why there is none. */
+  /** Waits for a place. Null once one is taken for this host; otherwise why there is none. */
   async #turn(host: string, signal: AbortSignal): Promise<Fault | null> {
     const { waitingMax, waitingPerHostMax } = this.#limits
     const ofHost = [...this.#waiting].filter((waiter) => waiter.host === host).length

@@ -13,11 +13,11 @@ const FRESH_MS = 600_000
 const KEPT_MAX = 1_000
 /** Maximum domains that are looked up at the same time. */
 const ASKING_MAX = 256
-/** For all queries about one domain; a call has ten seconds. */
+/** Time limit of all queries about one domain. The service that asks has ten seconds. */
 const BUDGET_MS = 8_000
 const MX_MAX = 20
 const HOST_CHARS_MAX = 253
-/** Number of mail exchangers whose address is looked up. */
+/** Maximum mail exchangers whose addresses are looked up. */
 const LOOKED_AT_MAX = 3
 /** A valid host name; some servers list exchangers that are not valid. */
 const HOST = /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/
@@ -27,7 +27,7 @@ interface Kept {
   readonly atMs: number
 }
 
-/** Mail records of the name system, looked up at most once in ten minutes per domain. */
+/** Mail records of the name system. What was found about a domain is kept for ten minutes. */
 export class DnsMailDomains implements MailDomains {
   readonly #names: NameSystem
   readonly #clock: Clock
@@ -52,7 +52,7 @@ export class DnsMailDomains implements MailDomains {
       asking = this.#ask(domain).finally(() => this.#asking.delete(domain))
       this.#asking.set(domain, asking)
     }
-    // A caller that gives up does not end the shared lookup: others still wait for it.
+    // A caller that gives up does not end the lookup: other callers may wait for the same one.
     const asked = await Promise.race([asking, whenAborted(signal)])
     if (asked === 'aborted') return fail(fault('web/timeout', { host: domain }))
     return asked.ok ? ok(sourced(asked.value)) : asked
@@ -90,7 +90,10 @@ export class DnsMailDomains implements MailDomains {
     return ok({ ...nothing, exists: own.value.exists, implicitMx: own.value.records.length > 0 })
   }
 
-  /** Whether one of the first exchangers has an address. A failed lookup of one does not fail the others. */
+  /**
+   * Whether one of the first exchangers has an address. Null if none was found, but a lookup failed or there are
+   * further exchangers.
+   */
   async #haveAddress(mx: MailDomain['mx'], signal: AbortSignal): Promise<boolean | null> {
     const found = await Promise.all(mx.slice(0, LOOKED_AT_MAX).map(({ host }) => this.#names.addresses(host, signal)))
     if (found.some((one) => one.ok && one.value.records.length > 0)) return true

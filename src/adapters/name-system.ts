@@ -43,7 +43,7 @@ const NOT_ASKED = notNow('the name system has not been asked yet')
 const REFUSED: ReadonlySet<string> = new Set(['EREFUSED', 'ENOTIMP', 'ESERVFAIL', 'EFORMERR', 'EBADRESP'])
 /** A name that always exists (RFC 2606). */
 const KNOWN_NAME = 'example.com'
-/** Resolver codes: no server could be asked. */
+/** Codes of the resolver that mean that no server could be asked. */
 const SILENT: ReadonlySet<string> = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ENOTINITIALIZED', 'ENONAME', 'ENOMEM'])
 
 /**
@@ -173,7 +173,8 @@ export class NameSystem implements Checkable {
       return null
     } catch (error) {
       const code = codeOf(error)
-      // Some forwarders do not know the root but resolve names. One that only denies the root has no access to names.
+      // Some forwarders refuse a query for the root but resolve names. A forwarder that says the root does not exist
+      // has no access to names.
       if (code === 'ENODATA' || (REFUSED.has(code) && (await this.#findsNames(names)))) return null
       const why = ended.aborted ? 'ETIMEOUT' : code
       return `the name system cannot be asked (${why}): no internet, or web.resolvers has to name servers that answer`

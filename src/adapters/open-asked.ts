@@ -7,21 +7,21 @@ import { Espeak } from '../chat/backends/espeak.ts'
 import { type ModelParts, type OpenModels, openModels } from '../chat/backends/open-models.ts'
 import type { Checkable, ProviderCheck } from './providers/provider.ts'
 
-/** The models for text and for speech. */
+/** The models, and what speaks. */
 export interface Asked {
   readonly models: ModelPool
   readonly speech: Speech
 }
 
-/** The same with the translator, and with start and close. */
+/** The models, what speaks, and the translator, with methods to start and close them. */
 export interface OpenAsked extends Asked, Pick<OpenModels, 'translator'> {
   readonly checkable: readonly Checkable[]
-  /** Checks all of them now, and regularly afterwards. */
+  /** Checks models, translator and speech program now, and regularly afterwards. */
   readonly start: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** What they need. */
+/** What {@link openAsked} needs. */
 export interface AskedDependencies extends ModelParts {
   /** Program that speaks if no model does; null for none. */
   readonly espeak: string | null
@@ -51,7 +51,10 @@ export async function openAsked(parts: AskedDependencies): Promise<Result<OpenAs
   })
 }
 
-/** Several as one, checked one after the other: the translator's state follows from that of its models. */
+/**
+ * Several parts as one. They are checked one after the other, because the translator's state follows from that of its
+ * models.
+ */
 function inOrder(...all: readonly Checkable[]): Checkable {
   return {
     get facts() {

@@ -28,7 +28,7 @@ import { ChainedWeather } from './providers/weather.ts'
 import { webSearch } from './providers/web-search.ts'
 import { ProviderRates } from './reference-rates.ts'
 
-/** What the outside needs. */
+/** What {@link openOutside} needs. */
 export interface OutsideDependencies {
   readonly config: OutsideConfig
   /** The node's public base address; null if it has none. */
@@ -55,7 +55,7 @@ export interface OutsideDependencies {
 /** Everything outside the chain that services use, with the parts that operators can check. */
 export interface RunningOutside extends Omit<Outside, 'models'>, Asked {
   readonly checkable: readonly Checkable[]
-  /** Resolves after the first check whether DNS answers. */
+  /** Resolves after the first checks of DNS, EVM nodes, providers and models. */
   readonly looked: () => Promise<void>
 }
 
@@ -124,7 +124,7 @@ export async function openOutside(parts: OutsideDependencies, stops: Stop[]): Pr
   })
 }
 
-/** Opens web, mail and the DNS beneath them; refused for all calls if the operator disabled the web. */
+/** Opens web, mail and the DNS beneath them. If the operator disabled the web, all calls are refused. */
 function openReading(
   { config, announced = null, peerAddresses = () => [], ...parts }: OutsideDependencies,
   stops: Stop[],

@@ -32,7 +32,7 @@ export class OwnHosts {
     this.#clock = clock
   }
 
-  /** The known addresses. A reader waits only if none are known yet. Never fails. */
+  /** The known addresses. A reader waits only if it starts a new lookup, or if no address is known yet. Never fails. */
   readonly addresses = async (signal: AbortSignal): Promise<readonly string[]> => {
     const isDue = this.#asking === null && this.#clock.now() >= this.#untilMs
     if (isDue)
@@ -43,7 +43,7 @@ export class OwnHosts {
     return [...this.#known.values()].flat()
   }
 
-  /** A reader's signal does not cancel it: others wait for the same answer. */
+  /** Looks up all hosts. A reader's signal does not cancel this: other readers may wait for the same answer. */
   async #ask(): Promise<void> {
     const wait = AbortSignal.timeout(WAIT_MS_MAX)
     const found = await Promise.all([...this.hosts].map((host) => this.#lookUp(host, wait)))

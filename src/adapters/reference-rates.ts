@@ -18,7 +18,7 @@ const STALE_MS = 5 * 86_400_000
 /** The ECB publishes the rates of a working day at about 16:00 in Frankfurt; 15 minutes later they are available. */
 const PUBLISHED = { hour: 16, minute: 15, second: 0, millisecond: 0, microsecond: 0, nanosecond: 0 }
 const ZONE = 'Europe/Berlin'
-/** How long overdue rates are kept: the day may be a holiday. */
+/** How long rates count as fresh while newer ones are overdue: the day may be a holiday. */
 const OVERDUE_MS = 3_600_000
 const FRIDAY = 5
 /** Time limit of the first query at the start, which lets quotes judge currencies before a payment. */
@@ -73,7 +73,10 @@ export class ProviderRates implements CurrencyRates, Checkable {
   }
 }
 
-/** How long rates stay the newest, counted from the query: until the next publication. */
+/**
+ * How long rates are fresh after the query, in milliseconds: until the next publication. If a publication is already
+ * missing, at most {@link OVERDUE_MS}.
+ */
 export function freshFor(askedMs: number, { rateDate }: Pick<ReferenceRates, 'rateDate'>): number {
   const asked = Temporal.Instant.fromEpochMilliseconds(askedMs).toZonedDateTimeISO(ZONE)
   let next = asked.with(PUBLISHED)

@@ -2,13 +2,13 @@
 export interface RobotsRules {
   /** Whether a path with its query may be read. */
   readonly allows: (path: string) => boolean
-  /** Approximate memory of the rules. */
+  /** Approximate memory of the rules, in characters. */
   readonly size: number
 }
 
 /** Rules of a site without restrictions. */
 export const ALL_ALLOWED: RobotsRules = { allows: () => true, size: 1 }
-/** Rules of a site whose robots.txt cannot be read. */
+/** Rules of a site whose robots.txt cannot be read, or has too many patterns with stars. */
 export const NONE_ALLOWED: RobotsRules = { allows: () => false, size: 1 }
 
 interface Rule {

@@ -32,7 +32,10 @@ export const REDIRECTS_MAX = 5
 const STATUS_MAX = 599
 /** Maximum bytes of an answer's headers. */
 export const HEADER_BYTES_MAX = 16_384
-/** Maximum raw bytes on a connection per byte of page. Framing is far shorter than the page itself. */
+/**
+ * Maximum raw bytes on a connection per byte of page, and bytes beside them. Framing is far shorter than the page
+ * itself.
+ */
 const RAW_FACTOR = 4
 const RAW_BYTES_MORE = 524_288
 const RAW_CHECK_MS = 50
@@ -243,7 +246,7 @@ function unusable(url: URL, reason: string): Fault {
   return fault('web/answer', { host: hostOf(url), reason })
 }
 
-/** The fault of a broken exchange: an unusable answer, or none. */
+/** The fault of a broken exchange, with the reason why there is no usable answer. */
 function brokenBy(url: URL, error: unknown): Fault {
   const { code = '', name } = error as { readonly code?: string; readonly name?: string }
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return unusable(url, `its headers are longer than ${HEADER_BYTES_MAX} bytes`)
@@ -279,7 +282,7 @@ function contentTypeOf(headers: AnswerHeaders): {
   return { contentType, mediaType, charset: (quoted ?? plain)?.toLowerCase() ?? null }
 }
 
-/** A validator header, which is sent back to the same server later; null if absent or too long to keep. */
+/** A validator header, which is sent back to the same server later; null if absent, malformed or too long to keep. */
 function validatorOf(headers: AnswerHeaders, name: string): string | null {
   const value = headers[name]
   return typeof value === 'string' && value !== '' && value.length <= VALUE_CHARS_MAX && isHeaderText(value)

@@ -20,7 +20,10 @@ export interface SocketDependencies {
   readonly names: Pick<NameSystem, 'lookUp'>
   readonly guard: AddressGuard
   readonly gate: FetchGate
-  /** Known addresses of this node that no interface shows. */
+  /**
+   * Addresses beside those of the interfaces that must not be connected to: further ones of this node, and those of its
+   * peers.
+   */
   readonly ownAddresses: (signal: AbortSignal) => Promise<readonly string[]>
   readonly dial?: Dial
 }

@@ -1,4 +1,7 @@
-/** Thrown by an engine for an unusable input. The message says why. It does not leave the engine's process. */
+/**
+ * Thrown by an engine for an unusable input. The message says why and is reported to the caller. The error itself does
+ * not leave the engine's process.
+ */
 export class EngineRefusal extends Error {}
 
 /** Thrown by an engine after an internal failure. Its process ends, since its further results would be unreliable. */

@@ -65,10 +65,7 @@ export const BRIDGE_STATUS = {
 const FACTS = Type.Object(BRIDGE_STATUS)
 const RESULT = Type.Object({ ...CHAIN_ENVELOPE, ...BRIDGE_STATUS })
 
-/**
- * The bridge as the next block sees it: all networks, or the one named (case ignored). Must be called within one
- * reading.
- */
+/** The bridge as the next block sees it: all networks, or the one named (case ignored). Call it within `atOneHead`. */
 export async function bridgeStatusFacts(chain: ChainReader, name: string | null): Promise<Static<typeof FACTS>> {
   const networks: Static<typeof NETWORK>[] = []
   const named = networksNamed(chain, name)

@@ -3,14 +3,17 @@ import type { BlockEntry } from '../../../consensus/chain/layout.ts'
 import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { assert } from '../../../consensus/primitives/assert.ts'
 
-/** A window of the best chain that ends at its head. */
+/**
+ * A window of the best chain that ends at its head. `blocks` counts the blocks after `from`; `seconds` is the time
+ * between the two ends.
+ */
 export interface ChainWindow {
   readonly from: BlockEntry
   readonly blocks: number
   readonly seconds: number
-  /** Expected hashes per second. */
+  /** Hashes per second that the blocks after `from` took by their targets; 0 if no time passed. */
   readonly hashrate: number
-  /** Transactions in the window; null if this node did not execute all its blocks and so did not count them. */
+  /** Transactions of `from` and the blocks after it; null if this node did not execute all those blocks. */
   readonly transactions: number | null
 }
 

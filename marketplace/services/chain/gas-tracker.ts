@@ -14,7 +14,10 @@ import { entryAt } from './chain-statistics.ts'
 const ID = 'node-gas-tracker' as ServiceId
 /** Number of blocks over which fees are averaged. */
 const WINDOW_BLOCKS = 20
-/** Congestion is high from this share of full blocks on, and low below the other. */
+/**
+ * Average fullness of blocks, in per cent, from which congestion is high (`highPct`), and below which it is low
+ * (`lowPct`).
+ */
 const CONGESTION = { highPct: 75, lowPct: 25 } as const
 
 const RATES = Type.Object({ min: Type.String(), median: Type.String(), p90: Type.String(), avg: Type.String() })

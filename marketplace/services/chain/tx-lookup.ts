@@ -28,7 +28,9 @@ const REQUEST_FORMAT = 'transaction id: 64 hex digits, 0x optional'
 const REQUEST_CHARS_MAX = 100
 const EXAMPLE = '0x4f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8'
 
-/** Transaction kinds whose amount is in the native coin, and kinds whose amount is in the token that they name. */
+/**
+ * Transaction kinds whose amount is shown in native coins, and kinds whose amount is shown in the token that they name.
+ */
 const IN_COINS: ReadonlySet<TxKind> = new Set(['transfer', 'agent_invoke', 'stake'])
 const IN_TOKENS: ReadonlySet<TxKind> = new Set(['token_transfer', 'token_mint', 'token_burn'])
 
@@ -48,7 +50,7 @@ const RESULT = Type.Object({
   /** The signed payload; amounts are in base units. */
   payload: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   payloadUnits: Type.Optional(Type.Literal('base units')),
-  /** The payload's amount in whole units, if it has one amount of one asset. */
+  /** The payload's amount in whole units; only for kinds in `IN_COINS` and `IN_TOKENS`. */
   amount: Type.Optional(ASSET_AMOUNT),
   size: Type.Optional(Type.Integer()),
   fee: Type.Optional(
@@ -62,7 +64,10 @@ const RESULT = Type.Object({
       entries: Type.Array(Type.Integer()),
     }),
   ),
-  /** What the transaction moved, without fees, as computed from the chain; only once it is mined. */
+  /**
+   * What the transaction moved, without fees, as computed from the chain. Absent until it is mined, and if its kind is
+   * in `UNTOLD`.
+   */
   moved: Type.Optional(Type.Array(Type.Object(MOVEMENT))),
   unknown: Type.Array(Type.String()),
 })

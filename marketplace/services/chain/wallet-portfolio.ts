@@ -71,7 +71,10 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** Only trims: reading an address needs the chain, because its prefix names the network. */
+/**
+ * Trims the text and refuses an empty one. `check` reads the address, since its prefix depends on the network of the
+ * chain.
+ */
 function parse(request: string): Result<string> {
   const text = request.trim()
   return text === '' ? unusable('an address is missing', FORMAT) : ok(text)
@@ -135,7 +138,7 @@ async function portfolio({ chain }: ServiceContext, text: string) {
 const COIN = { symbol: 'FAR', decimals: 8 }
 const PRICED = { priceUsd: 0.25, priceBasis: 'epoch', depthUsd: 100000, confidence: 'normal' }
 
-/** Everything that an address holds, valued at the head. */
+/** What an address holds, valued at the head. */
 export const walletPortfolio = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Wallet portfolio',

@@ -77,7 +77,7 @@ function movementsIn(chain: ChainReader, blocks: readonly BlockFacts[]): readonl
   })
 }
 
-/** Describes the ends of movements, with what is known of their addresses. */
+/** Labels the ends of movements by place, and addresses by what this node knows of them. */
 class Ends {
   readonly #chain: ChainReader
   readonly #known: KnownAddresses
@@ -98,7 +98,10 @@ class Ends {
   }
 }
 
-/** Whether a movement reaches the threshold in value; null if its asset has no price. */
+/**
+ * Whether a movement reaches the threshold in value; null if its asset or the native coin has no price. Native coins
+ * need none.
+ */
 async function isLarge(
   chain: ChainReader,
   { asset, amount: units }: Movement,
@@ -153,7 +156,7 @@ async function watch(context: ServiceContext, threshold: bigint) {
   }
 }
 
-/** Large movements of any asset in the newest blocks; the threshold is compared in dollars. */
+/** Large movements of any asset in the newest blocks. Amounts of tokens are compared with the threshold in dollars. */
 export const whaleWatch = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Whale watch',

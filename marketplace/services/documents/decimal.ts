@@ -6,7 +6,10 @@ export interface Decimal {
 
 const DECIMAL = /^(-?)(0|[1-9][0-9]{0,18})(?:\.([0-9]{1,12}))?$/
 
-/** Parses digits with at most one point and an optional minus, without exponent; undefined for anything else. */
+/**
+ * Parses up to 19 digits, a point with up to 12 more, and an optional minus. Undefined for any other text, as with an
+ * exponent or a leading zero.
+ */
 export function parseDecimal(text: string): Decimal | undefined {
   const [matched, sign, whole = '', fraction = ''] = DECIMAL.exec(text) ?? []
   if (matched === undefined) return undefined

@@ -30,9 +30,9 @@ import { sheetOf } from './sheet.ts'
 import type { DocumentTerms } from './sheet-sums.ts'
 import { computeTotals, currencyDigits, type Totals, type VatTotal } from './totals.ts'
 
-/** 5 s for the worker thread; the rest is for the wait in its queue. */
+/** The engine pool allows a document 5 s. The other 5 s are for the wait for a free process and for its start. */
 const TIMEOUT_MS = 10_000
-/** The file as base64, plus the lines of the request. */
+/** The file as base64, and the fields of the request, which may be longer in the result. */
 const RESULT_BYTES_MAX = Math.ceil(DOCUMENT_BYTES_MAX / 3) * 4 + 4 * DOCUMENT_REQUEST_BYTES_MAX
 const CHARACTERS_SHOWN_MAX = 20
 
@@ -59,7 +59,7 @@ const RESULT = Type.Object({
       unitPrice: MONEY,
       /** Only for items with a rate of their own. */
       vatPercent: Type.Optional(RATE),
-      /** Before VAT; only if prices are. */
+      /** Before VAT; only if prices do not include it. */
       net: Type.Optional(MONEY),
       /** With VAT; only if prices include it. */
       gross: Type.Optional(MONEY),
@@ -73,7 +73,9 @@ const RESULT = Type.Object({
   /** VAT per rate, after each rate's share of the discount; only if an item has a rate of its own. */
   vat: Type.Optional(Type.Array(Type.Object({ vatPercent: RATE, net: MONEY, amount: MONEY }))),
   grossTotal: MONEY,
-  /** The amount paid before, and the rest of `grossTotal`; only in invoices that name it. */
+  /**
+   * `prepaid`: the amount paid before. `amountDue`: the rest of `grossTotal`. Only in invoices with a prepaid amount.
+   */
   prepaid: Type.Optional(MONEY),
   amountDue: Type.Optional(MONEY),
   pages: Type.Integer({ minimum: 1, maximum: DOCUMENT_PAGES_MAX }),
@@ -119,7 +121,10 @@ export function documentService(
   })
 }
 
-/** Why this node refuses a request today: letters without a font, a date in the past or in the future. */
+/**
+ * Why this node refuses a request today: a date in the past or in the future, a discount, prepaid or credited amount
+ * that does not fit the sums, or characters without a font.
+ */
 function checkDocument(
   kind: DocumentKind,
   written: DocumentRequest,
@@ -181,7 +186,8 @@ function settled(kind: DocumentKind, written: DocumentRequest, context: ServiceC
 function termsOf({ currency, issueDate, payment }: DocumentRequest, { clock, outside }: ServiceContext): DocumentTerms {
   const chosen = currency ?? outside.documents.currency
   const today = new Date(clock.now()).toISOString().slice(0, 10)
-  // East of UTC the payment's day may already have begun. A receipt is never older than its payment.
+  // East of UTC, the day of the payment may already have begun. Then the receipt takes that day, so that its date is
+  // not before the payment's.
   const day = payment !== null && payment.paidOn > today ? payment.paidOn : today
   return { currency: chosen, digits: currencyDigits(chosen), issueDate: issueDate ?? day }
 }

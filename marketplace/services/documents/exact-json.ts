@@ -4,16 +4,16 @@ import { Problem } from './readers.ts'
 /** Maximum length of a document request, in bytes of UTF-8. */
 export const DOCUMENT_REQUEST_BYTES_MAX = 65_536
 
-/** A longer number always has more digits than a JSON number keeps. */
+/** Longer numbers are refused unread. A JSON number keeps at most 17 significant digits. */
 const NUMBER_CHARS_MAX = 40
 const NAME_SHOWN_MAX = 60
 
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown
 
 /**
- * Parses JSON without loss. A duplicate member is a problem, because one would be dropped. So is a number with an
- * exponent or with more digits than JSON numbers keep: the parsed value must be what was written, and exact amounts can
- * be sent as text.
+ * Parses JSON without loss. Returns the value or a {@link Problem}. A duplicate member is a problem, because the parser
+ * would drop one. So is a number with an exponent or with more digits than JSON numbers keep: the parsed value must be
+ * what was written, and exact amounts can be sent as text.
  */
 export function readExactJson(text: string): unknown {
   if (encodeText(text).length > DOCUMENT_REQUEST_BYTES_MAX)
@@ -36,7 +36,7 @@ export function readExactJson(text: string): unknown {
   }
 }
 
-/** The first duplicate member name in valid JSON. */
+/** The name of the first duplicate member in valid JSON, cut for display; undefined if there is none. */
 function memberTwice(text: string): string | undefined {
   const open: Set<string>[] = []
   for (const [token, key] of text.matchAll(/("(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}]/g)) {

@@ -5,9 +5,12 @@ const MARKS_MAX = 3
 const TOO_MANY_MARKS = new RegExp(`\\p{M}{${MARKS_MAX + 1}}`, 'u')
 /** NFC composes at most this many characters into one letter. */
 const COMPOSED_CHARS_MAX = 4
-/** Refused even if the letter absorbs as many marks as NFC allows. Normalising longer runs takes quadratic time. */
+/**
+ * A run of marks that stays too long even if the letter absorbs as many as NFC allows. It is refused before
+ * normalisation, which takes quadratic time on long runs.
+ */
 const FAR_TOO_MANY_MARKS = new RegExp(`\\p{M}{${MARKS_MAX + COMPOSED_CHARS_MAX}}`, 'u')
-/** Control, invisible and unassigned characters, and separators other than space and line break. */
+/** Control, format, private and unassigned characters, line and paragraph separators, and variation selectors. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}\p{Variation_Selector}]/u
 
 /** Soft hyphens and zero-width characters, as word processors insert them; they are removed. */
@@ -82,7 +85,7 @@ export function decimal({ min, wholeMax, decimalsMax, ...hints }: DecimalBounds)
 export const flag: Reader<boolean> = (value, at) =>
   typeof value === 'boolean' ? value : takes(value, at, 'true or false, without quotation marks')
 
-/** A calendar day. */
+/** A calendar day of the years 1900 to 2999, as YYYY-MM-DD. */
 export const day: Reader<string> = (value, at) => {
   if (typeof value !== 'string' || !/^(19|2[0-9])[0-9]{2}-[0-9]{2}-[0-9]{2}$/.test(value))
     return takes(value, at, 'a day as YYYY-MM-DD, like 2026-11-30')

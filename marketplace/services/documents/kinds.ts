@@ -31,8 +31,8 @@ export interface DocumentKind {
 export const DOCUMENT_TERMS = `unitPrice is before VAT unless pricesIncludeVat is true. vatRate is in percent, vatPercent that of one item, discount off the sum. Up to 200 items. Dates are YYYY-MM-DD, without issueDate today; currency is ISO 4217. Labels are English. ${BUILT_IN_SCRIPTS_SAID}`
 
 /**
- * The request format of a kind; fields with ? are optional. The registry's limit leaves no room for all fields:
- * descriptions name the rest.
+ * The request format of a kind; fields with ? are optional. The registry's limit leaves no room for all fields; the
+ * descriptions name those that are left out.
  */
 export function requestFormatOf({ numberField, deadline, hasPayment, hasOriginalInvoice }: DocumentKind): string {
   const fields = [

@@ -18,8 +18,8 @@ export type Readers<T> = { readonly [Field in keyof T]: Reader<T[Field]> }
 const NAME_SHOWN_MAX = 60
 
 /**
- * Names of fields in other systems, in lower case without separators, with our names. Used for hints; without a match
- * there is no hint.
+ * Names of fields in other systems, in lower case without separators, with our names. They are used for hints. An entry
+ * without a name that fits the object gives no hint.
  */
 const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['quantity', ['qty']],
@@ -72,7 +72,7 @@ export function optional<T>(reader: Reader<T>): Reader<T | null> {
   return (value, at) => (value === undefined ? null : reader(value, at))
 }
 
-/** An object with exactly these fields. */
+/** An object with these fields and no others; a reader that is {@link optional} lets its field be absent. */
 export function record<T extends object>(readers: Readers<T>): Reader<T> {
   const names = Object.keys(readers) as (keyof T & string)[]
   return (value, at) => {

@@ -6,7 +6,7 @@ import { list, optional, Problem, type Reader, record } from './readers.ts'
 import { computeTotals, itemsTotalOf } from './totals.ts'
 
 const ITEMS_MAX = 200
-/** Maximum VAT rates in one document: the sums of one page have room for this many. */
+/** Maximum VAT rates in one document. One page has room for the sums of this many. */
 export const RATES_MAX = 30
 const QTY_MAX = 1_000_000_000n
 const PRICE_MAX = 1_000_000_000n
@@ -14,7 +14,10 @@ const QTY_DECIMALS_MAX = 4
 const PRICE_DECIMALS_MAX = 6
 /** Local time is at most this far ahead of UTC. */
 const AHEAD_OF_UTC_MS = 14 * 3_600_000
-/** Largest sum on a document, in whole units of the currency: it must fit its column. */
+/**
+ * Largest sum of the items of a document, before VAT is added, in whole units of the currency. So all sums fit their
+ * column.
+ */
 export const SUM_MAX = 1_000_000_000_000_000n
 
 /** The issuer of a document. */
@@ -44,7 +47,7 @@ export interface DocumentItem {
   readonly vatPercent: Decimal | null
 }
 
-/** A discount on the sum of the items: in per cent or as an amount; the other is null. */
+/** A discount on the sum of the items, in per cent or as an amount. One of the two fields is null. */
 export interface Discount {
   readonly percent: Decimal | null
   readonly amount: Decimal | null
@@ -100,7 +103,7 @@ const DISCOUNT = record<Discount>({
   amount: optional(decimal({ min: '0 or more', wholeMax: PRICE_MAX, decimalsMax: PRICE_DECIMALS_MAX })),
 })
 
-/** Up to the largest sum plus 100 % VAT; the currency and the sum itself limit it further. */
+/** Up to the largest sum plus 100 % VAT. {@link prepaidProblem} limits it further, by the currency and the total. */
 const PREPAID = decimal({ min: '0 or more', wholeMax: 2n * SUM_MAX, decimalsMax: PRICE_DECIMALS_MAX })
 
 const discount: Reader<Discount> = (value, at) => {
@@ -111,7 +114,7 @@ const discount: Reader<Discount> = (value, at) => {
 
 const PAYMENT = record<Payment>({ method: line(100), reference: optional(line(100)), paidOn: day })
 
-/** Fields that some kinds lack or name differently. */
+/** Fields that some kinds lack or name differently, and the flag `pricesIncludeVat`, which is false if absent. */
 type SettledField =
   | 'number'
   | 'deadline'
@@ -245,8 +248,8 @@ export function credited<Request extends Priced>(request: Request, { digits }: C
 }
 
 /**
- * The problem of a credit note whose total with VAT has another sign than its total without. A wrong discount must be
- * refused before.
+ * The problem of a credit note whose total with VAT has another sign than its total without. Call it only if {@link
+ * discountProblem} found none.
  */
 export function creditProblem(request: Priced, { currency, digits }: Coinage): Problem | undefined {
   const { net, gross } = computeTotals(request.items, { ...request, digits })
@@ -275,8 +278,8 @@ export function discountProblem(
 }
 
 /**
- * The problem of a prepaid amount above the total, or with too many decimals for the currency. A wrong discount must be
- * refused before.
+ * The problem of a prepaid amount above the total, or with too many decimals for the currency. Call it only if {@link
+ * discountProblem} found none.
  */
 export function prepaidProblem(
   { prepaid, ...priced }: Priced & Pick<DocumentRequest, 'prepaid'>,
@@ -291,7 +294,9 @@ export function prepaidProblem(
   return new Problem(`prepaid is more than there is to pay; it takes up to ${currency} ${most}`)
 }
 
-/** All texts of a request that will be typeset. */
+/**
+ * The free texts of a request that will be typeset. Its other fields have only characters that the built-in fonts have.
+ */
 export function textsOf(request: DocumentRequest): readonly string[] {
   const { number, seller, buyer, items, payment, originalInvoice, notes } = request
   const texts = [

@@ -55,7 +55,7 @@ function factsOf(
 
 function sellerOf({ asksForMoney }: DocumentKind, seller: Seller): SheetParty {
   const { name, address, vatId, email, phone, iban, bic } = seller
-  // Bank details, if there are any, have a block of their own.
+  // A document that asks for payment shows the bank details in a block of their own.
   const isInPlace = asksForMoney && iban !== null
   return {
     label: 'From',

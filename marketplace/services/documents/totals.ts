@@ -40,8 +40,9 @@ export interface Totals {
 }
 
 /**
- * Currencies whose minor unit is not a hundredth (ISO 4217, table A.1). `Intl` is not used: it follows CLDR, which
- * drops the minor unit where cash has none (HUF, PKR), and changes between releases.
+ * Currencies whose minor unit is not a hundredth (ISO 4217, table A.1), without its units of account (CLF, UYI, UYW).
+ * `Intl` is not used: it follows CLDR, which drops the minor unit where cash has none (HUF, PKR), and changes between
+ * releases.
  */
 const DIGITS: ReadonlyMap<string, number> = new Map(
   Object.entries({

@@ -68,7 +68,7 @@ function rosterRow(context: ServiceContext, facts: AgentFacts) {
 
 async function roster(context: ServiceContext) {
   const { chain, shelf } = context
-  // This node's own agent is always listed, even beyond the limit.
+  // This node's own agent is always listed, in place of the last one if the list is full.
   const own = shelf === null ? undefined : await agentNamed(chain, shelf.agentId)
   const { agents, next } = await listAgents(chain, { limit: ROSTER_AGENTS_MAX })
   const others = agents.filter(({ agentId }) => agentId !== own?.agentId)

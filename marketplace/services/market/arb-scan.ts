@@ -52,7 +52,7 @@ export const ARB_SCAN = {
 }
 const FACTS = Type.Object(ARB_SCAN)
 
-/** The scan at the head. Must be called within one reading. */
+/** The scan at the head. Call it within `atOneHead`. */
 export async function arbScanFacts(chain: ChainReader): Promise<Static<typeof FACTS>> {
   const ways = await dollarWays(chain)
   const spread = widestSpread(chain, ways)
@@ -72,7 +72,7 @@ function wayFacts({ ruleBook }: ChainReader, { pools, price }: DollarWay): Stati
   return { pool: route[0] as string, route, priceUsd: usdPrice(coin, { microsPerUnit: price }) as number }
 }
 
-/** What two swaps in the next block burn, in base units of the native coin. */
+/** The least that two swaps in the next block burn, in base units of the native coin. */
 function leastFees({ head: { header }, ruleBook }: ChainReader): bigint {
   return 2n * SWAP_WEIGHT * baseFeeAfter(header, ruleBook.at(header.height + 1).block)
 }

@@ -16,13 +16,13 @@ const COVERAGE_MIN = 0.44
 /** Minimum share of the best score for further matches. */
 const ALSO = 0.35
 
-/** The search index. It is built once, from services that do not change. */
+/** A search index of services. It does not follow later changes of them. */
 export interface ServiceIndex<T> {
   readonly texts: TextIndex<T>
   readonly idOf: (one: T) => string
 }
 
-/** Builds an index of services: id and name weigh most, then tags, then the description. */
+/** Builds an index of services: id and name weigh most, then capability and search words, then the description. */
 export function serviceIndex<T>(all: readonly T[], factsOf: (one: T) => FindableService): ServiceIndex<T> {
   const texts = new TextIndex(all, (one) => {
     const { serviceId, name, capability, words, description } = factsOf(one)
@@ -36,9 +36,10 @@ export function serviceIndex<T>(all: readonly T[], factsOf: (one: T) => Findable
 }
 
 /**
- * Finds services for a question in plain words, by BM25. A service with exactly that id comes first, then those that
- * can be bought, best first. `isAvailable` returns null if this node cannot know. Empty without a match, or if the
- * question has no meaningful word. Every search of the node uses this function.
+ * Finds services for a question in plain words, by BM25. A match whose id is the question comes first, then the other
+ * matches that may be available, then those that are not; within each group the best come first. `isAvailable` returns
+ * null if this node cannot know. Empty without a match, or if the question has no meaningful word. Every search of the
+ * node uses this function.
  */
 export function findServices<T>(
   { texts, idOf }: ServiceIndex<T>,

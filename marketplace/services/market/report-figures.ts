@@ -5,7 +5,7 @@ const CENTS = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximum
 const UP_TO_CENTS = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
 const WHOLE = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 const FIRST_DIGITS = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 4 })
-/** Larger figures are shown without cents. */
+/** Figures of this size or above are shown without cents. */
 const WHOLE_FROM = 10_000
 const PERCENT_MIN = 0.01
 
@@ -16,7 +16,7 @@ export function dollarText(value: number | null): string {
   return `$${value >= 1 ? CENTS.format(value) : FIRST_DIGITS.format(value)}`
 }
 
-/** Per cent with two decimals. */
+/** Per cent with at most two decimals. */
 export function percentText(value: number | null): string {
   if (value === null) return UNKNOWN_FIGURE
   const size = Math.abs(value)

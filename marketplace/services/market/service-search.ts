@@ -21,7 +21,7 @@ const ID = 'node-service-search' as ServiceId
 const FORMAT = { requestFormat: 'keywords or a capability, 1 to 80 characters', example: 'price feed' }
 const QUERY_CHARS_MAX = 80
 const RESULTS_MAX = 20
-/** Maximum agents that are searched. */
+/** Maximum agents of the registry that are searched, besides this node's own. */
 const AGENTS_MAX = 200
 /** No further agent is read once this many services are found. */
 export const SEARCHED_SERVICES_MAX = 2_000
@@ -84,7 +84,10 @@ async function registry({ chain, shelf }: ServiceContext): Promise<{ entries: re
   return { entries, truncated }
 }
 
-/** Price of a call in the head's epoch; null if the coin has no price. */
+/**
+ * Price of a call in the head's epoch, in base units of the native coin. Null if the coin has no price, or if no supply
+ * reaches the sum.
+ */
 function nativePrice(chain: ChainReader, { service }: ServiceRow): bigint | null {
   const { height } = chain.head.header
   const { market } = chain.ruleBook.at(height)
@@ -93,7 +96,7 @@ function nativePrice(chain: ChainReader, { service }: ServiceRow): bigint | null
   return (price && nativeOfMicros(price, priceInEpoch(service, epoch))) ?? null
 }
 
-/** Only the operator of a service knows whether it is available; null for services of others. */
+/** Only the operator of a service knows whether it is available; null for services of other operators. */
 function isAvailable({ shelf }: ServiceContext, { agent, row }: Entry): boolean | null {
   return shelf?.agentId === agent.agentId ? (shelf.isAvailable(row.serviceId) ?? false) : null
 }

@@ -10,7 +10,7 @@ import { CHANGE_PCT, changePct, PRICE } from '../figures.ts'
 /** Price of the native coin, as part of a result about other assets. */
 export const COIN_PRICE = Type.Object({
   symbol: SYMBOL,
-  /** Spot price of its deepest dollar pool, as in the price feed. */
+  /** Spot price of the coin's deepest dollar pool, as in the price feed. */
   priceUsd: PRICE,
   change24hPct: orNull(CHANGE_PCT),
   /** Name of that pool. */

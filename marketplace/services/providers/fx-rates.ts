@@ -17,7 +17,10 @@ const CURRENCY = /^[A-Z]{3}$/
 const AMOUNT_MAX = 10n ** 15n
 const AMOUNT_DECIMALS = 8
 const RATE_DECIMALS = 12
-/** Significant digits of a rate, truncated; decimals of a result, rounded half up from the exact product. */
+/**
+ * Significant digits of a rate, and decimals of a result. Rates and results are rounded half up; a result is rounded
+ * from the exact product.
+ */
 const [RATE_DIGITS, RESULT_DECIMALS] = [10, 6]
 
 const CODE = Type.String({ pattern: '^[A-Z]{3}$' })
@@ -62,7 +65,7 @@ function strangersIn(wanted: Wanted, { rates }: ReferenceRates): readonly string
   return named.filter((currency) => currency !== 'EUR' && !Object.hasOwn(rates, currency))
 }
 
-/** Exact units of a currency per euro. */
+/** Exact units of a currency per euro, times 10^12. */
 function perEuro({ rates }: ReferenceRates, currency: string): bigint {
   if (currency === 'EUR') return 10n ** BigInt(RATE_DECIMALS)
   const rate = parseAmount(rates[currency] as string, RATE_DECIMALS)

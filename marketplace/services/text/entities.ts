@@ -51,8 +51,8 @@ const NAMED: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * The character of an entity, from the groups of {@link ENTITY}; undefined if it is unknown, a control character, or
- * not in Unicode.
+ * The character of an entity, from the groups of {@link ENTITY}; undefined if the name is unknown, or if the number is
+ * below 32 or no character of Unicode.
  */
 export function entitySign(decimal?: string, hex?: string, name?: string): string | undefined {
   if (name !== undefined) return NAMED.get(name) ?? NAMED.get(name.toLowerCase())

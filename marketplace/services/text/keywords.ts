@@ -58,7 +58,7 @@ function flattened(text: string): string {
   return text.toLowerCase().replaceAll(/\s+/g, ' ').trim()
 }
 
-/** The terms of a model's answer that are in the text, best first. */
+/** A model's answer without the keywords and entities that are not in the text. The best keywords come first. */
 function found({ keywords, entities, topics }: Static<typeof ANSWER>, text: string): Static<typeof ANSWER> {
   const isThere = isIn(text)
   return {

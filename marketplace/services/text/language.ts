@@ -14,8 +14,8 @@ const GUESS_CHARS_MIN = 40
 /** Analysed length: enough for a sure guess, and short enough to analyse at every quote. */
 const GUESS_CHARS_MAX = 2_000
 /**
- * English must reach this share of the best language's similarity if it also has English words; other European
- * languages reach it, too.
+ * A text with enough English words counts as English if English reaches this share of the best language's similarity.
+ * The words are needed, since texts in other European languages reach it, too.
  */
 const ENGLISH_LIKENESS_MIN = 0.65
 /**
@@ -23,24 +23,27 @@ const ENGLISH_LIKENESS_MIN = 0.65
  * quotations.
  */
 const ENGLISH_WORDS_MIN = 0.06
-/** The longer a text, the more similar all European languages look. In short texts only Dutch comes near, with 0.87. */
+/**
+ * Up to this length, this share of the similarity is enough without the words: only Dutch comes near, with 0.87. In
+ * longer texts, all European languages look more similar.
+ */
 const SHORT_CHARS_MAX = 300
 const SHORT_LIKENESS_MIN = 0.9
 /**
- * This many words that only English has decide for English; this many of other languages decide against it. In a very
- * short text one foreign word is enough (FOREIGN_SHARE).
+ * This many words that only English has decide for English, and this many that English does not have decide against it,
+ * if they outnumber the other kind. In a very short text one foreign word is enough (`FOREIGN_SHARE`).
  */
 const ENGLISH_SURE = 3
 const FOREIGN_SURE = 2
 const FOREIGN_SHARE = 0.3
-/** Scots differs from English in words, hardly in letters. */
+/** Scots counts as English: its trigrams are almost the same. */
 const ENGLISH = ['eng', 'sco']
 
 const ASSUMED_ENGLISH: LanguageGuess = { language: 'en', assumed: true }
 
 /**
- * Guesses the language of a text from its first characters: by known words, else by letter trigrams. Total: it returns
- * for any text.
+ * Guesses the language of a text from its beginning: by its script, by known words, or else by letter trigrams. It
+ * never throws.
  */
 export function guessLanguage(text: string): LanguageGuess {
   const seen = text.slice(0, GUESS_CHARS_MAX)
@@ -58,7 +61,7 @@ export function guessLanguage(text: string): LanguageGuess {
     : { language: codeOf(best), assumed: false }
 }
 
-/** Whether more words are foreign than English, and they are not a lone word among many. */
+/** Whether more words are foreign than English, and the foreign ones are more than a lone word among many. */
 function isForeign({ words, english, foreign }: WordSigns): boolean {
   return foreign > english && (foreign >= FOREIGN_SURE || foreign >= words * FOREIGN_SHARE)
 }

@@ -1,7 +1,7 @@
 import { isUsable, type Sentence, usableSentences } from './sentences.ts'
 import { type Turn, turnsOf } from './speakers.ts'
 
-/** Candidates for a summary: sentences of prose, or whole turns, list items or comments of other texts. */
+/** Candidates for a summary: sentences of prose or of comments in code, list items, or whole turns of a dialogue. */
 export type Parts =
   | { readonly kind: 'prose' | 'list' | 'code'; readonly parts: readonly Sentence[] }
   | { readonly kind: 'dialogue'; readonly parts: readonly Turn[] }
@@ -80,7 +80,9 @@ function itemAndLines(rest: string, start: number): readonly Sentence[] {
   return [{ start, text: item.trim() }, ...found]
 }
 
-/** Whether a line continues the item: it is indented, in lower case, or the line before it was full. */
+/**
+ * Whether a line continues the item: it is indented or begins in lower case, or the line before it was full and open.
+ */
 function goesOn(before: string, line: string): boolean {
   if (line.trim() === '') return false
   const full = before.trimEnd()
@@ -95,7 +97,7 @@ function commentsOf(text: string, max: number): readonly Sentence[] {
     const isComment = mark !== undefined || isOpen
     isOpen = (isOpen || line.trimStart().startsWith('/*')) && !line.includes('*/')
     const said = ' '.repeat(mark?.length ?? 0) + line.slice(mark?.length ?? 0).replace(/\*\/\s*$/, '')
-    // A comment continues on the next line; code ends it.
+    // A sentence may go on in a comment on the next line; a line of code ends it.
     return isComment ? ` ${said.padEnd(line.length)}` : `\n${' '.repeat(line.length)}`
   })
   const flowing = masked.join('').slice(1)

@@ -1,7 +1,7 @@
 import { ENTITY, entitySign } from './entities.ts'
 import { withoutQuotes } from './quoted-mail.ts'
 
-/** A tag or a comment border. The pattern reads every part of a text once. */
+/** A tag, a declaration, or the beginning or end of a comment. The pattern reads every part of a text once. */
 const TAG = /<!--|-->|<(\/?)([a-z][a-z0-9]*)(?:[\s/][^<>]*)?>|<![a-z][^<>]*>/gi
 /** Elements that mark a text as HTML. Other angle brackets, such as `List<String>`, are content. */
 const KNOWN =
@@ -19,9 +19,9 @@ const ANSWERED =
   /\s(?:(?:class|id)=["']?[^"'<>]*(?:gmail_quote|yahoo_quoted|moz-cite|protonmail_quote)|type=["']?cite\b)/i
 const ANSWERED_CHARS = 400
 /**
- * The readable text of pasted input. HTML loses tags, scripts and comments, each block gets its own line, and entities
- * are decoded. A mail loses what it quotes, if at least `charsMin` characters remain. Other text stays as it is. Total,
- * and linear in the length.
+ * The readable text of pasted input. HTML loses tags, scripts and comments, and each block gets its own line. A mail
+ * loses what it quotes, if at least `charsMin` characters remain. In any text entities are decoded. Never throws;
+ * linear in the length.
  */
 export function pastedText(text: string, charsMin = 1): string {
   const tags = text.includes('<') ? [...text.matchAll(TAG)] : []

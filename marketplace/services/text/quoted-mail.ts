@@ -19,9 +19,9 @@ const WROTE = /(?:\bwrote|\bschrieb\b.{0,100}|\ba \u00e9crit)\s?:$/
 const SAYS = /[\p{L}\p{N}]/u
 
 /**
- * A mail without its quotations and their attributions. The whole mail is kept, without quote marks, if it was
- * forwarded, if fewer than `charsMin` characters would remain, or if it has no attribution and is not known to be a
- * reply. Total, and linear in the length.
+ * A mail without its quotations and their attributions. If it was forwarded, if fewer than `charsMin` characters would
+ * remain, or if it has no attribution and is not known to be a reply, it loses only quote marks and attributions. Never
+ * throws; linear in the length.
  */
 export function withoutQuotes(
   text: string,
@@ -37,15 +37,15 @@ export function withoutQuotes(
   return all.join('\n')
 }
 
-/** Where quoting begins: at the first attribution. */
+/** Index of the line where quoting begins: the first attribution; the number of lines if there is none. */
 function beginOf(lines: readonly string[], telling: ReadonlySet<number>): number {
   const first = lines.findIndex((_, i) => telling.has(i))
   return first < 0 ? lines.length : first
 }
 
 /**
- * Whether the mail was forwarded: one of its own lines says so, or the first line that is quoted without an
- * attribution.
+ * Whether the mail was forwarded: a line that is not quoted says so, or the first quoted line if no attribution is
+ * before it.
  */
 function isPassedOn(lines: readonly string[], telling: ReadonlySet<number>): boolean {
   const quoted = lines.findIndex((line, i) => telling.has(i) || QUOTED.test(line))

@@ -11,13 +11,13 @@ const LOOK_CHARS = 40
 /** Abbreviations that never end a sentence. */
 const NEVER_LAST =
   /(?:^|[\s("'\u201c\u2018])(?:Dr|Mr|Mrs|Ms|Mx|Prof|Gen|Sen|Rep|Gov|Capt|Lt|Col|Sgt|Rev|Hon|Mt|Messrs|Mmes|[Ee]\.\s?g|[Ii]\.\s?e|[Cc]f|[Vv]s|[Vv]|[Aa]pprox|[Ii]ncl|[Ee]xcl|[Ee]sp|[Rr]esp)\.$/
-/** Abbreviations that a number follows. */
+/** Abbreviations that do not end a sentence if a number follows. */
 const BEFORE_NUMBER =
   /(?:^|[\s("'\u201c\u2018])(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|[Nn]os?|[Pp]p?|[Vv]ol|[Cc]h|[Aa]rt|[Ss]ec|Figs?|Eqs?|[Cc]a|[Cc]irca|Tel|Ext)\.$/
 /** Abbreviations and initials that may end a sentence: the next word decides. */
 const MAY_BE_LAST =
   /(?:^|[\s("'\u201c\u2018])(?:(?:\p{Lu}\.[\s-]?)*\p{Lu}|St|Ave|Rd|Blvd|Ste|Inc|Ltd|Corp|Co|Bros|Jr|Sr|Ph\.?D|al|Dept|Univ|Assn|Ft)\.$/u
-/** A time of day; the weekday may follow. */
+/** The end of a time of day. It does not end a sentence if a weekday, a time zone or a bracket follows. */
 const TIME = /\d\s?[ap]\.\s?m\.$/i
 const DAY = /^(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|[A-Z]{2,4}\b|\()/
 /** Words that begin sentences and are not parts of names. */
@@ -43,7 +43,7 @@ export function* stretches(text: string): Generator<Stretch> {
 function goesOn(before: string, after: string): boolean {
   const said = before.trimEnd()
   const gap = before.slice(said.length)
-  // No gap: a question mark inside a URL.
+  // Without a gap, the mark is probably the question mark inside a URL.
   if (gap === '') return /[?!]$/.test(said) && /^[\p{Ll}\p{N}=&]/u.test(after)
   if (/[\r\n\u2028\u2029]/.test(gap)) return false
   // Like: "Where?" he asked.

@@ -15,7 +15,7 @@ const WORD = /[\p{L}\p{N}]+/gu
 /** A line break before lower case is only a wrap. */
 const WRAP = /(?<=[\p{L}\p{N},;])\r?\n(?=\p{Ll})/gu
 
-/** Sentences of a text that make sense alone, verbatim, in order, without duplicates; at most `max`. */
+/** Sentences of a text that {@link isUsable} accepts, verbatim, in order, without duplicates; at most `max`. */
 export function usableSentences(text: string, max: number): readonly Sentence[] {
   const found = new Map<string, Sentence>()
   let pieces = 0

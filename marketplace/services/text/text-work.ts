@@ -29,15 +29,17 @@ export const TEXT_ENVELOPE = {
   languageAssumed: Type.Boolean(),
 }
 
-/** Time limit for a model, and for the built-in engine after a model that failed. */
+/** Time limit of a service on texts. It leaves time for the built-in engine after a model that failed. */
 export const TEXT_TIMEOUT_MS = 60_000
 
-/** Always ready: with the model, or else with the built-in engine. */
+/** Always available: with a model, or else with the built-in engine, here called `engine`. */
 export function textReady(context: ServiceContext, engine: string): Readiness {
   return { available: true, engine: textModel(context, 0)?.engine ?? engine }
 }
 
-/** The refusal of a text because of its language, or null: without a model only English works. */
+/**
+ * The refusal of a text because of its language, or null. Without a model that can take the text, only English works.
+ */
 export function languageFault(context: ServiceContext, text: string, form: RequestForm): Fault | null {
   if (textModel(context, text.length) !== null) return null
   const guess = guessLanguage(text)

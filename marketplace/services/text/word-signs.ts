@@ -3,7 +3,10 @@ import { COMMON_WORDS, TELLING_LETTERS } from './common-words.ts'
 /** What the words and letters of a text say about its language. */
 export interface WordSigns {
   readonly words: number
-  /** Words that among the known languages only English has, and words that English does not have. */
+  /**
+   * `english`: number of words that among the known languages only English has. `foreign`: weighted number of words and
+   * marks that English does not have.
+   */
   readonly english: number
   readonly foreign: number
   /** Other languages that fit about equally, best first. */
@@ -17,7 +20,10 @@ const ELIDED = /^((?:c|d|j|l|m|n|s|t|qu|un|all|dall|dell|nell|sull)')(.+)$/
 const NAME_ARTICLES: ReadonlySet<string> = new Set(
   'el la las los le les il lo gli de del der das den di da do dos van von'.split(' '),
 )
-/** Weight of such an article, or of a word with a rare letter: in English they occur in names and dishes. */
+/**
+ * Weight of one of {@link NAME_ARTICLES}, or of an unknown word with a telling letter: in English they occur in names
+ * and dishes.
+ */
 const WEAK = 0.4
 /** Languages with less than this share of the best score are dropped; related languages share words. */
 const NEAR_BEST = 0.8
@@ -54,7 +60,7 @@ export function wordSigns(text: string): WordSigns {
   return { words: written.length, english, foreign, languages: bestOf(scores) }
 }
 
-/** The parts of a word around an apostrophe. */
+/** An elided word such as "l'" and the word after it; any other word alone. */
 function parts(word: string): readonly string[] {
   const plain = word.replaceAll('\u2019', "'")
   const elided = ELIDED.exec(plain.toLowerCase())

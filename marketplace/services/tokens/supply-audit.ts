@@ -18,7 +18,7 @@ const FORMAT = {
   requestFormat: 'token symbol, pool name (X-Y-fee) or pool id for its two tokens; empty for all tokens',
   example: 'FUSD',
 }
-/** Maximum tokens in one audit. Together their holders are bounded like those of one token. */
+/** Maximum tokens in one audit. {@link SUPPLY_ENTRIES_MAX} bounds the holders of all of them together. */
 export const AUDITED_TOKENS_MAX = 50
 
 const RESULT = Type.Object({

@@ -51,7 +51,7 @@ const RESULT = Type.Object({
 })
 
 const NANOSECONDS_OF_MINUTE = 60_000_000_000
-/** Summer time ends within a year; a longer period is the zone's standard time. */
+/** Maximum days of summer time. A longer period is the zone's standard time. */
 const SUMMER_DAYS_MAX = 300
 const MS_OF_DAY = 86_400_000
 /** English locales: each knows the abbreviations of nearby zones. */
@@ -142,7 +142,10 @@ function instantText(moment: Temporal.ZonedDateTime): string {
   return moment.toInstant().toString()
 }
 
-/** Whether the clock was put forward and will be put back within the year. This definition works for any zone. */
+/**
+ * Whether the clock was put forward and will be put back within {@link SUMMER_DAYS_MAX} days. This definition works for
+ * any zone.
+ */
 function isSummerTime(now: Temporal.ZonedDateTime, next: Temporal.ZonedDateTime | null): boolean {
   const began = now.add({ nanoseconds: 1 }).getTimeZoneTransition('previous')
   if (began === null || next === null) return false

@@ -13,7 +13,7 @@ const WIDE_DOT_ATOM = new RegExp(`^${WIDE_ATOM}+(\\.${WIDE_ATOM}+)*$`, 'u')
 const QUOTED = /^"([ !\x23-\x5b\x5d-\x7e]|\\[ -~])+"$/
 /** Characters of domains before they are converted to ASCII; ideographic full stops count as dots. */
 const DOMAIN = /^[\p{L}\p{N}\p{M}.\u3002\u00b7\u30fb-]+$/u
-/** URL parsers take such a name for an IPv4 address and rewrite it. */
+/** A name that ends in a number. URL parsers take it for an IPv4 address and rewrite it. */
 const ENDS_IN_NUMBER = /(^|\.)(\d+|0x[\da-f]*)$/i
 const LABEL = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
 
@@ -80,7 +80,9 @@ function domainIn(text: string): string | { readonly reason: string } {
   return NOT_PUBLIC.test(ascii) ? { reason: 'the domain is none of the public name system' } : ascii
 }
 
-/** The domain in lower-case ASCII (UTS 46); null if it has no such form. */
+/**
+ * The domain in lower-case ASCII (UTS 46); null if it has no such form. A name that ends in a number is not converted.
+ */
 function asciiOf(domain: string): string | null {
   const last = domain.split(/[.\u3002]/).at(-1) as string
   if (ENDS_IN_NUMBER.test(last.normalize('NFKC'))) return domain.toLowerCase()

@@ -119,7 +119,7 @@ class Lookup {
 /** Errors, by name or selector, that ask for an off-chain gateway (EIP-3668) or say that one failed. */
 const OFF_CHAIN: ReadonlySet<string> = new Set(['OffchainLookup', '0x556f1830', 'HttpError'])
 
-/** Dropped if longer: a picture inside a record could have any size. */
+/** An avatar record; null if it is too long or not well-formed. A picture inside a record could have any size. */
 function shortened(avatar: string | null): string | null {
   return avatar !== null && avatar.length <= AVATAR_CHARS_MAX && avatar.isWellFormed() ? avatar : null
 }

@@ -33,11 +33,14 @@ export interface BlockFacts {
   readonly baseFee: bigint | null
 }
 
-/** A node whose newest block is older than this has lost its network. It also tolerates clocks that differ. */
+/**
+ * Maximum age of a node's newest block, in seconds. A node that is further behind has lost its network. Clocks may
+ * differ, so the block may also be this far in the future.
+ */
 const BEHIND_SECONDS_MAX = 600
 /** `balanceOf(address)` of ERC-20. */
 const BALANCE_OF = '0x70a08231'
-/** Highest credible gas price, in wei: a thousand times the highest ever paid. */
+/** Highest credible gas price, in wei: ten million gwei. */
 const GAS_PRICE_MAX = 10n ** 16n
 
 /** An Ethereum node as a provider of gas prices and balances (https://ethereum.org/developers/docs/apis/json-rpc/). */

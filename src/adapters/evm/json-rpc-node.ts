@@ -52,7 +52,10 @@ export class JsonRpcNode {
     return answer.ok ? this.#read(answer.value, id) : answer
   }
 
-  /** Proves that the node is on the expected chain. Asked once until a call fails, or again with `anew`. */
+  /**
+   * Proves that the node is on the expected chain. The node is asked once, and again after a failed call or with
+   * `anew`.
+   */
   async proveChain(signal: AbortSignal, anew = false): Promise<Result<null>> {
     if (this.#isRightChain && !anew) return ok(null)
     this.#isRightChain = false

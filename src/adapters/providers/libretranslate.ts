@@ -7,7 +7,7 @@ import { ofQuestion, providerJson } from './provider-fetch.ts'
 
 const NAME = 'libretranslate'
 const PUBLIC_URL = 'https://libretranslate.com'
-/** Five thousand characters of four bytes, and the translation may be twice as long. */
+/** Room for a translation that is several times as long as five thousand characters of four bytes. */
 const BYTES_MAX = 131_072
 const TRIES = 2
 /** Languages that LibreTranslate names by another tag (https://docs.libretranslate.com). */

@@ -17,7 +17,7 @@ export interface OpenMeteoDependencies {
 }
 
 const NAME = 'open-meteo'
-/** The free hosts are for non-commercial use only (https://open-meteo.com/en/terms). */
+/** Hosts for paying customers. The free hosts are for non-commercial use only (https://open-meteo.com/en/terms). */
 const FORECAST_HOST = 'https://customer-api.open-meteo.com'
 const GEOCODING_HOST = 'https://customer-geocoding-api.open-meteo.com'
 const NAME_CHARS_MAX = 100

@@ -4,7 +4,10 @@ import { ENTITY, entitySign } from '../../../marketplace/services/text/entities.
 const READ_CHARS_MAX = 20_000
 const TAG_ROUNDS_MAX = 8
 const TAG = /<!--[^<>]*-->|<\/?[a-z][^<>]*>/gi
-/** Control characters, and marks that change the direction of the surrounding text. */
+/**
+ * Control characters, zero-width spaces and byte order marks, and marks that change the direction of the surrounding
+ * text.
+ */
 const UNSEEN = /[\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu
 
 /** Plain text of a text with or without HTML, on one line, cut to `charsMax` characters. */

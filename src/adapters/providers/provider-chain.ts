@@ -42,8 +42,8 @@ export interface ProviderChainDependencies<Query, Value> {
 /** The setting for keys, which an incomplete provider may need. */
 const KEYS_SETTING = 'providers.keys-file'
 /**
- * Together with a service's own work below the six seconds of a call. A provider that uses all of `oneMs` leaves time
- * for one more.
+ * Default time limits. With a service's own work, the budget stays below the six seconds that most services have. A
+ * provider that uses all of `oneMs` leaves time for one more.
  */
 const PATIENCE = { budgetMs: 5_500, oneMs: 3_500 }
 /** A provider is not asked with less time left than this: its failure would say nothing about it. */
@@ -153,7 +153,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
       asking = this.#askAnew(key, query, isFree).finally(() => this.#asking.delete(name))
       this.#asking.set(name, asking)
     }
-    // A caller that gives up does not end the shared query: others still wait for it.
+    // A caller that gives up does not end the query: other callers may wait for the same answer.
     return (await unlessAborted(asking, signal)) ?? fail(late)
   }
 

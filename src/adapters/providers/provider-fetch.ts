@@ -10,7 +10,7 @@ export interface ProviderRequest {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
   readonly bytesMax: number
-  /** Statuses beside 200 that are answers: 404 of a registry, 304 for unchanged data. */
+  /** Statuses beside 200 that are answers, such as 304 for unchanged data. */
   readonly alsoAnswers?: readonly number[]
   /** Whether the query contains a caller's words: a status about bad input then says nothing about the provider. */
   readonly ofCaller?: boolean

@@ -36,7 +36,7 @@ export interface ProviderCheck {
   readonly what: string
   readonly name: string
   readonly ok: boolean
-  /** It answers, but something is odd. */
+  /** The provider answers, but something is odd. */
   readonly doubtful?: true
   readonly detail: string
   readonly ms: number

@@ -6,7 +6,7 @@ import { plainText } from './plain-text.ts'
 const NAME_CHARS_MAX = 200
 const URL_CHARS_MAX = 500
 const STATUS_CHARS_MAX = 100
-/** Far more entries than any domain has. */
+/** Maximum name servers, and maximum statuses, that are read. No real domain has so many. */
 const LISTED_MAX = 50
 /** No name in DNS is longer, in any script. Converting a name to ASCII takes time quadratic in its length. */
 const UNICODE_NAME_CHARS_MAX = 512

@@ -14,7 +14,8 @@ const DAY_MS = 86_400_000
 export type RegistryList = ReadonlyMap<string, string>
 
 /**
- * IANA's list of RDAP registries (https://data.iana.org/rdap/dns.json, RFC 9224), read once a day and kept in memory.
+ * IANA's list of RDAP registries (https://data.iana.org/rdap/dns.json, RFC 9224), read at most once a day and kept in
+ * memory.
  */
 export class RdapList implements Provider<null, RegistryList> {
   readonly name = NAME
@@ -67,7 +68,7 @@ function readList(json: JsonAt): RegistryList {
   return list.size === 0 ? json.wrong('has no registries') : list
 }
 
-/** The https address if there is one, with a trailing slash. */
+/** The https address if there is one, else the http address, with a trailing slash. Null if there is none. */
 function bestOf(addresses: readonly string[]): string | null {
   const best = addresses.find((one) => one.startsWith('https://')) ?? addresses.find((one) => one.startsWith('http://'))
   if (best === undefined || !URL.canParse(best)) return null

@@ -85,7 +85,7 @@ export class RdapDomains implements Domains {
     return this.chain.start()
   }
 
-  /** Aborts running queries. */
+  /** Ends the checks and aborts running queries. */
   stop(): void {
     this.chain.stop()
     for (const chain of this.#registries.values()) chain.stop()

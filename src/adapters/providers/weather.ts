@@ -12,7 +12,7 @@ import type { Provider } from './provider.ts'
 import { ProviderChain } from './provider-chain.ts'
 import { unusable } from './unusable.ts'
 
-/** What the weather needs. */
+/** What {@link ChainedWeather} needs. */
 export interface WeatherDependencies {
   readonly choices: Pick<OutsideConfig['providers'], 'weather' | 'geocoder'>
   readonly keys: ProviderKeys
@@ -76,7 +76,7 @@ export class ChainedWeather implements Weather {
     await Promise.all([this.chain.start(), this.geocoder.start()])
   }
 
-  /** Aborts running queries. */
+  /** Ends the checks and aborts running queries. */
   stop(): void {
     this.chain.stop()
     this.geocoder.stop()

@@ -17,7 +17,7 @@ export interface WebSearchDependencies {
 }
 
 const WHAT = 'web search'
-/** Equal to the time for which an answer is kept. */
+/** How long an answer is fresh. The maximum age is the same, so no stale answer is served. */
 const FRESH_MS = 60_000
 
 /** The operator's web search providers as one chain. */

@@ -4,7 +4,7 @@ import { EngineRefusal } from '../refusal.ts'
 import { COLOR, GRID, LINE } from './grid.ts'
 import type { TextStyle, TypeSetter } from './type-setter.ts'
 
-/** Whether a part of this height (points) fits on one page. */
+/** Whether a part of this height (points) fits on any page, also below a running head. */
 export function fitsPage(height: number): boolean {
   return height <= GRID.bottom - GRID.topNext
 }

@@ -10,10 +10,10 @@ import { unsettableIn } from './text-runs.ts'
 /** Longest time to read a font file. */
 const FONT_MS_MAX = 10_000
 
-/** What the making of documents needs. */
+/** What {@link openDocuments} needs. */
 export interface DocumentParts {
   readonly engines: Engines
-  /** From the settings `documents.*`. */
+  /** Currency and font files of the settings `documents.*`. */
   readonly currency: string
   readonly fonts: readonly string[]
 }

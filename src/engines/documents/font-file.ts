@@ -15,7 +15,7 @@ export function settableIn(bytes: Uint8Array): CodePoints {
   return rangesOf(characterSet.filter(isSetPlainly))
 }
 
-/** Engine `document/font`. */
+/** Engine `document/font`: the characters of an operator's font. Throws a refusal if the file cannot be used. */
 export function readFontFile({ path }: { readonly path: string }): OperatorFont {
   try {
     return { path, ranges: formatRanges(settableIn(readFileSync(path))) }

@@ -5,7 +5,7 @@ export const PAGE = { width: 595.28, height: 841.89 }
 
 const MARGIN = 54
 
-/** Positions on a page. Everything is aligned to the left edge, the second column, or the right edge. */
+/** Positions on a page. The main parts are aligned to the left edge, the second column, or the right edge. */
 export const GRID = {
   left: MARGIN,
   right: PAGE.width - MARGIN,

@@ -13,7 +13,7 @@ declare module 'pdfkit' {
 
   export interface OpenedFont {
     readonly font: ReadFont
-    /** Glyphs of a text with their places; what it gives is only read. */
+    /** Glyphs of a text with their places. Callers only read the result. */
     layoutRun(text: string, features: TextOptions['features']): unknown
   }
 
@@ -25,7 +25,7 @@ declare module 'pdfkit' {
   }
 
   export interface StructureElement {
-    /** Adds a child. One that draws is run at once, where this element hangs in the document already. */
+    /** Adds a child. A function that draws is run at once if this element is attached to the document. */
     add(child: StructureElement | (() => void)): this
     end(): void
   }

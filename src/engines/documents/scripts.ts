@@ -1,7 +1,10 @@
 import type { Face } from './faces.ts'
 import { unsettableIn } from './text-runs.ts'
 
-/** Sample letters that show which scripts a font has, one text per way of writing. Added scripts precede rare ones. */
+/**
+ * Sample letters that show which scripts a font has, one text per way of writing. Scripts that operators often add by
+ * fonts precede rare scripts.
+ */
 const LETTERS: Readonly<Record<string, readonly string[]>> = {
   Latin: ['AZazÄßñőł'],
   Greek: ['ΑΩαωέ'],

@@ -39,7 +39,7 @@ function drawSums(canvas: Canvas, { sections, ...sheet }: DocumentSheet): void {
   canvas.y = isBeside ? top + Math.max(sumsHeight, laid.height) : canvas.y
 }
 
-/** A line of the sums. The final sum is set larger. */
+/** A line of the sums. `counts` is true for the final sum, which is set larger. */
 interface Sum extends LabelledText {
   readonly counts: boolean
 }

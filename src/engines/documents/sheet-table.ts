@@ -106,7 +106,7 @@ export class SheetTable {
     return Math.min(lines.length, TOGETHER_MAX) * LINE + 2 * PAD
   }
 
-  /** Draws the lines of a description that fit on this page. Returns the others. */
+  /** Draws the lines of a description that fit on this page. Returns the remaining lines. */
   #drawLines(element: StructureElement, lines: readonly string[]): readonly string[] {
     const { y, room } = this.#canvas
     const fit = Math.floor((room - 2 * PAD) / LINE)
@@ -118,7 +118,7 @@ export class SheetTable {
   }
 }
 
-/** Figure columns are as wide as their widest value. */
+/** Figure columns are as wide as their widest value or their head. */
 function columnsOf({ type }: Canvas, { columns, rows }: DocumentSheet): Columns {
   const figures = FIGURES.filter((name) => columns[name] !== undefined)
   const widthOf = (name: Figure): number =>

@@ -14,7 +14,10 @@ export interface TextStyle {
 
 /** Widths are measured at this size and scaled, so that they do not depend on the drawn size. */
 const MEASURE_SIZE = 1_000
-/** Line breaks: after a space, hyphen or slash, and between CJK letters, but not before CJK punctuation. */
+/**
+ * Places where a line may break: after a space, hyphen, dash or slash, and after a Han or kana letter unless
+ * punctuation follows.
+ */
 const BREAKS = /(?<=[ \-\u2013\u2014/])|(?<=[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}])(?!\p{P})/u
 
 /**
@@ -79,7 +82,9 @@ export class TypeSetter {
     return [...lines, ended(line)]
   }
 
-  /** Breaks rows into lines as {@link wrap} does. Each row but the last ends with a space too. */
+  /**
+   * Breaks rows into lines as {@link wrap} does. Each row but the last ends with a space too, unless the row is empty.
+   */
   wrapRows(rows: readonly string[], style: TextStyle, width: number): readonly string[] {
     return rows.flatMap((row, i) => this.wrap(row === '' || i === rows.length - 1 ? row : `${row} `, style, width))
   }

@@ -8,7 +8,7 @@ const FORMATS: ReadonlySet<string> = new Set(['png', 'jpeg', 'webp', 'gif'])
 /** Most pixels of an input: small files can hold enormous pictures. */
 const PIXELS_MAX = 40_000_000
 
-// Process one picture at a time, in one thread, without a cache.
+// Each picture takes one thread only, and none is cached.
 sharp.concurrency(1)
 sharp.cache(false)
 

@@ -33,11 +33,14 @@ export function clausesOf(text: string): Clauses | null {
   return count < CLAUSES_MIN ? null : { count, headings }
 }
 
-/** Commands and prohibitions, which are rules, not headings. Headings continue with a capital letter or with "of". */
+/**
+ * Commands and prohibitions, which are rules, not headings. Headings continue with a capital letter, or with "of",
+ * "and" or "or".
+ */
 const COMMAND =
   /^(?:No|Never|Do|Don['\u2019]t|Always|Keep|Open|Close|Use|Wear|Turn|Put|Call|Ask|Report|Wash|Switch|Leave|Stay)\s+(?!(?:of|and|or)\b|(?<=(?:Use|No)\s+)(?:for|on|to|by|in)\b)\p{Ll}/u
 
-/** A heading: a few words without a verb. If another number follows at once, it was a clause of its own. */
+/** A heading: a few words without a verb. A text that another number follows at once is a clause of its own instead. */
 function isHeading(text: string, start: number): boolean {
   HEADING.lastIndex = start
   const heading = HEADING.exec(text)?.[0]

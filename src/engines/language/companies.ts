@@ -11,7 +11,10 @@ export function companiesIn(text: string): readonly string[] {
   return [...text.matchAll(COMPANY)].map(([name]) => name)
 }
 
-/** Replaces legal forms by spaces if their full stops would end a sentence. Offsets in the text stay the same. */
+/**
+ * Replaces legal forms with full stops by spaces, since the full stops look like ends of sentences. Offsets in the text
+ * stay the same.
+ */
 export function withoutDottedForms(text: string): string {
   return text.replaceAll(FORM, (form) => ' '.repeat(form.length))
 }

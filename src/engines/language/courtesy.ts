@@ -126,8 +126,9 @@ export function thanksOf(text: string): Thanks {
 }
 
 /**
- * Removes forms of courtesy from a sentence, since they carry no mood. Thanks with a reason stay. Bare thanks stay if
- * the text says nothing else. Warm thanks are removed beside a request.
+ * Removes forms of courtesy from a sentence, since they carry no mood. Thanks with a reason stay, unless the reason is
+ * formal, such as a reply or an order. Bare thanks stay if the text says nothing else. Warm thanks are removed beside a
+ * request.
  */
 export function withoutCourtesy(sentence: string, thanks: Thanks): string {
   let plain = sentence

@@ -6,7 +6,10 @@ export const EMOTIONS = ['joy', 'sadness', 'anger', 'fear', 'disgust', 'surprise
 /** One of the eight emotions. */
 export type Emotion = (typeof EMOTIONS)[number]
 
-/** How strongly a word expresses an emotion: 1 if it names the emotion, less if it only accompanies it. */
+/**
+ * How strongly a word or phrase expresses an emotion: 1 for a word that names the emotion, less for a word that only
+ * accompanies it, and 1.5 for a phrase.
+ */
 export interface EmotionSign {
   readonly emotion: Emotion
   readonly weight: number
@@ -14,8 +17,9 @@ export interface EmotionSign {
 
 /**
  * English words and phrases by the emotion that they show. The list is our own, under this program's licence
- * (Apache-2.0). It takes nothing from the NRC Emotion Lexicon, which may not be sold. Words are in base form. Phrases
- * have "ones" for possessives (my, your, his, ...) and no apostrophes. Ambiguous words are left out.
+ * (Apache-2.0). It takes nothing from the NRC Emotion Lexicon, which may not be sold. Words are in base form, or in
+ * other forms that are frequent. Phrases have "ones" for possessives (my, your, his, ...) and no apostrophes. Ambiguous
+ * words are left out.
  */
 const GROUPS: readonly (readonly [emotion: Emotion, weight: number, words: readonly string[]])[] = [
   [
@@ -261,7 +265,7 @@ function listed(words: string): readonly string[] {
   return words.includes('|') ? words.split('|') : words.split(/\s+/)
 }
 
-/** Words of the longest phrase. */
+/** Maximum words of a phrase that is looked up. No phrase in the list has more. */
 export const EMOTION_PHRASE_WORDS_MAX = 5
 
 const SIGNS: ReadonlyMap<string, readonly EmotionSign[]> = signs()
@@ -283,7 +287,7 @@ export function emotionsOfWord(word: string): readonly EmotionSign[] {
   return formOf(SIGNS, word) ?? []
 }
 
-/** Emotions of the longest phrase that begins at this word, and its number of words. */
+/** Emotions of the longest phrase that begins at this word, and its number of words; null if no phrase begins there. */
 export function emotionsOfPhrase(
   words: readonly string[],
   at: number,

@@ -63,7 +63,7 @@ export function keyPhrases(words: readonly TaggedWord[]): Pick<Subjects, 'keywor
   return { keywords, topics: topics(scored.map(({ candidate }) => candidate)) }
 }
 
-/** The most frequent phrases, without parts of longer phrases that are equally frequent. */
+/** The most frequent phrases, without parts of names, and without parts of longer phrases that are equally frequent. */
 function topics(candidates: readonly Candidate[]): readonly string[] {
   const most = candidates
     .filter(({ count }) => count >= TOPIC_MENTIONS_MIN)

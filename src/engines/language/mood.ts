@@ -35,7 +35,10 @@ export function moodOf({ text }: { readonly text: string }): Mood {
   }
 }
 
-/** Inverts all praise if irony has something bad in it or right after it. Inverted sentences show no emotions. */
+/**
+ * Inverts all praise if an ironic sentence has something bad in it or right after it. Inverted sentences show no
+ * emotions.
+ */
 function withIrony(pieces: readonly string[], moods: readonly SentenceMood[]): readonly SentenceMood[] {
   const isBad = (at: number): boolean => (moods[at]?.bad ?? 0) > 0
   if (!pieces.some((piece, at) => isIronic(piece) && (isBad(at) || isBad(at + 1)))) return moods

@@ -128,9 +128,12 @@ function isPraise(tokens: readonly Token[], negation: number, at: number, end: n
   return isMost && (/^(?:couldnt|never)$/.test(wordAt(tokens, negation)) || words.some((word) => MOST_SIGNS.has(word)))
 }
 
-/** Words between a negated word and "enough", at most. */
+/** Maximum words on either side of a negated word that are searched for "enough" or one of `MOST_SIGNS`. */
 const PRAISE_WORDS = 8
-/** "I don't think I have ever slept better", "could not be better", "you can't find a better one". */
+/**
+ * Words that turn a negated comparative into praise: "I don't think I have ever slept better", "you can't find a better
+ * one".
+ */
 const MOST_SIGNS = setOf('ever find be')
 
 function wordAt(tokens: readonly Token[], at: number): string {

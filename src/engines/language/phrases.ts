@@ -5,7 +5,7 @@ type Stand = readonly [phrase: RegExp, word: string]
 
 const PRAISED = ' worthwhile '
 const BLAMED = ' unsatisfied '
-/** Like the word above, but without anger: a refund can be requested politely. */
+/** Like `BLAMED`, but without anger: a refund can be requested politely. */
 const ASKED_BACK = ' unwanted '
 const BUY =
   '(?:buy|buying|order|ordering|purchase|purchasing|shop|shopping|use|using|book|booking|visit|visiting|return|returning|come back|coming back|go back|going back|hire|hiring|choose|recommend)'
@@ -16,7 +16,7 @@ const NOT =
   "(?:(?:would|will|shall|could|can|do|am|are|is)(?:n['\\u2019]?t| not)|won['\\u2019]?t|can(?:no|['\\u2019]?)t|never|not)(?: (?:definitely|certainly|ever|be|going to|want to|plan to)){0,2}"
 const THING = '(?:version|model|one|edition|product|design|recipe|packaging|shop|quality|app|website|supplier)'
 
-/** Something that would be better, or once was, is not good now. */
+/** What could be better, or once was, is blamed. What could not be better is praised. */
 const UNREAL: readonly Stand[] = [
   [/\b(?:nothing|nobody) could (?:be|have been|do|have done)(?: any| it)? better\b/giu, PRAISED],
   [
@@ -102,7 +102,10 @@ const ON =
 const SUPERIOR =
   '(?:better|cheaper|nicer|prettier|sturdier|stronger|faster|lovelier|for less|half (?:the|that|of the) (?:price|cost|money)|half as much|a (?:third|quarter|fraction) of (?:the|that) (?:price|cost)|at a lower price|a lower price)'
 
-/** Another seller does better, or the customer wishes to have bought elsewhere. */
+/**
+ * Comparisons with other sellers, and regrets: a purchase that the customer regrets is blamed, one that came too late
+ * is praised.
+ */
 const ELSEWHERE: readonly Stand[] = [
   [new RegExp(`\\b${SUPERIOR}${ON}{0,6} ${OTHER}`, 'giu'), BLAMED],
   [
@@ -190,7 +193,10 @@ const VERDICTS: readonly Stand[] = [
   ],
 ]
 
-/** Scores in stars or points, at the start of a sentence or after a word such as "give". */
+/**
+ * Number words of scores. A score in stars counts at the start of a sentence or after a word such as "give"; a score
+ * such as 4/5 counts anywhere.
+ */
 const NUMBERS: ReadonlyMap<string, number> = new Map([
   ['zero', 0],
   ['no', 0],
@@ -239,7 +245,9 @@ function wordOf(part: number): string {
   return part > 0.5 ? ' ' : part > 0.35 ? ' unsatisfied ' : ' terrible '
 }
 
-/** Praise that opens with "Oh", or stands before "another" or "again". It is ironic if something bad is near. */
+/**
+ * Praise after "Oh" or the like, praise before "another", and "what I needed:". It is ironic if something bad is near.
+ */
 const IRONY =
   /^\W*(?:(?:oh|yay|ah|yeah|well),? (?:(?:how|just|that['\u2019]s|absolutely|so) )?(?:great|wonderful|fantastic|brilliant|lovely|perfect|awesome|nice|super|good|excellent|marvellous|terrific|joy)[,.!\u2026]|(?:just |how )?(?:great|wonderful|fantastic|brilliant|lovely|perfect|awesome|nice|super|excellent|terrific|congratulations|bravo|well done)[,.!]+ (?:yet )?another\b|(?:just |exactly )?what i (?:always )?(?:needed|wanted): )/iu
 

@@ -19,7 +19,7 @@ export interface SentenceMood {
   /** Number of words, and of words with a valence. */
   readonly words: number
   readonly spoken: number
-  /** Emotions of words that are not negated. Boosters and dampers change their weight as they change valences. */
+  /** Emotions of words that are not negated. Capitals, and a booster or damper right before, change their weight. */
   readonly emotions: readonly EmotionSign[]
 }
 
@@ -30,7 +30,7 @@ const NEGATION = -0.74
 const EXCLAMATION = { each: 0.292, most: 4 }
 const QUESTION = { each: 0.18, fewest: 2, most: 0.96, mostFrom: 4 }
 const NORMAL = 15
-/** A modifier changes one of the next three words, less with distance. */
+/** A modifier changes each of the next three words, less with distance. */
 const BOOST_BY_DISTANCE = [1, 0.95, 0.9]
 
 const BOOSTERS =

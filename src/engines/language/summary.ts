@@ -41,7 +41,10 @@ const DECIDING_WEIGHT = 1.4
 interface Ranked extends Sentence {
   readonly place: number
   readonly score: number
-  /** Indexes of the sentences needed to understand it, its own last. Null if one of them is missing. */
+  /**
+   * Indexes of the sentences needed to understand this one, its own index last. Null if one of them is missing, or if
+   * they are more than {@link CHAIN_MAX}.
+   */
   readonly chain: readonly number[] | null
   /** True for an empty turn of a dialogue. Such turns come last. */
   readonly isIdle: boolean
@@ -51,7 +54,8 @@ interface Ranked extends Sentence {
 
 /**
  * Shortens a text to some of its sentences, dialogue turns, list items or program comments, chosen by TextRank. A
- * sentence that points back ("It", "However") is chosen only together with the one before, and never as the headline.
+ * sentence that points back ("It", "However") is chosen only together with the one before. It becomes the headline only
+ * if no sentence stands alone.
  */
 export function summarise({ text }: { readonly text: string }): Summary {
   const found = usableParts(text, SENTENCES_READ_MAX)
@@ -185,7 +189,10 @@ function shared(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   return count
 }
 
-/** TextRank scores: sentences that many similar ones vote for rank first. */
+/**
+ * TextRank scores: each sentence votes for those that are similar to it, weighted by its own score. The first sentence
+ * gets a bonus.
+ */
 function rank(alike: readonly Float64Array[]): Float64Array {
   const given = alike.map((row) => row.reduce((sum, value) => sum + value, 0))
   let scores = new Float64Array(alike.length).fill(1)

@@ -36,7 +36,7 @@ interface Draft {
 const PIECE_CHARS = 500
 /** Abbreviations such as "St" cost the tagger most: this many pieces of them take about a second. */
 const TAGGED_PIECES_MAX = 25
-/** Places to cut a text, best first. No name continues after them. */
+/** Places to cut a text, best first. Only a cut at a space can divide a name. */
 const PIECE_ENDS = ['\n', '. ', ' ']
 /** With more capitalised words than this, the text has title case, and capitals do not indicate names. */
 const CAPITALS_MAX = 0.5

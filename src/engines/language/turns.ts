@@ -13,7 +13,7 @@ const OPENING =
 const FORM_WORDS_MAX = 7
 const NAME_WORDS_MAX = 2
 const WORDS = /[\p{L}\p{N}][\p{L}\p{M}\p{N}'\u2019-]*/gu
-/** Phrases while the speaker looks for something. */
+/** Phrases of a speaker who looks for something or is surprised. */
 const LOOKING =
   /^(?:oh (?:dear|no)|(?:please )?let me (?:(?:have|take) a |quickly )?(?:check|see|look|think|ask)\b[^.!?]{0,40})[.!]?$/iu
 /** A speaker introduces themselves: "This is the service of the shop, my name is Petra." */

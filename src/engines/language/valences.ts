@@ -1,8 +1,8 @@
 import { formOf } from './word-forms.ts'
 
 /**
- * Valence of English words from -4 (bad) to 4 (good): our own judgement of common words in base form. Ambiguous words,
- * and technical words of a blockchain, are left out.
+ * Valence of English words from -4 (bad) to 4 (good): our own judgement of common words and frequent forms of them.
+ * Ambiguous words, and technical words of a blockchain, are left out or are set to 0 by `NEUTRAL`.
  */
 const GROUPS: readonly (readonly [valence: number, words: string])[] = [
   [
@@ -169,7 +169,7 @@ const NEUTRAL = `block blocks blocked blocking blockchain burn burns burned burn
   argument arguments latest later true special active actively able natural naturally play plays demand wondering goods stables resolver
   resolvers broker brokers stranger strangers junker roughly warmed top alone trust trusts trusting fastly actives concerning novel please`
 
-/** Valence by word. The neutral words above have 0. */
+/** Valence by word. The words of `NEUTRAL` have 0, even if a group has them, too. */
 const VALENCES: ReadonlyMap<string, number> = valences()
 
 function valences(): ReadonlyMap<string, number> {

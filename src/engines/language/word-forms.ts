@@ -13,7 +13,7 @@ const ENDINGS: readonly (readonly [ending: string, bases: readonly string[]])[] 
   ['es', ['', 'e']],
   ['s', ['']],
 ]
-/** Shorter bases are unrelated words. */
+/** A base with fewer characters is usually an unrelated word. */
 const BASE_CHARS_MIN = 4
 
 /** The entry of a word, or else of its base form. */

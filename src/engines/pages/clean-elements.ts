@@ -13,7 +13,9 @@ const KEPT = new Set(
 )
 /** Elements that are replaced by a similar one. */
 const STAND_INS: Readonly<Record<string, string>> = { form: 'div', fieldset: 'div', center: 'div', tt: 'code' }
-/** Most levels of nesting. These elements rewrite their text at each level, so deep nesting costs too much. */
+/**
+ * Most levels of nesting. Markdown rewrites the text of these elements at each level, so deep nesting costs too much.
+ */
 const NESTING_MAX: Readonly<Record<string, number>> = { blockquote: 8, ul: 12, ol: 12, table: 3, dl: 12 }
 /** Elements that contain the page, even if a style hides them until a script has run. */
 const NEVER_HIDDEN = new Set(['html', 'body', 'main', 'article'])

@@ -54,7 +54,10 @@ export function cleanPage(markup: string, url: string): CleanPage {
   return cleaner.page()
 }
 
-/** What an open element became: a tag, only its content, or dropped with its content. */
+/**
+ * What an open element became: a tag, only its content, nothing (dropped with its content), the title, or a block of
+ * data.
+ */
 type Open = string | 'content' | 'dropped' | 'title' | 'data'
 
 class PageCleaner {

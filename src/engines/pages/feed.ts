@@ -8,7 +8,7 @@ import { cutText, isoDate, oneLine, webUrl } from './text.ts'
 import { TextWriter } from './text-writer.ts'
 
 const FEED_LIMITS = { title: 300, author: 200, id: 2_048, summary: 500 }
-/** Markup that a summary is made from. Later text would be cut anyway. */
+/** Characters of markup that are read for a title, an author or a summary. Later ones would seldom fit. */
 const MARKUP_CHARS_MAX = 20_000
 /** Characters in which a document is recognised as HTML. */
 const HEAD_CHARS = 4_096
@@ -129,7 +129,7 @@ function jsonItem(item: JsonFeed.Item<string>, base: string): FeedItem {
     id: oneLine(textIn(item.id), FEED_LIMITS.id),
     published: isoDate(item.date_published) ?? isoDate(item.date_modified),
     author: authorOf(item.authors?.[0]?.name),
-    // These two are text by definition (JSON Feed 1.1), even if they look like markup.
+    // `summary` and `content_text` are text by definition (JSON Feed 1.1), even if they look like markup.
     summary: summary === undefined ? summaryOf(item.content_html) : oneLine(summary, FEED_LIMITS.summary),
   }
 }

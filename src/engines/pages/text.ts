@@ -1,4 +1,6 @@
-/** Control characters, and direction marks that can make a text read as another one. */
+/**
+ * Control characters, zero-width spaces, line separators, and direction marks that can make a text read as another one.
+ */
 const INVISIBLE = /(?![\t\n\r])[\p{Cc}\u200b\u2028-\u202e\u2060\u2066-\u2069\ufeff]/gu
 const CJK = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}'
 const WORD = new RegExp(`[${CJK}]|(?:(?![${CJK}])[\\p{L}\\p{N}])+(?:['’.-](?:(?![${CJK}])[\\p{L}\\p{N}])+)*`, 'gu')
@@ -26,7 +28,7 @@ export function oneLine(text: string | null | undefined, charsMax: number): stri
   return cut === '' ? null : cut
 }
 
-/** Number of words. Scripts without spaces count characters. */
+/** Number of words. Each Han or kana character counts as a word. */
 export function countWords(text: string): number {
   let words = 0
   for (const _ of text.matchAll(WORD)) words += 1
@@ -35,7 +37,7 @@ export function countWords(text: string): number {
 
 /** Years outside this range are mistakes. */
 const YEARS = [1, 9_999] as const
-/** A text without day, month and year is not a date, even if `Date` parses it. */
+/** A text in none of these forms is not a date, even if `Date` parses it. */
 const DATE =
   /^\d{4}-\d{2}|^\d{4}$|\d{1,2}[\s-]+[a-z]{3,9}\.?,?[\s-]+\d{2,4}|[a-z]{3,9}\.?\s+\d{1,2},?\s|\d{1,4}\/\d{1,2}\/\d{1,4}/i
 

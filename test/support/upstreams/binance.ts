@@ -9,7 +9,7 @@ const TICKERS: Readonly<Record<string, { readonly lastPrice: string; readonly pr
 }
 const CLOSE_MS = 1_711_356_305_000
 
-/** The adapter's result for this answer. */
+/** The result that the adapter makes of `TICKERS`. */
 export const BINANCE_QUOTES = {
   prices: Object.fromEntries(
     Object.entries(TICKERS).map(([symbol, { lastPrice, priceChangePercent }]) => [

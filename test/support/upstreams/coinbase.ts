@@ -7,7 +7,7 @@ const SPOT: Readonly<Record<string, string>> = {
   LTC: '88.42',
 }
 
-/** The adapter's result for these answers at a moment. This Coinbase does not trade BNB. */
+/** The result that the adapter makes of `SPOT` at a moment. This Coinbase does not trade BNB. */
 export function coinbaseQuotes(atMs: number) {
   const asOf = new Date(atMs).toISOString()
   const prices = Object.entries(SPOT).map(([major, usd]) => [major, { usd: Number(usd), change24hPct: null, asOf }])

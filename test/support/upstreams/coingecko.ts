@@ -11,7 +11,7 @@ const ANSWER = {
 /** A moment shortly after the prices of this folder's upstreams, milliseconds since 1970. */
 export const QUOTED_MS = 1_711_356_310_000
 
-/** The adapter's result for this answer. */
+/** The result that the adapter makes of `ANSWER` and of the market cap. */
 export const COINGECKO_QUOTES = {
   prices: {
     BTC: { usd: 67187.3358936566, change24hPct: 3.637278946773539, asOf: '2024-03-25T08:45:00.000Z' },

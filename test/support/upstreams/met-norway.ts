@@ -5,7 +5,7 @@ const PATH = '/weatherapi/locationforecast/2.0'
 
 export interface MetNorwaySettings {
   readonly nowMs: () => number
-  /** Length of the series in hours. It has each of the first 60, then every sixth. */
+  /** Length of the series in hours. It has an entry for each of the first 60 hours, then for every sixth one. */
   readonly hours?: number
   /** Replaces fields of every moment. */
   readonly instant?: object

@@ -21,7 +21,7 @@ const PLACES: Readonly<Record<string, object>> = {
   somewhere: { id: 1, name: 'Somewhere', latitude: -1.005, longitude: 0, feature_code: 'PPL' },
 }
 
-/** Time zone of its days, for every place. */
+/** Time zone of the days of a forecast, for every place. */
 const ZONE = 'Europe/Berlin'
 const STEP_MINUTES = 15
 

@@ -20,7 +20,7 @@ export const SPEECH_PROFILES = [
   'huge',
 ] as const
 
-/** One of these. The code below shows what each does. */
+/** One of {@link SPEECH_PROFILES}. `answerSpeech` shows what each does. */
 export type SpeechProfile = (typeof SPEECH_PROFILES)[number]
 
 export const SAMPLES_PER_CHARACTER = 24

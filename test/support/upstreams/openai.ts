@@ -42,7 +42,7 @@ export const CHAT_PROFILES = [
   'new-names',
 ] as const
 
-/** One of these. The code below shows what each does. */
+/** One of {@link CHAT_PROFILES}. The code of {@link FakeOpenAi} shows what each does. */
 export type ChatProfile = (typeof CHAT_PROFILES)[number]
 
 /** A question as it arrived. */
@@ -70,7 +70,7 @@ const SLOW_MS = 150
 export class FakeOpenAi {
   profile: ChatProfile | ((question: ChatQuestion, asked: number) => ChatProfile) = 'ok'
   answer: ChatAnswerer = () => HOUSE_TEXT
-  /** What it does with texts to be spoken, if `profile` does not fail first. */
+  /** What it does with texts to be spoken. Of the values of `profile`, only `401` applies to them, too. */
   speech: SpeechProfile | ((question: ChatQuestion, asked: number) => SpeechProfile) = 'ok'
   /** Texts to be spoken, in order. */
   readonly spoken: string[] = []
@@ -238,7 +238,7 @@ function whole(profile: ChatProfile, text: string, { asked, message, usage, word
   }
 }
 
-/** Parts of an answer besides its text. */
+/** The question, and what an answer has besides its text. */
 interface Said {
   readonly asked: ChatQuestion['body']
   readonly message: object

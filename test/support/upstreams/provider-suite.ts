@@ -114,7 +114,7 @@ export interface ServiceCase {
 
 /**
  * Tests a service and its real provider chain against everything that an upstream can do, in the order of the market:
- * read, ready, run, schema. It must give the right result, fail (a refund), or be unavailable (no payment).
+ * read, ready, run, schema. It must give the right result or fail, which refunds the caller.
  */
 export function describeService(one: ServiceCase): void {
   const { service, request, hitsMax = 4, survives = [] } = one

@@ -38,7 +38,7 @@ export const RATE_DATE = '2026-11-20'
 /** A time later on that day, milliseconds since 1970. */
 export const RATED_MS = Date.parse('2026-11-20T16:30:00Z')
 
-/** The result of both adapters. */
+/** The result that the adapters of the European Central Bank and of Frankfurter make of these rates. */
 export const REFERENCE_RATES = { base: 'EUR', rates: DAY_RATES, rateDate: RATE_DATE }
 
 /** The European Central Bank's file with these rates and day. */

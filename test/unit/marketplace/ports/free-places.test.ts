@@ -50,7 +50,7 @@ it('lets servers of several greedy callers keep a new one waiting for one place,
   const victim = places.run({ who: 'victim', what: 'victim', signal: AbortSignal.timeout(5_000) }, async () => {
     isServed = true
   })
-  // The first two go to callers that had none yet, and came before.
+  // The first two places that become free go to callers who came before and had none yet.
   for (let ended = 0; ended < 3; ended++) {
     ends.shift()?.()
     await new Promise((resolve) => setImmediate(resolve))

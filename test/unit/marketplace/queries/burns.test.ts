@@ -13,7 +13,7 @@ it('what the blocks of a chain burned is what its books say, fees, launches and 
   )
   const sum = parts.reduce((total, block) => total + (burnedIn(chain, block) as bigint), 0n)
   expect(sum).toBe(nativeSupply(chain.database).burned)
-  // The sum includes both other kinds of burns, not only fees.
+  // Beside base fees, the sum includes the cost of new tokens and the burned share of deliveries.
   const fees = parts.reduce((total, { close }) => total + (close?.burned ?? 0n), 0n)
   expect(sum - fees).toBeGreaterThan(10n * 100_000_000n)
 })

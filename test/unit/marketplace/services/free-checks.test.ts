@@ -4,8 +4,8 @@ import { SERVICE_TABLE } from '../../../../marketplace/services/table.ts'
 import { type ServiceChain, serviceChain } from '../../../support/service-chain.ts'
 
 /**
- * Texts that fill a request: line ends, blanks, combining marks, and prefixes that make a careless regular expression
- * restart at each letter.
+ * Texts that fill a request: line ends, blanks, combining marks, and beginnings of patterns, at each of which a
+ * careless regular expression starts anew.
  */
 const FILLERS = [
   ...['\r', '\n', '\r\n', '\u2028', '\u2029', '\u0085', '\u000b', '\r\u2028 ', ' ', '\t', '\u00a0', '\u200b', '\u00ad'],

@@ -39,7 +39,7 @@ function swap(test: TestChain, from: 'FAR' | 'FUSD', amount: bigint) {
 const feedOf = ({ context }: ServiceChain): Promise<Feed> => resultOf('node-price-feed', '', context)
 const historyOf = ({ context }: ServiceChain): Promise<History> => resultOf('node-price-history', '', context)
 
-/** The hours of candles and gaps, which must be unique and in order. */
+/** The hours of all candles and gaps, sorted. */
 function hoursOf({ candles, gaps }: History): readonly number[] {
   const traded = candles.map(({ t }) => Date.parse(t) / HOUR_MS)
   const idle = gaps.flatMap(({ from, hours }) =>

@@ -14,7 +14,7 @@ const byId = Object.fromEntries(SERVICE_TABLE.map((definition) => [definition.se
 const BRIEF_CHARS_MAX = 120
 const CATALOGUE_NAME_CHARS_MAX = 32
 
-/** Services with optional context by the interface, except those that can be asked about a single thing. */
+/** Services whose request is optional context, except those that can be asked about a single thing. */
 const OPTIONAL_CONTEXT = [
   'node-price-feed',
   'node-market-summary',

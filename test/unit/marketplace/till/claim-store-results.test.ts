@@ -10,7 +10,10 @@ function kept(name: string, payer: string | null, bytes: number, change: Partial
   return { name, payer, bytes, priceUsdMicros: 10_000n, isDelivered: false, ...change }
 }
 
-/** Results of the same size and price as the honest one, from `addresses` addresses. Together they exceed the limit by one result. */
+/**
+ * Results of the same size and price as the honest one, from `addresses` addresses. Together with the honest one they
+ * exceed the limit by one result.
+ */
 function flood(addresses: number, bytes: number): readonly Named[] {
   return Array.from({ length: BYTES_MAX / bytes }, (_, i) => kept('of the flood', `0x${i % addresses}`, bytes))
 }

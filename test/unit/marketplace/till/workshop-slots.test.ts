@@ -4,7 +4,7 @@ import { WorkSlots } from '../../../../marketplace/till/workshop.ts'
 
 const PLACES = 16
 
-/** Begun work in order. The test ends each. */
+/** Records pieces of work in the order in which they begin. The test ends each of them. */
 class Bench {
   readonly slots: WorkSlots
   readonly begun: number[] = []

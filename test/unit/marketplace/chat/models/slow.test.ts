@@ -12,7 +12,10 @@ const ANSWER: ChatAnswer = {
 }
 const REQUEST = { role: 'general', messages: [{ role: 'user', content: 'Hi' }], maxTokens: 10 } as const
 
-/** Sends something at each of these times, and answers at the last. After `endless` pieces it stays silent. */
+/**
+ * Sends a piece every `everyMs`, `pieces` in all, and answers with the last one. With `endless` it stays silent
+ * instead; so it does without pieces.
+ */
 interface Pace {
   readonly everyMs: number
   readonly pieces: number

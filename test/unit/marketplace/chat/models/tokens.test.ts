@@ -233,7 +233,7 @@ describe('the estimate of a conversation', () => {
     expect(of(picture())).toBe(4 + 765)
     expect(of([...picture('high'), { type: 'text', text: 'Hello' }])).toBe(4 + 765 + 1)
     expect([of(null), of([null, 1, {}]), of({})]).toEqual([4, 4, 4])
-    // Decided by its type, whatever other fields it has.
+    // The type of a part decides how it is counted, whatever other fields the part has.
     expect(of(picture().map((part) => ({ ...part, text: 'Hello' })))).toBe(4 + 765 + 1)
   })
 

@@ -30,7 +30,7 @@ describe('a server that answers with too much', () => {
     const before = process.memoryUsage().arrayBuffers
     const said = await spoken('Hello.', 2_000, SMALLEST)
     expect(said).toMatchObject({ ok: false, fault: { code: 'model/answer' } })
-    // Conversion would take more than thirty megabytes.
+    // The file is 16 MB. As converted sound it would take another 96 MB.
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(40_000_000)
   })
 

@@ -56,7 +56,7 @@ describe('what a facilitator answers', () => {
 
   it('is all that came within the minute where it was asked all it answers, however it came', () => {
     const allowance = new Allowance()
-    // It answers sixty requests a minute. Each is available again a minute after it was used.
+    // The facilitator answers sixty requests a minute. Each request becomes available again a minute after it was used.
     for (let i = 0; i < 45; i++) allowance.answered(i * 100)
     for (let i = 0; i < 15; i++) allowance.answered(20 * SECOND + i * 10)
     allowance.spent(21 * SECOND, 39 * SECOND)

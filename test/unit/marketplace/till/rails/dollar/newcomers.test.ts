@@ -14,7 +14,10 @@ function clientOf(address: string): Holder {
   return { address, network: address.split('/')[0] as string }
 }
 
-/** Newcomers over a chain with these balances. Null: the chain does not answer. */
+/**
+ * Newcomers over a chain that knows these balances, and does not answer about other payers. Null: there is no chain to
+ * ask.
+ */
 function stand(balances: Record<string, bigint | null> | null) {
   const time = new TestTime()
   const state = { isScarce: false, paid: 0, asked: [] as string[] }

@@ -72,7 +72,8 @@ describe('the price that the chain’s pool gives', () => {
     ledger.swap(ALICE, [FUSD, 1_000n * DOLLAR], [FAR])
     ledger.advanceTo(41)
     expect(price.usdMicrosPerCoin(0)).toBe(250_000n)
-    // The pool has 2,003.0045 coins for 2,000 dollars: 1.0015 coins a dollar. At one of epoch 1's twenty block ends it had 4.
+    // The pool has 2,003.0045 coins for 2,000 dollars: 1.0015 coins a dollar. At one of epoch 1's twenty block ends it
+    // had 4 coins a dollar.
     expect(price.usdMicrosPerCoin(1)).toBe(868_487n)
     // 0.9985 dollars, less a fraction of a unit that stayed in the pool.
     expect(price.usdMicrosPerCoin(2)).toBe(998_499n)
@@ -113,7 +114,8 @@ describe('the price that the chain’s pool gives', () => {
   })
 
   it('is none where the mean lies more than a quarter outside the ratios of both entries', () => {
-    // Four coins a dollar at the first entry, five at the second. In base units for a millionth of a dollar.
+    // Four coins a dollar at the first entry, five at the second. The numbers below are base units for a millionth of a
+    // dollar.
     const [reserves, later] = [
       { reserveNative: units(400n), reserveDollar: units(1n) },
       { reserveNative: units(500n), reserveDollar: units(1n) },
@@ -126,7 +128,7 @@ describe('the price that the chain’s pool gives', () => {
     const judge = (mean: bigint) => chainPrice(chain(mean)).missing(1)?.code
     expect([300n, 400n, 500n, 666n].map(judge)).toEqual([undefined, undefined, undefined, undefined])
     expect([1n, 299n, 667n, 50_000n].map(judge)).toEqual(['unsettled', 'unsettled', 'unsettled', 'unsettled'])
-    // It is not used for valuations either.
+    // Valuations give such a price low confidence, however deep its pool is.
     const trusted = (mean: bigint) => {
       const head = { header: { height: 20 } }
       const { market } = nativePrice({ ...chain(mean), head } as unknown as Chain)
@@ -261,7 +263,7 @@ describe('prices that a payment may match', () => {
   it('leave out an epoch in which nothing was quoted, and keep what was quoted before it', () => {
     const falling = coinAt((epoch) => (epoch < 5 ? 250_000n : 25_000n))
     const bounds = { ...OPEN, nativeUsdMinMicros: 100_000n }
-    // Epoch 5 begins at height 100. Its own price would be ten times as much, and was never quoted.
+    // Epoch 5 begins at height 100. The price in its own epoch would be ten times as many coins, and was never quoted.
     expect([99, 100, 119, 120].map((height) => honouredAt(height, falling, bounds))).toEqual([
       [800_000n, 800_000n],
       [800_000n],

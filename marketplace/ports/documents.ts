@@ -2,7 +2,7 @@ import type { Result } from '../../consensus/primitives/result.ts'
 import type { DocumentFile, DocumentSheet } from './document-tasks.ts'
 import type { Readiness } from './readiness.ts'
 
-/** Most pages of a document. No paid request may fail on it, so the longest request stays below it. */
+/** Most pages of a document. The longest allowed request has fewer pages, so that no paid request fails on this limit. */
 export const DOCUMENT_PAGES_MAX = 400
 /** Most bytes of a document's file. */
 export const DOCUMENT_BYTES_MAX = 2_097_152

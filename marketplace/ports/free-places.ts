@@ -4,7 +4,7 @@ import { turnAmong, type Waiter } from './turn.ts'
 
 /**
  * How many of `places` free work may hold at once. One in four, and at least one, is kept for paid work. A single place
- * is open to both, and paid work gets it next.
+ * is open to free and paid work.
  */
 export function freeOf(places: number): number {
   return Math.max(1, places - Math.max(1, Math.ceil(places / 4)))
@@ -17,7 +17,7 @@ const SERVED_MAX = 1_024
 export interface FreeBounds {
   /** Most tasks at once in all. */
   readonly atOnce: number
-  /** Most of one caller, and most on one target, for example a host. */
+  /** Most tasks of one caller at once, and most on one target, for example a host. */
   readonly perWho: number
   readonly perWhat: number
 }
@@ -33,8 +33,8 @@ export interface FreeWish {
 type WaitingWish = FreeWish & Waiter
 
 /**
- * The queue of free work for places that paid work needs too. Only a bounded number of free tasks runs at once; the
- * other places are left to paid work. A free place goes to the caller with the fewest places, and among equals to the
+ * The queue of free work for places that paid work needs too. Only a bounded number of free tasks runs at once, so
+ * that some places are left to paid work. A free place goes to the caller with the fewest places, and among equals to the
  * one with the least time used. So callers take turns, however much work each has waiting. The callers of this class
  * bound the number of waiting tasks.
  *

@@ -1,12 +1,12 @@
 import type { Readiness } from './readiness.ts'
 
-/** Where an IP address is used; null is unknown. */
+/** Where an IP address is used; a field is null if it is unknown. */
 export interface GeoFacts {
   /** ISO 3166-1 alpha-2. */
   readonly country: string | null
   readonly region: string | null
   readonly city: string | null
-  /** Degrees. */
+  /** Latitude and longitude in degrees. */
   readonly lat: number | null
   readonly lon: number | null
   readonly accuracyKm: number | null

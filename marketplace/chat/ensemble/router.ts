@@ -53,7 +53,7 @@ const QUESTION = /[?？؟;]\s{0,3}$/u
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu
 const NUMBERS = /\d+(?:[.,]\d+)*/g
 const YEAR = /^(?:1\d|20)\d\d$/
-/** Numbers that make "how many" a word problem, and numbers that suffice beside words of such problems. */
+/** Least numbers of a word problem: in a question with "how many", and in one with other words of word problems. */
 const NUMBERS_MIN = 3
 const PROBLEM_NUMBERS_MIN = 2
 const HOW_MANY =
@@ -183,7 +183,7 @@ function hasFormula({ text }: Features): boolean {
   return FORMULA.test(text) || (EXPRESSION.test(text) && !DATE.test(text))
 }
 
-/** Mathematical terms, or an operation on a quantity or a number. */
+/** Whether a text has mathematical terms, an operation on a quantity, or a calculation with a number. */
 function isAboutMath({ text, mentions }: Features): boolean {
   if (mentions.has('math')) return true
   const hasNumber = numbersIn(text) > 0

@@ -5,7 +5,7 @@ export type Wanted = 'creative' | 'code'
 
 /** Most sentences that are read. */
 const SENTENCES_MAX = 40
-/** Most verbs that are examined. No real request has more. */
+/** Most verbs that are examined. */
 const VERBS_MAX = 24
 /** Words of the object to create: "a very short bedtime story". */
 const OBJECT_WORDS_MAX = 8
@@ -96,7 +96,7 @@ function opensWithForm(words: readonly string[]): boolean {
   return next === undefined ? at > 0 || words.length === 1 : ABOUT.has(next) && next !== 'of' && next !== 'to'
 }
 
-/** The last form named before the subject matter. */
+/** What the object of a verb names: its last form or program before the subject matter. Null if it names none. */
 function thingIn(words: readonly string[], isMade: boolean): Wanted | null {
   const start = words.findIndex((word) => !PARTICLES.has(word))
   if (start < 0) return null

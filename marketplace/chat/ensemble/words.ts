@@ -85,7 +85,7 @@ export interface Mentions {
   readonly phrases: Readonly<Record<Mention, ReadonlySet<string>>>
 }
 
-/** The known phrases in a lower-case text. At each word the longest phrase is read. */
+/** The known phrases in a lower-case text. Several phrases may begin at the same word. */
 export function mentionsIn(text: string): Mentions {
   const phrases = Object.fromEntries(Object.keys(TABLES).map((kind) => [kind, new Set<string>()])) as unknown as Record<
     Mention,
@@ -104,7 +104,7 @@ export function mentionsIn(text: string): Mentions {
   return { kinds: new Set(kinds), phrases }
 }
 
-/** Phrases that begin at a word. `others` is the length of a phrase with another meaning, whose words do not count. */
+/** Phrases that begin at a word. `others` is the number of words of a phrase with another meaning, 0 if there is none. */
 function phrasesAt(
   words: readonly string[],
   at: number,

@@ -69,7 +69,7 @@ function productText(product: string, facts: ProductFacts): string {
 /** Words of a question about buying. */
 const BUYING = /\b(?:services?|prices?|priced|costs?|pay|paid|free|charged?|fees?|buy|sell|sold|call)\b|how much/i
 
-/** The paid services that a question names, by id, or by name if it is about buying. They are not free. */
+/** Passages on the paid services that a question names by id, or by name if the question is about buying. */
 export function servicePassages(question: string, { services, baseUrl }: Site): readonly Passage[] {
   const asked = new Set(termsOf(question))
   const isBuying = BUYING.test(question)

@@ -4,7 +4,7 @@ import type { ModelUsage } from '../../ports/models.ts'
 /** Owner of the keys that the operator made. */
 export const OPERATOR = 'operator'
 
-/** Limits of a key. Null means the owner's limit, which a higher value cannot exceed. */
+/** Limits of a key. Null means the limit of {@link OwnerBounds}. A value above that has no effect. */
 export interface KeyLimits {
   /** Chats within 60 seconds. */
   readonly rpm: number | null
@@ -33,7 +33,7 @@ export interface ChatKey {
   readonly revokedAtMs: number | null
   /** Only `live` keys are accepted. `lost`: the secret that sealed it is gone from the data folder. */
   readonly state: 'live' | 'revoked' | 'expired' | 'lost'
-  /** Today (UTC), and in total. */
+  /** Use on this day (UTC), and in total. */
   readonly usedToday: KeyUsage
   readonly usedInAll: KeyUsage
 }
@@ -74,7 +74,7 @@ export interface OwnerBounds {
   readonly tpd: number
   /** Concurrent chats. */
   readonly concurrent: number
-  /** Keys that are neither revoked nor expired. */
+  /** Most live keys. */
   readonly keys: number
 }
 

@@ -26,7 +26,7 @@ export interface Work<Candidate, T> {
   ) => Promise<Result<{ readonly value: T; readonly usage: ModelUsage | null }>>
 }
 
-/** Result of a candidate's turn. Without a candidate, no backend could be asked. */
+/** Result of the work of one candidate. The candidate is null if no backend could be asked. */
 export interface Turn<Candidate, T> {
   readonly candidate: Candidate | null
   readonly result: Result<T>
@@ -56,8 +56,8 @@ const LONG_MS = 20_000
 const TRANSIENT: ReadonlySet<unknown> = new Set([408, 409, 429])
 
 /**
- * Lets the first candidate with a free slot do the work, or the first that will have one. A transient failure is
- * retried after a pause. Null if all candidates are resting.
+ * Lets the first candidate with a free slot do the work, or waits at the first whose queue is not full. A transient
+ * failure is retried after a pause. Null if all candidates are resting.
  */
 export async function attempts<Candidate extends Asked, T>(
   candidates: readonly Candidate[],
@@ -191,7 +191,7 @@ export function isTransient({ code, detail }: Fault): boolean {
   return code === 'model/unreachable' || TRANSIENT.has(status) || (typeof status === 'number' && status >= 500)
 }
 
-/** Pause before a retry: the backend's request, or a random time below a doubling bound (full jitter). */
+/** Pause before a retry: what the backend asked for, or a random time below a doubling bound if that is longer. */
 function pauseBefore({ detail }: Fault, tries: number, random: () => number): number {
   return Math.max(Number(detail.retryAfterMs ?? 0), random() * PAUSE_MS * 2 ** tries)
 }

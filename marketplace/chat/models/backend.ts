@@ -43,7 +43,7 @@ export interface ChatRequest {
   readonly jsonSchema?: AnswerSchema
   /** Whether any JSON object is requested. */
   readonly json?: boolean
-  /** Fields that pass to the backend unchanged: tools, tool_choice, parallel_tool_calls, seed. */
+  /** Fields that pass to the backend unchanged, such as tools, tool_choice and seed. */
   readonly extra?: Readonly<Record<string, unknown>>
   /** Counts everything that comes, even if it is not passed on: the caller is charged for it. */
   readonly tally?: AnswerTally
@@ -78,7 +78,7 @@ export interface ChatAnswer {
  */
 export type DeltaSink = (delta: Readonly<Record<string, unknown>>, logprobs?: unknown) => void | Promise<void>
 
-/** Called for parts of an answer that are not passed on as pieces: the backend is alive. */
+/** Called for parts of an answer that are not passed on as pieces. They show that the backend is alive. */
 export type Heard = () => void
 
 /** A text for one speech model, short enough for one request. */

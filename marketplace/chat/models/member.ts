@@ -7,7 +7,7 @@ import type { BackendEntry } from './backend.ts'
 import { LatencyBook, type LatencyFigures } from './latencies.ts'
 import { addUsage, NO_USAGE } from './usage.ts'
 
-/** Longest pause that is waited for. A backend that asks for more is left alone that long. */
+/** Longest pause that a request waits for. A backend that asks for a longer pause is left alone until it is over. */
 export const PATIENCE_MS = 8_000
 /** A backend that refuses our key is left alone for this long. */
 const LOCKED_OUT_MS = 60_000
@@ -60,7 +60,7 @@ export class Member {
     return this.breakers.isOpen(this.#clock.now(), isFree)
   }
 
-  /** Whether it would be asked now for both. */
+  /** Whether it would be asked now, for free and for paid work. */
   get isWell(): boolean {
     return this.isUsable(false) && this.isUsable(true)
   }

@@ -43,7 +43,7 @@ const THREE: Kind = { below: 0, whole: 1, more: 1, each: 2 }
 
 /**
  * Fitted to the encoding o200k_base on prose in sixteen languages, program text, JSON and random letters. The test
- * measures the error. By code unit, so that surrogates are counted one by one.
+ * measures the error. Kinds are told by UTF-16 unit, so that surrogates are counted one by one.
  */
 const OTHERS: readonly Kind[] = [
   { ...TWO, below: 0xa0 },

@@ -26,7 +26,7 @@ export function estimatedPrompt(messages: readonly ChatMessage[], extra: Fields 
   return messages.reduce((sum, message) => sum + FRAME_TOKENS + messageTokens(message), tools + schema)
 }
 
-/** A backend's count of the answer is believed up to this much above the text seen: hidden reasoning is not seen. */
+/** A backend's count of an answer is believed up to three times the tokens seen and 64 more: reasoning may be hidden. */
 const BELIEF = { times: 3, more: 64 }
 /** The same for the prompt: templates add tokens, and images cost some models thirty times as much as others. */
 const PROMPT_BELIEF = { times: 40, more: 1_000 }
@@ -49,7 +49,7 @@ export interface SeenCall {
 export function usageOf(counts: TokenCounts | null, { prompt, said, maxTokens }: SeenCall): ModelUsage {
   const { times, more } = PROMPT_BELIEF
   const promptTokens = believed(counts?.promptTokens, prompt, { ...LEAST.prompt, most: prompt * times + more })
-  // Hidden reasoning is within the requested length.
+  // Hidden reasoning counts towards the requested length, so no count within that length is too high.
   const most = Math.max(maxTokens, said * BELIEF.times) + BELIEF.more
   const completionTokens = believed(counts?.completionTokens, said, { ...LEAST.said, most })
   const estimated = promptTokens !== counts?.promptTokens || completionTokens !== counts.completionTokens

@@ -19,7 +19,7 @@ export interface Arrival {
   readonly received: () => number
   /** Time within which the body must arrive, ms. */
   readonly withinMs: number
-  /** Whether its caller broke off another body lately. */
+  /** Whether its owner counted as late when it came, for example after it had broken off another body. */
   readonly wasLate: boolean
 }
 

@@ -84,7 +84,7 @@ export interface KeyChange {
   readonly limits?: KeyLimits
 }
 
-/** The API keys of the platform. Decisions about a request are synchronous: they are made before its body is read. */
+/** The API keys of the platform. Decisions about a request are synchronous: no other request comes between check and count. */
 export interface ChatKeys {
   /** Limits of every owner. Limits of a key can only be lower. */
   readonly bounds: OwnerBounds

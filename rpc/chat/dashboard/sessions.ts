@@ -39,8 +39,9 @@ export class Sessions {
 
   /**
    * Begins a session and returns its token. An owner with too many sessions loses the longest unused. If all wallets
-   * together have too many, the client or network with most loses its longest unused one, else the network of `holder`.
-   * Wallets cost nothing, so a client with many must not keep others out.
+   * together have too many, the network or client with most loses its longest unused session ({@link heldTooMany}). If
+   * none holds too many, the network of `holder` does. Wallets cost nothing, so a client with many wallets must not keep
+   * other users out.
    */
   begin({ owner, stamp, holder }: Pick<Session, 'owner' | 'stamp' | 'holder'>): string {
     this.#endOver()

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../consensus/chain/ports.ts'
 import { LruMap } from '../../../consensus/primitives/lru.ts'
 
-/** Wrong passwords without a wait. Each further one doubles the wait. */
+/** Wrong passwords of an address before it must wait. Each further one doubles the wait. */
 const FREE = 5
 const WAIT_MS_MIN = 1_000
 const WAIT_MS_MAX = 900_000
@@ -21,8 +21,8 @@ interface Failures {
 }
 
 /**
- * Slows down guesses of the operator's password, per address and in all. An address that gave the right one becomes
- * known: guesses from others do not keep it out, nor a caller on the machine itself.
+ * Slows down guesses of the operator's password, per address and in all. An address that gave the right password becomes
+ * known: guesses from other addresses do not keep it out. This machine counts as known.
  */
 export class SignInGuard {
   readonly #clock: Clock

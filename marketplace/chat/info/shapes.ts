@@ -43,7 +43,7 @@ export interface TierSpeed {
   readonly measured: MeasuredSpeed | null
 }
 
-/** A model in the info API. Fields after `info_url` extend the interface. */
+/** A model in the info API. Fields after `info_url` are additions to the specified interface. */
 export interface ModelInfo {
   readonly id: PlatformModelId
   readonly name: string

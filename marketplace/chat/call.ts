@@ -55,7 +55,7 @@ export interface StageReport {
   /** Name of the stage in the API. */
   readonly stage: string
   readonly ran: boolean
-  /** Why it did not run, or what went wrong. Absent if all went well. */
+  /** Why the stage did not run, or what went wrong. Absent if all went well. */
   readonly reason?: string
   /** Models that answered in the stage, each once, by their names at the backends. */
   readonly models: readonly string[]

@@ -15,7 +15,7 @@ export const WINDOW_TOKENS: Readonly<Record<ChatModelId, number>> = {
 
 /**
  * Most UTF-16 units of a conversation with everything that is sent with it, about seven for each token of the largest
- * window. A longer one would need hundreds of summaries that do not fit the window, and counting its tokens would block
+ * window. A longer conversation would need hundreds of summaries that do not fit the window, and counting its tokens would block
  * the event loop.
  */
 export const CONVERSATION_CHARS_MAX = 1_500_000
@@ -29,7 +29,7 @@ const CHARS_PER_TOKEN = 4
 const ANSWER_TOKENS_MIN = 128
 
 /**
- * Context window of a model on this node: its nominal window, or that of the largest model behind it if smaller.
+ * Context window of a model on this node: its nominal window, or the window of the largest model behind it if smaller.
  * `needs` limits the models behind it to those with these abilities.
  */
 export function windowOf(

@@ -49,8 +49,8 @@ export function firstState(messages: readonly ChatMessage[], question: string): 
 }
 
 /**
- * Runs the stages in order. The last stage that makes text streams to the reader's sink. If none streamed, the finished
- * text is sent at the end. Once text was streamed, no further stage makes another one. Faults: `chat/aborted`,
+ * Runs the stages in order. The last stage that makes text streams to the reader's sink. If no stage streamed, the
+ * finished text is sent at the end. Once text was streamed, no further stage makes another text. Faults: `chat/aborted`,
  * `chat/timeout` if time ran out before there was a text, `model/answer` if there is no text at the end, and faults of
  * stages that are essential or had begun to stream.
  */

@@ -21,7 +21,7 @@ const ROLES: Readonly<Record<ChatCall['model'], readonly ModelRole[]>> = {
   'model-4': ['general', 'reason'],
 }
 
-/** One of the answers. */
+/** One of the answers to a chat. */
 interface Single {
   readonly choice: ChatChoice
   /** How its form was enforced. Null if it has none. */

@@ -11,7 +11,7 @@ export type Major = (typeof MAJORS)[number]
 /** Price of an asset in dollars. */
 export interface MajorPrice {
   readonly usd: number
-  /** Per cent; null if no provider gives it. */
+  /** Change within 24 hours in per cent; null if no provider gives it. */
   readonly change24hPct: number | null
   /** Time of the price (ISO 8601). */
   readonly asOf: string
@@ -19,7 +19,7 @@ export interface MajorPrice {
 
 /** Prices of the majors at one time. */
 export interface MajorPrices {
-  /** Null if no provider has a price, or if the providers differ too much to trust any of them. */
+  /** A price is null if no provider has it, or if the providers differ too much to trust any of them. */
   readonly majors: Readonly<Record<Major, MajorPrice | null>>
   /** Null if no provider gives it. */
   readonly globalMarketCapUsd: number | null

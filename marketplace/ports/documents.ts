@@ -16,6 +16,6 @@ export interface Documents {
   readonly scripts: readonly string[]
   /** Characters of a text, with their combining marks, that no font can print; each once. */
   readonly unsettable: (text: string) => readonly string[]
-  /** Gives the same bytes for the same sheet. A fault if it is beyond the limits of documents. */
+  /** Gives the same bytes for the same sheet. A fault if the document exceeds a limit. */
   readonly render: (sheet: DocumentSheet, signal: AbortSignal) => Promise<Result<DocumentFile>>
 }

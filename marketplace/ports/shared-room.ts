@@ -1,6 +1,6 @@
 import { LruMap } from '../../consensus/primitives/lru.ts'
 
-/** Owners remembered as late. */
+/** Most owners that are remembered as late. */
 const LATE_MAX = 8_192
 /** How long an owner stays late. */
 const LATE_MS = 3_600_000

@@ -18,9 +18,9 @@ export const NAMES_MAX = 2_000
  * all compared with each other, which takes seconds.
  */
 export const NAME_CHARS_MAX = 1_024
-/** Most characters outside of strings, together with backslashes before quotes. Neither prose nor pictures have more. */
+/** Most steps of a scan: characters outside of strings, and backslashes before quotes. Prose and pictures need fewer. */
 const STEPS_MAX = 2_097_152
-/** The same for each allowed value, if few values are allowed. */
+/** Most steps for each allowed value, if few values are allowed. */
 const VALUE_STEPS = 64
 /** Characters of the shortest member of an object. */
 const MEMBER_CHARS = 4

@@ -32,7 +32,7 @@ const MARK = /^\[ *\d{1,3}(?: *[,;–-] *\d{1,3}){0,9} *\]$/
 const SINGLE = /^\[(\d{1,3})\]$/
 /** Characters that may change the context. Everything before them passes at once. */
 const SIGN = /[`~[\n]/g
-/** The same, with the signs of LaTeX. */
+/** The characters of {@link SIGN}, and the signs of LaTeX. */
 const SIGN_OR_LATEX = /[`~[\n$\\]/g
 /** A dollar sign that opens a formula. Before a digit it means money, and before a space it opens nothing. */
 const OPENS_FORMULA = /^\$[^\s\d$]/
@@ -43,7 +43,7 @@ const TEXT: Place = { in: 'text' }
 
 /**
  * Reads an answer as a stream and removes marks ([1], [1, 2], [1-3]) of sources that do not exist. Of a mark with
- * several sources, only the missing ones are removed. Code stays untouched. The output does not depend on how the text
+ * several sources, only the missing sources are removed. Code stays untouched. The output does not depend on how the text
  * is split into pieces, and only text that cannot be decided yet is held back.
  *
  * With sources, the model was told to cite with such marks, so every bracket with numbers counts as a mark. Without

@@ -54,7 +54,7 @@ export interface FilteredSink {
   readonly end: () => Promise<void>
 }
 
-/** Passes an answer on without citation marks that lack a source. Without a filter it passes unchanged. */
+/** Passes an answer on without citation marks that lack a source. Without a filter the answer passes unchanged. */
 export function filteredSink(filter: CitationFilter | null, say: DeltaSink): FilteredSink {
   if (filter === null) return { sink: say, end: async () => {} }
   const sink: DeltaSink = (delta, logprobs) => {

@@ -68,7 +68,7 @@ const ABOUT = wordSet('about on for of to über auf an für sur pour sobre para 
 const FOR = wordSet('for about für über pour sur para sobre для про')
 const SENTENCE = /[.!?:;\n。！？]+/u
 
-/** What a lower-case text asks to create, or null. The object of the verb decides, not its subject matter. */
+/** What a lower-case text asks to create, or null. The object of the verb decides, not what the work is about. */
 export function wantedIn(text: string): Wanted | null {
   const sentences = text.split(SENTENCE, SENTENCES_MAX).map(wordsOf)
   const [first = []] = sentences
@@ -87,7 +87,7 @@ export function wantedIn(text: string): Wanted | null {
   return null
 }
 
-/** "short story about rust", "a haiku". */
+/** Whether a text begins with the form to create: "short story about rust", "a haiku". */
 function opensWithForm(words: readonly string[]): boolean {
   if (ASKING.has(words[0] ?? '') || TAKING.has(words[0] ?? '')) return false
   const at = words.slice(0, OPENING_WORDS_MAX).findIndex((word) => FORMS.has(word))

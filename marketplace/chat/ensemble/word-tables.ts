@@ -79,7 +79,7 @@ export const MATH: WordTable = {
     '求解, 方程, 积分, 导数, 计算, 概率, 证明, 解方程, 方程式, 積分, 微分, 計算, 確率, 証明, 방정식, 적분, 미분, 계산, 확률, 증명',
 }
 
-/** Operations of mathematics. With one of the {@link QUANTITIES}, or in part with a number, they are a mathematical problem. */
+/** Operations of mathematics. Beside one of the {@link QUANTITIES} they are a mathematical problem, some also beside a number. */
 export const RECKONING: WordTable = {
   spaced: {
     en: 'solve, prove, calculate, compute, find, determine, evaluate, simplify, factor, factorise, factorize, integrate, differentiate, work out',
@@ -147,7 +147,7 @@ export const KNOWLEDGE: WordTable = {
     '解释, 比较, 区别, 为什么, 分析, 详细, 介绍, 説明, 比較, 違い, なぜ, 分析, 詳しく, 설명, 비교, 차이, 왜, 분석',
 }
 
-/** Things that change from day to day. */
+/** Words for things that change from day to day. */
 export const CURRENT: WordTable = {
   spaced: {
     en: 'today, yesterday, tonight, tomorrow, latest, newest, recent, recently, current, currently, right now, at the moment, this week, this month, this year, last week, last month, news, breaking, headlines, weather, forecast, stock price, share price, exchange rate, price of, price, prices, score, standings, election results, who won, release date, up to date, as of now',

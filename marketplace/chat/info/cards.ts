@@ -16,7 +16,7 @@ export interface Capability {
 export interface ModelCard {
   readonly name: string
   readonly tagline: string
-  /** The label for its speed in the API. */
+  /** Label for the speed of the model in the API. */
   readonly label: string
   readonly bestFor: readonly string[]
   readonly capabilities: readonly Capability[]

@@ -5,10 +5,10 @@ import { COMPARISON_FIELDS, type ModelInfo, type ProductFacts } from './shapes.t
 
 /** A text with facts, and where to look them up. */
 export interface Passage {
-  /** Its subject in a few words, which count double in a search. */
+  /** Subject of the passage in a few words, which count double in a search. */
   readonly heading: string
   readonly text: string
-  /** Further words that find it. */
+  /** Further words by which the passage is found. */
   readonly words?: string
   readonly title: string
   readonly url: string

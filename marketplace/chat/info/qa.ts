@@ -20,7 +20,7 @@ const WORDING_TOKENS = 300
 /** Most answers of models in the cache, and how long they are kept. */
 const KEPT_MAX = 256
 const KEPT_MS = 300_000
-/** Most answers that models word at once, and per minute. The info API needs no key, so this bounds its cost. */
+/** Most answers that models word at once, and per minute. The info API needs no key, so these limits bound the cost. */
 const AT_ONCE_MAX = 2
 const PER_MINUTE_MAX = 30
 const MINUTE_MS = 60_000

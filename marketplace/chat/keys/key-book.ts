@@ -50,13 +50,13 @@ export interface KeyBookParts {
 }
 
 /**
- * Most keys in all. Only the operator may have more, and those count too. Wallets are free, and each key takes about two
- * kilobytes of memory.
+ * Most keys in all, with those of the operator, whose further keys are made all the same. Wallets are free, and each key
+ * takes about two kilobytes of memory.
  */
 export const KEYS_IN_ALL_MAX = 20_000
 /** If the book is full, a wallet's key that stayed unused this long is removed for a new one. */
 const UNUSED_MS = 86_400_000
-/** The same for a used key. Otherwise a caller could fill the book for good with keys used once. */
+/** A used key of a wallet is removed after this time without use. Otherwise keys used once could fill the book for good. */
 const IDLE_MS = 30 * UNUSED_MS
 const SHOWN = /^bearer +(fk-([0-9A-Za-z]{8})[0-9A-Za-z]{43})$/i
 const AT_ONCE_MS = 1_000
@@ -260,7 +260,7 @@ export class KeyBook implements ChatKeys {
     }
   }
 
-  /** Removes a chat from the figures, from those of the day only if it is still the same day. */
+  /** Removes a chat from the figures. The figures of the day change only on the day on which the chat began. */
   #uncount(entry: Entry, owner: Owner, beganMs: number): void {
     const nowMs = this.#now()
     entry.minute.takeBack(beganMs, nowMs)

@@ -84,7 +84,7 @@ export class LastMinute {
 /** Nothing used. */
 export const UNUSED: KeyUsage = { requests: 0, promptTokens: 0, completionTokens: 0 }
 
-/** Use of one day (UTC), in days since 1970. */
+/** Use of one day (UTC). `day` counts the days since 1970. */
 export interface DayUsage extends KeyUsage {
   readonly day: number
 }

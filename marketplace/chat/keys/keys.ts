@@ -55,7 +55,7 @@ export interface ChatPass {
    * and the reserved tokens of the chat are never released.
    */
   readonly done: (usage: ModelUsage | null) => void
-  /** Ends a chat that never began. It does not count. */
+  /** Ends a chat that never began. The chat does not count against the limits. */
   readonly cancel: () => void
 }
 
@@ -98,7 +98,7 @@ export interface ChatKeys {
   /** What is left for a key now, for response headers. */
   readonly allowances: (key: ChatKey) => Pick<ChatPass, 'requests' | 'tokens'>
   /**
-   * Makes a durable key. Only this shows its secret. Faults: `chat/keys-full`, `chat/no-room`, `chat/invalid-request`.
+   * Makes a durable key. Only this result shows the secret. Faults: `chat/keys-full`, `chat/no-room`, `chat/invalid-request`.
    */
   readonly create: (wanted: NewKey) => Promise<Result<{ readonly key: ChatKey; readonly secret: string }>>
   /** Changes a key of owner `by`, or any key for {@link OPERATOR}. Faults: `chat/no-key`, `chat/invalid-request`. */

@@ -21,7 +21,7 @@ interface Waiting {
 
 /**
  * Admits requests to one backend within its limits, with a bounded queue. Next is the caller with the fewest running
- * requests, then the one that waited longest. So a caller with many requests delays itself, not others. Each request of
+ * requests, among equals the one that waited longest. So a caller with many requests delays itself, not others. Each request of
  * an unknown caller counts as a caller of its own. Free requests leave some slots and queue places to paid ones, and
  * come after them.
  */

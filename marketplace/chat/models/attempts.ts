@@ -9,13 +9,13 @@ import { isTimeOver, Silence } from './silence.ts'
 
 /** Work for one of several candidates. */
 export interface Work<Candidate, T> {
-  /** Tokens reserved in the rate limit at first. */
+  /** Tokens that are reserved in the rate limit until the usage is known. */
   readonly tokens: number
   /** The caller. Absent if unknown. */
   readonly who?: string
   /** Free work leaves slots to paid work. */
   readonly isFree?: boolean
-  /** Whether it may be started again after a failure. */
+  /** Whether the work may be started again after a failure. */
   readonly mayTryAgain: () => boolean
   /** Most retries at one candidate. Absent: the default. */
   readonly retriesMax?: number

@@ -50,9 +50,9 @@ export interface PoolRequest extends Omit<ModelRequest, 'messages'> {
   /** The one model to ask. Absent: any with the role. */
   readonly only?: { readonly backend: string; readonly model: string }
   readonly extra?: Readonly<Record<string, unknown>>
-  /** The caller, so that its many requests do not delay others. Absent if unknown. */
+  /** The caller, so that many requests of one caller do not delay those of other callers. Absent if unknown. */
   readonly who?: string
-  /** Whether no caller pays for it. */
+  /** Whether the request is free: no caller pays for it. */
   readonly isFree?: boolean
   /** Receives the usage of each failed attempt that a model had begun, or that the caller left. */
   readonly wasted?: (usage: ModelUsage) => void
@@ -80,7 +80,7 @@ export interface BackendCheck {
   readonly what: string
   readonly name: string
   readonly ok: boolean
-  /** Whether it answers, but something is odd. */
+  /** Whether the backend answers, but something is odd. */
   readonly doubtful?: true
   readonly detail: string
   readonly ms: number
@@ -278,7 +278,7 @@ export class ModelPool implements Models {
     return this.#serveTiers(this.#tiers(request, prompt), { role, workAs, isFree }, signal)
   }
 
-  /** Models that can take a request, best first: not to avoid, then by preferred abilities, by role, and by priority. */
+  /** Models that can take a request, by preferred abilities, then role, then priority. Those of `avoid` come last. */
   #tiers(request: PoolRequest, prompt: number): readonly Tier[] {
     const { role, orRoles = [], needs = [], prefers = [], only, avoid, maxTokens } = request
     const fits = (model: ModelFacts, as: ModelRole): boolean =>

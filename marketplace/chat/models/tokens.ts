@@ -1,6 +1,6 @@
 /**
- * A longer text is sampled: this many pieces of this many characters. Each piece begins at a random place in its part,
- * since a caller could put blanks at known places.
+ * A text of more than `max` characters is sampled: `pieces` pieces of `chars` characters. Each piece begins at a random
+ * place in its part, since a caller could put blanks at known places.
  */
 const READ = { max: 131_072, pieces: 32, chars: 4_096 }
 
@@ -296,7 +296,7 @@ function indexOfKinds(): Uint8Array {
   return indexes
 }
 
-/** Characters by their codes, first and last of each span. They are hard to read literally. */
+/** Characters from hexadecimal codes and spans of codes. Written literally they would be hard to read. */
 function spans(codes: string): string {
   const letters = codes
     .trim()

@@ -9,7 +9,7 @@ import { BARRIER, quoted, shortened } from './quoting.ts'
 
 /** A text that a stage uses besides the conversation. */
 export interface Material {
-  /** Its kind: `plan`, `draft` and so on. */
+  /** Kind of the text: `plan`, `draft` and so on. */
   readonly name: string
   readonly text: string
   /** Longest useful length in UTF-16 units. Null if it is useless when cut. */

@@ -8,7 +8,7 @@ const WAIT_MS_MAX = 900_000
 /** An address without a try for this long begins anew. */
 const FORGET_MS = 3_600_000
 const ADDRESSES_MAX = 5_000
-/** Wrong passwords of all addresses within an hour. After these only known addresses may try. */
+/** Wrong passwords of all addresses within an hour. After so many, only known addresses may try. */
 const ALL_MAX = 300
 /** Most known addresses, which are those that gave the right password. */
 const KNOWN_MAX = 16
@@ -26,7 +26,7 @@ interface Failures {
  */
 export class SignInGuard {
   readonly #clock: Clock
-  /** Longest quiet first. */
+  /** Failures by address, the address that was quiet longest first. */
   readonly #byAddress = new Map<string, Failures>()
   readonly #known = new LruMap<string, true>(KNOWN_MAX)
   #hour = { count: 0, beganMs: 0 }

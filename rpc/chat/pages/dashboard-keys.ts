@@ -99,7 +99,7 @@ ${fieldMarkup({ name: 'label', label: 'Name', hint: 'What it is for, so that you
 <button>Make the key</button></form>`
 }
 
-/** Fields of the two limits. An empty one stands for the owner's own bound. */
+/** Fields of the two limits. An empty field stands for the owner's own bound. */
 export function limitFields(
   { rpm, tpd }: { readonly rpm: string; readonly tpd: string },
   bounds: OwnerBounds,
@@ -130,7 +130,7 @@ function listMarkup({ keys, page, pages, owner, bounds }: KeysFacts): Html {
 
 function providersMarkup({ providers }: KeysFacts): Html {
   if (providers === null || providers.length === 0) return NOTHING
-  // Providers with trouble come first, so that a cut leaves out the other ones.
+  // Providers with trouble come first, so that a cut leaves out providers without trouble.
   const rows = providers.toSorted((a, b) => rank(a) - rank(b)).slice(0, PROVIDERS_MAX)
   return html`<section><h2>${counted(providers.length, 'provider')}</h2>
 <p>What went wrong last is in words of the provider. Callers are told only what kind of trouble it is.</p>

@@ -227,7 +227,7 @@ export class GgufBackend implements ModelBackend {
   }
 }
 
-/** Whether the model answers a plain question. If so, the failure was caused by the other question. */
+/** Whether the model answers a plain question. If so, the question that failed before is to blame. */
 async function stillAnswers(
   { package: { LlamaChatSession }, context, chatWrapper }: Loaded,
   signal: AbortSignal,

@@ -43,9 +43,9 @@ interface Reader {
 
 /** Statuses of a server that works but has no list of models. */
 const LISTLESS: ReadonlySet<number> = new Set([404, 405, 501])
-/** Longest answer that is not streamed: parsing much JSON blocks the event loop. */
+/** Most bytes of an answer that is not streamed: parsing much JSON blocks the event loop. */
 const WHOLE_BYTES_MAX = 4 * 1_048_576
-/** The same for an image. A megapixel in base64 is below five megabytes. */
+/** Most bytes of an answer with an image. A megapixel in base64 is below five megabytes. */
 const PICTURE_BYTES_MAX = 16 * 1_048_576
 const ERROR_BYTES_MAX = 65_536
 /** Name of the length limit for newer models. */

@@ -55,7 +55,7 @@ export async function openChatKeys(options: ChatKeysOptions): Promise<OpenChatKe
   }
 }
 
-/** Writes the use regularly until it is closed. */
+/** Writes the use regularly until the keys are closed. */
 function running(
   book: KeyBook,
   store: LevelKeyRecords,

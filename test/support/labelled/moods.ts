@@ -6,7 +6,7 @@ export interface LabelledMood {
   readonly emotions: readonly string[]
 }
 
-/** Labels come from the meaning of the texts. The engine was tuned on these texts. */
+/** Texts on which the engine was tuned. Labels come from the meaning of a text. */
 export const TUNED_MOODS: readonly LabelledMood[] = [
   {
     text: 'We got the keys today! I keep walking from room to room and smiling like a child.',

@@ -6,7 +6,7 @@ export interface LabelledSubjects {
   readonly names: readonly string[]
 }
 
-/** Labels come from the meaning of the texts. The engine was tuned on these texts. */
+/** Texts on which the engine was tuned. Labels come from the meaning of a text. */
 export const TUNED_SUBJECTS: readonly LabelledSubjects[] = [
   {
     text: 'Ada Lovelace wrote the first published algorithm meant for a machine. Working with Charles Babbage on his Analytical Engine, she saw that such a machine could handle music and symbols, not numbers alone. Historians of computing still argue how much of the algorithm was hers, but nobody doubts that Ada Lovelace understood the Analytical Engine better than most of her time.',

@@ -7,7 +7,7 @@ export interface LabelledSummary {
   readonly needs: Readonly<Record<number, readonly number[]>>
 }
 
-/** Labels come from the meaning of the texts. The engine was tuned on these texts. */
+/** Texts on which the engine was tuned. Labels come from the meaning of a text. */
 export const TUNED_SUMMARIES: readonly LabelledSummary[] = [
   {
     sentences: [

@@ -1,7 +1,10 @@
 import type { LabelledChat, LabelledNames } from './shop.ts'
 import type { LabelledUnits } from './units.ts'
 
-/** Terms of sale, and lists with a line behind them: parts that a summary may show, and good headlines. The engine was tuned on these texts. */
+/**
+ * Terms of sale, and lists with a line behind them: parts that a summary may show, and good headlines. The engine was
+ * tuned on these texts.
+ */
 export const TUNED_TERMS: readonly LabelledUnits[] = [
   {
     kind: 'review',

@@ -13,7 +13,7 @@ export interface MajorPrice {
   readonly usd: number
   /** Change within 24 hours in per cent; null if no provider gives it. */
   readonly change24hPct: number | null
-  /** Time of the price (ISO 8601). */
+  /** Time of the oldest price that was used (ISO 8601). */
   readonly asOf: string
 }
 
@@ -25,7 +25,7 @@ export interface MajorPrices {
   readonly globalMarketCapUsd: number | null
   /** Providers whose prices were used. */
   readonly sources: readonly string[]
-  /** Largest difference between two providers in per cent; null with only one. */
+  /** Largest difference between two providers in per cent; null if no asset has two prices. */
   readonly disagreementPct: number | null
 }
 
@@ -33,6 +33,6 @@ export interface MajorPrices {
 export interface CryptoPrices {
   readonly readiness: () => Readiness
   readonly majors: (signal: AbortSignal) => Promise<Result<Sourced<MajorPrices>>>
-  /** The last prices, unless they are too old. For documents; makes no request. */
+  /** The last prices, unless they are too old. For documents: it waits for no request, but may start one for later readers. */
   readonly latest: () => Sourced<MajorPrices> | null
 }

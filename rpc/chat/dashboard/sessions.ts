@@ -8,7 +8,7 @@ import { freshToken } from './tokens.ts'
 export interface Session {
   /** Owner of the keys: {@link OPERATOR}, or the address of a wallet. */
   readonly owner: string
-  /** Stamp of the operator's secret when the session began. Another secret ends the session. */
+  /** Stamp of the operator's secret when the operator's session began: a new secret ends it. Empty for wallets. */
   readonly stamp: string
   /** The client that began it. */
   readonly holder: Holder

@@ -34,9 +34,9 @@ type WaitingWish = FreeWish & Waiter
 
 /**
  * The queue of free work for places that paid work needs too. Only a bounded number of free tasks runs at once, so
- * that some places are left to paid work. A free place goes to the caller with the fewest places, and among equals to the
- * one with the least time used. So callers take turns, however much work each has waiting. The callers of this class
- * bound the number of waiting tasks.
+ * that some places are left to paid work. An empty place goes to the caller with the fewest places, and among equals to
+ * the caller with the least time used. So callers take turns, however much work each has waiting. The users of this
+ * class bound the number of waiting tasks.
  *
  * Time is counted as in start-time fair queueing (Goyal, Vin and Cheng, 1996): a task starts at its caller's used time,
  * or at the start time of the last task if that is later. So a caller saves up no time while away.
@@ -77,7 +77,7 @@ export class FreePlaces {
     }
   }
 
-  /** Several waiters may start: the end of one task may free both a place of its caller and one of its target. */
+  /** Several tasks may start: the end of one task may make room for its caller and for its target. */
   #startNext(): void {
     for (let next = this.#next(); next !== null; next = this.#next()) {
       this.#count(next, 1)

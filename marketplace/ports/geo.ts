@@ -46,6 +46,6 @@ export interface GeoDatabases {
   readonly databases: readonly GeoDatabase[]
   /** Text that the licences of the databases require. */
   readonly attribution: string
-  /** Facts of a public address, IPv4 or IPv6 as text; null if it is in no database. */
+  /** Facts of a public address, IPv4 or IPv6 as text; null if no database has facts on it. */
   readonly lookUp: (ip: string) => GeoFacts | null
 }

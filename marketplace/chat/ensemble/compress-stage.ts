@@ -40,7 +40,7 @@ const SUMMARIES = new WeakMap<ChatMeans['models'], LruMap<string, string>>()
 
 type Context = Omit<StageContext, 'say'>
 
-/** Makes long conversations fit: the oldest turns are summarised, and only dropped if that fails or is not enough. */
+/** Makes long conversations fit: the oldest turns are summarised, and turns are dropped only if that fails or is not enough. */
 export const compressStage: Stage = {
   name: 'Context compression',
   about:

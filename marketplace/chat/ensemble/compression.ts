@@ -36,11 +36,11 @@ export interface Piece {
 
 /** A conversation, split for compression. */
 export interface Split {
-  /** Instructions, and older messages with images. They stay unchanged. */
+  /** Instructions, and older messages with images. They are not summarised. */
   readonly fixed: readonly ChatMessage[]
   /** The oldest turns, in order. */
   readonly pieces: readonly Piece[]
-  /** The last turns, with the last question. They stay unchanged. */
+  /** The last turns, with the last question. They are not summarised. */
   readonly kept: readonly ChatMessage[]
 }
 

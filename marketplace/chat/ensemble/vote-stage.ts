@@ -8,7 +8,7 @@ import { vote } from './vote.ts'
 
 /** Tokens of a judge's answer. The judge needs room to reason before it decides. */
 const JUDGE_TOKENS = 1_024
-/** In an answer of at most this many characters, a number alone is the index. */
+/** In an answer of at most this many characters, any number is taken for the index. */
 const BARE_CHARS_MAX = 40
 const BEST = /\bbest\W{0,4}(\d{1,3})/gi
 const SOLUTION_CHARS_MAX = 8_000

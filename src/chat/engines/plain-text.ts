@@ -19,7 +19,7 @@ const CODE_BLOCK = '(code block)'
 const SENTENCE_END = /[.!?…:;。！？]["'”’)\]]*$/u
 /** Struck-out words are kept. Only their marks are removed. */
 const STRIKE_MARK = /~~/g
-/** HTML blocks that show nothing: scripts, styles, comments and declarations. */
+/** HTML blocks that show nothing: scripts, styles, templates, comments and declarations. */
 const UNSHOWN = /^\s*<(?:script|style|template|[!?])/i
 const TAG = /<(?:\/?[a-z]|!--)[^<>]*>/gi
 

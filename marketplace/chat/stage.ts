@@ -49,7 +49,7 @@ export interface ChatState {
   readonly verdict: Verdict | null
   readonly sources: readonly Source[]
   readonly citations: readonly Citation[]
-  /** The answer so far. Empty at first. */
+  /** The answer so far. Empty until a stage has written it. */
   readonly text: string
   readonly finishReason: string
   /** Further facts for the report. */

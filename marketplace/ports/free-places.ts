@@ -10,7 +10,7 @@ export function freeOf(places: number): number {
   return Math.max(1, places - Math.max(1, Math.ceil(places / 4)))
 }
 
-/** Callers whose used time is remembered. */
+/** Most callers whose used time is remembered. */
 const SERVED_MAX = 1_024
 
 /** Limits of free work in progress. */

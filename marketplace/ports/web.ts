@@ -34,7 +34,7 @@ export interface WebPage {
   readonly finalUrl: string
   readonly redirects: readonly { readonly status: number; readonly url: string }[]
   readonly status: number
-  /** The header's text; empty without a header. */
+  /** Text of the header Content-Type; empty without this header. */
   readonly contentType: string
   /** Media type in lower case, without parameters. */
   readonly mediaType: string

@@ -18,7 +18,7 @@ export interface Spoken {
   readonly answer: PoolAnswer
 }
 
-/** The state with a finished text as its answer. Citation marks without a source are removed. */
+/** The state with a finished text as its answer. Citation marks without a source are removed, if {@link filterFor} says so. */
 export function withText(
   state: ChatState,
   { call }: Pick<StageContext, 'call'>,

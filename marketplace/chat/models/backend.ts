@@ -41,7 +41,7 @@ export interface ChatRequest {
   readonly maxTokens: number
   readonly temperature?: number
   readonly jsonSchema?: AnswerSchema
-  /** Whether any JSON object is requested. */
+  /** Whether the answer must be a JSON object, of any shape. */
   readonly json?: boolean
   /** Fields that pass to the backend unchanged, such as tools, tool_choice and seed. */
   readonly extra?: Readonly<Record<string, unknown>>

@@ -45,7 +45,7 @@ export interface PoolRequest extends Omit<ModelRequest, 'messages'> {
   readonly prefers?: readonly ModelSupport[]
   /** Name of a backend to ask last. */
   readonly avoid?: string
-  /** Whether any JSON object is requested. */
+  /** Whether the answer must be a JSON object, of any shape. */
   readonly json?: boolean
   /** The one model to ask. Absent: any with the role. */
   readonly only?: { readonly backend: string; readonly model: string }

@@ -1,7 +1,7 @@
 import type { ModelUsage } from '../ports/models.ts'
 import type { AnswerSchema, ChatMessage } from './models/backend.ts'
 
-/** Models of the platform that answer chats, by the names of the API. */
+/** Names in the API of the platform's models that answer chats. */
 export const CHAT_MODEL_IDS = ['model-1', 'model-2', 'model-3', 'model-4'] as const
 
 /** One of {@link CHAT_MODEL_IDS}. */
@@ -17,8 +17,8 @@ export type PlatformModelId = (typeof PLATFORM_MODEL_IDS)[number]
 export const ENFORCEMENTS = ['native', 'grammar', 'checked', 'repaired'] as const
 
 /**
- * How the form of an answer was enforced: by its server, by a grammar, by instructions and a check afterwards, or only
- * in a second attempt after the errors of the first were named.
+ * How the form of an answer was enforced: by the server of its model, by a grammar, by instructions and a check
+ * afterwards, or by a second attempt after the model was told what was wrong with its answer.
  */
 export type Enforced = (typeof ENFORCEMENTS)[number]
 
@@ -32,13 +32,13 @@ export type AnswerForm =
 /** A chat request that was checked. */
 export interface ChatCall {
   readonly model: ChatModelId
-  /** With all fields of the request. Those that the API defines have the right types. */
+  /** Messages with all fields that the caller sent. Fields that the API defines have the right types. */
   readonly messages: readonly ChatMessage[]
-  /** Most tokens of the answer, over all stages that write it. */
+  /** Most tokens of an answer. Each stage that writes a draft or an answer may use as many. */
   readonly maxTokens: number
   readonly temperature: number | null
   readonly form: AnswerForm
-  /** Whether tools are offered, or tool results are among the messages. Then one model answers, unchanged. */
+  /** Whether tools are offered, or tool results are among the messages. Then the answer of one model is passed on unchanged. */
   readonly usesTools: boolean
   /** Number of answers. More than one only if a single call answers. */
   readonly count: number
@@ -55,7 +55,7 @@ export interface StageReport {
   /** Name of the stage in the API. */
   readonly stage: string
   readonly ran: boolean
-  /** Why it did not run, or what went wrong. Absent if all went well. */
+  /** Why the stage did not run, or what went wrong. Absent if all went well. */
   readonly reason?: string
   /** Models that answered in the stage, each once, by their names at the backends. */
   readonly models: readonly string[]
@@ -72,7 +72,7 @@ export interface Citation {
   readonly end: number
 }
 
-/** What happened for an answer. It claims nothing that did not happen. */
+/** What the platform did for an answer. A stage that did not run is reported as such. */
 export interface PlatformReport {
   readonly model: PlatformModelId
   /** Name of the pipeline that ran. */
@@ -98,14 +98,14 @@ export interface ChatChoice {
   /** The assistant's message with all fields of the backend. */
   readonly message: Readonly<Record<string, unknown>>
   readonly finishReason: string
-  /** As the backend sent them. Null if it did not. */
+  /** Log probabilities as the backend sent them. Null if it sent none. */
   readonly logprobs: unknown
 }
 
 /** Result of a chat. */
 export interface ChatOutcome {
   readonly choices: readonly ChatChoice[]
-  /** Sum over all stages. */
+  /** Tokens of all stages together. */
   readonly usage: ModelUsage
   readonly report: PlatformReport
 }
@@ -119,7 +119,7 @@ export interface ChatPiece {
 
 /** Receives an answer while it is made. */
 export interface ChatSink {
-  /** The first stage succeeded, so text or a failure will follow. May be called several times. */
+  /** Called when a model has answered a stage: text or a failure will follow. May be called several times. */
   readonly ready: () => void
   /** The next piece waits for the returned promise. */
   readonly take: (piece: ChatPiece) => void | Promise<void>

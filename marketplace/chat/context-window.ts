@@ -15,21 +15,21 @@ export const WINDOW_TOKENS: Readonly<Record<ChatModelId, number>> = {
 
 /**
  * Most UTF-16 units of a conversation with everything that is sent with it, about seven for each token of the largest
- * window. A longer one would need hundreds of summaries that do not fit the window, and counting its tokens would block
+ * window. A longer conversation would need hundreds of summaries that do not fit the window, and counting its tokens would block
  * the event loop.
  */
 export const CONVERSATION_CHARS_MAX = 1_500_000
-/** Most UTF-16 units written for several answers at once: each one is asked with the whole conversation. */
+/** Most UTF-16 units of all requests for the `count` answers of a chat: each request carries the whole conversation. */
 const WRITTEN_CHARS_MAX = 8_000_000
 
-/** Typical for English. Used to tell the length of a refused conversation without counting its tokens. */
+/** UTF-16 units of a token, typical of English. They tell the length of a refused conversation without counting its tokens. */
 const CHARS_PER_TOKEN = 4
 
-/** Least room for the answer, if the caller wants as much. */
+/** Least room for the answer in tokens. Less is enough for a caller that wants less. */
 const ANSWER_TOKENS_MIN = 128
 
 /**
- * Context window of a model on this node: its nominal window, or that of the largest model behind it if smaller.
+ * Context window of a model on this node: its nominal window, or the window of the largest model behind it if smaller.
  * `needs` limits the models behind it to those with these abilities.
  */
 export function windowOf(
@@ -69,7 +69,7 @@ function charsOf({ messages, extra }: Pick<ChatCall, 'messages' | 'extra'>): num
   return sum
 }
 
-/** UTF-16 units of a text in JSON: a control character takes two or six, an unpaired surrogate six. */
+/** UTF-16 units of a text in JSON, about: a tab or line end counts two, another control character or an unpaired surrogate six. */
 function charsWritten(text: string): number {
   if (text.length > CONVERSATION_CHARS_MAX) return text.length
   const isWhole = text.isWellFormed()
@@ -87,7 +87,7 @@ function isHalf(code: number): boolean {
   return code >= 0xd800 && code < 0xe000
 }
 
-/** Whether the other surrogate of the pair stands beside it. */
+/** Whether the surrogate at this index stands beside the other half of its pair. */
 function isPair(text: string, at: number): boolean {
   const first = text.charCodeAt(at) < 0xdc00 ? at : at - 1
   return (text.codePointAt(first) ?? 0) > 0xffff
@@ -100,12 +100,15 @@ function withoutPictures(content: unknown): unknown {
   )
 }
 
-/** Estimated tokens of a prompt: the conversation, its tools, and the form of its answer. */
+/** Estimated tokens of a prompt: the conversation, its tools, and the JSON schema of its answer. */
 export function promptTokens({ messages, extra, form }: ChatCall): number {
   return estimatedPrompt(messages, extra, form.is === 'schema' ? form.schema : undefined)
 }
 
-/** Why a chat does not fit the window of its model. Null if it fits, or if the pipeline of model-4 can compress it. */
+/**
+ * Why a chat does not fit the window of its model. Null if it fits, if no model has the needed abilities, or if the
+ * pipeline of model-4 will compress it.
+ */
 export function fitsWindow(call: ChatCall, models: Pick<ChatModels, 'facts'>): Fault | null {
   const { model, maxTokens } = call
   const chars = charsOf(call)

@@ -16,7 +16,7 @@ export const TEXT_ROLES: readonly ModelRole[] = ['general', 'reason', 'code', 'f
 /** Roles of models that may be asked about images, if they support them. */
 export const PICTURE_ROLES: readonly ModelRole[] = [...TEXT_ROLES, 'vision']
 
-/** Whether a model can answer with these abilities. The role `vision` alone is only for images. */
+/** Whether a model can answer with these abilities. A model with no other role than `vision` is asked only about images. */
 export function canAnswer(
   { roles, supports }: Pick<ModelFacts, 'roles' | 'supports'>,
   needs: readonly ModelSupport[] = [],
@@ -27,7 +27,7 @@ export function canAnswer(
 
 /** A question for a model. */
 export interface DeskQuestion extends Omit<PoolRequest, 'role' | 'orRoles' | 'who' | 'isFree' | 'wasted'> {
-  /** Wanted roles, best first, after `vision` with images. Any model that answers in text is the last choice. */
+  /** Wanted roles, best first. With images `vision` comes before them. Any other model that answers in text comes last. */
   readonly roles: readonly ModelRole[]
   /** Receives the answer in pieces. */
   readonly sink?: DeltaSink | null
@@ -47,7 +47,7 @@ export interface DeskManner {
   readonly who?: string
 }
 
-/** Longest partial answer that another model is asked to continue. */
+/** Longest partial answer that a model is asked to continue, in UTF-16 units. */
 const RESUMED_CHARS_MAX = 100_000
 /** Faults after which an answer can be continued. */
 const BREAKS: ReadonlySet<string> = new Set(['model/cut', 'model/answer', 'model/unreachable', 'model/timeout'])
@@ -114,7 +114,7 @@ export class ModelDesk {
     return answer
   }
 
-  /** Adds usage that did not come from a question. */
+  /** Adds usage to the count. */
   note(usage: ModelUsage): void {
     this.#usage = addUsage(this.#usage, usage)
   }

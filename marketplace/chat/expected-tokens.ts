@@ -4,12 +4,12 @@ import { isSingleCall } from './single-call.ts'
 
 /** Most tokens that one answer is expected to have. Clients often allow far more than they use. */
 export const ANSWER_TOKENS_EXPECTED_MAX = 4_096
-/** How often the stages of a model read the conversation and write an answer's length, if all of them run. */
+/** How often the stages of a model are expected to read the conversation and write as much as an answer. */
 const ROUNDS: Readonly<Record<ChatModelId, number>> = { 'model-1': 1, 'model-2': 3, 'model-3': 8, 'model-4': 6 }
 
 /**
- * Estimated tokens of a chat over all stages, rather too many than too few. They are reserved until the chat is over. A
- * conversation that will be refused as too long is not counted.
+ * Roughly estimated tokens of a chat over all stages. They are reserved until the chat is over. A conversation that will
+ * be refused as too long is not counted.
  */
 export function expectedTokens(call: ChatCall): number {
   const { model, maxTokens, count } = call

@@ -4,7 +4,7 @@ import type { DeltaSink } from './models/backend.ts'
 export class Listener {
   /** Text so far. */
   text = ''
-  /** True if there was nothing but text. */
+  /** False once a piece had tool calls. */
   isPlain = true
   readonly #sink: DeltaSink
 

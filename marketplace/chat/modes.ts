@@ -80,8 +80,8 @@ const WORDS_MAX = 4
 const SEPARATOR = '+'
 
 /**
- * Reads the modes of a conversation: known words with `@` at the very beginning of the user's last message, in any
- * case. They are removed from the user's messages, except from a message that has nothing else.
+ * Reads the modes of a conversation: known words with `@` at the very beginning of the user's last message, in upper or
+ * lower case. They are removed from all messages of the user, except from a message that has nothing else.
  */
 export function withModes(model: ChatModelId): (state: ChatState) => ChatState {
   const known = MODES[model] ?? {}

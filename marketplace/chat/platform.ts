@@ -47,7 +47,7 @@ export class ChatPlatform {
 
   /**
    * Whether a model can answer now. Any backend that answers in text is enough, except for the voice model. model-4 is
-   * also ready if only images can be answered. Questions without images are then refused.
+   * also ready if only questions with images can be answered. Questions without images are then refused.
    */
   readiness(model: PlatformModelId): Readiness {
     const text = this.#readinessOf(TEXT_ROLES)
@@ -80,8 +80,9 @@ export class ChatPlatform {
 
   /**
    * Answers a chat, streamed if there is a sink. Faults: `chat/no-backend`, `chat/context-length`, `chat/busy`,
-   * `chat/upstream`, `chat/timeout`, `chat/schema`, `chat/aborted`, `chat/unsupported`. `spent` receives the usage,
-   * also of a failed answer.
+   * `chat/upstream`, `chat/refused`, `chat/timeout`, `chat/schema`, `chat/aborted`, `chat/unsupported`,
+   * `chat/invalid-request`, and `engine/failed` if images cannot be read. `spent` receives the usage, also of a failed
+   * answer. A further call of `spent` replaces the figures of the last one.
    */
   async answer(
     call: ChatCall,
@@ -175,7 +176,7 @@ export class ChatPlatform {
   }
 }
 
-/** Usage of images that could not be used. They were fetched all the same. */
+/** Estimated usage of the images of a call that no model answered. This node has read them all the same. */
 function usageOfImages({ messages }: ChatCall): ModelUsage {
   const tokens = imagePartsOf(messages).length * IMAGE_TOKENS.usual
   return { promptTokens: tokens, completionTokens: 0, totalTokens: tokens, estimated: true }

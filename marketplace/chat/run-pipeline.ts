@@ -49,10 +49,10 @@ export function firstState(messages: readonly ChatMessage[], question: string): 
 }
 
 /**
- * Runs the stages in order. The last stage that makes text streams to the reader's sink. If none streamed, the finished
- * text is sent at the end. Once text was streamed, no further stage makes another one. Faults: `chat/aborted`,
- * `chat/timeout` if time ran out before there was a text, and faults of stages that are essential or had begun to
- * stream.
+ * Runs the stages in order. The last stage that makes text streams to the reader's sink. If no stage streamed, the
+ * finished text is sent at the end. Once text was streamed, no further stage makes another text. Faults: `chat/aborted`,
+ * `chat/timeout` if time ran out before there was a text, `model/answer` if there is no text at the end, and faults of
+ * stages that are essential or had begun to stream.
  */
 export async function runPipeline(
   { stages, enter }: Pipeline,
@@ -101,7 +101,7 @@ function whyNot(stage: Stage, state: ChatState, context: WalkContext): string | 
   return stage.skip?.(state, context) ?? (limitOf(stage, context) < LEAST_MS ? TIME : null)
 }
 
-/** Longest time of a stage. */
+/** Longest time of a stage in milliseconds. Infinite if it keeps no time for later stages. */
 function limitOf({ keeps }: Stage, { remainingMs, means }: WalkContext): number {
   return keeps === undefined ? Number.POSITIVE_INFINITY : remainingMs() - keeps * means.budgetMs
 }

@@ -21,7 +21,7 @@ const ROLES: Readonly<Record<ChatCall['model'], readonly ModelRole[]>> = {
   'model-4': ['general', 'reason'],
 }
 
-/** One of the answers. */
+/** One of the answers to a chat. */
 interface Single {
   readonly choice: ChatChoice
   /** How its form was enforced. Null if it has none. */
@@ -39,8 +39,8 @@ export function needsOf({ usesTools, messages }: ChatCall): readonly ModelSuppor
 }
 
 /**
- * Lets one model answer a chat, with everything passed on unchanged. Several answers are asked for in parallel. If one
- * fails, all fail. Faults: `model/*`, `chat/schema`, `chat/invalid-request`, `chat/unsupported`.
+ * Lets one model answer a chat, with everything passed on unchanged except made-up citations. Several answers are asked
+ * for in parallel. If one fails, all fail. Faults: `model/*`, `chat/schema`, `chat/invalid-request`, `chat/unsupported`.
  */
 export async function runSingleCall(
   call: ChatCall,
@@ -64,7 +64,7 @@ export async function runSingleCall(
   if (unusable !== null) return fail(unusable)
   const singles = await allOf(call, context, sink)
   if (!singles.ok) {
-    // A caller that leaves before a model is asked still pays for checking the form.
+    // A caller that leaves before a model answers still pays for the check of the form.
     const isGone = context.signal.aborted && context.remainingMs() > 0
     if (isGone && call.form.is === 'schema' && !desk.isAnswered) desk.note(formUsage(call.form.schema))
     return singles
@@ -139,7 +139,7 @@ function withoutMarks(message: ChatChoice['message'], filter: CitationFilter | n
 
 /**
  * Limits an answer that is written in one piece: all its log probabilities are serialised at once, which blocks the
- * event loop. This holds for complete answers, and for those shown after a check of their form.
+ * event loop. This holds for answers that are not streamed, and for answers that are shown after a check of their form.
  */
 function shortened(call: ChatCall): ChatCall {
   const most = Math.max(1, Math.floor(wholeTokensMax(call.extra) / call.count))

@@ -49,7 +49,7 @@ export interface ChatState {
   readonly verdict: Verdict | null
   readonly sources: readonly Source[]
   readonly citations: readonly Citation[]
-  /** The answer so far. Empty at first. */
+  /** The answer so far. Empty until a stage has written it. */
   readonly text: string
   readonly finishReason: string
   /** Further facts for the report. */
@@ -63,7 +63,7 @@ export interface StageContext {
   readonly call: ChatCall
   readonly desk: ModelDesk
   readonly means: ChatMeans
-  /** Aborts this stage: the caller left, or time is over. A stage that `keeps` time must pass it to its questions. */
+  /** Aborts this stage: the caller left, or time is over. A stage that `keeps` time must pass the signal to its questions. */
   readonly signal: AbortSignal
   /** Time left for this call. */
   readonly remainingMs: () => number
@@ -82,8 +82,8 @@ export interface Stage {
   /** Whether there is no answer without it. Failures of other stages are reported, and the state stays. */
   readonly isEssential?: true
   /**
-   * Share of the time budget (0 to 1) that it leaves to later stages. It is stopped when its share is used up, and does
-   * not start with less than a second. Absent: it may use all the time.
+   * Share of the time budget (0 to 1) that it leaves to later stages. It is stopped when no more than that is left, and
+   * does not start with less than a second for itself. Absent: it may use all the time.
    */
   readonly keeps?: number
   /** Why it does not run in this state. Null if it runs. Must depend only on its arguments. */

@@ -29,8 +29,8 @@ const REASON_CHARS_MAX = 300
 const ANY_OBJECT = { type: 'object' }
 
 /**
- * An answer in a form. If its server enforces the form, it streams at once. Otherwise it is shown after a check, and a
- * wrong answer is asked for once more. Faults: `chat/schema`, `model/*`.
+ * An answer in a form. If the server of a model enforces the form, the answer streams at once. Otherwise it is shown
+ * after a check, and after a wrong answer the model is asked once more. Faults: `chat/schema`, `model/*`.
  */
 export async function structuredAnswer(
   form: Form,
@@ -145,7 +145,7 @@ async function judge(
   return ok({ told: { ...rest, ...kept, text, message: { ...rest.message, content: text } }, reason: '' })
 }
 
-/** Answers that need not match the schema: tool calls, refusals, and answers that report a cut. */
+/** Answers that need not match the schema: tool calls, refusals, and answers that report a cut or a content filter. */
 function isExempt({ message, finishReason }: PoolAnswer): boolean {
   const { tool_calls: calls, refusal } = message
   const isRefusal = typeof refusal === 'string' && refusal !== ''

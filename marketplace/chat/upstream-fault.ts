@@ -33,7 +33,7 @@ export function isUnbegun({ code, detail }: Fault): boolean {
   return code === 'chat/no-backend' && detail.requires !== undefined
 }
 
-/** Pause that a server asked for. */
+/** Pause that a server asked for in seconds, or a default. */
 function secondsOf(cause: Fault): number {
   return secondsIn(cause).seconds ?? SECONDS_DEFAULT
 }

@@ -1,10 +1,10 @@
 /** Findings about one code block in a text. */
 export interface CodeFinding {
-  /** Language as its fence names it, in lower case; empty if it names none. */
+  /** Language as the fence of the block names it, in lower case; empty if it names none. */
   readonly language: string
-  /** Line of its fence in the text, from 1. */
+  /** Line of the opening fence in the text, from 1. */
   readonly line: number
-  /** `parses` and `broken`: a parser of its language read it. `not checked`: there is no parser for it. */
+  /** `parses` and `broken`: a parser of the language read the code. `not checked`: no parser read it. */
   readonly verdict: 'parses' | 'broken' | 'not checked'
   /** One sentence on what is wrong; null if nothing was found. */
   readonly problem: string | null
@@ -14,7 +14,7 @@ export interface CodeFinding {
 export interface CodeFindings {
   /** In the order of the text. */
   readonly blocks: readonly CodeFinding[]
-  /** Number of all blocks, also of those beyond the limit. */
+  /** Number of all blocks, including those beyond the limit, which are not listed. */
   readonly total: number
 }
 

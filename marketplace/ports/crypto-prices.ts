@@ -11,21 +11,21 @@ export type Major = (typeof MAJORS)[number]
 /** Price of an asset in dollars. */
 export interface MajorPrice {
   readonly usd: number
-  /** Per cent; null if no provider gives it. */
+  /** Change within 24 hours in per cent; null if no provider gives it. */
   readonly change24hPct: number | null
-  /** Time of the price (ISO 8601). */
+  /** Time of the oldest price that was used (ISO 8601). */
   readonly asOf: string
 }
 
 /** Prices of the majors at one time. */
 export interface MajorPrices {
-  /** Null if no provider has a price, or if the providers differ too much to trust any of them. */
+  /** A price is null if no provider has it, or if the providers differ too much to trust any of them. */
   readonly majors: Readonly<Record<Major, MajorPrice | null>>
   /** Null if no provider gives it. */
   readonly globalMarketCapUsd: number | null
   /** Providers whose prices were used. */
   readonly sources: readonly string[]
-  /** Largest difference between two providers in per cent; null with only one. */
+  /** Largest difference between two providers in per cent; null if no asset has two prices. */
   readonly disagreementPct: number | null
 }
 
@@ -33,6 +33,6 @@ export interface MajorPrices {
 export interface CryptoPrices {
   readonly readiness: () => Readiness
   readonly majors: (signal: AbortSignal) => Promise<Result<Sourced<MajorPrices>>>
-  /** The last prices, unless they are too old. For documents; makes no request. */
+  /** The last prices, unless they are too old. For documents: it waits for no request, but may start one for later readers. */
   readonly latest: () => Sourced<MajorPrices> | null
 }

@@ -17,7 +17,7 @@ export interface SheetRow {
   readonly description: string
   readonly qty: string
   readonly unitPrice: string
-  /** The rate. If the rows have different rates, it is in all rows and in the column heads; otherwise in none. */
+  /** VAT rate. If the rows have different rates, all rows and the column heads have this field; otherwise none has it. */
   readonly vat?: string
   readonly amount: string
 }

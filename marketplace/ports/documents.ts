@@ -2,7 +2,7 @@ import type { Result } from '../../consensus/primitives/result.ts'
 import type { DocumentFile, DocumentSheet } from './document-tasks.ts'
 import type { Readiness } from './readiness.ts'
 
-/** Most pages of a document. No paid request may fail on it, so the longest request stays below it. */
+/** Most pages of a document. The longest allowed request has fewer pages, so that no paid request fails on this limit. */
 export const DOCUMENT_PAGES_MAX = 400
 /** Most bytes of a document's file. */
 export const DOCUMENT_BYTES_MAX = 2_097_152
@@ -16,6 +16,6 @@ export interface Documents {
   readonly scripts: readonly string[]
   /** Characters of a text, with their combining marks, that no font can print; each once. */
   readonly unsettable: (text: string) => readonly string[]
-  /** Gives the same bytes for the same sheet. A fault if it is beyond the limits of documents. */
+  /** Gives the same bytes for the same sheet. A fault if the document exceeds a limit. */
   readonly render: (sheet: DocumentSheet, signal: AbortSignal) => Promise<Result<DocumentFile>>
 }

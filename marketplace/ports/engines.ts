@@ -12,9 +12,10 @@ export type EngineTasks = PageTasks & DocumentTasks & LanguageTasks & ImageTasks
 export type EngineTask = keyof EngineTasks
 
 /**
- * Processes for work on untrusted content, and for work that would block the event loop. Each task has its own limits
- * of time and memory. A task beyond them is killed with its process. Faults: `engine/killed`, `engine/failed`, and
- * `engine/refused` if the input is to blame. Callers of free work, named in `who`, take turns.
+ * Processes for work on untrusted content, and for work that would block the event loop. Each task has its own limit of
+ * time, and each process a limit of memory. A task beyond a limit is killed with its process. Faults: `engine/killed`,
+ * `engine/failed`, and `engine/refused` if the input is to blame. Free work names its caller in `who`, and these callers
+ * take turns.
  */
 export interface Engines {
   run<Name extends EngineTask>(

@@ -30,7 +30,7 @@ export interface EvmBalance {
   readonly blockNumber: number
 }
 
-/** A record of the Ethereum Name Service; null is not set. */
+/** A record of the Ethereum Name Service; a field is null if it is not set. */
 export interface EnsFacts {
   readonly name: string | null
   /** In the spelling of EIP-55. */
@@ -49,7 +49,7 @@ export type EnsQuery = { readonly name: string } | { readonly address: string }
 export interface EvmReader {
   readonly readiness: (network: EvmNetworkName) => Readiness
   readonly gas: (network: EvmNetworkName, signal: AbortSignal) => Promise<Result<Sourced<GasFacts>>>
-  /** Balances on the layer-2 network. */
+  /** Balances on the network Base. */
   readonly balance: (address: string, signal: AbortSignal) => Promise<Result<Sourced<EvmBalance>>>
   readonly ensReadiness: () => Readiness
   /** A name normalised by ENSIP-15, null if it is invalid. Call only while `ensReadiness` is available. */

@@ -4,20 +4,20 @@ import { turnAmong, type Waiter } from './turn.ts'
 
 /**
  * How many of `places` free work may hold at once. One in four, and at least one, is kept for paid work. A single place
- * is open to both, and paid work gets it next.
+ * is open to free and paid work.
  */
 export function freeOf(places: number): number {
   return Math.max(1, places - Math.max(1, Math.ceil(places / 4)))
 }
 
-/** Callers whose used time is remembered. */
+/** Most callers whose used time is remembered. */
 const SERVED_MAX = 1_024
 
 /** Limits of free work in progress. */
 export interface FreeBounds {
   /** Most tasks at once in all. */
   readonly atOnce: number
-  /** Most of one caller, and most on one target, for example a host. */
+  /** Most tasks of one caller at once, and most on one target, for example a host. */
   readonly perWho: number
   readonly perWhat: number
 }
@@ -33,10 +33,10 @@ export interface FreeWish {
 type WaitingWish = FreeWish & Waiter
 
 /**
- * The queue of free work for places that paid work needs too. Only a bounded number of free tasks runs at once; the
- * other places are left to paid work. A free place goes to the caller with the fewest places, and among equals to the
- * one with the least time used. So callers take turns, however much work each has waiting. The callers of this class
- * bound the number of waiting tasks.
+ * The queue of free work for places that paid work needs too. Only a bounded number of free tasks runs at once, so
+ * that some places are left to paid work. An empty place goes to the caller with the fewest places, and among equals to
+ * the caller with the least time used. So callers take turns, however much work each has waiting. The users of this
+ * class bound the number of waiting tasks.
  *
  * Time is counted as in start-time fair queueing (Goyal, Vin and Cheng, 1996): a task starts at its caller's used time,
  * or at the start time of the last task if that is later. So a caller saves up no time while away.
@@ -77,7 +77,7 @@ export class FreePlaces {
     }
   }
 
-  /** Several waiters may start: the end of one task may free both a place of its caller and one of its target. */
+  /** Several tasks may start: the end of one task may make room for its caller and for its target. */
   #startNext(): void {
     for (let next = this.#next(); next !== null; next = this.#next()) {
       this.#count(next, 1)

@@ -1,12 +1,12 @@
 import type { Readiness } from './readiness.ts'
 
-/** Where an IP address is used; null is unknown. */
+/** Where an IP address is used; a field is null if it is unknown. */
 export interface GeoFacts {
   /** ISO 3166-1 alpha-2. */
   readonly country: string | null
   readonly region: string | null
   readonly city: string | null
-  /** Degrees. */
+  /** Latitude and longitude in degrees. */
   readonly lat: number | null
   readonly lon: number | null
   readonly accuracyKm: number | null
@@ -46,6 +46,6 @@ export interface GeoDatabases {
   readonly databases: readonly GeoDatabase[]
   /** Text that the licences of the databases require. */
   readonly attribution: string
-  /** Facts of a public address, IPv4 or IPv6 as text; null if it is in no database. */
+  /** Facts of a public address, IPv4 or IPv6 as text; null if no database has facts on it. */
   readonly lookUp: (ip: string) => GeoFacts | null
 }

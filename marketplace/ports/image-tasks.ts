@@ -1,9 +1,9 @@
 /** Width and height in pixels of a picture that is sold. */
 export const PICTURE_SIDE = 1_024
-/** Most bytes of such a picture: a little more than noise of this size takes. */
+/** Most bytes of a picture that is sold: a little more than the file of a picture of noise takes. */
 export const PICTURE_BYTES_MAX = 3_400_000
 
-/** A square PNG of that size, without metadata. */
+/** A PNG of {@link PICTURE_SIDE} pixels on each side, without metadata. */
 export interface SquarePng {
   readonly bytes: Uint8Array
   /** Of the bytes, in hex. */
@@ -12,7 +12,7 @@ export interface SquarePng {
 
 /** Most pixels in width and height of a picture shown to a model. */
 export const VISION_SIDE_MAX = 2_048
-/** Most bytes of such a picture. */
+/** Most bytes of a picture shown to a model. */
 export const VISION_BYTES_MAX = 4_000_000
 
 /** A picture to re-encode for a model, with its limits in bytes and in pixels of width and height. */

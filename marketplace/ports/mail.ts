@@ -20,6 +20,6 @@ export interface MailDomains {
   readonly readiness: () => Readiness
   /** `domain` is ASCII. Faults: `web/unreachable`, `web/timeout`. */
   readonly lookUp: (domain: string, signal: AbortSignal) => Promise<Result<Sourced<MailDomain>>>
-  /** Whether the domain, or one above it, is on the list of disposable mail domains. */
+  /** Whether the domain, or one above it up to the registrable one, is on the list of disposable mail domains. */
   readonly isDisposable: (domain: string) => boolean
 }

@@ -38,14 +38,14 @@ export interface ModelUsage {
   readonly promptTokens: number
   readonly completionTokens: number
   readonly totalTokens: number
-  /** Whether the figures are estimates, because the backend did not report them. */
+  /** Whether a figure is estimated, because the backend reported none or an implausible one. */
   readonly estimated: boolean
 }
 
 /** Answer of a model. */
 export interface ModelAnswer {
   readonly text: string
-  /** As the backend reports it. */
+  /** Name of the model as the backend reports it. */
   readonly model: string
   readonly backend: string
   readonly finishReason: string

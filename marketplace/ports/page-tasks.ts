@@ -26,7 +26,7 @@ export interface Article {
   readonly wordCount: number
   /** Whether text or Markdown were cut at their limits. */
   readonly truncated: boolean
-  /** Whether the main content was found. Otherwise this is the text of the whole page. */
+  /** Whether the main content was found. Otherwise `text` is that of the whole page. */
   readonly readability: boolean
 }
 

@@ -2,7 +2,7 @@ import type { Result } from '../../consensus/primitives/result.ts'
 import type { Readiness } from './readiness.ts'
 import type { Sourced } from './sourced.ts'
 
-/** Asks the operator's providers. A query with `isFree` leaves room for paid ones. Faults: `provider/*`. */
+/** Asks the operator's providers. With `isFree` a query leaves room for paid queries. Faults: `provider/*`. */
 export interface Asked<Query, Value> {
   readonly readiness: () => Readiness
   readonly ask: (query: Query, signal: AbortSignal, isFree?: boolean) => Promise<Result<Sourced<Value>>>
@@ -17,7 +17,7 @@ export interface SearchHit {
   readonly date: string | null
 }
 
-/** Registration of a domain, as its registry reports it (RFC 9083); null is not reported. */
+/** Registration of a domain, as its registry reports it (RFC 9083); a field is null if it is not reported. */
 export interface DomainFacts {
   readonly registered: boolean
   readonly registrar: {
@@ -43,7 +43,7 @@ export interface Domains extends Asked<string, DomainFacts> {
 /** A place to look up by name, or coordinates in degrees. */
 export type PlaceQuery = { readonly name: string } | { readonly lat: number; readonly lon: number }
 
-/** Present weather; null is not reported. */
+/** Present weather; a field is null if it is not reported. */
 export interface CurrentWeather {
   readonly tempC: number
   readonly feelsLikeC: number | null
@@ -57,7 +57,7 @@ export interface CurrentWeather {
   readonly observedAt: string
 }
 
-/** Weather of a day; null is not reported. */
+/** Weather of a day; a field is null if it is not reported. */
 export interface DailyWeather {
   readonly date: string
   readonly minC: number
@@ -67,11 +67,11 @@ export interface DailyWeather {
   readonly windMaxKph: number | null
   readonly code: string | null
   readonly summary: string
-  /** False if it covers only the rest of the day. */
+  /** False if the figures cover only the part of the day that is left. */
   readonly wholeDay: boolean
 }
 
-/** A place; null is unknown. */
+/** A place; a field is null if it is unknown. */
 export interface Place {
   readonly name: string | null
   readonly country: string | null

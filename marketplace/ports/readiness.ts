@@ -8,7 +8,7 @@ export function notConfigured(what: string, ...requires: readonly string[]): Rea
   return { available: false, reason: `${what} is not configured`, requires }
 }
 
-/** A name and its trouble as text. Many troubles already begin with the name. */
+/** A name and its trouble as text. Null means not checked yet. Many troubles already begin with the name. */
 export function troubleOf(name: string, trouble: string | null): string {
   if (trouble === null) return `${name}: not checked yet`
   return trouble.startsWith(`${name} `) ? trouble : `${name}: ${trouble}`

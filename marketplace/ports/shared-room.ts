@@ -1,11 +1,11 @@
 import { LruMap } from '../../consensus/primitives/lru.ts'
 
-/** Owners remembered as late. */
+/** Most owners that are remembered as late. */
 const LATE_MAX = 8_192
 /** How long an owner stays late. */
 const LATE_MS = 3_600_000
 
-/** Limits of the room. */
+/** Limits of a {@link SharedRoom}. */
 export interface RoomBounds {
   readonly max: number
   /** Most for one owner. */
@@ -14,15 +14,15 @@ export interface RoomBounds {
   readonly patienceMs: number
 }
 
-/** A part of the room, held by an owner. */
+/** A part of a {@link SharedRoom}, held by an owner. */
 export interface Share {
-  /** Ends the share. With `isUnfinished` (the owner broke it off) the owner counts as late. */
+  /** Ends the share. With `isUnfinished` (the owner broke off its work) the owner counts as late. */
   readonly leave: (isUnfinished?: boolean) => void
   /** Lowers the share to `size`. */
   readonly shrink: (size: number) => void
   /** Whether another share was refused for lack of room since this one was taken. */
   readonly isInTheWay: () => boolean
-  /** Whether its owner was late when it was taken. If so, it gets no time to fall behind its pace. */
+  /** Whether the owner was late when it took the share. If so, the share gets no time to fall behind its pace. */
   readonly wasLate: boolean
   /** From here on the room may end the share for another owner, and then calls `end`. Null stops that. */
   readonly yields: (end: (() => void) | null) => void
@@ -51,8 +51,8 @@ interface Ended {
 
 /**
  * Room that several owners share, protected against slow owners. If a newcomer finds no room, shares are ended until
- * there is: first those that are behind their pace, then the oldest of the owner with most. That owner must still hold
- * at least as much as the newcomer afterwards. So a share that keeps its pace is never ended only to give another owner
+ * there is: first the shares that are behind their pace, then the oldest of the owner with most. That owner must still
+ * hold at least as much as the newcomer afterwards. So a share that keeps its pace is never ended only to give another owner
  * the same.
  */
 export class SharedRoom {

@@ -3,20 +3,20 @@ import type { Readiness } from './readiness.ts'
 
 /** A text to be spoken. */
 export interface SpeechRequest {
-  /** At most what one request can speak. */
+  /** At most as long as one request can speak. */
   readonly text: string
-  /** One of {@link Speech.voices}; null is the speaker's first voice. */
+  /** One of {@link Speech.voices}; null means the speaker's first voice. */
   readonly voice: string | null
   /** 1 is normal, 2 twice as fast. */
   readonly speed: number
-  /** The speaker of another part of the same text, from {@link SpokenText.by}; null is any. */
+  /** The speaker of another part of the same text, from {@link SpokenText.by}; null means any speaker. */
   readonly by: string | null
 }
 
 /** Spoken text. The bytes should be a WAV file, but are unchecked. */
 export interface SpokenText {
   readonly bytes: Uint8Array
-  /** The speaker, to be asked for again. */
+  /** The speaker. {@link SpeechRequest.by} names it for the other parts of the text. */
   readonly by: string
   readonly model: string
 }

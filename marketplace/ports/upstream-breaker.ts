@@ -37,7 +37,7 @@ export class UpstreamBreaker {
     return this.#pauses > 0 && (this.#trying || this.#isPausing(nowMs))
   }
 
-  /** Milliseconds until calls are allowed; also 0 during the trial call. */
+  /** Milliseconds until the end of the pause; 0 without a pause, and so during the trial call. */
   restMs(nowMs: number): number {
     return this.#isPausing(nowMs) ? this.#openUntilMs - nowMs : 0
   }
@@ -99,10 +99,10 @@ export interface UpstreamFailure {
   readonly cause: FailureCause
 }
 
-/** What caused a failure: the upstream and no question, perhaps the question, or most likely the question. */
+/** What caused a failure: surely the upstream, perhaps the question, or most likely the question. */
 export type FailureCause = 'upstream' | 'unclear' | 'question'
 
-/** The cause of an upstream's fault. Status 403 judges the question, or our account is closed. */
+/** The cause of an upstream's fault. Status 403 mostly forbids the question, but may mean a closed account of the operator. */
 export function causeOf({ code, detail: { status } }: Fault): FailureCause {
   if (code === 'model/unreachable' || code === 'provider/unreachable' || status === 401) return 'upstream'
   return status === 403 ? 'question' : 'unclear'
@@ -110,8 +110,8 @@ export function causeOf({ code, detail: { status } }: Fault): FailureCause {
 
 /**
  * One breaker of an upstream for paid work and one for free work. Free requests may cause failures on purpose at no
- * cost, so their failures do not close it to paid work. Failures of paid work count for both. Each breaker has its own
- * trial calls.
+ * cost, so their failures count for paid work only if no question can have caused them. Failures of paid work count for
+ * both breakers. Each breaker has its own trial calls.
  */
 export class UpstreamBreakers {
   readonly #paid = new UpstreamBreaker()
@@ -139,7 +139,7 @@ export class UpstreamBreakers {
     this.#free.succeeded()
   }
 
-  /** A call failed. Forbidden paid questions count only once in a while: one payer must not close it to others. */
+  /** A call failed. Forbidden paid questions count only once in a while: one payer must not stop the calls of other payers. */
   failed(nowMs: number, { askedMs, isFree, cause }: UpstreamFailure): void {
     if (!isFree && cause === 'question' && !this.#isFirstForbidden(nowMs)) {
       this.abandoned(isFree)

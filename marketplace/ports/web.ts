@@ -3,7 +3,7 @@ import type { Readiness } from './readiness.ts'
 
 /** Maximum length of an address, as the services' interface promises. */
 export const URL_CHARS_MAX = 2_048
-/** No public host name is this long, in any spelling; converting one to ASCII takes time quadratic in its length. */
+/** Matches a host name longer than any public one. Converting a host name to ASCII takes time quadratic in its length. */
 export const LONG_HOST = /^https?:\/\/[^/?#\\]{1024}/i
 
 /** How to read a page. */
@@ -34,7 +34,7 @@ export interface WebPage {
   readonly finalUrl: string
   readonly redirects: readonly { readonly status: number; readonly url: string }[]
   readonly status: number
-  /** The header's text; empty without a header. */
+  /** Text of the header Content-Type; empty without this header. */
   readonly contentType: string
   /** Media type in lower case, without parameters. */
   readonly mediaType: string
@@ -46,7 +46,7 @@ export interface WebPage {
   readonly lastModified: string | null
   /** Whether the answer may be cached. */
   readonly storable: boolean
-  /** How long, in ms; absent if the site does not say. */
+  /** How long the answer may be cached, in ms; absent if the site does not say. */
   readonly maxAgeMs?: number
   readonly fetchedAtMs: number
 }

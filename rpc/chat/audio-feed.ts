@@ -4,9 +4,9 @@ import type { Feed, FeedOut } from '../server/answer.ts'
 
 /** Bytes per write: a multiple of three, because base64 encodes groups of three. */
 const PIECE_BYTES = 49_152
-/** A reader gets the sound's own duration and this much more: until it has the sound, that is in memory. */
+/** A reader has the duration of the sound and this much more to read it: the sound stays in memory until then. */
 const GRACE_MS = 30_000
-/** A reader this far behind a listener may lose its room to another sound. */
+/** A reader that is this far behind the time of listening may lose its room to another sound. */
 const BEHIND_MS = 10_000
 /** A reader that fell this far behind counts as late: its next sound may lose its room as soon as it is behind. */
 const LATE_MS = 2_000
@@ -72,7 +72,7 @@ function* piecesOf(file: readonly Uint8Array[]): Generator<Uint8Array> {
     for (let at = 0; at < part.length; at += PIECE_BYTES) yield part.subarray(at, at + PIECE_BYTES)
 }
 
-/** The whole as base64. Bytes that do not fill a group of three go with the next piece. */
+/** A file as base64. Bytes that do not fill a group of three go with the next piece. */
 function* base64Of(file: readonly Uint8Array[]): Generator<string> {
   let left = Buffer.alloc(0)
   for (const piece of piecesOf(file)) {

@@ -11,16 +11,16 @@ const BRACE_END = 0x7d
  * bounded by its number of values. A conversation of ten thousand messages has about this many.
  */
 export const VALUES_MAX = 30_000
-/** Different names cost most: a hundred thousand of them take 90 ms. A conversation has some hundreds. */
+/** Most different names. They cost most: a hundred thousand of them take 90 ms. A conversation has some hundreds. */
 export const NAMES_MAX = 2_000
 /**
- * Characters of a name. From 16,384 on V8 hashes texts by their length alone. A thousand names of one such length are
+ * Most characters of a name. From 16,384 on V8 hashes texts by their length alone. A thousand names of one such length are
  * all compared with each other, which takes seconds.
  */
 export const NAME_CHARS_MAX = 1_024
-/** Characters outside of texts, and backslashes before quotes. Neither prose nor pictures have more. */
+/** Most steps of a scan: characters outside of strings, and backslashes before quotes. Prose and pictures need fewer. */
 const STEPS_MAX = 2_097_152
-/** The same per value, where few values are allowed. */
+/** Most steps for each allowed value, if few values are allowed. */
 const VALUE_STEPS = 64
 /** Characters of the shortest member of an object. */
 const MEMBER_CHARS = 4

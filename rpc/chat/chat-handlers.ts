@@ -42,7 +42,7 @@ interface TalkMeans {
   readonly end: End
 }
 
-/** One chat from beginning to end. What it used is noted once, in every case. */
+/** One chat from beginning to end. The tokens that it used are counted once, however it ends. */
 class Talk {
   readonly #request: ChatRequest
   readonly #visit: Visit
@@ -83,7 +83,7 @@ class Talk {
     }
   }
 
-  /** Gives its place back once the reader has the answer, which takes memory until then. */
+  /** Gives the slot back. Called once the reader has the answer, which takes memory until then, or after a failure. */
   leave(): void {
     this.#visit.leave()
     this.#visit.pass.done(this.#usage)
@@ -133,7 +133,7 @@ async function streamed(talk: Talk, head: CompletionHead, { tellsUsage }: ChatRe
   return { feed: { headers: { ...talk.headers, 'content-type': 'text/event-stream; charset=utf-8' }, write } }
 }
 
-/** All models of the platform. One that cannot answer has the reason. */
+/** All models of the platform. A model that cannot answer has the reason. */
 export const listChatModels: Handler<'listChatModels'> = (node) => {
   if (node.chat == null) return fault('chat/off')
   const { chat } = node

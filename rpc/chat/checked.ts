@@ -28,7 +28,7 @@ export function isFields(value: unknown): value is Fields {
   return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
-/** A value of a request with its name there. Each method throws {@link Unusable} if the value is of another kind. */
+/** A value of a request with its path in the request. Each method throws {@link Unusable} if the value is of another kind. */
 export class Checked {
   readonly value: unknown
   readonly param: string

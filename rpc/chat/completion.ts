@@ -17,7 +17,7 @@ export function usageJson({ promptTokens, completionTokens, totalTokens }: Model
   return { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: totalTokens }
 }
 
-/** Header that marks estimated token counts. A stream has none: it begins before that is known. */
+/** Header that marks estimated token counts. A stream has none: its headers are sent before the counts are known. */
 export function usageHeaders({ estimated }: ModelUsage): Readonly<Record<string, string>> {
   return estimated ? { 'x-usage-estimated': 'true' } : {}
 }

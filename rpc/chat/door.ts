@@ -13,7 +13,7 @@ interface Asking {
   readonly headers: IncomingHttpHeaders
 }
 
-/** The part of its answer that is used there. */
+/** The part of an answer that is used before the route. */
 interface Answering {
   readonly raw: ServerResponse
   readonly headers: (named: Readonly<Record<string, string>>) => unknown
@@ -25,7 +25,7 @@ export class ChatDoor {
   readonly #bodies = new BodyRoom()
   readonly #receiveMs: number
 
-  /** `receiveMs` is the time within which a request must arrive. */
+  /** `receiveMs` is the time within which a request must arrive, in ms. */
   constructor(node: Pick<NodeApi, 'chat'>, receiveMs: number) {
     this.#node = node
     this.#receiveMs = receiveMs
@@ -39,9 +39,9 @@ export class ChatDoor {
     const key = chat.keys.identify(headers.authorization)
     if (!key.ok) return key.fault
     const length = headers['content-length']
-    // Without a length it may be as long as the route allows.
+    // Without a length the body may be as long as the route allows.
     const bytes = length === undefined ? (bodyBytesMax ?? 0) : Number(length)
-    // The server refuses a body that is too long by its length alone.
+    // The server refuses a body whose length alone is too much.
     if (!(bytes <= (bodyBytesMax ?? 0))) return null
     // An earlier answer on the connection may never end, and a long body behind it would keep its room as long.
     const isNext = raw.socket !== null || this.#bodies.isShort(bytes)
@@ -51,7 +51,7 @@ export class ChatDoor {
     return null
   }
 
-  /** Lets a body lose its room to others while it arrives too slowly, and while its answer is not taken. */
+  /** Lets a body lose its room to another while it arrives, above all too slowly, and while the caller does not read the answer. */
   #yield(share: Share, raw: ServerResponse, bytes: number): void {
     const { socket } = raw.req
     const { wasLate } = share
@@ -60,12 +60,12 @@ export class ChatDoor {
     const arrival = { bytes, received, withinMs: this.#receiveMs, wasLate }
     const end = (): void => giveUp(raw, socket, fault('chat/busy', { seconds: 1 }))
     let isLate = false
-    // If the answer came before the whole body, the caller did not break it off.
+    // If the answer came before the whole body, the caller did not break the body off.
     raw.once('close', () => share.leave(isLate || !(raw.req.complete || raw.headersSent)))
     share.yields(end)
     share.yieldsIf(this.#bodies.paceOf(arrival), end)
     raw.req.once('end', () => {
-      // It had reserved more than twice its length while another body was refused.
+      // The body had reserved more than twice its length, and another body was refused meanwhile.
       isLate = share.isInTheWay() && 2 * received() < bytes
       share.shrink(received())
       share.yields(null)

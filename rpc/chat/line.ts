@@ -12,7 +12,8 @@ type Waiting = { readonly index: number } & ({ readonly piece: ChatPiece } | { t
 
 /**
  * Carries an answer from a model to one reader. A slow reader must not hold up the model, which other callers wait for.
- * So pieces wait here, joined, until the reader is ready. The model waits only if too much has gathered.
+ * So pieces wait here, joined, until the reader is ready. The model waits only until a reader is attached, and while too
+ * much has gathered.
  */
 export class Line {
   /** Resolves once a good answer is certain, so that headers can be sent. */

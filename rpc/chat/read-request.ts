@@ -29,7 +29,7 @@ const SCHEMA_CHARS_MAX = 65_536
 const LEVELS_MAX = 128
 const VOICE_PATHS = ['/api/v1/voice', '/api/v1/audio/speech']
 
-/** Settings of the reading that the body does not hold. */
+/** What the reading of a request needs besides its body. */
 export interface ReadLimits {
   readonly tokensMax: number
   /** Whether the caller wants a broken stream to be continued by another model. */
@@ -126,7 +126,7 @@ function readTools(whole: Checked): Fields {
   }
 }
 
-/** Sampling settings, which every model call gets. */
+/** Sampling settings, for the model calls that write the answer. */
 function readStyle(whole: Checked): Fields {
   const topP = whole.field('top_p')?.number(0, 1)
   const presence = whole.field('presence_penalty')?.number(-2, 2)
@@ -142,7 +142,7 @@ function readStyle(whole: Checked): Fields {
   }
 }
 
-/** Settings that need a single model with a single call. */
+/** Settings for requests that a single model answers. */
 function readSingle(whole: Checked): Fields {
   const n = whole.field('n')?.integer(1, COUNT_MAX) ?? 1
   const logprobs = whole.field('logprobs')?.flag() ?? false
@@ -208,8 +208,8 @@ function readMessage(message: Checked, vision: boolean): ChatMessage {
   if (content !== null) checkContent(content, vision && role === 'user')
   else if (calls === null && message.field('refusal') === null)
     throw unusable(`${message.param}.content`, 'it is missing; null is for messages with tool_calls')
-  // `developer` is the newer name of `system`. OpenAI's own models take both; most other servers and their templates
-  // take only the older.
+  // `developer` is the newer name of `system`. OpenAI's own models take both names; most other servers and their
+  // templates take only `system`.
   return { ...message.fields(), role: role === 'developer' ? 'system' : role }
 }
 

@@ -38,7 +38,7 @@ export class End {
   }
 }
 
-/** Admits a chat if its key and the node have room. Faults: those of keys, `chat/busy`, `chat/stopping`. */
+/** Admits a chat if its key and the node have room. Faults: `chat/invalid-key`, `chat/rate-limited`, `chat/busy`, `chat/stopping`. */
 export function enter(chat: ChatApi, { headers }: ApiRequest, end: End, expectedTokens: () => number): Result<Visit> {
   const key = chat.keys.identify(headers.authorization)
   if (!key.ok) return key

@@ -17,7 +17,7 @@ import { isPassword, readOperatorPassword } from '../storage/operator-password.t
 /** Most passwords that wait to be checked. Each check takes memory and a core for a while. */
 const WAITING_MAX = 4
 
-/** The dashboard of a node. The operator signs in with a password, or else with the token of the data folder. */
+/** The dashboard of a node. The operator signs in with the password, if one is set, or with the token of the data folder. */
 export function openDashboard(
   { chat, dataDir }: Config,
   operatorToken: string,
@@ -32,7 +32,7 @@ export function openDashboard(
   })
 }
 
-/** The file is read each time, so a new password is valid without a restart. */
+/** The file of the password is read each time, so a new password is valid without a restart. */
 function operatorSecret(path: string, token: string): OperatorSecret {
   let waiting = 0
   let turn: Promise<unknown> = Promise.resolve()

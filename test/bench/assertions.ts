@@ -7,7 +7,7 @@ interface Counts {
   readonly files: number
   /** Calls of `it` and `test`; one with `each` or `for` counts once. */
   readonly tests: number
-  /** Calls of `expect`, `fc.assert` and `expect.poll`, in tests and their shared files. */
+  /** Calls of `fc.assert` and of `expect` with its variants such as `expect.poll`, in tests and their shared files. */
   readonly assertions: number
 }
 

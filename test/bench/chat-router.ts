@@ -24,7 +24,7 @@ const QUESTIONS: readonly string[] = [
 
 /**
  * How long the routers of model-3 and model-4 take for one question; the slowest question counts. On a busy machine the
- * scheduler dominates the p99. The CPU time beside it, over all rounds of a question, is the router's.
+ * scheduler dominates the p99. So the mean CPU time of all rounds is given too: it is that of the router alone.
  */
 export async function benchChatRouter(): Promise<readonly BenchRow[]> {
   const routers = [

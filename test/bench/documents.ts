@@ -7,7 +7,7 @@ const ROUNDS = 40
 const COLD_ROUNDS = 5
 const NOW = '2026-11-22T10:00:00Z'
 
-/** An invoice of five lines in four scripts, from the request's text to the result's: in a warm process and in a new one. */
+/** An invoice of five lines in three scripts, from the request's text to the result's: in a warm process and in a new one. */
 export async function benchDocuments(): Promise<readonly BenchRow[]> {
   const cold: number[] = []
   for (let i = 0; i < COLD_ROUNDS; i++) {

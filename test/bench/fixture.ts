@@ -100,7 +100,7 @@ export async function openBenchChain(
   return { chain, close }
 }
 
-/** Signs one transfer for every sender at the nonce given, to random idle accounts. */
+/** Signs one transfer for every sender at the nonce given, to changing accounts of the genesis. */
 export function signTransfers(fixture: Fixture, chain: Chain, nonce: bigint): Promise<readonly Transaction[]> {
   const idle = fixture.params.genesis.allocations
   return signTransfersTo(

@@ -9,7 +9,7 @@ interface Run {
   readonly file: string
   readonly passed: boolean
   readonly seconds: number
-  /** Failed tests, with the first line of the reason; the file itself if it could not run. */
+  /** Failed tests with a part of the reason; the file itself if it could not run. */
   readonly failed: readonly { readonly name: string; readonly why: string }[]
   readonly at: string
 }
@@ -58,7 +58,7 @@ function noted(): readonly Run[] {
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Run)
 }
 
-/** The file with the fewest runs, the quickest first; null if all files have had their runs. */
+/** The file with the fewest runs, among several the quickest; null if all files have had their runs. */
 function nextOf(files: readonly string[]): string | null {
   const runs = noted()
   const standing = files.map((file) => {
@@ -101,7 +101,7 @@ async function stop(): Promise<void> {
   await Promise.all([...running].map((program) => program.end('SIGTERM')))
 }
 
-/** Prints for each file its failures and its runs. */
+/** Prints the failures of each file that failed, and how many of its rounds failed. */
 function printSummary(files: readonly string[]): void {
   for (const file of files) {
     const own = noted().filter((run) => run.file === file)

@@ -94,7 +94,7 @@ function change(address: Address, before: bigint, after: bigint): StateChange {
   return { table: anyTable(TOKEN_BALANCES), key, before: bytes(before), after: bytes(after) }
 }
 
-/** Real addresses are hashes. The multiplication spreads these over the keys likewise. */
+/** Real addresses are hashes. The multiplication spreads test addresses over the keys likewise. */
 function addressOf(number: number): Address {
   return toHex(uintBE((BigInt(number + 1) * 0x9e3779b97f4a7c15f39cc0605cedc835n) % 2n ** 128n, 16)).repeat(2) as Address
 }

@@ -74,7 +74,7 @@ function fetcherIn(plan: InternetPlan): SafeFetcher {
   })
 }
 
-/** How the reading of a page ended, in the words of the fetcher or the engine. */
+/** How the reading of a page ended: `read`, or the fault code of the fetcher or the engine. */
 async function endOf(url: URL, fetcher: SafeFetcher, engines: EnginePool): Promise<string> {
   const page = await fetcher.read(
     url,

@@ -38,8 +38,8 @@ export interface TimedRequest {
 }
 
 /**
- * Sends each request when it is due and a connection is free. Returns the times of sending, in order. A status other
- * than 200 is an error, unless the caller counts statuses.
+ * Sends each request when it is due and a connection is free. Returns the times of sending, in order. Any other
+ * status than 200 is given to `refused`, which throws by default.
  */
 export async function sendTimed(
   port: number,

@@ -17,7 +17,7 @@ const ACCOUNTS = 10_000
 /** Transactions in a block that is about full. */
 const PER_BLOCK = 380
 const BLOCKS = 12
-/** Unmeasured blocks before those: a running node has the pages and records of its accounts in its cache. */
+/** Unmeasured blocks before the measured ones: a running node has the pages and records of its accounts in its cache. */
 const BLOCKS_BEFORE = 8
 const ROUNDS = 3
 const THREADS = 2

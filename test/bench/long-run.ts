@@ -15,7 +15,7 @@ const BLOCKS = 10_000
 const BUSY_EVERY = 40
 const STARTS = 5
 
-/** Memory of a daemon after the import of 10,000 blocks, and the time from its start until it is ready on that folder. */
+/** Memory of a daemon after the import of 10,000 blocks, and the time until a daemon that starts on that folder is ready. */
 export async function benchLongRun(): Promise<readonly BenchRow[]> {
   const folder = temporaryFolder()
   const file = join(folder, 'blocks.bin')

@@ -49,7 +49,7 @@ export async function benchNetworkBlocks(): Promise<readonly BenchRow[]> {
   }
 }
 
-/** Fills all mempools, mines their transactions into one block, and waits until all nodes have it. Returns when the block was submitted. */
+/** Fills all mempools, mines their transactions into one block, and waits until all nodes have it. Returns the time of its submission. */
 async function mineRound(nodes: BenchNodes, load: readonly SignedLoad[]): Promise<number> {
   const { server, url } = nodes.at(0)
   await sendTimed(

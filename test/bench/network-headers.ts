@@ -24,7 +24,7 @@ const GOAL = 0.8
 
 const RULE_BOOK = createRuleBook(networkParams(KIND), PROTOCOL)
 
-/** Headers fetched from another process, checked and hashed, against hashing alone on both cores. */
+/** Headers fetched from another process, checked and hashed, against hashing alone on as many threads. */
 export async function benchNetworkHeaders(): Promise<readonly BenchRow[]> {
   const nodes = new BenchNodes()
   const verifier = new VerifyPool(THREADS)

@@ -31,7 +31,7 @@ export interface NodeRecord {
   readonly traffic: (readonly [ms: number, read: number, written: number])[]
   /** Heap right after each full collection, in MB. */
   readonly live: (readonly [ms: number, mb: number])[]
-  /** When its import of `blocks` began. */
+  /** When it began to make `emptyBlocks` and to import `blocks`. */
   readonly fedMs: number
   /** When the handshake with its first peer was done. */
   readonly peeredMs: number

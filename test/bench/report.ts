@@ -3,7 +3,7 @@ export interface BenchRow {
   readonly what: string
   /** The figure, as text with its unit. */
   readonly figure: string
-  /** The figure divided by its bound, both measured in this run; null if the goal is absolute. */
+  /** Ratio of the figure to its bound, or of the bound to a cost, both measured in this run; null without a bound. */
   readonly ratio: number | null
   readonly goal: string
   /** Null if the figure has no goal. */

@@ -70,7 +70,7 @@ const BENCHMARKS: Readonly<Record<string, (options: WorstOptions) => Promise<rea
   'worst-block': benchWorstBlock,
 }
 
-/** It takes an hour and runs only if it is named. */
+/** The benchmark that takes an hour. It runs only if it is named. */
 const LONG = 'soak'
 
 const { values, positionals: wanted } = parseArgs({

@@ -22,8 +22,9 @@ const WAITING = Number(process.env.BENCH_POOL ?? 4_000)
 const TRANSFERS = 380
 const SERVICES = 250
 const UNROOTED = 60_000
-/** Record size of a list of eleven calls; its height is never reached. */
+/** Size of a record that lists eleven calls. */
 const UNROOTED_BYTES = 11 * 36
+/** First height of the records of calls. No chain here reaches it. */
 const FAR_HEIGHT = 0xf0_000_000n
 const KEY_BYTES = 4_000
 /** Prefix of the one table outside the state root. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 
-/** A hostile client: attacks a node's API from its own address until it is ended, then reports what it did. */
+/** A hostile client: attacks a node's API from its own address until it is ended, and often reports what it did. */
 const api = new URL(process.argv[2] as string)
 const FROM = '127.0.0.66'
 const ROUND_MS = 1_000

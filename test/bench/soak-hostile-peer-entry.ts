@@ -4,13 +4,13 @@ import { protocolId, topicId } from '../../src/p2p/wire/protocols.ts'
 import { Attacker, GOSSIP } from '../support/attacker.ts'
 import { gossipFrame, joined, prefixed } from '../support/frames.ts'
 
-/** A hostile peer: attacks a node with one identity after another until it is ended, then reports what it did. */
+/** A hostile peer: attacks a node with one identity after another until it is ended, and reports after each attack. */
 const [, , url, address, genesis] = process.argv as [string, string, string, string, string]
 const ATTACK_MS = 3_000
 const PAUSE_MS = 1_000
 const made: Record<string, number> = {}
 
-/** Requests that cost the server more than the peer, sent as fast as it answers. */
+/** Requests that cost the server more than the peer, sent one after another with short pauses. */
 async function ask(attacker: Attacker, name: 'blockTransactions' | 'bodies' | 'poolIds' | 'stateRecords' | 'headers') {
   const endMs = performance.now() + ATTACK_MS
   while (!attacker.cut && performance.now() < endMs) {

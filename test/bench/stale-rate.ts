@@ -61,7 +61,7 @@ class Delays {
     for (const node of world.nodes) node.onStart((started) => this.#listen(started, world))
   }
 
-  /** In milliseconds. */
+  /** Mean of the times in milliseconds. */
   mean(): number {
     return this.#delays.reduce((sum, ms) => sum + ms, 0) / this.#delays.length
   }

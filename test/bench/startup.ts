@@ -18,8 +18,9 @@ interface Cost {
 }
 
 /**
- * Cost of starting commands and nodes, on a new folder and on one with a chain, and the memory at rest. Beside them stand an empty Node and
- * the program run from its sources. Each figure is the least of several runs: other work only adds.
+ * Cost of starting commands and nodes, on a new folder and on one with a chain, and the memory at rest. An empty Node
+ * and the program run from its sources are measured for comparison. Each time is the least of several runs: other work
+ * only adds to it.
  */
 export async function benchStartup(): Promise<readonly BenchRow[]> {
   execFileSync(PINNED_NODE, [join(ROOT, 'src/package/build-node.ts')], { stdio: 'inherit' })

@@ -47,7 +47,7 @@ function cpuMs(): number {
   return (user + system) / 1_000
 }
 
-/** Longest time between two turns of the event loop during the work. */
+/** Longest CPU time between two turns of the event loop during the work. */
 async function longestStretch(work: Promise<unknown>): Promise<number> {
   let isDone = false
   let longest = 0

@@ -14,7 +14,7 @@ import { reference, shapes } from './worst-shapes.ts'
 import { bigFolder, copyFolder, deepAddresses, openFolder, worstParams } from './worst-world.ts'
 
 const THREADS = 2
-/** Blocks measured beside one measurement of the block of transfers. */
+/** Blocks that are measured for each measurement of the blocks that they are compared with. */
 const MEASURED_BESIDE = 6
 /** Allowed cost of a kind, as a multiple of transfers of the same weight. */
 const DEARER_MAX = 2
@@ -36,7 +36,7 @@ interface Filled {
   readonly shape: Shape
   readonly before: readonly Uint8Array[]
   readonly block: Uint8Array
-  /** Two empty blocks of a rival branch, which disconnect it. */
+  /** Two empty blocks of a rival branch, which disconnect `block`. */
   readonly instead: readonly [Uint8Array, Uint8Array]
   readonly transactions: number
   readonly failed: number
@@ -83,7 +83,7 @@ export interface WorstFigure {
   readonly mainDearer: number
 }
 
-/** Fills a block in every shape and imports it on a cold state of many accounts, by turns with a block of transfers. */
+/** Fills a block in every shape, imports it on a cold state of many accounts, and compares its cost with that of transfers. */
 export async function benchWorstBlock({ accounts, record, only, rounds }: WorstOptions): Promise<readonly BenchRow[]> {
   const params = worstParams()
   const deep = deepAddresses()
@@ -197,7 +197,7 @@ class WorstBench {
     })
   }
 
-  /** Measures every block by turns with the block of transfers, for some rounds. */
+  /** Measures every block once a round, and between them the blocks that they are compared with. */
   async measure(beside: Beside, all: readonly Filled[], rounds: number): Promise<readonly WorstFigure[]> {
     const costs = all.map((): Measured[] => [])
     for (let warming = 0; warming < 3; warming++) await this.#cost(beside.transfers)

@@ -385,7 +385,7 @@ function market(): readonly Shape[] {
   ]
 }
 
-/** The same action for an agent id with another name. */
+/** The same action for another agent id. */
 function rename(action: Action, i: number): Action {
   return { ...action, payload: { ...action.payload, agentId: `other-${String(i).padStart(26, '0')}` } } as Action
 }

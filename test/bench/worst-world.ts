@@ -174,7 +174,7 @@ function lateParting(): readonly Address[] {
     .flatMap(({ pair }) => pair)
 }
 
-/** A folder with the genesis state and that many more accounts. Cached on disk, since it takes minutes to write. */
+/** A folder with the genesis state, `accounts` more accounts and the deep ones. Cached on disk: writing it takes minutes. */
 export async function bigFolder(accounts: number, params: NetworkParams, deep: readonly Address[]): Promise<string> {
   const { fingerprint } = createRuleBook(params, PROTOCOL)
   const folder = join(STATES, `${fingerprint.slice(0, 16)}-${accounts}`)

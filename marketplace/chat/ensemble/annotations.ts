@@ -21,7 +21,7 @@ export function annotationsOf(citations: readonly Citation[]): readonly UrlCitat
 }
 
 /**
- * Removes the annotations of our own answers from a conversation. Callers send messages back as received, and other
+ * Removes the annotations of this node's answers from a conversation. Callers send messages back as received, and some
  * backends refuse unknown fields.
  */
 export function withoutAnnotations(messages: readonly ChatMessage[]): readonly ChatMessage[] {

@@ -18,23 +18,23 @@ interface Step {
   readonly chars: number
 }
 
-/** Most citations whose positions are recorded. Only an answer that is almost all marks has more. */
+/** Most citations whose positions are recorded. An answer full of marks can have more. */
 const CITATIONS_MAX = 500
 /** Most characters of a mark. A longer text is no mark and is not held back. */
 const MARK_CHARS_MAX = 40
 /** Most fence signs in a row that are read together, so that a run is not held back forever. */
 const RUN_MAX = 40
-/** Most sources that one mark can name, with ranges expanded. */
+/** Most numbers that a range in a mark adds to its start. */
 const MARK_SOURCES_MAX = 12
-/** A beginning that may become a mark, and a whole mark, with single or double brackets. */
+/** The beginning of a mark with single or double brackets, and a whole mark in single brackets. */
 const MARK_BEGUN = /^\[\[?[\d ,;–-]*\]?$/
 const MARK = /^\[ *\d{1,3}(?: *[,;–-] *\d{1,3}){0,9} *\]$/
 const SINGLE = /^\[(\d{1,3})\]$/
 /** Characters that may change the context. Everything before them passes at once. */
 const SIGN = /[`~[\n]/g
-/** The same, with the signs of LaTeX. */
+/** The characters of {@link SIGN}, and the signs of LaTeX. */
 const SIGN_OR_LATEX = /[`~[\n$\\]/g
-/** A dollar sign that opens a formula. Before a digit or a space it means money. */
+/** A dollar sign that opens a formula. Before a digit it means money, and before a space it opens nothing. */
 const OPENS_FORMULA = /^\$[^\s\d$]/
 /** Text allowed between two marks that belong together. */
 const BETWEEN_MARKS = /^(?:[\s,;&]|and|und|et|y)*$/
@@ -43,25 +43,25 @@ const TEXT: Place = { in: 'text' }
 
 /**
  * Reads an answer as a stream and removes marks ([1], [1, 2], [1-3]) of sources that do not exist. Of a mark with
- * several sources, only the missing ones are removed. Code stays untouched. The output does not depend on how the text
- * is split into pieces, and at most one unfinished mark is held back.
+ * several sources, only the missing sources are removed. Code stays untouched. The output does not depend on how the text
+ * is split into pieces, and only text that cannot be decided yet is held back.
  *
  * With sources, the model was told to cite with such marks, so every bracket with numbers counts as a mark. Without
- * sources, only brackets in the place of a mark do ({@link isMadeUp}), outside of LaTeX. Then two more characters are
- * held back.
+ * sources, only brackets in the place of a mark do ({@link isMadeUp}), outside of LaTeX. Then a mark is held
+ * back until two more characters have come.
  */
 export class CitationFilter {
   readonly #sources: ReadonlyMap<number, Source>
   readonly #citations: Citation[] = []
   #place: Place = TEXT
-  /** An unfinished mark, or a run of fence signs of unknown length. */
+  /** Text that cannot be decided yet: a mark, a run of fence signs, or a LaTeX sign at the end of the last piece. */
   #held = ''
   #isLineBlank = true
   #given = 0
   readonly #hasLists: boolean
   /** End of the current line of output. */
   #line = ''
-  /** Output since the last removed mark. Null before the first one, and if it is too long to connect two marks. */
+  /** Output since the last removed mark. Null if there is none on this line, or if the output is too long to connect two marks. */
   #sinceMark: string | null = null
   #isCiting = false
 
@@ -70,7 +70,7 @@ export class CitationFilter {
     this.#hasLists = hasLists
   }
 
-  /** Marks that passed, with their positions in the output. */
+  /** Sources of the marks that passed, with the positions of the marks in the output. */
   get citations(): readonly Citation[] {
     return this.#citations
   }
@@ -80,7 +80,7 @@ export class CitationFilter {
     return this.#take(this.#held + piece, false)
   }
 
-  /** The rest, at the end of the answer. */
+  /** The output that was held back, at the end of the answer. */
   end(): string {
     return this.#take(this.#held, true)
   }
@@ -131,7 +131,7 @@ export class CitationFilter {
   /** A new line ends an inline span: an unpaired backtick must not hide marks. */
   #newLine(): string {
     if (this.#place.in === 'span') this.#place = TEXT
-    // A formula ends with its line or its paragraph.
+    // A formula between single dollar signs ends with its line, any other formula with its paragraph.
     if (this.#place.in === 'formula' && (this.#place.end === '$' || this.#isLineBlank)) this.#place = TEXT
     this.#isLineBlank = true
     const out = this.#give('\n')

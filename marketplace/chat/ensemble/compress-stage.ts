@@ -21,7 +21,7 @@ import {
 import { enclosed, isInstruction, withInstruction } from './instruct.ts'
 import { SUMMARY_HEAD, SUMMARY_PROMPT } from './prompts.ts'
 
-/** Summaries kept in memory, a few thousand characters each. */
+/** Most summaries kept in memory. With code and numbers added, each has at most about 22,000 characters. */
 const SUMMARIES_MAX = 512
 const AT_ONCE = 4
 /** Share of the remaining time that summaries may take. */
@@ -33,14 +33,14 @@ const INSTRUCTIONS_TOKENS = 400
 const SUMMARY_CHARS_MAX = 8_000
 
 /**
- * Summaries by the hash of all messages up to the end of a piece. Callers share them safely: only a caller with exactly
- * those messages can form the key.
+ * Summaries by the hash of all summarised turns up to the end of a piece. Callers share them safely: only a caller that
+ * has exactly these turns can form the key.
  */
 const SUMMARIES = new WeakMap<ChatMeans['models'], LruMap<string, string>>()
 
 type Context = Omit<StageContext, 'say'>
 
-/** Makes long conversations fit: the oldest turns are summarised, and only dropped if that fails or is not enough. */
+/** Makes long conversations fit: the oldest turns are summarised, and turns are dropped only if that fails or is not enough. */
 export const compressStage: Stage = {
   name: 'Context compression',
   about:
@@ -142,7 +142,10 @@ interface Parts extends Omit<Split, 'pieces'> {
   readonly summaries: readonly string[]
 }
 
-/** Drops the oldest until the rest fits. Faults: `chat/context-length` if the last question alone does not fit. */
+/**
+ * Drops the oldest summaries, then the oldest messages, until the conversation fits. Instructions and the last question
+ * stay. Faults: `chat/context-length` if they do not fit.
+ */
 function withinWindow(
   { fixed, summaries, kept }: Parts,
   context: Context,
@@ -167,7 +170,7 @@ function withinWindow(
   return ok({ messages, dropped })
 }
 
-/** Tokens for the conversation, besides its answer and our instructions. */
+/** Tokens left for the conversation beside its answer and the instructions of later stages. */
 function roomFor(context: Context): number {
   const { call, means } = context
   const window = windowOf('model-4', means.models, needsIn(context))

@@ -4,11 +4,11 @@ import type { ChatMessage } from '../models/backend.ts'
 import { bearsImage } from '../vision/image-parts.ts'
 import { isInstruction } from './instruct.ts'
 
-/** A longer history is compressed. In characters. */
+/** A history of more characters is compressed, even if it fits the window. */
 export const HISTORY_CHARS_MAX = 20_000
-/** Least characters of the last turns that stay unchanged. */
+/** Most characters of the last turns that are never summarised. The last two turns are kept even if they are longer. */
 const KEPT_CHARS = 6_000
-/** Characters per summary. A long history has larger pieces, to limit their number. */
+/** Most characters of a piece, which gets one summary. A long history has larger pieces, to limit their number. */
 const PIECE_CHARS = 6_000
 const LONG_PIECE_CHARS = 24_000
 const LONG_HISTORY_CHARS = 100_000
@@ -36,11 +36,11 @@ export interface Piece {
 
 /** A conversation, split for compression. */
 export interface Split {
-  /** Instructions, and older messages with images. They stay unchanged. */
+  /** Instructions, and older messages with images. They are not summarised. */
   readonly fixed: readonly ChatMessage[]
   /** The oldest turns, in order. */
   readonly pieces: readonly Piece[]
-  /** The last turns, with the last question. They stay unchanged. */
+  /** The last turns, with the last question. They are not summarised. */
   readonly kept: readonly ChatMessage[]
 }
 
@@ -52,8 +52,8 @@ export function historyChars(messages: readonly ChatMessage[]): number {
 
 /**
  * Splits a conversation into parts to keep and pieces to summarise. When a conversation goes on, its earlier pieces
- * stay the same, so their summaries can be reused. `pieceChars` limits a piece for summarising models with a small
- * window.
+ * stay the same as long as the size of pieces does, so their summaries can be reused. `pieceChars` limits a piece for
+ * summarising models with a small window.
  */
 export function splitConversation(messages: readonly ChatMessage[], pieceChars: number): Split {
   const history = messages.slice(0, lastQuestionAt(messages))
@@ -79,7 +79,7 @@ function charsOf(messages: readonly ChatMessage[]): number {
   return messages.reduce((sum, message) => sum + textOfMessage(message).length, 0)
 }
 
-/** Index of the first turn to keep: {@link KEPT_CHARS} of turns, and at least a question with its answer. */
+/** Index of the first turn to keep: at most {@link KEPT_CHARS} of turns, but at least the last two turns. */
 function keptStart(said: readonly ChatMessage[]): number {
   let chars = 0
   let start = said.length
@@ -91,7 +91,7 @@ function keptStart(said: readonly ChatMessage[]): number {
   return start
 }
 
-/** Returns full pieces only: an unfinished piece would change with the next question. The rest stays unchanged. */
+/** Returns full pieces only: an unfinished piece would change with the next question. Its turns are not summarised. */
 function piecesOf(
   older: readonly ChatMessage[],
   chars: number,

@@ -5,7 +5,7 @@ import { estimatedPrompt } from '../models/usage.ts'
 
 /** Most models that are asked for a draft. */
 export const DRAFTS_MAX = 10
-/** Least room for an answer that a model must have. */
+/** Least room for an answer that a model must have, in tokens. */
 const ANSWER_TOKENS_MIN = 256
 
 /** A model that can write a draft. */
@@ -17,8 +17,8 @@ export interface DraftModel {
 }
 
 /**
- * The different models that can write a draft now, in the order of their backends. A model on two backends counts once,
- * by its id. Ids are those of the operator and are not verified.
+ * The different models that can write a draft now, in the order of their backends, at most {@link DRAFTS_MAX}. A model
+ * on two backends counts once, by its id. The operator sets the ids, and they are not verified.
  */
 export function draftModels(
   { facts }: Pick<ChatModels, 'facts'>,

@@ -11,12 +11,12 @@ import { routeOf } from './route-stage.ts'
 import { askForText, type SpokenQuestion, withText } from './speak.ts'
 import type { Task } from './tiers.ts'
 
-/** Temperatures of drafts, if there is only one model. */
+/** Temperatures of the drafts, if fewer than two models can write one. */
 const SAMPLED_TEMPERATURES = [0.3, 0.7, 1]
 /** Number of samples of the deep tier, and their temperature. */
 const SAMPLES = 3
 const SAMPLE_TEMPERATURE = 0.7
-/** After this share of the remaining time, the drafts that have come are used. */
+/** After this share of the remaining time, one draft is enough to go on. */
 const TIME_SHARE = 0.3
 
 /** The questions for drafts. */
@@ -26,7 +26,7 @@ interface Asked {
   readonly sampled: boolean
 }
 
-/** Writes the first text: by several models at once, by several samples of one model, or once for small tasks. */
+/** Writes the drafts: by several models at once, by several samples of one model, or one draft for small tasks and images. */
 export const draftStage: Stage = {
   name: 'Parallel draft generation',
   about:
@@ -53,7 +53,7 @@ async function byOne(state: ChatState, context: StageContext, question: SpokenQu
   })
 }
 
-/** Questions with images go to one model that supports them. Others would answer without seeing the images. */
+/** Questions with images go to one model that supports them. Other models would answer without seeing the images. */
 async function byOneThatSees(state: ChatState, context: StageContext): Promise<Result<ChatState>> {
   const { messages } = state
   const answered = await byOne(state, context, { roles: ['vision'], needs: ['vision'], messages })

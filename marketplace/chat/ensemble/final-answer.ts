@@ -73,7 +73,7 @@ export function normalised(answer: string): FinalAnswer {
   return asNumber(text) ?? { value: text, unit: '' }
 }
 
-/** Removes Markdown and mathematical signs. */
+/** Removes signs of Markdown, and the marks that begin and end a formula. */
 function bare(text: string): string {
   return text.replace(/[*_`$]|\\[()[\],!;]/g, '').trim()
 }
@@ -102,7 +102,7 @@ function lastBoxed(text: string): string | null {
   return null
 }
 
-/** A number as a reduced fraction with its unit. Null if the text is not a number, or says more. */
+/** A number as a reduced fraction with its unit. Null if the text is anything else. */
 function asNumber(text: string): FinalAnswer | null {
   const found = NUMBER.exec(text)
   if (found === null) return null

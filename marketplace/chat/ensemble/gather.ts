@@ -7,7 +7,8 @@ import type { StageContext } from '../stage.ts'
 
 /**
  * Asks several questions at once and waits for all answers. After `deadlineMs` one answer is enough, and the open
- * questions are given up. Answers keep the order of their questions. Fault: the first one, if no question was answered.
+ * questions are given up. Answers keep the order of their questions. If no question was answered, the fault is that of
+ * the first question.
  */
 export async function gather(
   questions: readonly DeskQuestion[],

@@ -2,7 +2,7 @@
 export interface Surroundings {
   /** The line before the brackets, without removed marks. Only the end of a long line. */
   readonly before: string
-  /** The next {@link AFTER_CHARS} characters, or fewer at the end. They can only show that it is no mark. */
+  /** The next {@link AFTER_CHARS} characters, or fewer at the end. They can only show that the brackets are no citation. */
   readonly after: string
   /** Whether only a comma or the like stands between these brackets and a removed mark. */
   readonly isChained: boolean
@@ -12,15 +12,15 @@ export interface Surroundings {
   readonly hasLists: boolean
 }
 
-/** Characters after the brackets that are needed. */
+/** Characters after the brackets that the decision needs. */
 export const AFTER_CHARS = 2
 /** Characters before the brackets that are read. */
 export const BEFORE_CHARS = 80
 
 const LIST = /[,;–-]/
-/** Only a list marker or a quotation sign stands before: the brackets label the line. */
+/** Only blanks, list markers or quotation signs stand before the brackets: they label the line. */
 const LINE_HEAD = /^(?:\s|[-*+>#|]|\d{1,3}[.)])*$/
-/** A link, or brackets within brackets. */
+/** What follows the brackets if they are the text of a link, or stand within brackets. */
 const LINK = /^[(\]]/
 /** Continues an indexed element: a field, an assignment, a call. */
 const GOES_ON = /^(?:\.[\p{L}_]|\s?[=+/]|\s[<>]|[\p{L}\p{N}_])/u
@@ -29,7 +29,7 @@ const STATEMENT_END = /[\p{L}\p{N}.!?…"”’'»)*_>%°,;。！？」』，、
 const OPENED = /(?:^|\s)\($/
 const CALL = /[\p{L}\p{N}_$]\([^()\s]{0,40}\)$/u
 const LAST_WORD = /[\p{L}\p{N}_$]{1,40}(?:\.[\p{L}\p{N}_$]{1,40}){0,4}$/u
-/** Names that occur only in programs: x, row_1, $list, itemCount, arr2, this.items. */
+/** Names as programs have them: x, row_1, $list, itemCount, arr2, this.items. */
 const NAME = /^(?:\p{L}|.*[_$].*|[a-z]{1,20}[A-Z].*|[a-z]{1,8}\d{1,3}|.{1,40}\..{1,40})$/u
 const NAMES = wordSet(
   'arr array arrays list lists tuple vec vector matrix mat grid nums num items args argv params data str string s buf buffer ' +
@@ -43,7 +43,7 @@ const LEADS = wordSet(
     'answer result level line page note key keys button press type enter choose select case row column array arrays list lists tuple ' +
     'vector set sequence input output value values ergibt schritt étape paso шаг',
 )
-/** The same in code and mathematics only. Elsewhere "So it is [1]." is a sentence with a citation. */
+/** Words with this effect only before lists, and in code and mathematics. Elsewhere "So it is [1]." is a sentence with a citation. */
 const EXACT_LEADS = wordSet('is are was be ist sind est sont es son è sono это')
 /** Words before an interval or a list of two numbers. */
 const RANGE_LEADS = wordSet(

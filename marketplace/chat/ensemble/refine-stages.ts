@@ -35,7 +35,7 @@ export const synthesisStage: Stage = {
   },
 }
 
-/** Parses the code of the answer. It is never run. */
+/** Parses the code of the answer. The code is never run. */
 export const codeStage: Stage = {
   name: 'Code validation',
   about:

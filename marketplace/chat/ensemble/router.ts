@@ -8,13 +8,13 @@ export interface Route {
   readonly task: Task
   /** Name of the rule that matched. */
   readonly rule: string
-  /** True if no rule matched, and this is the default. */
+  /** True if no rule matched, so that this is the default route. */
   readonly open: boolean
 }
 
 /** The properties of a question that rules use. */
 interface Features {
-  /** In lower case, with single spaces. Of a long question, its beginning and end. */
+  /** The question in lower case, with single spaces. Of a long question, only its beginning and end. */
   readonly text: string
   /** Characters of the whole question. */
   readonly chars: number
@@ -45,7 +45,7 @@ const CODE_SIGNS =
   /\b(?:def|function|fn|func)\s[\w$]{1,40}[(<]|\bfunction\s?\(|\b(?:const|let|var)\s[\w$]{1,40}(?:: \w{1,40})?\s?=|\b(?:class|struct|interface|enum)\s[\w$]{1,40}(?:\(|<|\s?\{|:\n|\s(?:extends|implements)\b)|\b(?:return|import|public|static|void)\b[^\n]{0,80}[{;]|\bselect\s[\w*,. ()]{1,60}\sfrom\s\w{1,60}(?:\s(?:where|join|group|order|limit)\b|;)|\b(?:insert into|delete from)\s\w|=>|<\/?[a-z][a-z0-9-]{0,20}>|#include|\bat [\w$.]{1,80}\([\w$.]{1,80}:\d{1,6}|\b[a-z]{3,30}(?:error|exception)\b(?<!\bterror)/
 const FORMULA =
   /\d\s?(?:[+*^×÷=]|\*\*)\s?[(]?\d|\d\s[-/]\s\d|\d\s?[a-z]\s?[-+=^]\s?(?:\d|\(|[a-z]\b)|[a-z]\^\d|\\(?:frac|int|sum|sqrt|begin)|\d ?(?:%|percent|prozent|pour cent|por ciento|per cento|процентов) (?:of|von|de|di|от) \d|[∫∑√≤≥≠∞]|\$[^\s\d$][^$\n]{0,200}\$/
-/** An expression alone, perhaps after "what is". 24/7 alone is one, within a sentence it is not. */
+/** A text that is only an expression, perhaps after "what is". So 24/7 matches as the whole text, but not in a sentence. */
 const EXPRESSION =
   /^(?:what is|what's|how much is|calculate|compute|was ist|combien font|cuánto es)? ?\(?\d[\d .,+*/()^-]{0,60}[+*/^-] ?\(?\d[\d .,()]{0,20}[=?]{0,2}$/
 const DATE = /\d{4}-\d\d|\d{1,2}\/\d{1,2}\/\d{2,4}/
@@ -53,7 +53,7 @@ const QUESTION = /[?？؟;]\s{0,3}$/u
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu
 const NUMBERS = /\d+(?:[.,]\d+)*/g
 const YEAR = /^(?:1\d|20)\d\d$/
-/** Numbers that make "how many" a word problem, and numbers that suffice beside words of such problems. */
+/** Least numbers of a word problem: in a question with "how many", and in one with other words of word problems. */
 const NUMBERS_MIN = 3
 const PROBLEM_NUMBERS_MIN = 2
 const HOW_MANY =
@@ -71,7 +71,7 @@ const FACT_HEAD =
 const OTHER_NAMES = new Set(
   'python java swift rust ruby react vue angular flask julia pandas docker redis scratch'.split(' '),
 )
-/** Programming words with other meanings. Two of them, or one beside a name, are about programs. */
+/** Programming words with other meanings. Two of these words, or one beside a name, show a question about programs. */
 const USUAL_WORDS = new Set(
   (
     'code,function,functions,class,method,methods,script,program,bug,bugs,exception,implement,fix,crash,crashes,variable,variables,array,arrays,loop,loops,pointer,' +
@@ -183,7 +183,7 @@ function hasFormula({ text }: Features): boolean {
   return FORMULA.test(text) || (EXPRESSION.test(text) && !DATE.test(text))
 }
 
-/** Mathematical terms, or an operation on a quantity or a number. */
+/** Whether a text has mathematical terms, an operation on a quantity, or a calculation with a number. */
 function isAboutMath({ text, mentions }: Features): boolean {
   if (mentions.has('math')) return true
   const hasNumber = numbersIn(text) > 0
@@ -198,7 +198,7 @@ function numbersIn(text: string): number {
   return digits + wordsOf(text).filter((word) => NUMBER_WORDS.has(word)).length
 }
 
-/** "Tom has 3 boxes with 12 eggs each and breaks 5 of them. How many are whole?" */
+/** Whether a text is a problem like "Tom has 3 boxes with 12 eggs each and breaks 5 of them. How many are whole?" */
 function isWordProblem({ text, mentions }: Features): boolean {
   const digits = text.match(NUMBERS)?.length ?? 0
   if (HOW_MANY.test(text) && digits >= NUMBERS_MIN) return true

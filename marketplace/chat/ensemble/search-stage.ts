@@ -69,7 +69,7 @@ export function sourcesOf(hits: readonly SearchHit[]): readonly Source[] {
   }))
 }
 
-/** Untrusted text on one line. Marks such as [3] are removed, since they would look like our citations. */
+/** Untrusted text on one line. Marks such as [3] are removed, since they would look like citations of this node. */
 function plain(text: string, chars: number): string {
   return text
     .slice(0, 4 * chars)

@@ -18,7 +18,7 @@ export interface Spoken {
   readonly answer: PoolAnswer
 }
 
-/** The state with a finished text as its answer. Citation marks without a source are removed. */
+/** The state with a finished text as its answer. Citation marks without a source are removed, if {@link filterFor} says so. */
 export function withText(
   state: ChatState,
   { call }: Pick<StageContext, 'call'>,
@@ -54,7 +54,7 @@ export interface FilteredSink {
   readonly end: () => Promise<void>
 }
 
-/** Passes an answer on without citation marks that lack a source. Without a filter it passes unchanged. */
+/** Passes an answer on without citation marks that lack a source. Without a filter the answer passes unchanged. */
 export function filteredSink(filter: CitationFilter | null, say: DeltaSink): FilteredSink {
   if (filter === null) return { sink: say, end: async () => {} }
   const sink: DeltaSink = (delta, logprobs) => {

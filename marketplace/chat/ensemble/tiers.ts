@@ -4,7 +4,7 @@ export const TIERS = ['instant', 'fast', 'standard', 'deep'] as const
 /** One of {@link TIERS}. */
 export type Tier = (typeof TIERS)[number]
 
-/** Subject of a question. Only answers about `code` have their code checked. */
+/** Subject of a question. Code is checked only in answers to questions about `code`. */
 export type Task = 'greeting' | 'question' | 'code' | 'creative' | 'knowledge' | 'math' | 'reasoning' | 'images'
 
 /** Target time for a kind of work. */

@@ -6,9 +6,9 @@ import { notOfTier } from './route-stage.ts'
 import { withText } from './speak.ts'
 import { vote } from './vote.ts'
 
-/** Room to reason: without it, a judge is no better than chance. */
+/** Tokens of a judge's answer. The judge needs room to reason before it decides. */
 const JUDGE_TOKENS = 1_024
-/** In an answer of at most this length, any number is the index. */
+/** In an answer of at most this many characters, any number is taken for the index. */
 const BARE_CHARS_MAX = 40
 const BEST = /\bbest\W{0,4}(\d{1,3})/gi
 const SOLUTION_CHARS_MAX = 8_000

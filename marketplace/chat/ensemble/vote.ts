@@ -4,13 +4,14 @@ import { type FinalAnswer, finalAnswerOf } from './final-answer.ts'
 export interface Vote {
   /** Indices of the solutions with equal answers, the largest group first. */
   readonly groups: readonly (readonly number[])[]
-  /** Index of a solution with the most frequent answer. Null if no answer has more votes than every other. */
+  /** Index of a solution with the most frequent answer. Null unless it has two votes or more, and more than any other answer. */
   readonly winner: number | null
 }
 
 /**
  * Votes on solutions by their final answers. A number without a unit counts with the same number in the one unit that
- * others give. If others give several units, it stands alone. The winner does not depend on the order of the solutions.
+ * other solutions give. If they give several units, it stands alone. The winning answer does not depend on the order of
+ * the solutions.
  */
 export function vote(solutions: readonly string[]): Vote {
   const answers = solutions.map(finalAnswerOf)

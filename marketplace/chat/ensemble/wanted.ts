@@ -5,7 +5,7 @@ export type Wanted = 'creative' | 'code'
 
 /** Most sentences that are read. */
 const SENTENCES_MAX = 40
-/** Most verbs that are examined. No real request has more. */
+/** Most verbs that are examined. */
 const VERBS_MAX = 24
 /** Words of the object to create: "a very short bedtime story". */
 const OBJECT_WORDS_MAX = 8
@@ -68,7 +68,7 @@ const ABOUT = wordSet('about on for of to über auf an für sur pour sobre para 
 const FOR = wordSet('for about für über pour sur para sobre для про')
 const SENTENCE = /[.!?:;\n。！？]+/u
 
-/** What a lower-case text asks to create, or null. The object of the verb decides, not its subject matter. */
+/** What a lower-case text asks to create, or null. The object of the verb decides, not what the work is about. */
 export function wantedIn(text: string): Wanted | null {
   const sentences = text.split(SENTENCE, SENTENCES_MAX).map(wordsOf)
   const [first = []] = sentences
@@ -87,7 +87,7 @@ export function wantedIn(text: string): Wanted | null {
   return null
 }
 
-/** "short story about rust", "a haiku". */
+/** Whether a text begins with the form to create: "short story about rust", "a haiku". */
 function opensWithForm(words: readonly string[]): boolean {
   if (ASKING.has(words[0] ?? '') || TAKING.has(words[0] ?? '')) return false
   const at = words.slice(0, OPENING_WORDS_MAX).findIndex((word) => FORMS.has(word))
@@ -96,7 +96,7 @@ function opensWithForm(words: readonly string[]): boolean {
   return next === undefined ? at > 0 || words.length === 1 : ABOUT.has(next) && next !== 'of' && next !== 'to'
 }
 
-/** The last form named before the subject matter. */
+/** What the object of a verb names: its last form or program before the subject matter. Null if it names none. */
 function thingIn(words: readonly string[], isMade: boolean): Wanted | null {
   const start = words.findIndex((word) => !PARTICLES.has(word))
   if (start < 0) return null

@@ -2,7 +2,7 @@
 export interface WordTable {
   /** Whole words and phrases, separated by commas. */
   readonly spaced: Readonly<Record<string, string>>
-  /** Words of Chinese, Japanese, Korean and Thai. They match anywhere, since these languages have no spaces. */
+  /** Words of Chinese, Japanese, Korean and Thai. They match anywhere: spaces do not reliably separate words there. */
   readonly unspaced?: string
 }
 
@@ -44,7 +44,7 @@ export const CODE: WordTable = {
     '代码, 函数, 编程, 程序, 算法, 脚本, コード, 関数, プログラム, アルゴリズム, 코드, 함수, 프로그램, 알고리즘',
 }
 
-/** Technical words that count only beside the name of a language: a list, a file. */
+/** Technical words, such as list and file. They count only beside an ambiguous name of a language or tool. */
 export const TECHNICAL: WordTable = {
   spaced: {
     en: 'sort, sorted, sorting, list, lists, file, files, folder, string, strings, table, error, errors, install, server, library, package, module, component, components, import, query, database, app, tests, print, service, framework, thread, threads, object, objects, interface, inheritance, loop, null, undefined, output, input, syntax, integer, index, log, cli, plugin, deploy, build, command, promise, closure, iterator, generator, decorator, version, update, upgrade',
@@ -57,7 +57,7 @@ export const TECHNICAL: WordTable = {
   },
 }
 
-/** Phrases with words of other tables that mean something else. */
+/** Phrases in which a word of another table means something else. */
 export const OTHERWISE: WordTable = {
   spaced: {
     en: 'dress code, zip code, swift code, area code, country code, postal code, post code, morse code, building code, highway code, penal code, code of conduct, code of ethics, promo code, discount code, code name, cheat code, da vinci code, yoga class, first class, business class, economy class, middle class, working class, upper class, world class, dance class, school class, tv program, training program, space program, loyalty program, exchange program, bed bugs, bed bug, stink bug, movie script, film script, rust belt, ball python, monty python, taylor swift, jonathan swift, java sea, java island, scientific method, new york times, quick fix, plane crash, car crash, stock market crash, market crash, heart function, table of contents, sum of money, what is the story, the matrix, how old is the song, how do you do, how do you say, how do i say, how do you spell, how do you pronounce',
@@ -79,14 +79,14 @@ export const MATH: WordTable = {
     '求解, 方程, 积分, 导数, 计算, 概率, 证明, 解方程, 方程式, 積分, 微分, 計算, 確率, 証明, 방정식, 적분, 미분, 계산, 확률, 증명',
 }
 
-/** Operations on numbers, and their objects. An operation with an object or a number is a mathematical problem. */
+/** Operations of mathematics. Beside one of the {@link QUANTITIES} they are a mathematical problem, some also beside a number. */
 export const RECKONING: WordTable = {
   spaced: {
     en: 'solve, prove, calculate, compute, find, determine, evaluate, simplify, factor, factorise, factorize, integrate, differentiate, work out',
   },
 }
 
-/** Objects of {@link RECKONING}. */
+/** Quantities that the operations of {@link RECKONING} are about. */
 export const QUANTITIES: WordTable = {
   spaced: {
     en: 'theorem, probability, matrix, integral, derivative, sum, product, remainder, percent, percentage, area, perimeter, circumference, volume, radius, diameter, hypotenuse, fraction, ratio, triangle, circle, rectangle, cube, sphere, angle, digits, primes, dice, even numbers, odd numbers, odds, average, median, interest rate, compound interest, speed, distance, slope',
@@ -107,7 +107,7 @@ export const REASONING: WordTable = {
   unspaced: '一步一步, 逐步, 推理, 谜题, 逻辑题, 論理, 推論, なぞなぞ, 단계별, 추론, 수수께끼',
 }
 
-/** Words that, with two numbers, indicate a word problem. */
+/** Words that indicate a word problem, in a question with two numbers. */
 export const PROBLEM: WordTable = {
   spaced: {
     en: 'how long will it take, how old is, how old will, how many are left, how many more, weighs, overtakes, catch up, meet, twice as, half as, times as, each, altogether, in total, remain, left over, faster than, older than, younger than, costs, cost, discount, km, miles, mph, per hour, hours, minutes',
@@ -118,7 +118,7 @@ export const PROBLEM: WordTable = {
   },
 }
 
-/** Creative works. In English they are recognised by what is to be created. */
+/** Requests for creative works. In English most are recognised by what is to be created ({@link wantedIn}). */
 export const CREATIVE: WordTable = {
   spaced: {
     en: 'brainstorm, rephrase, paraphrase, reword, rewrite, make it rhyme',
@@ -147,7 +147,7 @@ export const KNOWLEDGE: WordTable = {
     '解释, 比较, 区别, 为什么, 分析, 详细, 介绍, 説明, 比較, 違い, なぜ, 分析, 詳しく, 설명, 비교, 차이, 왜, 분석',
 }
 
-/** Things that change from day to day. */
+/** Words for things that change from day to day. */
 export const CURRENT: WordTable = {
   spaced: {
     en: 'today, yesterday, tonight, tomorrow, latest, newest, recent, recently, current, currently, right now, at the moment, this week, this month, this year, last week, last month, news, breaking, headlines, weather, forecast, stock price, share price, exchange rate, price of, price, prices, score, standings, election results, who won, release date, up to date, as of now',

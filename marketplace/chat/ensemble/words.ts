@@ -39,7 +39,7 @@ const INNER_SIGNS = "'’.-"
 const HYPHEN = /(?<=\p{L})-(?=\p{L})/gu
 const UNSPACED_SIGNS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
 
-/** The kinds of each phrase. Its words are joined by single spaces. */
+/** The kinds of each phrase, by the phrase with single spaces between its words. */
 const PHRASES: ReadonlyMap<string, readonly Mention[]> = phrasesOf(Object.entries(TABLES) as [Mention, WordTable][])
 const OTHERS: ReadonlySet<string> = new Set(Object.values(OTHERWISE.spaced).flatMap(keysIn))
 
@@ -85,7 +85,7 @@ export interface Mentions {
   readonly phrases: Readonly<Record<Mention, ReadonlySet<string>>>
 }
 
-/** The known phrases in a lower-case text. At each word the longest phrase is read. */
+/** The known phrases in a lower-case text, without words of {@link OTHERWISE}. Several phrases may begin at one word. */
 export function mentionsIn(text: string): Mentions {
   const phrases = Object.fromEntries(Object.keys(TABLES).map((kind) => [kind, new Set<string>()])) as unknown as Record<
     Mention,
@@ -104,7 +104,7 @@ export function mentionsIn(text: string): Mentions {
   return { kinds: new Set(kinds), phrases }
 }
 
-/** Phrases that begin at a word. `others` is the length of a phrase with another meaning, whose words do not count. */
+/** Phrases that begin at a word. `others` is the number of words of a phrase with another meaning, 0 if there is none. */
 function phrasesAt(
   words: readonly string[],
   at: number,

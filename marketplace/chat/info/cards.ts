@@ -3,7 +3,7 @@ import { HISTORY_CHARS_MAX } from '../ensemble/compression.ts'
 import { MODES } from '../modes.ts'
 import { groupedNumber } from './figures.ts'
 
-/** What a capability needs besides a model that answers. */
+/** What a capability needs besides an available model: a model that answers in text, a search, and so on. */
 export type Need = 'text' | 'search' | 'vision' | 'tools' | 'several'
 
 /** Something that a model can do if the node has what it needs. */
@@ -16,7 +16,7 @@ export interface Capability {
 export interface ModelCard {
   readonly name: string
   readonly tagline: string
-  /** The label for its speed in the API. */
+  /** Label for the speed of the model in the API. */
   readonly label: string
   readonly bestFor: readonly string[]
   readonly capabilities: readonly Capability[]

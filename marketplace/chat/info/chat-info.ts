@@ -5,7 +5,7 @@ import type { PlatformRules, Site } from './platform-rules.ts'
 import { QaDesk } from './qa.ts'
 import type { QaAnswer } from './shapes.ts'
 
-/** What this node says about its chat platform at this moment, with or without a model to word it. */
+/** What this node says about its chat platform: its facts, and answers to questions about them. */
 export class ChatInfo {
   readonly #means: ModelInfoMeans
   readonly #rules: PlatformRules
@@ -17,7 +17,7 @@ export class ChatInfo {
     this.#desk = new QaDesk({ models: means.models, clock: means.clock, wordsAnswers: rules.wordsAnswers })
   }
 
-  /** All known facts. */
+  /** Everything that the info API tells at this moment. */
   facts(site: Site): PlatformFacts {
     return platformFacts(this.#means, this.#rules, site)
   }

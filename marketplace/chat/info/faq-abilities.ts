@@ -5,7 +5,7 @@ import type { ModelInfo } from './shapes.ts'
 interface Ability {
   readonly id: string
   readonly question: string
-  /** How the text of the capability begins. Models that have it are named in the answer. */
+  /** How the text of the capability begins. Models with this capability are named in the answer. */
   readonly capability: string
   /** The model whose limitations explain why the ability is missing. */
   readonly of: string
@@ -62,7 +62,7 @@ const ABILITIES: readonly Ability[] = [
   },
 ]
 
-/** What the models here can do, and why the rest is missing. */
+/** What the models here can do, and why an ability is missing. */
 export function aboutAbilities({ models }: FaqFacts): readonly FaqItem[] {
   const abilities = ABILITIES.map(({ id, question, words, ...ability }) => ({
     ...{ id, question, words },

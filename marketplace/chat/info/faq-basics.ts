@@ -86,7 +86,7 @@ export function aboutKeys({ site, rules, pricing }: FaqFacts): readonly FaqItem[
   ]
 }
 
-/** Says that the services of the node are not free, unlike the chat. */
+/** Says that the services of the node are not free, unlike the chat. Empty if it sells none. */
 function paidServices({ baseUrl, servicesOnSale }: Site): string {
   return servicesOnSale === 0
     ? ''

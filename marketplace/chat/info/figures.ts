@@ -11,7 +11,7 @@ const UNITS = [
   ['M', 1e6],
   ['K', 1e3],
 ] as const
-/** Names that are listed before the rest is only counted. */
+/** Most names in a list. Further names are only counted. */
 const NAMES_MAX = 12
 
 /** The number of parameters in a text. Null if it is not a number with a unit. */
@@ -27,7 +27,7 @@ export function countText(count: number): string {
   return `${Math.round((count / multiple) * 100) / 100}${unit}`
 }
 
-/** Sum of the parameters that the operator declares. */
+/** Sum of the parameters that the operator declares, as text. `unknown` if none are declared, `at least` if some are missing. */
 export function totalParameters(models: readonly ModelFacts[]): string {
   const counts = models.map(({ declaredParameters }) =>
     declaredParameters === null ? null : declaredCount(declaredParameters),

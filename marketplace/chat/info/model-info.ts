@@ -74,7 +74,7 @@ function modelInfo(
   }
 }
 
-/** Whether a model of the platform can answer now. The voice model also needs a model that writes the answer. */
+/** Whether a model of the platform can answer now. The voice model needs speech, and also model-2 to write the answer. */
 export function readinessOf(id: PlatformModelId, { readiness, speech }: ModelInfoMeans): Readiness {
   if (id !== 'model-voice') return readiness(id)
   const text = readiness('model-2')
@@ -93,7 +93,7 @@ function sees(model: ModelFacts): boolean {
   return canAnswer(model, ['vision'])
 }
 
-/** Models that may be asked for a model of the platform. If none has its role, all that answer in text. */
+/** Models that may be asked for a model of the platform. For model-1 those with the role `fast`, or all if none has it. */
 function modelsBehind(id: PlatformModelId, { facts }: Pick<ChatModels, 'facts'>): readonly ModelFacts[] {
   const having = (fits: (model: ModelFacts) => boolean): readonly ModelFacts[] => distinctModels(facts, fits)
   const fast = id === 'model-1' ? having(({ roles }) => roles.includes('fast')) : []

@@ -5,10 +5,10 @@ import { COMPARISON_FIELDS, type ModelInfo, type ProductFacts } from './shapes.t
 
 /** A text with facts, and where to look them up. */
 export interface Passage {
-  /** Its subject in a few words, which count double in a search. */
+  /** Subject of the passage in a few words, which count double in a search. */
   readonly heading: string
   readonly text: string
-  /** Further words that find it. */
+  /** Further words by which the passage is found. */
   readonly words?: string
   readonly title: string
   readonly url: string
@@ -69,7 +69,7 @@ function productText(product: string, facts: ProductFacts): string {
 /** Words of a question about buying. */
 const BUYING = /\b(?:services?|prices?|priced|costs?|pay|paid|free|charged?|fees?|buy|sell|sold|call)\b|how much/i
 
-/** The paid services that a question names, by id, or by name if it is about buying. They are not free. */
+/** Passages on the paid services that a question names by id, or by name if the question is about buying. */
 export function servicePassages(question: string, { services, baseUrl }: Site): readonly Passage[] {
   const asked = new Set(termsOf(question))
   const isBuying = BUYING.test(question)

@@ -17,7 +17,7 @@ export interface PlatformRules {
   readonly comparison: Comparison
   /** The operator's own questions and answers. */
   readonly faq: readonly FaqEntry[]
-  /** Last change of the configuration. */
+  /** Time of the last change of the files that the operator configured. */
   readonly updatedMs: number
 }
 
@@ -48,7 +48,7 @@ export interface Site {
   readonly operator: string
   /** Whether the node serves the dashboard, where keys are made. */
   readonly hasDashboard: boolean
-  /** Null if it is not for sale now. */
+  /** The paid chat. Null if it is not for sale now. */
   readonly paidChat: PaidChat | null
   /** Number of services that can be bought now. */
   readonly servicesOnSale: number

@@ -17,10 +17,10 @@ const ALSO_SHOWN = 0.8
 const COVERAGE_MIN = 0.45
 const WORDING_MS = 8_000
 const WORDING_TOKENS = 300
-/** Model answers in the cache, and how long they are kept. */
+/** Most answers of models in the cache, and how long they are kept. */
 const KEPT_MAX = 256
 const KEPT_MS = 300_000
-/** Answers that models word at once, and per minute. The info API needs no key, so this bounds its cost. */
+/** Most answers that models word at once, and per minute. The info API needs no key, so these limits bound the cost. */
 const AT_ONCE_MAX = 2
 const PER_MINUTE_MAX = 30
 const MINUTE_MS = 60_000
@@ -36,7 +36,7 @@ If they do not answer the question, say only: UNKNOWN`
 export interface QaMeans {
   readonly models: ChatModels
   readonly clock: Clock
-  /** Whether a model may word them. */
+  /** Whether a model may word the answers. */
   readonly wordsAnswers: boolean
 }
 

@@ -4,7 +4,7 @@ import type { LatencyFigures } from '../models/latencies.ts'
 /** Longest question about the platform, in characters. */
 export const QUESTION_CHARS_MAX = 4_000
 
-/** Facts that the operator states about another product. */
+/** Names of the facts that the operator states about another product. */
 export const COMPARISON_FIELDS = [
   'parameters',
   'pricing',
@@ -43,7 +43,7 @@ export interface TierSpeed {
   readonly measured: MeasuredSpeed | null
 }
 
-/** A model in the info API. Fields after `info_url` extend the interface. */
+/** A model in the info API. Fields after `info_url` are additions to the specified interface. */
 export interface ModelInfo {
   readonly id: PlatformModelId
   readonly name: string
@@ -62,7 +62,7 @@ export interface ModelInfo {
   readonly available: boolean
   /** Why it cannot answer now. Absent if it can. */
   readonly unavailable_reason?: string
-  /** Settings that would make it available. Absent if it is. */
+  /** Settings that would make it available. Empty if settings do not help. Absent if it is available. */
   readonly requires?: readonly string[]
   /** Null if there was no answer within the last day. */
   readonly measured: MeasuredSpeed | null
@@ -108,9 +108,9 @@ export interface PlatformInfo {
 export interface QaAnswer {
   readonly question: string
   readonly answer: string
-  /** Sources of the answer. Empty if it is unknown. */
+  /** Sources of the answer. Empty if the answer is unknown. */
   readonly sources: readonly { readonly title: string; readonly url: string }[]
-  /** Share of the question that the sources cover, from 0 to 1. */
+  /** Share of the question that the best source covers, from 0 to 1. */
   readonly confidence: number
   /** `retrieval`, or the model that worded the answer. */
   readonly answered_by: string

@@ -45,19 +45,22 @@ export interface KeyBookParts {
   readonly seals: KeySeals
   readonly write: WriteKeys
   readonly kept: { readonly keys: readonly KeyRecord[]; readonly owners: readonly OwnerRecord[] }
-  /** Most keys of all owners, without the operator's. Default {@link KEYS_IN_ALL_MAX}. */
+  /** With this many keys in all, a wallet gets a new key only in place of an old one. Default {@link KEYS_IN_ALL_MAX}. */
   readonly keysInAllMax?: number
 }
 
-/** Most keys of all wallets. Wallets are free, and each key takes about two kilobytes of memory. */
+/**
+ * Most keys in all, with those of the operator, whose further keys are made all the same. Wallets are free, and each key
+ * takes about two kilobytes of memory.
+ */
 export const KEYS_IN_ALL_MAX = 20_000
 /** If the book is full, a wallet's key that stayed unused this long is removed for a new one. */
 const UNUSED_MS = 86_400_000
-/** The same for a used key. Otherwise a caller could fill the book for good with keys used once. */
+/** A used key of a wallet is removed after this time without use. Otherwise keys used once could fill the book for good. */
 const IDLE_MS = 30 * UNUSED_MS
 const SHOWN = /^bearer +(fk-([0-9A-Za-z]{8})[0-9A-Za-z]{43})$/i
 const AT_ONCE_MS = 1_000
-/** Most tokens counted for one chat, whatever the backend reports. */
+/** Most prompt tokens, and most answer tokens, that are counted for one chat, whatever the backend reports. */
 const CHAT_TOKENS_MAX = 1_000_000_000
 
 interface Entry {
@@ -141,7 +144,7 @@ export class KeyBook implements ChatKeys {
     const { name, seal } = this.#parts.seals
     const told = { id, label, owner, limits, createdAtMs: nowMs, lastUsedAtMs: null, expiresAtMs, revokedAtMs: null }
     const today = { day: dayOf(nowMs), ...UNUSED }
-    // Added before it is written, so that two concurrent calls both count. Its secret is not shown yet.
+    // Added before it is written, so that concurrent calls count this key too. Its secret is not shown yet.
     this.#take({ ...told, seal: seal(secret), sealedBy: name, today, inAll: UNUSED })
     try {
       await this.#write([id])
@@ -201,7 +204,8 @@ export class KeyBook implements ChatKeys {
   }
 
   /**
-   * Limits hold for each key of the operator, who hands keys to people. All keys of a wallet share them: keys are free.
+   * What is left of the limits. Each key of the operator has them to itself, since the operator hands keys to different
+   * people. All keys of a wallet share them, since a wallet makes keys at no cost.
    */
   #left(entry: Entry | null, owner: Owner) {
     const nowMs = this.#now()
@@ -256,7 +260,7 @@ export class KeyBook implements ChatKeys {
     }
   }
 
-  /** Removes a chat from the figures, from those of the day only if it is still the same day. */
+  /** Removes a chat from the figures. The figures of the day change only on the day on which the chat began. */
   #uncount(entry: Entry, owner: Owner, beganMs: number): void {
     const nowMs = this.#now()
     entry.minute.takeBack(beganMs, nowMs)
@@ -313,7 +317,7 @@ export class KeyBook implements ChatKeys {
     return owner
   }
 
-  /** Removes old keys so that an owner can have one more. A fault if none can be removed. */
+  /** Makes room for one more key of an owner, by removing old keys if necessary. A fault if there is no room. */
   #makeRoom(name: string): Fault | null {
     const views = [...(this.#owners.get(name)?.ids ?? [])].map((id) => this.#viewOf(id))
     const ended = views.filter(({ state }) => state !== 'live')

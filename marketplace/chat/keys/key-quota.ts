@@ -33,7 +33,7 @@ export class LastMinute {
     this.#sum += 1
   }
 
-  /** Removes an event that was counted at `countedMs`, if it still matters. */
+  /** Removes an event that was counted at `countedMs`, if that is within the last 60 seconds. */
   takeBack(countedMs: number, nowMs: number): void {
     this.#turnTo(nowMs)
     const second = Math.floor(countedMs / SECOND_MS)
@@ -84,7 +84,7 @@ export class LastMinute {
 /** Nothing used. */
 export const UNUSED: KeyUsage = { requests: 0, promptTokens: 0, completionTokens: 0 }
 
-/** Use of one day (UTC), in days since 1970. */
+/** Use of one day (UTC). `day` counts the days since 1970. */
 export interface DayUsage extends KeyUsage {
   readonly day: number
 }
@@ -133,7 +133,7 @@ export function tokensUnheld(
   return { ...left, remaining, isHeld, waitMs: remaining > 0 ? 0 : isHeld ? HELD_WAIT_MS : left.resetMs }
 }
 
-/** The tighter of two allowances. If both are used up, the one that lasts longer. */
+/** The allowance of which less is left. If as much is left of both allowances, the one with the longer `waitMs`. */
 export function narrower<A extends Allowance & { readonly waitMs: number }>(one: A, other: A): A {
   if (other.remaining === one.remaining) return other.waitMs > one.waitMs ? other : one
   return other.remaining < one.remaining ? other : one

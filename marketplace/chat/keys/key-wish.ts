@@ -3,11 +3,11 @@ import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { LABEL_CHARS_MAX } from './key-record.ts'
 import type { KeyChange, NewKey } from './keys.ts'
 
-/** Highest request limit of a key. */
+/** Highest limit of a key, in chats a minute. */
 export const KEY_RPM_MAX = 1_000_000
-/** Highest daily token limit of a key. */
+/** Highest limit of a key, in tokens a day. */
 export const KEY_TPD_MAX = 999_999_999_999
-/** Longest lifetime of a key that expires. */
+/** Longest lifetime of a key that expires, in days. */
 export const EXPIRY_DAYS_MAX = 3_650
 
 const DAY_MS = 86_400_000

@@ -4,7 +4,7 @@ import type { ModelUsage } from '../../ports/models.ts'
 /** Owner of the keys that the operator made. */
 export const OPERATOR = 'operator'
 
-/** Limits of a key. Null means the owner's limit, which a higher value cannot exceed. */
+/** Limits of a key. Null means the limit of {@link OwnerBounds}. A value above that has no effect. */
 export interface KeyLimits {
   /** Chats within 60 seconds. */
   readonly rpm: number | null
@@ -33,7 +33,7 @@ export interface ChatKey {
   readonly revokedAtMs: number | null
   /** Only `live` keys are accepted. `lost`: the secret that sealed it is gone from the data folder. */
   readonly state: 'live' | 'revoked' | 'expired' | 'lost'
-  /** Today (UTC), and in total. */
+  /** Use on this day (UTC), and in total. */
   readonly usedToday: KeyUsage
   readonly usedInAll: KeyUsage
 }
@@ -55,7 +55,7 @@ export interface ChatPass {
    * and the reserved tokens of the chat are never released.
    */
   readonly done: (usage: ModelUsage | null) => void
-  /** Ends a chat that never began. It does not count. */
+  /** Ends a chat that never began. The chat does not count against the limits. */
   readonly cancel: () => void
 }
 
@@ -74,7 +74,7 @@ export interface OwnerBounds {
   readonly tpd: number
   /** Concurrent chats. */
   readonly concurrent: number
-  /** Keys that are neither revoked nor expired. */
+  /** Most live keys. */
   readonly keys: number
 }
 
@@ -84,7 +84,7 @@ export interface KeyChange {
   readonly limits?: KeyLimits
 }
 
-/** The API keys of the platform. Decisions about a request are synchronous: they are made before its body is read. */
+/** The API keys of the platform. Decisions about a request are synchronous: no other request comes between check and count. */
 export interface ChatKeys {
   /** Limits of every owner. Limits of a key can only be lower. */
   readonly bounds: OwnerBounds
@@ -98,7 +98,7 @@ export interface ChatKeys {
   /** What is left for a key now, for response headers. */
   readonly allowances: (key: ChatKey) => Pick<ChatPass, 'requests' | 'tokens'>
   /**
-   * Makes a durable key. Only this shows its secret. Faults: `chat/keys-full`, `chat/no-room`, `chat/invalid-request`.
+   * Makes a durable key. Only this result shows the secret. Faults: `chat/keys-full`, `chat/no-room`, `chat/invalid-request`.
    */
   readonly create: (wanted: NewKey) => Promise<Result<{ readonly key: ChatKey; readonly secret: string }>>
   /** Changes a key of owner `by`, or any key for {@link OPERATOR}. Faults: `chat/no-key`, `chat/invalid-request`. */

@@ -8,7 +8,7 @@ export const WAITING_PER_PLACE = 8
 /** Most requests that wait for a backend. */
 export const WAITING_MAX = 256
 
-/** A slot at a backend. Call once to return it, with the tokens used in the end (null: unknown). */
+/** Returns a slot of a backend, with the tokens used in the end (null: unknown). Further calls do nothing. */
 export type Leave = (usedTokens: number | null) => void
 
 interface Waiting {
@@ -21,7 +21,7 @@ interface Waiting {
 
 /**
  * Admits requests to one backend within its limits, with a bounded queue. Next is the caller with the fewest running
- * requests, then the one that waited longest. So a caller with many requests delays itself, not others. Each request of
+ * requests, among equals the one that waited longest. So a caller with many requests delays itself, not others. Each request of
  * an unknown caller counts as a caller of its own. Free requests leave some slots and queue places to paid ones, and
  * come after them.
  */
@@ -99,7 +99,10 @@ export class Admission {
     return this.#waiting.length >= max || (isFree && free >= freeOf(max))
   }
 
-  /** Refuses the last request of the caller with most waiting requests, if the new caller would then have fewer. */
+  /**
+   * Refuses the last request of the caller with most waiting requests, unless the new caller would then have more than
+   * that caller. Only requests of the same kind, free or paid, are compared.
+   */
   #makeRoom(who: string | null, isFree: boolean): boolean {
     const counts = new Map<string, number>()
     const alike = this.#waiting.filter((one) => one.isFree === isFree)

@@ -9,13 +9,13 @@ import { isTimeOver, Silence } from './silence.ts'
 
 /** Work for one of several candidates. */
 export interface Work<Candidate, T> {
-  /** Tokens reserved in the rate limit at first. */
+  /** Tokens that are reserved in the rate limit until the usage is known. */
   readonly tokens: number
   /** The caller. Absent if unknown. */
   readonly who?: string
   /** Free work leaves slots to paid work. */
   readonly isFree?: boolean
-  /** Whether it may be started again after a failure. */
+  /** Whether the work may be started again after a failure. */
   readonly mayTryAgain: () => boolean
   /** Most retries at one candidate. Absent: the default. */
   readonly retriesMax?: number
@@ -26,7 +26,7 @@ export interface Work<Candidate, T> {
   ) => Promise<Result<{ readonly value: T; readonly usage: ModelUsage | null }>>
 }
 
-/** Result of a candidate's turn. Without a candidate, no backend could be asked. */
+/** Result of the work of one candidate. The candidate is null if no backend could be asked. */
 export interface Turn<Candidate, T> {
   readonly candidate: Candidate | null
   readonly result: Result<T>
@@ -56,8 +56,8 @@ const LONG_MS = 20_000
 const TRANSIENT: ReadonlySet<unknown> = new Set([408, 409, 429])
 
 /**
- * Lets the first candidate with a free slot do the work, or the first that will have one. A transient failure is
- * retried after a pause. Null if all candidates are resting.
+ * Lets the first candidate with a free slot do the work, or waits at the first whose queue is not full. A transient
+ * failure is retried after a pause. Null if all candidates are resting.
  */
 export async function attempts<Candidate extends Asked, T>(
   candidates: readonly Candidate[],
@@ -191,7 +191,7 @@ export function isTransient({ code, detail }: Fault): boolean {
   return code === 'model/unreachable' || TRANSIENT.has(status) || (typeof status === 'number' && status >= 500)
 }
 
-/** Pause before a retry: the backend's request, or a random time below a doubling bound (full jitter). */
+/** Pause before a retry: what the backend asked for, or a random time below a doubling bound if that is longer. */
 function pauseBefore({ detail }: Fault, tries: number, random: () => number): number {
   return Math.max(Number(detail.retryAfterMs ?? 0), random() * PAUSE_MS * 2 ** tries)
 }

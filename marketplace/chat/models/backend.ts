@@ -13,7 +13,7 @@ export type ModelSupport = (typeof MODEL_SUPPORTS)[number]
 
 /** A model of a backend, as configured by the operator. */
 export interface ModelFacts {
-  /** Its name at the backend. */
+  /** Name of the model at the backend. */
   readonly id: string
   readonly roles: readonly ModelRole[]
   /** Context window in tokens, prompt and answer together. */
@@ -41,9 +41,9 @@ export interface ChatRequest {
   readonly maxTokens: number
   readonly temperature?: number
   readonly jsonSchema?: AnswerSchema
-  /** Whether any JSON object is requested. */
+  /** Whether the answer must be a JSON object, of any shape. */
   readonly json?: boolean
-  /** Fields that pass to the backend unchanged: tools, tool_choice, parallel_tool_calls, seed. */
+  /** Fields that pass to the backend unchanged, such as tools, tool_choice and seed. */
   readonly extra?: Readonly<Record<string, unknown>>
   /** Counts everything that comes, even if it is not passed on: the caller is charged for it. */
   readonly tally?: AnswerTally
@@ -56,11 +56,11 @@ export type HeldBy = 'native' | 'grammar' | 'words'
 export interface ChatAnswer {
   /** The assistant's message with all its fields, including tool calls. */
   readonly message: Readonly<Record<string, unknown>>
-  /** Its text or its refusal. Empty only with tool calls. */
+  /** Text or refusal in the message. Empty only with tool calls. */
   readonly text: string
-  /** As the backend reports it, else as requested. */
+  /** Name of the model as the backend reports it, else as requested. */
   readonly model: string
-  /** As the backend sent it, usually stop, length, tool_calls or content_filter. */
+  /** Why the answer ended, as the backend sent it: usually stop, length, tool_calls or content_filter. */
   readonly finishReason: string
   /** Log probabilities of the tokens. Absent if the backend sent none. */
   readonly logprobs?: unknown
@@ -78,7 +78,7 @@ export interface ChatAnswer {
  */
 export type DeltaSink = (delta: Readonly<Record<string, unknown>>, logprobs?: unknown) => void | Promise<void>
 
-/** Called for parts of an answer that are not passed on as pieces: the backend is alive. */
+/** Called for parts of an answer that are not passed on as pieces. They show that the backend is alive. */
 export type Heard = () => void
 
 /** A text for one speech model, short enough for one request. */
@@ -115,7 +115,7 @@ export interface ModelBackend {
   ) => Promise<Result<PictureBytes>>
   /** Bytes of a WAV file, unchecked. Absent if the backend has no speech model. */
   readonly speech?: (question: SpeechQuestion, signal: AbortSignal, heard?: Heard) => Promise<Result<Uint8Array>>
-  /** The cheapest health check. Gives the ids of the models that the backend lists, null if it has no list. */
+  /** The cheapest health check. Gives the ids of the models that the backend lists, or null without a list. */
   readonly check: (signal: AbortSignal) => Promise<Result<readonly string[] | null>>
   /** Settings to correct if the check fails from the start. Absent if the failure may pass by itself. */
   readonly requires?: readonly string[]

@@ -4,8 +4,8 @@ import type { DeltaSink } from './backend.ts'
 const HELD_MAX = 64
 
 /**
- * Holds pieces back until one says something. Until then the answer can be restarted elsewhere without the reader
- * noticing.
+ * Holds pieces back until one says something, or {@link HELD_MAX} are held. Until then another backend can start the
+ * answer again, and the reader does not notice.
  */
 export class HeldSink {
   readonly #sink: DeltaSink
@@ -13,7 +13,7 @@ export class HeldSink {
   #held: Parameters<DeltaSink>[] = []
   #began = false
 
-  /** `onBegin` is called at the first word. */
+  /** `onBegin` is called before the first piece is passed on. */
   constructor(sink: DeltaSink, onBegin: () => void) {
     this.#sink = sink
     this.#onBegin = onBegin

@@ -1,7 +1,7 @@
 const HOUR_MS = 3_600_000
 /** The current hour and those before it, one day in all. */
 const HOURS = 24
-/** Buckets differ by a tenth, so a reported time is off by at most half of that. */
+/** Each bucket is a tenth above the last, so a reported time is off by at most five percent. */
 const STEP = Math.log(1.1)
 /** Longer times count as this. */
 const MS_MAX = 3_600_000
@@ -22,7 +22,7 @@ interface Hour {
   readonly counts: Map<number, number>
 }
 
-/** Histogram of times over the last day. Memory is bounded to some hundred numbers an hour. */
+/** Histogram of times over the last day, with at most about 160 buckets for each hour. */
 export class Latencies {
   readonly #hours: (Hour | undefined)[] = Array.from({ length: HOURS })
 

@@ -1,8 +1,11 @@
-/** Most JSON values of one answer parsed or written at once, and the values of a token: three fields and its bytes. */
+/** Most JSON values that are parsed or written at once, and the values counted for one token: three fields and its bytes. */
 const VALUES_MAX = 200_000
 const LIKELIHOOD_VALUES = 16
 
-/** Most tokens of an answer that is not streamed as plain text, with log probabilities. Several answers share it. */
+/**
+ * Most tokens with log probabilities in answers that are not streamed as plain text. Several answers to one chat share
+ * them. Infinite without log probabilities.
+ */
 export function wholeTokensMax({ logprobs, top_logprobs: others = 0 }: Readonly<Record<string, unknown>>): number {
   if (logprobs !== true) return Number.POSITIVE_INFINITY
   return Math.floor(VALUES_MAX / ((1 + Number(others)) * LIKELIHOOD_VALUES))

@@ -7,9 +7,9 @@ import type { BackendEntry } from './backend.ts'
 import { LatencyBook, type LatencyFigures } from './latencies.ts'
 import { addUsage, NO_USAGE } from './usage.ts'
 
-/** Longest pause that is waited for. A backend that asks for more is left alone that long. */
+/** Longest pause that a request waits for. A backend that asks for a longer pause is left alone until it is over. */
 export const PATIENCE_MS = 8_000
-/** A backend that refuses our key is left alone for this long. */
+/** A backend that refuses the operator's key is left alone for this long. */
 const LOCKED_OUT_MS = 60_000
 
 /** Totals of a backend since the start. */
@@ -36,7 +36,7 @@ export class Member {
   readonly breakers = new UpstreamBreakers()
   /** The last fault of the backend. Null while all is well. */
   trouble: Fault | null = null
-  /** Whether it ever answered, or passed a check. */
+  /** Whether the backend ever answered, or passed a check. */
   known = false
   totals: BackendTotals = { calls: 0, failures: 0, usage: NO_USAGE }
   readonly #clock: Clock
@@ -60,7 +60,7 @@ export class Member {
     return this.breakers.isOpen(this.#clock.now(), isFree)
   }
 
-  /** Whether it would be asked now for both. */
+  /** Whether it would be asked now, for free and for paid work. */
   get isWell(): boolean {
     return this.isUsable(false) && this.isUsable(true)
   }

@@ -37,7 +37,7 @@ export interface ModelPoolParts {
 /** A conversation for any model of the pool that fits. */
 export interface PoolRequest extends Omit<ModelRequest, 'messages'> {
   readonly messages: readonly ChatMessage[]
-  /** Alternative roles, in order, if no model with the first role is available. */
+  /** Alternative roles, in order, for when no model with `role` can answer. */
   readonly orRoles?: readonly ModelRole[]
   /** Abilities that the model must have. */
   readonly needs?: readonly ModelSupport[]
@@ -45,16 +45,16 @@ export interface PoolRequest extends Omit<ModelRequest, 'messages'> {
   readonly prefers?: readonly ModelSupport[]
   /** Name of a backend to ask last. */
   readonly avoid?: string
-  /** Whether any JSON object is requested. */
+  /** Whether the answer must be a JSON object, of any shape. */
   readonly json?: boolean
   /** The one model to ask. Absent: any with the role. */
   readonly only?: { readonly backend: string; readonly model: string }
   readonly extra?: Readonly<Record<string, unknown>>
-  /** The caller, so that its many requests do not delay others. Absent if unknown. */
+  /** The caller, so that many requests of one caller do not delay those of other callers. Absent if unknown. */
   readonly who?: string
-  /** Whether no caller pays for it. */
+  /** Whether the request is free: no caller pays for it. */
   readonly isFree?: boolean
-  /** Receives the usage of each failed attempt. */
+  /** Receives the usage of each failed attempt that a model had begun, or that the caller left. */
   readonly wasted?: (usage: ModelUsage) => void
 }
 
@@ -80,7 +80,7 @@ export interface BackendCheck {
   readonly what: string
   readonly name: string
   readonly ok: boolean
-  /** Whether it answers, but something is odd. */
+  /** Whether the backend answers, but something is odd. */
   readonly doubtful?: true
   readonly detail: string
   readonly ms: number
@@ -90,11 +90,11 @@ const WHAT = 'models'
 const CHECK_MS = 5_000
 const WELL_MS = 300_000
 const ILL_MS = 30_000
-/** After this many refusals the question is considered at fault, and no further model is asked. Each cost a prompt. */
+/** After this many refusals the question is considered at fault, and no further model is asked. Each refusal costs a prompt. */
 const REFUSALS_MAX = 4
-/** Least room for an answer that a model must have. */
+/** Least room for an answer that a model must have, in tokens. */
 const ANSWER_TOKENS_MIN = 128
-/** Tokens that an image counts in the rate limit. */
+/** Tokens that count against the rate limit for an image that a model makes. */
 const PICTURE_TOKENS = 1_000
 
 /** Asks one model. `firstWord` must be called at the first word. */
@@ -130,7 +130,7 @@ export class ModelPool implements Models {
     return isLacking ? { available: false, reason, requires: [...new Set(lacks.flat())] } : notNow(reason)
   }
 
-  /** Time until a model with these roles may be asked again for free work, in milliseconds. Null if there is none. */
+  /** Time until a model with these roles may be asked again for free work, in milliseconds. Null if no model has them. */
   restMs(roles: readonly ModelRole[]): number | null {
     const able = this.#candidates((model) => model.roles.some((role) => roles.includes(role)))
     return able.length === 0 ? null : this.#restMs(able, true)
@@ -197,7 +197,7 @@ export class ModelPool implements Models {
         inside: admission.inside,
         waiting: admission.waiting,
         totals,
-        // A getter: every chat reads the facts, but seldom these.
+        // A getter: every chat reads the facts, but few readers need the latencies.
         get latencies() {
           return member.latencies
         },
@@ -267,7 +267,7 @@ export class ModelPool implements Models {
         const said = isTooMuch ? Math.max(longest, tally.tokens) : tally.tokens
         const usage = usageOf(counts, { prompt, said, maxTokens: longest })
         if (!answer.ok) {
-          // The caller has left, but the model has read the prompt.
+          // Even if the caller has left, the model has read the prompt.
           if (tally.began || signal.aborted) wasted?.(usage)
           return answer
         }
@@ -278,7 +278,7 @@ export class ModelPool implements Models {
     return this.#serveTiers(this.#tiers(request, prompt), { role, workAs, isFree }, signal)
   }
 
-  /** Models that can take a request, best first: by preferred abilities, then role, then priority. */
+  /** Models that can take a request, by preferred abilities, then role, then priority. Those of `avoid` come last. */
   #tiers(request: PoolRequest, prompt: number): readonly Tier[] {
     const { role, orRoles = [], needs = [], prefers = [], only, avoid, maxTokens } = request
     const fits = (model: ModelFacts, as: ModelRole): boolean =>
@@ -367,7 +367,7 @@ export class ModelPool implements Models {
       if (member.isWell) member.trouble = null
       return { what: WHAT, name: backend.id, ok: true, ...listedDetail(member.entry.models, checked.value), ms }
     }
-    // Checks cost the upstream nothing, like free work, so a failure that only they meet must not block paid work.
+    // A failed check counts like a failure of free work, which blocks paid work only if the upstream caused it.
     if (!member.known || member.trouble === null) member.noteHealth(checked.fault, true)
     return { what: WHAT, name: backend.id, ms, ...checkedIll(checked.fault) }
   }

@@ -48,7 +48,7 @@ export class Silence {
     this.#cancel()
   }
 
-  /** One timer for many pieces: when it fires, it waits for the rest since the last piece. */
+  /** One timer for many pieces: if a piece came meanwhile, the timer is set again for the time that is left. */
   readonly #look = (): void => {
     const { clock, timers, ms, onSilent } = this.#parts
     const leftMs = this.#isHeld ? ms : Math.min(ms, this.#lastMs + ms - clock.now())

@@ -22,7 +22,7 @@ export interface PoolSpeech extends Omit<SpokenText, 'by'> {
   readonly backend: string
 }
 
-/** Retries with pauses. More than usual, since one failed part makes all earlier parts useless. */
+/** Most retries, more than usual: one failed part of a text makes all earlier parts useless. */
 const RETRIES_MAX = 4
 /** Voices of a model if none are configured. */
 const VOICES_DEFAULT = ['alloy'] as const

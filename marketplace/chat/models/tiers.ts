@@ -34,7 +34,7 @@ export function parted(tiers: readonly Tier[], isSo: (one: Candidate) => boolean
   return [...part(true), ...part(false)]
 }
 
-/** Extends the exclusions after a failure: that model, and all models of its server if the server is at fault. */
+/** Excludes one more model after its failure, and all models of its server if the server is at fault. */
 export function outWith(
   isOut: (one: Candidate) => boolean,
   failed: Candidate,

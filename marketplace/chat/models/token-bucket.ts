@@ -19,7 +19,7 @@ export class TokenBucket {
     this.#bucket = new Bucket({ burst: this.#capacity, perSecond }, nowMs)
   }
 
-  /** Time until `units` can be taken, 0 for now. Free requests leave a part of the bucket to others. */
+  /** Time until `units` can be taken, 0 for now. Free requests leave a part of the bucket to paid ones. */
   waitMs(units: number, nowMs: number, isFree = false): number {
     const kept = isFree ? this.#capacity - freeOf(this.#capacity) : 0
     return this.#bucket.waitMs(Math.min(units, this.#capacity - kept) + kept, nowMs)

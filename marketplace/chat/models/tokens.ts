@@ -1,6 +1,6 @@
 /**
- * A longer text is sampled: this many pieces of this many characters. Each piece begins at a random place in its part,
- * since a caller could put blanks at known places.
+ * A text of more than `max` characters is sampled: `pieces` pieces of `chars` characters. Each piece begins at a random
+ * place in its part, since a caller could put blanks at known places.
  */
 const READ = { max: 131_072, pieces: 32, chars: 4_096 }
 
@@ -43,7 +43,7 @@ const THREE: Kind = { below: 0, whole: 1, more: 1, each: 2 }
 
 /**
  * Fitted to the encoding o200k_base on prose in sixteen languages, program text, JSON and random letters. The test
- * measures the error. By code unit, so that surrogates are counted one by one.
+ * measures the error. Kinds are told by UTF-16 unit, so that surrogates are counted one by one.
  */
 const OTHERS: readonly Kind[] = [
   { ...TWO, below: 0xa0 },
@@ -296,7 +296,7 @@ function indexOfKinds(): Uint8Array {
   return indexes
 }
 
-/** Characters by their codes, first and last of each span. They are hard to read literally. */
+/** Characters from hexadecimal codes and spans of codes. Written literally they would be hard to read. */
 function spans(codes: string): string {
   const letters = codes
     .trim()

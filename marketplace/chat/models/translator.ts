@@ -71,7 +71,7 @@ function ownFault(cause: Fault): Fault {
   return isPassing ? fault(cause.code, { ...cause.detail, ofQuestion: true }) : cause
 }
 
-/** Why an answer is no translation. Null if it is one. The unchanged text is not. */
+/** Why an answer is no translation. Null if it is one. The unchanged text counts as none. */
 export function whyNoTranslation({ text }: TranslationQuery, came: Translation | null): string | null {
   const said = came?.text.trim() ?? ''
   if (said === '') return 'it is no translation'

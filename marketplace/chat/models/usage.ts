@@ -26,9 +26,9 @@ export function estimatedPrompt(messages: readonly ChatMessage[], extra: Fields 
   return messages.reduce((sum, message) => sum + FRAME_TOKENS + messageTokens(message), tools + schema)
 }
 
-/** A backend's count of the answer is believed up to this much above the text seen: hidden reasoning is not seen. */
+/** A backend's count of an answer is believed up to three times the tokens seen and 64 more: reasoning may be hidden. */
 const BELIEF = { times: 3, more: 64 }
-/** The same for the prompt: templates add tokens, and images cost some models thirty times as much as others. */
+/** A backend's count of a prompt is believed up to this: templates add tokens, and images cost some models thirty times more. */
 const PROMPT_BELIEF = { times: 40, more: 1_000 }
 /** How far below the estimate a count is believed: estimates are within a quarter, and images cheap for some models. */
 const LEAST = { said: { times: 4 / 3, more: 16 }, prompt: { times: 3, more: 64 } }
@@ -49,7 +49,7 @@ export interface SeenCall {
 export function usageOf(counts: TokenCounts | null, { prompt, said, maxTokens }: SeenCall): ModelUsage {
   const { times, more } = PROMPT_BELIEF
   const promptTokens = believed(counts?.promptTokens, prompt, { ...LEAST.prompt, most: prompt * times + more })
-  // Hidden reasoning is within the requested length.
+  // Hidden reasoning counts towards the requested length, so no count within that length is too high.
   const most = Math.max(maxTokens, said * BELIEF.times) + BELIEF.more
   const completionTokens = believed(counts?.completionTokens, said, { ...LEAST.said, most })
   const estimated = promptTokens !== counts?.promptTokens || completionTokens !== counts.completionTokens
@@ -65,7 +65,7 @@ function believed(
   return seen > count * times + more ? seen : count
 }
 
-/** The sum. It is estimated if one of the two is. */
+/** The sum of two usages. It counts as estimated if one of them is. */
 export function addUsage(one: ModelUsage, other: ModelUsage): ModelUsage {
   return {
     promptTokens: one.promptTokens + other.promptTokens,
@@ -92,7 +92,7 @@ function messageTokens(message: ChatMessage): number {
   return tokens
 }
 
-/** Tokens of the content of a message and of its tool calls. */
+/** Tokens of a message: its content, its tool calls and its unknown fields. */
 function countedTokens(message: ChatMessage): number {
   const { content, tool_calls: calls } = message
   const called = calls === undefined || calls === null ? 0 : valueTokens(calls)

@@ -12,8 +12,8 @@ import { synthesizer } from '../stages/synthesizer.ts'
 import { validator } from '../stages/validator.ts'
 
 /**
- * model-3: ten stages tuned for code, in sequence. Short questions without a word for work use only router, planner,
- * executor and evaluator. Then the evaluator has the answer revised, otherwise the reviewer does.
+ * model-3: ten stages tuned for code, in sequence. For short questions without a sign of work, only planner, executor
+ * and evaluator follow the router. Then the evaluator may revise the answer. On the full path the reviewer rewrites it.
  */
 export const MODEL_3: Pipeline = {
   name: 'ten stages',

@@ -14,7 +14,7 @@ import { answerPrompt, asidePrompt, type Material } from './prompt.ts'
 
 /** The question of a stage, and the roles to ask. */
 export interface StageQuestion {
-  /** Best first. */
+  /** Roles to ask, best first. */
   readonly roles: readonly ModelRole[]
   readonly task: string
   readonly materials: readonly Material[]

@@ -9,7 +9,7 @@ import { BARRIER, quoted, shortened } from './quoting.ts'
 
 /** A text that a stage uses besides the conversation. */
 export interface Material {
-  /** Its kind: `plan`, `draft` and so on. */
+  /** Kind of the text: `plan`, `draft` and so on. */
   readonly name: string
   readonly text: string
   /** Longest useful length in UTF-16 units. Null if it is useless when cut. */
@@ -57,7 +57,7 @@ export function asidePrompt(
 
 /**
  * Prompt for an answer: the caller's instructions, the task, and the conversation unchanged. Materials are quoted in
- * its last message, since they have no more authority than the user. Null if the window has no room.
+ * a message of the user, since they have no more authority than the user. Null if the window has no room.
  */
 export function answerPrompt(
   { task, materials, answerTokens }: StagePrompt,
@@ -83,7 +83,7 @@ function parted(messages: readonly ChatMessage[]): {
   return { instructions: messages.slice(0, first), turns: messages.slice(first) }
 }
 
-/** The task joins the last instruction: many models' templates allow only one, at the beginning. */
+/** The task joins the last instruction: the templates of many models allow only one instruction, at the beginning. */
 function withTask(instructions: readonly ChatMessage[], task: string): readonly ChatMessage[] {
   const whole = `${task}\n\n${BARRIER}`
   const last = instructions.at(-1)
@@ -110,7 +110,10 @@ function roomBeside(messages: readonly ChatMessage[], answerTokens: number, { ca
 /** Tokens of the marks around a material, and of the note about a cut. */
 const MARK_TOKENS = 24
 
-/** Fits materials into a number of tokens. Uncut ones come first, others share the rest. Null if they do not fit. */
+/**
+ * Fits materials into a number of tokens. Materials that must stay whole come first, and all others share the rest. Null
+ * if the whole ones do not fit.
+ */
 function fitted(materials: readonly Material[], room: number): readonly Material[] | null {
   const whole = materials.filter(({ charsMax }) => charsMax === null)
   const spent = whole.reduce((sum, { text }) => sum + estimatedTokens(text) + MARK_TOKENS, 0)
@@ -136,7 +139,7 @@ function withinTokens(text: string, tokens: number): string {
   return cut
 }
 
-/** The conversation as data: the newest turns, the last one cut to the room left. */
+/** The conversation as data: the newest turns that fit. The oldest of them is cut to the room left. */
 function quotedTurns(turns: readonly ChatMessage[], tokens: number): string {
   const texts: string[] = []
   let left = tokens

@@ -9,7 +9,7 @@ export function hasCode(text: string): boolean {
   return text.includes('```') || text.includes('~~~')
 }
 
-/** Parses the fenced code in a text, in a separate process. It is never run. Faults: `engine/*`. */
+/** Parses the fenced code in a text, in a separate process. The code is never run. Faults: `engine/*`. */
 export function checkCode(
   text: string,
   { means, signal }: Pick<StageContext, 'means' | 'signal'>,

@@ -25,7 +25,7 @@ const LOW_SIDE_MAX = 512
 
 /** What is needed to read and re-encode images. */
 export interface ImageMeans extends Pick<ChatMeans, 'web' | 'engines'> {
-  /** Slots for images, which are large: paid services use the same web client and engines. */
+  /** Slots that bound the images read at once: paid services use the same web client and engines. */
   readonly pictures: FreePlaces
   readonly who: string
   /** Number of questions that carry the images. */

@@ -6,7 +6,7 @@ import type { Speech, SpeechRequest, SpeedRange, SpokenText } from '../../ports/
 /** Separates the number of a speaker from its own id. */
 const MARK = ' '
 
-/** Several speakers as one. The first that can speaks, and continues what it began. */
+/** Several speakers as one. The first speaker that is able to speak a text is used, also for the other parts of the text. */
 export class FirstSpeaker implements Speech {
   readonly #speakers: readonly Speech[]
 

@@ -56,7 +56,7 @@ export interface SpeakingStage {
 const MARKDOWN_CHARS_MAX = 4 * SPOKEN_CHARS_MAX
 const SPEAKABLE = /[\p{L}\p{N}]/u
 const REASON_CHARS_MAX = 200
-/** Longest sound of one chunk. More is a false claim: a low sample rate makes an hour of a few megabytes. */
+/** Longest sound of one chunk. No speech takes longer, but a wrong sample rate in a file can claim an hour. */
 const PART_SECONDS_MAX = 400
 
 const strip: SpeakingStage = {
@@ -77,7 +77,7 @@ const chunk: SpeakingStage = {
     const spoken = state.text.slice(0, SPOKEN_CHARS_MAX)
     const isLong = spoken.length < state.text.length
     const chunks = chunksOf(spoken)
-    // The last piece was cut at an arbitrary place.
+    // The last piece ends at the limit, perhaps within a word, so it is left out.
     const whole = isLong && chunks.length > 1 ? chunks.slice(0, -1) : chunks
     return ok({ ...state, isCut: state.isCut || isLong, chunks: whole.filter((one) => SPEAKABLE.test(one)) })
   },
@@ -99,7 +99,7 @@ const speech: SpeakingStage = {
       const { by, model, sound } = spoken.value
       first ??= { by, format: sound.format }
       if (!sameFormat(first.format, sound.format)) return unusable(by, changed(first.format, sound.format))
-      // Checked before conversion: this determines its memory and work.
+      // Checked before the conversion, whose memory and work grow with the length.
       const partBytes = voiceBytes(sound)
       if (soundMs(partBytes) > PART_SECONDS_MAX * 1_000)
         return unusable(by, `one part is longer than ${PART_SECONDS_MAX} seconds`)

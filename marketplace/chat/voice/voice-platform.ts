@@ -19,7 +19,7 @@ export interface VoiceMeans {
   readonly speech: Speech
   readonly engines: Engines
   readonly clock: Clock
-  /** A new one for each text. */
+  /** Makes a new pacer for each text. */
   readonly pacer: () => Pacer
   /** Time for a whole call: the answer and its speech. */
   readonly budgetMs: number
@@ -66,13 +66,13 @@ interface Speaking {
   readonly who: string
   /** Aborted when the caller leaves. */
   readonly gone: AbortSignal
-  /** Aborted then, and when the time is over. */
+  /** Aborted when the caller leaves, or when the time is over. */
   readonly until: AbortSignal
   readonly spent: (usage: ModelUsage) => void
 }
 
 const MODEL = 'model-voice'
-/** If a caller has several sounds, each is sent for this long before it must yield to others. */
+/** If a caller has several sounds, each is sent for this long in ms before it may have to yield to another caller. */
 const SENDING_MS = 5_000
 
 /** model-voice: speaks texts, and answers of model-2. */
@@ -89,7 +89,7 @@ export class VoicePlatform {
 
   /**
    * A slot for one text, held until its sound was sent. Null if too many are in progress, in total or for this caller.
-   * A sound with a slow reader yields its slot to others. Of several sounds of one caller, the oldest yields.
+   * For another text a slot is taken from a sound with a slow reader, or from the oldest sound of a caller with several.
    */
   enter(who: string): Share | null {
     return this.#room.enter(who, 1)
@@ -112,7 +112,7 @@ export class VoicePlatform {
     return spoken.ok ? spoken : fail(signal.aborted ? fault('chat/aborted') : asChatFault(spoken.fault, MODEL))
   }
 
-  /** Answers as model-2 and speaks the answer. `spent` receives the usage, also on failure. Faults are of both. */
+  /** Answers as model-2 and speaks the answer. `spent` receives the usage, also on failure. Faults: `chat/*`. */
   async answerAloud(
     call: Omit<ChatCall, 'model'>,
     wish: SpeechWish,

@@ -7,7 +7,7 @@ import { type Marks, sameText } from './tokens.ts'
 export interface ChallengePlace {
   /** Host under which the browser asked for the page. */
   readonly host: string
-  /** Network and the beginning of its genesis id. */
+  /** Name of the network and the beginning of its genesis id. */
   readonly network: string
   /** Token of the browser. */
   readonly token: string
@@ -19,8 +19,8 @@ const USED_MAX = 20_000
 const FORM = / Valid until (\S{20,30})\. Nonce ([\w-]{43})\.$/
 
 /**
- * Texts that a wallet signs to sign in. None is stored: each holds an HMAC of this process over its text and the
- * browser's token. A signed one is valid once.
+ * Texts that a wallet signs to sign in. They are not stored: each holds an HMAC of this process over its text and the
+ * browser's token. A signed challenge is valid once.
  */
 export class Challenges {
   readonly #clock: Clock
@@ -48,7 +48,7 @@ export class Challenges {
     return this.#used.has(nonce) ? refused('this signature was used before: sign the text below') : ok(nonce)
   }
 
-  /** Uses up the nonce of a well-signed challenge. The fault is `chat/sign-in` if it was used, or too many sign in. */
+  /** Uses up the nonce of a well-signed challenge. The fault `chat/sign-in`: it was used, or too many wallets sign in. */
   use(nonce: string): Result<void> {
     const nowMs = this.#clock.now()
     for (const [old, overMs] of this.#used) {

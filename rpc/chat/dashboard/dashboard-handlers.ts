@@ -37,7 +37,7 @@ type Form = Readonly<Record<string, string | undefined>>
 /** A visit of a signed-in user. */
 type SignedIn = Visit & { readonly session: Session }
 
-/** The keys of the signed-in user, or the page to sign in. */
+/** The page of the signed-in user with keys, or the page to sign in. */
 export const getDashboard: Handler<'getDashboard'> = async (node, request) => {
   const visit = await openVisit(node, request)
   if ('code' in visit) return visit
@@ -126,7 +126,7 @@ export const endKey: Handler<'endKey'> = (node, request) =>
 async function signInByPassword(visit: Visit, password: string): Promise<PlainAnswer | Fault> {
   const { dashboard, request, node } = visit
   const { guard, operator } = dashboard
-  // Nobody can guess the token, so it needs no guard: strangers' wrong passwords never keep its owner out.
+  // The token cannot be guessed, so it needs no guard: wrong passwords of strangers never keep the operator out.
   if (isOperator(node, `Bearer ${password.trim()}`)) return signedIn(visit, OPERATOR, await operator.stamp())
   const from = addressKey(request.address)
   const seconds = guard.waitSeconds(from)
@@ -136,7 +136,7 @@ async function signInByPassword(visit: Visit, password: string): Promise<PlainAn
   }
   // Counts the try before the check, so that parallel tries count too.
   guard.failed(from)
-  // Read before the check: if the password changes meanwhile, the session of the old one ends.
+  // Read before the check: if the password changes meanwhile, this session ends.
   const stamp = await operator.stamp()
   const right = await operator.matches(password)
   if (!right.ok) {
@@ -228,7 +228,7 @@ function signInAnswer(visit: Visit, status: number, trouble?: FormTrouble, more 
   return dashboardAnswer(content, status, { ...more, ...(isNew ? cookieFor(request, token) : {}) })
 }
 
-/** A step in between: the browser sends its cookie only when a page of this node leads on. */
+/** An intermediate page: the browser sends its cookie only when a page of this node leads to the dashboard. */
 function goOnAnswer(visit: Visit): PlainAnswer {
   return dashboardAnswer(goOnPage(frameOf(visit)), 200, { refresh: '0;url=/dashboard' })
 }
@@ -270,7 +270,7 @@ function limitsOf({ rpm, tpd }: Form): KeyLimits | FormTrouble {
   return { rpm: chats, tpd: tokens }
 }
 
-/** A whole number; null if the field is empty, undefined if it holds something else. */
+/** A positive whole number; null if the field is empty, undefined if it holds something else. */
 function wholeNumber(text: string | undefined): number | null | undefined {
   const bare = (text ?? '').trim()
   if (bare === '') return null

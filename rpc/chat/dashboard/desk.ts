@@ -17,12 +17,12 @@ export interface OperatorSecret {
 
 /** The state of a provider that the node asks: a model's server, a search, a facilitator. */
 export interface ProviderStanding {
-  /** What the node asks it for, in words. */
+  /** What the node asks the provider for, in words. */
   readonly what: string
   readonly name: string
   /** Whether it would be asked now. */
   readonly usable: boolean
-  /** Its last error in its own words; null while all is well. */
+  /** The last error in the words of the provider; null while all is well. */
   readonly trouble: string | null
 }
 
@@ -32,7 +32,7 @@ export interface DashboardParts {
   /** Wallets that may sign in, by their addresses in text form. */
   readonly wallets: 'all' | readonly string[]
   readonly operator: OperatorSecret
-  /** Providers with their own words, which only the operator sees. */
+  /** Providers with their error texts, which only the operator sees. */
   readonly providers: () => readonly ProviderStanding[]
   /** Whether both halves of every signature are valid. */
   readonly verify: (job: SignatureJob) => boolean

@@ -8,7 +8,7 @@ import { freshToken } from './tokens.ts'
 export interface Session {
   /** Owner of the keys: {@link OPERATOR}, or the address of a wallet. */
   readonly owner: string
-  /** Stamp of the operator's secret when the session began. Another secret ends the session. */
+  /** Stamp of the operator's secret when the operator's session began: a new secret ends it. Empty for wallets. */
   readonly stamp: string
   /** The client that began it. */
   readonly holder: Holder
@@ -39,8 +39,9 @@ export class Sessions {
 
   /**
    * Begins a session and returns its token. An owner with too many sessions loses the longest unused. If all wallets
-   * together have too many, the client or network with most loses its longest unused one, else the network of `holder`.
-   * Wallets cost nothing, so a client with many must not keep others out.
+   * together have too many, the network or client with most loses its longest unused session ({@link heldTooMany}). If
+   * none holds too many, the network of `holder` does. Wallets cost nothing, so a client with many wallets must not keep
+   * other users out.
    */
   begin({ owner, stamp, holder }: Pick<Session, 'owner' | 'stamp' | 'holder'>): string {
     this.#endOver()

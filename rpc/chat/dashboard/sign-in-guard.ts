@@ -1,14 +1,14 @@
 import type { Clock } from '../../../consensus/chain/ports.ts'
 import { LruMap } from '../../../consensus/primitives/lru.ts'
 
-/** Wrong passwords without a wait. Each further one doubles the wait. */
+/** Wrong passwords of an address before it must wait. Each further one doubles the wait. */
 const FREE = 5
 const WAIT_MS_MIN = 1_000
 const WAIT_MS_MAX = 900_000
 /** An address without a try for this long begins anew. */
 const FORGET_MS = 3_600_000
 const ADDRESSES_MAX = 5_000
-/** Wrong passwords of all addresses within an hour. After these only known addresses may try. */
+/** Wrong passwords of all addresses within an hour. After so many, only known addresses may try. */
 const ALL_MAX = 300
 /** Most known addresses, which are those that gave the right password. */
 const KNOWN_MAX = 16
@@ -21,12 +21,12 @@ interface Failures {
 }
 
 /**
- * Slows down guesses of the operator's password, per address and in all. An address that gave the right one becomes
- * known: guesses from others do not keep it out, nor a caller on the machine itself.
+ * Slows down guesses of the operator's password, per address and in all. An address that gave the right password becomes
+ * known: guesses from other addresses do not keep it out. This machine counts as known.
  */
 export class SignInGuard {
   readonly #clock: Clock
-  /** Longest quiet first. */
+  /** Failures by address, the address that was quiet longest first. */
   readonly #byAddress = new Map<string, Failures>()
   readonly #known = new LruMap<string, true>(KNOWN_MAX)
   #hour = { count: 0, beganMs: 0 }

@@ -24,8 +24,8 @@ export interface Visit {
 }
 
 /**
- * Reads who visits the dashboard. A browser that came under a foreign host name is turned away: the name's owner may
- * point it elsewhere later. Faults: `chat/off`, `rpc/foreign-host`.
+ * Reads who visits the dashboard. A browser that came under a foreign host name is turned away: the owner of that name
+ * may point the name to another machine later. Faults: `chat/off`, `rpc/foreign-host`.
  */
 export async function openVisit(node: NodeApi, request: ApiRequest): Promise<Visit | Fault> {
   const { chat, dashboard, publicUrl, pages: rules = OWN_MACHINE } = node
@@ -61,7 +61,7 @@ export function isOwnForm({ dashboard, token, isNew, request }: Visit, csrf: str
   return !isNew && dashboard.marks.isOf(csrf, 'form', token)
 }
 
-/** Whether another site led here. Then the browser holds its cookie back, and a fresh one would sign it out. */
+/** Whether another site led here. Then the browser holds its cookie back, and a fresh cookie would sign the user out. */
 export function isLedHere({ isNew, request }: Visit): boolean {
   const site = request.headers['sec-fetch-site']
   return isNew && (site === 'cross-site' || site === 'same-site')

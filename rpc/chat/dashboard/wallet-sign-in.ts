@@ -34,7 +34,7 @@ export function signerOf(visit: Visit, json: string): Result<string> {
   return used.ok ? ok(owner) : used
 }
 
-/** Whether a text looks like the beginning or end of JSON. */
+/** Whether a text looks like a part of an object of JSON: it has one of the outer braces, but cannot be parsed. */
 function isCutOff(text: string): boolean {
   if (!text.startsWith('{') && !text.endsWith('}')) return false
   try {

@@ -8,7 +8,7 @@ import { badCursor } from '../../server/at-head.ts'
 
 const DAY_MS = 86_400_000
 const LIMIT_DEFAULT = 50
-/** The answer has a secret in it. */
+/** Caches must not keep answers about keys. */
 const NOT_KEPT = { 'cache-control': 'no-store' }
 
 /** Keys of all owners. */

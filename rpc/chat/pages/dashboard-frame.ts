@@ -29,7 +29,7 @@ export function dashboardPage({ baseUrl }: DashboardFrame, title: string, main: 
   })
 }
 
-/** Answers with a private page. With the referrer policy `no-referrer` browsers send forms with Origin `null`. */
+/** Answers with a private page. Its referrer policy is not `no-referrer`: browsers would send forms with the Origin `null`. */
 export function dashboardAnswer(
   content: string,
   status = 200,
@@ -59,7 +59,7 @@ export interface Field {
   readonly hint?: string
   readonly type?: 'text' | 'password' | 'number'
   readonly value?: string
-  /** Further attributes, from our own code alone. */
+  /** Further attributes, which come from this node's code alone. */
   readonly more?: Html
 }
 

@@ -14,13 +14,13 @@ import {
   troubleMarkup,
 } from './dashboard-frame.ts'
 
-/** What the page of an owner shows. */
+/** What the page with the keys of an owner shows. */
 export interface KeysFacts {
   readonly owner: string
   /** Keys of this page, the newest first. */
   readonly keys: readonly ChatKey[]
   readonly keyCount: number
-  /** Keys of the owner that are valid. */
+  /** Number of live keys of the owner. */
   readonly liveCount: number
   /** Number of this page from 1, and number of pages. */
   readonly page: number
@@ -35,7 +35,7 @@ export interface KeysFacts {
   readonly trouble?: FormTrouble
 }
 
-/** Providers that are listed, and characters of each one's words. */
+/** Most providers that are listed, and most characters of each text about a provider. */
 const PROVIDERS_MAX = 100
 const WORDS_CHARS_MAX = 400
 
@@ -99,7 +99,7 @@ ${fieldMarkup({ name: 'label', label: 'Name', hint: 'What it is for, so that you
 <button>Make the key</button></form>`
 }
 
-/** Fields of the two limits. An empty one stands for the owner's own bound. */
+/** Fields of the two limits. An empty field stands for the owner's own bound. */
 export function limitFields(
   { rpm, tpd }: { readonly rpm: string; readonly tpd: string },
   bounds: OwnerBounds,
@@ -130,7 +130,7 @@ function listMarkup({ keys, page, pages, owner, bounds }: KeysFacts): Html {
 
 function providersMarkup({ providers }: KeysFacts): Html {
   if (providers === null || providers.length === 0) return NOTHING
-  // Those with trouble come first, so that the cut leaves none of them out.
+  // Providers with trouble come first, so that a cut leaves out providers without trouble.
   const rows = providers.toSorted((a, b) => rank(a) - rank(b)).slice(0, PROVIDERS_MAX)
   return html`<section><h2>${counted(providers.length, 'provider')}</h2>
 <p>What went wrong last is in words of the provider. Callers are told only what kind of trouble it is.</p>
@@ -179,7 +179,7 @@ export function keyState({ state }: ChatKey): Html {
   return state === 'live' ? html`<span class="state">live</span>` : html`<span class="state off">${state}</span>`
 }
 
-/** Tokens of both kinds. */
+/** Tokens of prompts and answers together. */
 export function tokensOf({ promptTokens, completionTokens }: KeyUsage): number {
   return promptTokens + completionTokens
 }

@@ -17,19 +17,19 @@ export interface AnswerPiece {
 const COUNT_MAX = 100_000_000
 /** Most JSON values of an answer: a thousand tokens with twenty alternatives each have some hundred thousand. */
 const VALUES_MAX = 200_000
-/** Longest text of an answer. */
+/** Most UTF-16 units of an answer in all its fields. */
 const TEXT_CHARS_MAX = 1_000_000
 const REASON_CHARS_MAX = 160
 const MODEL_CHARS_MAX = 100
 const TOOL_CALLS_MAX = 128
-/** Deepest nesting of an answer. It is serialised for the caller, which fails on endless nesting. */
+/** Deepest nesting of an answer. The answer is serialised for the caller, which fails on very deep nesting. */
 const LEVELS_MAX = 64
 const TOO_DEEP = `it has more than ${LEVELS_MAX} levels`
 const TOO_LONG = 'it is too long'
 
 /** Parses a JSON object. `too-much` if parsing would block the event loop, `none` if there is no object. */
 export function readJson(text: string): Fields | 'too-much' | 'none' {
-  // A long HTML page instead of an answer is not JSON.
+  // Some servers send a long HTML page instead of an answer. It need not be scanned.
   if (!/^\s*\{/.test(text)) return 'none'
   if (!isQuickToParse(text, VALUES_MAX)) return 'too-much'
   try {
@@ -45,7 +45,7 @@ export function jsonIn(text: string): Fields | null {
   return typeof read === 'string' ? null : read
 }
 
-/** Marks faults that a question can cause. Otherwise a caller could block a backend for all others. */
+/** Marks faults that a question can cause. Otherwise a caller could block a backend for all other callers. */
 export const OF_QUESTION = { ofQuestion: true } as const
 
 /** The fault of an unusable answer. */
@@ -53,7 +53,7 @@ export function unusableAnswer(backend: string, reason: string, detail: FaultDet
   return fail(fault('model/answer', { backend, reason: reason.slice(0, REASON_CHARS_MAX), ...detail }))
 }
 
-/** Messages about keys are not repeated: they may contain our key. */
+/** Messages about keys are not repeated: they may contain the operator's key. */
 const OF_KEYS = /key|token|auth|credential|secret/i
 
 /**

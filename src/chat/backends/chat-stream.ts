@@ -13,15 +13,15 @@ const EVENT_CHARS_MAX = 1_048_576
 export const STREAM_BYTES_MAX = 16 * 1_048_576
 /** Pieces handled before other work gets a turn: packets that are already there come without a pause. */
 const PIECES_AT_ONCE = 128
-/** Malformed pieces that are skipped. One more ends the stream. */
+/** Most malformed pieces that are skipped. One more ends the stream. */
 const SKIPPED_MAX = 1
 const DONE = '[DONE]'
 /** How long a stream may stay open after its end mark. */
 const END_MS = 2_000
 
 /**
- * Reads an answer sent as server-sent events. A stream that ends without finish reason and end mark is `model/cut`. So
- * is one with the mark but no reason, which gateways send if their upstream broke off.
+ * Reads an answer sent as server-sent events. A stream that ends without a finish reason is `model/cut`, even with an end
+ * mark: gateways send the mark alone if their upstream broke off.
  */
 export async function readChatStream(
   backend: string,
@@ -50,7 +50,7 @@ export async function readChatStream(
     if (error instanceof BrokenOff) return fail(fault('model/cut', { backend }))
     throw error
   } finally {
-    // The rest is not needed, so the connection is closed.
+    // After its end mark the connection may be reused. Before it, the rest is not needed, so the connection is closed.
     if (events.isDone) void ended(packets, end)
     else end()
   }
@@ -90,7 +90,7 @@ async function takeAll(chunks: readonly Fields[], assembly: ChatAssembly, sink: 
 class EventReader {
   /** Whether the end mark came. */
   isDone = false
-  /** Number of pieces that were not JSON objects. */
+  /** Number of events that were not JSON objects, and of lines that were no fields. */
   skipped = 0
   readonly #parser: EventSourceParser
   #taken: Fields[] = []

@@ -6,9 +6,9 @@ import type { Readable, Writable } from 'node:stream'
 export interface ProgramRun {
   readonly program: string
   readonly args: readonly string[]
-  /** Its standard input. */
+  /** Standard input of the program. */
   readonly input: string
-  /** Most bytes of its output. */
+  /** Most bytes that the program may write. */
   readonly bytesMax: number
   readonly timeoutMs: number
   readonly signal: AbortSignal
@@ -22,7 +22,7 @@ export type ProgramEnd =
   | { readonly is: 'late' }
 
 /**
- * Runs a program to its end, without a shell and with only PATH of our environment. It runs at low priority. It is
+ * Runs a program to its end, without a shell and with only PATH of the node's environment. It runs at low priority. It is
  * killed if it takes too long, writes too much, or is not needed any more.
  */
 export async function runProgram(run: ProgramRun): Promise<ProgramEnd> {
@@ -70,7 +70,7 @@ function endOf(
       const reason = `it ended with ${killed ?? code}`
       over(code === 0 ? { is: 'said', bytes: Buffer.concat(chunks) } : { is: 'failed', reason })
     })
-    // A program may end before it has read all its input. Its exit code tells.
+    // A program may end before it has read all its input. Its exit code tells whether that is a failure.
     child.stdin.on('error', () => {})
     child.stdin.end(input)
   })
@@ -84,6 +84,6 @@ function lower(pid: number): void {
   try {
     setPriority(pid, constants.priority.PRIORITY_LOW)
   } catch {
-    // It has ended already.
+    // The program has ended already.
   }
 }

@@ -17,7 +17,7 @@ export interface EspeakParts {
 
 const NAME = 'espeak-ng'
 const WHAT = 'speech'
-/** The default voice. Clients of the OpenAI API ask for this name first. The other voices are languages. */
+/** The default voice, whose name many clients of the OpenAI API ask for. The other voices are languages. */
 const VOICE_USUAL = 'alloy'
 const LANGUAGE_USUAL = 'en'
 const LANGUAGE = /^[a-z]{2,3}(-[a-z0-9]{1,12}){0,3}$/
@@ -87,7 +87,7 @@ export class Espeak implements Speech, Checkable {
     return [{ what: WHAT, name: NAME, ok: trouble === null, detail: trouble ?? 'answers', ms }]
   }
 
-  /** Checks whether it can be run, now and regularly. Resolves after the first check. */
+  /** Checks whether the program can be run, now and regularly. Resolves after the first check. */
   async start(): Promise<void> {
     await this.#check()
     if (this.#closing.signal.aborted) return
@@ -100,7 +100,7 @@ export class Espeak implements Speech, Checkable {
     this.#cancel?.()
   }
 
-  /** Asks for its voices. Returns what is wrong, or null. */
+  /** Asks the program for its voices. Returns what is wrong, or null. */
   async #check(): Promise<string | null> {
     const { program } = this.#parts
     const run = { program, args: ['--voices'], input: '', bytesMax: LIST_BYTES_MAX, timeoutMs: CHECK_MS }

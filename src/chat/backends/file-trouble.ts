@@ -22,7 +22,7 @@ export function whereNoJson(text: string, error: unknown): string {
   return `line ${lines.length}, column ${(lines.at(-1) as string).length + 1}`
 }
 
-/** The parser gives no position for an unexpected token. The shortest prefix that fails ends with it. */
+/** The parser gives no position for an unexpected token. The shortest prefix with this error ends with that token. */
 function beforeToken(text: string): number {
   let [well, ill] = [0, text.length]
   while (ill - well > 1) {

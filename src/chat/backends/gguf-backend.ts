@@ -52,7 +52,7 @@ const NO_GRAMMAR = { reason: 'there is no small grammar of this schema', status:
 const GRAMMAR_SIZE_MAX = 1_000
 /** Schema of any JSON object. */
 const ANY_OBJECT: Fields = { type: 'object', additionalProperties: true }
-/** At temperature 0, equal questions get equal answers. */
+/** Seed for a caller that gives none, so that equal questions get equal answers. */
 const SEED = 1
 
 /** A model in a GGUF file, run in this process. One answer at a time. */
@@ -150,7 +150,7 @@ export class GgufBackend implements ModelBackend {
         gpu: false,
         build: 'never',
         skipDownload: true,
-        // Its threads wait by spinning. With one per processor, any other work would slow all of them.
+        // Threads of the engine wait by spinning. With one per processor, any other work would slow all of them.
         maxThreads: Math.max(1, availableParallelism() - 1),
         progressLogs: false,
         logLevel: 'disabled',
@@ -227,7 +227,7 @@ export class GgufBackend implements ModelBackend {
   }
 }
 
-/** Whether the model answers a plain question. If so, the failure was caused by the other question. */
+/** Whether the model answers a plain question. If so, the question that failed before is to blame. */
 async function stillAnswers(
   { package: { LlamaChatSession }, context, chatWrapper }: Loaded,
   signal: AbortSignal,

@@ -8,7 +8,7 @@ export interface ServerAnswer {
   readonly header: (name: string) => string | null
   /** Rejects if the connection breaks, after everything that came. */
   readonly body: AsyncIterable<Uint8Array>
-  /** Closes the connection if the body was not read. */
+  /** Closes the connection if the body was not read to its end. */
   readonly end: () => void
 }
 
@@ -19,7 +19,7 @@ export interface ServerQuestion {
   readonly body: string | null
 }
 
-/** Shorter than most servers keep connections. A new connection costs several round trips. */
+/** How long an idle connection is kept, since a new one costs several round trips. Most servers keep it longer. */
 const IDLE_MS = 30_000
 const OPTIONS = {
   keepAliveTimeout: IDLE_MS,

@@ -16,7 +16,7 @@ import { whereNoJson, whyUnread } from './file-trouble.ts'
 export interface DescribedBackend {
   readonly id: string
   readonly baseUrl: string
-  /** Where its key is. Null if it needs none. */
+  /** Where the key of the backend is. Null if it needs none. */
   readonly keyRef: KeyRef | null
   readonly models: readonly ModelFacts[]
   readonly limits: BackendLimits

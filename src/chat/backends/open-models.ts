@@ -31,14 +31,14 @@ export interface ModelParts {
 export interface OpenModels {
   readonly pool: ModelPool
   readonly translator: ProviderChain<TranslationQuery, Translation>
-  /** Checks all of them now and regularly. */
+  /** Checks all models and translators now and regularly. */
   readonly start: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
 /** Context window of a local model in tokens. Memory is allocated for all of it. */
 const GGUF_CONTEXT = 8_192
-/** A local model is slow on a CPU. */
+/** A local model is slow on a CPU, so it is asked last and may be silent for longer. */
 const GGUF_LIMITS = { rpm: null, tpm: null, concurrency: 1, priority: 1_000, timeoutMs: 120_000 }
 const GGUF_ROLES = ['fast', 'general', 'code', 'reason', 'judge', 'translate'] as const
 
@@ -48,7 +48,7 @@ const TRANSLATIONS_MAX = 500
 /** Below the time limit of a paid call, one minute. */
 const TRANSLATION_PATIENCE = { budgetMs: 55_000, oneMs: 50_000 }
 
-/** Reads the settings of the models. The fault is `config/file`, for a missing file or key. */
+/** Opens the models of the settings. The fault is `config/file`, for an unusable file or a missing key. */
 export async function openModels(parts: ModelParts): Promise<Result<OpenModels>> {
   const { clock, timers, fixtureModels } = parts
   const config = parts.config.models

@@ -43,9 +43,9 @@ interface Reader {
 
 /** Statuses of a server that works but has no list of models. */
 const LISTLESS: ReadonlySet<number> = new Set([404, 405, 501])
-/** Longest answer that is not streamed: parsing much JSON blocks the event loop. */
+/** Most bytes of an answer that is not streamed: parsing much JSON blocks the event loop. */
 const WHOLE_BYTES_MAX = 4 * 1_048_576
-/** The same for an image. A megapixel in base64 is below five megabytes. */
+/** Most bytes of an answer with an image. A megapixel in base64 is below five megabytes. */
 const PICTURE_BYTES_MAX = 16 * 1_048_576
 const ERROR_BYTES_MAX = 65_536
 /** Name of the length limit for newer models. */
@@ -159,8 +159,9 @@ export class OpenAiBackend implements ModelBackend {
   }
 
   /**
-   * Newer models refuse the old name of the length limit, so each model is tried once. A refusal may repeat the
-   * caller's text, which proves nothing. The new name is remembered only after it was accepted.
+   * Newer models refuse the old name of the length limit. If the refusal names the new one, the question is asked again
+   * with it, unless the caller's text has that name too: the refusal may only repeat it. A new name that was accepted is
+   * remembered for the model.
    */
   async #answeredChat(model: string, body: Fields, signal: AbortSignal): Promise<Result<ServerAnswer>> {
     const { max_tokens: most, ...others } = body
@@ -240,7 +241,7 @@ export class OpenAiBackend implements ModelBackend {
     }
   }
 
-  /** The fault of another status. Messages about keys are not repeated: they may contain our key. */
+  /** The fault of a status that is not 200. Messages about keys are not repeated: they may contain the operator's key. */
   #refusal({ status, header }: ServerAnswer, text: string): Result<never> {
     const fields = jsonIn(text)
     const said = objectOf(fields?.error)?.message ?? fields?.error
@@ -252,7 +253,7 @@ export class OpenAiBackend implements ModelBackend {
     return fail(fault(status < 500 ? 'model/refused' : 'model/answer', detail))
   }
 
-  /** A failure after an abort was caused by it. */
+  /** Turns a failure after an abort into `model/timeout`, since the abort caused it. */
   #late<T>(result: Result<T>, signal: AbortSignal): Result<T> {
     return !result.ok && signal.aborted ? fail(fault('model/timeout', { backend: this.id })) : result
   }
@@ -319,7 +320,7 @@ function dataIn(url: unknown): string | null {
   return typeof url === 'string' ? (/^data:image\/[a-z0-9.+-]+;base64,(.+)$/is.exec(url)?.[1] ?? null) : null
 }
 
-/** Pause of a Retry-After header: seconds or a date (RFC 9110, 10.2.3). */
+/** Pause of a Retry-After header in ms: seconds or a date (RFC 9110, 10.2.3). 0 if there is none. */
 function pauseOf(header: string | null): number {
   if (header === null) return 0
   const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now()

@@ -10,7 +10,7 @@ const TEXT_CHARS_MAX = 600_000
 const BLOCKS_MAX = 64
 const PROBLEM_CHARS_MAX = 200
 
-/** Parses the code in a text. It is never run. Texts above 600,000 characters are refused. */
+/** Parses the code in a text. The code is never run. Texts above 600,000 characters are refused. */
 export function checkCode({ text }: { readonly text: string }): CodeFindings {
   if (text.length > TEXT_CHARS_MAX) throw new EngineRefusal(`the text has more than ${TEXT_CHARS_MAX} characters`)
   const blocks = fencedBlocks(text)

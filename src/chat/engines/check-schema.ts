@@ -6,7 +6,7 @@ import { EngineRefusal } from '../../engines/refusal.ts'
 
 /**
  * Formats and unknown keywords of a caller's schema are ignored. Only own properties count, since every object inherits
- * `constructor` and `toString`. A schema that is referenced often is compiled once.
+ * `constructor` and `toString`. A part of a schema that is referenced often is compiled once.
  */
 const OPTIONS = {
   strict: false,

@@ -12,8 +12,8 @@ export interface FencedBlock {
 const LANGUAGE_CHARS_MAX = 32
 
 /**
- * Fenced blocks in order (CommonMark 0.31, 4.5). Unlike there, a fence may have any indent, since models put blocks
- * into nested lists. Content keeps its indent.
+ * Fenced blocks in order (CommonMark 0.31, 4.5). Unlike in CommonMark, a fence may have any indent, since models put
+ * blocks into nested lists. Content keeps its indent.
  */
 export function fencedBlocks(text: string): readonly FencedBlock[] {
   const blocks: FencedBlock[] = []
@@ -57,7 +57,7 @@ function closes({ marks, rest }: Fence, opened: string): boolean {
   return rest === '' && marks[0] === opened[0] && marks.length >= opened.length
 }
 
-/** Also for `{.python}` and `js:file.js`, which some models write. */
+/** The language behind a fence. Some models write it as `{.python}` or `js:file.js`. */
 function languageOf(rest: string): string {
   const word = /^[{.\s]*([\p{L}\d#+_-]+)/u.exec(rest.slice(0, 2 * LANGUAGE_CHARS_MAX))?.[1] ?? ''
   return word.slice(0, LANGUAGE_CHARS_MAX).toLowerCase()

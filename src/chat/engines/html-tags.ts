@@ -66,7 +66,7 @@ class TagStack {
   readonly close = (start: number, end: number): void => {
     const name = this.#html.slice(start, end).trim().toLowerCase()
     if ((this.#counts.get(name) ?? 0) === 0) {
-      // Browsers turn `</p>` and `</br>` into elements.
+      // Browsers turn `</p>` and `</br>` into elements, and ignore the end tags of other empty elements.
       if (name !== 'p' && !VOID.has(name)) this.#note(`</${short(name)}> closes nothing`)
       return
     }

@@ -1,6 +1,6 @@
 /** Deepest nesting that a parser is given. Human code has a tenth of it. */
 const DEPTH_MAX = 200
-/** Longest row of one character. Parsers recurse once for each of them. */
+/** Longest row of one operator. Parsers recurse once for each of its characters. */
 const ROW_MAX = 400
 
 /** Whether recursive parsers can handle some code without a stack overflow, judged by its brackets. */

@@ -15,15 +15,15 @@ const TEXT_CHARS_MAX = 32_768
 /** Below this depth only the words of a text are kept. */
 const DEPTH_MAX = 64
 const CODE_BLOCK = '(code block)'
-/** Ends of headings and list items. A full stop is added if missing. */
+/** The end of a sentence. Headings, list items and table rows without one get a full stop. */
 const SENTENCE_END = /[.!?…:;。！？]["'”’)\]]*$/u
 /** Struck-out words are kept. Only their marks are removed. */
 const STRIKE_MARK = /~~/g
-/** HTML blocks that show nothing: scripts, styles, comments and declarations. */
+/** HTML blocks that show nothing: scripts, styles, templates, comments and declarations. */
 const UNSHOWN = /^\s*<(?:script|style|template|[!?])/i
 const TAG = /<(?:\/?[a-z]|!--)[^<>]*>/gi
 
-/** Markdown as text to be spoken: marks are removed, and each block becomes one line that ends like a sentence. */
+/** Markdown as text to be spoken, without marks. Each paragraph, heading, table row or code block becomes one line. */
 export function plainText({ text }: { readonly text: string }): { readonly text: string } {
   if (text.length > TEXT_CHARS_MAX) throw new EngineRefusal(`the text is longer than ${TEXT_CHARS_MAX} characters`)
   const root = fromMarkdown(text, { extensions: [gfmTable()], mdastExtensions: [gfmTableFromMarkdown()] })

@@ -7,7 +7,7 @@ import { storageFaultOf } from '../../storage/folder.ts'
 import { LevelKeyRecords } from './chat-key-records.ts'
 import { keySeals, makeKeySecret } from './chat-key-seals.ts'
 
-/** Interval of writing the use of keys. A killed process loses at most this, and nothing else of the keys. */
+/** Interval of writing the use of keys. A killed process loses at most the use of this time, and nothing else of the keys. */
 export const USAGE_LOSS_MS_MAX = 5_000
 
 /** What keys are opened with. */
@@ -16,10 +16,10 @@ export interface ChatKeysOptions {
   readonly folder: string
   readonly clock: Clock
   readonly bounds: OwnerBounds
-  /** Receives problems of the store while the node runs: damage, a lost secret, or use that could not be written. */
+  /** Receives problems of the store that do not stop the node: damage, a lost secret, or use that could not be written. */
   readonly onFault: (cause: Fault) => void
   readonly timers?: Timers
-  /** Most keys of all owners. Default 20,000. */
+  /** With this many keys in all, a wallet gets a new key only in place of an old one. Default 20,000. */
   readonly keysInAllMax?: number
 }
 
@@ -55,7 +55,7 @@ export async function openChatKeys(options: ChatKeysOptions): Promise<OpenChatKe
   }
 }
 
-/** Writes the use regularly until it is closed. */
+/** Writes the use regularly until the keys are closed. */
 function running(
   book: KeyBook,
   store: LevelKeyRecords,

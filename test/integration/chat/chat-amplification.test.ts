@@ -33,7 +33,7 @@ describe('what one request makes of many', () => {
   ])('counts %s, which goes to every model with the others', async (_, message) => {
     const world = await open()
     for (const model of ['model-1', 'model-2', 'model-3', 'model-4'] as const) {
-      // model-4 summarises earlier turns, without such fields.
+      // model-4 would summarise an earlier turn without its other fields, so the question itself has them.
       const messages = model === 'model-4' ? [{ ...QUESTION, ...message, role: 'user' }] : [message, QUESTION]
       expect([model, await world.ask({ model, messages })]).toMatchObject([model, TOO_LONG])
     }

@@ -87,7 +87,7 @@ describe('a caller who goes away', () => {
       const asked = server.world.fake.questions.length
       await until('the servers see it', () => server.world.fake.abandoned === asked - 1)
       expect(server.chats).toMatchObject([{ status: 499, usage: { completionTokens: 11, estimated: true } }])
-      // The answer that came, and the questions that were given up.
+      // The answer that came counts, and so do the questions that were given up.
       const { promptTokens } = (server.chats[0] as ChatFacts).usage
       expect(promptTokens).toBeGreaterThan(7 + 20 * (asked - 1))
       const [key] = server.keys.list('operator')
@@ -219,7 +219,7 @@ describe('a reader that does not read', () => {
     socket.destroy()
   })
 
-  /** Number of open questions, once the amount sent to the reader has been constant for a while. */
+  /** Number of answers that the model is sending, if it is the same for a while. False if it changes or is 0. */
   async function standing(): Promise<number | false> {
     const open = server.world.fake.open
     await new Promise((resolve) => setTimeout(resolve, 300))
@@ -255,7 +255,7 @@ describe('a long body', () => {
     const refused = await server.post(picture(3 * MIB))
     expect(refused.status).toBe(429)
     expect(refused.headers.get('retry-after')).toBe('1')
-    // A short one still fits, and another caller does too.
+    // A short body still has room, and so has a long body of another caller.
     expect((await server.post(HELLO)).status).toBe(200)
     const other = { authorization: `Bearer ${await server.newKey('somebody')}` }
     expect((await server.post(picture(3 * MIB), { headers: other })).status).toBe(400)
@@ -286,7 +286,7 @@ function beginLong(key: string) {
   return { sent: written, answer, end: () => void sent.destroy() }
 }
 
-/** Sends a request by hand. */
+/** Sends a chat over a plain socket, which the test can pause. */
 function rawChat(body: object): Socket {
   const { hostname, port } = new URL(server.url)
   const text = JSON.stringify(body)

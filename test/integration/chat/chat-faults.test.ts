@@ -5,7 +5,7 @@ import { runFault } from '../../support/chat-faults.ts'
 import type { WorldBackend } from '../../support/chat-world.ts'
 import { CHAT_PROFILES, type ChatProfile, HOUSE_TEXT } from '../../support/upstreams/openai.ts'
 
-/** The outcome, and the number of questions until then. */
+/** The outcome, and the number of questions that the server got. */
 type Expected = readonly [came: string, hits: number]
 /** Outcome of a complete answer, and of a stream. */
 type Row = readonly [whole: Expected, read: Expected]
@@ -93,7 +93,7 @@ const STAGES: typeof SINGLE = {
   'new-names': both(['ok', 4]),
 }
 
-/** A single call through a pipeline. */
+/** A pipeline that makes a single call. */
 const INSTANT: typeof SINGLE = { ...SINGLE, 'tool-calls': [BAD, BAD] }
 
 function inStages([came, hits]: Expected): Row {

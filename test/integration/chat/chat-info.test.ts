@@ -35,7 +35,7 @@ const info = (server: { readonly url: string }, path = ''): Promise<Reply<JsonBo
 const question = (server: { readonly url: string }, text: unknown): Promise<Reply<JsonBody>> =>
   post(server.url, '/api/v1/info/qa', { question: text })
 
-/** Fields of the interface, and additional fields. */
+/** Fields that each model and the platform must have. */
 const MODEL_FIELDS =
   'id name tagline speed parameters powered_by context_window pricing best_for pipeline capabilities limitations how_it_works info_url'.split(
     ' ',

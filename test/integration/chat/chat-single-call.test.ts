@@ -52,7 +52,7 @@ describe('a chat with one model', () => {
       ({ logprobs }) => (logprobs as { content: { token: string }[] } | undefined)?.content ?? [],
     )
     expect(tokens.map(({ token }) => token).join('')).toBe(HOUSE_TEXT)
-    // All were streamed, so none is kept in memory.
+    // All log probabilities were streamed, so none is kept in memory.
     expect(outcome.ok && outcome.value.choices[0]?.logprobs).toBeNull()
     expect(world.fake.questions[0]?.body).toMatchObject(extra)
   })

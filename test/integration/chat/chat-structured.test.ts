@@ -33,7 +33,7 @@ function inForm(schema: Readonly<Record<string, unknown>> = SCHEMA): Partial<Cha
   return { form: { is: 'schema', schema: { name: 'person', schema, strict: true } } }
 }
 
-/** Answers in order. The last one repeats. */
+/** Makes the model give these answers in order. The last one repeats. */
 function answers(world: ChatWorld, ...texts: readonly string[]): void {
   world.fake.answer = () => texts[Math.min(texts.length, world.fake.questions.length) - 1] as string
 }

@@ -23,7 +23,7 @@ const NESTED: unknown = JSON.parse(`${'['.repeat(100)}${']'.repeat(100)}`)
 /** Answers that exceed a limit of reading, by the limit. */
 const TOO_MUCH: Readonly<Record<string, Said>> = {
   bytes: { content: 'It goes on. '.repeat(400_000) },
-  // As many values as 1,400 tokens with twenty alternatives each.
+  // More JSON values than are parsed at once.
   values: { annotations: Array.from({ length: 210_000 }, () => 0) },
   levels: { house: NESTED },
 }

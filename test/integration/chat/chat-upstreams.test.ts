@@ -3,7 +3,7 @@ import { ChatServer, eventsOf, HELLO, readAll } from '../../support/chat-server.
 import type { ChatWorldParts } from '../../support/chat-world.ts'
 import { type ChatProfile, HOUSE_TEXT } from '../../support/upstreams/openai.ts'
 
-/** Servers that fall silent: the test waits for the timeout. Others have all the time they need. */
+/** Servers that fall silent: the test waits for the timeout. Other servers have all the time they need. */
 const SILENT: ReadonlySet<ChatProfile> = new Set(['stall', 'hang'])
 const SILENT_MEANS = { budgetMs: 1_000 }
 /** So short that a chat of several stages is over after the first failure. */

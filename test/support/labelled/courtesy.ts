@@ -3,7 +3,7 @@ import type { LabelledMood } from './moods.ts'
 const of = (sentiment: LabelledMood['sentiment'], emotions: readonly string[], texts: readonly string[]) =>
   texts.map((text): LabelledMood => ({ text, sentiment, emotions }))
 
-/** Letters with polite phrases that say nothing, and with real thanks. The engine was tuned on these. */
+/** Letters with polite phrases that say nothing, and with real thanks. The engine was tuned on these texts. */
 export const TUNED_COURTESY: readonly LabelledMood[] = [
   ...of(
     'neutral',
@@ -107,7 +107,7 @@ export const TUNED_COURTESY: readonly LabelledMood[] = [
   ),
 ]
 
-/** Written before the engine was changed; nothing was tuned on these. */
+/** Texts that were written before the engine was changed, and on which nothing was tuned. */
 export const HELD_BACK_COURTESY: readonly LabelledMood[] = [
   ...of(
     'neutral',
@@ -147,7 +147,7 @@ export const HELD_BACK_COURTESY: readonly LabelledMood[] = [
   ),
 ]
 
-/** Praise and blame that compare: with an expectation, another seller or a wish. The engine was tuned on these. */
+/** Praise and blame that compare: with an expectation, another seller or a wish. The engine was tuned on these texts. */
 export const TUNED_COMPARISONS: readonly Omit<LabelledMood, 'emotions'>[] = [
   ...[
     'I was sceptical about buying pottery online, yet this exceeded every expectation I had.',
@@ -185,7 +185,7 @@ export const TUNED_COMPARISONS: readonly Omit<LabelledMood, 'emotions'>[] = [
   ].map((text) => ({ text, sentiment: 'negative' as const })),
 ]
 
-/** Written before the engine was changed; nothing was tuned on these. */
+/** Texts that were written before the engine was changed, and on which nothing was tuned. */
 export const HELD_BACK_COMPARISONS: readonly Omit<LabelledMood, 'emotions'>[] = [
   ...[
     'The vase surpassed our expectations.',
@@ -204,7 +204,7 @@ export const HELD_BACK_COMPARISONS: readonly Omit<LabelledMood, 'emotions'>[] = 
   ].map((text) => ({ text, sentiment: 'negative' as const })),
 ]
 
-/** Written after the engine was changed, and measured once, to see how it reads new letters. */
+/** Texts that were written after the engine was changed, and measured once, to see how it reads new letters. */
 export const LATER_COURTESY: readonly LabelledMood[] = [
   ...of(
     'neutral',
@@ -232,7 +232,7 @@ export const LATER_COURTESY: readonly LabelledMood[] = [
   ),
 ]
 
-/** Written after the engine was changed, and measured once. */
+/** Texts that were written after the engine was changed, and measured once. */
 export const LATER_COMPARISONS: readonly Omit<LabelledMood, 'emotions'>[] = [
   ...[
     'I expected little and got a lot.',

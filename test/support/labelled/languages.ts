@@ -1,14 +1,14 @@
 /** A short text and its language. */
 export interface LabelledLanguage {
   readonly text: string
-  /** Primary tags of BCP 47. Several if a reader could not tell either. */
+  /** Primary tags of BCP 47. There are several if a reader could not tell the language either. */
   readonly languages: readonly string[]
 }
 
 const of = (language: string, texts: readonly string[]): readonly LabelledLanguage[] =>
   texts.map((text) => ({ text, languages: language.split(' ') }))
 
-/** The guess was tuned on these. */
+/** Texts on which the guess of the language was tuned. */
 export const TUNED_LANGUAGES: readonly LabelledLanguage[] = [
   ...of('de', ['Das Wetter ist heute schön.', 'Ich bin sehr zufrieden.', 'Der Akku hält nicht lange.', 'Nie wieder!']),
   ...of('es', [
@@ -53,7 +53,7 @@ export const TUNED_LANGUAGES: readonly LabelledLanguage[] = [
   ]),
 ]
 
-/** Written before the guess was changed. No threshold was tuned on these, but their author also wrote the word lists. */
+/** Texts that were written before the guess was changed. No threshold was tuned on them, but their author wrote the word lists. */
 export const HELD_BACK_LANGUAGES: readonly LabelledLanguage[] = [
   ...of('de', [
     'Die Lieferung kam zu spät.',

@@ -1,4 +1,4 @@
-/** A text with its sentiment as a reader sees it, and its emotions. Any of them may be called the main one. */
+/** A text with its sentiment as a reader sees it, and its emotions, each of which may be called the main one. */
 export interface LabelledMood {
   readonly text: string
   readonly sentiment: 'negative' | 'neutral' | 'positive'
@@ -6,7 +6,7 @@ export interface LabelledMood {
   readonly emotions: readonly string[]
 }
 
-/** Labels come from the meaning of the texts. The engine was tuned on these. */
+/** Texts on which the engine was tuned. Labels come from the meaning of a text. */
 export const TUNED_MOODS: readonly LabelledMood[] = [
   {
     text: 'We got the keys today! I keep walking from room to room and smiling like a child.',
@@ -190,7 +190,7 @@ export const TUNED_MOODS: readonly LabelledMood[] = [
   },
 ]
 
-/** Written before the engine was changed; nothing was tuned on these. */
+/** Texts that were written before the engine was changed, and on which nothing was tuned. */
 export const HELD_BACK_MOODS: readonly LabelledMood[] = [
   {
     text: 'I passed! Four years of night school and I finally passed, I am over the moon.',

@@ -1,4 +1,4 @@
-/** A question as users ask it, and the services that answer it. Any of them is right; the list is empty if none does. */
+/** A question as users ask it, and the services each of which answers it. The list is empty if no service does. */
 export interface LabelledQuestion {
   readonly question: string
   readonly serviceIds: readonly string[]
@@ -9,7 +9,7 @@ const meant = (question: string, ...names: readonly string[]): LabelledQuestion 
   serviceIds: names.map((name) => `node-${name}`),
 })
 
-/** Labels come from the meaning of the questions. The services' search words were tuned on these. */
+/** Labels come from the meaning of the questions. The services' search words were tuned on these questions. */
 export const TUNED_QUESTIONS: readonly LabelledQuestion[] = [
   meant('what is the weather like on mars tomorrow', 'weather'),
   meant('will it rain in Oslo today?', 'weather'),
@@ -75,7 +75,7 @@ export const TUNED_QUESTIONS: readonly LabelledQuestion[] = [
   meant('give me a picture of a cat', 'image-gen'),
 ]
 
-/** Written without a look at the services' search words. Some were seen later while words were tuned, so this set is not held out. */
+/** Questions written without a look at the services' search words. Some were seen later while words were tuned. */
 export const PARTLY_SEEN_QUESTIONS: readonly LabelledQuestion[] = [
   meant('do I need an umbrella in London', 'weather'),
   meant('how warm is it in Madrid', 'weather'),
@@ -109,7 +109,7 @@ export const PARTLY_SEEN_QUESTIONS: readonly LabelledQuestion[] = [
   meant('teach me to swim'),
 ]
 
-/** Held out: another author wrote these before the last of {@link TUNED_QUESTIONS}. No search word is tuned on them. */
+/** Another author wrote these questions before the last of {@link TUNED_QUESTIONS}. No search word is tuned on them. */
 export const HELD_OUT_QUESTIONS: readonly LabelledQuestion[] = [
   meant('should I take a coat to Reykjavik tonight', 'weather'),
   meant('3000 rupees in pounds sterling', 'fx-rates'),

@@ -105,7 +105,7 @@ export function unitScore(texts: readonly LabelledUnits[], engine: SummaryEngine
   }
 }
 
-/** Share of dialogues with a good headline, and share whose summary has no empty turn. */
+/** Share of dialogues with a good headline, and share whose key points have no idle turn. */
 export function chatScore(chats: readonly LabelledChat[], engine: SummaryEngine) {
   const found = chats.map(({ turns, ...labels }) => {
     const { tldr, keyPoints } = engine({ text: turns.join('\n') })
@@ -117,7 +117,7 @@ export function chatScore(chats: readonly LabelledChat[], engine: SummaryEngine)
   }
 }
 
-/** Share of the required turns that are in the summaries. */
+/** Share of the wanted turns that are in the summaries. */
 export function wantedScore(chats: readonly LabelledChat[], engine: SummaryEngine) {
   const turns = chats.flatMap(({ turns, wanted }) => {
     const { tldr, keyPoints } = engine({ text: turns.join('\n') })

@@ -3,7 +3,7 @@ import type { LabelledMood } from './moods.ts'
 const of = (sentiment: LabelledMood['sentiment'], texts: readonly string[]) =>
   texts.map((text) => ({ text, sentiment }))
 
-/** What a shop reads in a day: reviews, letters of customers and scores. The engine was tuned on these. */
+/** What a shop reads in a day: reviews, letters of customers and scores. The engine was tuned on these texts. */
 export const TUNED_LETTERS: readonly Omit<LabelledMood, 'emotions'>[] = [
   ...of('negative', [
     'I would have loved this if it had arrived in one piece.',
@@ -31,7 +31,7 @@ Kind regards`,
   ...of('neutral', ['Dear Mr Falk, the parcel has the number 4477. Kind regards, Shipping']),
 ]
 
-/** Written before the engine was changed; nothing was tuned on these. */
+/** Texts that were written before the engine was changed, and on which nothing was tuned. */
 export const HELD_BACK_LETTERS: readonly Omit<LabelledMood, 'emotions'>[] = [
   ...of('negative', [
     'It would have been a lovely gift if the clasp had not snapped on the first day.',
@@ -61,16 +61,16 @@ export const HELD_BACK_LETTERS: readonly Omit<LabelledMood, 'emotions'>[] = [
   ]),
 ]
 
-/** The turns of a dialogue. `main` are good headlines; `idle` have nothing that a summary needs. */
+/** The turns of a dialogue. `main` are indexes of good headlines, `idle` indexes of turns that no summary needs. */
 export interface LabelledChat {
   readonly turns: readonly string[]
   readonly main: readonly number[]
   readonly idle: readonly number[]
-  /** Turns that a summary must have, as headline or point: what was decided, and when. */
+  /** Indexes of turns that a summary must have, as headline or point: what was decided, and when. */
   readonly wanted?: readonly number[]
 }
 
-/** The engine was tuned on these. */
+/** Texts on which the engine was tuned. */
 export const TUNED_CHATS: readonly LabelledChat[] = [
   {
     turns: [
@@ -87,7 +87,7 @@ export const TUNED_CHATS: readonly LabelledChat[] = [
   },
 ]
 
-/** Written before the engine was changed; nothing was tuned on these. */
+/** Texts that were written before the engine was changed, and on which nothing was tuned. */
 export const HELD_BACK_CHATS: readonly LabelledChat[] = [
   {
     turns: [
@@ -157,7 +157,7 @@ export interface LabelledNames {
   readonly neverNames?: readonly string[]
 }
 
-/** The engine was tuned on these. */
+/** Texts on which the engine was tuned. */
 export const TUNED_NAMES: readonly LabelledNames[] = [
   {
     text: `Anna: Good. Held the parcel back as you said.
@@ -185,7 +185,7 @@ Hanna Kowalska`,
   },
 ]
 
-/** Written before the engine was changed; nothing was tuned on these. */
+/** Texts that were written before the engine was changed, and on which nothing was tuned. */
 export const HELD_BACK_NAMES: readonly LabelledNames[] = [
   {
     text: `Lena: Great. Packed the vases this morning.

@@ -1,4 +1,4 @@
-/** Texts as lists of sentences. Joined by spaces, they must be split into the same sentences. The splitter was tuned on these. */
+/** Texts as lists of sentences. Joined by spaces, they must be split into the same sentences. The splitter was tuned on these texts. */
 export const TUNED_SENTENCES: readonly (readonly string[])[] = [
   [
     'The U.S. Senate voted on Sept. 4 to keep the law.',
@@ -40,7 +40,7 @@ export const TUNED_SENTENCES: readonly (readonly string[])[] = [
   ['He came back at 5 p.m.', 'She had left by then.', 'The house was dark and cold.'],
 ]
 
-/** Written before the splitter was changed; nothing was tuned on these. */
+/** Texts that were written before the splitter was changed, and on which nothing was tuned. */
 export const HELD_BACK_SENTENCES: readonly (readonly string[])[] = [
   [
     'The U.K. and the U.S. signed a treaty on Nov. 12 in Geneva.',

@@ -6,7 +6,7 @@ export interface LabelledSubjects {
   readonly names: readonly string[]
 }
 
-/** Labels come from the meaning of the texts. The engine was tuned on these. */
+/** Texts on which the engine was tuned. Labels come from the meaning of a text. */
 export const TUNED_SUBJECTS: readonly LabelledSubjects[] = [
   {
     text: 'Ada Lovelace wrote the first published algorithm meant for a machine. Working with Charles Babbage on his Analytical Engine, she saw that such a machine could handle music and symbols, not numbers alone. Historians of computing still argue how much of the algorithm was hers, but nobody doubts that Ada Lovelace understood the Analytical Engine better than most of her time.',
@@ -198,7 +198,7 @@ export const TUNED_SUBJECTS: readonly LabelledSubjects[] = [
   },
 ]
 
-/** Written before the engine was changed; nothing was tuned on these. */
+/** Texts that were written before the engine was changed, and on which nothing was tuned. */
 export const HELD_BACK_SUBJECTS: readonly LabelledSubjects[] = [
   {
     text: 'Marie Curie won the Nobel Prize in 1903 and again in 1911. With her husband Pierre Curie she discovered polonium and radium, and she coined the word radioactivity. During the First World War she drove mobile X-ray units to the front. Her notebooks are still so radioactive that the French National Library keeps them in lead boxes.',

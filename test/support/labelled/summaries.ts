@@ -3,11 +3,11 @@ export interface LabelledSummary {
   readonly sentences: readonly string[]
   /** Sentences (from 0) that say what the text is about. The headline is one of them. */
   readonly main: readonly number[]
-  /** For a sentence that is not clear alone: it needs one of these beside it. Empty if no summary may have it. */
+  /** For each sentence that is not clear alone, sentences of which it needs one beside it. Empty if no summary may have it. */
   readonly needs: Readonly<Record<number, readonly number[]>>
 }
 
-/** Labels come from the meaning of the texts. The engine was tuned on these. */
+/** Texts on which the engine was tuned. Labels come from the meaning of a text. */
 export const TUNED_SUMMARIES: readonly LabelledSummary[] = [
   {
     sentences: [
@@ -109,7 +109,7 @@ export const TUNED_SUMMARIES: readonly LabelledSummary[] = [
   },
 ]
 
-/** Written before the engine was changed; nothing was tuned on these. */
+/** Texts that were written before the engine was changed, and on which nothing was tuned. */
 export const HELD_BACK_SUMMARIES: readonly LabelledSummary[] = [
   {
     sentences: [

@@ -1,11 +1,11 @@
 import type { LabelledSubjects } from './subjects.ts'
 
-/** Dialogues and texts whose sentences begin with small words. `never` are words that are not keywords. */
+/** Dialogues and texts whose sentences begin with small words. `never` are words that are no keywords, names or topics. */
 export interface LabelledTalk extends LabelledSubjects {
   readonly never: readonly string[]
 }
 
-/** The engine was tuned on these. */
+/** Texts on which the engine was tuned. */
 export const TUNED_TALKS: readonly LabelledTalk[] = [
   {
     text: `Anna: Did you book the train to York? That was on your list.
@@ -39,7 +39,7 @@ CAROL: There are two spare fans in the server room.`,
   },
 ]
 
-/** Written before the engine was changed; nothing was tuned on these. */
+/** Texts that were written before the engine was changed, and on which nothing was tuned. */
 export const HELD_BACK_TALKS: readonly LabelledTalk[] = [
   {
     text: `Customer: My broadband has been down since Tuesday. Does the outage affect all of Leith?

@@ -1,7 +1,10 @@
 import type { LabelledChat, LabelledNames } from './shop.ts'
 import type { LabelledUnits } from './units.ts'
 
-/** Terms of sale, and lists with a line behind them: parts that a summary may show, and good headlines. The engine was tuned on these. */
+/**
+ * Terms of sale, and lists with a line behind them: parts that a summary may show, and good headlines. The engine was
+ * tuned on these texts.
+ */
 export const TUNED_TERMS: readonly LabelledUnits[] = [
   {
     kind: 'review',
@@ -77,7 +80,7 @@ The courier comes at four. Please have all of it packed by then.`,
   },
 ]
 
-/** Written before the engine was changed; nothing was tuned on these. */
+/** Texts that were written before the engine was changed, and on which nothing was tuned. */
 export const HELD_BACK_TERMS: readonly LabelledUnits[] = [
   {
     kind: 'review',
@@ -110,7 +113,7 @@ The warranty of the kiln ends when another person than an electrician opens it.`
   },
 ]
 
-/** Dialogues with a decision and dates that a summary must have. The engine was tuned on these. */
+/** Dialogues with a decision and dates that a summary must have. The engine was tuned on these texts. */
 export const TUNED_DECISIONS: readonly LabelledChat[] = [
   {
     turns: [
@@ -160,7 +163,7 @@ export const TUNED_DECISIONS: readonly LabelledChat[] = [
   },
 ]
 
-/** Written before the engine was changed; nothing was tuned on these. */
+/** Texts that were written before the engine was changed, and on which nothing was tuned. */
 export const HELD_BACK_DECISIONS: readonly LabelledChat[] = [
   {
     turns: [
@@ -212,7 +215,7 @@ export const HELD_BACK_DECISIONS: readonly LabelledChat[] = [
   },
 ]
 
-/** Clauses, addresses and numbers, with the names in them. The engine was tuned on these. */
+/** Clauses, addresses and numbers, with the names in them. The engine was tuned on these texts. */
 export const TUNED_HEADINGS: readonly LabelledNames[] = [
   {
     text: TUNED_TERMS[0]?.text ?? '',
@@ -252,7 +255,7 @@ export const TUNED_HEADINGS: readonly LabelledNames[] = [
   },
 ]
 
-/** Written before the engine was changed; nothing was tuned on these. */
+/** Texts that were written before the engine was changed, and on which nothing was tuned. */
 export const HELD_BACK_HEADINGS: readonly LabelledNames[] = [
   {
     text: '1. Definitions. A buyer is a person who orders from Nordlicht Keramik. 2. Warranty. The warranty ends after two years. 3. Returns. Returns are sent to Flensburg. 4. Transfer of risk. Risk passes with the parcel. 5. Applicable law. The law of Denmark applies.',

@@ -3,7 +3,7 @@ import type { LabelledMood } from './moods.ts'
 const of = (sentiment: LabelledMood['sentiment'], texts: readonly string[]) =>
   texts.map((text) => ({ text, sentiment }))
 
-/** Texts whose sentiment turns on a negation, a contrast or a noun with two meanings. The engine was tuned on these. */
+/** Texts whose sentiment turns on a negation, a contrast or a noun with two meanings. The engine was tuned on these texts. */
 export const TUNED_TURNS: readonly Omit<LabelledMood, 'emotions'>[] = [
   ...of('negative', [
     "I don't think this is a good phone.",
@@ -44,7 +44,7 @@ export const TUNED_TURNS: readonly Omit<LabelledMood, 'emotions'>[] = [
   ]),
 ]
 
-/** Written before the engine was changed; nothing was tuned on these. */
+/** Texts that were written before the engine was changed, and on which nothing was tuned. */
 export const HELD_BACK_TURNS: readonly Omit<LabelledMood, 'emotions'>[] = [
   ...of('negative', [
     "I don't believe that anyone would find this app useful.",

@@ -4,7 +4,7 @@ export interface LabelledUnits {
   readonly text: string
   /** Parts that a summary may show: whole turns, items, sentences or comments. */
   readonly parts: readonly string[]
-  /** Parts that are good headlines. */
+  /** Indexes of the parts that are good headlines. */
   readonly main: readonly number[]
 }
 
@@ -16,7 +16,7 @@ const lined = (
   head = '',
 ): LabelledUnits => ({ kind, main, parts, text: head + parts.map((part) => mark + part).join('\n') })
 
-/** The engine was tuned on these. */
+/** Texts on which the engine was tuned. */
 export const TUNED_UNITS: readonly LabelledUnits[] = [
   lined(
     'dialogue',
@@ -80,7 +80,7 @@ export function means(path: string): Map<string, number> {
   },
 ]
 
-/** Written before the engine was changed; nothing was tuned on these. */
+/** Texts that were written before the engine was changed, and on which nothing was tuned. */
 export const HELD_BACK_UNITS: readonly LabelledUnits[] = [
   lined(
     'dialogue',

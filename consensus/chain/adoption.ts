@@ -48,7 +48,7 @@ export const DISCARD_WRITES: readonly Write[] = [
   { key: KEYS.meta('residue'), value: new Uint8Array(0) },
 ]
 
-/** Removes the headers of an unfinished adoption: they must not pass for stored blocks. Repeated after a crash. */
+/** Removes the headers of an unfinished adoption: they must not pass for stored blocks. After a crash it runs again. */
 export async function abandonAdoption(store: KeyValueStore): Promise<void> {
   const base = adoptingHeight(store)
   assert(base !== undefined, 'there is no adoption to abandon')

@@ -2,7 +2,7 @@ import { assert } from './assert.ts'
 import { fault } from './fault.ts'
 import { fail, ok, type Result } from './result.ts'
 
-/** Unsigned base units of one asset, at most {@link AMOUNT_MAX}. Only {@link amount} and the parsers make one. */
+/** Unsigned base units of one asset, at most {@link AMOUNT_MAX}. The brand says that this range was checked or proved. */
 export type Amount = bigint & { readonly __amount: unique symbol }
 
 /** Largest amount on the wire: uint128. */

@@ -56,7 +56,7 @@ export const STABLE_WITHDRAW = container('StableWithdraw', { symbol: symbolCodec
 /** A pool: its two assets, in either order, and its fee. Amounts in a payload follow the payload's order. */
 const POOL_NAME = { assetA: symbolCodec, assetB: symbolCodec, feeBps: uint16 }
 
-/** `pool_create`: its amounts set the first price. */
+/** `pool_create`: the ratio of its amounts sets the initial price. */
 export const POOL_CREATE = container('PoolCreate', { ...POOL_NAME, amountA: uint128, amountB: uint128 })
 
 /** `liquidity_add`: adds at most these amounts, in the pool's ratio, for at least `minShares`. */

@@ -58,7 +58,7 @@ export const BRIDGE_DEPOSIT = container('BridgeDeposit', {
   attestation: ATTESTATION,
 })
 
-/** `bridge_withdraw`: burns wrapped tokens, to be paid out on their network. Its txid is the withdrawal's id. */
+/** `bridge_withdraw`: burns wrapped tokens, to be paid out on their network. The transaction id is the withdrawal's id. */
 export const BRIDGE_WITHDRAW = container('BridgeWithdraw', {
   network: uint8,
   amount: uint128,

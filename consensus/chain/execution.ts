@@ -143,7 +143,7 @@ export class BlockExecution {
     if (balance.broken().length > 0) throw new InvariantError('the block creates or loses coins')
   }
 
-  /** Takes the fee before the payload runs. The closing step burns the base fee's part and accounts for the tip. */
+  /** Takes the fee before the payload runs. The closing step burns the base fee and keeps the tip for the miner. */
   #chargeFee(tx: Transaction, weight: number): Result<Pick<ReceiptOf<'transaction'>, 'rate' | 'fee' | 'burned'>> {
     const { body } = tx
     const { baseFee, height } = this.#frame

@@ -13,7 +13,7 @@ export function membersWanted({ threshold, keys }: Pick<Committee, 'threshold' |
 
 /**
  * Null if the attestation holds for the action, else why not. It must have exactly the wanted number of signatures.
- * Their key indices ascend (malformed otherwise), so each counts for one member. They are checked last, since this runs
+ * Their key indices ascend (malformed otherwise), so each counts for one member. They are verified last, since that runs
  * on the calling thread.
  */
 export function whyUnattested(

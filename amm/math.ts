@@ -127,7 +127,7 @@ function keptBps(feeBps: bigint): bigint {
   return BPS - feeBps
 }
 
-/** An empty reserve has no price, and an input of 0 would buy the whole other reserve. */
+/** With an empty reserve there is no price, and the least input would buy the whole other reserve. */
 function assertReserves(one: Amount, other: Amount): void {
   assert(one > 0n && other > 0n, 'a pool holds both assets')
 }

@@ -8,7 +8,7 @@ export type SettingType =
   | { readonly kind: 'prices' }
   | { readonly kind: 'proxies' }
 
-/** A setting. `rpc.port` is its path in the file; its flag is `--rpc-port`, its variable `FARTHING_RPC_PORT`. */
+/** A setting. The name `rpc.port` is a path in the file; its flag is `--rpc-port`, its variable `FARTHING_RPC_PORT`. */
 export interface Setting {
   readonly type: SettingType
   /** The default as text; null means unset. */

@@ -5,8 +5,8 @@ import { LAUNCH_RULES } from './rules.ts'
 
 /**
  * The public test network: the main network's rules, worthless coins, and a difficulty for a handful of CPU miners. One
- * thread makes about 8,000 hashes a second: eight threads find the first block in about a second, and a single slow one
- * still finds a block every few seconds.
+ * thread makes about 8,000 hashes a second: eight threads find the first block in about a second. At the easiest target a
+ * single slow thread still finds a block every few seconds.
  */
 export const TESTNET: NetworkParams = {
   ...MAINNET,

@@ -276,7 +276,7 @@ export class ChainDatabase implements StateView, PageReader {
     return entry && transactions && { header: entry.header, bytes: entry.bytes, id, transactions }
   }
 
-  /** Encoded receipts of a block that is or was on the best chain. */
+  /** Encoded receipts of a block that was executed here; undefined for any other block, and once they are pruned. */
   receipts(id: BlockId): readonly Uint8Array[] | undefined {
     const bytes = this.#store.get(KEYS.receipts(id))
     return bytes === undefined ? undefined : decodeOwn(BYTES_LIST, bytes)

@@ -34,7 +34,7 @@ export interface KeyValueStore {
    * state until the listing is read to the end or broken off, so the caller must do one or the other.
    */
   range(range: KeyRange): KeyValueListing
-  /** Writes all or nothing, flushed to disk before `onDurable` runs. On failure it rejects with a fault's details. */
+  /** Writes all or nothing, flushed to disk before `onDurable` runs. On failure it rejects with the error of the store. */
   batch(writes: readonly Write[], onDurable: () => void): Promise<void>
 }
 

@@ -68,7 +68,7 @@ export function feeOf(amountIn: Amount, feeBps: bigint): Amount {
 
 /**
  * Shares for an offer of both assets, and the accepted part of it. The scarcer asset determines the shares, rounded
- * down; each asset then pays for exactly those, rounded up, never more than offered. 0 shares take nothing.
+ * down; each asset then pays for exactly these shares, rounded up, never more than offered. 0 shares take nothing.
  */
 export function addLiquidity(
   { reserveA, reserveB, shares }: PoolFunds,

@@ -16,7 +16,7 @@ export interface Setting {
   readonly about: string
   /** The value may hold a password and must not be shown. */
   readonly isSecret?: true
-  /** Matches the secret parts of such a value, if the rest may be shown; must be a global pattern. */
+  /** Global pattern of the parts of a secret value that must not be shown; without it nothing of the value is. */
   readonly secretParts?: RegExp
 }
 

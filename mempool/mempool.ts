@@ -107,7 +107,7 @@ export class Mempool {
   /**
    * Protects an account of the operator, whatever its transactions pay. They are never evicted for want of room or for
    * long waiting, and come before all others among the candidates. The limits of an account's waiting transactions
-   * still hold, but not the limit of those that are not mined yet.
+   * still hold. The limit of admissions before some are mined does not.
    */
   protect(address: Address): void {
     this.#ranking.spare(address)
@@ -307,7 +307,7 @@ export class Mempool {
     const next = this.#nonceOf(sender)
     const queue = this.#pool.account(sender)
     if (nonce < next || queue?.at(nonce) !== undefined) return
-    // A nonce before it is missing and the pool is full: it could not be mined and would only take room.
+    // The pool is full, and a nonce before this one is missing: the transaction could not be mined, only take room.
     const follows = nonce === next + BigInt(queue?.executableCount(next) ?? 0)
     if (!follows && this.#floorRate > 0n) return
     const entry = this.#measured(detached(tx), this.#sequence++)

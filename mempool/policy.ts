@@ -18,11 +18,11 @@ export interface MempoolPolicy {
   readonly replacementBumpBps: bigint
 }
 
-/** Limits that hold unless the operator sets others. */
+/** Limits that hold unless the operator sets other ones. */
 export const DEFAULT_MEMPOOL_POLICY: MempoolPolicy = {
   executablePerAccount: 64,
   gappedPerAccount: 16,
-  // About an hour.
+  // About an hour, at three seconds a block.
   unminableBlocksMax: 1_200,
   // Twice an account's places: 2 x (64 + 16).
   unpaidPerAccount: 160,

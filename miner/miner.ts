@@ -37,7 +37,7 @@ export interface MinerDependencies {
   readonly clock: Clock
   readonly pacer: Pacer
   readonly timers: Timers
-  /** 32 bytes that separate this miner's headers from others for the same address. */
+  /** 32 bytes that separate this miner's headers from those of other miners that work for the same address. */
   readonly extra: Uint8Array
   readonly onMined: (block: Block) => void
   /** The chain refused a block of ours, for example for one of its transactions. A late block becomes a side block. */

@@ -99,7 +99,7 @@ export class RemoteWork {
 
   /**
    * Calls a listener with the address's newest job, as soon as there is one, and with all later ones. The returned
-   * function ends it. Faults as those of {@link template}.
+   * function ends the subscription. Faults: those of {@link template}.
    */
   subscribe(address: Address, listener: JobListener, holder: Holder): Result<() => void> {
     const seat = this.#seatFor(address, holder)

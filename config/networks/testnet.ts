@@ -22,6 +22,6 @@ export const TESTNET: NetworkParams = {
       },
     },
   ],
-  // No seed nodes run yet: a node finds others by --p2p-peers. Addresses of permanent operators belong here.
+  // No seed nodes run yet: a node finds other nodes by --p2p-peers. Addresses of permanent operators belong here.
   seeds: [],
 }

@@ -30,7 +30,7 @@ export function keptWrite(header: Omit<BlockEntry, 'totalTransactions' | 'bodyBy
   return { key: KEYS.kept(header.header.height), value: encodeEntry(entry) }
 }
 
-/** Marks that the other room holds the whole state of a snapshot. The adoption then goes on even over a restart. */
+/** Marks that the other room (see `SpacedStore`) holds the whole state of a snapshot. After a restart the adoption is taken up again. */
 export function adoptionWrite(height: number): Write {
   return { key: KEYS.meta('adopting'), value: encode(BASE_MARK, { height }) }
 }

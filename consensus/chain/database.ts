@@ -125,7 +125,7 @@ export class ChainDatabase implements StateView, PageReader {
   readonly #entries = new LruMap<BlockId, BlockEntry>(CACHED_ENTRIES)
   readonly #peaks = new LruMap<BlockId, readonly HistoryPeak[]>(CACHED_ENTRIES)
   readonly #blocks = new LruMap<BlockId, Block>(CACHED_BLOCKS)
-  /** The state of a snapshot, built up in the other room. */
+  /** The state of a snapshot, built up in the other room: see {@link SpacedStore}. */
   readonly staged: StagedState
   readonly side = new SideBranches()
   #head: BlockEntry

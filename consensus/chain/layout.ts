@@ -136,7 +136,7 @@ function pageKey(id: PageId): Uint8Array {
   return key
 }
 
-/** Keys by what they name. */
+/** Makes the store's key of each kind of entry. */
 export const KEYS = {
   meta: (name: MetaName) => keyOf('meta', encodeText(name)),
   entry: (id: BlockId) => idKey('entry', id),
@@ -158,7 +158,7 @@ export const KEYS = {
 } as const
 
 /**
- * Names of the marks. What those hold whose name does not say it:
+ * Names of the marks. What some of them hold:
  * - `space`: the room with the head's state.
  * - `base`: the height of the snapshot that the store began from.
  * - `kept`: the last header kept for a snapshot.

@@ -142,8 +142,8 @@ function assertPricing({ epochBlocks, pricedPool, priceEpochsKept }: MarketRules
     'pool fees are shares',
   )
   assert(tx.poolFeesBps.includes(pricedPool.feeBps), 'the priced pool has a fee that pools can have')
-  // A settle may ask for the price at the mining height of an escrow with the longest term, or of the epoch before
-  // that.
+  // To check a payment, a seller may need the price at the mining height of an escrow with the longest term, or that of
+  // the epoch before.
   const longest = Math.max(...tx.invokeTerms)
   assert(priceEpochsKept * epochBlocks >= longest + 3 * epochBlocks, 'price entries outlive the longest escrow')
 }

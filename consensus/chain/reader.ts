@@ -60,7 +60,7 @@ export interface ChainReader {
   readonly network: SigningNetwork
   readonly keys: KeyReader
   readonly head: BlockEntry
-  /** Whether a reorganisation is under way, or one has failed for good. The head is then temporary. */
+  /** Whether the head is temporary: a reorganisation or an adoption is under way, or one has failed for good. */
   readonly moving: boolean
   /** Calls the listener at every change of head from here on. */
   onHeadChange(listener: HeadListener): void

@@ -60,8 +60,8 @@ const NETWORK_RECORD = container('BridgeNetwork', {
 })
 
 /**
- * What crossed to and from one chain, in base units of its wrapped token. `released`: paid to recipients. `fees`: kept.
- * `pending`: burned here, not released yet. `mintedToday`: valid only on day `mintDay`.
+ * What crossed to and from one chain, in base units of its wrapped token. `released`: paid to recipients. `fees`: kept
+ * back from these payments. `pending`: burned here, not released yet. `mintedToday`: valid only on day `mintDay`.
  */
 export type NetworkRecord = ValueOf<typeof NETWORK_RECORD>
 

@@ -21,7 +21,7 @@ export interface TokenRules {
   readonly createBurn: bigint
 }
 
-/** One lock of the staking ledger. */
+/** A tier of staking: how long stakes are locked, and what they earn. */
 export interface StakingTier {
   readonly lockBlocks: number
   /** Yearly reward in basis points of the stake, if the reward pool can pay it. */

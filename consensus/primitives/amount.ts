@@ -11,7 +11,7 @@ export const AMOUNT_MAX = (1n << 128n) - 1n
 export const SUPPLY_BOUND = 1n << 112n
 const PRODUCT_BOUND = 1n << 256n
 
-/** Longer text is refused before it is parsed. */
+/** Most characters of an amount's text. A longer text is refused before it is parsed. */
 const TEXT_CHARS_MAX = 200
 
 /** Zero units. */

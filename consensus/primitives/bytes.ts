@@ -54,7 +54,7 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   return joined
 }
 
-/** Whether both hold the same bytes. Not constant-time, so only for public data. */
+/** Whether two byte strings are equal. Not constant-time, so only for public data. */
 export function equal(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false

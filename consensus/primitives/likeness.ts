@@ -30,7 +30,7 @@ export function unknownName(what: string, name: string, known: readonly string[]
   return known.length === 0 || known.length > LISTED_MAX ? absent : `${absent}; there are ${known.join(', ')}`
 }
 
-/** How far a name is from the typed one: 0 if the name or its first word is the same, 1 if they share no letter in place. */
+/** How far a name is from the typed one: 0 if the name or its first word is the same, 1 if nothing of it is kept. */
 function remoteness(mistyped: string, name: string): number {
   const whole = share(mistyped, name)
   const typed = mistyped.split(' ')

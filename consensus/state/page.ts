@@ -4,7 +4,7 @@ import { assert } from '../primitives/assert.ts'
 import { copy, equal } from '../primitives/bytes.ts'
 import { FORM_HEAD_BYTES, formBytes, HASH_BYTES, innerIn, leavesIn, pairAt, pairHasLeaf, slotAt } from './page-form.ts'
 
-/** A record in the tree: the path of its key, the hash of its value, and the hash of both. */
+/** A record in the tree: the path of its key, the hash of its value, and the hash of path and value hash. */
 export interface Leaf {
   readonly path: Uint8Array
   readonly value: Uint8Array

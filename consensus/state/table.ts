@@ -18,7 +18,7 @@ export interface Holding {
   readonly amount: bigint
 }
 
-/** One kind of state record. The state root commits to rooted tables; what is in unrooted tables follows from those. */
+/** One kind of state record. The state root commits to rooted tables. All other tables follow from the rooted ones. */
 export interface StateTable<Id, T> {
   readonly name: string
   readonly prefix: number

@@ -35,7 +35,7 @@ export const TOKEN_TRANSFER = container('TokenTransfer', {
   create: bool,
 })
 
-/** `token_flags`: sets both flags. */
+/** `token_flags`: sets both flags; only by the issuer. */
 export const TOKEN_FLAGS = container('TokenFlags', { symbol: symbolCodec, frozen: bool, hidden: bool })
 
 /** `token_issuer`: gives the issuer's rights to another account. Zero bytes give them up for ever. */

@@ -23,8 +23,9 @@ export interface PresenceOptions {
 const BEATS_PER_LEASE = 10
 
 /**
- * A replica among others: sends heartbeats, and takes over the claims of dead replicas. Its id is new at each start, so
- * that an earlier process, or a copy of the data folder, can no longer finish its claims.
+ * This process as one of several replicas: it sends heartbeats, and takes over the claims of dead replicas. Its id is new
+ * at each start, so that an earlier process with the same data folder, or one with a copy of it, can no longer finish
+ * claims.
  */
 export class Presence implements SharedClaims {
   readonly id = randomUUID()

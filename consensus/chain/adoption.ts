@@ -16,8 +16,8 @@ export function executedFrom({ base }: { readonly base: number }): number {
 }
 
 /**
- * First height from which the indexes over blocks are complete: the first executed block, or a later one if a rebuild
- * had to begin there. Indexes over the state are always complete.
+ * First height from which the indexes over blocks are complete: the first executed block, unless a rebuild of the indexes
+ * recorded another height. Indexes over the state are always complete.
  */
 export function storedIndexedFrom(store: Pick<KeyValueStore, 'get'>): number {
   const mark = store.get(KEYS.meta('indexedFrom'))

@@ -53,7 +53,7 @@ export interface KeyReader {
   readonly jobsFor: KeyRegistry['jobsFor']
 }
 
-/** The best chain for readers. Only code that imports blocks or moves the head holds the `Chain` itself. */
+/** The best chain for code that only reads it. It has no methods that import blocks or move the head. */
 export interface ChainReader {
   readonly database: DatabaseReader
   readonly ruleBook: RuleBook

@@ -121,7 +121,7 @@ export function poolNeverLoses(before: PoolFunds, after: PoolFunds): boolean {
   return after.reserveA * after.reserveB * before.shares ** 2n >= before.reserveA * before.reserveB * after.shares ** 2n
 }
 
-/** The part of 10,000 that is swapped; the rest is the LPs' fee. */
+/** The part of 10,000 that is swapped. The other part is the fee of the liquidity providers. */
 function keptBps(feeBps: bigint): bigint {
   assert(feeBps >= 0n && feeBps < BPS, `fee out of range: ${feeBps} bps`)
   return BPS - feeBps

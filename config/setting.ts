@@ -14,9 +14,9 @@ export interface Setting {
   /** The default as text; null means unset. */
   readonly default: string | null
   readonly about: string
-  /** The value may hold a password and must not be shown. */
+  /** The value may hold a password, so all of it, or its `secretParts`, must be hidden. */
   readonly isSecret?: true
-  /** Global pattern of the parts of a secret value that must not be shown; without it nothing of the value is. */
+  /** Global pattern of the parts of a secret value to hide. Without it the whole value is hidden. */
   readonly secretParts?: RegExp
 }
 

@@ -9,7 +9,7 @@ export const REMOTE_SEATS_MAX = 1_024
 /** The `knows` of a template without mempool transactions; below any count of admissions, even 0. */
 export const NOTHING = -1
 
-/** The external clients and their addresses. Without room, a client or network with too many seats or an unused seat gives way. */
+/** The external clients and their addresses. If there is no room, a client or network with too many seats loses one. */
 export class Seats {
   readonly #mined = new Map<Address, Mined>()
   /** By address and client, least recently used first. */

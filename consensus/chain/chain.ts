@@ -123,7 +123,7 @@ export class Chain implements ChainFollower {
     this.#followers.push(follower)
   }
 
-  /** Calls the listener when a block comes on a heavier branch that only the operator may take. */
+  /** Calls the listener when a block arrives whose heavier branch only the operator may take. */
   onBranchRefused(listener: () => void): void {
     this.#refusalListeners.push(listener)
   }

@@ -6,7 +6,7 @@ export interface SignatureVerifier {
   verify(jobs: readonly SignatureJob[]): Promise<readonly boolean[]>
 }
 
-/** The verifier itself failed. The block may be valid, and nothing of it was written. */
+/** The verifier itself failed, so the block may be valid. It was neither connected nor marked as invalid. */
 export class VerifierFailure extends Error {
   override name = 'VerifierFailure'
 

@@ -106,8 +106,8 @@ export const WITHDRAWALS = stateTable<TxId, Withdrawal>({
 })
 
 /**
- * States of a withdrawal; the index is the number in records. It goes from pending to signing to released, or from
- * pending to cancelled.
+ * States of a withdrawal; the index is the number in records. A withdrawal goes from pending to signing to released, or
+ * from pending to cancelled.
  */
 export const WITHDRAWAL_STATES = ['pending', 'signing', 'released', 'cancelled'] as const
 

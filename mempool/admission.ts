@@ -210,7 +210,7 @@ function checkUnpaid({ tx }: MempoolEntry, { chain, policy, ranking, unpaid }: A
   return fault('mempool/account-unpaid', { countMax: policy.unpaidPerAccount, perBlock: policy.unpaidPerBlock })
 }
 
-/** Above nonce 0, the keys must be known to the chain, or come with a first transaction that waits. */
+/** Above nonce 0, the keys must be known to the chain, or come with the account's transaction of nonce 0, which waits. */
 function checkKeys({ tx }: MempoolEntry, { chain, pool }: AdmissionDependencies): Fault | null {
   const { sender, nonce } = tx.body
   if (nonce === 0n || chain.keys.keysOf(sender) !== undefined) return null

@@ -27,7 +27,7 @@ export interface MempoolDependencies {
 /** Called with each admitted transaction. */
 export type AdmissionListener = (tx: Transaction) => void
 
-/** Transactions that wait to be mined. It admits, replaces and evicts them within its limits, and follows the head. */
+/** Transactions that wait to be mined. The mempool admits, replaces and evicts them, and follows the head. */
 export class Mempool {
   readonly #chain: MempoolDependencies['chain']
   readonly #policy: MempoolPolicy

@@ -75,7 +75,7 @@ export interface Mined {
   knows: number
 }
 
-/** One client that mines for an address. Each has its own seat, so that none can take another's. */
+/** One client that mines for an address. Each client has its own seat, so that no client can take another's. */
 export interface Seat {
   readonly mined: Mined
   readonly holder: Holder

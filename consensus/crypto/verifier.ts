@@ -24,7 +24,7 @@ export function verifyJob(backend: SignatureBackend, job: SignatureJob): boolean
   )
 }
 
-/** A verifier that runs on the calling thread: for tests, browsers and single transactions. */
+/** A verifier that runs on the calling thread: for tests and benchmarks. */
 export function createInlineVerifier(backend: SignatureBackend): SignatureVerifier {
   return { verify: (jobs) => Promise.resolve(jobs.map((job) => verifyJob(backend, job))) }
 }

@@ -81,7 +81,7 @@ export function uint32LE(value: number): Uint8Array {
   return Uint8Array.of(value, value >>> 8, value >>> 16, value >>> 24)
 }
 
-/** Scratch memory with which {@link uintLE} converts eight bytes at once: byte by byte, it would cost more than hashing. */
+/** Scratch memory with which {@link uintLE} converts eight bytes at once. Byte by byte, it takes longer than hashing. */
 const WORD = new DataView(new ArrayBuffer(8))
 const WORD_BYTES = new Uint8Array(WORD.buffer)
 

@@ -1,4 +1,4 @@
-/** Characters of a mistyped name that are compared. The name is untrusted, and comparing takes time with its length. */
+/** Characters of a mistyped name that are compared. The name is untrusted, and a long one would take long. */
 const TYPED_CHARS_MAX = 64
 /** Most known names that a message lists. */
 const LISTED_MAX = 12

@@ -41,7 +41,7 @@ export const TOKEN_FLAGS = container('TokenFlags', { symbol: symbolCodec, frozen
 /** `token_issuer`: gives the issuer's rights to another account. Zero bytes give them up for ever. */
 export const TOKEN_ISSUER = container('TokenIssuer', { symbol: symbolCodec, issuer: address })
 
-/** `stable_deposit`: adds units of the reserve asset, taken from the sender, to the reserve. */
+/** `stable_deposit`: moves units of the reserve asset from the sender to the reserve. */
 export const STABLE_DEPOSIT = container('StableDeposit', { symbol: symbolCodec, amount: uint128 })
 
 /** `stable_mint`: by the issuer, as long as the reserve covers the supply afterwards. */

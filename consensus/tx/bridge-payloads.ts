@@ -90,7 +90,7 @@ export const BRIDGE_ROTATE = container('BridgeRotate', {
   attestation: ATTESTATION,
 })
 
-/** `bridge_halt`: blocks deposits and withdrawals over this network until a rotation resumes it. */
+/** `bridge_halt`: blocks deposits, new withdrawals and `bridge_sign` of this network until a rotation resumes it. */
 export const BRIDGE_HALT = container('BridgeHalt', { network: uint8, attestation: ATTESTATION })
 
 /** Signatures of a committee in a payload. */

@@ -44,7 +44,7 @@ const TIDY_EVERY_MS = 30_000
 
 /**
  * Snapshots of the state for new nodes, taken at regular heights at the moment when that block is the head. While a
- * snapshot is held, the disk also keeps everything that was overwritten since, so only a few are.
+ * snapshot is held, the disk also keeps everything that was overwritten since, so only a few are held.
  */
 export class StateSnapshots implements ServedStates {
   readonly #deps: SnapshotDependencies

@@ -44,7 +44,7 @@ function poolLoses({ before, after }: ValueChange): boolean {
   return !poolNeverLoses(was, fundsFrom(pool, pool.assetX))
 }
 
-/** By pool: the change of the pool's share count minus the change of the shares that holders have. */
+/** By pool: the change of its share count, without the locked shares, minus the change of the shares that holders have. */
 function shareDifferences(changes: readonly ValueChange[]): ReadonlyMap<PoolId, bigint> {
   const differences = new Map<PoolId, bigint>()
   const count = (poolId: PoolId, change: bigint): void => {

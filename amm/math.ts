@@ -68,7 +68,7 @@ export function feeOf(amountIn: Amount, feeBps: bigint): Amount {
 
 /**
  * Shares for an offer of both assets, and the accepted part of it. The scarcer asset determines the shares, rounded
- * down; each asset then pays for exactly those, rounded up, never more than offered. 0 shares take nothing.
+ * down; each asset then pays for exactly these shares, rounded up, never more than offered. 0 shares take nothing.
  */
 export function addLiquidity(
   { reserveA, reserveB, shares }: PoolFunds,
@@ -121,13 +121,13 @@ export function poolNeverLoses(before: PoolFunds, after: PoolFunds): boolean {
   return after.reserveA * after.reserveB * before.shares ** 2n >= before.reserveA * before.reserveB * after.shares ** 2n
 }
 
-/** The part of 10,000 that is swapped; the rest is the LPs' fee. */
+/** The part of 10,000 that is swapped. The other part is the fee of the liquidity providers. */
 function keptBps(feeBps: bigint): bigint {
   assert(feeBps >= 0n && feeBps < BPS, `fee out of range: ${feeBps} bps`)
   return BPS - feeBps
 }
 
-/** An empty reserve has no price, and an input of 0 would buy the whole other reserve. */
+/** With an empty reserve there is no price, and the least input would buy the whole other reserve. */
 function assertReserves(one: Amount, other: Amount): void {
   assert(one > 0n && other > 0n, 'a pool holds both assets')
 }

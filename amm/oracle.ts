@@ -37,19 +37,19 @@ export function epochPrice(view: StateView, epoch: number, { epochBlocks }: Pric
   }
 }
 
-/** Dollars in the priced pool, in millionths: the lower value of the epoch's two entries. */
+/** Dollars in the priced pool, in millionths: the lowest value of the epoch's entries. Undefined if an entry is missing. */
 export function epochDepth(view: StateView, epoch: number): Amount | undefined {
   const entries = entriesOf(view, epoch)
   return entries?.map(({ reserveDollar }) => reserveDollar).reduce((low, each) => (each < low ? each : low))
 }
 
-/** The tolerated distance of an epoch's price from the pool's ratios at its entries: a quarter. */
+/** An epoch's price and the pool's ratios at its entries may differ by a quarter of the larger one. */
 const [STRAY_PARTS, STRAY_WHOLE] = [3n, 4n]
 
 /**
- * Whether the mean of an epoch is more than a quarter below, or above, the ratios at both its entries. This detects an
- * attacker who adds depth at the entries and withdraws it in between: that makes the mean cheap to move, but not the
- * two ratios.
+ * Whether the mean of an epoch is more than a quarter below the ratio at each of its entries, or each of these ratios is
+ * more than a quarter below the mean. This detects an attacker who adds depth at the entries and withdraws it in
+ * between: that makes the mean cheap to move, but not the two ratios.
  */
 export function epochStrays(view: StateView, epoch: number, rules: PricingRules): boolean {
   const [entries, price] = [entriesOf(view, epoch), epochPrice(view, epoch, rules)]

@@ -23,7 +23,7 @@ export function writePriceEntry(overlay: Overlay, market: MarketRules, epoch: nu
   })
 }
 
-/** At the first block of an epoch, writes the price entry and deletes the oldest one. */
+/** At the first block of an epoch, writes its price entry and deletes the entry that is no longer kept. */
 export function* recordPrice({ rules: { market }, height, overlay }: BlockContext): Iterable<void> {
   const { epochBlocks, priceEpochsKept } = market
   if (height % epochBlocks !== 0) return

@@ -48,7 +48,7 @@ export interface SwapQuote {
   readonly hops: readonly QuotedHop[]
   readonly amountIn: Amount
   readonly amountOut: Amount
-  /** Distance from the price before the swap, fees included, in parts per million; for a route at most 3 too high. */
+  /** Distance from the price before the swap, fees included, in parts per million, rounded up: less than 5 too high. */
   readonly priceImpactPpm: bigint
   /** Least output, rounded up, or most input, rounded down, so that slippage never exceeds the accepted one. */
   readonly limit: Amount
@@ -69,7 +69,7 @@ export function quoteExactIn(basis: QuoteBasis, order: SwapOrder): Result<SwapQu
   return fail(connected(pools, ends) ? fault('pool/too-small') : noRoute(order))
 }
 
-/** Quotes an exact output over the single pool of both assets with the least input. */
+/** Quotes an exact output over one pool: of all pools between the two assets, the one that takes the least input. */
 export function quoteExactOut(basis: QuoteBasis, order: SwapOrder): Result<SwapQuote> {
   const ends = endsOf(basis, order)
   if ('code' in ends) return fail(ends)

@@ -66,8 +66,8 @@ interface Order {
 
 /**
  * The best route for an exact input over at most three different pools of these, by trying every one. Of equal outputs
- * the shorter route wins, then the first found. With both ends fixed and one pool per pair and fee, there are at most 2
- * fees^2 routes per pool. Undefined if no route pays anything.
+ * the shorter route wins, then the first found. With both ends fixed and one pool per pair and fee, a pool is in the
+ * middle of at most 2 fees^2 routes. Undefined if no route pays anything.
  */
 export function bestRoute(pools: Iterable<ListedPool>, order: Order): Route | undefined {
   const graph = new PoolGraph(pools)

@@ -73,7 +73,7 @@ export function tradesOf(
 
 type PoolPayload = PayloadOf<'pool_create' | 'liquidity_add' | 'liquidity_remove'>
 
-/** Signs with which the first two amounts of these receipts change the reserves. */
+/** Signs with which the first two amounts in the receipts of these kinds change the reserves. */
 const LIQUIDITY_SIGNS: Partial<Record<TxKind, bigint>> = { pool_create: 1n, liquidity_add: 1n, liquidity_remove: -1n }
 
 /** Reserves of a block's pools, followed through its transactions. */
@@ -179,9 +179,9 @@ const PLACE_BYTES = 7
 
 /** Filter of a listing. */
 export interface TradeQuery {
-  /** Only those of one pool. */
+  /** Only trades of this pool. */
   readonly poolId?: PoolId | undefined
-  /** Only those before this position, exclusive. */
+  /** Only trades before this position, exclusive. */
   readonly before?: TradePlace | undefined
   readonly limit: number
 }

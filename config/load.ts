@@ -168,7 +168,7 @@ const USD_DECIMALS = 6
 /** A million dollars per call: a higher price is a typo. */
 const PRICE_USD_MICROS_MAX = 10n ** 12n
 
-/** Dollars as millionths; more than six decimals are refused. */
+/** Dollars as millionths; null if the text is no amount or has more than six decimals. */
 function parseDollars(text: string): bigint | null {
   const parsed = parseAmount(text, USD_DECIMALS)
   return parsed.ok ? parsed.value : null

@@ -126,7 +126,7 @@ export interface OutsideConfig {
     readonly ports: readonly number[]
     readonly deny: readonly string[]
     readonly contact: string | null
-    /** Empty for those of the system. */
+    /** Empty for the DNS servers of the system. */
     readonly resolvers: readonly string[]
   }
   /** Null for the node's public address. */

@@ -8,15 +8,15 @@ export type SettingType =
   | { readonly kind: 'prices' }
   | { readonly kind: 'proxies' }
 
-/** A setting. `rpc.port` is its path in the file; its flag is `--rpc-port`, its variable `FARTHING_RPC_PORT`. */
+/** A setting. The name `rpc.port` is a path in the file; its flag is `--rpc-port`, its variable `FARTHING_RPC_PORT`. */
 export interface Setting {
   readonly type: SettingType
   /** The default as text; null means unset. */
   readonly default: string | null
   readonly about: string
-  /** The value may hold a password and must not be shown. */
+  /** The value may hold a password, so all of it, or its `secretParts`, must be hidden. */
   readonly isSecret?: true
-  /** Matches the secret parts of such a value, if the rest may be shown; must be a global pattern. */
+  /** Global pattern of the parts of a secret value to hide. Without it the whole value is hidden. */
   readonly secretParts?: RegExp
 }
 

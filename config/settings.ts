@@ -303,7 +303,7 @@ export interface Config {
     readonly owner: string | null
     readonly payout: string | null
     readonly prices: Prices
-    /** Dollars in millionths; null for no bound. */
+    /** This and the two bounds of the coin's price are dollars in millionths; a bound is null if there is none. */
     readonly minPoolDepthMicros: bigint
     readonly nativeUsdMinMicros: bigint | null
     readonly nativeUsdMaxMicros: bigint | null

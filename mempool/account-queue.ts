@@ -27,7 +27,7 @@ export interface Turn {
 export class AccountQueue {
   readonly #entries: MempoolEntry[] = []
   #needs = 0n
-  /** Ranks of the first entries, as far as computed. A changed entry changes only the ranks from its place on. */
+  /** Ranks of the entries in nonce order, as far as computed. A changed entry changes only the ranks from its place on. */
   #ranks: bigint[] = []
   #turn: Turn = { nonce: 0n, baseFee: 0n }
 

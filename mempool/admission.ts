@@ -28,7 +28,7 @@ export interface AdmissionDependencies {
   readonly policy: MempoolPolicy
   readonly ranking: Ranking
   readonly unpaid: Unpaid
-  /** Rates below this were evicted since the head last moved. */
+  /** 1 more than the highest rank evicted since the head last moved; 0 if nothing was evicted. */
   readonly floorRate: () => bigint
 }
 
@@ -99,7 +99,7 @@ export function mempoolEntry(tx: Transaction, ruleBook: RuleBook, height: number
   return { tx, weight, bytes: sizeInBlock(tx), needs, sequence }
 }
 
-/** All checks but the signature, cheapest first. */
+/** All checks but the signature. */
 function checkAdmission(entry: MempoolEntry, context: AdmissionDependencies): Fault | null {
   return (
     checkHeadSettled(context) ??
@@ -124,7 +124,7 @@ function checkKnown({ tx }: MempoolEntry, { chain, pool }: AdmissionDependencies
   return chain.database.location(tx.txId) === undefined ? null : fault('mempool/mined')
 }
 
-/** Whether the next block could hold it by its rules, before it expires. */
+/** A fault unless the next block could hold the transaction by its rules. Neither nonce nor fee is checked. */
 export function checkStanding({ tx, weight, bytes }: MempoolEntry, chain: ChainReader): Fault | null {
   const height = nextHeight(chain)
   const rules = chain.ruleBook.at(height)
@@ -192,7 +192,7 @@ function checkReplacement({ tx, weight }: MempoolEntry, { chain, pool, policy }:
   const bumped = (rate: bigint): bigint => (rate * (BPS + policy.replacementBumpBps) + BPS - 1n) / BPS
   const leastRate = bumped(effectiveRate(old, baseFee))
   const leastMax = bumped(old.tx.body.maxFeeRate)
-  // With a smaller tip it would pay less as soon as the base fee falls.
+  // With a smaller tip the replacement would pay less as soon as the base fee falls.
   const leastTip = effectiveRate(old, 0n)
   const { maxFeeRate, tip } = tx.body
   if (effectiveRate({ tx }, baseFee) >= leastRate && maxFeeRate >= leastMax && tip >= leastTip) return null
@@ -210,7 +210,7 @@ function checkUnpaid({ tx }: MempoolEntry, { chain, policy, ranking, unpaid }: A
   return fault('mempool/account-unpaid', { countMax: policy.unpaidPerAccount, perBlock: policy.unpaidPerBlock })
 }
 
-/** Above nonce 0, the keys must be known to the chain, or come with a first transaction that waits. */
+/** Above nonce 0, the keys must be known to the chain, or come with the account's transaction of nonce 0, which waits. */
 function checkKeys({ tx }: MempoolEntry, { chain, pool }: AdmissionDependencies): Fault | null {
   const { sender, nonce } = tx.body
   if (nonce === 0n || chain.keys.keysOf(sender) !== undefined) return null
@@ -279,7 +279,7 @@ export class Unpaid {
     this.#set(body.sender, this.leftOf(body.sender, height) - 1, height)
   }
 
-  /** A block paid for the nonce of a waiting transaction. */
+  /** Gives a place back: a block paid for the nonce of this waiting transaction. */
   paid({ txId, body }: Transaction, height: number): void {
     if (this.#taken.delete(txId)) this.#set(body.sender, this.leftOf(body.sender, height) + 1, height)
   }

@@ -1,4 +1,4 @@
-/** A binary heap. The top is the item that comes before all others. */
+/** A binary heap. The item at its top comes before all other items. */
 export class Heap<T> {
   #items: T[] = []
   readonly #before: (a: T, b: T) => boolean

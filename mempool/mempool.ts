@@ -27,7 +27,7 @@ export interface MempoolDependencies {
 /** Called with each admitted transaction. */
 export type AdmissionListener = (tx: Transaction) => void
 
-/** Transactions that wait to be mined: admission in stages, signature last; replacement; limits; following the head. */
+/** Transactions that wait to be mined. The mempool admits, replaces and evicts them, and follows the head. */
 export class Mempool {
   readonly #chain: MempoolDependencies['chain']
   readonly #policy: MempoolPolicy
@@ -88,7 +88,7 @@ export class Mempool {
     this.#listeners.push(listener)
   }
 
-  /** Calls the listener once for every transaction, as soon as no nonce before its own is missing. */
+  /** Calls the listener once for every waiting transaction, as soon as no nonce before its own is missing. */
   onReady(listener: AdmissionListener): void {
     this.#readyListeners.push(listener)
   }
@@ -99,14 +99,15 @@ export class Mempool {
     return body.nonce < next + BigInt(this.#pool.account(body.sender)?.executableCount(next) ?? 0)
   }
 
-  /** Calls the listener for every transaction that leaves, mined and replaced too. It may already be back by then. */
+  /** Calls the listener for every transaction that leaves, mined and replaced too. It may come back at once. */
   onRemoval(listener: (tx: Transaction) => void): void {
     this.#pool.onRemoval(({ tx }) => listener(tx))
   }
 
   /**
-   * Protects an account of the operator, whatever its transactions pay. They are never evicted, and come first among
-   * the candidates. The limits of an account still hold for them.
+   * Protects an account of the operator, whatever its transactions pay. They are never evicted for want of room or for
+   * long waiting, and come before all others among the candidates. The limits of an account's waiting transactions
+   * still hold. The limit of admissions before some are mined does not.
    */
   protect(address: Address): void {
     this.#ranking.spare(address)
@@ -121,7 +122,10 @@ export class Mempool {
     return this.#pool.byWitness(wtxId)?.tx
   }
 
-  /** Waiting transactions in block order: those of protected accounts first, then the others, highest rate first. */
+  /**
+   * Waiting transactions in the order for a block: those of protected accounts, then those of all other accounts, each
+   * with the highest rate first.
+   */
   *candidates(): Generator<Transaction> {
     const nonceOf = (address: Address): bigint => this.#nonceOf(address)
     const { spared } = this.#ranking
@@ -133,7 +137,7 @@ export class Mempool {
     return [...this.#pool.entries()].map(({ tx }) => tx)
   }
 
-  /** `count` waiting transactions in order of arrival, beginning at place `from`. */
+  /** At most `count` waiting transactions in order of arrival, beginning at place `from`. */
   arrivals(from: number, count: number): readonly Transaction[] {
     return [...Iterator.from(this.#pool.entries()).drop(from).take(count)].map(({ tx }) => tx)
   }
@@ -147,7 +151,7 @@ export class Mempool {
     )
   }
 
-  /** Next free nonce of the account, behind its waiting transactions. */
+  /** Lowest nonce of the account that is neither mined nor waiting. */
   nextNonce(address: Address): bigint {
     const nonce = this.#nonceOf(address)
     return nonce + BigInt(this.#pool.account(address)?.executableCount(nonce) ?? 0)
@@ -247,8 +251,8 @@ export class Mempool {
     }
     const touched = moved ? new Set<Address>() : this.#dropMined(connected)
     const rulesChanged = this.#judgeAnew()
-    // Only an account's own transactions can lower its balance. After a change of rules all are checked, since weights
-    // may differ.
+    // Only an account's own transactions can lower its balance. After a change of rules all accounts are checked, since
+    // weights may differ.
     for (const address of rulesChanged ? this.#addresses() : touched) this.#recheck(address)
     this.#dropExhausted()
     this.#forgetGone()
@@ -303,7 +307,7 @@ export class Mempool {
     const next = this.#nonceOf(sender)
     const queue = this.#pool.account(sender)
     if (nonce < next || queue?.at(nonce) !== undefined) return
-    // Its predecessor was evicted for want of room, so it could not be mined and would only take room.
+    // The pool is full, and a nonce before this one is missing: the transaction could not be mined, only take room.
     const follows = nonce === next + BigInt(queue?.executableCount(next) ?? 0)
     if (!follows && this.#floorRate > 0n) return
     const entry = this.#measured(detached(tx), this.#sequence++)
@@ -321,7 +325,7 @@ export class Mempool {
     }
   }
 
-  /** Removes used nonces; then, from the last one on, transactions that the balance does not cover. */
+  /** Removes transactions with used nonces; then, from the highest nonce down, until the balance covers what is left. */
   #recheck(address: Address): void {
     const account = this.#chain.database.get(ACCOUNTS, address)
     if (account !== undefined) this.#dropUsed(address)
@@ -347,7 +351,7 @@ export class Mempool {
   }
 }
 
-/** A full pool is emptied to this share below its limits, so that not every arrival evicts. */
+/** A pool beyond its limits is emptied to a twentieth below them, so that not every arrival evicts. */
 const SLACK_DIVISOR = 20
 
 /**
@@ -370,8 +374,8 @@ export function evict(pool: Pool, policy: MempoolPolicy, ranking: Ranking): read
 }
 
 /**
- * Entries that a block can take, highest rate first, each account's in nonce order. Entries below the base fee are
- * left out. Those of `preferred` accounts come before all others.
+ * Entries that a block can take, highest rate first, each account's in nonce order. An entry below the base fee is left
+ * out with all that follow it in its account. Entries of `preferred` accounts come before all others.
  */
 export function* candidatesOf(
   pool: Pool,

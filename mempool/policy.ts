@@ -1,12 +1,12 @@
 /** Local limits of a mempool. They are no consensus rule; nodes may differ. */
 export interface MempoolPolicy {
-  /** Transactions of one account without a missing nonce. Filling a gap may exceed this. */
+  /** Most transactions of one account with no nonce missing before them. Filling a gap may exceed this. */
   readonly executablePerAccount: number
-  /** Transactions of one account behind a missing nonce. */
+  /** Most transactions of one account behind a missing nonce. */
   readonly gappedPerAccount: number
   /** Blocks for which a transaction may wait for a missing nonce, or for a lower base fee. */
   readonly unminableBlocksMax: number
-  /** Transactions of one account that are admitted before some are mined. Replaced and expired ones count. */
+  /** Most transactions of one account that are admitted before some are mined. Replaced and expired ones count. */
   readonly unpaidPerAccount: number
   /** Added to the account's allowance with every block. */
   readonly unpaidPerBlock: number
@@ -18,11 +18,11 @@ export interface MempoolPolicy {
   readonly replacementBumpBps: bigint
 }
 
-/** Limits that hold unless the operator sets others. */
+/** Limits that hold unless the operator sets other ones. */
 export const DEFAULT_MEMPOOL_POLICY: MempoolPolicy = {
   executablePerAccount: 64,
   gappedPerAccount: 16,
-  // About an hour.
+  // About an hour, at three seconds a block.
   unminableBlocksMax: 1_200,
   // Twice an account's places: 2 x (64 + 16).
   unpaidPerAccount: 160,

@@ -21,9 +21,9 @@ export interface Standing {
 const STALE_PLACES = 64
 
 /**
- * Accounts by the rank of their last entry: the lowest first, and on a tie the latest arrival. Admission asks for it
- * before each signature check, so it is kept between questions. Only changed accounts are ranked again, and all of them
- * under a new head.
+ * Accounts by the rank of their last entry: the lowest first, and on a tie the latest arrival. A full pool asks for the
+ * lowest before each signature check, so the order is kept between questions. Changed accounts are ranked again; under a
+ * new head all are.
  */
 export class Ranking {
   readonly #pool: Pool
@@ -32,7 +32,7 @@ export class Ranking {
   readonly #heap = new Heap<Standing>((a, b) =>
     a.rank !== b.rank ? a.rank < b.rank : a.entry.sequence > b.entry.sequence,
   )
-  /** The valid heap item of each account; others are skipped. */
+  /** The valid heap item of each account. All other items of the heap are outdated and skipped. */
   readonly #standings = new Map<Address, Standing>()
   readonly #changed = new Set<Address>()
   #headId: string | undefined

@@ -13,7 +13,7 @@ export interface RemoteJob {
   readonly madeMs: number
 }
 
-/** Valid jobs of one address; the oldest is dropped first. */
+/** Most valid jobs of one address. One more ends the oldest. */
 export const JOBS_PER_ADDRESS = 16
 
 /** Remembered ids of ended jobs, to tell a late solution from an unknown job. */
@@ -71,11 +71,11 @@ export interface Mined {
   jobs: readonly RemoteJob[]
   /** Whether a template with the mempool's transactions should be built for it. */
   owed: boolean
-  /** Number of mempool admissions before its newest template was built. */
+  /** Number of mempool admissions before its newest template from the mempool was built; `NOTHING` without one. */
   knows: number
 }
 
-/** One client that mines for an address. Each has its own seat, so that none can take another's. */
+/** One client that mines for an address. Each client has its own seat, so that no client can take another's. */
 export interface Seat {
   readonly mined: Mined
   readonly holder: Holder

@@ -37,10 +37,10 @@ export interface MinerDependencies {
   readonly clock: Clock
   readonly pacer: Pacer
   readonly timers: Timers
-  /** 32 bytes that separate this miner's headers from others for the same address. */
+  /** 32 bytes that separate this miner's headers from those of other miners that work for the same address. */
   readonly extra: Uint8Array
   readonly onMined: (block: Block) => void
-  /** The chain refused a block of ours: it was stale, or there is a bug. */
+  /** The chain refused a block of ours, for example for one of its transactions. A late block becomes a side block. */
   readonly onRefused: (block: Block, fault: Fault) => void
   /** An error that no block can cause: a bug, or a failing disk. */
   readonly onFatal: (error: unknown) => void
@@ -155,7 +155,7 @@ export class Miner {
 
   #refresh(): void {
     const { chain, mempool } = this.#deps
-    // The head is temporary, or a template is being built.
+    // The head is temporary, a found block is being imported, or a template is being built.
     if (chain.moving || this.#importing || this.#queued > 0) return
     const template = this.#template
     if (template === undefined || template.parent.id !== chain.head.id) {

@@ -29,13 +29,13 @@ export interface RemoteWorkDependencies {
   readonly notReadyBecause: () => readonly string[]
   /** A block of an external miner became the head. */
   readonly onMined: (block: Block) => void
-  /** The chain refused a solved block: another came first, or there is a bug. */
+  /** The chain refused a solved block, for example for one of its transactions. A late block becomes a side block. */
   readonly onRefused: (block: Block, fault: Fault) => void
   /** An error that no miner can cause: a bug, or a failing disk. */
   readonly onFatal: (error: unknown) => void
 }
 
-/** A client is forgotten after this time without a request. */
+/** A client is forgotten after this time without a request or a subscription. */
 export const UNUSED_MS = 60_000
 /** Age at which a waiting header gets a new time. */
 export const RETIME_MS = 5_000
@@ -99,7 +99,7 @@ export class RemoteWork {
 
   /**
    * Calls a listener with the address's newest job, as soon as there is one, and with all later ones. The returned
-   * function ends it. Faults as those of {@link template}.
+   * function ends the subscription. Faults: those of {@link template}.
    */
   subscribe(address: Address, listener: JobListener, holder: Holder): Result<() => void> {
     const seat = this.#seatFor(address, holder)
@@ -115,7 +115,7 @@ export class RemoteWork {
   }
 
   /**
-   * Submits a nonce for a job. Checks are cheapest first, with at most one hash, in the verifier's threads. Faults:
+   * Submits a nonce for a job. At most one proof-of-work hash is computed, in the verifier's threads. Faults:
    * `mining/unknown-job`, `mining/stale-job`, `mining/low-work`, `mining/busy`, and those of a block that the chain
    * refuses.
    */
@@ -215,13 +215,13 @@ export class RemoteWork {
       })
       .finally(() => {
         this.#building = false
-        // Needed since the last look.
+        // Another template may have become due after the last look.
         if (this.#next() !== undefined) this.#work()
       })
   }
 
   async #buildAll(): Promise<void> {
-    // Lets other listeners of the head run first; this may be inside the call of the node's own miner.
+    // This may be inside a call of one head listener. The other listeners of that head run before the build.
     await Promise.resolve()
     for (let mined = this.#next(); mined !== undefined; mined = this.#next()) await this.#buildFor(mined)
   }

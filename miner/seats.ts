@@ -2,14 +2,14 @@ import { type Holder, heldTooMany } from '../consensus/primitives/fair-share.ts'
 import type { Address } from '../consensus/primitives/ids.ts'
 import type { JobListener, Mined, Seat } from './job-book.ts'
 
-/** Addresses with external miners at the same time. */
+/** Most addresses with external miners at the same time. */
 export const REMOTE_ADDRESSES_MAX = 64
-/** Clients over all addresses. */
+/** Most clients over all addresses. */
 export const REMOTE_SEATS_MAX = 1_024
 /** The `knows` of a template without mempool transactions; below any count of admissions, even 0. */
 export const NOTHING = -1
 
-/** The external clients and their addresses. If all seats are taken, the client or network with most gives way. */
+/** The external clients and their addresses. If there is no room, a client or network with too many seats loses one. */
 export class Seats {
   readonly #mined = new Map<Address, Mined>()
   /** By address and client, least recently used first. */
@@ -72,7 +72,10 @@ export class Seats {
     return full || this.#seats.size >= REMOTE_SEATS_MAX
   }
 
-  /** A seat to drop: of one that holds too many, else an unused one, of the newcomer's own network if possible. */
+  /**
+   * A seat to drop: one of a client or network that holds too many, else an unused one, of the newcomer's own network if
+   * possible. Undefined if there is none.
+   */
   #toGiveUp(holder: Holder): Seat | undefined {
     const seats = this.all
     const theirs = heldTooMany(seats, holder)

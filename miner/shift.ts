@@ -1,6 +1,6 @@
 import type { Miner } from './miner.ts'
 
-/** Starts and stops a worker on request. A start waits until the last stop is complete; after the end there is none. */
+/** Starts and stops a worker on request. A start waits until the last stop is complete. After `end` it starts no more. */
 export class Shift {
   readonly #worker: Pick<Miner, 'start' | 'stop'>
   #wanted = false

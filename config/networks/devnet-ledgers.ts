@@ -36,7 +36,7 @@ const POOLS: GenesisLedgers['pools'] = [
   { assetA: SALT, assetB: WOOL, feeBps: 100, amountA: 10_000n * 10_000n, amountB: 30_000n * 10_000n, owner: PROVIDER },
 ]
 
-/** Well-known burn addresses. The devnet's vaults hold nothing, and nothing may be sent to them. */
+/** Well-known burn addresses as vaults. No deposit of the devnet's genesis was ever made; send nothing to them. */
 const NOBODY: Readonly<Record<ExternalFormat, string>> = {
   evm: '0x000000000000000000000000000000000000dEaD',
   solana: '1nc1nerator11111111111111111111111111111111',
@@ -44,14 +44,15 @@ const NOBODY: Readonly<Record<ExternalFormat, string>> = {
   litecoin: 'LKDxGDJq5fF4FohAB8zJH24mDDNHDNtqsE',
 }
 
-/** Index of Base in the list of bridge networks: the devnet's dollars came from there. */
+/** Index of Base in the list of bridge networks. Genesis counts the devnet's dollars as deposited there. */
 const BASE = 1
 const POOL_DOLLARS = 100_000n * DOLLAR
 const STABLE_SUPPLY = POOL_DOLLARS + BigInt(DEV_ADDRESSES.length) * POCKET_MONEY
 
 /**
- * The devnet's initial state: a bridged dollar, a stable dollar fully backed by it, two goods, three pools deep enough
- * for prices, and a committee of 2 of 3 with the development keys 8, 9 and 10 under scheme 2. All of it is worthless.
+ * The devnet's initial state: a bridged dollar, a stable dollar fully backed by it, two plain tokens, three pools, of which
+ * one prices the coin, and a committee of 2 of 3 with the development keys 8, 9 and 10 under scheme 2. All of it is
+ * worthless.
  */
 export const DEVNET_LEDGERS: GenesisLedgers = {
   tokens: [

@@ -6,7 +6,7 @@ import { DEVNET_LEDGERS } from './devnet-ledgers.ts'
 import { MAINNET } from './mainnet.ts'
 import { COIN, LAUNCH_RULES } from './rules.ts'
 
-/** Locks short enough for trying them out. */
+/** Locks of the staking tiers in blocks, short enough for trying them out. */
 const LOCKS = [10, 100, 1_000, 10_000]
 
 /**

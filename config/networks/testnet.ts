@@ -5,8 +5,8 @@ import { LAUNCH_RULES } from './rules.ts'
 
 /**
  * The public test network: the main network's rules, worthless coins, and a difficulty for a handful of CPU miners. One
- * thread makes about 8,000 hashes a second: eight threads find the first block in about a second, and a single slow one
- * still finds a block every few seconds.
+ * thread makes about 8,000 hashes a second: eight threads find the first block in about a second. At the easiest target a
+ * single slow thread still finds a block every few seconds.
  */
 export const TESTNET: NetworkParams = {
   ...MAINNET,
@@ -22,6 +22,6 @@ export const TESTNET: NetworkParams = {
       },
     },
   ],
-  // No seed nodes run yet: a node finds others by --p2p-peers. Addresses of permanent operators belong here.
+  // No seed nodes run yet: a node finds other nodes by --p2p-peers. Addresses of permanent operators belong here.
   seeds: [],
 }

@@ -39,13 +39,13 @@ export function earlyMs({ header }: Pick<SealedHeader, 'header'>, nowMs: number,
   return Math.max(0, header.timeMs - rules.futureMsMax - nowMs)
 }
 
-/** A header from the future is held and tried again. Clocks differ, so its sender is not blamed. */
+/** A fault if the header is too far ahead of the local clock. Clocks differ, so the fault blames no sender. */
 export function checkHeaderClock(sealed: SealedHeader, nowMs: number, rules: BlockRules): Fault | null {
   if (earlyMs(sealed, nowMs, rules) === 0) return null
   return fault('block/time-too-new', { time: sealed.header.timeMs, aheadMsMax: rules.futureMsMax })
 }
 
-/** The expensive check of a header, made after all others. */
+/** Checks the proof of work: the most expensive check of a header, so callers make it last. */
 export function checkProofOfWork({ header, bytes }: SealedHeader, hasher: PowHasher, rules: BlockRules): Fault | null {
   return meetsTarget(powHash(hasher, bytes, rules.pow), header.target) ? null : fault('block/proof-of-work')
 }

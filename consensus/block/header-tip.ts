@@ -14,9 +14,9 @@ interface HeaderRules {
   readonly endedAt: (height: number) => { readonly block: BlockRules } | null
 }
 
-/** The last header of a chain, with all that is needed to check the next one. No block is needed for that. */
+/** The last header of a chain, with all that is needed to check the next one. No block body is needed. */
 export interface HeaderTip extends SealedHeader {
-  /** Work up to and including this header, as it claims. */
+  /** Sum of the work of all headers up to this one, by the targets that they name. */
   readonly totalWork: bigint
   readonly anchor: Anchor | null
   /** Peaks of the history tree with this header as the last leaf. */

@@ -15,7 +15,7 @@ import {
 import type { Address, BlockId, Hash } from '../primitives/ids.ts'
 import { ok, type Result } from '../primitives/result.ts'
 
-/** The only header version, in the low 16 bits of the field. The high 16 bits signal readiness for rule changes. */
+/** The only header version, in the low 16 bits of the field. The high 16 bits are free, for miners to signal readiness. */
 export const HEADER_VERSION = 1
 
 const HEADER = container('Header', {

@@ -5,8 +5,8 @@ import type { SealedHeader } from './header.ts'
 import { workOfTarget } from './pow.ts'
 
 /**
- * The history tree over all earlier blocks. Its inner nodes hold sums of work, so that a light client can sample blocks
- * by work. The last node of an odd level moves up unchanged. A tree of n leaves consists of peaks: one perfect subtree
+ * The history tree of a header is over all blocks before it. Its inner nodes hold sums of work, so that a light client
+ * can sample blocks by work. The last node of an odd level moves up unchanged. A tree of n leaves consists of peaks: one perfect subtree
  * per set bit of n.
  */
 export interface HistoryNode {
@@ -122,7 +122,7 @@ export function verifyHistoryProof(root: Hash, block: SealedHeader, proof: Histo
     if (position === last && position % 2 === 0) continue
     const sibling = siblings[used++]
     if (sibling === undefined || sibling.hash.length !== 32 || sibling.work < 0n) return false
-    // Also of the sum: no tree of real blocks comes near the bound, so a proof above it is false.
+    // No tree of real blocks comes near this bound, so a proof with a larger sum is false.
     if (node.work + sibling.work > WORK_MAX) return false
     node = position % 2 === 0 ? joinNodes(node, sibling) : joinNodes(sibling, node)
   }

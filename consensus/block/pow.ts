@@ -42,7 +42,7 @@ export function verifyWorkJob(hasher: PowHasher, { bytes, target, cost }: WorkJo
   return meetsTarget(powHash(hasher, bytes, cost), target)
 }
 
-/** A work verifier on the calling thread: for tools and tests. */
+/** A work verifier that runs on the calling thread: for tests. */
 export function createInlineWorkVerifier(hasher: PowHasher): WorkVerifier {
   return { verifyWork: (jobs) => Promise.resolve(jobs.map((job) => verifyWorkJob(hasher, job))) }
 }

@@ -16,7 +16,7 @@ export interface AdoptionPath {
  * How the block of a kept header can become the head. Faults:
  * - `chain/unknown-parent`: no stored block lies below the kept headers.
  * - `chain/invalid-ancestor`: the block, or a stored one below it, is invalid.
- * - `chain/snapshot-too-light`: the best chain has as much work as the block. Work above the block does not count:
+ * - `chain/snapshot-too-light`: the best chain has at least as much work as the block. Work above the block does not count:
  *   those blocks may never come.
  * - `chain/fork-too-deep`: the blocks above the fork cannot be unwound.
  */

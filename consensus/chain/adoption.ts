@@ -16,8 +16,8 @@ export function executedFrom({ base }: { readonly base: number }): number {
 }
 
 /**
- * First height from which the indexes over blocks are complete: the first executed block, or a later one if a rebuild
- * had to begin there. Indexes over the state are always complete.
+ * First height from which the indexes over blocks are complete: the first executed block, unless a rebuild of the indexes
+ * recorded another height. Indexes over the state are always complete.
  */
 export function storedIndexedFrom(store: Pick<KeyValueStore, 'get'>): number {
   const mark = store.get(KEYS.meta('indexedFrom'))
@@ -30,7 +30,7 @@ export function keptWrite(header: Omit<BlockEntry, 'totalTransactions' | 'bodyBy
   return { key: KEYS.kept(header.header.height), value: encodeEntry(entry) }
 }
 
-/** Marks that the other room holds the whole state of a snapshot. The adoption then goes on even over a restart. */
+/** Marks that the other room (see `SpacedStore`) holds the whole state of a snapshot. After a restart the adoption is taken up again. */
 export function adoptionWrite(height: number): Write {
   return { key: KEYS.meta('adopting'), value: encode(BASE_MARK, { height }) }
 }
@@ -48,7 +48,7 @@ export const DISCARD_WRITES: readonly Write[] = [
   { key: KEYS.meta('residue'), value: new Uint8Array(0) },
 ]
 
-/** Removes the headers of an unfinished adoption: they must not pass for stored blocks. Repeated after a crash. */
+/** Removes the headers of an unfinished adoption: they must not pass for stored blocks. After a crash it runs again. */
 export async function abandonAdoption(store: KeyValueStore): Promise<void> {
   const base = adoptingHeight(store)
   assert(base !== undefined, 'there is no adoption to abandon')

@@ -18,8 +18,8 @@ export type IndexRead = (key: Uint8Array) => Uint8Array | undefined
 
 interface NamedIndex {
   /**
-   * Unique among indexes. It must change when the form of an entry changes: a store that names others is refused until
-   * its indexes are rebuilt.
+   * Unique among indexes. It must change when the form of an entry changes: a store that names other indexes is
+   * refused until they are rebuilt.
    */
   readonly name: string
   /** One byte, unique among indexes. */

@@ -45,13 +45,13 @@ interface Progress {
   readonly failure?: VerifierFailure
 }
 
-/** A branch may have this many blocks' work less than the head and still be stored block by block. */
+/** A branch may lack this many blocks' work to the best work known and still be stored block by block. */
 const SLACK_BLOCKS = 144n
 const VERIFIED_REMEMBERED = 50_000
 const PROVEN_REMEMBERED = 65_536
 /** Side blocks out of reach are searched for once in this many heights. */
 const SIDE_PRUNE_BLOCKS = 100
-/** For blocks that were on the best chain before: their signatures are verified. */
+/** Verdict on blocks that were on the best chain before: their signatures were verified then. */
 const VERIFIED_BEFORE: Promise<null> = Promise.resolve(null)
 
 /** What is known of a block before its import. */
@@ -66,8 +66,8 @@ export interface Foreknown {
 export type ImportOutcome = 'connected' | 'side'
 
 /**
- * The best chain. It validates blocks, follows the branch with the most work (first seen on a tie), moves the head one
- * durable block at a time, and tells its listeners. Imports run one after another; reads never wait. After an error
+ * The best chain. It validates blocks, follows the branch with the most work (on a tie the head stays), moves the head
+ * one durable block at a time, and tells its listeners. Imports run one after another; reads never wait. After an error
  * that is not the verifier's, such as a full disk, the state of the disk is unknown, so the chain stops itself.
  */
 export class Chain implements ChainFollower {
@@ -123,12 +123,12 @@ export class Chain implements ChainFollower {
     this.#followers.push(follower)
   }
 
-  /** Calls the listener when a block comes on a heavier branch that only the operator may take. */
+  /** Calls the listener when a block arrives whose heavier branch only the operator may take. */
   onBranchRefused(listener: () => void): void {
     this.#refusalListeners.push(listener)
   }
 
-  /** The heaviest stored branch, if it is heavier than the head's but forks too deep to be taken. */
+  /** The heaviest stored branch, if it is heavier than the head's but forks too deep to be taken. Null during a move. */
   get refusedBranch(): RefusedBranch | null {
     return this.#moving ? null : refusedBranch(this.database, this.#depthMax)
   }
@@ -143,8 +143,8 @@ export class Chain implements ChainFollower {
   }
 
   /**
-   * Validates a block and adds it to the chain, or says why not. A side block is stored only if its branch has about
-   * the head's work. Otherwise a flood of old easy blocks would fill the disk.
+   * Validates a block and adds it to the chain, or says why not. A block is refused if its branch has less than
+   * {@link leastWork}. Otherwise a flood of old easy blocks would fill the disk.
    */
   import(block: Block, known: Foreknown = {}): Promise<Result<ImportOutcome>> {
     return this.#serialised(async () => {
@@ -154,7 +154,7 @@ export class Chain implements ChainFollower {
     })
   }
 
-  /** Makes the block of a snapshot the head. Its state must be proven; imports wait. Faults: {@link provenPath}. */
+  /** Makes the block of a snapshot the head. Its state must be proven; imports wait. For faults see {@link provenPath}. */
   adopt(height: number): Promise<Result<void>> {
     return this.#serialised(async () => {
       const path = provenPath(this.database, height)
@@ -235,11 +235,11 @@ export class Chain implements ChainFollower {
 
   /**
    * Executes a block on the head and commits it, or says why not. The verifier checks signatures meanwhile: the state
-   * tree is computed before their verdict and dropped if it is bad.
+   * tree is computed before the verdict and dropped if a signature is bad.
    */
   async #connect(block: Block, entry: BlockEntry, signatures: Promise<Fault | null>): Promise<Fault | null> {
     const { ruleBook, database, pacer } = this.#deps
-    // It is awaited below. Until then a failing verifier must not count as an unhandled rejection.
+    // The promise may be awaited late or not at all. If the verifier fails, that must not be an unhandled rejection.
     signatures.catch(() => {})
     const executed = await runPaced(executeBlock(ruleBook, database, block), pacer)
     // Returned before the signatures are known: what the state refuses is invalid even on a node that lacks keys.
@@ -271,7 +271,10 @@ export class Chain implements ChainFollower {
     }
   }
 
-  /** Remembers a block that is invalid for ever, and all that build on it; not local failures or mismatched bodies. */
+  /**
+   * Fails with the cause. If the block is invalid for ever, it and its descendants are remembered as invalid. That is not
+   * so for a local failure, or for a body that does not match the header: another body may match.
+   */
   async #condemn(entry: BlockEntry, cause: Fault): Promise<Result<never>> {
     const bodyMismatch = cause.code === 'block/transactions-root' || cause.code === 'block/witness-root'
     if (faultRow(cause.code).blame === 'sender' && !bodyMismatch) {
@@ -281,7 +284,7 @@ export class Chain implements ChainFollower {
     return fail(cause)
   }
 
-  /** Outcome of an import. A block that is sound and heavier, but not the head's, forks too deep. */
+  /** Outcome of an import. If a sound block is heavier than the head after the search, its branch forks too deep. */
   #outcomeOf(entry: BlockEntry, faults: ReadonlyMap<BlockId, Fault>): Result<ImportOutcome> {
     const own = faults.get(entry.id)
     if (own !== undefined) return fail(own)
@@ -292,8 +295,8 @@ export class Chain implements ChainFollower {
 
   /**
    * Moves to the heaviest stored branch that is sound and near enough, if it is heavier than the head's. A branch that
-   * fails does not block the next one: each failure starts another search. The result has a fault for each block of the
-   * failed branches.
+   * fails does not block the next one: each failure starts another search. The result has a fault for each block
+   * that failed and for its descendants.
    */
   async #followHeaviest(): Promise<ReadonlyMap<BlockId, Fault>> {
     const { side } = this.database
@@ -402,9 +405,9 @@ export class Chain implements ChainFollower {
 }
 
 /**
- * Least total work of a branch that is worth storing: 144 blocks below the best work known. That is the head's, or the `awaited`
- * work of a branch whose headers are proven and whose blocks are being fetched. Until those blocks are here the head lags.
- * Without this bound a peer could lead it down a branch of easy blocks, too deep to come back from.
+ * Least total work of a branch that is worth storing: 144 blocks below the best work known. That is the head's, or the
+ * `awaited` work of a branch whose headers are proven and whose blocks are being fetched. Until those blocks are here the
+ * head lags. Without this bound a peer could lead the head down a branch of easy blocks, too deep to come back from.
  */
 export function leastWork(head: Pick<BlockEntry, 'header' | 'totalWork'>, awaited: bigint): bigint {
   const best = awaited > head.totalWork ? awaited : head.totalWork

@@ -56,14 +56,14 @@ import {
   keysWrite,
 } from './writes.ts'
 
-/** Blocks that can be unwound. Older undo records are dropped. */
+/** Most blocks that can be unwound. Older undo records are dropped. */
 export const UNDO_BLOCKS = 2_400
 
 const CACHED_ENTRIES = 4_096
 const CACHED_RECORDS = 50_000
 /** Pages below the kept depth; one takes about a kilobyte. */
 const CACHED_PAGES = 24_576
-/** Pages down to this depth are always kept: at most 4,369. */
+/** Pages down to this depth stay in memory once they are read: at most 4,369. */
 const KEPT_PAGE_DEPTH = 3
 /** Blocks just connected, for listeners that read them. */
 const CACHED_BLOCKS = 2
@@ -79,7 +79,7 @@ class StateCache {
   /** Records by key. An absent record is kept as undefined. */
   readonly records = new LruMap<StateKey, { readonly value: unknown }>(CACHED_RECORDS)
   readonly #pages = new LruMap<PageId, Page>(CACHED_PAGES)
-  /** Every change needs these, so they are kept apart from deep pages, which would push them out. */
+  /** Every change passes through top pages, so they are kept apart from deep pages, which would push them out. */
   readonly #topPages = new Map<PageId, Page>()
 
   page(id: PageId): Page | undefined {
@@ -90,7 +90,7 @@ class StateCache {
     this.#pagesLike(id).set(id, page)
   }
 
-  /** Applies what a block did, or undid. */
+  /** Applies what the connection of a block changed, or with `unwind` what its unwinding changed. */
   remember(changes: readonly StateChange[], tree: TreeUpdate, unwind: boolean): void {
     for (const { table, key, before, after } of changes) {
       const bytes = unwind ? before : after
@@ -115,9 +115,8 @@ class StateCache {
 }
 
 /**
- * The stored chain: blocks, best chain, the head's state, undo records, indexes. Each change of head is one atomic
- * durable batch, so a process killed at any point finds the last committed head and nothing to repair. Reads are
- * synchronous and consistent with one head.
+ * The stored chain: blocks, best chain, the head's state, undo records, indexes. The head moves with one atomic durable
+ * batch, so a process killed at any point finds the last committed head. Reads are consistent with one head.
  */
 export class ChainDatabase implements StateView, PageReader {
   readonly #store: SpacedStore
@@ -126,7 +125,7 @@ export class ChainDatabase implements StateView, PageReader {
   readonly #entries = new LruMap<BlockId, BlockEntry>(CACHED_ENTRIES)
   readonly #peaks = new LruMap<BlockId, readonly HistoryPeak[]>(CACHED_ENTRIES)
   readonly #blocks = new LruMap<BlockId, Block>(CACHED_BLOCKS)
-  /** The state of a snapshot, built up in the other room. */
+  /** The state of a snapshot, built up in the other room: see {@link SpacedStore}. */
   readonly staged: StagedState
   readonly side = new SideBranches()
   #head: BlockEntry
@@ -142,7 +141,8 @@ export class ChainDatabase implements StateView, PageReader {
 
   /**
    * Opens a store of this network; writes genesis into an empty one. Another network, schema or rules are a fault, and
-   * so are incomplete indexes. If the process died while adopting a snapshot, the adoption is finished first.
+   * so are incomplete indexes unless `staleIndexes` is set. If the process died while it adopted a snapshot, the adoption
+   * is finished or given up first.
    */
   static async open(
     store: KeyValueStore,
@@ -170,12 +170,12 @@ export class ChainDatabase implements StateView, PageReader {
     return this.#head
   }
 
-  /** The underlying store, for maintenance. Its state keys are those of the first room. */
+  /** The store, for maintenance. Keys of the head's state are those of the first room, whichever room holds it. */
   get store(): KeyValueStore {
     return this.#store
   }
 
-  /** Height of the snapshot that the store began from, else 0. Indexes over blocks begin after it. */
+  /** Height of the snapshot that the store began from, else 0. */
   get base(): number {
     return storedBase(this.#store)
   }
@@ -276,7 +276,7 @@ export class ChainDatabase implements StateView, PageReader {
     return entry && transactions && { header: entry.header, bytes: entry.bytes, id, transactions }
   }
 
-  /** Encoded receipts of a block that is or was on the best chain. */
+  /** Encoded receipts of a block that was executed here; undefined for any other block, and once they are pruned. */
   receipts(id: BlockId): readonly Uint8Array[] | undefined {
     const bytes = this.#store.get(KEYS.receipts(id))
     return bytes === undefined ? undefined : decodeOwn(BYTES_LIST, bytes)
@@ -324,7 +324,7 @@ export class ChainDatabase implements StateView, PageReader {
     return peaks
   }
 
-  /** Changes that lead from the head's state back to its parent's; undefined if the undo record is gone. */
+  /** What the head's block changed, before and after; undefined if its undo record is gone. `entry` is the head's. */
   undoOf(entry: BlockEntry): readonly StateChange[] | undefined {
     const bytes = this.#store.get(KEYS.undo(entry.id))
     if (bytes === undefined) return undefined
@@ -411,7 +411,10 @@ export class ChainDatabase implements StateView, PageReader {
     })
   }
 
-  /** Drops stored side blocks, together with other writes. Only whole branches may go: a block needs its parent. */
+  /**
+   * Drops stored side blocks, together with other writes; without ids it writes nothing. Only whole branches may go,
+   * since a block needs its parent.
+   */
   async dropSide(ids: readonly BlockId[], others: readonly Write[] = []): Promise<void> {
     if (ids.length === 0) return
     const keysOf = [KEYS.entry, KEYS.bodies, KEYS.witnesses, KEYS.receipts, KEYS.side]

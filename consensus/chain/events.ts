@@ -15,11 +15,12 @@ export interface ConnectedBlock {
 }
 
 /**
- * The best chain moved: blocks that left it, newest first, then blocks that joined it, oldest first. Only entries are
- * held, so that a deep move takes little memory; listeners read bodies from the database.
+ * The best chain moved: blocks that left it, newest first, and blocks that joined it, oldest first. When a snapshot is
+ * adopted, its block is the only one in `connected`. Only entries are held, so that a deep move takes little memory;
+ * listeners read bodies from the database.
  *
- * A move that was undone because a block of the new branch was invalid is told too, since readers may have seen the
- * states in between. The head is then the old one, and the same blocks have left and joined.
+ * A move that was undone because a block of the new branch failed is told too, since readers may have seen the states in
+ * between. The head is then the old one, and the same blocks have left and joined.
  */
 export interface HeadChange {
   readonly head: BlockEntry
@@ -31,8 +32,8 @@ export interface HeadChange {
 export type HeadListener = (change: HeadChange) => void
 
 /**
- * Prepares for a move that unwinds blocks, before any listener hears of it. It works in slices, since a deep move
- * leaves much to do. Until it is done the head counts as temporary, so that no reader sees half of it. An error stops the
+ * Prepares for a move that unwinds blocks or adopts a snapshot, before any listener hears of it. It works in slices,
+ * since a deep move leaves much to do. Until it is done the head counts as temporary, so that no reader sees half of it. An error stops the
  * chain.
  */
 export type HeadFollower = (change: HeadChange, pacer: Pacer) => Promise<void>

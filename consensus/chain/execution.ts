@@ -26,7 +26,7 @@ export class InvariantError extends Error {
 
 const RECORDS_PER_STEP = 256
 
-/** What the effects depend on beside the transactions. */
+/** What the effects of a block depend on, beside its transactions and the state before it. */
 export interface ExecutionFrame {
   readonly height: number
   readonly miner: Address
@@ -73,7 +73,7 @@ export class BlockExecution {
     this.#overlay = new Overlay(view)
   }
 
-  /** Runs the automatic effects before the transactions. Yields, so that the caller can pause; so do all steps here. */
+  /** Runs the automatic effects before the transactions. Yields, so that the caller can pause. */
   *begin(): Generator<void> {
     for (const module of this.#ruleBook.modules) {
       if (module.beginBlock !== undefined) yield* module.beginBlock(this.#context())
@@ -143,7 +143,7 @@ export class BlockExecution {
     if (balance.broken().length > 0) throw new InvariantError('the block creates or loses coins')
   }
 
-  /** The fee is taken first and held here. The closing step burns one part and pays out the other. */
+  /** Takes the fee before the payload runs. The closing step burns the base fee and keeps the tip for the miner. */
   #chargeFee(tx: Transaction, weight: number): Result<Pick<ReceiptOf<'transaction'>, 'rate' | 'fee' | 'burned'>> {
     const { body } = tx
     const { baseFee, height } = this.#frame
@@ -241,14 +241,14 @@ export function* executeBlock(
   return executed.receiptsRoot === block.header.receiptsRoot ? ok(executed) : fail(fault('block/receipts-root'))
 }
 
-/** A block filled with candidates, and the candidates that it cannot hold. */
+/** A block filled with candidates, and the candidates that are invalid in it. */
 export interface FilledBlock {
   readonly executed: ExecutedBlock
   readonly transactions: readonly Transaction[]
   readonly refused: readonly Refusal[]
 }
 
-/** A candidate that the block cannot hold. */
+/** A candidate that is invalid in the block, and why. Candidates for which the room was too small are not refused. */
 export interface Refusal {
   readonly tx: Transaction
   readonly fault: Fault
@@ -298,7 +298,7 @@ class Filling {
     const weight = this.#weight + weightOf(tx, this.#rules.tx)
     const writes = this.#writes + declaredWrites(tx.body)
     if (bytes > bytesMax || weight > weightMax || writes > writesMax) return false
-    // The caller may have checked it by the rules of another height.
+    // The caller may have checked the transaction by the rules of another height.
     const fault = checkTransaction(tx, this.#rules.tx) ?? this.#execution.apply(tx)
     if (fault !== null) {
       this.refused.push({ tx, fault })

@@ -48,8 +48,9 @@ export interface BranchWish {
 }
 
 /**
- * The stored side blocks. They are held in memory, since every import of a heavier block searches all of them. The
- * parent of each is a side block too or on the best chain: branches are kept or dropped as a whole.
+ * The stored side blocks. They are held in memory, since the import of a side block that is heavier than the head
+ * searches all of them. The parent of each is a side block too or on the best chain: branches are kept or dropped as a
+ * whole.
  */
 export class SideBranches {
   readonly #blocks = new Map<BlockId, SideBlock>()
@@ -69,7 +70,7 @@ export class SideBranches {
     this.#blocks.set(id, { id, parent: header.parent, height: header.height, totalWork, invalid })
   }
 
-  /** Adds a block that was unwound. Branches that forked above it fork lower from here on. */
+  /** Adds a block that was unwound. Branches that forked from it fork from a lower block now. */
   addUnwound(entry: BlockEntry): void {
     this.#forkHeights.clear()
     this.add(entry)
@@ -84,7 +85,7 @@ export class SideBranches {
     return this.#blocks.keys()
   }
 
-  /** The block with the most work that meets the conditions; the first seen on a tie. */
+  /** The block with the most work that meets the conditions; on a tie, the one that was added first. */
   heaviest({ totalWork, forkHeightMin, refused }: BranchWish): BlockId | undefined {
     let best: SideBlock | undefined
     for (const block of this.#blocks.values()) {

@@ -7,7 +7,7 @@ import { type BlockEntry, HELD_MARK, type HeldBodies, KEYS } from './layout.ts'
 export interface HeldChange {
   readonly held: HeldBodies
   readonly writes: readonly Write[]
-  /** Block entries that gain information. */
+  /** Block entries to write again, with what the bodies told of them. */
   readonly entries?: readonly BlockEntry[]
 }
 

@@ -10,7 +10,7 @@ import type { Transaction } from '../tx/transaction.ts'
 
 const CACHED_KEYS = 4_096
 
-/** The signatures of one of several transactions. */
+/** The signatures of the transaction at `index` of a list. */
 export interface IndexedJob {
   readonly index: number
   readonly job: SignatureJob
@@ -59,8 +59,8 @@ export class KeyRegistry {
   }
 
   /**
-   * Signatures to check, in order, without those that `known` calls verified; or the first transaction whose signature cannot be
-   * checked. `pending` are keys that the chain has not seen yet.
+   * Signatures to check, in order, without transactions that `known` calls verified; or the first transaction whose
+   * signatures cannot be checked. `pending` are keys that the chain has not seen yet.
    */
   jobsFor(
     transactions: readonly Transaction[],
@@ -85,7 +85,7 @@ export class KeyRegistry {
   }
 }
 
-/** The fault of a block that holds such a transaction. Missing keys are a local lack: the block may be valid. */
+/** The fault of a block with a transaction that cannot be checked. Where this node lacks the keys, the block may be valid. */
 export function uncheckableFault({ index, tx, fault: { code } }: Uncheckable): Fault {
   if (code === 'tx/keys-missing') return fault('chain/keys-missing', { address: tx.body.sender })
   return fault('block/transaction', { index, reason: code })

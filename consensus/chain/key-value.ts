@@ -34,7 +34,7 @@ export interface KeyValueStore {
    * state until the listing is read to the end or broken off, so the caller must do one or the other.
    */
   range(range: KeyRange): KeyValueListing
-  /** Writes all or nothing, flushed to disk before `onDurable` runs. On failure it rejects with a fault's details. */
+  /** Writes all or nothing, flushed to disk before `onDurable` runs. On failure it rejects with the error of the store. */
   batch(writes: readonly Write[], onDurable: () => void): Promise<void>
 }
 
@@ -82,7 +82,7 @@ function successor(prefix: Uint8Array): Uint8Array | undefined {
   return undefined
 }
 
-/** The next key in order. */
+/** The first possible key after this one. */
 export function keyAfter(key: Uint8Array): Uint8Array {
   return concat(key, Uint8Array.of(0))
 }
@@ -94,7 +94,7 @@ export async function collect<T>(listing: KeyValueListing, map: (entry: KeyValue
   return found
 }
 
-/** Maps the entries of a listing lazily; they stay as at the moment of its call. */
+/** Maps the entries of a listing lazily. They are still those of the moment when the listing was made. */
 export async function* mapListing<T>(listing: KeyValueListing, map: (entry: KeyValueEntry) => T): AsyncIterable<T> {
   for await (const entry of listing) yield map(entry)
 }

@@ -61,7 +61,7 @@ const PREFIX = {
   indexUndo: 0x0e,
   /** State key -> record, while a rebuild of the indexes executes the chain again. */
   replay: 0x0f,
-  /** Height (big-endian) -> entry of a header that was proven for a snapshot; empty otherwise. */
+  /** Height (big-endian) -> entry of a header that was proven for a snapshot. Cleared after its adoption. */
   kept: 0x10,
 } as const
 
@@ -88,7 +88,7 @@ export function keyInSpace(key: Uint8Array, space: Space): Uint8Array {
 
 type Prefix = keyof typeof PREFIX
 
-/** The key range of a prefix. */
+/** What all keys of a prefix begin with. */
 export function prefixKey(prefix: Prefix): Uint8Array {
   return Uint8Array.of(PREFIX[prefix])
 }
@@ -136,7 +136,7 @@ function pageKey(id: PageId): Uint8Array {
   return key
 }
 
-/** Keys by what they name. */
+/** Makes the store's key of each kind of entry. */
 export const KEYS = {
   meta: (name: MetaName) => keyOf('meta', encodeText(name)),
   entry: (id: BlockId) => idKey('entry', id),
@@ -158,7 +158,7 @@ export const KEYS = {
 } as const
 
 /**
- * Names of the marks:
+ * Names of the marks. What some of them hold:
  * - `space`: the room with the head's state.
  * - `base`: the height of the snapshot that the store began from.
  * - `kept`: the last header kept for a snapshot.
@@ -196,7 +196,7 @@ export function idOfKey(key: Uint8Array): string {
 /** What the node knows of a block: its header, the work up to and including it, and the anchor for its children. */
 export interface BlockEntry extends SealedHeader {
   readonly totalWork: bigint
-  /** Transactions up to and including this block. */
+  /** Transactions up to and including this block. On a node that began from a snapshot, counted from above it. */
   readonly totalTransactions: number
   /** Wire bytes of its transactions. */
   readonly bodyBytes: number

@@ -36,7 +36,7 @@ export interface NetworkParams {
   readonly steps: readonly RuleStep[]
   /** Least work that a chain must claim before its headers are hashed: the work of the chain at the release. */
   readonly minimumWork: bigint
-  /** Addresses of first peers; empty until the network has operators. */
+  /** Addresses that a node without known peers dials; empty until the network has operators. */
   readonly seeds: readonly string[]
 }
 
@@ -57,7 +57,7 @@ export const REFUND_WRITES = 3
 /** Least wire bytes of an `agent_invoke` without its signature: body and offsets come to 202. */
 const INVOKE_BYTES_MIN = 200
 
-/** Refuses unsupported parameters at start, so that a node does not meet an unbounded block at height 400,000. */
+/** Refuses unsupported parameters at start, so that a node does not meet an unbounded block at some later height. */
 export function assertParams({ steps, genesis, addressPrefix, ticker }: NetworkParams): void {
   assert(steps[0]?.fromHeight === 0, 'the first rule step begins at height 0')
   steps.forEach(({ fromHeight, rules }, i) => {
@@ -142,8 +142,8 @@ function assertPricing({ epochBlocks, pricedPool, priceEpochsKept }: MarketRules
     'pool fees are shares',
   )
   assert(tx.poolFeesBps.includes(pricedPool.feeBps), 'the priced pool has a fee that pools can have')
-  // A settle may ask for the price at the mining height of an escrow with the longest term, or of the epoch before
-  // that.
+  // To check a payment, a seller may need the price at the mining height of an escrow with the longest term, or that of
+  // the epoch before.
   const longest = Math.max(...tx.invokeTerms)
   assert(priceEpochsKept * epochBlocks >= longest + 3 * epochBlocks, 'price entries outlive the longest escrow')
 }
@@ -200,7 +200,7 @@ export function refundsPerBlockMax(rules: Pick<Rules, 'block' | 'tx'>): number {
   return invokesPerBlockMax(rules) * rules.tx.invokeTerms.length
 }
 
-/** Most over all steps: blocks may have been larger when an escrow of an old term was opened. */
+/** Most refunds due in one block over all steps: blocks may have been larger when an escrow was opened. */
 function refundsEver(steps: readonly RuleStep[]): number {
   const terms = new Set(steps.flatMap(({ rules }) => rules.tx.invokeTerms))
   return [...terms].reduce((sum, term) => {

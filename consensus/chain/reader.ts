@@ -53,14 +53,14 @@ export interface KeyReader {
   readonly jobsFor: KeyRegistry['jobsFor']
 }
 
-/** The best chain for readers. Only code that imports blocks or moves the head holds the `Chain` itself. */
+/** The best chain for code that only reads it. It has no methods that import blocks or move the head. */
 export interface ChainReader {
   readonly database: DatabaseReader
   readonly ruleBook: RuleBook
   readonly network: SigningNetwork
   readonly keys: KeyReader
   readonly head: BlockEntry
-  /** Whether a reorganisation is under way, or one has failed for good. The head is then temporary. */
+  /** Whether the head is temporary: a reorganisation or an adoption is under way, or one has failed for good. */
   readonly moving: boolean
   /** Calls the listener at every change of head from here on. */
   onHeadChange(listener: HeadListener): void
@@ -70,6 +70,6 @@ export interface ChainReader {
 
 /** The best chain for code that must prepare for a move before listeners hear of it. */
 export interface ChainFollower extends ChainReader {
-  /** Lets the follower prepare every move that unwinds blocks: see {@link HeadFollower}. */
+  /** Lets the follower prepare for every move but a plain extension of the head: see {@link HeadFollower}. */
   onMove(follower: HeadFollower): void
 }

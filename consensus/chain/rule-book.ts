@@ -20,7 +20,7 @@ export interface Protocol {
   readonly handlers: KindHandlers
   /** Lookups beside the state, outside consensus. */
   readonly indexes: readonly ChainIndex[]
-  /** Checks signatures inside payloads. Those of witnesses are checked earlier, in threads. */
+  /** Checks signatures inside payloads. The signatures of witnesses are checked apart from execution. */
   readonly signatures: SignatureBackend
 }
 
@@ -33,11 +33,11 @@ export interface RuleBook extends Protocol {
   readonly at: (height: number) => Rules
   /** If a rule step begins at this height, the rules of the block before; else null. */
   readonly endedAt: (height: number) => Rules | null
-  /** Hash of all rules at all heights. Nodes with different fingerprints are on different networks. */
+  /** Hash of the rules at all heights, as far as this release knows them. */
   readonly fingerprint: Hash
   /**
-   * Hash of the rules up to a height. Two nodes must agree on it once their chain has that height. Later steps may differ, since one node
-   * may not be upgraded yet.
+   * Hash of the rules up to a height. Two nodes must agree on it once their chain has that height. Later steps may
+   * differ, since one node may not be upgraded yet.
    */
   readonly fingerprintAt: (height: number) => Hash
   /** Whether the signatures of a payload verify. Verdicts are remembered: miners and validators ask repeatedly. */

@@ -28,8 +28,7 @@ export interface StateCheck {
 
 /**
  * Whether the store holds exactly the records and tree pages of a state root, computed from the disk alone. Tables
- * outside the root are ignored. Works in short slices, in memory that does not grow with the state. Undefined if
- * stopped.
+ * outside the root are ignored. Works in short slices and in bounded memory. Undefined if stopped.
  */
 export async function isStateOf(store: KeyValueStore, root: Hash, check: StateCheck): Promise<boolean | undefined> {
   const { ruleBook, pacer, stopped } = check
@@ -53,7 +52,7 @@ export async function isStateOf(store: KeyValueStore, root: Hash, check: StateCh
   return records === leaves
 }
 
-/** Stored pages in the order of their ids, from the first one or after one. */
+/** At most `limit` stored pages in the order of their ids, from the start or after a page. */
 export function storedPages(
   store: KeyValueStore,
   after: PageId | undefined,
@@ -100,7 +99,7 @@ async function leafTable(
   return table
 }
 
-/** How many leaves the stored pages have, if they are exactly the tree of a root; else undefined. */
+/** How many leaves the stored pages have, if they are exactly the tree of a root; else, or if stopped, undefined. */
 async function provenLeaves(
   store: KeyValueStore,
   root: Hash,

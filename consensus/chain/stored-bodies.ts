@@ -34,7 +34,7 @@ export function storedEncodings(
   return indexes === undefined ? bodies.flatMap(encoded) : indexes.flatMap((i) => encoded(bodies[i], i))
 }
 
-/** One transaction of a block; the others are not decoded. */
+/** One transaction of a block. The other transactions are not decoded. */
 export function storedTransactionAt(store: Reader, id: BlockId, index: number): Transaction | undefined {
   const parts = partsOf(store, id)
   const body = parts?.bodies[index]

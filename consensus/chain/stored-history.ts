@@ -33,7 +33,7 @@ export function storedBase(store: Reader): number {
   return mark === undefined ? 0 : decodeOwn(BASE_MARK, mark).height
 }
 
-/** Which bodies a store holds; all without a mark. */
+/** Which bodies a store holds: all of them if it has no mark. */
 export function storedHeld(store: Reader): HeldBodies {
   const mark = store.get(KEYS.meta('held'))
   return mark === undefined ? { bodiesFrom: 0, witnessesFrom: 0 } : decodeOwn(HELD_MARK, mark)

@@ -18,9 +18,9 @@ export function assertSuccession(before: Rules, after: Rules): void {
   // Block h pays the reward of block h - maturity. A shorter maturity would skip rewards for ever; a longer one only
   // delays them.
   assert(after.coin.rewardMaturity >= before.coin.rewardMaturity, 'a later step never shortens the maturity of rewards')
-  // Staking positions, bridge networks and pools are records that store an index into these lists.
+  // A stake is a record that stores the index of its tier.
   assert(after.staking.tiers.length >= before.staking.tiers.length, 'a later step keeps every staking tier')
-  // Debts to stakers are counted in units that depend on this.
+  // Debts to stakers are counted in units that depend on the blocks of a year.
   assert(after.staking.blocksPerYear === before.staking.blocksPerYear, 'a later step keeps the blocks of a year')
   assert(
     before.tx.poolFeesBps.every((fee) => after.tx.poolFeesBps.includes(fee)),

@@ -35,7 +35,7 @@ import {
 } from './layout.ts'
 import type { RuleBook } from './rule-book.ts'
 
-/** All writes into an empty store. */
+/** All writes that make genesis the head of an empty store. */
 export function genesisWrites(ruleBook: RuleBook, genesis: Genesis): readonly Write[] {
   const { params, indexes } = ruleBook
   const { block, changes, tree } = genesis
@@ -141,7 +141,7 @@ export function blockWrites(block: Block, entry: BlockEntry): readonly Write[] {
   return [{ key: KEYS.entry(block.id), value: encodeEntry(entry) }, ...bodyWrites(block)]
 }
 
-/** Bodies and witnesses of a block. */
+/** Writes of the bodies and witnesses of a block's transactions. */
 export function bodyWrites(block: Block): readonly Write[] {
   return [
     {
@@ -167,7 +167,7 @@ export interface AddressKeys {
   readonly encoded: Uint8Array
 }
 
-/** Keys that came without their block. They must be those of the address, whatever the head is. */
+/** The write of keys that came without their block. Keys that are not those of the address are a bug. */
 export function keysWrite({ address, encoded }: AddressKeys): Write {
   assert(addressOfKeys(encoded) === address && decodeAccountKeys(encoded).ok, 'keys that are not those of the address')
   return { key: KEYS.keys(address), value: encoded }
@@ -229,7 +229,7 @@ export function checkMarks(
   return checkRules({ store, folder }, ruleBook)
 }
 
-/** Most rule steps of a network: one a day for a decade. */
+/** Most rule steps of a network: enough for one a day for eleven years. */
 const STEPS_MAX = 4_096
 
 const RULES_MARK = list(container('KnownStep', { fromHeight: safeUint64, fingerprint: byteVector(32) }), STEPS_MAX)
@@ -240,7 +240,7 @@ function rulesWrite(ruleBook: RuleBook): Write & { readonly value: Uint8Array } 
 }
 
 /**
- * Whether the store's chain followed the rules of this release up to its head. If a release brings a rule step and is
+ * A fault unless the store's chain followed the rules of this release up to its head. If a release brings a rule step and is
  * first started after the step's height, the stored blocks followed the old rules. To build on them would be to leave
  * the network.
  */

@@ -29,8 +29,8 @@ const ACCOUNT_KEYS = container('AccountKeys', { scheme: uint8, threshold: uint8,
 export const ACCOUNT_KEYS_BYTES_MAX = ACCOUNT_KEYS.maxSize
 
 /**
- * The only encoding: the address is its hash, the first witness carries it, the registry stores it. Unsound keys are a
- * bug: coins could be sent to their address, but never spent.
+ * The one encoding of account keys. The address is its hash, the witness of the account's first transaction carries it,
+ * and the key registry stores it. Unsound keys are a bug: coins could be sent to their address, but never spent.
  */
 export function encodeAccountKeys(keys: AccountKeys): Uint8Array {
   const reason = whyUnsound(keys)

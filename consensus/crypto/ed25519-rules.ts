@@ -12,12 +12,12 @@ export const ED25519_PUBLIC_KEY_BYTES = 32
 export const ED25519_SIGNATURE_BYTES = 64
 
 const FIELD_PRIME = bigEndian(2n ** 255n - 19n)
-/** Group order L = 2^252 + 27742317777372353535851937790883648493, big-endian. */
+/** Order L of the prime-order subgroup, big-endian. */
 const GROUP_ORDER = bigEndian(2n ** 252n + 27742317777372353535851937790883648493n)
 
 /**
  * y of every point of order 1, 2, 4 or 8: little-endian, sign bit cleared, non-canonical encodings included. With both
- * signs these are the 14 encodings that RFC 8032 decoders may accept.
+ * signs these are 14 encodings, of which lax decoders accept all.
  */
 const SMALL_ORDER_Y: ReadonlySet<string> = new Set([
   `00${'00'.repeat(31)}`,
@@ -29,7 +29,7 @@ const SMALL_ORDER_Y: ReadonlySet<string> = new Set([
   `ee${'ff'.repeat(30)}7f`,
 ])
 
-/** Lengths are exact, S < L, and key and R are canonical and not of small order. The backend checks the equation. */
+/** Whether the lengths are exact, S < L, and key and R are canonical and not of small order. The equation is not checked. */
 export function passesEd25519Rules(publicKey: Uint8Array, signature: Uint8Array): boolean {
   if (publicKey.length !== ED25519_PUBLIC_KEY_BYTES || signature.length !== ED25519_SIGNATURE_BYTES) return false
   return (

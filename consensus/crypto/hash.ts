@@ -54,7 +54,7 @@ export type HashUse = keyof typeof TAG_NAMES
 /** An implementation of SHA-256. */
 export type Sha256 = (data: Uint8Array) => Uint8Array
 
-/** SHA-256 in WebAssembly: the fastest for short data, and it runs everywhere. */
+/** SHA-256 in WebAssembly: the fastest for short data. The bundle of the client has plain JavaScript in its place. */
 export const shortSha256: Sha256 = (data) => {
   // The library returns a view on a 64 KiB slab; keeping the view would keep the slab.
   const hash = new Uint8Array(HASH_BYTES)
@@ -79,7 +79,10 @@ const PREFIXES = new Map<HashUse, Uint8Array>(
 /** Shared buffer for messages: a block takes tens of thousands of hashes, and a buffer for each would be garbage. */
 let scratch = new Uint8Array(8_192)
 
-/** H(tag of `use`, joined parts). For each use, all parts but the last must have a fixed length. */
+/**
+ * H(tag of `use`, joined parts). For each use, all parts but the last must have a fixed length or begin with their
+ * length, so that different parts never join to the same bytes.
+ */
 export function taggedHash(use: HashUse, ...parts: readonly Uint8Array[]): Uint8Array {
   const prefix = PREFIXES.get(use) as Uint8Array
   let length = prefix.length

@@ -5,9 +5,9 @@ import { taggedHash } from './hash.ts'
 import { KEY_SCHEMES, type KeyScheme, type MlDsaLevel, type SchemeSizes } from './schemes.ts'
 
 /**
- * The two signature schemes under a hybrid signature. An implementation only evaluates equations: lengths, ranges and
- * point rules are checked here first. It answers true or false. If it throws, it has failed, for example for want of
- * memory, and the signature may still be good.
+ * The two signature schemes under a hybrid signature. {@link verifyHybrid} checks lengths and the rules of Ed25519
+ * before it asks a backend to verify. A backend that throws has failed, for example for want of memory: the signature
+ * may still be good.
  */
 export interface SignatureBackend {
   readonly name: string
@@ -63,7 +63,7 @@ export function verifyHybrid(
   )
 }
 
-/** Both signatures over the message, with the keys of a wallet seed. */
+/** Hybrid signature over the message, Ed25519 || ML-DSA, with the keys of a wallet seed. */
 export function signHybrid(
   backend: SignatureBackend,
   { scheme, seed, message, context }: { scheme: KeyScheme; seed: Uint8Array; message: Uint8Array; context: Uint8Array },

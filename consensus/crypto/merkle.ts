@@ -31,7 +31,7 @@ export interface MerkleProof {
   readonly siblings: readonly Uint8Array[]
 }
 
-/** Constant that separates the nodes of one tree from those of others: H(node use, nothing). */
+/** Constant that separates the nodes of one tree from the nodes of other trees: H(node use, nothing). */
 export function nodeTag(use: HashUse): Uint8Array {
   return taggedHash(use)
 }

@@ -6,7 +6,7 @@ export interface SignatureVerifier {
   verify(jobs: readonly SignatureJob[]): Promise<readonly boolean[]>
 }
 
-/** The verifier itself failed. The block may be valid, and nothing of it was written. */
+/** The verifier itself failed, so the block may be valid. It was neither connected nor marked as invalid. */
 export class VerifierFailure extends Error {
   override name = 'VerifierFailure'
 
@@ -24,7 +24,7 @@ export function verifyJob(backend: SignatureBackend, job: SignatureJob): boolean
   )
 }
 
-/** A verifier that runs on the calling thread: for tests, browsers and single transactions. */
+/** A verifier that runs on the calling thread: for tests and benchmarks. */
 export function createInlineVerifier(backend: SignatureBackend): SignatureVerifier {
   return { verify: (jobs) => Promise.resolve(jobs.map((job) => verifyJob(backend, job))) }
 }

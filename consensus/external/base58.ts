@@ -12,7 +12,7 @@ const VALUES = Int8Array.from({ length: 128 }, (_, code) => ALPHABET.indexOf(Str
 /** Longest text that is decoded, in characters: the work grows with the square of the length. */
 export const BASE58_CHARS_MAX = 90
 
-/** Most bytes that are encoded, for the same reason. Their text has at most 88 characters. */
+/** Most bytes that are encoded: here too the work grows with the square. Their text has at most 88 characters. */
 export const BASE58_BYTES_MAX = 64
 
 /**

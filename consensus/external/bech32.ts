@@ -5,7 +5,7 @@ const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
 /** Value of each character by its code; -1 for characters outside the alphabet. */
 const VALUES = Int8Array.from({ length: 128 }, (_, code) => ALPHABET.indexOf(String.fromCharCode(code)))
 
-/** Longest text, in characters (BIP-173): up to this length the checksum finds every four errors. */
+/** Longest text, in characters (BIP-173): up to this length the checksum detects any four wrong characters or fewer. */
 export const BECH32_CHARS_MAX = 90
 
 const CHECKSUM_GROUPS = 6

@@ -24,11 +24,11 @@ export interface TransferMessage {
 const DOMAIN_TYPE = 'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)'
 const TRANSFER_TYPE =
   'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)'
-/** A key's signature: r, s and v. */
+/** Length of a signature that a key made: r, s and v. */
 const SIGNATURE_BYTES = 65
 const S_OFFSET = 32
 const V_OFFSET = 27
-/** A signature can be mirrored: s and order - s both verify. Tokens accept only the lower s. */
+/** A signature can be mirrored: s and order - s both verify. Token contracts accept only the lower s. */
 const HALF_ORDER = secp256k1.Point.Fn.ORDER >> 1n
 
 /** Keccak-256 of a text, in hex with 0x, as for event topics. */
@@ -60,8 +60,8 @@ export function transferDigest(domain: TokenDomain, message: TransferMessage): U
 }
 
 /**
- * The lower-case address of the key that signed a digest, and whether the signature has the lower s, which tokens
- * require. Null if a key did not make the signature: contracts have signatures of other forms.
+ * The lower-case address of the key that signed a digest, and whether the signature has the lower s, which token
+ * contracts require. Null if no key can be recovered, as from a contract's signature of another form.
  */
 export function recoverSigner(
   digest: Uint8Array,
@@ -78,7 +78,7 @@ export function recoverSigner(
   }
 }
 
-/** Whether a signature of a key's length has the higher s, which tokens refuse. */
+/** Whether a signature of 65 bytes has the higher s, which token contracts refuse. False for other lengths. */
 export function isMirrored(signature: string): boolean {
   const [from, to] = [2 + 2 * S_OFFSET, 2 + 2 * (SIGNATURE_BYTES - 1)]
   return signature.length === 2 + 2 * SIGNATURE_BYTES && BigInt(`0x${signature.slice(from, to)}`) > HALF_ORDER

@@ -1,4 +1,4 @@
-/** The kind of an address, or a few English words why the text is not an address. */
+/** The kind of an address, or, in a few English words, why the text is not an address. */
 export type Judgement<Kind> = { readonly kind: Kind } | { readonly reason: string }
 
 /** Verdict: the text is not an address. */

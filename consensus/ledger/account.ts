@@ -66,7 +66,7 @@ const transfer: KindHandler<'transfer'> = {
   },
 }
 
-/** The native coin: accounts, supply, the stakers' pool. */
+/** Accounts with their native coins, the supply of each asset, and the stakers' pool. */
 export const accountModule = {
   name: 'account',
   tables: [anyTable(ACCOUNTS), anyTable(SUPPLY), anyTable(STAKING_POOL)],

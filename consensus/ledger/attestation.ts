@@ -13,8 +13,8 @@ export function membersWanted({ threshold, keys }: Pick<Committee, 'threshold' |
 
 /**
  * Null if the attestation holds for the action, else why not. It must have exactly the wanted number of signatures.
- * Their key indices ascend (malformed otherwise), so each counts for one member. They are checked last, since this runs
- * on the calling thread.
+ * Their key indices ascend (malformed otherwise), so each counts for one member. The signatures are verified last,
+ * since that runs on the calling thread.
  */
 export function whyUnattested(
   { network, verifies }: Pick<TxContext, 'network' | 'verifies'>,

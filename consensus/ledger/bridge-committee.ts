@@ -5,7 +5,7 @@ import { whyUnattested } from './attestation.ts'
 import { BRIDGE_NETWORKS, COMMITTEE, openNetwork, setVault, whyHalted } from './bridge-records.ts'
 import type { BlockContext, KindHandler } from './module.ts'
 
-/** `bridge_rotate`: schedules another committee and other vaults, after the delay. */
+/** `bridge_rotate`: schedules another committee, other vaults and ends of halts. All take effect after the delay. */
 const bridgeRotate: KindHandler<'bridge_rotate'> = {
   spends: () => ZERO,
   apply: (context, { body: { payload } }) => {
@@ -23,7 +23,7 @@ const bridgeRotate: KindHandler<'bridge_rotate'> = {
   },
 }
 
-/** `bridge_halt`: stops a network until a rotation resumes it. */
+/** `bridge_halt`: halts a network until a rotation resumes it. */
 const bridgeHalt: KindHandler<'bridge_halt'> = {
   spends: () => ZERO,
   apply: (context, { body: { payload } }) => {

@@ -34,7 +34,7 @@ export interface RotationFacts extends Pick<Rotation, 'threshold' | 'vaults' | '
   readonly keys: readonly MemberFacts[]
 }
 
-/** The committee that attests. `haltThreshold` keys can halt; everything else takes `threshold`. */
+/** The committee that attests. `haltThreshold` keys can halt; every other action takes `threshold`. */
 export interface CommitteeFacts {
   readonly epoch: number
   readonly threshold: number
@@ -43,7 +43,7 @@ export interface CommitteeFacts {
   readonly rotation: RotationFacts | null
 }
 
-/** `open`: everything works. `halted`: only withdrawals that already began can end. `not configured`: nothing works. */
+/** `open`: all works. `halted`: withdrawals can only be released or cancelled. `not configured`: nothing works. */
 export type NetworkStatus = 'open' | 'halted' | 'not configured'
 
 /** One network of the bridge; amounts in base units of its wrapped token. */
@@ -59,7 +59,7 @@ export interface NetworkFacts {
   readonly pending: Amount
   /** What the vault holds for new withdrawals. */
   readonly float: Amount
-  /** Minted on the day of the next block. */
+  /** Minted on the day of the height that was asked for. */
   readonly mintedToday: Amount
   readonly deposits: number
   readonly withdrawals: number
@@ -90,7 +90,7 @@ export interface WithdrawalFacts {
 
 const UNUSED = { deposited: ZERO, released: ZERO, fees: ZERO, pending: ZERO, deposits: 0, withdrawals: 0 } as const
 
-/** The bridge as a transaction in a block of this height finds it. */
+/** The bridge in this state. The height only tells the day for `mintedToday`. */
 export function bridgeFacts(view: StateView, rules: Pick<LedgerRules, 'bridge'>, height: number): BridgeFacts {
   const committee = view.get(COMMITTEE, undefined)
   return {

@@ -60,8 +60,8 @@ const NETWORK_RECORD = container('BridgeNetwork', {
 })
 
 /**
- * What crossed to and from one chain, in base units of its wrapped token. `released`: paid to recipients. `fees`: kept.
- * `pending`: burned here, not released yet. `mintedToday`: valid only on day `mintDay`.
+ * What crossed to and from one chain, in base units of its wrapped token. `released`: paid to recipients. `fees`: kept
+ * back from these payments. `pending`: burned here, not released yet. `mintedToday`: valid only on day `mintDay`.
  */
 export type NetworkRecord = ValueOf<typeof NETWORK_RECORD>
 
@@ -105,7 +105,10 @@ export const WITHDRAWALS = stateTable<TxId, Withdrawal>({
   id: (txId) => txId,
 })
 
-/** States of a withdrawal; the index is the number in records. Pending, signing, released; or pending, cancelled. */
+/**
+ * States of a withdrawal; the index is the number in records. A withdrawal goes from pending to signing to released, or
+ * from pending to cancelled.
+ */
 export const WITHDRAWAL_STATES = ['pending', 'signing', 'released', 'cancelled'] as const
 
 /** State of a withdrawal. */
@@ -116,7 +119,7 @@ export function statusOf(state: WithdrawalState): number {
   return WITHDRAWAL_STATES.indexOf(state)
 }
 
-/** State of a withdrawal's number. */
+/** State of a withdrawal record. */
 export function stateOf({ status }: Pick<Withdrawal, 'status'>): WithdrawalState {
   return WITHDRAWAL_STATES[status] as WithdrawalState
 }

@@ -21,8 +21,9 @@ import { RECEIPT_ENTRIES_MAX } from '../tx/payloads.ts'
 export const RECEIPT_AMOUNTS_MAX = 4
 
 /**
- * Outcome of a transaction: `code` 0 is success, else an outcome number. `entries` are those of an `agent_receipt`.
- * `amounts` are computed by the chain: a swap's input and what each pool paid, liquidity and shares, or a reward.
+ * Outcome of a transaction: `code` 0 is success, else an outcome number. `entries` has the outcome number of each entry of
+ * an `agent_receipt`. `amounts` are those that the chain computes, such as a swap's input and what each pool paid, the
+ * shares for added liquidity, or a claimed reward.
  */
 const TRANSACTION = container('TransactionReceipt', {
   txId: hex32<TxId>(),
@@ -35,13 +36,13 @@ const TRANSACTION = container('TransactionReceipt', {
   amounts: list(uint128, RECEIPT_AMOUNTS_MAX),
 })
 
-/** Step 1: the reward of block `height` reached its miner. */
+/** At the start of a block: the reward of the earlier block `height` reached its miner. */
 const REWARD = container('RewardReceipt', { height: uint32, miner: hex32<Address>(), amount: uint128 })
 
-/** Step 2: an escrow open at its deadline went back to its caller. */
+/** At the start of a block: an escrow that was open at its deadline went back to its caller. */
 const REFUND = container('RefundReceipt', { txId: hex32<TxId>(), caller: hex32<Address>(), amount: uint128 })
 
-/** Step 4: base fees burned, coins minted, and their receivers. */
+/** At the end of a block: base fees burned, coins minted, and their receivers. */
 const CLOSE = container('CloseReceipt', {
   burned: uint128,
   subsidy: uint128,
@@ -80,7 +81,7 @@ export function decodeReceipt(bytes: Uint8Array): Receipt {
   return { ...fields, type } as Receipt
 }
 
-/** Whether an encoded receipt is that of a transaction; the rest is not decoded. */
+/** Whether an encoded receipt is that of this transaction. Only its type and transaction id are read. */
 export function isReceiptOf(bytes: Uint8Array, txId: Uint8Array): boolean {
   return bytes[0] === RECEIPT_TYPES.transaction.number && equal(bytes.subarray(1, 1 + txId.length), txId)
 }

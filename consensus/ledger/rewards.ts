@@ -20,7 +20,7 @@ export const REWARDS = stateTable<number, ValueOf<typeof REWARD_RECORD>>({
 
 const BPS = 10_000n
 
-/** Step 1: pays the miner of the block `rewardMaturity` blocks ago. */
+/** At the start of a block: pays the miner of the block `rewardMaturity` blocks ago. */
 function* matureReward({ rules, height, overlay, emit }: BlockContext): Iterable<void> {
   const mined = height - rules.coin.rewardMaturity
   const reward = mined < 1 ? undefined : overlay.get(REWARDS, mined)
@@ -47,7 +47,7 @@ export function blockSubsidy(
   return { subsidy, stakingShare: amount(mulDivDown(subsidy, stakingShareBps, BPS)) }
 }
 
-/** Step 4: burns the base fees, mints the subsidy, gives stakers their share, keeps the rest for the miner. */
+/** At the end of a block: burns base fees, mints the subsidy, and keeps it and the tips, less the stakers' share, for the miner. */
 export function closeBlock({ rules, height, overlay, emit }: BlockContext, { miner, burned, tips }: BlockFees): void {
   const { subsidy, stakingShare } = blockSubsidy(nativeSupply(overlay), rules.coin)
   const reward = amount(subtractProven(subsidy, stakingShare) + tips)

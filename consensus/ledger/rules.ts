@@ -21,7 +21,7 @@ export interface TokenRules {
   readonly createBurn: bigint
 }
 
-/** One lock of the staking ledger. */
+/** A tier of staking: how long stakes are locked, and what they earn. */
 export interface StakingTier {
   readonly lockBlocks: number
   /** Yearly reward in basis points of the stake, if the reward pool can pay it. */
@@ -82,7 +82,7 @@ export interface GenesisToken {
   readonly decimals: number
   readonly kind: TokenKind
   readonly maxSupply: bigint
-  /** Null: the token can never be minted or changed. */
+  /** Null: no account can mint the token by `token_mint` or change it. The bridge still mints a bridged token. */
   readonly issuer: Address | null
   readonly freezable: boolean
 }
@@ -91,7 +91,7 @@ export interface GenesisToken {
 export interface GenesisLedgers {
   readonly tokens: readonly GenesisToken[]
   readonly balances: readonly { readonly symbol: TokenSymbol; readonly address: Address; readonly amount: bigint }[]
-  /** Reserves of stable tokens. They are bridged dollars, minted for this. */
+  /** Reserves of stable tokens. A reserve is of a bridged token and minted for this. */
   readonly stables: readonly {
     readonly symbol: TokenSymbol
     readonly reserveSymbol: TokenSymbol

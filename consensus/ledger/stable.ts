@@ -152,7 +152,7 @@ function payOut(overlay: Overlay, stable: NamedStable, { to, paid }: { to: Addre
   return creditOrCreate(overlay, { address: to, asset: reserveAsset }, paid, false)
 }
 
-/** Mints a network's first reserves in bridged dollars. Every stable token needs one, even if it is empty. */
+/** Mints the reserves that a network begins with. Every stable token needs one, even if it is empty. */
 function fillReserves(overlay: Overlay, _: LedgerRules, { tokens, stables }: GenesisLedgers): void {
   for (const { symbol, reserveSymbol, reserve } of stables) {
     const [named, backer] = [tokenOf(overlay, symbol), tokenOf(overlay, reserveSymbol)]

@@ -68,7 +68,7 @@ export const STAKES = stateTable<StakeName, Stake>({
   holdings: (stake) => [{ asset: NATIVE_ASSET, amount: stake.amount }],
 })
 
-/** Books and pool at the start of block `height`; `rules` are those of the block before. */
+/** Books and pool at the start of block `height`. `rules` must be those in force since the last accrual. */
 export function accruedFunds(view: StateView, rules: StakingRules, height: number): StakingFunds {
   const books = view.get(STAKING, undefined) ?? emptyBooks(height)
   const pool = view.get(STAKING_POOL, undefined)?.accrued ?? ZERO

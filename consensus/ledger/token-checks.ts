@@ -17,7 +17,7 @@ export function checkIssuer({ symbol, token }: NamedToken, address: Address): Fa
   return token.issuer === address ? null : fault('token/not-issuer', { symbol })
 }
 
-/** `token/frozen` if the token is. */
+/** `token/frozen` if the token is frozen. */
 export function checkUnfrozen({ symbol, token }: NamedToken): Fault | null {
   return token.frozen ? fault('token/frozen', { symbol }) : null
 }

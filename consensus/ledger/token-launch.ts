@@ -9,7 +9,7 @@ import { symbolOf } from './asset.ts'
 import type { LedgerRules } from './module.ts'
 import { SYMBOLS, skeletonOf } from './token-records.ts'
 
-/** A token that may be launched; unchecked. */
+/** A proposed token, not checked yet. */
 export interface TokenLaunch {
   readonly symbol: string
   readonly name: string

@@ -12,7 +12,7 @@ import type { CoinRules, TokenKind } from './rules.ts'
 /** Kinds of tokens. The place in the list is the number in records. */
 export const TOKEN_KINDS = ['plain', 'stable', 'bridged'] as const satisfies readonly TokenKind[]
 
-/** Issuer of a token that can never be minted or changed. */
+/** Stands for no issuer: no account can mint such a token by `token_mint` or change it. */
 export const NOBODY = ZERO_HEX_32 as Address
 
 const TOKEN_RECORD = container('Token', {
@@ -64,7 +64,7 @@ export function kindOfToken({ kind }: Pick<Token, 'kind'>): TokenKind {
   return TOKEN_KINDS[kind] as TokenKind
 }
 
-/** A token and the names that refer to it. */
+/** A token with its symbol and its asset id. */
 export interface NamedToken {
   readonly symbol: TokenSymbol
   readonly asset: Hash

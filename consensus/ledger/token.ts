@@ -105,7 +105,8 @@ const tokenIssuer: KindHandler<'token_issuer'> = {
 }
 
 /**
- * A frozen token needs an issuer to unfreeze it. A new issuer needs an account, so that no mistyped address gets it.
+ * A frozen token needs an issuer to unfreeze it. A new issuer needs an account, so that no mistyped address becomes the
+ * issuer.
  */
 function checkNewIssuer(overlay: Overlay, named: NamedToken, issuer: Address): Fault | null {
   if (issuer === NOBODY) return checkUnfrozen(named)

@@ -2,7 +2,7 @@ import { assert } from './assert.ts'
 import { fault } from './fault.ts'
 import { fail, ok, type Result } from './result.ts'
 
-/** Unsigned base units of one asset, at most {@link AMOUNT_MAX}. Only {@link amount} and the parsers make one. */
+/** Unsigned base units of one asset, at most {@link AMOUNT_MAX}. The brand says that this range was checked or proved. */
 export type Amount = bigint & { readonly __amount: unique symbol }
 
 /** Largest amount on the wire: uint128. */
@@ -11,7 +11,7 @@ export const AMOUNT_MAX = (1n << 128n) - 1n
 export const SUPPLY_BOUND = 1n << 112n
 const PRODUCT_BOUND = 1n << 256n
 
-/** Longer text is refused before it is parsed. */
+/** Most characters of an amount's text. A longer text is refused before it is parsed. */
 const TEXT_CHARS_MAX = 200
 
 /** Zero units. */

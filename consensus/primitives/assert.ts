@@ -1,4 +1,4 @@
-/** Thrown for programmer errors only; wrong input is a {@link Fault} value, never an exception. */
+/** Thrown for bugs of this program only. Wrong input gives a {@link Fault}, never this error. */
 export class AssertionError extends Error {
   override name = 'AssertionError'
 }

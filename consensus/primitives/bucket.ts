@@ -43,7 +43,7 @@ export class Bucket {
     return this.left(nowMs) >= amount && this.spend(amount, nowMs)
   }
 
-  /** Gives back an amount that need not have been taken. */
+  /** Gives back an amount that was taken and then not used. */
   giveBack(amount: number, nowMs: number): void {
     this.#left = Math.min(this.#allowance.burst, this.left(nowMs) + amount)
   }

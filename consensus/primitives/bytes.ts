@@ -54,7 +54,7 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   return joined
 }
 
-/** Whether both hold the same bytes. Not constant-time, so only for public data. */
+/** Whether two byte strings are equal. Not constant-time, so only for public data. */
 export function equal(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
@@ -81,7 +81,7 @@ export function uint32LE(value: number): Uint8Array {
   return Uint8Array.of(value, value >>> 8, value >>> 16, value >>> 24)
 }
 
-/** Writes eight bytes at a time: checking headers byte by byte would spend more time here than on hashing. */
+/** Scratch memory with which {@link uintLE} converts eight bytes at once. Byte by byte, it takes longer than hashing. */
 const WORD = new DataView(new ArrayBuffer(8))
 const WORD_BYTES = new Uint8Array(WORD.buffer)
 

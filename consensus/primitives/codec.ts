@@ -17,11 +17,11 @@ import { fail, ok, type Result } from './result.ts'
 import { decodeText, encodeText } from './text.ts'
 
 /**
- * SSZ serialisation as consensus uses it: containers, lists, byte strings and unsigned integers. The library only
- * encodes. Validity is decided here: by the strict decoding below, the limits of each type and our own checks.
+ * SSZ serialisation as consensus uses it: containers, lists, byte strings, unsigned integers and booleans. The library
+ * alone does not decide what is valid: the types below add checks that it lacks.
  */
 export type Codec<V> = Type<V>
-/** A codec of anything but a plain number or boolean. */
+/** A codec of anything but a number, bigint or boolean. */
 export type CompositeCodec<V> = CompositeType<V, unknown, unknown>
 /** The value that a codec reads and writes. */
 export type ValueOf<C> = C extends Type<infer V> ? V : never
@@ -73,7 +73,7 @@ export const uint32: Codec<number> = new CheckedUint(4)
 export const safeUint64: Codec<number> = new CheckedUint(8)
 /** Unsigned 64-bit integer. */
 export const uint64: Codec<bigint> = new CheckedBigUint(8)
-/** Unsigned 128-bit integer: every amount. */
+/** Unsigned 128-bit integer, read as an {@link Amount}. */
 export const uint128 = new CheckedBigUint(16) as unknown as Codec<Amount>
 /** Unsigned 256-bit integer: targets, work sums. */
 export const uint256: Codec<bigint> = new CheckedBigUint(32)
@@ -164,7 +164,7 @@ export function decodeOwn<V>(codec: Codec<V>, bytes: Uint8Array): V {
 
 function reasonOf(error: unknown): string {
   const said = error instanceof Error ? error.message : 'unreadable'
-  // The engine's message when the library reads past the end.
+  // JavaScript's own message names `DataView` when the library reads past the end of the bytes.
   return said.includes('DataView') ? 'it is cut off' : said.slice(0, 120)
 }
 

@@ -1,4 +1,7 @@
-/** How many clients' worth of limits one network gets. One customer may hold every address of an IPv6 network. */
+/**
+ * Limits of one network, as a multiple of the limits of one address. Without them, a customer who holds every address
+ * of an IPv6 network would have no limit.
+ */
 export const NETWORK_CLIENTS = 8
 
 /** Who holds a place: a client address and its network. One client may use many addresses of its network. */
@@ -9,9 +12,9 @@ export interface Holder {
 
 /**
  * The items of which one must give way to a newcomer when all places are taken. They belong to the network with the
- * most items, or else to the address with the most items in the newcomer's network. Empty if no other group holds at
- * least two more than the newcomer's: the places are shared fairly. So one client that takes all places cannot keep
- * others out.
+ * most items, if it has at least two more than the newcomer's network. Else they belong to the address with the most
+ * items in the newcomer's network, if it has at least two more than the newcomer's address. Else there are none: the
+ * places are shared fairly. So one client that takes all places cannot keep other clients out.
  */
 export function heldTooMany<T extends { readonly holder: Holder }>(
   items: Iterable<T>,

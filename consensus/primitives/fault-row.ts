@@ -8,17 +8,17 @@ export interface FaultRow {
   readonly says: string
 }
 
-/** The sender should have known better. */
+/** A row for a fault that the sender should have known of. */
 export function sender(says: string): FaultRow {
   return { blame: 'sender', retry: false, says }
 }
 
-/** The sender could not have known. */
+/** A row for a fault that the sender could not have known of. The same bytes stay refused. */
 export function unblamed(says: string): FaultRow {
   return { blame: 'none', retry: false, says }
 }
 
-/** The same bytes may be accepted later. */
+/** A row for a fault without blame, after which the same bytes may be accepted later. */
 export function later(says: string): FaultRow {
   return { blame: 'none', retry: true, says }
 }

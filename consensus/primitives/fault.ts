@@ -22,7 +22,7 @@ export function faultRow(code: FaultCode): FaultRow {
   return FAULT_TABLE[code]
 }
 
-/** The fault as one English sentence with its details filled in. */
+/** The fault as English text with its details filled in; a detail that is missing or null becomes `?`. */
 export function faultMessage({ code, detail }: Fault): string {
   return FAULT_TABLE[code].says.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = detail[name]

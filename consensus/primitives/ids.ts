@@ -1,6 +1,6 @@
 /**
- * Inside the program, identifiers are lower-case hex strings: immutable, comparable with ===, usable as map keys. Bytes
- * appear only where they are encoded or hashed. The decoder of each identifier makes its brand.
+ * Identifiers are strings in the program, hashes among them as lower-case hex: immutable, comparable with ===, usable as
+ * map keys. They become bytes where they are encoded or hashed. The brands keep one kind from being used as another.
  */
 declare const brand: unique symbol
 

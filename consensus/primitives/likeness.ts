@@ -1,18 +1,18 @@
-/** Letters of a mistyped name that are compared: the text is untrusted, and none of our names is longer. */
+/** Characters of a mistyped name that are compared. The name is untrusted, and a long one would take long. */
 const TYPED_CHARS_MAX = 64
-/** A longer list of known names would not be read. */
+/** Most known names that a message lists. */
 const LISTED_MAX = 12
-/** Up to this distance, a word counts as a typo of another. */
+/** Up to this share of changed letters, a word counts as a typo of another word. */
 const TYPO = 0.4
 
-/** The `most` names nearest to a mistyped one, nearest first. One word of a longer name may be meant. */
+/** The `most` names nearest to a mistyped one, nearest first. The mistyped word may be one word of a longer name. */
 export function likest(mistyped: string, names: readonly string[], most: number): readonly string[] {
   const typed = mistyped.slice(0, TYPED_CHARS_MAX)
   const far = new Map(names.map((name) => [name, remoteness(typed, name)]))
   return names.toSorted((a, b) => (far.get(a) as number) - (far.get(b) as number)).slice(0, most)
 }
 
-/** The name that was probably meant, or undefined. One letter in three may be wrong; letter case does not matter. */
+/** The name that was probably meant, or undefined. One letter may be wrong, or a third of the name; case does not matter. */
 export function meantName(mistyped: string, names: readonly string[]): string | undefined {
   const typed = mistyped.slice(0, TYPED_CHARS_MAX).toLowerCase()
   const [near] = names
@@ -30,7 +30,7 @@ export function unknownName(what: string, name: string, known: readonly string[]
   return known.length === 0 || known.length > LISTED_MAX ? absent : `${absent}; there are ${known.join(', ')}`
 }
 
-/** How far a name is from the typed one: 0 is the same, 1 or more has nothing in common. */
+/** How far a name is from the typed one: 0 if the name or its first word is the same, 1 if nothing of it is kept. */
 function remoteness(mistyped: string, name: string): number {
   const whole = share(mistyped, name)
   const typed = mistyped.split(' ')
@@ -40,7 +40,7 @@ function remoteness(mistyped: string, name: string): number {
   return Math.min(whole, ...words.filter((far) => far <= TYPO))
 }
 
-/** The share of the longer text that must change. A beginning counts half: its missing letters are no typos. */
+/** The share of the longer text that must change. It is halved if `to` begins with `from`: missing ends are no typos. */
 function share(from: string, to: string): number {
   const changed = distance(from, to) / Math.max(from.length, to.length, 1)
   return from.length > 1 && to.startsWith(from) ? changed / 2 : changed

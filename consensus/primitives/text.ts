@@ -28,7 +28,7 @@ export function encodeText(text: string): Uint8Array {
   return new TextEncoder().encode(text)
 }
 
-/** Whether consensus accepts the text in a field of at most `bytesMax` bytes. */
+/** Whether a consensus field of at most `bytesMax` bytes can hold the text. A field may have a narrower grammar. */
 export function fitsText(text: string, bytesMax: number): boolean {
   const bytes = encodeText(text)
   return bytes.length <= bytesMax && decodeText(bytes) === text
@@ -56,7 +56,10 @@ function readSequence(bytes: Uint8Array, start: number, length: number): number 
   return codePoint < (LEAST_CODE_POINT[length] as number) || codePoint > 0x10ffff || surrogate ? undefined : codePoint
 }
 
-/** Code points that no text may hold: controls, all spaces but U+0020, joiners, directional marks, fillers, tags. */
+/**
+ * Code points that no text may hold: controls, all spaces but U+0020, and characters that are not seen, such as joiners,
+ * directional marks, fillers, variation selectors and tags.
+ */
 const INVISIBLE: readonly (readonly [number, number])[] = [
   [0x00, 0x1f],
   [0x7f, 0xa0],

@@ -21,8 +21,8 @@ export interface ValueChange {
 }
 
 /**
- * Copy-on-write journal over a view. A block is executed on it, a failed transaction is reverted to its mark, and the
- * rest is the block's diff. The base view is never changed.
+ * Copy-on-write journal over a view. A block is executed on it, and the writes of a failed payload are reverted to a mark.
+ * All writes that are left make the block's diff. The base view is never changed.
  */
 export class Overlay implements StateView {
   readonly #base: StateView

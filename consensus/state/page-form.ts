@@ -1,8 +1,8 @@
 /**
  * How a page of the state tree is stored. First two masks of 16 bits, little-endian: the slots with leaves, and the
  * slots with a page below. Then, slot by slot, the path and value hash of a leaf, or the hash of the page below. Then
- * the hash of each pair of slots that has a leaf. The hashes of leaves and of the nodes above the pairs follow from
- * these, so they are not stored.
+ * the hash of each pair of slots that has a leaf. All other hashes of the page follow from these, so they are not
+ * stored.
  */
 
 /** Bytes of a hash, of a path and of a value hash. */

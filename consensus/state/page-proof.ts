@@ -26,7 +26,7 @@ export function hashesOfGiven(given: readonly GivenPage[]): readonly (Uint8Array
   return pages.map((page, i) => {
     const { id, form } = given[i] as GivenPage
     if (page === undefined || !equal(page.form(), form)) return undefined
-    // A page with a single leaf does not exist: the leaf stands in the page above.
+    // Below the root, no page has fewer than two leaves below it: a single leaf stands in the page above.
     return id === ROOT_PAGE || page.kind(PAGE_ROOT) === INNER ? page.hash(PAGE_ROOT) : undefined
   })
 }
@@ -83,7 +83,7 @@ export class PageWalk {
     return this.next === undefined || id < this.next.id
   }
 
-  /** Takes the next page, with its hash from {@link hashesOfGiven}. If it is another page, takes nothing: false. */
+  /** Takes the next page, with its hash from {@link hashesOfGiven}. False for any other page, which is not taken. */
   take(page: GivenPage, hash: Uint8Array | undefined): boolean {
     const { next } = this
     if (next?.id !== page.id || hash === undefined || !equal(hash, next.hash)) return false

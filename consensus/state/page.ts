@@ -4,7 +4,7 @@ import { assert } from '../primitives/assert.ts'
 import { copy, equal } from '../primitives/bytes.ts'
 import { FORM_HEAD_BYTES, formBytes, HASH_BYTES, innerIn, leavesIn, pairAt, pairHasLeaf, slotAt } from './page-form.ts'
 
-/** A record in the tree: the path of its key, the hash of its value, and the hash of both. */
+/** A record in the tree: the path of its key, the hash of its value, and the hash of path and value hash. */
 export interface Leaf {
   readonly path: Uint8Array
   readonly value: Uint8Array
@@ -62,8 +62,8 @@ interface Draft {
  * this node stores the tree; consensus knows only the tree. Only the maker of a page may change it, and only before it
  * is shared.
  *
- * A full block reads thousands of pages, and only one path in each. So an unchanged page is just its stored form, and a
- * change begins with the hashes stored there: a read hashes no leaf.
+ * A full block opens thousands of pages and follows few paths in each. So an unchanged page is just its stored form, and
+ * a change begins with the hashes stored there: no leaf is hashed to open a page.
  */
 export class Page {
   #form: Uint8Array
@@ -192,7 +192,7 @@ export class Page {
     return ((this.#leaves >>> slot) & 1) === 1
   }
 
-  /** Settles a level: a node with one leaf takes its child's hash; one that must be hashed goes to `unsettled`. */
+  /** Settles a level: a node with one leaf takes its child's hash, and an inner node goes to `unsettled`. */
   #settle(level: number, base: number, unsettled: number[]): void {
     const draft = this.#draft as Draft
     const first = 1 << level
@@ -205,7 +205,7 @@ export class Page {
     }
   }
 
-  /** Hashes the leaves of a pair that are not known. */
+  /** Hashes those leaves of a pair whose hashes are not known. */
   #hashLeaves(draft: Draft, pair: number): void {
     for (let node = 2 * pair; node <= 2 * pair + 1; node++) {
       if (isKnown(draft, node) || this.kind(node) !== SINGLE) continue
@@ -370,8 +370,8 @@ function scratchFor(nodes: number): Scratch {
 }
 
 /**
- * Leaf of a record: H(leaf tag, path || value hash). In a proof of absence the prover chooses both freely. A leaf's
- * message is 86 bytes long and a node's 64, so neither can be shown as the other.
+ * Leaf of a record: H(leaf tag, path || value hash). In a proof of absence the prover chooses path and value hash
+ * freely. A leaf's message is 86 bytes long and a node's 64, so neither can be shown as the other.
  */
 export function makeLeaf({ path, value }: Pick<Leaf, 'path' | 'value'>): Leaf {
   return { path, value, hash: taggedHash('stateLeaf', path, value) }

@@ -18,7 +18,7 @@ export interface Holding {
   readonly amount: bigint
 }
 
-/** One kind of state record. The state root commits to rooted tables; the others follow from them. */
+/** One kind of state record. The state root commits to rooted tables. All other tables follow from the rooted ones. */
 export interface StateTable<Id, T> {
   readonly name: string
   readonly prefix: number
@@ -47,7 +47,7 @@ interface TableOptions<Id, T> {
   readonly holdings?: (value: T, key: StateKey) => readonly Holding[]
 }
 
-/** Declares a table. The list of ledger modules asserts that each prefix is used once. */
+/** Declares a table. `createRuleBook` asserts that no two tables have the same prefix. */
 export function stateTable<Id, T>({ id, rooted = true, ...rest }: TableOptions<Id, T>): StateTable<Id, T> {
   const prefixHex = rest.prefix.toString(16).padStart(2, '0')
   return { ...rest, rooted, key: (value) => (prefixHex + id(value)) as StateKey }

@@ -8,7 +8,7 @@ import type { StateChange } from './view.ts'
 
 /**
  * The state commitment is a compact sparse Merkle tree. A record's path is H(state-key tag, key), most significant bit
- * first. Its leaf is the root of the smallest subtree without another record. An empty tree has the zero root.
+ * first. Its leaf is the root of the largest subtree that holds no other record. An empty tree has the zero root.
  *
  * A page is named by its path from the root, one hex digit for each page.
  */

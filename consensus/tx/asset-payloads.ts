@@ -35,13 +35,13 @@ export const TOKEN_TRANSFER = container('TokenTransfer', {
   create: bool,
 })
 
-/** `token_flags`: sets both flags. */
+/** `token_flags`: sets both flags; only by the issuer. */
 export const TOKEN_FLAGS = container('TokenFlags', { symbol: symbolCodec, frozen: bool, hidden: bool })
 
 /** `token_issuer`: gives the issuer's rights to another account. Zero bytes give them up for ever. */
 export const TOKEN_ISSUER = container('TokenIssuer', { symbol: symbolCodec, issuer: address })
 
-/** `stable_deposit`: adds the sender's bridged dollars to the reserve. */
+/** `stable_deposit`: moves units of the reserve asset from the sender to the reserve. */
 export const STABLE_DEPOSIT = container('StableDeposit', { symbol: symbolCodec, amount: uint128 })
 
 /** `stable_mint`: by the issuer, as long as the reserve covers the supply afterwards. */
@@ -56,7 +56,7 @@ export const STABLE_WITHDRAW = container('StableWithdraw', { symbol: symbolCodec
 /** A pool: its two assets, in either order, and its fee. Amounts in a payload follow the payload's order. */
 const POOL_NAME = { assetA: symbolCodec, assetB: symbolCodec, feeBps: uint16 }
 
-/** `pool_create`: its amounts set the first price. */
+/** `pool_create`: the ratio of its amounts sets the initial price. */
 export const POOL_CREATE = container('PoolCreate', { ...POOL_NAME, amountA: uint128, amountB: uint128 })
 
 /** `liquidity_add`: adds at most these amounts, in the pool's ratio, for at least `minShares`. */

@@ -4,7 +4,7 @@ import { container, encode, uint8, type ValueOf } from '../primitives/codec.ts'
 import type { Hash, TxId } from '../primitives/ids.ts'
 import { type BridgeDeposit, COMMITTEE_KEYS, NETWORK_NUMBERS, NETWORK_VAULTS } from './bridge-payloads.ts'
 
-/** What a rotation changes: the payload of `bridge_rotate` without its attestation. The record id hashes this. */
+/** What a rotation changes: the payload of `bridge_rotate` without its attestation. Members sign over its hash. */
 const ROTATION = container('Rotation', {
   threshold: uint8,
   keys: COMMITTEE_KEYS,

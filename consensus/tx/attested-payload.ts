@@ -71,7 +71,7 @@ function whyUnknownNetwork(action: Exclude<AttestedAction, { action: 'rotate' }>
 
 const WITHDRAWAL: FieldForms = { action: 'text', network: 'integer', withdrawalId: 'hash' }
 
-/** JSON forms of actions: those of the payloads, plus the network where a payload leaves it out. */
+/** JSON forms of actions: the forms of their payloads, plus the network where a payload leaves it out. */
 const ACTION_FORMS: Readonly<Record<AttestedActionName, FieldForms>> = {
   deposit: { action: 'text', ...without(PAYLOAD_FORMS.bridge_deposit, ['create', 'attestation']) },
   sign: WITHDRAWAL,

@@ -58,7 +58,7 @@ export const BRIDGE_DEPOSIT = container('BridgeDeposit', {
   attestation: ATTESTATION,
 })
 
-/** `bridge_withdraw`: burns wrapped tokens, to be paid out on their network. Its txid is the withdrawal's id. */
+/** `bridge_withdraw`: burns wrapped tokens, to be paid out on their network. The transaction id is the withdrawal's id. */
 export const BRIDGE_WITHDRAW = container('BridgeWithdraw', {
   network: uint8,
   amount: uint128,
@@ -90,7 +90,7 @@ export const BRIDGE_ROTATE = container('BridgeRotate', {
   attestation: ATTESTATION,
 })
 
-/** `bridge_halt`: blocks deposits and withdrawals over this network until a rotation resumes it. */
+/** `bridge_halt`: blocks deposits, new withdrawals and `bridge_sign` of this network until a rotation resumes it. */
 export const BRIDGE_HALT = container('BridgeHalt', { network: uint8, attestation: ATTESTATION })
 
 /** Signatures of a committee in a payload. */

@@ -101,7 +101,7 @@ function checkBridge(body: BridgeBody, rules: TxRules): Fault | null {
   }
 }
 
-/** Every amount is below the bound of any supply. */
+/** Checks that an amount is at least `least` and below the bound of any supply. */
 function checkAmount(field: string, value: bigint, least: bigint): Fault | null {
   if (value >= least && value < SUPPLY_BOUND) return null
   return fault('tx/amount', { field, value: value.toString(), least: least.toString() })

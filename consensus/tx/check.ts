@@ -31,7 +31,7 @@ function checkWitnessForm({ body, witness }: Transaction): Fault | null {
   return keys.ok ? checkWitnessAgainst(keys.value, signatures) : keys.fault
 }
 
-/** The keys in a first witness, if they are the sender's. */
+/** The keys that the witness of an account's first transaction carries, if they are the sender's. */
 export function carriedKeys(sender: Address, encoded: Uint8Array): Result<AccountKeys> {
   if (addressOfKeys(encoded) !== sender) return fail(fault('tx/keys-not-of-sender'))
   return decodeAccountKeys(encoded)

@@ -59,7 +59,7 @@ export const AGENT_REGISTER = container('AgentRegister', {
   settlers: list(address, SETTLERS_MAX),
 })
 
-/** `agent_update`: replaces the whole record. A new `owner` takes the agent over. */
+/** `agent_update`: by the owner. Replaces all fields that a registration sets; a new `owner` takes the agent over. */
 export const AGENT_UPDATE = container('AgentUpdate', {
   agentId: agentIdCodec,
   name: text(NAME_BYTES_MAX),
@@ -81,7 +81,7 @@ export const SERVICE_PUBLISH = container('ServicePublish', {
   description: text(DESCRIPTION_BYTES_MAX),
 })
 
-/** `service_retire`: the service takes no more invokes. */
+/** `service_retire`: the service takes no invokes until it is published again. */
 export const SERVICE_RETIRE = container('ServiceRetire', { agentId: agentIdCodec, serviceId: serviceIdCodec })
 
 /**

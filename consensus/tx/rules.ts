@@ -17,7 +17,7 @@ export interface TxRules {
   readonly bridgeFormats: readonly ExternalFormat[]
 }
 
-/** Weights. One unit is one byte on the wire; the others are relative to that. */
+/** What a transaction weighs beside its bytes. One byte on the wire weighs 1. */
 export interface WeightRules {
   readonly perSignature: number
   readonly perStateWrite: number

@@ -71,7 +71,7 @@ export interface Transaction<K extends TxKind = TxKind> {
   readonly size: number
 }
 
-/** H(tag, body bytes): signatures cover it, and it names the payment. */
+/** H(tag, body bytes): the id that signatures cover and that names the transaction. */
 export function transactionId(bodyBytes: Uint8Array): TxId {
   return taggedHashHex<TxId>('transactionId', bodyBytes)
 }

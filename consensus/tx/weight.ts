@@ -7,7 +7,7 @@ const RECEIPT_BASE_WRITES = 3
 /** Writes of one receipt entry: escrow, receiving account, service and agent statistics, payer record. */
 export const RECEIPT_ENTRY_WRITES = 5
 
-/** Writes of kinds that always write the same number of records. */
+/** Most writes of each kind whose payload does not change their number. */
 const DECLARED_WRITES: Readonly<Record<Exclude<TxKind, 'agent_receipt' | 'swap'>, number>> = {
   transfer: 2,
   token_create: 5,
@@ -56,7 +56,7 @@ export function declaredWrites(body: TxBody): number {
   }
 }
 
-/** Weight of the transaction: depends only on its encoding. It is charged in full, never refunded. */
+/** Weight of the transaction by these rules. No state changes it. It is charged in full, never refunded. */
 export function weightOf(
   { body, witness, size }: Pick<Transaction, 'body' | 'witness' | 'size'>,
   rules: Pick<TxRules, 'weight'>,
@@ -70,7 +70,7 @@ export function weightOf(
   )
 }
 
-/** Signatures inside the payload that consensus checks. */
+/** Number of signatures inside the payload that consensus checks. */
 export function attestationSignatures({ payload }: Pick<TxBody, 'payload'>): number {
   return 'attestation' in payload ? payload.attestation.signatures.length : 0
 }

@@ -50,7 +50,7 @@ async function writeFlushed(path: string, content: string | Uint8Array, mode: nu
   }
 }
 
-/** Makes the rename durable, on file systems that can sync a folder. */
+/** Makes a new or changed name in the folder durable. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {

@@ -60,7 +60,7 @@ async function writeBlocks(chain: ChainReader, path: string, { from, to }: Heigh
   }
 }
 
-/** Reads the blocks of a file one by one. The first result says whether the file is of this network. */
+/** Reads the blocks of a file one by one. If it is of another network, the first result is a fault, and the only one. */
 export async function* readBlocks(path: string, genesis: string): AsyncGenerator<Result<Uint8Array>> {
   const damaged = (reason: string): Result<never> => fail(fault('file/unreadable', { path, reason }))
   let buffered: Buffer = Buffer.alloc(0)

@@ -34,7 +34,7 @@ export interface OpenChain {
 }
 
 /**
- * Opens the chain of a data folder, and creates both if they do not exist. A marker file records that the folder was
+ * Opens the chain of a data folder, and creates folder and chain if they do not exist. A marker file records that the folder was
  * initialised: otherwise a lost database would silently be replaced by an empty one.
  */
 export async function openChain(

@@ -14,7 +14,7 @@ type Database = Level<string, string>
 
 /**
  * Every key of the market's store. Claims are JSON without their results, so that listings do not read the results; the
- * other entries are indexes over the claims. All entries of a claim are written in one batch.
+ * other entries are indexes over the claims, and the results. A claim is written in one batch with all its entries.
  */
 const KEYS = {
   claim: (id: string) => `claim/${id}`,

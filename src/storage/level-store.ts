@@ -107,8 +107,8 @@ export class LevelStore implements KeyValueStore {
   }
 
   /**
-   * Pins the current state for reading. It must be released. State keys are those of the first key space, whichever
-   * space the state is in.
+   * Pins the current state for reading. It must be released. Keys are those of the first of the two rooms for a state,
+   * whichever room holds it: see `SpacedStore`.
    */
   pin(): PinnedState {
     const view = this.#view

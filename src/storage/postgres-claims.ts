@@ -30,10 +30,10 @@ export interface PostgresClaimsOptions {
 
 /** Connections for work; heartbeats have their own. */
 const CONNECTIONS_MAX = 10
-/** Violated if this replica is no longer registered as owner: others just declared it dead. */
+/** State code of a write whose owner is not registered: another replica has declared this one dead. */
 const FOREIGN_KEY_VIOLATION = '23503'
 const UNIQUE_VIOLATION = '23505'
-/** A claim can be released between finding and reading it; more tries than this are never needed. */
+/** A claim can be released between a refused insert and the read after it. Then both are repeated, at most this often. */
 const CLAIM_TRIES = 5
 /** Results that one statement lists or forgets: even a server on a slow disk must finish in time. */
 const RESULTS_AT_ONCE = 5_000
@@ -74,7 +74,7 @@ interface Entry<C extends StoredClaim> {
   readonly name: string | null
 }
 
-/** The claims of an operator in PostgreSQL, of all kinds, and this replica's presence among the others. */
+/** The claims of an operator in PostgreSQL, of all kinds, and this replica's presence among all replicas. */
 export class PostgresClaims {
   readonly #database: PostgresDatabase
   readonly #presence: Presence
@@ -116,7 +116,7 @@ export class PostgresClaims {
 }
 
 /**
- * The claim store that several replicas share. PostgreSQL decides which of them is first, and which owns an open claim.
+ * The claim store that several replicas share. PostgreSQL decides which of them makes a claim, and which owns an open one.
  */
 export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> {
   readonly shared: SharedClaims
@@ -165,7 +165,7 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
       return await write(this.#nameOf(next))
     } catch (error) {
       if (!isNameTaken(error)) throw error
-      // A finished claim is a fact, whichever claim holds its name now.
+      // Another claim holds the name. A finished claim is a fact all the same, so it is stored without its name.
       return this.#kind.isOpen(next) ? false : write(null)
     }
   }
@@ -276,7 +276,7 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
     return this.#database.schema
   }
 
-  /** Inserts a new claim; false if it exists. If others just declared this replica dead, it joins again first. */
+  /** Inserts a new claim; false if it exists. If another replica has declared this one dead, it joins again first. */
   async #insert(id: string, claim: C): Promise<boolean> {
     const sql = `INSERT INTO ${this.#schema}.claims (kind, id, state, owner, claimed_at, body, name, service)
       VALUES ($1, $2, $3, $4, $5, $6, $10, $14) ON CONFLICT DO NOTHING RETURNING kind, id`

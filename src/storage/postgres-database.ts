@@ -56,7 +56,7 @@ export class PostgresDatabase {
     return new PostgresDatabase(pool, schema)
   }
 
-  /** Why the last query failed; null if it did not. */
+  /** Set while the last query that did not end in a constraint violation has failed, else null. */
   get awayBecause(): string | null {
     return this.#awayBecause
   }

@@ -15,7 +15,7 @@ export interface PresenceOptions {
    * once, without waiting for the lease to end.
    */
   readonly home: string
-  /** Silence after which others take over; the same for all replicas. */
+  /** Milliseconds of silence after which other replicas take over; the same for all replicas. */
   readonly leaseMs: number
 }
 
@@ -23,8 +23,9 @@ export interface PresenceOptions {
 const BEATS_PER_LEASE = 10
 
 /**
- * A replica among others: sends heartbeats, and takes over the claims of dead replicas. Its id is new at each start, so
- * that an earlier process, or a copy of the data folder, can no longer finish its claims.
+ * This process as one of several replicas: it sends heartbeats, and takes over the claims of dead replicas. Its id is new
+ * at each start, so that an earlier process with the same data folder, or one with a copy of it, can no longer finish
+ * claims.
  */
 export class Presence implements SharedClaims {
   readonly id = randomUUID()
@@ -81,7 +82,7 @@ export class Presence implements SharedClaims {
     return beat
   }
 
-  /** Leaves: others take over its open claims at once. */
+  /** Leaves: other replicas take over its open claims without waiting for the lease to end. */
   async leave(): Promise<void> {
     this.#ended = true
     this.#cancel?.()
@@ -120,7 +121,7 @@ export class Presence implements SharedClaims {
     this.#lossesSeen = work.losses
   }
 
-  /** Others took over all its claims and removed its row: it registers again and owns nothing. */
+  /** Other replicas took over all its claims and removed its row: it registers again and owns nothing. */
   async #rejoin(): Promise<void> {
     const { database, home } = this.#options
     this.#lapses += 1
@@ -140,7 +141,7 @@ export class Presence implements SharedClaims {
     if (moved > 0) this.#arrivals += 1
   }
 
-  /** Takes over the open claims of replicas and removes them; returns the number of claims. */
+  /** Takes over the open claims of these replicas and unregisters the replicas; returns the number of claims. */
   async #inherit(query: PostgresDatabase['query'], replicas: readonly { readonly id: string }[]): Promise<number> {
     if (replicas.length === 0) return 0
     const { schema } = this.#options.database

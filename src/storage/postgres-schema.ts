@@ -44,12 +44,12 @@ const STEPS: readonly ((schema: string) => string)[] = [
   (schema) => `
     ALTER TABLE ${schema}.claims ADD COLUMN name text COLLATE "C";
     CREATE UNIQUE INDEX ${NAMES_INDEX} ON ${schema}.claims (kind, name) WHERE name IS NOT NULL;`,
-  // Older releases wrote rows without a payer; their claims provide it. Filling them here would take time in proportion
-  // to the rows.
+  // Older releases wrote rows without a payer; their claims provide it. Filling in the payers here would take time in
+  // proportion to the rows.
   (schema) => `
     ALTER TABLE ${schema}.results
       ADD COLUMN payer text, ADD COLUMN price numeric NOT NULL DEFAULT 0, ADD COLUMN delivered boolean NOT NULL DEFAULT false;`,
-  // Older releases wrote rows without a service; those count for any service.
+  // Older releases wrote rows without a service. Such rows count for any service.
   (schema) => `ALTER TABLE ${schema}.claims ADD COLUMN service text;`,
 ]
 

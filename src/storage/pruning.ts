@@ -74,7 +74,7 @@ export class Pruning {
     await this.#running
   }
 
-  /** Prunes the next blocks; returns whether there are more. */
+  /** Prunes the next blocks; false if there were none to prune. */
   step(): Promise<boolean> {
     const { database, head } = this.#deps.chain
     const wanted = wantedFrom(this.#deps.retention, head.header.height)

@@ -28,8 +28,8 @@ const CLEAR_KEYS = 20_000
 const BATCH_WRITES = 50_000
 
 /**
- * Deletes all indexes and rebuilds them by executing the best chain from genesis: state changes are stored for the last
- * blocks only. The result equals that of a node that followed the chain, undo records included. A mark in the store
+ * Deletes all indexes and rebuilds them by executing the best chain from genesis, since state changes are stored for the
+ * last blocks only. The result equals that of a node that followed the chain, undo records included. A mark in the store
  * records the progress: after a crash the next rebuild continues there, and the store cannot be opened until it has
  * finished.
  */
@@ -48,7 +48,7 @@ export async function rebuildIndexes(rebuild: Rebuild): Promise<void> {
   await store.batch([{ key: KEYS.meta('indexes'), value: indexes }, { key: KEYS.meta('reindex') }, ...began], () => {})
 }
 
-/** The height at which an unfinished rebuild of the same indexes continues. */
+/** The height at which an unfinished rebuild of the same indexes continues; 0 if there is none. */
 function nextHeight(store: KeyValueStore, indexes: Uint8Array): number {
   const bytes = store.get(KEYS.meta('reindex'))
   const mark = bytes && decodeOwn(REINDEX_MARK, bytes)

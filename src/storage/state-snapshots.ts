@@ -17,7 +17,7 @@ export interface SnapshotDependencies {
   readonly pin: () => PinnedState
   readonly clock: Clock
   readonly timers: Timers
-  /** A snapshot is taken at multiples of this height. */
+  /** A snapshot is taken at heights that are multiples of this. */
   readonly blocks: number
 }
 
@@ -29,7 +29,7 @@ interface Held extends SnapshotRef {
   readers: number
 }
 
-/** The newest snapshots, which are always kept. */
+/** How many of the newest snapshots are kept even if no peer reads them. */
 const KEPT = 2
 /** Maximum age of an older snapshot that is still being read. */
 const AGE_MS_MAX = 7_200_000
@@ -44,7 +44,7 @@ const TIDY_EVERY_MS = 30_000
 
 /**
  * Snapshots of the state for new nodes, taken at regular heights at the moment when that block is the head. While a
- * snapshot is held, the disk also keeps everything that was overwritten since, so only a few are.
+ * snapshot is held, the disk also keeps everything that was overwritten since, so only a few are held.
  */
 export class StateSnapshots implements ServedStates {
   readonly #deps: SnapshotDependencies
@@ -65,7 +65,7 @@ export class StateSnapshots implements ServedStates {
     this.#tidyLater()
   }
 
-  /** Releases all of them; running reads fail with "none". */
+  /** Releases all snapshots. One that is being read is released when that read ends. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancel()

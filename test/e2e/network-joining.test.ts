@@ -79,7 +79,8 @@ describe('a new node whose peers all have pruned their first blocks', () => {
     await fresh.start({ flags: joining(one, other) })
     expect(await cluster.converged()).toMatchObject({ height: SERVED + BURIED })
     expect(fresh.logged('taking the state of a snapshot')).toMatchObject([{ height: SERVED }])
-    const about = 'this node begins from a snapshot, by its settings, or because peers lack blocks that it needs or give them too slowly'
+    const about =
+      'this node begins from a snapshot, by its settings, or because peers lack blocks that it needs or give them too slowly'
     expect(fresh.logged(about)).not.toEqual([])
     await mineBlocks(one.url, 2)
     await cluster.converged()

@@ -53,7 +53,7 @@ import { urlMeta } from './web/url-meta.ts'
 import { webFetch } from './web/web-fetch.ts'
 import { webSearch } from './web/web-search.ts'
 
-/** Every service of this release, in the order of listings. `npm run gen` makes this file from those in the rooms. */
+/** Every service of this release, in the order of listings. `npm run gen` makes this file from the files in the folders beside it. */
 export const SERVICE_TABLE: readonly ServiceDefinition[] = [
   tokenAudit,
   priceFeed,

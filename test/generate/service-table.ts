@@ -28,7 +28,7 @@ export function serviceTable(): string {
   return [
     ...imports.map(([, line]) => line),
     '',
-    '/** Every service of this release, in the order of listings. `npm run gen` makes this file from those in the rooms. */',
+    '/** Every service of this release, in the order of listings. `npm run gen` makes this file from the files in the folders beside it. */',
     'export const SERVICE_TABLE: readonly ServiceDefinition[] = [',
     ...listed.map(({ name }) => `  ${name},`),
     ']',

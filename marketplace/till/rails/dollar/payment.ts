@@ -122,7 +122,7 @@ function readAuthorization(fields: Fields, signature: unknown): Authorization | 
   if (!numbers.every((number) => matches(UINT, number) && BigInt(number) < UINT_BOUND))
     return 'value, validAfter and validBefore must be decimal text of unsigned integers'
   if (!matches(NONCE, nonce)) return 'authorization.nonce must be 32 bytes in hex behind 0x'
-  if (!matches(SIGNATURE, signature)) return 'signature must be 65 bytes or more in hex behind 0x'
+  if (!matches(SIGNATURE, signature)) return 'signature must be 65 to 4,096 bytes in hex behind 0x'
   const [amount, after, before] = (numbers as string[]).map(BigInt) as [bigint, bigint, bigint]
   return {
     from: from.toLowerCase(),

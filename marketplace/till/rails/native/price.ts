@@ -49,7 +49,8 @@ export interface NativePriceSource {
 /** The price moved and came back within an epoch: the depth at its ends does not show how little money that took. */
 const UNSETTLED: NoPrice = {
   code: 'unsettled',
-  reason: 'the mean price of the last epoch is more than a quarter below, or a third above, the prices at its beginning and its end',
+  reason:
+    'the mean price of the last epoch is more than a quarter below, or a third above, the prices at its beginning and its end',
 }
 
 /** The price that the chain's priced pool gives, by the state of the head. */

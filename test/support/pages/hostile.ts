@@ -1,4 +1,4 @@
-/** Small pages that are expensive to parse. Each one once cost a parser seconds, its stack or its memory. */
+/** Pages of up to about 2 MB that are expensive to parse: they can cost a parser seconds, its stack or its memory. The last one is empty. */
 export const HOSTILE_PAGES: Readonly<Record<string, () => string>> = {
   'fifty thousand divs within each other': () => '<div>'.repeat(50_000),
   'the same, closed': () => `${'<div>'.repeat(50_000)}x${'</div>'.repeat(50_000)}`,
@@ -51,7 +51,7 @@ export const HOSTILE_PAGES: Readonly<Record<string, () => string>> = {
   nothing: () => '',
 }
 
-/** Feeds of this sort. */
+/** Feeds of up to about 2 MB that attack parsers of XML and JSON. The last one is empty. */
 export const HOSTILE_FEEDS: Readonly<Record<string, () => string>> = {
   'a billion laughs': () =>
     `<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol "lol">${Array.from(

@@ -1,4 +1,4 @@
-/** Pages of up to about 2 MB that are expensive to parse: they can cost a parser seconds, its stack or its memory. The last one is empty. */
+/** Pages of up to about 2 MB that can cost a parser seconds, its stack or its memory. The last one is empty. */
 export const HOSTILE_PAGES: Readonly<Record<string, () => string>> = {
   'fifty thousand divs within each other': () => '<div>'.repeat(50_000),
   'the same, closed': () => `${'<div>'.repeat(50_000)}x${'</div>'.repeat(50_000)}`,

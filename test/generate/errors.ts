@@ -25,7 +25,7 @@ API code, which is stable; several internal codes may share one. [By route](#by-
 A refused paid call has used up nothing. If the answer has a \`refund\` object, the call failed after it was paid, and the escrow goes back to the caller.
 `
 
-/** docs/errors.md */
+/** The text of `docs/errors.md`. */
 export function errorsDocument(): string {
   const codes = Object.keys(FAULT_TABLE) as FaultCode[]
   const areas = [...new Set(codes.map((code) => code.split('/')[0] as string))]
@@ -47,7 +47,7 @@ A route answers with the errors of its kinds and with its own. \`openapi.json\` 
 \`x-error-codes\`.
 `
 
-/** Which API codes which routes answer with. */
+/** A table of the API codes that each route can answer with. */
 function routeTable(): string {
   const kinds = [
     { of: 'what fits no route, or cannot be read', codes: BEFORE_ANY_ROUTE },

@@ -22,7 +22,7 @@ const INNER_ORDER: Readonly<Record<string, readonly string[]>> = {
 /** Folders that do not build on each other although both lie on the same floor. */
 const INNER_FREE = new Set(['rpc'])
 
-/** npm packages and who may import them; everybody else sees our own interface. */
+/** For each npm package, the files that may import it. All other files use our own interface. */
 const PACKAGES: readonly (readonly [RegExp, RegExp])[] = [
   [/^@chainsafe\/ssz$/, /^consensus\/primitives\/codec\.ts$/],
   [/^@chainsafe\/as-sha256$/, /^consensus\/crypto\/hash\.ts$/],

@@ -46,7 +46,10 @@ const oneChanged = (text: string): fc.Arbitrary<string> =>
     .map(([at, letter]) => text.slice(0, at) + letter + text.slice(at + 1))
     .filter((changed) => changed !== text)
 
-/** The text with a defect: truncated, duplicated, swapped, wrapped, or in another case. */
+/**
+ * The text with a defect: a character is changed, removed, repeated or swapped with the next, something is added at an end, or the case is
+ * another.
+ */
 const damaged = (text: string): fc.Arbitrary<string> =>
   fc.oneof(
     oneChanged(text),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type ImportEdge, importEdges, sourceFiles } from '../support/source-tree.ts'
 
-/** Floors from the ground up, and within consensus and the market the order of their folders. */
+/** For each top folder, the other top folders that it may import. The lowest folder comes first. */
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
   consensus: [],
   amm: ['consensus'],
@@ -13,13 +13,14 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   src: ['consensus', 'amm', 'mempool', 'miner', 'marketplace', 'rpc', 'config'],
 }
 
+/** Folders inside some top folders, in order: each may import only those before it. {@link INNER_FREE} has the exceptions. */
 const INNER_ORDER: Readonly<Record<string, readonly string[]>> = {
   consensus: ['primitives', 'crypto', 'external', 'tx', 'block', 'state', 'ledger', 'chain'],
   marketplace: ['ledger', 'queries', 'ports', 'chat', 'services', 'till', 'facilitator'],
   rpc: ['contract', 'client', 'cashier', 'web', 'edge', 'handlers', 'mcp', 'a2a'],
 }
 
-/** Folders that do not build on each other although both lie on the same floor. */
+/** Top folders in which the order of {@link INNER_ORDER} is not tested. */
 const INNER_FREE = new Set(['rpc'])
 
 /** For each npm package, the files that may import it. All other files use our own interface. */

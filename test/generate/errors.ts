@@ -49,7 +49,7 @@ Every refusal also has an internal code, \`area/what-is-wrong\`. Several of them
 | receipt | the number of this failure in the receipt of a mined transaction |
 `
 
-/** docs/errors.md */
+/** The text of `docs/errors.md`. */
 export function errorsDocument(): string {
   const codes = Object.keys(FAULT_TABLE) as FaultCode[]
   const areas = [...new Set(codes.map((code) => code.split('/')[0] as string))]
@@ -71,7 +71,7 @@ A route answers with the errors of its kinds and with its own. \`openapi.json\` 
 \`x-error-codes\`.
 `
 
-/** Which API codes which routes answer with. */
+/** A table of the API codes that each route can answer with. */
 function routeTable(): string {
   const kinds = [
     { of: 'what fits no route, or cannot be read', codes: BEFORE_ANY_ROUTE },

@@ -3,7 +3,7 @@ import { formatRanges, includesCodePoint, rangesOf } from '../../src/engines/doc
 import { BUILT_IN_FILES } from '../../src/engines/documents/faces.ts'
 import { settableIn } from '../../src/engines/documents/font-file.ts'
 
-/** Characters of each built-in font that both of its weights have. */
+/** JSON text: for each built-in font, the characters that both of its weights have. */
 export function fontCoverage(): string {
   const rows = Object.entries(BUILT_IN_FILES).map(([name, { regular, bold }]) => {
     const inBold = settableIn(readFileSync(bold))

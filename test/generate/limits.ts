@@ -448,7 +448,7 @@ function missing(what: string): never {
   throw new Error(`no limit of: ${what}`)
 }
 
-/** docs/limits.md */
+/** The text of `docs/limits.md`. */
 export function limitsDocument(): string {
   const services = SERVICE_TABLE.flatMap(({ serviceId, timeoutMs, resultBytesMax }): Row[] => [
     [`time of ${serviceId}`, timeoutMs, 'ms', fileOf(serviceId)],
@@ -466,7 +466,7 @@ export function limitsDocument(): string {
   ].join('\n')
 }
 
-/** The file of a service: its id without `node-`, in the room of its subject. */
+/** The file of a service: its id without `node-`, in the folder of its subject. */
 function fileOf(serviceId: string): string {
   const name = `/${serviceId.replace('node-', '')}.ts`
   const [file] = SERVICE_FILES.filter(({ path }) => path.endsWith(name))

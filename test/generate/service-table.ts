@@ -13,8 +13,8 @@ interface Entry {
 }
 
 /**
- * `marketplace/services/table.ts`, made from the files of the rooms. Listings have the same order, so known services
- * keep their places and new ones come last.
+ * `marketplace/services/table.ts`, made from the files of the folders below it. Listings have the same order, so known services keep their
+ * places and new ones come last.
  */
 export function serviceTable(): string {
   const entries = serviceFiles()
@@ -36,7 +36,7 @@ export function serviceTable(): string {
   ].join('\n')
 }
 
-/** Files of the rooms that export a service, in the order of their paths. A service has the name of its file. */
+/** Files in the folders of services that export a service, in the order of their paths. A service has the name of its file. */
 function serviceFiles(): readonly Entry[] {
   const rooms = readdirSync(join(ROOT, FOLDER), { withFileTypes: true }).filter((entry) => entry.isDirectory())
   const paths = rooms.flatMap(({ name: room }) =>

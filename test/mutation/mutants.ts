@@ -100,14 +100,14 @@ function operands(node: Node, source: SourceFile): readonly Change[] {
   return [replaced('operands', node, source, `${right} - ${left}`)]
 }
 
-/** Changes a number by one in both directions. */
+/** Changes a bigint literal by one, in both directions. */
 function constants(node: Node, source: SourceFile): readonly Change[] {
   if (!isBigIntLiteral(node)) return []
   const value = BigInt(node.getText(source).replace(/[_n]/g, ''))
   return [value + 1n, value - 1n].map((to) => replaced('constant', node, source, to < 0n ? `(${to}n)` : `${to}n`))
 }
 
-/** Replaces a read name by its twin: the other rounding, the other reserve, before for after. */
+/** Replaces a read name by its twin of {@link TWINS}: for example the other rounding, the other reserve, `before` for `after`. */
 function twins(node: Node, source: SourceFile): readonly Change[] {
   if (!isIdentifier(node) || declares(node)) return []
   const pair = TWINS.find((names) => names.includes(node.text))
@@ -122,7 +122,7 @@ function declares(node: Node): boolean {
   return (isPropertyAssignment(parent) || isVariableDeclaration(parent)) && parent.name === node
 }
 
-/** Swaps two arguments of a call, or replaces a call by its first argument. */
+/** Swaps two arguments of a call. Asserts stay as they are. */
 function calls(node: Node, source: SourceFile): readonly Change[] {
   if (!isCallExpression(node)) return []
   const called = node.expression.getText(source)
@@ -137,7 +137,7 @@ function calls(node: Node, source: SourceFile): readonly Change[] {
     })
 }
 
-/** Removes checks, and makes early returns unconditional or unreachable. */
+/** Makes the condition of an `if` always true or always false, and removes statements that are only an expression. */
 function guards(node: Node, source: SourceFile): readonly Change[] {
   if (isIfStatement(node)) {
     const condition = node.expression

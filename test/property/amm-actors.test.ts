@@ -38,7 +38,7 @@ function perShare({ reserveA, reserveB, shares }: PoolFunds): readonly [Fraction
   return [new Fraction(reserveA, shares), new Fraction(reserveB, shares)]
 }
 
-/** Adds as much of both assets as the pool takes. */
+/** A step that adds as much of both assets as the pool takes. */
 function adding(a: bigint, b: bigint): PoolStep {
   return { kind: 'add', fromA: true, size: a, other: b }
 }

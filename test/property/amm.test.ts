@@ -161,7 +161,9 @@ describe('pools over any sequence of what people do', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 20 }), (steps) => {
         const ledger = new PoolLedger(RULES)
-        /** By pool: the sum of prices over block ends since its creation. By epoch: that sum of the priced pool at its start. */
+        /**
+         * By pool: the sum of prices over block ends since its creation. By epoch: that sum of the priced pool at the start of the epoch.
+         */
         const sums = new Map<PoolId, { x: bigint; y: bigint }>()
         const entries = new Map<number, bigint>()
         const count = (): void => {

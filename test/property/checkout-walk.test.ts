@@ -33,7 +33,7 @@ async function expectEnded(walk: CheckoutWalk, payment: WalkPayment): Promise<vo
   if (payment.lock === 'commitment') expect(claim.requestHash).toBe(requestHash(claim.serviceId, payment.request))
   if (walk.isMined(payment)) await expectClosed(walk, payment, claim)
   else {
-    // A reorganisation removed it and its wallet used the nonce for something else, so it paid for nothing.
+    // A reorganisation removed the payment, and its wallet used the nonce for another transaction. So it paid for nothing.
     expect(walk.isReplaced(payment)).toBe(true)
     expect({ closure, escrow: market.escrow(payment) }).toEqual({ closure: undefined, escrow: undefined })
     expect(isFinished(claim) ? claim.settlement : 'open').not.toBe('final')

@@ -46,12 +46,15 @@ const oneChanged = (text: string): fc.Arbitrary<string> =>
     .map(([at, letter]) => text.slice(0, at) + letter + text.slice(at + 1))
     .filter((changed) => changed !== text)
 
-/** The text with a defect: truncated, duplicated, swapped, wrapped, or in another case. */
+/**
+ * The text with a defect: a character is changed, removed, repeated or swapped with the next, something is added at an end, or the case is
+ * another.
+ */
 const damaged = (text: string): fc.Arbitrary<string> =>
   fc.oneof(
     oneChanged(text),
     fc.nat({ max: text.length - 1 }).map((at) => text.slice(0, at) + text.slice(at + 1)),
-    fc.nat({ max: text.length - 1 }).map((at) => text.slice(0, at) + text.slice(at - 1)),
+    fc.nat({ max: text.length - 1 }).map((at) => text.slice(0, at + 1) + text.slice(at)),
     fc.nat({ max: text.length - 2 }).map((at) => text.slice(0, at) + text[at + 1] + text[at] + text.slice(at + 2)),
     fc.constantFrom(text.toUpperCase(), text.toLowerCase(), `${text} `, `1${text}`, `0x${text}`),
   )

@@ -157,7 +157,7 @@ class Duel {
     this.model.waiting = waiting.filter((other) => other !== tx)
   }
 
-  /** Mines the best-paying candidates, all or none, with perhaps a foreign transaction that never waited here. */
+  /** Mines the best-paying candidates, `share` quarters of all, and perhaps a foreign transaction that never waited here. */
   async #mine(share: number, foreign: number): Promise<void> {
     const all = [...this.pool.mempool.candidates()]
     // All candidates together must be valid on the head.

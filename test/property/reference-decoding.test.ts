@@ -86,7 +86,7 @@ async function corpus(): Promise<Uint8Array[]> {
 
 type Edit = readonly [where: number, how: number, value: number]
 
-/** Changes some bytes: sets, flips, shifts a little-endian number by one, inserts, deletes, cuts. */
+/** Changes some bytes: sets a byte, flips a bit, adds or subtracts one, inserts, deletes, cuts, or appends. */
 function edited(bytes: Uint8Array, edits: readonly Edit[]): Uint8Array {
   let all = [...bytes]
   for (const [where, how, value] of edits) {

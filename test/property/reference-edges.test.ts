@@ -44,7 +44,7 @@ async function openUsed(): Promise<Differential> {
   return pair
 }
 
-/** The common verdict of both on the next block with these transactions. */
+/** The common verdict of node and reference on the next block with these transactions. */
 const verdictOf = async (pair: Differential, wires: readonly Uint8Array[]): Promise<string | null> =>
   (await pair.feed(pair.next(wires))).reason
 
@@ -146,7 +146,9 @@ describe('fees and balances', () => {
 })
 
 describe('limits of a block', () => {
-  /** Fills `room` units with copies of the biggest kinds first. Memos fill the rest, since both count bytes alike. */
+  /**
+   * Fills `room` units with copies of the biggest kinds first. Memos fill the rest, since weight and size count the bytes of a memo alike.
+   */
   async function fill(
     pair: Differential,
     room: number,

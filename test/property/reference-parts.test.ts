@@ -133,7 +133,7 @@ describe('genesis', () => {
   })
 })
 
-/** Keys of one table whose paths share as many leading bits as chance gives, so that the tree gets deep. */
+/** Heights whose keys in one table have a path that shares its first 24 bits with another one's, so that the tree gets deep. */
 function crowdedHeights(): number[] {
   const paths = Array.from({ length: 60_000 }, (_, height) => ({
     height,

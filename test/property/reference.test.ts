@@ -64,7 +64,8 @@ describe('the node and a second reading of the specification', () => {
     while (pair.test.height < last) await block()
     pair.compareReceipts()
     expect(seen.times('receipt 2')).toBe(last - 100)
-    // Terms 100, 400 twice, and 100 twice; in a long run also 400 of the later block, and 1,200.
+    // Calls that expired, in order: one of term 100, two of term 400, two of term 100 from the later block. In a long run also one of term
+    // 400 from the later block, and one of term 1,200.
     expect(seen.times('receipt 3')).toBe(runs(1) > 1 ? 7 : 5)
   })
 })

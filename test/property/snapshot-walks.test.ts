@@ -179,7 +179,7 @@ class Walk {
 
   #liar(lie: string): ServingNode {
     const liar = servingNode(`liar ${++this.#lives}`, this.#source, this.#store, { most: this.#most })
-    // It serves the same as the honest peer, except for the lie.
+    // The liar serves the same as the honest peer, except for the lie.
     const { snapshots } = this.#honest
     liar.snapshots.use = snapshots.use.bind(snapshots)
     LIES[lie]?.(liar, this.#older)

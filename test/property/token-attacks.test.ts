@@ -32,7 +32,7 @@ function disguises(text: string): readonly string[] {
   return [...text].reduce<string[]>((made, char) => made.flatMap((head) => [...twin(char)].map((c) => head + c)), [''])
 }
 
-/** Those of them that can be symbols. */
+/** Texts that look like this one and begin with a letter, as symbols do. */
 const symbolsLike = (text: string) => disguises(text).filter((disguise) => /^[A-Z]/.test(disguise))
 
 const launch = (named: string) => ({

@@ -13,15 +13,15 @@ export interface Actor {
   readonly sign: Sign
 }
 
-/** One hybrid key. */
+/** One hybrid key, given by its scheme and its secret seed. */
 export interface Part {
   readonly scheme: 1 | 2
   readonly seed: Uint8Array
 }
 
 /**
- * An account with these keys. With more keys than the threshold, the message decides which of them sign. It also makes
- * keys that the specification calls unsound.
+ * An account with these keys. If it has more keys than the threshold, the last byte of the message decides which of them sign. This
+ * function refuses nothing: it also makes accounts whose keys the specification calls unsound.
  */
 export function actor(scheme: number, threshold: number, parts: readonly Part[]): Actor {
   const keys = ACCOUNT_KEYS.encode({
@@ -48,7 +48,7 @@ export function actor(scheme: number, threshold: number, parts: readonly Part[])
   return { address: hex(tagged('address', keys)), scheme, keys, sign }
 }
 
-/** Seeds that are not those of development wallets. */
+/** A secret seed for a number. It differs from the seeds of all development wallets. */
 export const seedOf = (number: number): Uint8Array => tagged('text', Uint8Array.of(number))
 
 /** The ten funded development accounts. */

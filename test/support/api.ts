@@ -1,4 +1,4 @@
-/** An answer as it came: status, headers, text, and the JSON object where it is one. */
+/** An answer: status, headers, text and the JSON that it parses to. Text that is no JSON object or array gives `{}`. */
 export interface Reply<Body = JsonBody> {
   readonly status: number
   readonly headers: Headers
@@ -36,7 +36,7 @@ export interface RefundView {
   readonly statusUrl: string
 }
 
-/** Everything that an answer of a paid path may hold. */
+/** The members that tests read in answers of a paid path. Which of them an answer has depends on its outcome. */
 export interface CallView {
   readonly x402?: boolean
   readonly error?: string
@@ -82,7 +82,7 @@ export function post<Body = JsonBody>(
   return ask(url, path, text === undefined ? init : { ...init, body: text })
 }
 
-/** Status and code of an answer, as one text to compare. */
+/** Status and code of an answer as one text. An answer without a code shows `paid` if it was paid for, otherwise `-`. */
 export function verdict({ status, body }: Reply<CallView>): string {
   return `${status} ${body.code ?? (body.paid === true ? 'paid' : '-')}`
 }

@@ -56,10 +56,10 @@ export class VictimProcess {
   }
 }
 
-/** A hostile libp2p node. It claims to serve all protocols and serves none. */
+/** A hostile libp2p node. It announces the gossip protocol, and never reads the gossip streams that the victim opens to it. */
 export class Attacker {
   readonly connection: Connection
-  /** Streams that the victim opened to us for gossip. */
+  /** Gossip streams that the victim opened to us by the time the dial was over. Later ones are missing. */
   readonly gossipStreams: Stream[] = []
   sentBytes = 0
   readonly #node: Libp2p
@@ -123,7 +123,7 @@ export class Attacker {
     maConn.pause()
   }
 
-  /** Sends pings of the muxer, many at once. */
+  /** Sends `count` pings of the muxer in one write. */
   ping(count: number): void {
     const { muxer } = this.connection as unknown as { muxer: { maConn: { send(bytes: Uint8Array): void } } }
     const ping = Uint8Array.of(0, 2, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1)

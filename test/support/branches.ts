@@ -27,7 +27,7 @@ export function blocksFrom({ chain }: TestChain, from: number): readonly Block[]
   return heights.map((height) => database.block(database.idAt(height) as never) as Block)
 }
 
-/** What the other node of a fork has of its own. */
+/** Parts in which the other node of a fork may differ from the first. Without them it gets the same rules and an empty store in memory. */
 export interface ForkOptions {
   readonly ruleBook?: RuleBook
   readonly store?: KeyValueStore
@@ -64,7 +64,7 @@ export async function importAll(
   return last
 }
 
-/** Rules with another subsidy from a height on. Blocks mined under them are invalid to other nodes from there. */
+/** Rules with another subsidy from a height on. From that height on, other nodes refuse blocks mined under these rules. */
 export function deviantRuleBook(fromHeight: number): RuleBook {
   const params = testParams()
   const { rules } = params.steps[0] as (typeof params.steps)[number]

@@ -15,12 +15,12 @@ const ADDRESSES: Readonly<Record<ReferenceFormat, readonly string[]>> = {
   litecoin: ['LKDxGDJq5fF4FohAB8zJH24mDDNHDNtqsE'],
 }
 
-/** An address of the network. */
+/** An address in the format of the network. */
 function addressOn({ rules }: Choosing, network: number, index: number | undefined): string {
   return pick(ADDRESSES[rules.tx.bridgeFormats[network] as ReferenceFormat], index)
 }
 
-/** The committee's attestation of the statement, or a spoiled one. */
+/** The committee's attestation of the statement, or a spoiled one. Without a committee, an attestation with one empty signature. */
 function attested(choosing: Choosing, statement: Statement): Attestation {
   const { ledger, genesisId, rules, n } = choosing
   const committee = ledger.committee.get('')
@@ -33,7 +33,7 @@ function attested(choosing: Choosing, statement: Statement): Attestation {
 
 type Terms = ReferenceRules['bridge']['networks'][number]
 
-/** A network with its record. Mostly it is an open one. */
+/** A network with its record. If the network drawn is not open, it is mostly replaced by network 1. */
 function networkAt(choosing: Choosing) {
   const { ledger, rules, n } = choosing
   const count = rules.bridge.networks.length
@@ -107,7 +107,10 @@ interface Found {
   readonly network: number
 }
 
-/** A choice about a withdrawal in that state. If there is none, mostly a choice that leads to one. */
+/**
+ * A choice about a withdrawal with this status, sometimes about one with another status or an unknown one. If none has this status, mostly
+ * the choice that `otherwise` makes, which leads to one.
+ */
 function withdrawalIn(
   choosing: Choosing,
   status: number,
@@ -140,7 +143,7 @@ function bridgeCancel(choosing: Choosing): Choice {
 
 function bridgeRelease(choosing: Choosing): Choice {
   return withdrawalIn(choosing, STATUS.signing, bridgeSign, (found) => {
-    // Rarely the id has the length that ids of other networks have.
+    // Once in nine the external id is made for network 7, whose ids may have another length than those of this network.
     const network = once(choosing, 9, 3) ? 7 : found.network
     const release = { ...found, externalTxId: externalTxId(choosing, network, choosing.n[3] as number) }
     const attestation = attested(choosing, { ...release, action: 'release' })

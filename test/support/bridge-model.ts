@@ -53,7 +53,7 @@ export class BridgeModel {
     return this.#pockets.get(pocketKey(player, network)) ?? 0n
   }
 
-  /** What the vault holds beyond fees and pending withdrawals. */
+  /** What the vault holds beyond fees and withdrawals that are pending or being signed. */
   float(network: number): bigint {
     const { coins, fees } = this.vault(network)
     return coins - fees - this.waiting(network)

@@ -28,16 +28,16 @@ import { testParams } from './network.ts'
 import type { Member } from './policy-signer.ts'
 import { filled, units } from './unsigned.ts'
 
-/** A ledger whose committee's secrets the test has. Numbers are small: days of 20 blocks, rotations after 5. */
+/** Numbers of bridge networks, by their place in `NETWORKS`. */
 
 export const [ETHEREUM, BASE, AVALANCHE, SOLANA, BITCOIN] = [0, 1, 6, 7, 8] as const
-/** Wrapped tokens. */
+/** Asset ids of two wrapped tokens. */
 export const DOLLAR = tokenAsset('XUSD' as TokenSymbol)
 export const COIN = tokenAsset('XBTC' as TokenSymbol)
 
 export const MINIMUM = 1_000n
 export const MINT_CAP = 1_000_000n
-/** What the vault on Base holds from the start, in the pockets of `filled(1)` and `filled(2)`. */
+/** Dollars in the vault on Base at the start, in base units. `filled(1)` and `filled(2)` hold the wrapped tokens for them. */
 export const HELD = 600_000n
 export const POCKETS = [400_000n, 200_000n] as const
 
@@ -47,7 +47,7 @@ export const TEST_BRIDGE: BridgeRules = {
   rotationDelay: 5,
 }
 
-/** Canonical addresses of each format without a possible owner. */
+/** For each format a canonical address that has no known owner. */
 export const EXTERNAL = {
   evm: '0x000000000000000000000000000000000000dEaD',
   solana: '1nc1nerator11111111111111111111111111111111',
@@ -141,7 +141,7 @@ export function signed(
   return { epoch, signatures }
 }
 
-/** A {@link TestLedger} with a bridge. `filled(6)` sends everything by default. */
+/** A {@link TestLedger} with a bridge. By default `filled(1)` sends withdrawals and `filled(6)` everything else. */
 export class BridgeLedger extends TestLedger {
   /** Secrets of the present committee. */
   members: readonly Member[]
@@ -232,7 +232,7 @@ export function rotationTo(next: readonly Member[], threshold: number, change: P
   return { threshold, keys: next.map(keyOf), vaults: [], resume: [], ...change }
 }
 
-/** A transaction id of another chain; EVM networks and Bitcoin have 32 bytes. */
+/** A transaction id of another chain. The default of 32 bytes fits EVM networks and Bitcoin. */
 export function externalId(fill: number, bytes = 32): Uint8Array {
   return new Uint8Array(bytes).fill(fill)
 }

@@ -23,7 +23,9 @@ export interface Order {
   readonly amount?: bigint
   readonly agentId?: string
   readonly term?: number
-  /** `lock` binds to request and secret, as our own client does; `none` (default) is a plain payment. */
+  /**
+   * `lock`, as our own client pays: a request commitment and a redeem lock. `commitment`: the commitment alone. `none` (default): neither.
+   */
   readonly lock?: 'lock' | 'commitment' | 'none'
 }
 
@@ -54,7 +56,7 @@ export interface TxView {
   readonly receipt: { readonly success: boolean; readonly outcome: string; readonly fee: string }
 }
 
-/** A term that outlasts every test, even at a hundred blocks a second. */
+/** A term in blocks. Even at a hundred blocks a second it lasts 96 seconds. */
 const LONG_TERM = 9_600
 
 /** A devnet account that sends transactions and buys calls. It builds payments by hand, without our SDK. */
@@ -197,7 +199,7 @@ export class Caller {
   }
 }
 
-/** Waits until a node sells all its services, but for those that it can never sell. */
+/** Waits until no service of a node is `not published yet`. Services that are closed for another reason do not count. */
 export function marketOpen(url: string): Promise<true> {
   interface Registry {
     readonly services: readonly { readonly unavailableReason?: string }[]
@@ -208,7 +210,7 @@ export function marketOpen(url: string): Promise<true> {
   })
 }
 
-/** How often test services began to work, by "service request". The node writes the lines of `file` (TEST_RUNS_FILE). */
+/** How often test services began each work, by "service request". The services append these lines to `file` (TEST_RUNS_FILE). */
 export function runsIn(file: string): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const line of readLines(file)) counts.set(line, (counts.get(line) ?? 0) + 1)

@@ -16,7 +16,7 @@ export class ChatDaemon {
     this.key = key
   }
 
-  /** Starts the daemon, makes a key, and waits until the daemon has asked its backend for models. */
+  /** Starts the daemon, waits until all models that it lists are available, and makes a key. */
   static async start(workshop: Workshop, options: StartOptions = {}): Promise<ChatDaemon> {
     const fake = await FakeOpenAi.open()
     const path = workshop.path('models.json')

@@ -49,7 +49,10 @@ export function openEnsemble(means: Partial<ChatMeans> = {}, servers = 3): Promi
   return ChatWorld.open({ backends, means })
 }
 
-/** Forgets all questions and makes all servers answer well. An answer that the script leaves out names the server and the stage. */
+/**
+ * Forgets all questions and makes all servers answer well. A stage that the script leaves out is answered with its name, a draft with the
+ * index of its server.
+ */
 export function resetEnsemble(world: ChatWorld, script: Script = {}): void {
   for (const [i, fake] of world.fakes.entries()) {
     fake.questions.length = 0

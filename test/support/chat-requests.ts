@@ -36,7 +36,7 @@ export const infoRequests: Readonly<Record<string, Asked>> = {
 export const KEY_OPERATIONS: readonly string[] = [...Object.keys(CHAT_KEY_ROUTES), ...Object.keys(DASHBOARD_ROUTES)]
 
 const USER = { role: 'user' }
-/** Chats that are answered, then chats that are refused. The last ones are refused for their encoding. */
+/** Chats that are answered, then chats that are refused. The last one is no JSON. */
 const CHATS: readonly unknown[] = [
   HELLO,
   { ...HELLO, stream: true, stream_options: { include_usage: true } },

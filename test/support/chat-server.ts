@@ -98,7 +98,7 @@ export class ChatServer {
     return this.#place.world
   }
 
-  /** Replaces the world by a new one. The description of the platform stays that of the first world. */
+  /** Replaces the world by a new one. The voice and the description of the platform stay those of the first world. */
   async renew(parts: ChatWorldParts = {}): Promise<void> {
     await this.#place.world.close()
     this.#place.world = await ChatWorld.open(parts)

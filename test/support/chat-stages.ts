@@ -3,7 +3,7 @@ import type { ChatMessage } from '../../marketplace/chat/models/backend.ts'
 import type { ChatWorld } from './chat-world.ts'
 import type { ChatProfile, ChatQuestion, FakeOpenAi } from './upstreams/openai.ts'
 
-/** Words that only the prompt of that stage has. `Revision` is the evaluator's second question. */
+/** For each stage, words that only its prompt has. `Revision` is the evaluator's second question. */
 const MARKS = {
   Researcher: 'You are the researcher.',
   Planner: 'You are the planner.',
@@ -16,7 +16,7 @@ const MARKS = {
   Reviewer: 'You are the reviewer,',
 } as const
 
-/** A question that a pipeline asks of a model. */
+/** A stage of a pipeline that asks a model a question. */
 export type AskedStage = keyof typeof MARKS
 
 export const ASKED_STAGES = Object.keys(MARKS) as readonly AskedStage[]

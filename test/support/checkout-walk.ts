@@ -10,7 +10,7 @@ import { AGAIN, ONCE, type Order, TestMarket, type TestPayment } from './market.
 import { levelChain } from './partition.ts'
 import { Dice } from './walk.ts'
 
-/** The buyers: not the shop's own wallet 2, and not the miner's wallet 9. */
+/** Numbers of the buyers' wallets. Wallet 2 belongs to the shop, and wallet 9 to the miner. */
 const WALLETS = [1, 3, 4, 5, 6, 7, 8]
 const LOCKS = ['lock', 'commitment', 'none'] as const
 /** Marks blocks of the other branch, so that they differ from ours. */
@@ -24,11 +24,11 @@ const PATIENCE_MS = 40_000
 
 export interface WalkPayment extends TestPayment {
   readonly lock: (typeof LOCKS)[number]
-  /** The request of a call that offers this payment for another request. */
+  /** Another request than the paid one. Some calls offer this payment for it. */
   readonly otherRequest: string
 }
 
-/** A call of a walk: what was changed in it, in which life of the node, and how it ended. */
+/** A call of a walk: what was changed in it, in which life of the node, and how it ended. `ended` is null while the call runs. */
 export interface WalkCall {
   readonly payment: WalkPayment
   readonly change: 'nothing' | 'request' | 'wrong secret' | 'no secret'
@@ -83,7 +83,7 @@ export class CheckoutWalk {
     return act()
   }
 
-  /** Sends lost payments once more, releases all held work, and mines until everything is closed. */
+  /** Releases held work, sends lost payments once more, and mines until everything that can be closed is closed. */
   async rest(): Promise<void> {
     await this.#release()
     await this.market.mineWaiting(DRAINING_BLOCKS)
@@ -96,7 +96,7 @@ export class CheckoutWalk {
     await this.market.pass(PATIENCE_MS)
   }
 
-  /** How often work was begun for a payment, counting both of its requests. */
+  /** How often work was begun for a payment: for the paid request and for the other one. */
   runsOf({ serviceId, request, otherRequest }: WalkPayment): number {
     const works = [`${serviceId} ${request}`, `${serviceId} ${otherRequest}`]
     return this.begun.flat().filter((work) => works.includes(work)).length
@@ -201,7 +201,7 @@ export class CheckoutWalk {
     this.dice.tell(`payment ${this.payments.indexOf(payment)} is sent again -> ${outcome}`)
   }
 
-  /** Begins another branch here. If there is one already, makes it the heavier one, with some of our branch's payments. */
+  /** Begins another branch at the head. If there is one already, makes it the heavier one, with some of our branch's payments. */
   async #branch(): Promise<void> {
     const { dice, market } = this
     const { test } = market
@@ -221,11 +221,14 @@ export class CheckoutWalk {
     const outcome = await importAll(test, blocksFrom(theirs, this.#forkHeight + 1), PROVEN_WORK)
     await market.quiet()
     dice.tell(`${depth} blocks are replaced, ${kept.length} payments stay -> ${String(outcome)}`)
-    // A restart takes up work that was begun for a payment that is now on no branch.
+    // The restarted node resumes begun work, even if its payment is now on no branch.
     if (dice.chance(0.5)) await this.#restart()
   }
 
-  /** Some of the payments mined since the other branch began. Of each wallet the first ones, so that no nonce is missing. */
+  /**
+   * Some of the payments mined since the other branch began. Payments with the lowest nonces are kept, so that no wallet's nonce is
+   * missing.
+   */
   #keptOf({ chain }: TestChain): readonly TestPayment['tx'][] {
     const mined = this.payments.filter(({ txId }) => (chain.database.location(txId)?.height ?? 0) > this.#forkHeight)
     const kept = inOrder(mined).slice(0, this.dice.below(mined.length + 1))

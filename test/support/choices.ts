@@ -31,10 +31,12 @@ export const pick = <T>(values: readonly T[], choice: number | undefined): T =>
 /** A made-up 32-byte id for a number, in hex. */
 export const hash32 = (number: number): string => hex(tagged('text', utf8(`unknown ${number}`)))
 
-/** True once in `times` for the raw number at `index`. */
+/** Whether the raw number at `index` is a multiple of `times`. That is so once in `times`. */
 export const once = ({ n }: Choosing, times: number, index: number): boolean => (n[index] as number) % times === 0
 
-/** The actor at that address if it has an account, else the usual sender. Once in nine the usual sender, to try refusals. */
+/**
+ * The actor at that address if it has an account, else the usual sender. Once in nine it is the usual sender in any case, to try refusals.
+ */
 export function senderAt(choosing: Choosing, address: string | undefined): Actor {
   const actor = ACTORS.find((one) => one.address === address)
   return actor !== undefined && choosing.exists(actor.address) && !once(choosing, 9, 0) ? actor : choosing.sender
@@ -48,7 +50,7 @@ export const amountNear = (amount: bigint): bigint => {
   return amount > AMOUNT_MAX ? AMOUNT_MAX : amount
 }
 
-/** A receiver: mostly an actor, once in five an address without an account. */
+/** A receiver: mostly the address of an actor, once in five an address of nobody. */
 export function receiver({ n }: Choosing, index: number): string {
   const choice = n[index] as number
   return choice % 5 === 4 ? hash32(choice % 16) : pick(ACTORS, choice).address

@@ -2,8 +2,8 @@ import { appendFileSync } from 'node:fs'
 import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 
 /**
- * Prints `N passed, N failed` as the very last line. It runs on process exit, so it comes after the coverage table and after errors.
- * Collection errors, suite errors and tests that never ran count as failures. The counts are also appended to the file that
+ * Prints `N passed, N failed` as the very last line. The line is printed when the process exits, so it comes after the coverage table and
+ * after errors. Collection errors, suite errors and tests that never ran count as failures. The counts are also appended to the file that
  * TEST_COUNTS_FILE names, after a line with `!` for each failed test: that is how counts of several suites are summed up.
  */
 export default class ClosingLineReporter implements Reporter {

@@ -29,7 +29,7 @@ export interface NodeOptions {
   readonly mine?: number
   /** Whether it sells, with development keys of its own. */
   readonly sells?: boolean
-  /** Flags behind `start`. */
+  /** Flags after the command `start`. */
   readonly flags?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   /** Multiaddrs of further peers, besides those of its links. */
@@ -46,11 +46,11 @@ export interface ClusterOptions {
   readonly links: readonly Link[]
   /** Whether nodes dial each other directly, not through lines that can be cut. */
   readonly direct?: boolean
-  /** For all nodes. */
+  /** Environment of all nodes. A node's own `env` overrides it. */
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Nodes know only the peers that they are told of. So a cut line has no way around it. */
+/** Nodes know only the peers that they are told of. So no connection leads around a cut line. */
 const TOLD_ONLY = {
   TEST_FAST_BLOCKS: '1',
   FARTHING_P2P_ENABLED: 'true',
@@ -205,7 +205,7 @@ export class Cluster {
         ...options,
         env: { ...TOLD_ONLY, ...env, ...options.env },
         peers: [...dialled.map((port) => `/ip4/127.0.0.1/tcp/${port}`), ...(options.peers ?? [])],
-        // Development key 1 + 2i is node i's caller, the key after it is its market's.
+        // The caller's wallet of node i has development key 1 + 2i, its market wallet the key after it.
         devKey: 1 + 2 * i,
       })
     })
@@ -224,7 +224,7 @@ export class Cluster {
     return this.nodes[index] as ClusterNode
   }
 
-  /** Waits until every running node has a peer for each uncut link to another running node. */
+  /** Waits until every running node has as many peers as links to other running nodes. Links that are cut count too. */
   async connected(): Promise<void> {
     for (const [i, node] of this.nodes.entries()) {
       if (!node.runs) continue

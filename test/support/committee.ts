@@ -86,7 +86,7 @@ export const SPOILS: readonly Spoil[] = [
     const bytes = good.signatures[0]?.bytes as Uint8Array
     return { ...good, signatures: [...good.signatures.slice(1), { keyIndex: keys.length, bytes }] }
   },
-  // Signed by another member than its key index says.
+  // The last signature names another key index than that of its signer.
   (good, { keys }) => ({
     ...good,
     signatures: good.signatures.map(({ keyIndex, bytes }, i) =>

@@ -11,8 +11,8 @@ const PROGRAMS = ['src/main.ts', 'test/support/daemon-entry.ts'] as const
 const BUNDLES = join(ROOT, `node_modules/.cache/farthing-tests-${process.pid}`)
 
 /**
- * Bundles the programs that tests start, once for all test files, and lets V8 compile them: a node starts with half the processor
- * time then, and a command with a third. Several projects of one run share what the first one made.
+ * Bundles the programs that tests start, once for all test files, and lets V8 compile them: a node starts with half the processor time
+ * then, and a command with a third. The projects of one test run share what the first of them made.
  */
 export async function setup(): Promise<void> {
   if (process.env.TEST_BUNDLES !== undefined) return
@@ -24,7 +24,7 @@ export async function setup(): Promise<void> {
   await compileNode()
 }
 
-/** What only a node needs is compiled when one has started; V8 keeps it when the process ends by itself. */
+/** Starts a node and ends it, so that V8 compiles what only a node needs. V8 keeps the code when the process ends by itself. */
 async function compileNode(): Promise<void> {
   const folder = temporaryFolder()
   const entry = join(ROOT, PROGRAMS[1])
@@ -38,7 +38,7 @@ async function compileNode(): Promise<void> {
   removeFolder(folder)
 }
 
-/** Removes what was made. */
+/** Removes the bundles and the compiled code. */
 export function teardown(): void {
   const { TEST_COMPILED: compiled } = process.env
   if (compiled !== undefined) removeFolder(compiled)

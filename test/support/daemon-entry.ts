@@ -7,8 +7,8 @@ import { COMMANDS } from '../../src/cli/table.ts'
 import { fastDevnet } from './network.ts'
 
 /**
- * The real program, whose node has the additions of tests. With TEST_FAST_BLOCKS its devnet starts at that many hashes
- * a block. Everything else is as shipped: a command loads no node.
+ * The real program, whose node has the additions of tests. With TEST_FAST_BLOCKS its devnet starts at that many hashes a block. Everything
+ * else is as shipped: other commands than `start` load no node.
  */
 const start: Command = {
   ...startCommand,

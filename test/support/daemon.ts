@@ -6,12 +6,12 @@ import { type Exit, type Finished, Program, removeFolder, temporaryFolder, until
 import { ROOT } from './source-tree.ts'
 
 export const SHIPPED = join(ROOT, 'src/main.ts')
-/** The same with the test services. */
+/** Entry of the program with the test services. */
 export const WITH_TEST_SERVICES = join(ROOT, 'test/support/daemon-entry.ts')
 
 export interface StartOptions {
   readonly entry?: string
-  /** Flags behind `start`. Data folder, a free port and JSON logs are set already. */
+  /** Flags after the command `start`. The data folder, a free API port and the mining threads are set already. */
   readonly flags?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   /** Mining threads, one by default. */
@@ -37,7 +37,7 @@ const RUN_MS_MAX = 240_000
 /** A daemon that has just printed its greeting may not handle signals yet. Another test looks at that moment. */
 const SETTLED_MS = 20
 
-/** Limits that a test reaches only when it lowers them. Flags override them. */
+/** Limits that a test reaches only when it lowers them. Flags and the `env` of a test override them. */
 const UNLIMITED = {
   FARTHING_RPC_RATE_READ: '100000000',
   FARTHING_RPC_RATE_LIST: '100000000',
@@ -90,8 +90,8 @@ export class RunningDaemon {
 }
 
 /**
- * Folders and processes of one test file. After its tests every process is ended, by its own id, and every folder
- * removed. If the test runner dies, the processes end with it.
+ * Folders and processes of one test file. After its tests every process is ended, by its own id, and every folder removed. If the test
+ * process exits earlier, it kills them.
  */
 export class Workshop {
   readonly root = temporaryFolder()

@@ -115,7 +115,7 @@ export interface Shown {
   readonly headers: Headers
 }
 
-/** A browser without scripts. It keeps the cookie and sends the hidden fields of the last page. */
+/** A browser without scripts. It keeps the cookie and sends the CSRF token of the last page. */
 export class PlainBrowser {
   cookie: string | null = null
   readonly #url: string
@@ -139,7 +139,7 @@ export class PlainBrowser {
     return this.#ask(path, {})
   }
 
-  /** Sends a form with the page's hidden fields. `headers` replace the headers that a browser sends. */
+  /** Sends a form with the CSRF token of the last page. `headers` replace the origin headers that a browser sends. */
   send(
     path: string,
     fields: Readonly<Record<string, string>>,
@@ -156,7 +156,7 @@ export class PlainBrowser {
     return this.send('/dashboard/sign-in', { password })
   }
 
-  /** Signs the page's challenge with a wallet, or with the development wallet of that number. */
+  /** Loads the sign-in page and signs its challenge with a wallet */
   async signed(test: TestChain, signer: WalletKey | number = 1): Promise<string> {
     await this.get()
     return signedBy(test, this.challenge, typeof signer === 'number' ? wallet(signer) : signer)

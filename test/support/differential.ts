@@ -44,9 +44,9 @@ export class Differential {
   readonly test: TestChain
   readonly store: MemoryKeyValueStore
   readonly reference: ReferenceChain
-  /** Blocks that both took, in order. */
+  /** Blocks that node and reference took, in order. */
   readonly taken: Uint8Array[] = []
-  /** How many blocks both refused, and how often both moved to another branch. */
+  /** How many blocks node and reference refused, and how often they moved to another branch. */
   readonly counts = { refused: 0, reorganisations: 0 }
 
   private constructor(test: TestChain, store: MemoryKeyValueStore, reference: ReferenceChain) {
@@ -83,7 +83,7 @@ export class Differential {
     return this.reference.propose(headId, wires, { timeMs, miner })
   }
 
-  /** Gives both the block, and throws where they differ. Returns the reference's verdict. */
+  /** Gives node and reference the block, and throws where they differ. Returns the reference's verdict. */
   async feed(wire: Uint8Array): Promise<Verdict> {
     const before = this.reference.headId
     const verdict = this.reference.accept(wire, this.test.nowMs)

@@ -20,14 +20,14 @@ const FLAGS = { answer: 0x8180, truncated: 0x0200 }
 const ROOT_SERVER = 'a.root-servers.net'
 
 /**
- * A name server on 127.0.0.1, over UDP and over TCP on the same port. Messages follow RFC 1035, section 4. Only the
- * name of the question is compressed. Unknown names do not exist; the root has a name server.
+ * A name server on 127.0.0.1, over UDP and over TCP on the same port. Messages follow RFC 1035, section 4. The name of a record is
+ * compressed: it points to the question. Unknown names do not exist; the root has a name server.
  */
 export class DnsServer {
   readonly #names: Readonly<Record<string, DnsName>>
   readonly #udp: Socket
   readonly #tcp: Server
-  /** Names and types in the order in which they were asked for: `mx example.com`. */
+  /** Types and names that were asked for over UDP, in order: `mx example.com`. */
   readonly questions: string[] = []
 
   private constructor(names: Readonly<Record<string, DnsName>>) {

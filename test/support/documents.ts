@@ -16,7 +16,7 @@ export interface MadeDocument {
   readonly pdf: { readonly bytes: number; readonly sha256: string; readonly base64: string }
 }
 
-/** The engine of documents, in threads of its own. */
+/** The engine of documents, in an engine process of its own. */
 export interface DocumentShop {
   readonly documents: Documents
   /** The context of a service call at that time. */
@@ -24,7 +24,7 @@ export interface DocumentShop {
   close(): Promise<void>
 }
 
-/** Opens a shop with one thread. */
+/** Opens a shop with one engine process. */
 export async function documentShop(
   settings: { readonly currency?: string; readonly fonts?: readonly string[] } = {},
 ): Promise<DocumentShop> {

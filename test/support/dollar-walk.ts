@@ -21,7 +21,7 @@ const PAYERS = 3
 export interface WalkOrder {
   readonly call: DollarCall
   readonly payer: Payer
-  /** The request of a call that offers this payment for another request. */
+  /** Another request than the signed one. Some calls offer this payment for it. */
   readonly otherRequest: string
 }
 
@@ -41,7 +41,7 @@ export class DollarWalk {
   readonly dice: Dice
   readonly orders: WalkOrder[] = []
   readonly answers: WalkAnswer[] = []
-  /** Payments whose claims were unpaid at some time. */
+  /** Ids of claims that were `unpaid` at some time. */
   readonly onceUnpaid: Set<string>
   readonly #payers: readonly Payer[]
   readonly #underWay: Promise<void>[] = []
@@ -83,7 +83,10 @@ export class DollarWalk {
     await act()
   }
 
-  /** Makes all partners good again, restarts the node, and waits until every claim has ended. */
+  /**
+   * Makes all partners good again, restarts the node, and waits until the only open claims are unpaid ones of authorizations that were not
+   * carried out.
+   */
   async rest(): Promise<void> {
     this.#release()
     for (const facilitator of this.rail.facilitators) {
@@ -171,8 +174,8 @@ export class DollarWalk {
   }
 
   /**
-   * Another party carries an authorization out, or its payer cancels it. Only those with a claim are used: the till
-   * owes nothing for an authorization that it has not taken.
+   * Another party carries an authorization out, or its payer cancels it. This happens only to unused authorizations whose claim is past
+   * `claimed`: the till owes nothing for the rest.
    */
   async #meddle(): Promise<void> {
     const { dice, orders } = this

@@ -114,7 +114,7 @@ export interface RailParts extends MarketParts {
   readonly timers?: Timers
 }
 
-/** Changes to a call. `client` is its sender's address, `network` that of its network. */
+/** Changes to a call. `client` is the sender's address, and `network` (by default the same text) names the network that it belongs to. */
 export type OrderChange = Partial<DollarCall> & { readonly client?: string; readonly network?: string }
 
 const opened: TestRail[] = []
@@ -187,7 +187,7 @@ export class TestRail {
     await this.till.resume()
   }
 
-  /** Kills the process at once and starts another on its store. */
+  /** Abandons the till, as if its process was killed, and opens another rail on the same store. */
   async restart(change: Partial<RailParts> = {}): Promise<TestRail> {
     this.till.abandon()
     this.market.workbench.release()

@@ -1,6 +1,6 @@
 import { serveProcess } from '../../src/workers/process-port.ts'
 
-/** How the process shall misbehave, in place of a page's URL. */
+/** A task that makes the process misbehave. `url` names the misdeed. */
 interface Misdeed {
   readonly task: string
   readonly input: { readonly url: string }

@@ -7,7 +7,7 @@ export interface FedEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** A reader of an event stream. Like a browser, it remembers the id of the last event. It reads only as far as it is told. */
+/** A reader of an event stream. Like a browser, it remembers the id of the last event. A test can pause it. */
 export class EventFeed {
   readonly events: FedEvent[] = []
   readonly status: number
@@ -81,7 +81,7 @@ export class Follower {
   readonly blocks: { readonly id: string; readonly height: number }[] = []
   /** Closed calls by payment: how each ended, and in which block. */
   readonly closed = new Map<string, { readonly how: string; readonly blockId: string; readonly height: number }>()
-  /** Events that contradict each other. */
+  /** A line for each event that contradicts earlier ones. */
   readonly oddities: string[] = []
   resets = 0
 

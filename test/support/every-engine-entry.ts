@@ -50,7 +50,7 @@ function hashed(name: string, value: unknown): unknown {
   return name === 'bytes' ? createHash('sha256').update(JSON.stringify(value)).digest('hex') : value
 }
 
-/** Prints a line for each engine: its result for a small task. */
+/** Prints a line for each task of the engines: its result for a small input. Bytes are shown by their hash. */
 const pool = new EnginePool(1)
 for (const [task, input] of Object.entries(WORK))
   console.log(task, JSON.stringify(await pool.run(task as never, input as never, new AbortController().signal), hashed))

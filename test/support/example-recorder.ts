@@ -15,7 +15,7 @@ interface Recorded {
 export class ExampleRecorder {
   readonly #operations = new Map<string, Recorded>()
 
-  /** Records an answer and the request body that it answers. */
+  /** Records an answer and its request body. Ignores answers that are not JSON, too long, or not the first of their status. */
   record(operationId: string, { status, headers, text }: Reply, request?: unknown): void {
     const known: Recorded = this.#operations.get(operationId) ?? { answers: {} }
     this.#operations.set(operationId, known)

@@ -18,7 +18,7 @@ const NETWORKS = {
 
 type ScriptFormat = keyof typeof NETWORKS
 
-/** The kind of address that the text is, according to the other libraries. */
+/** The kind of address that the text is, according to the other libraries. Undefined if it is no address. */
 export function oracleKind(format: ExternalFormat, text: string): ExternalAddressKind | undefined {
   if (format === 'evm') return isEvm(text) ? 'eoa-or-contract' : undefined
   if (format === 'solana') return isSolana(text) ? 'ed25519-key' : undefined
@@ -120,7 +120,7 @@ export const anyAddress: fc.Arbitrary<MadeAddress> = fc.oneof(
   segwitAddress,
 )
 
-/** Correct encodings of any version, length and network. Most are not addresses, some are. */
+/** Correct encodings with various versions, lengths and networks. Most are not addresses, some are. */
 export const nearlyAddress: fc.Arbitrary<string> = fc.oneof(
   fc
     .tuple(fc.constantFrom(0, 5, 0x30, 0x32, 0x6f, 0xc4, 0x80), fc.uint8Array({ minLength: 19, maxLength: 22 }))

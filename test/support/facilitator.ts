@@ -32,7 +32,7 @@ export const ACME = 'acme' as AgentId
 export const OTHER = 'other' as AgentId
 export const ECHO = 'acme-echo' as ServiceId
 export const SECOND = 'acme-second' as ServiceId
-/** Wallets of the buyer, and of the agents' owner, payout and settlers. 5 has no role. */
+/** Numbers of the development wallets of the buyer and of the agents' owner, payout and settlers. The stranger has no role. */
 export const WHO = { buyer: 1, owner: 2, payout: 3, settler: 4, stranger: 5, otherSettler: 6 } as const
 
 /** What a test pays for. What is left out gets a value that works. */
@@ -100,7 +100,7 @@ export class FacilitatorStand {
     return stand
   }
 
-  /** Restarts the node on what is on disk. */
+  /** Opens the settlement records again and makes a new node on them. The chain and the mempool stay. */
   async restart(countMax?: number): Promise<void> {
     await this.records.close()
     this.records = await LevelSettlements.open(join(this.folder, 'facilitator'), countMax)

@@ -5,12 +5,12 @@ import type { WebPage, WebReader, WebRequest } from '../../marketplace/ports/web
 /** A page of the fake web. What is left out has a default. */
 export type FakePage = Partial<Omit<WebPage, 'body'>> & { readonly body?: string | Uint8Array }
 
-/** A web of pages in memory that answers at once. It records what was read. */
+/** A web of pages in memory. It answers at once unless a test sets `gate`. It records what was read. */
 export class FakeWeb implements WebReader {
   readonly reads: { readonly url: string; readonly request: WebRequest; readonly signal: AbortSignal }[] = []
   readonly pages: Record<string, FakePage | Result<never> | ((request: WebRequest) => FakePage)> = {}
   nowMs = Date.parse('2026-11-20T12:00:00Z')
-  /** Reading waits for this. */
+  /** Every read waits for this promise. */
   gate: Promise<unknown> = Promise.resolve()
 
   readonly readiness = () => ({ available: true, engine: 'fake' }) as const

@@ -23,7 +23,7 @@ export function faultCalls(): readonly FaultCall[] {
   )
 }
 
-/** Names in an object literal; a call without facts has none. */
+/** Names in an object literal. Empty for a call without facts, undefined for any other expression. */
 function factsOf(argument: string | undefined): readonly string[] | undefined {
   const text = argument?.trim() ?? ''
   if (text === '') return []

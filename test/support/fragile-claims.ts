@@ -9,11 +9,11 @@ export interface Death {
 
 /** A claim store whose process may die at a write. The store can also be unreachable for a while. */
 export class FragileClaims<C extends StoredClaim> implements ClaimStore<C> {
-  /** Resolves when the process has died. Its later calls are not answered. */
+  /** Resolves when the process has died. Its later calls wait until `bury`. */
   readonly died: Promise<void>
   /** Whether the store cannot be reached. */
   isAway = false
-  /** How many calls the store got. */
+  /** How many calls the store got. A write counts twice. */
   asked = 0
   readonly #store: ClaimStore<C>
   readonly #death: Death | null

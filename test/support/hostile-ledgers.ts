@@ -187,7 +187,7 @@ export const BAD_LEDGER_PAYLOADS: readonly (readonly [number, Uint8Array])[] = [
     { resume: Array.from({ length: 17 }, (_, i) => i) },
   ]),
   ...bad('bridge_halt', [...ATTESTATIONS, { network: 10 }, { network: 255 }]),
-  // Booleans: `create` follows offset, address and amount; `frozen` and `hidden` follow the offset.
+  // Booleans with the byte 2. `create` follows
   ...(
     [
       [0x11, 52],

@@ -130,7 +130,7 @@ export const BAD_PAYLOADS: readonly (readonly [number, Uint8Array])[] = [
   ...[0x00, 0x02, 0x03, 0x16, 0x24, 0x34, 0x43, 0x57, 0x66, 0xff].flatMap((kind) =>
     variants(kind, TRANSFER, { to: ADDRESS, amount: 1n, create: false }, [{}]),
   ),
-  // Not UTF-8: overlong, surrogate, above the last code point, cut short, a stray continuation.
+  // Not UTF-8: overlong, surrogate, above the last code point, cut short, a stray continuation, a lead byte of five.
   ...['c080', 'e08080', 'eda080', 'f4908080', 'e282', '80', 'f8888080'].map((bytes): [number, Uint8Array] => {
     const good = AGENT_REGISTER.encode({ ...AGENT, name: 'N'.repeat(bytes.length / 2) })
     const at = Buffer.from(good).indexOf(Buffer.from(utf8('N'.repeat(bytes.length / 2))))
@@ -173,14 +173,14 @@ const WITNESSES: readonly ((witness: Witness) => Partial<Witness>)[] = [
 
 const at = <T>(values: readonly T[], choice: number | undefined): T => values[(choice ?? 0) % values.length] as T
 
-/** The transaction once with each of these witnesses. */
+/** A copy of the transaction for each change of {@link WITNESSES}. */
 export function badWitnesses(wire: Uint8Array): Uint8Array[] {
   return WITNESSES.map((change) => rewitness(wire, change))
 }
 
 type Fault = (scenario: Scenario, place: Place, op: Op) => Promise<Uint8Array[]>
 
-/** Ways to make a transaction that a block must not hold. If one has no effect, both implementations must still agree. */
+/** Ways to make transactions of which a block must not hold all. Should one turn out valid, both implementations must still agree. */
 const FAULTS: readonly Fault[] = [
   async (scenario, _, op) => [await scenario.make(op, { nonce: 2n ** 64n - 1n })],
   async (scenario, _, op) => {
@@ -201,7 +201,7 @@ const FAULTS: readonly Fault[] = [
         return [await scenario.make(op, { kind, payload })]
       },
   ),
-  // A nonce too high, and a nonce too low.
+  // A nonce that is too high by one, or too low by one.
   async (scenario, _, op) => {
     const sender = at(FUNDED, op.n[0])
     const nonce = scenario.nonce(sender.address)
@@ -212,14 +212,14 @@ const FAULTS: readonly Fault[] = [
       ),
     ]
   },
-  // This account may exist or not.
+  // The sender may have no account.
   async (scenario, _, op) => {
     const sender = at(NEWCOMERS, op.n[0])
     return [await scenario.sign(plain(sender, scenario.nonce(sender.address)), sender)]
   },
 ]
 
-/** One unit to the first development account. */
+/** The body of a transfer of one base unit to the first development account. */
 export const plain = (sender: Actor, nonce: bigint, change: Partial<Body> = {}): Body =>
   bodyOf({
     sender: sender.address,
@@ -229,7 +229,7 @@ export const plain = (sender: Actor, nonce: bigint, change: Partial<Body> = {}):
     ...change,
   })
 
-/** Transactions of which at least one is invalid. */
+/** Transactions made in one of the {@link FAULTS}, so that a block with all of them should be invalid. */
 export async function faulty(scenario: Scenario, place: Place, op: Op): Promise<Uint8Array[]> {
   return at(FAULTS, op.n[7])(scenario, place, op)
 }

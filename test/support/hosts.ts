@@ -78,12 +78,12 @@ export function isConnected(from: Host, to: Host): boolean {
   return from.peers().some(({ id }) => id === to.self)
 }
 
-/** The longest page. */
+/** A reply to `bodies` of the greatest length. */
 const PAGE = new Uint8Array(PROTOCOLS.bodies.replyMax).fill(7)
 
 /**
- * Starts a host for attacks on it. It answers `status` with the request's body and `bodies` with the longest page. It accepts gossip, but
- * rejects a message that begins with `!`. Behind `?` it decodes a transaction and ignores the message.
+ * Starts a host for attacks on it. It answers `status` with the request's body and `bodies` with {@link PAGE}. It accepts gossip, but
+ * rejects a message that begins with `!`. If a message begins with `?`, it decodes the transaction that follows and ignores the message.
  */
 export async function startVictim(
   blame: Blame,

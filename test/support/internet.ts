@@ -5,7 +5,7 @@ import type { Internet } from '../../src/adapters/open-web.ts'
 export interface InternetPlan {
   /** Addresses by name. Other names do not exist. */
   readonly names: Readonly<Record<string, readonly string[]>>
-  /** Mail exchangers by domain; an empty list is a domain that takes no mail. */
+  /** Mail exchangers by domain; a domain with an empty list exists and has no MX record. */
   readonly mail?: Readonly<Record<string, readonly { readonly exchange: string; readonly priority: number }[]>>
   /** Local port by address, such as `93.184.216.1:80`. Connections to other addresses fail. */
   readonly ports: Readonly<Record<string, number>>

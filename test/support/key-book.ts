@@ -4,7 +4,7 @@ import type { ModelUsage } from '../../marketplace/ports/models.ts'
 import { keySeals } from '../../src/chat/stores/chat-key-seals.ts'
 import { ManualTime } from './manual-time.ts'
 
-/** Limits of a key without its own. */
+/** Limits of a key that sets none. */
 export const FREE: KeyLimits = { rpm: null, tpd: null }
 /** Limits of a wallet. */
 export const BOUNDS = { rpm: 10, tpd: 1_000, concurrent: 3, keys: 4 }

@@ -118,7 +118,7 @@ export function ledgerRequests(scene: () => LedgerScene): Readonly<Record<string
   }
 }
 
-/** Paths of one list of an account, with these queries, and of the same list for accounts that do not exist. */
+/** Paths of one list of an account, with these queries, and of the same list for an address without account and two malformed ones. */
 function accountPaths({ address, absent }: LedgerScene, list: string, queries: readonly string[]): string[] {
   const others = [absent, `x${address}`, 'dfar1']
   return [

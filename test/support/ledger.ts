@@ -20,7 +20,7 @@ export const FUNDS = 1_000_000_000_000n
 /** The miner of a test ledger's blocks. */
 export const MINER = filled<Address>(0x99)
 
-/** How a transaction ended: the code of its fault, or `success`. */
+/** How a sent transaction ended. `code` is the code of its fault, or `success`. */
 export interface SentOutcome {
   readonly code: string
   readonly receipt: ReceiptOf<'transaction'>

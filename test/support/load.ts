@@ -35,7 +35,10 @@ const TRADE = {
 
 const MODES = ['ok', 'ok', 'slow:40', 'slow:250', 'fail', 'wrong'] as const
 
-/** Wallets that send and buy until the node dies. Keeps what the node acknowledged, answered and refused over all its runs. */
+/**
+ * Wallets that send and buy until the node dies. Keeps over all runs what the node acknowledged, what it answered, and failures that are
+ * unexpected.
+ */
 export class Load {
   readonly acknowledged = new Map<string, Acknowledged>()
   readonly bought: Bought[] = []

@@ -24,7 +24,7 @@ export interface Ran {
   /** Exit code, or the fault as text. */
   readonly end: number | string
   readonly fault: Fault | null
-  /** Lines for people and lines of output. */
+  /** Lines for people (`notes`) and lines of output (`prints`). */
   readonly notes: readonly string[]
   readonly prints: readonly string[]
 }
@@ -69,7 +69,7 @@ export class LyingNode {
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  /** Forgets all answers. It is then an honest node with one funded account. */
+  /** Forgets all answers and sent transactions. The node is then honest, and each account has a balance of 1 base unit. */
   reset(): void {
     this.#answers.clear()
     this.sent.length = 0

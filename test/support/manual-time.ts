@@ -33,7 +33,7 @@ export class ManualTime implements Clock, Timers {
     this.#nowMs = endMs
   }
 
-  /** Lets time pass. After each timer, waits for what follows from it. */
+  /** Lets time pass. After each timer, lets the event loop turn once. */
   async passAll(ms: number): Promise<void> {
     const endMs = this.#nowMs + ms
     for (let next = this.#next(); next !== undefined && next.atMs <= endMs; next = this.#next()) {

@@ -92,7 +92,7 @@ export class WatchedClaims implements NativeClaimStore {
     return this.#watch('pruneResults', () => this.#store.pruneResults(beforeMs, bytesMax))
   }
 
-  /** Closes the real store, once. After that its other methods never return, as for a node that was killed. */
+  /** Closes the real store, once. After that the other methods of this object never return, as for a node that was killed. */
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true

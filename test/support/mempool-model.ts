@@ -164,7 +164,7 @@ export class MempoolModel {
     return rates.reduce((least, rate) => (rate < least ? rate : least), rates[0] ?? 0n)
   }
 
-  /** Admits a transaction and evicts what exceeds the limits. */
+  /** Admits a transaction. If a limit is exceeded then, evicts until count and bytes are 5% below their limits. */
   admit(tx: Transaction): void {
     this.waiting = [...this.waiting.filter((other) => !sameNonce(other, tx)), tx]
     const { countMax, bytesMax } = this.#policy

@@ -56,7 +56,7 @@ export async function mineWhile<T>(url: string, work: Promise<T>): Promise<T> {
   return work
 }
 
-/** Mines a block on a node every `everyMs`, until the returned function is called. The pace does not depend on the machine's speed. */
+/** Mines a block on a node, then pauses for `everyMs`, again and again until the returned function is called. */
 export function mineAtPace(url: string, everyMs: number): () => Promise<void> {
   return mineWhenever(url, everyMs, async () => true)
 }

@@ -17,7 +17,7 @@ import { filled } from './unsigned.ts'
 
 /** The address that a test's miner mines for. */
 export const REWARD_TO = filled<Address>(0x91)
-/** The `extra` field of its headers. */
+/** The `extra` field of the headers that a test's miner makes. */
 export const EXTRA = new Uint8Array(32).fill(0x42)
 
 /** A nonce searcher that searches when the test says so, on the calling thread. It keeps every job it got. */

@@ -30,7 +30,7 @@ const part = { symbol: FUSD, amount: units(5_000) }
 /** Kinds of the money ledgers: tokens, stable tokens, pools, stakes and the bridge. */
 export type MoneyKind = Exclude<TxKind, keyof typeof SAMPLE>
 
-/** A valid payload of every such kind. */
+/** A valid payload for each kind of the money ledgers. */
 export const MONEY_SAMPLE: { readonly [K in MoneyKind]: PayloadOf<K> } = {
   token_create: { symbol: symbol('RENT'), name: 'Rent', decimals: 2, maxSupply: units(0), freezable: true },
   token_mint: issue,
@@ -70,7 +70,7 @@ export const MONEY_SAMPLE: { readonly [K in MoneyKind]: PayloadOf<K> } = {
   bridge_halt: { network: 1, attestation: attestation() },
 }
 
-/** These kinds in the order of their numbers. */
+/** Kinds of the money ledgers, in the order of their numbers. */
 export const MONEY_KINDS = Object.keys(MONEY_SAMPLE) as readonly MoneyKind[]
 
 /** An unsigned transaction with the sample payload of a kind, some fields replaced. */

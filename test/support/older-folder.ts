@@ -104,7 +104,7 @@ export class OlderFolder {
     expect(verdict(other)).toBe('409 payment_already_redeemed')
   }
 
-  /** Expects each call paid in dollars to end as it should. Each payer has paid once or not. */
+  /** Expects each call paid in dollars to end as it should. Each payer has paid once or not at all. */
   async expectDollarCallsEnd(): Promise<void> {
     await until('it sells for dollars', async () => {
       const path = '/api/x402/node-test-again?rail=stable'

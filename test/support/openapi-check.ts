@@ -6,7 +6,7 @@ interface Response {
   readonly content?: Readonly<Record<string, object>>
   /** What `code` of an error may be. */
   readonly 'x-error-codes'?: readonly string[]
-  /** Where it is written instead. */
+  /** Pointer to the shared response that stands in its place. */
   readonly $ref?: string
 }
 
@@ -85,7 +85,7 @@ export class ApiChecker {
     return check(JSON.parse(reply.text)) ? [] : (check.errors ?? []).map((error) => JSON.stringify(error))
   }
 
-  /** The operation that a path without a query belongs to. A path in full counts before one with a parameter. */
+  /** The operation that a path without a query belongs to. A path without parameters counts before one with parameters. */
   operationAt(method: string, path: string): Operation | undefined {
     return this.operations
       .filter((each) => each.method === method && patternOf(each.path).test(path))
@@ -137,7 +137,7 @@ export class ApiChecker {
   }
 }
 
-/** The code of an error that its operation does not list; null where it does, or where the answer names none. */
+/** The code of an error if the response does not list it. Null if it does, or if the answer is no error or names no code. */
 function unlistedCode({ status, body }: Reply<unknown>, response: Response): string | null {
   const { code, error } = (body ?? {}) as ErrorView
   const { code: inner, data } = (typeof error === 'object' && error !== null ? error : {}) as ErrorView
@@ -146,7 +146,7 @@ function unlistedCode({ status, body }: Reply<unknown>, response: Response): str
   return response['x-error-codes']?.includes(said) === true ? null : said
 }
 
-/** Where an error names its code: itself, its member `error`, or in JSON-RPC the data of that. */
+/** An error names its code in `code`, in `error.code`, or in JSON-RPC in `error.data.code`. */
 interface ErrorView {
   readonly code?: string
   readonly error?: unknown

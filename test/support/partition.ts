@@ -56,7 +56,7 @@ export async function closeStores(): Promise<void> {
 export class Partition {
   readonly market: TestMarket
   readonly theirs: TestChain
-  /** Height of the last block that both have. */
+  /** Height of the last block that both halves have. */
   readonly forkHeight: number
 
   private constructor(market: TestMarket, theirs: TestChain) {

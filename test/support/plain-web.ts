@@ -5,8 +5,8 @@ import type { WebReader, WebRequest } from '../../marketplace/ports/web.ts'
 const REDIRECTS_MAX = 5
 
 /**
- * A web whose hosts are servers of a test (base URLs by host). Other hosts cannot be reached. It has the faults of the
- * real reader, but not its rules.
+ * A web whose hosts are servers of a test (base URLs by host). Other hosts cannot be reached. It fails with fault codes of the real reader,
+ * but does not keep its rules.
  */
 export function plainWeb(hosts: Readonly<Record<string, string>>): WebReader {
   return {

@@ -158,14 +158,14 @@ export class Player {
     await this.play({ ...plan, ops: newcomers })
   }
 
-  /** Feeds a block to both. Returns its id if it was accepted. */
+  /** Feeds a block to node and reference. Returns its id if it was accepted. */
   async #feed(wire: Uint8Array): Promise<string | undefined> {
     const verdict = await this.#pair.feed(wire)
     this.#seen.note(verdict)
     return verdict.reason === null ? verdict.id : undefined
   }
 
-  /** Moves the clock and gives the block its time. */
+  /** Moves the clock and returns the time of the block. */
   #time(parentId: string, plan: Plan): number {
     const { reference, test } = this.#pair
     const time = reference.block(parentId).header.timeMs + plan.afterMs

@@ -31,7 +31,7 @@ export interface WitnessChange {
   readonly messageScheme?: AccountScheme
   /** Encoded keys in the witness. */
   readonly keys?: Uint8Array
-  /** Edits each signature at the end. */
+  /** Changes the bytes of each signature after signing. */
   readonly edit?: (bytes: Uint8Array, position: number) => Uint8Array
 }
 
@@ -59,7 +59,7 @@ export class PolicyAccount implements WalletKey {
       .map((member, keyIndex) => ({ keyIndex, bytes: signHybrid(NATIVE_BACKEND, { ...member, message, context }) }))
   }
 
-  /** A transaction whose witness has the keys and the signatures of members 0 and 1, unless `change` says otherwise. */
+  /** A transaction whose witness has the signatures of members 0 and 1, and the keys if the nonce is 0, unless `change` says otherwise. */
   transaction(body: TxBody, network: SigningNetwork, change: WitnessChange = {}): Transaction {
     const bodyBytes = encodeBody(body)
     const { signers = [0, 1], indices = signers, messageScheme = 3, edit = (bytes) => bytes } = change
@@ -76,7 +76,7 @@ export class PolicyAccount implements WalletKey {
   }
 }
 
-/** Encoding of the single-key account of a member. */
+/** The encoded keys of an account with the key of one member. */
 export function encodedSingle({ scheme, seed }: Member): Uint8Array {
   return encodeAccountKeys(singleKey(hybridPublicKey(NATIVE_BACKEND, scheme, seed)))
 }

@@ -52,7 +52,7 @@ export const poolSteps: fc.Arbitrary<PoolStep> = fc.record({
   other: sizes(),
 })
 
-/** What the actor holds of both assets and of the pool's shares. */
+/** What the actor holds of the two assets and of the shares of the pool. */
 export interface Holdings {
   readonly a: bigint
   readonly b: bigint

@@ -45,7 +45,7 @@ interface Named {
   readonly names: { readonly assetA: string; readonly assetB: string; readonly feeBps: number }
 }
 
-/** The pool's assets in either order, and its fee. Once in nine the fee is another one. */
+/** The pool's assets in either order, and its fee. Once in nine the fee is drawn from all allowed fees. */
 function named(choosing: Choosing, [id, pool]: readonly [string, Pool]): Named {
   const { n, rules } = choosing
   const [a, b] = once(choosing, 2, 2) ? [pool.assetX, pool.assetY] : [pool.assetY, pool.assetX]
@@ -80,7 +80,7 @@ function liquidityRemove(choosing: Choosing): Choice {
   return choice(sender, 'liquidity_remove', { ...names, shares, minA, minB: pick([0n, 1n], n[6]) })
 }
 
-/** Hops through existing pools, as far as they lead. Sometimes one of the pools does not exist. */
+/** Hops through existing pools, as far as they lead. If no pool has the first asset, one hop through a pool that does not exist. */
 function route(choosing: Choosing, from: string, count: number): { asset: string; feeBps: number }[] {
   const { ledger, n } = choosing
   const hops: { asset: string; feeBps: number }[] = []
@@ -160,7 +160,7 @@ function stake(choosing: Choosing): Choice {
   return choice(sender, 'stake', { tier: (n[1] as number) % stakeTiers, amount: enough })
 }
 
-/** A choice about one of the stakes, mostly by its owner. */
+/** A choice about one of the stakes, mostly by its owner. Without stakes, a choice that makes one. */
 function stakeOf(choosing: Choosing, kind: 'unstake' | 'claim'): Choice {
   const all = choosing.ledger.stakes.all()
   const unlocked = all.filter(

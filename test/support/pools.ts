@@ -14,7 +14,7 @@ import { type SentOutcome, TestLedger } from './ledger.ts'
 import { testParams } from './network.ts'
 import { filled, units } from './unsigned.ts'
 
-/** Ledgers with tokens to trade: `filled(1)` to `filled(6)` hold some of everything. */
+/** Symbol of the native coin. */
 
 export const FAR = 'FAR' as TokenSymbol
 export const FUSD = STABLE_DOLLAR
@@ -31,9 +31,9 @@ const TRADERS = [ALICE, BOB, CAROL, DAVE, ISSUER, OWNER]
 
 export const COIN = 100_000_000n
 export const DOLLAR = 1_000_000n
-/** A trader's first balance of the native coin and of each token but HEAVY. */
+/** A trader's first balance of each of the native coin, FUSD, SALT and WOOL, in base units. */
 export const PURSE = 1_000_000n * COIN
-/** Alice's first balance of HEAVY: all that can exist. */
+/** All units of HEAVY that can exist. Alice has them at first, unless a pool of genesis holds HEAVY. */
 export const HEAVY_SUPPLY = SUPPLY_BOUND - 1n
 
 export type GenesisPool = GenesisLedgers['pools'][number]

@@ -17,33 +17,38 @@ export interface Finished extends Exit {
   readonly stderr: string
 }
 
-/** What a process is started with; the environment holds nothing of ours but what is given. */
+/**
+ * What a process is started with. Of the environment of the tests it gets only PATH, besides HOME, the cache of compiled code and `env`.
+ */
 export interface ProgramOptions {
   readonly entry: string
   readonly args: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** The Node that runs it; default the pinned one. */
+  /** The Node.js that runs it, by default the pinned one. */
   readonly node?: string
-  /** Flags of Node itself. */
+  /** Flags of Node.js itself. */
   readonly flags?: readonly string[]
   readonly input?: string
-  /** Folder that it works in; default that of this process. */
+  /** Working folder, by default that of this process. */
   readonly cwd?: string
 }
 
-/** Node of this release: the one that runs the tests, or the one that npm installed. */
+/** Node.js for the programs of tests: the one that runs the tests if its version is 26 or later, otherwise the one that npm installed. */
 export const PINNED_NODE = Number.parseInt(process.versions.node, 10) >= 26 ? process.execPath : installedNode()
 
 function installedNode(): string {
   return join(ROOT, 'node_modules/node/bin/node')
 }
 
-/** Where the bundle of a program lies, in the folder of all bundles: by its whole path, for two programs can have files of one name. */
+/**
+ * Folder of the bundle of a program, in the folder of all bundles. It is named by the whole path, because two programs can have files of
+ * one name.
+ */
 export function bundleFolder(bundles: string, entry: string): string {
   return join(bundles, relative(ROOT, resolve(ROOT, entry)).replaceAll(sep, '-'))
 }
 
-/** What is run for a program: its bundle where this test run has made one, its source otherwise. */
+/** The file that is run for a program: its bundle if this test run has made one, otherwise its source. */
 function runnable(entry: string): string {
   const { TEST_BUNDLES: bundles } = process.env
   if (bundles === undefined || !isAbsolute(entry)) return entry
@@ -51,13 +56,13 @@ function runnable(entry: string): string {
   return existsSync(bundle) ? bundle : entry
 }
 
-/** Where a test run keeps compiled code for all its processes; elsewhere each compiles for itself. */
+/** Environment by which the processes of a test run share compiled code. Empty if the run has no folder for it. */
 function compiled(): Readonly<Record<string, string>> {
   const folder = process.env.TEST_COMPILED
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder }
 }
 
-/** A child process that is told apart by its own pid alone. */
+/** A child process. Signals go to its process id alone. */
 export class Program {
   readonly exit: Promise<Exit>
   readonly #child: ChildProcess
@@ -120,10 +125,10 @@ export class Program {
   }
 }
 
-/** Whatever is waited for longer never comes: a busy machine can be ten times slower than a quiet one. */
+/** What takes longer never comes: a busy machine can be ten times slower than a quiet one. */
 const UNTIL_MS = 180_000
 
-/** Looks again and again until there is something to see; says what was waited for if it never comes. */
+/** Looks every `everyMs` until `look` returns a value. Throws after `ms`, with `what` in the message. */
 export async function until<T>(
   what: string,
   look: () => T | undefined | null | false | Promise<T | undefined | null | false>,
@@ -138,12 +143,12 @@ export async function until<T>(
   }
 }
 
-/** A folder of its own under the system's temporary one. */
+/** Makes a new folder in the temporary folder of the system. */
 export function temporaryFolder(): string {
   return mkdtempSync(join(tmpdir(), 'farthing-e2e-'))
 }
 
-/** Removes a folder, whoever still writes into it. */
+/** Removes a folder with its contents. Retries, because an ended process may still write into it for a moment. */
 export function removeFolder(folder: string): void {
   if (existsSync(folder)) rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
 }

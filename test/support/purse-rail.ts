@@ -24,7 +24,7 @@ import { Till, type TillDependencies } from '../../marketplace/till/till.ts'
 export class Purse {
   readonly entries = new Map<string, 'open' | 'ours' | 'returned'>()
 
-  /** Ends an entry once, as earned or as returned. It never becomes the other. */
+  /** Ends an entry once, as earned or as returned. Later calls change nothing. */
   end(id: string, as: 'ours' | 'returned'): void {
     if (this.entries.get(id) === 'open') this.entries.set(id, as)
   }
@@ -137,7 +137,7 @@ export class PurseRail implements Rail<PurseCall, PurseClaim, Identity> {
   async stop(): Promise<void> {}
   async handedOver(): Promise<void> {}
 
-  /** The purse is written before the claim. After a crash between the two, the same entry ends the same way again. */
+  /** The purse is written before the claim. After a crash between these two writes, the same entry ends the same way again. */
   async #end(claim: PurseClaim): Promise<Ended<PurseClaim>> {
     const as = claim.state === 'worked' ? 'ours' : 'returned'
     this.#purse.end(claim.id, as)

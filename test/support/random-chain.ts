@@ -28,7 +28,7 @@ export const TALLY: ChainIndex = {
       return { key, value: uint32LE(count + more) }
     }
     const miner = fromHex(header.miner)
-    // Indexes may also delete: every seventh block deletes its count.
+    // Indexes may also delete: every seventh block deletes the count of its four blocks.
     const tally = header.height % 7 === 6 ? { key: stretch } : counted(stretch, transactions.length)
     return [tally, counted(miner, 1)]
   },

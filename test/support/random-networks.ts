@@ -119,7 +119,7 @@ function firstRules(rules: Rules, choice: Chain, moneyChoice: Money): Rules {
 const NEW_TIER = { lockBlocks: 2, yearlyBps: 250_000n }
 const NEW_FEE_BPS = 1_000
 
-/** Another pace of blocks. Half-lives only get longer, for the reason above. */
+/** Another pace of blocks. Half-lives only get longer, because with shorter ones the sum of work could exceed 256 bits. */
 const pace = fc.record({
   pace: fc.constantFrom([3_000, 1], [3_000, 2], [500, 1], [6_000, 2], [60_000, 20]),
   /** How many times easier the easiest target becomes, as far as possible. */
@@ -136,7 +136,7 @@ function pacedRules(block: Rules['block'], { pace, easier, ...change }: Pace): R
   return { ...block, ...change, powLimit, spacingMs, halfLifeMs: block.halfLifeMs * slower }
 }
 
-/** The second step's rules: other rates, caps and delays, one more stake tier and one more pool fee. */
+/** The second step's rules: other rates, caps and delays, another pace and subsidy, one more stake tier and one more pool fee. */
 function laterRules(rules: Rules, choice: Money, paceChoice: Pace): Rules {
   const { staking, bridge, token } = moneyRules(rules, choice)
   const { blocksPerYear } = rules.staking
@@ -156,7 +156,7 @@ function laterRules(rules: Rules, choice: Money, paceChoice: Pace): Rules {
 /** Height of a second step, if there is one. */
 const secondStep = fc.constantFrom(null, null, 5, 9, 20)
 
-/** Networks that differ in everything in which networks may differ. Shrinking leads to the launch rules. */
+/** Networks with random rules and random contents of genesis. Shrinking leads towards the rules of `testParams`. */
 export const paramsArbitrary: fc.Arbitrary<NetworkParams> = fc
   .record({ chain, money, beginning, secondStep, later: money, pace })
   .map((choice) => {

@@ -31,7 +31,7 @@ export class RawConnections {
     return connection
   }
 
-  /** Opens many, and waits until all have sent or are closed. */
+  /** Opens `count` connections, and waits until all of them have sent their bytes or are closed. */
   async openMany(count: number, bytes: string, choices: Choices = {}): Promise<RawConnection[]> {
     const made = Array.from({ length: count }, () => this.open(bytes, choices))
     await until('all have sent or are closed', () => made.every(({ hasSent, isClosed }) => hasSent || isClosed))

@@ -19,12 +19,12 @@ export const ASKER: Holder = { network: '192.0.2', address: '192.0.2.1' }
 
 /** The address that a test mines for. */
 export const MINER = filled<Address>(0xa1)
-/** Another address. */
+/** The address of another miner. */
 export const OTHER = filled<Address>(0xa2)
-/** Any number of further addresses. */
+/** A further address for each number. */
 export const addressNumber = (i: number): Address => toHex(uintBE(BigInt(i + 1), 32)) as Address
 
-/** Waits until everything has run that needs no timer. */
+/** Lets the event loop turn 30 times. By then all work that needs no timer is done. */
 export async function settled(): Promise<void> {
   for (let i = 0; i < 30; i++) await setImmediate()
 }

@@ -21,7 +21,7 @@ import {
 import type { Records } from './reference/table.ts'
 import { TOKEN_CHOICES } from './token-choices.ts'
 
-/** Kinds whose choices are made from the ledgers alone. */
+/** For each kind of the money ledgers, the function that chooses a transaction. */
 const LEDGER_CHOICES = { ...TOKEN_CHOICES, ...POOL_CHOICES, ...BRIDGE_CHOICES }
 
 type LedgerKind = keyof typeof LEDGER_CHOICES
@@ -232,7 +232,7 @@ export class Scenario {
     )
   }
 
-  /** The agent's owner, once in eight another account. */
+  /** The agent's owner. Once in eight, any account. */
   #owner(n: readonly number[]): Actor {
     const owner = this.#ledger.agents.get(agentKey(pick(AGENT_IDS, n[1])))?.owner
     const known = ACTORS.find(({ address }) => address === owner)
@@ -318,7 +318,7 @@ export class Scenario {
     ]
   }
 
-  /** A receipt for open escrows. Some are listed twice, belong to another agent, do not exist, or have a wrong opener. */
+  /** A receipt for open escrows. Some entries are listed twice, belong to another agent, do not exist, or have a wrong opener. */
   #receipt(n: readonly number[]): Pick<Decision, 'sender' | 'payload'> {
     const open = this.#open()
     const count = 1 + ((n[1] as number) % 5)

@@ -107,7 +107,7 @@ function objectsOf(
   return fc.record(fields, { requiredKeys: required.filter((name) => name in fields) as never[] })
 }
 
-/** A body of a schema with one mistake: a field of another type, an extra field, or a missing one. */
+/** A body that mostly breaks a schema in one place: an odd value for a field or for the whole body, an extra field, or a missing one. */
 export function brokenValuesOf(
   schema: RequestSchema,
   resolve: Resolve,

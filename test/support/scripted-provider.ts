@@ -20,14 +20,14 @@ export class ScriptedProvider implements Provider<string, string> {
   readonly name: string
   turn: Turn = 'well'
   checkTurn: Turn = 'well'
-  /** What it does in the next calls. After them `turn` holds again. */
+  /** What it does at the next queries. After them `turn` holds again. */
   next: Turn[] = []
   /** Queries in order. */
   readonly asked: string[] = []
   checked = 0
   /** Signals of the calls that hang. */
   readonly hanging: AbortSignal[] = []
-  /** Calls wait for this before they answer. */
+  /** Queries wait for this promise before they are answered. Checks do not. */
   gate: Promise<void> = Promise.resolve()
 
   constructor(name: string) {
@@ -59,7 +59,7 @@ export class ScriptedProvider implements Provider<string, string> {
   }
 }
 
-/** Provider chains of these tests keep answers fresh and usable for so long, in milliseconds. */
+/** How long provider chains of these tests keep an answer fresh and how long usable, in milliseconds. */
 export const BOUNDS = { freshMs: 10_000, staleMs: 60_000 }
 
 /** Time and two providers from which a test makes provider chains. */

@@ -3,7 +3,10 @@ import { setTimeout } from 'node:timers/promises'
 
 const RUNS = process.env.TEST_RUNS_FILE as string
 
-/** Work for tests of the example seller. It records its start, then succeeds, fails, or hangs in its first run, as the request says. */
+/**
+ * Work for tests of the example seller. It records its start, then succeeds, fails, or hangs in the first run of that request, as the
+ * request says.
+ */
 export async function work(request: string): Promise<object> {
   appendFileSync(RUNS, `${request}\n`)
   if (request.startsWith('fail')) throw new Error('it was told to fail')

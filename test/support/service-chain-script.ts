@@ -30,7 +30,7 @@ const TERM = 100
 const address = (number: number): Address => steadyWallet(number).address
 const symbol = (text: string): TokenSymbol => text as TokenSymbol
 
-/** Services on the chain: agent, owner, id, capability, price, name, format and description. */
+/** Services on the chain: agent, number of the owner's wallet, id, capability, price, name, format and description. */
 const SERVICES = [
   [SHOP, 2, 'node-price-feed', 2, 6_000n, 'Price feed', '', 'Dollar price of the native coin from the priced pool.'],
   [SHOP, 2, 'node-tx-lookup', 13, 6_000n, 'Transaction lookup', 'transaction id', 'Status of one transaction.'],
@@ -79,7 +79,7 @@ function invoke(chain: ServiceChainWriter, from: number, number: number, name: s
   )
 }
 
-/** Calls that end in every way. Wallet 6's expires without a receipt; the last stays open. */
+/** Four calls: `delivered` and `weather` are delivered, `failed` fails, and `expired` gets no receipt. */
 const calls: ScriptPart = async (chain) => {
   await invoke(chain, 6, 1, 'expired')
   await invoke(chain, 6, 2, 'delivered')
@@ -98,7 +98,7 @@ const calls: ScriptPart = async (chain) => {
   await chain.mine()
 }
 
-/** A swap over hops `ASSET/fee`. One whose name begins with `fails` fails. */
+/** A swap along `way`: the asset paid, then a hop `ASSET/fee` for each pool. One whose name begins with `fails` fails. */
 function swap(chain: ServiceChainWriter, from: number, way: string, amount: bigint, name?: string, exactOut = false) {
   const [assetIn = '', ...hops] = way.split(' ')
   const limit = name?.startsWith('fails') === true ? 10n ** 20n : exactOut ? 10n ** 18n : 0n
@@ -132,7 +132,7 @@ const trades: ScriptPart = async (chain) => {
   await chain.mine(40 * 60_000)
 }
 
-/** Wallet 5 adds to a pool, wallet 6 opens one with another price of salt. */
+/** Wallet 5 adds liquidity to a pool and removes some of it. Wallet 6 opens a pool with another price of salt. */
 const liquidity: ScriptPart = async (chain) => {
   const main = { assetA: symbol('FAR'), assetB: symbol('FUSD'), feeBps: 30 }
   const most = { amountA: units(4_000n * COIN), amountB: units(1_500n * DOLLAR), minShares: units(1) }

@@ -18,7 +18,7 @@ import { SCRIPT, SHOP } from './service-chain-script.ts'
 import { type NamedTransactions, ServiceChainWriter } from './service-chain-writer.ts'
 import { steadyWallet } from './steady-keys.ts'
 
-/** A chain with transactions of every kind and the same block ids every time, and the services' context of it. */
+/** A chain with transactions of many kinds and the same block ids every time, with its mempool and the context of services on it. */
 export interface ServiceChain {
   readonly test: TestChain
   readonly mempool: Mempool

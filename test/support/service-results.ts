@@ -67,7 +67,7 @@ function shown(request: string): string {
   return request.length <= SHOWN_MAX ? request : `${request.slice(0, SHOWN_MAX)}... (${request.length} characters)`
 }
 
-/** Both chains of the cases. The empty one has two blocks without transactions. */
+/** The chain of the script, and a new network with two blocks without transactions. */
 export async function caseChains(): Promise<readonly [ServiceChain, ServiceChain]> {
   return [await serviceChain(), await emptyServiceChain(2)]
 }

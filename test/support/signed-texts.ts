@@ -9,7 +9,7 @@ import { steadyWallet } from './steady-keys.ts'
 const PREFIX = 'dfar'
 const TEXT = 'I hold this address. Ünïcode counts too.'
 
-/** A signer of two of three development keys. */
+/** A signer with the keys of these development wallets and a threshold of 2. All of its keys sign. */
 export function twoOfThree(...numbers: readonly number[]): AccountSigner {
   const wallets = numbers.map(steadyWallet)
   const keys = { scheme: 3 as const, threshold: 2, keys: wallets.flatMap((wallet) => wallet.keys.keys) }

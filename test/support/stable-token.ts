@@ -120,7 +120,7 @@ export class TestToken {
     this.headSeconds = 2 ** 33
   }
 
-  /** Starts the JSON-RPC of the node. */
+  /** Starts the JSON-RPC of the node and returns its URL. */
   async listen(): Promise<string> {
     const answered = new WeakSet<object>()
     const server = createServer((request, response) => {
@@ -206,7 +206,7 @@ export class TestToken {
     }
   }
 
-  /** Logs of a use: first that the nonce is used, then the transfer. */
+  /** Logs of a use. The first says that the nonce is used or cancelled. A use that is not cancelled also has the log of its transfer. */
   #logsOf({ from, to, value, nonce, isCancelled }: Use): readonly object[] {
     const address = this.terms.asset.contract
     const use = { address, topics: [isCancelled ? TOPICS.cancelled : TOPICS.used, word(from), nonce], data: '0x' }

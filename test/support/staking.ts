@@ -149,8 +149,8 @@ export class StakingRun {
 }
 
 /**
- * Throws unless the staking state is sound over all records: tiers equal the sums of their stakes, the debt equals what
- * stakes are owed, and the reserve is the least that covers it and all dues.
+ * Throws unless the staking state is sound over all records: tiers equal the sums of their stakes, the debt equals what stakes are owed,
+ * and the reserve is the least that covers the debt and all dues. Also throws if coins were created or lost.
  */
 export function assertSolvent(run: StakingRun): void {
   const { books, rules } = run

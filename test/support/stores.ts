@@ -51,7 +51,7 @@ export class DyingStore implements KeyValueStore {
   }
 }
 
-/** A store that hides entries whose key begins with one of `hidden` (hex). */
+/** A store whose `get` hides entries whose key begins with one of `hidden` (hex). Listings still show them. */
 export class ForgetfulStore implements KeyValueStore {
   readonly #store: KeyValueStore
   hidden: readonly string[] = []

@@ -9,8 +9,8 @@ import { failingOnDemand, TEST_SERVICES } from './test-services.ts'
 
 /**
  * Runs the node with the additions of tests: services that fail on demand, and a claim store that can crash at a chosen point.
- * TEST_INTERNET gives it a made-up internet, TEST_FIXTURE_MODELS models of random weights. With TEST_FAILING_FILE, every service fails
- * while that file exists. With TEST_SOLD_AS_SHIPPED, it sells only the shipped services.
+ * TEST_INTERNET gives it a made-up internet, TEST_FIXTURE_MODELS models of random weights. With TEST_FAILING_FILE, every shipped service
+ * fails while that file exists. With TEST_SOLD_AS_SHIPPED, it sells only the shipped services.
  */
 export function runTestNode(context: CommandContext): Promise<number | Fault> {
   const { config, params } = context

@@ -58,10 +58,10 @@ export const TEST_SERVICES: readonly ServiceDefinition[] = [
   },
 ]
 
-/** While this file exists, every service fails. */
+/** While this file exists, every service that {@link failingOnDemand} wraps fails. */
 const FAILING_FILE = process.env.TEST_FAILING_FILE
 
-/** The service, but it fails while the file exists. */
+/** The service, but it fails while {@link FAILING_FILE} exists. */
 export function failingOnDemand(definition: ServiceDefinition): ServiceDefinition {
   if (FAILING_FILE === undefined) return definition
   return {

@@ -65,7 +65,7 @@ export const TESTED_RAILS: readonly TestedRail[] = [
   { name: 'purse', open: (death = null) => PurseBench.open(death) },
 ]
 
-/** Wraps a rail's store into a fragile one, and hands that out. */
+/** A wrapper that puts a {@link FragileClaims} around a rail's store, and a function that returns this object afterwards. */
 function fragile<C extends StoredClaim>(death: Death | null = null) {
   const made: { claims?: FragileClaims<C> } = {}
   const wrapStore = (store: ClaimStore<C>): ClaimStore<C> => (made.claims = new FragileClaims(store, death))

@@ -27,7 +27,7 @@ const ofKind =
   ([, { kind }]: Held): boolean =>
     kinds.includes(kind)
 
-/** An account that has the asset. */
+/** An actor that holds the asset. If there is none, and now and then anyway, the usual sender. */
 export function holder(choosing: Choosing, asset: string): Choosing['sender'] {
   const { ledger, n } = choosing
   const holders = ledger.balances
@@ -93,7 +93,7 @@ function tokenIssuer(choosing: Choosing): Choice {
   return choice(senderAt(choosing, issuer), 'token_issuer', { symbol, issuer: next })
 }
 
-/** Mostly a stable token, with its reserve. */
+/** Mostly a stable token, with its reserve asset and the surplus of its reserve over its supply. */
 function stableAt(choosing: Choosing) {
   const token = tokenAt(choosing, ofKind(TOKEN_KIND.stable))
   const { reserveAsset, reserve } = choosing.ledger.stableReserves.get(token.asset) ?? {

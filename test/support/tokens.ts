@@ -16,7 +16,7 @@ export const symbol = (text: string): TokenSymbol => text as TokenSymbol
 
 /** The issuer of every issued token of {@link TOKEN_LEDGERS}. */
 export const ISSUER = filled<Address>(1)
-/** Holders with the balances of {@link TOKEN_LEDGERS}. They issue nothing. */
+/** Accounts that issue nothing. In {@link TOKEN_LEDGERS}, Bob and Carol hold tokens and Dave holds none. */
 export const [BOB, CAROL, DAVE] = [filled<Address>(2), filled<Address>(3), filled<Address>(4)]
 /** An address without an account. */
 export const STRANGER = filled<Address>(0x55)
@@ -45,7 +45,10 @@ function bridgeWith(amount: bigint): GenesisLedgers['bridge'] {
   return { committee: null, vaults: [vault], deposited: [{ network: vault.network, amount }] }
 }
 
-/** A bridged token and three tokens of the issuer. Bob has 1,000 of each, Carol 500 FUSD. A reserve of 1,500 covers all FUSD. */
+/**
+ * Bridged tokens and three tokens of the issuer. Bob has 1,000 base units each of XUSD, FUSD, SALT and WOOL, Carol 500 of FUSD. A reserve
+ * of 1,500 covers all FUSD.
+ */
 export const TOKEN_LEDGERS: GenesisLedgers = {
   tokens: TOKENS_AT_START,
   balances: [

@@ -21,7 +21,7 @@ export function filled<Id extends string = Address & Hash & TxId>(byte: number):
   return byte.toString(16).padStart(2, '0').repeat(32) as Id
 }
 
-/** A signature of its scheme's length. */
+/** A filler signature with the length that the key scheme demands. */
 export function fillerSignature(keyIndex = 0, scheme: KeyScheme = 1, fill = 0x5a): Witness['signatures'][number] {
   return { keyIndex, bytes: new Uint8Array(KEY_SCHEMES[scheme].signatureBytes).fill(fill) }
 }
@@ -56,7 +56,7 @@ export function unsigned<K extends TxKind>(
   return assembled.value
 }
 
-/** Valid payloads, one per kind. `change` replaces fields. */
+/** Valid payloads of transfers and of each kind of the market. `change` replaces fields. */
 export const SAMPLE = {
   transfer: (change: Partial<PayloadOf<'transfer'>> = {}): PayloadOf<'transfer'> => ({
     ...{ to: filled(2), amount: units(5_000), create: false },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type ImportEdge, importEdges, sourceFiles } from '../support/source-tree.ts'
 
-/** Floors from the ground up, and within consensus and the market the order of their folders. */
+/** For each top folder, the other top folders that it may import. The lowest folder comes first. */
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
   consensus: [],
   amm: ['consensus'],
@@ -13,16 +13,13 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   src: ['consensus', 'amm', 'mempool', 'miner', 'marketplace', 'rpc', 'config'],
 }
 
+/** Folders inside some top folders, in order: each may import only those before it. */
 const INNER_ORDER: Readonly<Record<string, readonly string[]>> = {
   consensus: ['primitives', 'crypto', 'external', 'tx', 'block', 'state', 'ledger', 'chain'],
   marketplace: ['ledger', 'queries', 'ports', 'chat', 'services', 'till', 'facilitator'],
-  rpc: ['contract', 'client', 'cashier', 'web', 'edge', 'handlers', 'mcp', 'a2a'],
 }
 
-/** Folders that do not build on each other although both lie on the same floor. */
-const INNER_FREE = new Set(['rpc'])
-
-/** npm packages and who may import them; everybody else sees our own interface. */
+/** For each npm package, the files that may import it. All other files use our own interface. */
 const PACKAGES: readonly (readonly [RegExp, RegExp])[] = [
   [/^@chainsafe\/ssz$/, /^consensus\/primitives\/codec\.ts$/],
   [/^@chainsafe\/as-sha256$/, /^consensus\/crypto\/hash\.ts$/],
@@ -82,7 +79,7 @@ describe('floors', () => {
     const breaches = inner.filter(({ from, to }) => {
       const order = INNER_ORDER[top(from)] ?? []
       const [lower, upper] = [innerFolder(to), innerFolder(from)]
-      if (top(from) !== top(to) || lower === undefined || upper === undefined || INNER_FREE.has(top(from))) return false
+      if (top(from) !== top(to) || lower === undefined || upper === undefined) return false
       return order.indexOf(lower) > order.indexOf(upper)
     })
     expect(breaches).toEqual([])

@@ -4,7 +4,7 @@ import { importEdges, type SourceFile, sourceFiles } from '../support/source-tre
 const files = sourceFiles()
 const withTests = [...files, ...sourceFiles(['test'])]
 
-/** A file is as long as its one idea. Above the first it is told of, above the second it is refused. */
+/** Lines of a file. Above `told` the test reports the file, above `max` it fails. */
 const LINES = { told: 500, max: 800 }
 const LINES_MEDIAN_MAX = 110
 const IMPORTS_MAX = 30
@@ -46,7 +46,7 @@ describe('shape', () => {
   test('nothing is re-exported wholesale, nothing is left for later', () => {
     const banned =
       /^export \* |\bTODO\b|\bFIXME\b|\bXXX\b|@ts-(ignore|expect-error|nocheck)|biome-ignore|eslint-disable|\b(it|test|describe)\.(skip|only|todo)\b/
-    // The second shows what must not compile.
+    // The second file shows what must not compile.
     const own = new Set(['test/tidy/shape.test.ts', 'test/unit/rpc/contract/schema.test.ts'])
     const found = withTests
       .filter(({ path }) => !own.has(path))

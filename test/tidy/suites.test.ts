@@ -5,7 +5,7 @@ import config from '../../vitest.config.ts'
 import { KINDS, LONG, LONG_PROJECTS, QUICK_PROJECTS, TIMED } from '../suites.ts'
 import { ROOT, sourceFiles } from '../support/source-tree.ts'
 
-/** What is read of a project of Vitest. */
+/** The members of a Vitest project that these tests read. */
 interface Project {
   readonly test: { readonly name: string; readonly include: readonly string[]; readonly exclude: readonly string[] }
 }

@@ -13,7 +13,7 @@ export interface Walk {
   readonly steps: readonly Step[]
 }
 
-/** More entries into one room than a reader should need. */
+/** A walk that enters a folder or file more often than this is reported. */
 const ENTERED_MAX = 3
 const STEP = /^\d+\. `([\w./-]+\.ts)`: `(#?\w+(?:\.#?\w+)?)`/
 

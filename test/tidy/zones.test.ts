@@ -34,7 +34,7 @@ const PURE_BANS: readonly (readonly [string, RegExp])[] = [
 /** What the simulator's virtual clock and seed must decide alone. */
 const SIMULATED_BANS = PURE_BANS.filter(([name]) => ['clock', 'randomness', 'timer', 'process'].includes(name))
 
-/** Signing waits for a wallet or a device, verification for threads: their signatures are async, their work is not here. */
+/** Files with async functions: signing waits for a wallet or a device, and verification waits for threads. */
 const ASYNC_ALLOWED = new Set(['consensus/tx/sign.ts', 'consensus/crypto/verifier.ts'])
 
 function codeLines({ lines }: SourceFile): readonly string[] {

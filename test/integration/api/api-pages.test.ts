@@ -54,7 +54,7 @@ async function walk<T>(path: string, field: string, limit: number, meanwhile = a
   return seen
 }
 
-/** Mines a block with a few swaps. Every third time it also replaces two blocks by three others. */
+/** Mines a block with a few swaps. Every third time it replaces two blocks by three others instead. After twelve times it does nothing. */
 function restless(): () => Promise<void> {
   let times = 0
   return async () => {

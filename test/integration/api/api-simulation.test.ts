@@ -53,7 +53,7 @@ describe('a transaction that is tried out', () => {
     const reads = () => asked.mock.calls.filter(([table]) => table.prefix === ESCROWS.prefix).length
     expect(simulate(test.chain, tx).receipt?.entries).toEqual([32, 32, 32])
     expect(reads()).toBe(3)
-    // The second try would not read what the first one had remembered.
+    // If the first try had kept the records, the second try would not read them again.
     simulate(test.chain, tx)
     expect(reads()).toBe(6)
     asked.mockRestore()

@@ -29,7 +29,7 @@ async function followed(server: ApiServer, query = '', lastId?: string): Promise
   return feed
 }
 
-/** Blocks with paid calls that end in every way. */
+/** Mines blocks with paid calls that end in every way. Returns the event id of genesis. */
 async function grown(server: ApiServer, count = 60): Promise<string> {
   const genesis = `${server.test.chain.head.id}.0`
   await new RandomChain(server.test, seeded(11)).grow(count)

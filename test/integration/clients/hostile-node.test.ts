@@ -184,7 +184,7 @@ describe('a quote', () => {
     for (const validUntil of [HEIGHT + 1, HEIGHT + 20, HEIGHT + 40]) expect(await reason({ validUntil })).toBeNull()
   })
 
-  /** Not a text, and cannot be converted to one. */
+  /** A value that is no text and cannot be converted to one. */
   const ODD = { toString: 1, valueOf: 1 }
 
   it('with garbage in any place is refused and never throws', async () => {

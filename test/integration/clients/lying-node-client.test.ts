@@ -22,7 +22,7 @@ beforeEach(() => {
   second.reset()
 })
 
-/** Makes the node quote ten cents, at ten cents a coin. It refuses the payment for good. */
+/** Makes the node quote `amount` base units for a call of five cents, at five cents a coin. It refuses the payment for good. */
 function quotes(amount: bigint, extra: Json = {}, body: Json = {}): void {
   const facts = {
     agentId: 'acme',

@@ -45,7 +45,7 @@ describe('nodes that hold one key', () => {
     const { market } = one
     const [own] = market.sender.waiting
     if (own?.body.kind !== 'agent_register') throw new Error('no registration waits')
-    // Its payout has no account, so it fails, but it is mined.
+    // The payout of the foreign registration has no account, so the transaction is mined but fails.
     const payload = { ...own.body.payload, payout: filled<Address>(0xee) }
     const foreign = await market.test.tx(wallet(7), 'agent_register', payload, { memo: OTHERS })
     await market.mine([foreign, own])

@@ -15,7 +15,7 @@ const CROWD = 64
 /** How much work a payer may leave unpaid beyond what it has paid, and how many failures it may cause. */
 const [UNPAID, FAILED] = [5, 10]
 
-/** The test services. One of them counts as reaching where its request says. */
+/** The test services. One of them counts as a service that asks an address of the caller's choice (`reachesOut`). */
 const SERVICES: readonly ServiceDefinition[] = TEST_SERVICES.map((definition) =>
   definition.serviceId === AGAIN ? { ...definition, reachesOut: true } : definition,
 )

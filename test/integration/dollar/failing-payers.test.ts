@@ -16,7 +16,7 @@ const BORNE = 10
 /** Number of keys of one client, and of simultaneous calls of each. */
 const [KEYS, AT_ONCE] = [20, 6] as const
 
-/** The test services. One of them counts as reaching where its request says. */
+/** The test services. One of them counts as a service that asks an address of the caller's choice (`reachesOut`). */
 const SERVICES: readonly ServiceDefinition[] = TEST_SERVICES.map((definition) =>
   definition.serviceId === AGAIN ? { ...definition, reachesOut: true } : definition,
 )

@@ -11,7 +11,7 @@ afterEach(async () => {
 
 /** Numbers of forged payments and of honest buyers. */
 const [JUNK, BUYERS] = [120, 60]
-/** They come in waves, because facilitator and chain run in this process and need its time to answer. */
+/** Payments come in waves, because facilitator and chain run in this process and need its time to answer. */
 const WAVES = 6
 /** Requests that a public facilitator allows a seller in a second. */
 const PER_SECOND = 50

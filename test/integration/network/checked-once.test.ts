@@ -124,7 +124,7 @@ describe('a block of gossip has each check run exactly once', () => {
 
   it('when it is held until its time has come', async () => {
     const [one, other] = await pair()
-    // Otherwise it would announce the block back to the sender, whose checks would be counted too.
+    // Otherwise the other node would announce the block back to this one, whose checks would be counted too.
     await one.blocks.stop()
     const aheadMs = source.ruleBook.at(3).block.futureMsMax
     const block = await source.mine([], { afterMs: aheadMs + 20_000 })

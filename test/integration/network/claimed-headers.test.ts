@@ -16,9 +16,9 @@ const READING_MS = 500
 const PAGES = 6
 /** Without a bound, many pages would be checked in this time. */
 const WHILE_MS = 8_000
-/** Much heavier than all easy headers together. */
+/** Number of blocks of the chain. Together they are much heavier than all easy headers. */
 const BLOCKS = 200
-/** Far enough apart that headers soon need almost no work. */
+/** Time between easy headers. It is so long that they soon need almost no work. */
 const APART_MS = 100_000
 
 let stored: StoredChain

@@ -72,7 +72,7 @@ describe('a node with one hostile peer among those that it chose', () => {
     for (let second = 0; second < seconds; second += 3) {
       at(second)
       await hub.time.pass(3_000)
-      // Its time is right after its parent's. With a later time it would be easy.
+      // The block's time is right after its parent's. With a later time the block would be easy.
       grown.nowMs = grown.chain.head.header.timeMs
       await grown.mine()
       grown.nowMs = hub.time.nowMs
@@ -188,7 +188,7 @@ describe('a node with one hostile peer among those that it chose', () => {
         liar.peers.exchange.answer('headers', async (_, { limit }) => {
           asked += 1
           if (asked % 5 !== 0 || limit > 1) return { refusal: 'busy' }
-          // It comes back when the node follows the disputed branch again.
+          // The liar comes back when the node follows the disputed branch again.
           void pause(hub.time, leavesMs).then(async () => {
             liar.network.disconnect(node.network.self, 'it leaves')
             await pause(hub.time, 5_300)
@@ -242,7 +242,7 @@ describe('a node with one hostile peer among those that it chose', () => {
     liar.peers.exchange.answer('headers', (_, { limit }) => {
       if (limit > 1) return { refusal: 'busy' }
       asked += 1
-      // It disputes twice. Then it only answers that it is busy.
+      // The liar disputes twice. Then it only answers that it is busy.
       return asked > 2 ? { refusal: 'busy' } : { reply: headersOf(world.lighter, [], FORK + 1).slice(-1) }
     })
     node.synchroniser.start()

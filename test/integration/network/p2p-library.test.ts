@@ -39,7 +39,7 @@ afterEach(async () => {
 async function attack(): Promise<Attacker> {
   const attacker = await Attacker.connect(address)
   closing.push(() => attacker.stop())
-  // Before that, the muxer itself ends connections that open more than ten streams.
+  // Before the victim counts the attacker as connected, the muxer itself ends connections that open more than ten streams.
   await until('the victim is connected', async () => (await victim.report()).peers.includes(attacker.id), {
     everyMs: 20,
   })

@@ -35,7 +35,7 @@ describe('confirmations by value after a reorganisation', () => {
     const [first, second, third, fourth, fifth] = payments as [
       ...[TestPayment, TestPayment, TestPayment, TestPayment, TestPayment],
     ]
-    // Each was alone in its block when it was taken.
+    // Each of the first three payments was alone in its block when it was taken.
     await halves.growOurs(3, { 1: [first.tx], 2: [second.tx], 3: [third.tx] })
     for (const payment of [first, second, third]) expect(await market.settle(payment)).toMatchObject(delivered)
     await halves.growTheirs(4, { 4: [first.tx, second.tx, third.tx, fourth.tx] })

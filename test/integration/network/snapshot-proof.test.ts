@@ -190,7 +190,7 @@ describe('a folder of the first release', () => {
     const disk = await takenDisk(isAdopting)
     const room = new SpacedStore(disk, 1)
     await write(room, falseAccount(room))
-    // It died after the headers were written and before the head moved.
+    // The node died after the headers were written and before the head moved.
     await finishAdoption(new MarklessStore(disk), () => {})
     expect(disk.get(KEYS.entry(source.chain.head.id))).toBeDefined()
 
@@ -226,7 +226,7 @@ describe('a release with a further rule step', () => {
   })
 })
 
-/** A store that drops writes of the progress mark. */
+/** A store that drops writes of all marks (`KEYS.meta`), among them that of the head. */
 class MarklessStore extends DyingStore {
   constructor(store: KeyValueStore) {
     super(store, Number.POSITIVE_INFINITY)

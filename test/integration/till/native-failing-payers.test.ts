@@ -10,13 +10,13 @@ import { units } from '../../support/unsigned.ts'
 
 afterEach(closeMarkets)
 
-/** Places for work of services that reach where callers want. */
+/** Places for work of services that ask an address of the caller's choice. */
 const PLACES = 16
 /** How many failures a payer and a client may have in ten minutes before others go first. */
 const [OF_PAYER, OF_CLIENT] = [10, 30] as const
 const TEN_MINUTES_MS = 600_000
 
-/** The test services. One of them counts as reaching where its request says. */
+/** The test services. One of them counts as a service that asks an address of the caller's choice (`reachesOut`). */
 const SERVICES: readonly ServiceDefinition[] = TEST_SERVICES.map((definition) =>
   definition.serviceId === AGAIN ? { ...definition, timeoutMs: 10_000, reachesOut: true } : definition,
 )
@@ -60,7 +60,7 @@ const times = (count: number, payer: number): number[] => new Array<number>(coun
 /** Requests of the works that have begun. */
 const begun = (market: TestMarket): string[] => market.workbench.begun.map((line) => line.split(' ')[1] as string)
 
-/** Settles calls of an honest client that are held. */
+/** Begins calls of an honest client. Their work is held. */
 async function crowd(market: TestMarket, payers: readonly WalletKey[]): Promise<void> {
   for (const payment of await paid(market, 'held', payers)) void market.settle(payment, { from: HONEST })
   await market.quiet()

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { AGAIN, closeMarkets, TestMarket, type TestPayment } from '../../support/market.ts'
 
 const BYTES_MAX = 40_000
-/** The longest result of the test services. */
+/** Text of a result that is almost as long as results of the test services may be. */
 const LARGE = 'x'.repeat(9_900)
 
 afterEach(closeMarkets)

@@ -8,7 +8,7 @@ const ENTRY = join(ROOT, 'test/support/daemon-entry.ts')
 const INSTANT = join(import.meta.dirname, 'instant-facilitator.ts')
 /** The service that the benchmarks buy: it does nothing. */
 export const SERVICE = 'node-test-again'
-/** Path of its quotes for clients of the stablecoin rail. */
+/** Path of quotes for {@link SERVICE} on the stablecoin rail. */
 export const PATH = `/api/x402/${SERVICE}?rail=stable`
 /** Rates that no benchmark reaches. */
 const UNLIMITED = ['--rpc-rate-quote', '100000000', '--rpc-rate-read', '100000000', '--rpc-port', '0']
@@ -23,7 +23,7 @@ export interface Seller {
   end(): Promise<void>
 }
 
-/** Starts both. The node does not mine, so that all of its time goes to the market. */
+/** Starts the facilitator and the node. The node does not mine, so that all of its time goes to the market. */
 export async function startSeller(): Promise<Seller> {
   const facilitator = await startServer(INSTANT, [])
   const payTo = privateKeyToAccount(generatePrivateKey()).address

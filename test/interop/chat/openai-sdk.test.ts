@@ -263,7 +263,7 @@ describe('a server behind the node', () => {
     expect(error).toBeInstanceOf(RateLimitError)
     expect(error).toMatchObject({ status: 429, code: 'rate_limit_exceeded', type: 'rate_limit_error' })
     expect(sent).toHaveLength(3)
-    // It waits as long as the answer says: a second, twice.
+    // The client waits as long as the answer says: a second, twice.
     expect(performance.now() - began).toBeGreaterThan(1_900)
     over.abort()
     await server.settled()

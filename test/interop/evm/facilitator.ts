@@ -36,7 +36,7 @@ export class LocalFacilitator {
   readonly asked: Asked[] = []
   readonly troubles = new Map<Path, Trouble>()
   readonly delaysMs = new Map<Path, number>()
-  /** Empty by default. */
+  /** Keys that requests must have. Empty by default: no request needs one. */
   keys: Keys
   /** Paths of the requests that got 401. */
   readonly turnedAway: string[] = []

@@ -6,7 +6,7 @@ import { BASE_SEPOLIA, type TestNetwork } from './network.ts'
 
 /** Address of the token on the test network of Base. */
 export const TOKEN_ADDRESS = BASE_SEPOLIA.token
-/** Name and version of its EIP-712 domain. */
+/** Name and version of the token's EIP-712 domain. */
 export const TOKEN_DOMAIN = BASE_SEPOLIA.domain
 
 /** The token's functions and events that tests and facilitators use. */

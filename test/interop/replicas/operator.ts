@@ -13,9 +13,9 @@ import type { Workshop } from '../../support/daemon.ts'
 import { mineBlocks, mineOne } from '../../support/mine-by-hand.ts'
 import { until } from '../../support/processes.ts'
 
-/** The wallet that calls pay. It does nothing else, so its balance is what was earned. */
+/** Number of the wallet that calls pay. It does nothing else, so its balance is what was earned. */
 const PAYOUT = 10
-/** Wallets of buyers; the others are the settlers' and the miner's. */
+/** Numbers of the buyers' wallets. */
 const BUYERS = [5, 6, 7, 8] as const
 /** A mempool holds 64 transactions of one account. */
 const AT_ONCE = 60
@@ -43,7 +43,7 @@ export class TwoReplicas {
     this.#runsFiles = runsFiles
   }
 
-  /** Starts both and publishes their services. `more` adds settings to both. */
+  /** Starts both replicas and publishes their services. `more` adds settings to both replicas. */
   static async start(workshop: Workshop, { claimsUrl, leaseSeconds, more = {} }: ReplicaOptions): Promise<TwoReplicas> {
     const runsFiles = [workshop.path('runs'), workshop.path('runs')]
     for (const file of runsFiles) appendFileSync(file, '')
@@ -81,7 +81,7 @@ export class TwoReplicas {
     return this.#runsFiles.map(runsIn)
   }
 
-  /** How often the work of a payment began, in both together. */
+  /** How often the work of a payment began, in both replicas together. */
   runsOf({ serviceId, request }: Pick<Payment, 'serviceId' | 'request'>): number {
     return this.runs.reduce((sum, runs) => sum + (runs.get(`${serviceId} ${request}`) ?? 0), 0)
   }

@@ -19,7 +19,7 @@ export type Statement =
 
 const ACTION_NUMBERS = { deposit: 1, sign: 2, release: 3, cancel: 4, rotate: 5, halt: 6 } as const
 
-/** Stands for all networks. */
+/** Network number in the attestation of a rotation, which concerns all networks. */
 const EVERY_NETWORK = 255
 
 export function depositId(deposit: {
@@ -74,7 +74,7 @@ export function attestationMessage(
 
 const verdicts = new Map<string, boolean>()
 
-/** Verifies a signature and remembers the result: random chains repeat the same ones. */
+/** Verifies a signature and remembers the result: random chains repeat the same signatures. */
 function verifies(key: Committee['keys'][number], signed: Parameters<typeof verifyHybrid>[2]): boolean {
   const id = hex(sha256(key.bytes, signed.signature, signed.message))
   const scheme = key.scheme as 1 | 2

@@ -32,7 +32,7 @@ export interface Computed {
     readonly stateRoot: string
     readonly keys: ReadonlyMap<string, AccountKeys>
   }
-  /** Why `executed` is absent. */
+  /** Why `executed` is absent. Null if it is there. */
   readonly fault: string | null
 }
 
@@ -90,8 +90,8 @@ function genesisHeader(genesis: ReferenceGenesis, rules: ReferenceRules, records
 }
 
 /**
- * A second implementation of docs/spec, slow on purpose. It shares no code with the node, keeps every accepted block
- * with a copy of its whole state, and computes targets, anchors and roots from the first block on, every time.
+ * A second implementation of docs/spec, slow on purpose. Except for the signature check of attestations it shares no code with the node. It
+ * keeps every accepted block with a copy of its whole state, and computes target, anchor and history root of each block from genesis on.
  */
 export class ReferenceChain {
   readonly genesisId: string
@@ -173,7 +173,10 @@ export class ReferenceChain {
     }
   }
 
-  /** Keeps a block, even an invalid one, with its parent's state, so that children can be proposed on it. It never becomes the head. */
+  /**
+   * Keeps a block, even an invalid one, with its parent's state, so that children can be proposed on it. The kept block never becomes the
+   * head.
+   */
   assume(wire: Uint8Array): string {
     const { header: bytes } = BLOCK.decode(wire)
     const header = HEADER.decode(bytes)
@@ -222,8 +225,8 @@ export class ReferenceChain {
   }
 
   /**
-   * Wire bytes of a block on `parentId`, with nonce 0. Its roots are those after executing all transactions, even
-   * invalid ones. They are zero if that is impossible.
+   * Wire bytes of a block on `parentId`, with nonce 0. Its roots are those after executing all transactions, even invalid ones. A root that
+   * cannot be computed is zero.
    */
   propose(parentId: string, wires: readonly Uint8Array[], proposal: Proposal): Uint8Array {
     const parent = this.#entry(parentId)
@@ -245,7 +248,7 @@ export class ReferenceChain {
     return BLOCK.encode({ header: HEADER.encode(header), transactions: [...wires] })
   }
 
-  /** Executes the transactions on the parent. `anyway` skips the checks before. */
+  /** Executes the transactions on the parent. `anyway` skips the checks that precede execution, and turns every error into `fault`. */
   #compute(parent: Entry, header: Header, transactions: readonly ReferenceTransaction[], anyway = false): Computed {
     const body = {
       transactionsRoot: hex(
@@ -278,7 +281,7 @@ export class ReferenceChain {
     }
   }
 
-  /** Blocks.md, section 1, in the order given there. */
+  /** Header checks of blocks.md, section 1, in the order given there. */
   #checkHeader(bytes: Uint8Array, header: Header, parent: Header, expected: Expected, nowMs: number): void {
     const { block } = this.rules
     demand(header.version % 65_536 === 1, 'header: version')

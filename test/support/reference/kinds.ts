@@ -23,19 +23,19 @@ type Run<K extends Kind> = (place: Place, payload: PayloadOf<K>) => Result
 
 const result = (part: Partial<Result>): Result => ({ code: CODE.success, entries: [], amounts: [], ...part })
 
-/** A kind that returns its code. */
+/** A kind whose function returns its code. */
 const coded =
   <P>(run: (place: Place, payload: P) => number) =>
   (place: Place, payload: P): Result =>
     result({ code: run(place, payload) })
 
-/** A kind that fails by throwing, and returns the amounts that it moved. */
+/** A kind whose function returns the amounts that it moved, and throws a `Failure` if it fails. */
 const moving =
   <P>(run: (place: Place, payload: P) => bigint[]) =>
   (place: Place, payload: P): Result =>
     result({ amounts: run(place, payload) })
 
-/** A kind that fails by throwing. */
+/** A kind whose function returns nothing, and throws a `Failure` if it fails. */
 const silent =
   <P>(run: (place: Place, payload: P) => void) =>
   (place: Place, payload: P): Result => {

@@ -111,13 +111,13 @@ export class Ledger {
     return this.balances.get(address + asset)?.amount ?? 0n
   }
 
-  /** "Takes" of ledgers.md. */
+  /** Takes an amount from an account, as "takes" in ledgers.md. */
   take(address: string, asset: string, amount: bigint): void {
     need(this.balance(address, asset) >= amount, 'insufficientBalance')
     this.#move(address, asset, -amount)
   }
 
-  /** "Gives" of ledgers.md; `create` opens an absent account. */
+  /** Gives an amount to an account, as "gives" in ledgers.md. `create` opens an absent account. */
   give(address: string, asset: string, amount: bigint, create = false): void {
     need(create || this.accounts.get(address) !== undefined, 'noAccount')
     this.credit(address, 0n, true)

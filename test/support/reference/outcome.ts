@@ -46,7 +46,7 @@ export const CODE = {
 
 export type CodeName = keyof typeof CODE
 
-/** The failure of a payload. Its changes are undone. */
+/** The failure of a payload. The changes that the payload made are undone. */
 export class Failure extends Error {
   readonly code: number
 

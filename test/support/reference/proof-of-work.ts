@@ -23,7 +23,7 @@ export function meetsTarget(
   return readLittleEndian(Uint8Array.from(pow(message, SALT, cost)).reverse()) <= target
 }
 
-/** The wire bytes of a block with the lowest nonce that meets its target. */
+/** The wire bytes of a block with the lowest nonce that meets its target. The given block must have nonce 0. */
 export function findNonce(
   wire: Uint8Array,
   target: bigint,

@@ -17,7 +17,7 @@ import {
 } from './ssz.ts'
 import { GRAMMAR } from './text.ts'
 
-/** No own limit: the block that holds it bounds it. */
+/** For fields without a limit of their own. The size of the block bounds them. */
 const UNBOUNDED = 2 ** 32 - 1
 
 const agentId = text(32, GRAMMAR.agentId)

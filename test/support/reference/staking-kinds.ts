@@ -13,7 +13,7 @@ type Stake = Value<typeof STAKE_RECORD>
 
 type Accruing = Pick<Place, 'ledger' | 'rules' | 'height'>
 
-/** A block is divided into so many parts. */
+/** Number of parts into which rewards divide a block. */
 const PARTS = 2n ** 64n
 
 export const rewardUnits = ({ staking }: ReferenceRules): bigint => 10_000n * staking.blocksPerYear * PARTS

@@ -91,7 +91,7 @@ export function decodeText(bytes: Uint8Array): string {
   return text
 }
 
-/** Grammars of section 2. */
+/** Grammars of encoding.md, section 2. */
 export const GRAMMAR = {
   agentId: /^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$/,
   serviceId: /^[a-z][a-z0-9-]{2,46}[a-z0-9]$/,

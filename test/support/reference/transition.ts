@@ -13,7 +13,7 @@ import type { ReferenceTransaction } from './transactions.ts'
 
 const receipt = (type: number, body: Uint8Array): Uint8Array => concat(Uint8Array.of(type), body)
 
-/** Step 1 of blocks.md, section 7. */
+/** Step 1 of blocks.md, section 7: pays a reward that has matured. */
 function matureReward(ledger: Ledger, height: number, rules: ReferenceRules): Uint8Array[] {
   const mined = height - rules.coin.rewardMaturity
   if (mined < 0) return []
@@ -24,7 +24,7 @@ function matureReward(ledger: Ledger, height: number, rules: ReferenceRules): Ui
   return [receipt(2, REWARD_RECEIPT.encode({ height: mined, ...entry }))]
 }
 
-/** Step 2. */
+/** Step 2 of blocks.md, section 7: refunds escrows at their deadline. */
 function returnEscrows(ledger: Ledger, height: number): Uint8Array[] {
   const due = ledger.escrows.all().filter(([, { deadline }]) => deadline === height)
   due.sort(([, a], [, b]) => a.minedAt - b.minedAt || a.index - b.index)
@@ -40,7 +40,7 @@ interface Paid {
   readonly tip: bigint
 }
 
-/** Step 3 for one transaction. */
+/** Step 3 of blocks.md, section 7, for one transaction. */
 function runTransaction(
   records: Records,
   transaction: ReferenceTransaction,
@@ -67,7 +67,7 @@ function runTransaction(
   return { receipt: receipt(1, encoded), burned, tip: fee - burned }
 }
 
-/** Step 4. */
+/** Step 4 of blocks.md, section 7: burns fees and grants subsidy and reward. */
 function closeBlock(
   ledger: Ledger,
   { height, miner }: Header,

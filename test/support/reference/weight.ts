@@ -3,7 +3,9 @@ import type { Kind, Payload } from './payloads.ts'
 
 type Surcharge = Exclude<keyof ReferenceRules['tx']['weight'], 'perSignature' | 'perStateWrite' | 'createAccount'>
 
-/** Declared writes and surcharge by kind, from the table of transactions.md, section 2. Writes per hop or entry are added later. */
+/**
+ * Declared writes and surcharge by kind, from the table of transactions.md, section 2. `declaredWrites` adds the writes per hop or entry.
+ */
 const COSTS: Readonly<Record<Kind, readonly [writes: number, surcharge?: Surcharge]>> = {
   transfer: [2],
   token_create: [5, 'createMarket'],

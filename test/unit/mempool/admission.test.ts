@@ -267,7 +267,7 @@ describe('a replacement', () => {
   it('pays no less when the base fee falls', async () => {
     const pool = await TestMempool.open({ ruleBook: withBaseFee(66n) })
     await pool.put(1, 0, { maxFeeRate: 100n, tip: 1_000n })
-    // It offers 110 against 100 now. At a base fee of 32 it would offer 78 against 100.
+    // The replacement offers 110 against 100 now. At a base fee of 32 it would offer 78 against 100.
     const worse = await pool.pay(1, 0, { maxFeeRate: 110n, tip: 46n, amount: 1n })
     expect(await pool.submit(worse)).toMatchObject({
       code: 'mempool/replacement-fee-too-low',

@@ -30,7 +30,7 @@ async function started(test?: TestChain): Promise<TestMiner> {
 
 const idsOf = (transactions: readonly Transaction[] = []): readonly string[] => transactions.map(({ txId }) => txId)
 
-/** Waits until everything has run that needs no timer. */
+/** Lets the event loop turn 20 times. By then all work that needs no timer is done. */
 async function settled(): Promise<void> {
   for (let i = 0; i < 20; i++) await setImmediate()
 }

@@ -19,7 +19,7 @@ const pay = (test: TestChain, from: number, nonce?: bigint): Promise<Transaction
   test.tx(wallet(from), 'transfer', PAY, nonce === undefined ? {} : { nonce })
 const idsOf = (transactions: readonly Transaction[] = []): readonly string[] => transactions.map(({ txId }) => txId)
 
-/** Waits until everything has run that needs no timer. */
+/** Lets the event loop turn 50 times. By then all work that needs no timer is done. */
 async function settled(): Promise<void> {
   for (let i = 0; i < 50; i++) await setImmediate()
 }

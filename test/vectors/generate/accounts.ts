@@ -41,7 +41,7 @@ function uint32(value: number): Uint8Array {
   return toLittleEndian(BigInt(value), 4)
 }
 
-/** BIP-39: eleven bits a word, the first bits of the SHA-256 behind. */
+/** BIP-39: eleven bits a word, followed by the first bits of the SHA-256. */
 function words(entropy: Uint8Array): string {
   const bits = [...join(entropy, sha256(entropy).subarray(0, entropy.length / 32))]
     .map((byte) => byte.toString(2).padStart(8, '0'))

@@ -1,7 +1,7 @@
 import { hex, unhex, utf8 } from './bytes.ts'
 import { tagged, u16, type VectorSet } from './tx-wire.ts'
 
-/** Names of assets and pools, from docs/spec/ledgers.md, sections 5 and 7. */
+/** Asset id and skeleton of a symbol. This file is written from docs/spec/ledgers.md, sections 5 and 7. */
 
 export interface AssetCase {
   readonly symbol: string

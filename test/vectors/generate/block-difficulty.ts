@@ -9,7 +9,7 @@ export interface BaseFeeCase {
   readonly child: string
 }
 
-/** Section 4. */
+/** The base fee of the next block: blocks.md, section 4. */
 function childFee(fee: bigint, weight: number): bigint {
   const half = 1_000_000n
   const used = BigInt(weight)
@@ -44,7 +44,7 @@ interface AnchorPoint {
 
 const LAUNCH_PACE = { spacingMs: 3_000, halfLifeMs: 300_000 }
 
-/** Section 3, with Euclidean division and with powers of two by multiplication and division. */
+/** blocks.md, section 3, with Euclidean division and with powers of two by multiplication and division. */
 function unclamped(anchor: AnchorPoint, height: number, timeMs: number, pace = LAUNCH_PACE): bigint {
   const spacing = BigInt(pace.spacingMs)
   const behind = BigInt(timeMs) - BigInt(anchor.timeMs) - spacing * (BigInt(height) - BigInt(anchor.height))
@@ -203,7 +203,7 @@ export interface StepCase {
   readonly rules: StepCase['ended']
   /** The anchor for the first block of the step. */
   readonly found: AsertCase['anchor']
-  /** Its target. */
+  /** The target of the first block of the step. */
   readonly target: string
 }
 

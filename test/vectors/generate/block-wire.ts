@@ -2,7 +2,7 @@ import { argon2Sync } from 'node:crypto'
 import { hex, join, madeBytes, utf8 } from './bytes.ts'
 import { tagged, u32, u64, u256 } from './tx-wire.ts'
 
-/** Headers and work, written from docs/spec/blocks.md alone. */
+/** The fields of a header. This file is written from docs/spec/blocks.md alone. */
 
 export interface RawHeader {
   readonly version: number

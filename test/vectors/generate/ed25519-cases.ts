@@ -16,7 +16,7 @@ import {
 } from './edwards25519.ts'
 import { countGroups, type SpelledBytes, spell, spellTable, type ValueTable, type VectorFile } from './render.ts'
 
-/** One signature to judge; `valid` is `rules` and `equation`. */
+/** One signature to judge. It is `valid` if `rules` and `equation` hold. */
 export interface Ed25519Case {
   readonly group: string
   readonly name: string
@@ -157,7 +157,7 @@ function scalars(): Ed25519Case[] {
   return [...multiples, ...edges.map(([name, s]) => replaced(name, s))]
 }
 
-/** Every y from p up to 2^255 - 1, which a lenient decoder reads modulo p, and its neighbours below p. */
+/** Every y from p up to 2^255 - 1, which a lenient decoder reads modulo p, and some y below p. */
 function nonCanonical(): Ed25519Case[] {
   const ys = [...Array.from({ length: 19 }, (_, i) => P + BigInt(i)), P - 1n, P - 2n, P - 3n, 0n, 1n]
   return ys.flatMap((y) =>

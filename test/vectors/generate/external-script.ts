@@ -32,7 +32,7 @@ function segwitText(prefix: string, version: number, program: Uint8Array, consta
   return bech32Text(prefix, [version, ...fiveBitGroups(program)], constant)
 }
 
-/** Segwit texts that both networks refuse, behind this prefix. */
+/** Segwit texts with this prefix that Bitcoin and Litecoin refuse. */
 function segwitRefusals(prefix: Prefix): Named[] {
   const good = segwitText(prefix, 0, KEY_HASH)
   const taproot = segwitText(prefix, 1, POINT)
@@ -83,7 +83,7 @@ function segwitRefusals(prefix: Prefix): Named[] {
   ]
 }
 
-/** Base58check texts that both networks refuse. `version` is the network's own for key hashes. */
+/** Base58check texts that Bitcoin and Litecoin refuse. `version` is the network's own for key hashes. */
 function base58Refusals(prefix: Prefix, version: number): Named[] {
   const good = base58CheckText(version, KEY_HASH)
   const neither = NEITHER[prefix]

@@ -2,7 +2,7 @@ import { hex, madeBytes, sha256, taggedSha256, toLittleEndian } from './bytes.ts
 import { messageOf, type Statement } from './hybrid-cases.ts'
 import type { VectorFile } from './render.ts'
 
-/** The tags of section 3, by the name of their use in the code. */
+/** The tags of encoding.md, section 3, by the name of their use in the code. */
 const TAGS: Readonly<Record<string, string>> = {
   transactionId: 'farthing/tx-id/1',
   witnessId: 'farthing/wtx-id/1',

@@ -169,7 +169,10 @@ function mixUpCases({ pair, honest }: Bench): Draft[] {
   ]
 }
 
-/** The first signatures are those of a hostile signer. The later cases vary the honest one. */
+/**
+ * How many signatures of {@link zCases} become values of the table. These first ones come from a hostile signer. The later cases vary the
+ * honest signature.
+ */
 const KEPT_SIGNATURES = 5
 
 /** z out of range: by a signer that keeps attempts which the standard rejects, exactly at the bound, and by hand. */

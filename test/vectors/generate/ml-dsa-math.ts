@@ -85,7 +85,7 @@ const POINTS = Array.from({ length: N }, (_, i) => {
 const POWERS = new Int32Array(512)
 for (let e = 0, power = 1; e < 512; e++, power = (power * ZETA) % Q) POWERS[e] = power
 
-/** Row i: the powers 0 to 255 of point i. Row j: the inverse powers j of all points. */
+/** `POINT_POWERS[i]` has the powers 0 to 255 of point i. `INVERSE_POWERS[j]` has the inverse of power j of each point. */
 const POINT_POWERS = POINTS.map((point) =>
   Float64Array.from({ length: N }, (_, j) => POWERS[(point * j) & 511] as number),
 )

@@ -178,7 +178,7 @@ interface ExpandedKey {
   readonly t1: readonly Poly[]
 }
 
-/** Most cases are judged under one key. */
+/** Expanded keys by their bytes. Most cases are judged under one key. */
 const expandedKeys = new Map<string, ExpandedKey>()
 
 function expandedKey(params: Params, key: Uint8Array): ExpandedKey {

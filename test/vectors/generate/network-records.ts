@@ -122,7 +122,7 @@ function poolRecords({ ledgers, priced }: Beginning): readonly StateRecord[] {
   })
 }
 
-/** Both assets and reserves, the lower id first. */
+/** The two assets of a pool and their reserves, the lower asset id first. */
 function sides({ assetA, assetB, amountA, amountB }: GenesisPool): readonly [string, string, bigint, bigint] {
   const [a, b] = [assetOf(assetA), assetOf(assetB)]
   return a < b ? [a, b, amountA, amountB] : [b, a, amountB, amountA]

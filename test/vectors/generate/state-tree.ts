@@ -25,7 +25,9 @@ interface Leaf {
   readonly value: Uint8Array
 }
 
-/** The tag of leaves in an older design. Only forged leaves use it. */
+/**
+ * Hash of the tag of leaves. Real leaves hash the tag together with their data. Only forged leaves have this hash folded into their path.
+ */
 const LEAF_TAG = tagged('farthing/state-leaf/1')
 const NODE_TAG = tagged('farthing/state-node/1')
 const ZERO_32 = new Uint8Array(32)

@@ -27,7 +27,7 @@ export interface EncodingCase {
 
 const ONE_SIGNATURE: RawWitness = { keys: new Uint8Array(0), signatures: [fillerSignature(0)] }
 
-/** Sections 2 and 3: declared writes, without those of entries and hops. */
+/** transactions.md, sections 2 and 3: declared writes, without those of entries and hops. */
 const WRITES: Readonly<Record<PayloadKind, number>> = {
   ...{ transfer: 2, token_create: 5, token_mint: 4, token_transfer: 4, stable_mint: 4 },
   ...{ token_burn: 3, stable_deposit: 3, stable_withdraw: 3, token_flags: 2, token_issuer: 2, stable_redeem: 5 },

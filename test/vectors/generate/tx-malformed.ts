@@ -143,7 +143,7 @@ const NO_UTF8: readonly (readonly [string, string])[] = [
   ['a byte FF', 'ff'],
 ]
 
-/** Invisible code points: the first and last of every range. */
+/** Invisible code points: the first and the last of every range, and a few within. */
 const INVISIBLE: readonly number[] = [
   ...[0x0000, 0x000a, 0x001f, 0x007f, 0x00a0, 0x00ad, 0x034f, 0x061c, 0x115f, 0x1160, 0x1680, 0x17b4, 0x17b5],
   ...[0x180b, 0x180f, 0x2000, 0x200e, 0x200f, 0x2028, 0x202e, 0x202f, 0x205f, 0x2066, 0x206f, 0x3000, 0x3164],

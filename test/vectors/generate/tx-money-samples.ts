@@ -136,5 +136,5 @@ const ROTATIONS: readonly Sample[] = [
   }),
 ]
 
-/** In the order of their kinds' numbers. */
+/** All samples of the money ledgers, in the order of the numbers of their kinds. */
 export const MONEY_SAMPLES: readonly Sample[] = [...TOKENS, ...POOLS, ...SWAPS, ...STAKES, ...CROSSINGS, ...ROTATIONS]

@@ -9,7 +9,10 @@ import { SAMPLE, units } from '../../../support/unsigned.ts'
 
 const PAY = SAMPLE.transfer({ to: wallet(2).address, amount: units(5_000) })
 
-/** The store of a node on a branch of three blocks with transactions, and the block that makes another branch of four heavier. */
+/**
+ * The store of a node on the branch `mine` of three blocks with transactions, and the branch `theirs` of four. Its last block, which the
+ * store lacks, makes it the heavier one.
+ */
 interface Scene {
   readonly store: MemoryKeyValueStore
   readonly mine: readonly Block[]
@@ -53,7 +56,7 @@ async function dies(store: KeyValueStore, last: Block, batches: number): Promise
   return outcome?.status === 'rejected'
 }
 
-/** Whether everything in the store belongs to its head. */
+/** Expects that everything in the store belongs to its head. */
 async function expectConsistent(test: TestChain, store: KeyValueStore): Promise<void> {
   const { database, head } = test.chain
   const records: (readonly [never, Uint8Array])[] = []

@@ -16,7 +16,7 @@ import { MONEY_KINDS, MONEY_SAMPLE } from '../../../support/money-samples.ts'
 import { runs } from '../../../support/runs.ts'
 import { fillerSignature, SAMPLE, unsigned } from '../../../support/unsigned.ts'
 
-/** One transaction per kind. Signatures are short, so that mutations mostly hit other fields. */
+/** A witness with a short signature, so that mutations mostly hit other fields. */
 const WITNESS = { witness: { signatures: [{ keyIndex: 0, bytes: Uint8Array.of(1, 2, 3) }] } }
 const SHORT_ATTESTATION = { epoch: 1, ...WITNESS.witness }
 const SAMPLES: readonly Transaction[] = [

@@ -12,7 +12,7 @@ const document = openApiDocument('http://here', SERVICES) as ApiDocument
 const checker = new ApiChecker(document)
 const RECORDED = 'node-network-stats'
 
-/** Services with a file in their sample. The document cuts it; it is whole at `/services/{serviceId}/example`. */
+/** Services with a file in their sample. The API document cuts the file. The whole file is at `/services/{serviceId}/example`. */
 const IS_DOCUMENT = new Set(
   SERVICES.filter(({ sample }) => (sample as MadeDocument).pdf !== undefined).map(({ serviceId }) => serviceId),
 )

@@ -7,7 +7,7 @@ import { CHAIN_SERVICES } from '../../../support/listed-services.ts'
 import { emptyServiceChain, type ServiceChain, serviceChain } from '../../../support/service-chain.ts'
 
 const CONFIG = { outside: readOutside(() => null) }
-/** Its keys and signature are ten thousand digits: its example shows the form alone. */
+/** A service whose requests have keys and a signature of ten thousand digits. So its example shows only the form. */
 const SHAPE_ALONE = 'node-signature-verify'
 
 let devnet: ServiceChain

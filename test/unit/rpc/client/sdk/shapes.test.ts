@@ -3,7 +3,7 @@ import type { PaidCallStatus, Receipt, RefundState, ServiceEntry } from '../../.
 import { type ENTRY, type RECEIPT, REFUND, type REQUEST_STATUS } from '../../../../../rpc/contract/market.ts'
 import type { Static } from '../../../../../rpc/contract/schema.ts'
 
-/** The members of an answer, each as it is where it is there: JSON knows no undefined. */
+/** The members of an answer, all of them required and none undefined: JSON has no undefined. */
 type There<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> }
 
 // The published types import nothing, so they are written by hand. These lines do not compile if the contract differs.

@@ -108,7 +108,7 @@ describe('espeak-ng as a program', () => {
     const first = espeak.speak(REQUEST, gone.signal)
     const one = await pidOf()
     writeFileSync(pidFile, '')
-    // One at a time, so this one waits.
+    // espeak-ng speaks one text at a time, so this request waits.
     const second = espeak.speak(REQUEST, never)
     gone.abort()
     expect(await first).toMatchObject({ ok: false, fault: { code: 'model/timeout' } })

@@ -30,7 +30,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-/** Stops its answer before the first stop text, as the package does. */
+/** Answers as the package does: the answer ends before the first stop text. */
 const stops: Prompt = async (_, { customStopTriggers = [], onTextChunk }) => {
   const places = customStopTriggers.map((stop) => ANSWER.indexOf(stop)).filter((at) => at >= 0)
   const responseText = ANSWER.slice(0, Math.min(...places, ANSWER.length))
@@ -154,7 +154,7 @@ it('how a model writes conversations is made out once, for questions that come t
     return stops(text, options)
   })
   for (const content of ['Hello', 'odd', 'Hello again']) await ask(content)
-  // One of them is for the plain question.
+  // One of the four wrappers is for the plain question.
   expect(done).toEqual({ resolved: 1, wrappers: [WRAPPER, WRAPPER, WRAPPER, WRAPPER] })
 })
 

@@ -12,7 +12,7 @@ it('tells of a long stream of transactions within what a peer allows', async () 
   await like.mineTo(1)
   const hub = new MemoryNetwork(new VirtualTime(like.nowMs))
   const [one, other] = [await RelayNode.open(hub, 'one', { like }), await RelayNode.open(hub, 'other', { like })]
-  // While it is behind, it records announcements and asks for nothing.
+  // While the other node is behind, it records announcements and asks for nothing.
   other.behind = true
   hub.connect(one.network, other.network)
   await hub.time.pass(100)

@@ -71,7 +71,7 @@ export class GgufBackend implements ModelBackend {
   readonly complete = (request: ChatRequest, signal: AbortSignal, heard?: Heard): Promise<Result<ChatAnswer>> =>
     this.#ask(request, null, signal, heard)
 
-  /** Refuses a form without a grammar: an answer that only follows instructions must be checked before it is shown. */
+  /** Refuses a request for JSON that no grammar can enforce: such an answer must be checked before the caller sees it. */
   readonly stream = (request: ChatRequest, sink: DeltaSink, signal: AbortSignal): Promise<Result<ChatAnswer>> =>
     this.#ask(request, sink, signal)
 

@@ -13,7 +13,7 @@ const CHUNKS = 100
 const ADDRESSES = 1_000
 const BODY = { request: '', other: 1 }
 const HEADERS = { host: 'bench', 'content-type': 'application/json', accept: '*/*' }
-/** Nothing else of a market is read for a request without a payment. */
+/** A stand-in: nothing of a market is read for a request without a payment. */
 const MARKET = { stable: null } as MarketApi
 
 /** CPU time of the checks before each quote: caller, place in `Places`, payment, load of the node and rate. */

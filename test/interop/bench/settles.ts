@@ -115,7 +115,7 @@ async function timedCall(agent: Agent, url: string, { nonce, body, headers }: Pr
   return { nonce, callMs }
 }
 
-/** The records of one of the servers. */
+/** What the facilitator or the bare seller has recorded. */
 async function told({ port }: Server, path: string): Promise<unknown> {
   return (await fetch(`http://127.0.0.1:${port}${path}`)).json()
 }

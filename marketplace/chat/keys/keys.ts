@@ -38,7 +38,7 @@ export interface ChatKey {
   readonly usedInAll: KeyUsage
 }
 
-/** What is left of a limit, as in the `x-ratelimit-*` headers. Reservations of running chats are subtracted. */
+/** What is left of a limit, as in the `x-ratelimit-*` headers. Tokens that running chats have reserved are subtracted. */
 export interface Allowance {
   readonly limit: number
   readonly remaining: number

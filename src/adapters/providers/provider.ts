@@ -2,7 +2,7 @@ import type { Result } from '../../../consensus/primitives/result.ts'
 
 /** A source that can be asked for one kind of data. */
 export interface Provider<Query, Value> {
-  /** Its name in the settings. */
+  /** Its name in the settings, or its host. */
   readonly name: string
   /** A page where people can look up its data. */
   readonly url?: string

@@ -23,7 +23,7 @@ const ROUNDS = 30
 /** Texts usually begin with their subject. */
 const FIRST_SENTENCE_WEIGHT = 1.25
 
-/** Most consecutive sentences that depend on the first of them. */
+/** Most sentences in a chain in which each sentence but the first needs the one before. */
 const CHAIN_MAX = 3
 
 /** The clause number at the start of a sentence. */
@@ -46,9 +46,9 @@ interface Ranked extends Sentence {
    * they are more than {@link CHAIN_MAX}.
    */
   readonly chain: readonly number[] | null
-  /** True for an empty turn of a dialogue. Such turns come last. */
+  /** True for a turn of a dialogue without content, such as a greeting or a question. Such turns come last. */
   readonly isIdle: boolean
-  /** True for a turn with figures, days or decisions. Such turns come first. */
+  /** True for a turn with figures, days or decisions. Such turns become key points before all others. */
   readonly isTelling: boolean
 }
 
@@ -112,7 +112,7 @@ function isMadeOf(clauses: Clauses | null, kind: Parts['kind']): boolean {
   return clauses !== null && (kind === 'prose' || clauses.headings.size * 2 >= clauses.count)
 }
 
-/** The first sentence that stands alone. A title is not a sentence. */
+/** The first sentence that stands alone. Sentences with a mark at the end are preferred, since titles have none. */
 function firstOf(ranked: readonly Ranked[]): Ranked | undefined {
   const alone = ranked.filter(({ chain }) => chain?.length === 1).sort((a, b) => a.place - b.place)
   return alone.find(({ text }) => /[.!?]["'\u201d\u2019)]?$/.test(text)) ?? alone[0]
@@ -216,7 +216,7 @@ function votes(row: Float64Array, scores: Float64Array, given: readonly number[]
 
 /**
  * The best sentences with different content, in text order. The headline is included only if there are few. A dialogue
- * first gives its turns with figures, days and decisions, and others only if these are few.
+ * first gives its turns with figures, days or decisions, and further turns only if those are few.
  */
 function keyPoints(ranked: readonly Ranked[], headline: Ranked, alike: readonly Float64Array[]): readonly string[] {
   const told = ranked.filter(({ isIdle }) => !isIdle).length

@@ -63,7 +63,7 @@ export interface TextPiece {
   readonly document: ReturnType<typeof nlp> | null
 }
 
-/** Pieces of a text. The tagger reads as many as time allows: the first, and others spread over the text. */
+/** Pieces of a text. The tagger reads at most {@link TAGGED_PIECES_MAX}: the first, and others spread over the text. */
 export function taggedPieces(text: string): readonly TextPiece[] {
   const pieces = piecesOf(text)
   const read = Math.min(pieces.length, TAGGED_PIECES_MAX)

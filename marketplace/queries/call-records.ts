@@ -63,7 +63,7 @@ export function minedFacts({ database }: ChainReader, txId: TxId): MinedFacts | 
   return { entry, tx, receipt: outcome.receipt as ReceiptOf<'transaction'>, proofs: [mined, outcome.proofIn(entry)] }
 }
 
-/** State of the call that a mined transaction paid, with proofs. `none` also if the transaction paid no call. */
+/** State of the call that a mined transaction paid, with proofs. `none` if it paid no call, or if this node knows of none. */
 export function callFacts(chain: ChainReader, payment: MinedFacts): CallFacts {
   const { txId, body } = payment.tx
   const { database } = chain

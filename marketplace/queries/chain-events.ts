@@ -65,8 +65,8 @@ function closedEvent(closure: Closure & { readonly txId: TxId }, payment: Transa
 }
 
 /**
- * Transactions of the best chain, by id; pruned ones are left out. From {@link WHOLE_BLOCK_FROM} of them in one block
- * on, that block is decoded once for all.
+ * Transactions of the best chain, by id; pruned ones are left out. A block that holds at least {@link WHOLE_BLOCK_FROM}
+ * of them is decoded once, as a whole.
  */
 export function paymentsOf(database: DatabaseReader, ids: readonly TxId[]): ReadonlyMap<TxId, Transaction> {
   const places = ids.flatMap((txId) => {

@@ -227,7 +227,7 @@ export class PriceBook {
 
   /**
    * The asset's pools with the native coin or the dollar token, at every fee, and its deepest pools with any asset.
-   * Fake pools can push out only the latter.
+   * Fake pools can displace only its deepest pools.
    */
   async #candidates(asset: Hash): Promise<ReadonlyMap<PoolId, Pool>> {
     const { database, ruleBook, head } = this.#chain

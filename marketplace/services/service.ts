@@ -38,7 +38,7 @@ export interface ServiceDefinition<Input = unknown, Schema extends TSchema = TSc
    * the data; or `service/unavailable` if a good request cannot be served here now: its payment is then refunded at once.
    */
   readonly check?: (input: Input, context: ServiceContext) => Fault | null
-  /** Whether the result depends only on input and head: it is then computed once per head. */
+  /** Whether the result depends only on input and head: it is then computed once per input and head. */
   readonly keptPerHead?: boolean
   readonly ready: (context: ServiceContext) => Readiness
   /**

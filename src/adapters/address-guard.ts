@@ -51,8 +51,8 @@ export class AddressGuard {
   }
 
   /**
-   * Why one of the addresses must not be connected to for a caller, or null. `alsoOwn` are further addresses of this
-   * node.
+   * Why this node must not connect to one of the addresses for a caller, or null. `alsoOwn`: further addresses that are
+   * treated as those of this node.
    */
   refusal(addresses: readonly string[], alsoOwn: readonly string[] = []): string | null {
     const mine = [...this.#own()]

@@ -21,7 +21,7 @@ export interface ModelWork<Schema extends TObject> {
 /** A model's answer about a text. */
 export interface ModelFinding<Schema extends TObject> {
   readonly answer: Static<Schema>
-  /** The backend's name of the model. */
+  /** The backend's name of the model. If the backend names none, the engine of the model's role. */
   readonly engine: string
   /** BCP 47 code that the model gave; null if it is not a language code. */
   readonly language: string | null

@@ -46,7 +46,7 @@ export interface OutsideDependencies {
    * each provider would be asked twice.
    */
   readonly isWatching?: boolean
-  /** Program that speaks if no model does; absent for none. */
+  /** Program that speaks if no model does; absent or null for none. */
   readonly espeak?: string | null | undefined
   readonly clock: Clock
   readonly timers: Timers

@@ -84,7 +84,7 @@ export class FakeOpenAi {
   pieces: readonly Readonly<Record<string, unknown>>[] | null = null
   /** How many alternative tokens it reports for each token. */
   others = 0
-  /** Text of its errors. Null: the default. */
+  /** Text of its errors with the status 400 or 503, and of errors within an answer. Null: the default. */
   words: string | null = null
   picture: Uint8Array = new Uint8Array()
   retryAfter = '0'

@@ -42,8 +42,8 @@ const PATIENCE_MS = { hang: 800, else: 20_000 }
  *
  *     describeProvider({
  *       name: 'frankfurter',
- *       handler: frankfurterUpstream,            // test/support/upstreams/frankfurter.ts, its documentation cited there
- *       open: (url) => ({ ask: (signal) => frankfurter({ url, ...parts }).ask('EUR', signal) }),
+ *       handler: frankfurterUpstream,            // in test/support/upstreams, where its documentation is cited
+ *       open: (url) => ({ ask: (signal) => frankfurter({ url, ...parts }).ask(null, signal) }),
  *       answer: { base: 'EUR', rates: {...}, rateDate: '2026-11-20' },
  *     })
  */

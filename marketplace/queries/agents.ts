@@ -37,8 +37,8 @@ export interface AgentFacts extends AgentRow {
 export const AGENT_SERVICES_MAX = 200
 
 /**
- * A page of agents, ordered by id, from the one behind the id `after` on. `next` is the `after` of the next page, or
- * null if this page is not full.
+ * A page of agents, ordered by id; it begins after the id `after`. `next` is the `after` of the next page, or null if
+ * this page is not full.
  */
 export async function listAgents(
   chain: ChainReader,

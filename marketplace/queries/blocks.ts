@@ -61,8 +61,8 @@ const STRETCH = 200
 
 /**
  * The newest blocks within the bounds, newest first; at least one if any qualifies. Genesis, and blocks that this node
- * did not execute, are left out, because the node has no receipts of them. It lets other work run in between. Call it
- * within `atOneHead`.
+ * did not execute, are left out, because the node has no receipts of them. The function lets other work run in between.
+ * Call it within `atOneHead`.
  */
 export async function newestBlocks(chain: ChainReader, bounds: BlockBounds): Promise<readonly BlockFacts[]> {
   const top = chain.head.header.height

@@ -37,12 +37,12 @@ const CHOICE =
   /\b(?:which|what) (?:model|one)s? (?:should|shall|do|can|would|could) (?:i|we|you|one) (?:use|take|want|need)\b/g
 
 /**
- * The searchable texts of a thing, with weights. A word covers its part of a question in full if the weights of its
- * places sum up to 1 or more.
+ * The searchable texts of a thing, with weights. A word of a question is covered in full if the weights of all its
+ * occurrences in these texts add up to 1 or more.
  */
 export type FindableParts = readonly (readonly [weight: number, text: string])[]
 
-/** A match. */
+/** A thing with a text that matches a question. */
 export interface Hit<T> {
   readonly found: T
   readonly score: number
@@ -54,8 +54,8 @@ export interface Hit<T> {
 }
 
 /**
- * The terms of a text: words without English endings, or pairs of letters in scripts without spaces. Stop words are
- * left out.
+ * The terms of a text: words without English endings, or pairs of letters in scripts without spaces. Stop words, and
+ * words of a single character in scripts with spaces, are left out.
  */
 export function termsOf(text: string): readonly string[] {
   const plain = text

@@ -4,14 +4,17 @@ import type { Address, AgentId, Hash, ServiceId, TxId } from '../../consensus/pr
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { type Closure, closuresIn } from '../ledger/closures.ts'
 
-/** The service of a closed call; null if this node pruned its payment. */
+/** A closed call. Agent and service are null if this node pruned its payment. */
 interface ClosedCall {
   readonly txId: TxId
   readonly agentId: AgentId | null
   readonly serviceId: ServiceId | null
 }
 
-/** Events of a block: the block itself, then the paid calls that it closed, in the order of its receipts. */
+/**
+ * An event of a block: either the block itself or a paid call that it closed. `amount` and `caller` of a refund are null
+ * if this node pruned the payment.
+ */
 export type ChainEvent =
   | { readonly kind: 'block'; readonly transactions: number }
   | (ClosedCall & { readonly kind: 'receipt'; readonly resultHash: Hash; readonly receiptTxId: TxId })
@@ -27,7 +30,10 @@ export type ChainEvent =
 /** From this many payments in a block on, decoding the whole block is cheaper. */
 const WHOLE_BLOCK_FROM = 8
 
-/** Events of a best-chain block whose body and receipts are stored; the first is the block itself. */
+/**
+ * Events of a best-chain block whose body and receipts are stored: the block itself, then the paid calls that it closed,
+ * in the order of its receipts.
+ */
 export function eventsOf(database: DatabaseReader, entry: BlockEntry): readonly ChainEvent[] {
   const parent = entry.header.height === 0 ? undefined : database.entry(entry.header.parent)
   const transactions = entry.totalTransactions - (parent?.totalTransactions ?? 0)
@@ -59,8 +65,8 @@ function closedEvent(closure: Closure & { readonly txId: TxId }, payment: Transa
 }
 
 /**
- * Transactions of the best chain, by id; pruned ones are left out. From {@link WHOLE_BLOCK_FROM} of them in one block
- * on, that block is decoded once for all.
+ * Transactions of the best chain, by id; pruned ones are left out. A block that holds at least {@link WHOLE_BLOCK_FROM}
+ * of them is decoded once, as a whole.
  */
 export function paymentsOf(database: DatabaseReader, ids: readonly TxId[]): ReadonlyMap<TxId, Transaction> {
   const places = ids.flatMap((txId) => {

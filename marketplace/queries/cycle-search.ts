@@ -58,8 +58,8 @@ export function marginPpm(cycle: Cycle): bigint {
 /**
  * Limits of a cycle. The curve without rounding is above the real output and equals the input at (a - b) / c, so no
  * larger input returns without loss. The output never falls as the input grows. So the search begins at that bound and
- * takes each output as the next input. The first input that returns without loss is the largest. After {@link
- * STEPS_MAX} steps, when rounding eats a very slight gain, the search bisects instead and may miss a few base units.
+ * takes each output as the next input. The first input that returns without loss is the largest. If rounding eats a very
+ * slight gain, {@link STEPS_MAX} steps may not reach it. The search then bisects and may miss a few base units.
  */
 export function cycleLimits(cycle: Cycle): CycleLimits {
   const { a, b, c } = curveOf(cycle)

@@ -9,7 +9,7 @@ export const NAMED_MAX = 200
 /** Labels of addresses: `agent:<id>:owner`, `:payout` or `:settler`, `issuer:<symbol>`. */
 export interface KnownAddresses {
   readonly labels: ReadonlyMap<Address, readonly string[]>
-  /** Whether there are more agents or tokens than were read. */
+  /** Whether there may be more agents or assets than were read. */
   readonly truncated: boolean
 }
 

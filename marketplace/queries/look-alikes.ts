@@ -14,7 +14,8 @@ const FOUND_MAX = 20
 export interface NameLookAlikes {
   readonly found: readonly { readonly symbol: TokenSymbol; readonly name: string }[]
   /**
-   * Number of assets whose names were compared, the native coin included. `complete` is false if a maximum was reached.
+   * Number of assets that were read, the native coin and the excepted asset included. `complete` is false if a maximum
+   * was reached.
    */
   readonly compared: number
   readonly complete: boolean

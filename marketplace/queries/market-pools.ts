@@ -34,8 +34,9 @@ const FOLLOWED = new WeakSet<ChainReader>()
 
 /**
  * The market at the head, computed once per head and shared. The search begins at the dollar token, the native coin and
- * the reserve asset, and reads the deepest pools of every asset that it reaches. To push a pool of an asset out of
- * those, an attacker must hold more of the asset in {@link POOLS_PER_ASSET} others. Use it within `atOneHead`.
+ * the reserve asset. Within the limits, it reads the deepest pools of every asset that it reaches. To push a pool out of
+ * the deepest ones of an asset, an attacker must put more of the asset into each of {@link POOLS_PER_ASSET} other pools.
+ * Use it within `atOneHead`.
  */
 export function readMarket(chain: ChainReader): Promise<Market> {
   const headId = chain.head.id

@@ -46,7 +46,7 @@ export function movementsOf(
   return [...moves.transfers(), ...moves.dollars(), ...moves.trades(), ...moves.locks(), ...moves.crossings()]
 }
 
-/** The movements of one transaction. Each method reads the kinds of one ledger. */
+/** The movements of one transaction. Each public method handles some kinds and returns none for any other kind. */
 class Moves {
   readonly #chain: ChainReader
   readonly #body: TxBody

@@ -1,9 +1,9 @@
 /**
  * The skeleton of a name, after Unicode report 39: names with the same skeleton look alike. Compatibility forms are
- * decomposed, everything but letters and digits is dropped, capitals become small, and letters that look like Latin
- * ones become Latin, also pairs of letters that look like one. The table covers look-alikes of common typefaces in
- * Cyrillic, Greek, Armenian, Cherokee and extended Latin, not all data of the report; so names with different skeletons
- * may still look alike.
+ * decomposed, everything but letters and digits is dropped, and capitals become small. A letter or digit that looks like
+ * a Latin letter becomes that letter, and so does a pair of letters. The table covers look-alikes of common typefaces,
+ * for example in Cyrillic and Greek, but not all data of the report. So names with different skeletons may still look
+ * alike.
  */
 export function nameSkeleton(name: string): string {
   const letters = [...name.normalize('NFKD').replace(/[^\p{L}\p{N}]/gu, '')].map(asLatin).join('')

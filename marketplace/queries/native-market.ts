@@ -60,7 +60,8 @@ export interface MeanPrice {
 
 /**
  * Mean price of the native coin in the priced pool, from the newest epoch start at least `ms` before the head up to the
- * head: blocks / sum of coins per dollar, the formula of the market's own price. Null if no price entry is that old.
+ * head: blocks / sum of coins per dollar, the formula of the market's own price. Null if no price entry is that old, or if
+ * the priced pool does not exist.
  */
 export function meanPriceSince(chain: ChainReader, ms: number): MeanPrice | null {
   const { database, ruleBook, head } = chain

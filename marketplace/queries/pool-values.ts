@@ -10,8 +10,9 @@ export interface PoolValues {
   readonly row: PoolRow
   readonly day: PoolDay
   /**
-   * Value of both reserves. A side that is priced by pools, or has no price, counts at most as much as the side with
-   * the more certain price, since both sides of a pool are worth the same. So worthless minted tokens add no value.
+   * Value of both reserves. Both sides of a pool are worth the same. So a side that pools price counts at most as much as
+   * the side with the more certain price, and a side without a price counts exactly as much. Freely minted tokens thus
+   * cannot inflate the value.
    */
   readonly tvlUsdMicros: bigint | null
   /** Volume of the last 24 hours, counted on the side with the more certain price. */
@@ -36,7 +37,7 @@ export async function poolValues(chain: ChainReader, row: PoolRow): Promise<Pool
   const { assetX, assetY, reserveX, reserveY, feeBps } = row.pool
   const day = await poolDay(chain, row.poolId)
   // For a price by pools, each trade of the day counts at most the depth behind the price, and its fee at most the fee
-  // on that.
+  // on that depth.
   const trades = BigInt(day.trades)
   const [held, traded, kept] = await Promise.all([
     sidesOf(book, [assetX, reserveX], [assetY, reserveY]),

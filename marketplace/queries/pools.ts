@@ -46,8 +46,8 @@ export function poolName(chain: ChainReader, pool: Pick<Pool, 'assetX' | 'assetY
 }
 
 /**
- * A page of pools, ordered by id, after `after`; `next` is the `after` of the next page. Pools are never deleted, so
- * new blocks do not disturb paging.
+ * A page of pools, ordered by id; it begins after the id `after`. `next` is the `after` of the next page, or null if
+ * this page is not full. Pools are never deleted, so new blocks do not disturb paging.
  */
 export async function listPools(
   chain: ChainReader,

@@ -28,8 +28,8 @@ export interface PriceFacts {
   /** Dollars, in millionths, on the other side of the shallowest pool of the route; null without pools. */
   readonly depthUsdMicros: bigint | null
   /**
-   * True if the price depends on an epoch price of the native coin that may have been manipulated, so nothing is sold
-   * at it: the mean is far below or far above the pool's ratios at both entries of the epoch.
+   * True if the price depends on an epoch price of the native coin that may have been manipulated: the mean is far below
+   * or far above the pool's ratios at both entries of the epoch. The node sells nothing at such a price.
    */
   readonly isUnsettled?: true
 }
@@ -56,7 +56,7 @@ export const LOW_DEPTH = 10_000_000_000n
 /** Confidence in a price: `low` if its depth is below {@link LOW_DEPTH} or it is unsettled. */
 type Confidence = 'normal' | 'low'
 
-/** Confidence in a price; `normal` for a price without pools, which rests on redemption. */
+/** Confidence in a price. It is `normal` without pools: such a price is the 1 of the dollar token or its reserve asset. */
 export function confidenceIn({ depthUsdMicros, isUnsettled }: PriceGround): Confidence {
   return isUnsettled === true || (depthUsdMicros !== null && depthUsdMicros < LOW_DEPTH) ? 'low' : 'normal'
 }
@@ -134,8 +134,8 @@ const FOLLOWED = new WeakSet<ChainReader>()
 
 /**
  * Dollar prices of all assets at one head, each computed once. The dollar token and the native coin have prices of
- * their own. Any other price comes from the deepest examined route of at most {@link ROUTE_POOLS_MAX} pools; without
- * such a route it is unknown, never 0.
+ * their own. Any other price comes from the deepest examined route of at most {@link ROUTE_POOLS_MAX} pools. Without such
+ * a route, the reserve asset of the dollar token counts as 1; the price of any other asset is unknown, never 0.
  */
 export class PriceBook {
   readonly #chain: ChainReader
@@ -167,7 +167,7 @@ export class PriceBook {
 
   /**
    * Value of base units in millionths of a dollar, rounded down; null if the price is unknown. If pools determine the
-   * price, the value is at most the dollars in them, since a sale cannot yield more: otherwise one dollar in a pool
+   * price, the value is at most the depth of the route, since a sale cannot yield more. Otherwise one dollar in a pool
    * would make any freely minted token a fortune. `depths` multiplies this limit, for amounts that were moved one after
    * the other.
    */
@@ -192,8 +192,8 @@ export class PriceBook {
   }
 
   /**
-   * Price over at most `pools` pools. A route that returns to an asset is never deeper than the shorter one, so loops
-   * need no check.
+   * Price over at most `pools` pools. A route with a loop is never deeper than the same route without it, so loops need
+   * no check.
    */
   #priceWithin(asset: Hash, pools: number): Promise<PriceFacts | null> {
     const key = `${pools} ${asset}`
@@ -212,7 +212,7 @@ export class PriceBook {
     return par !== null && (best === null || depthOf(best) < OVER_PAR_DEPTH) ? par : best
   }
 
-  /** Price over one pool, continued from its other asset; null if that has no price. */
+  /** Price over one pool, continued from its other asset; null if the other asset has no price. */
   async #over(poolId: PoolId, pool: Pool, asset: Hash, pools: number): Promise<PriceFacts | null> {
     const other = pool.assetX === asset ? pool.assetY : pool.assetX
     const base = this.#anchor(other) ?? (pools > 1 ? await this.#priceWithin(other, pools - 1) : this.#par(other))
@@ -227,7 +227,7 @@ export class PriceBook {
 
   /**
    * The asset's pools with the native coin or the dollar token, at every fee, and its deepest pools with any asset.
-   * Fake pools can push out only the latter.
+   * Fake pools can displace only its deepest pools.
    */
   async #candidates(asset: Hash): Promise<ReadonlyMap<PoolId, Pool>> {
     const { database, ruleBook, head } = this.#chain

@@ -64,7 +64,7 @@ export const PEG_BOUNDS = { warnBps: 100n, criticalBps: 500n } as const
 /** Health of a stable token. `unknown`: the supply is 0, so nothing is owed. */
 export type Health = 'ok' | 'warn' | 'critical' | 'unknown'
 
-/** A problem of a stable token; at level `info`, a fact that is no problem or is not known. */
+/** A problem of a stable token; at level `info`, the remark that its supply is 0 or its peg is unknown. */
 export interface HealthReason {
   readonly code: 'under-backed' | 'peg-off' | 'frozen' | 'bridge-halted' | 'no-supply' | 'peg-unknown'
   readonly level: 'info' | 'warn' | 'critical'

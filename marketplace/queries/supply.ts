@@ -26,7 +26,7 @@ export interface SupplyPlaces {
   readonly forStakers: bigint
   readonly inEscrow: bigint
   readonly maturing: bigint
-  /** Whether the places add up to the supply; null if there are more entries than are read. */
+  /** Whether the places add up to the supply; null if {@link SUPPLY_ENTRIES_MAX} was reached. */
   readonly reconciles: boolean | null
 }
 
@@ -55,7 +55,7 @@ export async function supplyPlaces(chain: ChainReader, asset: Hash): Promise<Sup
 
 const NOWHERE_ELSE = { staked: 0n, forStakers: 0n, inEscrow: 0n, maturing: 0n }
 
-/** Null if there are more entries than are read. */
+/** Null if {@link SUPPLY_ENTRIES_MAX} was reached. */
 async function heldOf({ database }: ChainReader, asset: Hash): Promise<bigint | null> {
   let sum = 0n
   let after: Holding | undefined
@@ -68,7 +68,7 @@ async function heldOf({ database }: ChainReader, asset: Hash): Promise<bigint | 
   return null
 }
 
-/** Null if there are more entries than are read. */
+/** Null if {@link SUPPLY_ENTRIES_MAX} was reached. */
 async function inPoolsOf({ database }: ChainReader, asset: Hash): Promise<bigint | null> {
   const range = deepestPools(asset, SUPPLY_ENTRIES_MAX)
   let [sum, count] = [0n, 0]

@@ -166,7 +166,7 @@ function holderEvidence({ row, largest }: TokenRecord): Evidence<'one-holder-has
 
 /**
  * Dollars against the token in its deepest pool, in millionths, below which a risk applies; the lowest limit that
- * applies counts. Almost no depth is worse than no pool, because its price misleads.
+ * applies counts. A pool with almost no depth is worse than no pool, because its price misleads.
  */
 const THINNESS = [
   ['next-to-nothing-in-pools', LOW_DEPTH / 1_000n],

@@ -59,7 +59,7 @@ function rowOf({ database }: ChainReader, facts: AssetFacts): AssetRow {
   }
 }
 
-/** A page of assets; `next` is the `after` of the next page, null on the last. */
+/** A page of assets; `next` is the `after` of the next page, or null if fewer assets than the limit were left to read. */
 export interface AssetPage {
   readonly assets: readonly AssetRow[]
   readonly next: TokenSymbol | null

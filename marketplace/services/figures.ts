@@ -79,7 +79,7 @@ export function unknownIn(fields: Readonly<Record<string, unknown>>): string[] {
   return Object.keys(fields).filter((name) => fields[name] === null)
 }
 
-/** The envelope of every sample. */
+/** The envelope of a sample of a service that reads the chain. */
 export function sampleEnvelope(service: ServiceId) {
   return {
     service: service as string,

@@ -3,7 +3,7 @@ import { executedHead, knownFromHour, knowsDay } from '../queries/known-past.ts'
 import { DAY_HOURS, hourNow } from '../queries/trading.ts'
 import type { ServiceContext } from './context.ts'
 
-/** For services that only need the chain's state. */
+/** The readiness of a service that reads only the chain, while nothing is missing. */
 const READY: Readiness = { available: true, engine: 'chain' }
 
 /**

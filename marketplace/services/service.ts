@@ -34,11 +34,11 @@ export interface ServiceDefinition<Input = unknown, Schema extends TSchema = TSc
   readonly parse: (request: string) => Result<Input>
   /**
    * Checks a parsed request against the chain, for example that its token exists. Called at the quote and again before
-   * a payment is consumed; null if it is fine. The fault is `service/invalid-request`, or `service/unavailable` if a
-   * good request cannot be served here now: its payment is then refunded at once.
+   * a payment is consumed; null if it is fine. The fault is `service/invalid-request`; or `storage/...` if this node lacks
+   * the data; or `service/unavailable` if a good request cannot be served here now: its payment is then refunded at once.
    */
   readonly check?: (input: Input, context: ServiceContext) => Fault | null
-  /** Whether the result depends only on input and head: it is then computed once per head. */
+  /** Whether the result depends only on input and head: it is then computed once per input and head. */
   readonly keptPerHead?: boolean
   readonly ready: (context: ServiceContext) => Readiness
   /**

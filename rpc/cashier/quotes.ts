@@ -4,7 +4,7 @@ import { checkRequest } from '../../marketplace/services/service.ts'
 import type { Offer } from '../../marketplace/till/shop.ts'
 import { httpFault } from '../contract/http-faults.ts'
 import { moment } from '../json/chain-json.ts'
-import { shortened } from '../json/shortened.ts'
+import { asSentence, shortened } from '../json/shortened.ts'
 import type { MarketApi } from '../node/node-api.ts'
 import { offerExtensions, offerResource } from './extensions.ts'
 import { offerState } from './offer-state.ts'
@@ -89,10 +89,10 @@ export class QuoteBook {
     const { error, terms } = this.#text(offer, facts)
     const { cause, isWithheld } = facts
     const message = cause === undefined ? '' : faultMessage(cause)
-    const notNow = isWithheld ? `${/[.?!]$/.test(message) ? '' : '.'} Do not pay now: correct the request first.` : ''
-    const said = cause === undefined ? error : JSON.stringify(message + notNow)
-    const whole = JSON.parse(termsText(said, terms)) as { readonly resource: object }
-    return { ...whole, resource: { ...whole.resource, url: facts.resource } }
+    const whole = isWithheld ? `${asSentence(message)} Do not pay now: correct the request first.` : message
+    const said = cause === undefined ? error : JSON.stringify(whole)
+    const document = JSON.parse(termsText(said, terms)) as { readonly resource: object }
+    return { ...document, resource: { ...document.resource, url: facts.resource } }
   }
 
   #text(offer: Offer, { baseUrl, rail, isWithheld = false, isPaid = false }: TextFacts): QuoteText {
@@ -122,7 +122,7 @@ export class QuoteBook {
     const error = JSON.stringify(
       reason === null
         ? `Payment required${railOff}: ${name}${unusable}`
-        : `Payment required${railOff}, but ${serviceId} is unavailable: ${shortReason(reason)}. Do not pay now.`,
+        : `Payment required${railOff}, but ${serviceId} is unavailable: ${asSentence(shortReason(reason))} Do not pay now.`,
     )
     const tail = {
       serviceId,

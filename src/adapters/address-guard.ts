@@ -13,7 +13,7 @@ const PUBLIC_V6: Network = ipaddr.parseCIDR('2000::/3')
  */
 const OF_CLOUDS: readonly Network[] = [ipaddr.parseCIDR('168.63.129.16/32')]
 
-/** An interface with a shorter prefix than this is misconfigured: its network is not treated as our own. */
+/** An interface with a shorter prefix than this is misconfigured: its network is not treated as that of this machine. */
 const PREFIX_MIN = { ipv4: 16, ipv6: 48 }
 
 /** Fifth and sixth group of an IPv6 address that embeds an IPv4 address in its last two (ISATAP, RFC 5214). */
@@ -51,8 +51,8 @@ export class AddressGuard {
   }
 
   /**
-   * Why one of the addresses must not be connected to for a caller, or null. `alsoOwn` are further addresses of this
-   * node.
+   * Why this node must not connect to one of the addresses for a caller, or null. `alsoOwn`: further addresses that are
+   * treated as those of this node.
    */
   refusal(addresses: readonly string[], alsoOwn: readonly string[] = []): string | null {
     const mine = [...this.#own()]
@@ -73,7 +73,7 @@ export class AddressGuard {
       (address.kind() === 'ipv4' || (isIn(address, PUBLIC_V6) && !isTunnel(address as ipaddr.IPv6)))
     if (!isPublic) return 'its address is not a public one'
     if (own.addresses.has(address.toString())) return 'its address is that of this node'
-    // Neighbours in our own network may have public addresses, which a firewall closes to the rest of the world.
+    // Neighbours in this machine's network may have public addresses, which a firewall closes to the internet.
     if (own.networks.some((network) => isIn(address, network))) return 'its network is that of this node'
     return this.#deny.some((network) => isIn(address, network)) ? 'its network is never read' : null
   }

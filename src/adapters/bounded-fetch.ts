@@ -9,7 +9,7 @@ export interface Fetched {
   readonly retryAfterMs: number
 }
 
-/** A request that got no answer. `arrived` is false if the request certainly never reached the server. */
+/** A request that got no usable answer. `arrived` is false if the request certainly never reached the server. */
 export interface Unanswered {
   readonly arrived: boolean
   readonly detail: string
@@ -69,9 +69,8 @@ export async function boundedFetch(url: string, request: BoundedRequest): Promis
 const PARTS = 20
 
 /**
- * A signal for a time limit that counts only slices in which this process ran. A process that was blocked (long
- * computation, busy processor) loses at most one slice, so an answer that already arrived is read before the limit
- * passes.
+ * A signal for a time limit, which is counted in slices. While this process is blocked (long computation, busy
+ * processor), at most one slice passes. So an answer that already arrived is usually read before the limit passes.
  */
 function patience(ms: number): { readonly signal: AbortSignal; readonly end: () => void } {
   const late = new AbortController()

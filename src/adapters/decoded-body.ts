@@ -26,9 +26,9 @@ export interface ReadBody {
 /** A body that was refused; the message says why. */
 export class UnusableBody extends Error {}
 
-/** The content codings that our requests accept. */
+/** The content codings that this node's requests accept. */
 export const ACCEPTED_CODINGS = 'gzip, deflate, br, zstd'
-/** Compression adds less than this to a body. A body that is longer still is an attack on our time. */
+/** Compression adds less than this to a body. A body that is longer still is an attack on this node. */
 const OVERHEAD_BYTES = 65_536
 /** Maximum chunks of a body: each costs memory and time, however small. */
 const PIECES_MAX = 65_536
@@ -54,7 +54,7 @@ export function canDecode(codings: readonly string[]): boolean {
 
 /**
  * Reads a body; bytes are counted after decompression, and reading stops at a bound. Throws if the connection breaks
- * off or the coding is broken, and throws `UnusableBody` if the body is made to waste our time.
+ * off or the coding is broken, and throws `UnusableBody` if the body is made to waste this node's time.
  */
 export async function readBody(body: Readable, codings: readonly string[], bounds: BodyBounds): Promise<ReadBody> {
   const counter = new ByteBound(bounds.bytesMax + OVERHEAD_BYTES)

@@ -86,7 +86,7 @@ export class FetchGate {
     addTo(this.#byHost, host, 1)
   }
 
-  /** Waits for a place. Null once one is taken for this host; otherwise why there is none. */
+  /** Waits for the turn of a read. Null once the read may begin and is counted; otherwise why it may not. */
   async #turn(host: string, signal: AbortSignal): Promise<Fault | null> {
     const { waitingMax, waitingPerHostMax } = this.#limits
     const ofHost = [...this.#waiting].filter((waiter) => waiter.host === host).length

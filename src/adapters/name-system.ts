@@ -75,7 +75,7 @@ export class NameSystem implements Checkable {
     void this.check()
   }
 
-  /** Ends the checks, also a running one: silent servers would keep the process alive for 15 seconds. */
+  /** Ends the checks, also a running one: silent servers would keep the process alive for seconds. */
   stop(): void {
     this.#end.abort()
     this.#cancelCheck?.()
@@ -104,7 +104,7 @@ export class NameSystem implements Checkable {
     return [{ ...NAMED, ok: readiness.available, detail: readiness.available ? 'it answers' : readiness.reason, ms }]
   }
 
-  /** Addresses of a host, IPv4 first. Faults: `web/unreachable` (it has none), `web/timeout`. */
+  /** Addresses of a host, IPv4 first. Faults: `web/unreachable` (it has none, or DNS fails), `web/timeout`. */
   async lookUp(host: string, signal: AbortSignal): Promise<Result<readonly string[]>> {
     const found = await this.addresses(host, signal)
     if (!found.ok || found.value.records.length > 0) return found.ok ? ok(found.value.records) : found

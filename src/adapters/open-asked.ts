@@ -7,13 +7,13 @@ import { Espeak } from '../chat/backends/espeak.ts'
 import { type ModelParts, type OpenModels, openModels } from '../chat/backends/open-models.ts'
 import type { Checkable, ProviderCheck } from './providers/provider.ts'
 
-/** The models, and what speaks. */
+/** The models, and the speech. */
 export interface Asked {
   readonly models: ModelPool
   readonly speech: Speech
 }
 
-/** The models, what speaks, and the translator, with methods to start and close them. */
+/** The models, the speech and the translator, with methods to start and close them. */
 export interface OpenAsked extends Asked, Pick<OpenModels, 'translator'> {
   readonly checkable: readonly Checkable[]
   /** Checks models, translator and speech program now, and regularly afterwards. */

@@ -33,7 +33,7 @@ export interface OutsideDependencies {
   readonly config: OutsideConfig
   /** The node's public base address; null if it has none. */
   readonly publicUrl: string | null
-  /** Multiaddress that this node announces to peers in place of its own. */
+  /** Multiaddress that this node announces to peers instead of those that it listens on. */
   readonly announced?: string | null
   /** IP addresses of the current peers; absent means none. */
   readonly peerAddresses?: () => readonly string[]
@@ -46,7 +46,7 @@ export interface OutsideDependencies {
    * each provider would be asked twice.
    */
   readonly isWatching?: boolean
-  /** Program that speaks if no model does; absent for none. */
+  /** Program that speaks if no model does; absent or null for none. */
   readonly espeak?: string | null | undefined
   readonly clock: Clock
   readonly timers: Timers

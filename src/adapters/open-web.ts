@@ -22,7 +22,7 @@ export interface WebDependencies {
   readonly config: OutsideConfig['web']
   /** The node's public base address; null if it has none. */
   readonly publicUrl: string | null
-  /** Multiaddress that this node announces to peers in place of its own; null if none. */
+  /** Multiaddress that this node announces to peers instead of those that it listens on; null if none. */
   readonly announced: string | null
   /** IP addresses of the current peers. They are protected: a caller could harm them in this node's name. */
   readonly peerAddresses: () => readonly string[]
@@ -37,7 +37,7 @@ export interface OpenWeb {
   readonly web: SafeFetcher
 }
 
-/** Our name in the User-Agent and in robots.txt. */
+/** The name of this software in the User-Agent and in robots.txt. */
 const PRODUCT = 'Farthing'
 
 /** Opens DNS and fetcher; `names.start()` begins the checks. The fault is `config/value`. */

@@ -20,7 +20,7 @@ export class OwnHosts {
   #asking: Promise<void> | null = null
   #untilMs = Number.NEGATIVE_INFINITY
 
-  /** `publicUrl` and `announced` (a multiaddress) are what the node tells others; null if none. */
+  /** `publicUrl`: the public base address of this node. `announced`: the multiaddress that peers are told. Null if none. */
   constructor(
     { publicUrl, announced }: { readonly publicUrl: string | null; readonly announced: string | null },
     { names, clock }: { readonly names: Pick<NameSystem, 'lookUp'>; readonly clock: Clock },

@@ -27,8 +27,8 @@ const FIRST_MS = 6_000
 const ADAPTERS: Readonly<Record<string, (parts: RateDependencies) => RateProvider>> = { ecb, frankfurter }
 
 /**
- * Reference rates of the operator's providers. If no provider can be asked, rates of the last days are served, marked
- * as stale.
+ * Reference rates of the operator's providers. If no provider answers, rates of the last days are served, marked as
+ * stale.
  */
 export class ProviderRates implements CurrencyRates, Checkable {
   readonly #chain: ProviderChain<null, ReferenceRates>

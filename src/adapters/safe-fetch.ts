@@ -144,7 +144,7 @@ export class SafeFetcher implements WebReader {
       reset: true,
       signal,
     })
-    // The connection is cut before the body ends; the resulting error is expected.
+    // The connection may be cut before the body ends. The resulting error is expected.
     body.on('error', () => {})
     if (statusCode > STATUS_MAX) return fail(unusable(url, 'its status is not an HTTP status'))
     const location = headerOf(headers, 'location')

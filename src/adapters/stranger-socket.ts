@@ -21,8 +21,8 @@ export interface SocketDependencies {
   readonly guard: AddressGuard
   readonly gate: FetchGate
   /**
-   * Addresses beside those of the interfaces that must not be connected to: further ones of this node, and those of its
-   * peers.
+   * Addresses that must not be connected to, in addition to those of this machine's interfaces: the public ones of this
+   * node, and those of its peers.
    */
   readonly ownAddresses: (signal: AbortSignal) => Promise<readonly string[]>
   readonly dial?: Dial
@@ -32,7 +32,7 @@ const ADDRESSES_MAX = 8
 /** How long one address is tried before the next. */
 const ATTEMPT_MS = 1_000
 
-/** A connection to a stranger; `close` also frees its place in the gate. */
+/** A connection to a stranger. `close` closes it, and `FetchGate` counts it no longer. */
 export interface StrangerSocket {
   readonly socket: Socket
   readonly close: () => void

@@ -4,5 +4,5 @@
  */
 export class EngineRefusal extends Error {}
 
-/** Thrown by an engine after an internal failure. Its process ends, since its further results would be unreliable. */
+/** Thrown by an engine after an internal failure. The engine's process then ends: further results would be unreliable. */
 export class EngineLoss extends Error {}

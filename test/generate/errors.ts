@@ -14,7 +14,7 @@ Every refusal over HTTP has this form:
     {"error": "<sentence>", "code": "<API code>", "requestId": "<also in X-Request-Id>", "details": {<the facts>}}
 
 1. Is there a header \`Retry-After\`? Wait for so many seconds, and repeat the same request, with the same payment.
-2. Does \`error\` say "Do not pay again"? Repeat the call with the same payment.
+2. Does \`error\` say "Do not pay again"? Then \`code\` is \`payment_not_found\`, \`payment_unconfirmed\`, \`settlement_pending\`, \`settlement_unknown\` or \`claim_store_unreachable\`, and the same payment is still good: repeat the call with it.
 3. Is there an object \`refund\`? The call failed after it was paid, and the escrow goes back to the caller.
 4. Otherwise look at the status:
 

@@ -76,7 +76,7 @@ function heightOf(chain: ChainReader, name: BlockName): number | undefined {
   return heightOnBestChain(chain, name)
 }
 
-/** The genesis block has no proof of work and no reward. */
+/** The genesis block has no proof of work, so its hash is null. */
 function proofOf({ powHasher, chain }: ServiceContext, { entry: { header, bytes } }: BlockFacts) {
   const { pow } = chain.ruleBook.at(header.height).block
   const hash = header.height === 0 ? null : powHash(powHasher, bytes, pow)

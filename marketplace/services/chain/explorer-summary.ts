@@ -14,7 +14,7 @@ import { readAtHead } from '../reading.ts'
 import { defineService } from '../service.ts'
 
 const ID = 'node-explorer-summary' as ServiceId
-/** Blocks listed. */
+/** Maximum blocks listed. */
 const LISTED = 10
 /** Limits of the window over which transaction types and supply effects are counted. */
 export const SUMMARY_WINDOW = { blocks: 20, transactions: 2_000 }
@@ -84,7 +84,7 @@ async function summary(context: ServiceContext) {
   }
 }
 
-/** The sum that these blocks burned; null if one is unknown. Yields to other work between blocks. */
+/** The sum that these blocks burned; null if the amount of one block is unknown. Yields to other work between blocks. */
 async function burnedByAll({ chain }: ServiceContext, blocks: readonly BlockFacts[]): Promise<bigint | null> {
   let burned = 0n
   for (const block of blocks) {

@@ -12,7 +12,7 @@ import { defineService } from '../service.ts'
 import { entryAt } from './chain-statistics.ts'
 
 const ID = 'node-gas-tracker' as ServiceId
-/** Number of blocks over which fees are averaged. */
+/** Number of newest blocks that are read for fees and fullness. */
 const WINDOW_BLOCKS = 20
 /**
  * Average fullness of blocks, in per cent, from which congestion is high (`highPct`), and below which it is low

@@ -99,8 +99,8 @@ class Ends {
 }
 
 /**
- * Whether a movement reaches the threshold in value; null if its asset or the native coin has no price. Native coins
- * need none.
+ * Whether a movement reaches the threshold in value; null if its asset or the native coin has no price. A movement of
+ * native coins needs no price.
  */
 async function isLarge(
   chain: ChainReader,

@@ -122,8 +122,8 @@ export function documentService(
 }
 
 /**
- * Why this node refuses a request today: a date in the past or in the future, a discount, prepaid or credited amount
- * that does not fit the sums, or characters without a font.
+ * Why this node refuses a request today: a deadline before the issue date, a payment date in the future, a discount,
+ * prepaid or credited amount that does not fit the sums, or characters without a font. Null if it does not.
  */
 function checkDocument(
   kind: DocumentKind,

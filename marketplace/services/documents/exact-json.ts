@@ -97,7 +97,7 @@ function isExact(source: string, value: number): boolean {
   return source.length <= NUMBER_CHARS_MAX && plainNumber(source) === String(value)
 }
 
-/** The shortest notation of the same number. */
+/** The same number without zeros at the end of its decimals; -0 as 0. A number with an exponent stays as it is. */
 function plainNumber(source: string): string {
   const short = source.includes('.') && !/[eE]/.test(source) ? source.replace(/\.?0+$/, '') : source
   return short === '-0' ? '0' : short

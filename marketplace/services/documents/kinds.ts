@@ -101,7 +101,7 @@ export const RECEIPT: DocumentKind = {
   grossLabel: 'Total paid',
 }
 
-/** Takes back a part of an invoice. */
+/** Takes back an invoice or a part of it. */
 export const CREDIT_NOTE: DocumentKind = {
   ...PLAIN,
   type: 'credit-note',

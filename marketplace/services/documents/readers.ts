@@ -18,8 +18,8 @@ export type Readers<T> = { readonly [Field in keyof T]: Reader<T[Field]> }
 const NAME_SHOWN_MAX = 60
 
 /**
- * Names of fields in other systems, in lower case without separators, with our names. They are used for hints. An entry
- * without a name that fits the object gives no hint.
+ * Names of fields in other systems, in lower case without separators, each with the names of the same fields here. They
+ * are used for hints. If an object has none of the names of an entry, the entry gives no hint.
  */
 const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['quantity', ['qty']],

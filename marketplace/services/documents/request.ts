@@ -235,12 +235,12 @@ interface Coinage {
 }
 
 /**
- * A credit note with positive credited amounts; a line below 0 reduces them. If the items sum to less than 0 with VAT,
- * the caller listed changes of the invoice instead, so all signs are turned.
+ * A credit note with positive credited amounts; a line below 0 reduces them. If the items sum to less than 0 with VAT
+ * (or to 0 with VAT and less without), the caller listed changes of the invoice instead, so all signs are turned.
  */
 export function credited<Request extends Priced>(request: Request, { digits }: Coinage): Request {
   const { items, vatRate, pricesIncludeVat } = request
-  // Without the discount: there is no sum to take it from before the signs are right.
+  // The discount is left out, since there is no sum to take it from before the signs are right.
   const { net, gross } = computeTotals(items, { vatRate, pricesIncludeVat, discount: null, digits })
   if (gross > 0n || (gross === 0n && net >= 0n)) return request
   const turned = ({ units, scale }: Decimal): Decimal => ({ units: -units, scale })

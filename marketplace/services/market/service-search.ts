@@ -96,7 +96,7 @@ function nativePrice(chain: ChainReader, { service }: ServiceRow): bigint | null
   return (price && nativeOfMicros(price, priceInEpoch(service, epoch))) ?? null
 }
 
-/** Only the operator of a service knows whether it is available; null for services of other operators. */
+/** Whether a service of this node's operator is available; null for a service of another operator, who alone knows. */
 function isAvailable({ shelf }: ServiceContext, { agent, row }: Entry): boolean | null {
   return shelf?.agentId === agent.agentId ? (shelf.isAvailable(row.serviceId) ?? false) : null
 }

@@ -23,7 +23,7 @@ const RESULT = Type.Object({
   majors: Type.Object({ BTC: MAJOR_PRICE, ETH: MAJOR_PRICE, SOL: MAJOR_PRICE, BNB: MAJOR_PRICE, LTC: MAJOR_PRICE }),
   globalMarketCapUsd: orNull(Type.Number({ exclusiveMinimum: 0 })),
   sources: Type.Array(Type.String(), { minItems: 1, maxItems: 8 }),
-  /** Largest distance between two providers, in per cent; null with only one provider. */
+  /** Largest difference between two providers' prices of one asset, in per cent; null if no asset has two prices. */
   disagreementPct: orNull(Type.Number({ minimum: 0 })),
   unknown: UNKNOWN,
 })

@@ -30,8 +30,9 @@ const ENGLISH_WORDS_MIN = 0.06
 const SHORT_CHARS_MAX = 300
 const SHORT_LIKENESS_MIN = 0.9
 /**
- * This many words that only English has decide for English, and this many that English does not have decide against it,
- * if they outnumber the other kind. In a very short text one foreign word is enough (`FOREIGN_SHARE`).
+ * `ENGLISH_SURE` words that only English has decide for English. `FOREIGN_SURE` words that English does not have decide
+ * against it. Words of one kind decide only if they outnumber the other kind. In a very short text one foreign word is
+ * enough (`FOREIGN_SHARE`).
  */
 const ENGLISH_SURE = 3
 const FOREIGN_SURE = 2

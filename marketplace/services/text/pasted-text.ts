@@ -20,7 +20,7 @@ const ANSWERED =
 const ANSWERED_CHARS = 400
 /**
  * The readable text of pasted input. HTML loses tags, scripts and comments, and each block gets its own line. A mail
- * loses what it quotes, if at least `charsMin` characters remain. In any text entities are decoded. Never throws;
+ * loses what it quotes, with the exceptions of {@link withoutQuotes}. In any text entities are decoded. Never throws;
  * linear in the length.
  */
 export function pastedText(text: string, charsMin = 1): string {

@@ -39,7 +39,7 @@ export function* stretches(text: string): Generator<Stretch> {
   }
 }
 
-/** Whether the sentence continues after this mark. */
+/** Whether the sentence continues after the mark at the end of `before`. */
 function goesOn(before: string, after: string): boolean {
   const said = before.trimEnd()
   const gap = before.slice(said.length)

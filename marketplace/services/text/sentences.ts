@@ -19,7 +19,7 @@ const WRAP = /(?<=[\p{L}\p{N},;])\r?\n(?=\p{Ll})/gu
 export function usableSentences(text: string, max: number): readonly Sentence[] {
   const found = new Map<string, Sentence>()
   let pieces = 0
-  // Each line break becomes spaces of the same length, so that positions stay the same.
+  // Each line break within a sentence becomes spaces of the same length, so that positions stay the same.
   const flowing = text.replaceAll(WRAP, (broken) => ' '.repeat(broken.length))
   for (const piece of stretches(flowing)) {
     if (found.size === max || pieces++ === PIECES_MAX) break

@@ -26,7 +26,7 @@ const ANSWER = Type.Object(MOOD)
 const RESULT = Type.Object({
   ...TEXT_ENVELOPE,
   ...MOOD,
-  /** Only with the lexicon: a model is asked for labels only. */
+  /** Only with the lexicon: a model is not asked for shares. */
   emotionShares: Type.Optional(
     Type.Array(Type.Object({ emotion: EMOTION, share: Type.Number({ minimum: 0, maximum: 1 }) }), {
       maxItems: EMOTIONS.length,

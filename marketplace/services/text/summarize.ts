@@ -22,7 +22,7 @@ const FORMAT = {
 }
 const TEXT_CHARS = { min: 80, max: 100_000 }
 const URL_ALONE = /^https?:\/\/\S+$/i
-/** Shorter texts need no summary. */
+/** A text with fewer sentences needs no summary. */
 const SENTENCES_MIN = 3
 const POINT = Type.String({ minLength: 1, maxLength: 1_000, pattern: '\\S' })
 

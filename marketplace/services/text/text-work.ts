@@ -10,7 +10,7 @@ import { type RequestForm, refusal } from '../requests.ts'
 import { guessLanguage, languageName } from './language.ts'
 import { askModel, type ModelWork, textModel } from './model-work.ts'
 
-/** A task on a text: done by a model if there is one, else by a built-in engine for English. */
+/** A task on a text: done by a model, or by a built-in engine for English if there is no model or it fails. */
 export interface TextWork<Schema extends TObject, Task extends keyof LanguageTasks> extends ModelWork<Schema> {
   readonly serviceId: ServiceId
   /** The task for the built-in engine, and the engine's name in results. */

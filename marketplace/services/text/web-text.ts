@@ -13,7 +13,7 @@ export interface WebText {
 }
 
 const PAGE_BYTES_MAX = 2 * 1024 * 1024
-/** Media types with readable text; data is not. */
+/** Media types of readable text, as opposed to data. */
 const READABLE = ['text/html', 'application/xhtml+xml', 'text/plain', 'text/markdown']
 
 /**

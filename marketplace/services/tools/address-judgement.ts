@@ -39,7 +39,7 @@ const NORMALISE: Readonly<Record<ExternalFormat, (text: string) => string>> = {
   litecoin: (text) => ownScript(lowerBech32('ltc', text)),
 }
 
-/** EVM digits in a single case carry no checksum (EIP-55). */
+/** EVM digits in a single case need no checksum (EIP-55). */
 function isPlainHex(text: string): boolean {
   return /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/.test(text)
 }
@@ -57,7 +57,7 @@ function ownScript(text: string): string {
   return encodeBase58(concat(own, shortSha256(shortSha256(own)).subarray(0, 4)))
 }
 
-/** EVM addresses have a checksum only in mixed case; Solana addresses have none. */
+/** The letters of an EVM address are a checksum if their case is that of EIP-55. Solana addresses have no checksum. */
 function hasChecksum(format: ExternalFormat, text: string): boolean {
   if (format === 'solana') return false
   return format !== 'evm' || (/[a-fA-F]/.test(text.slice(2)) && eip55(text.slice(2).toLowerCase()) === text.slice(2))

@@ -19,7 +19,7 @@ const NO_RECORD: ReadonlySet<string> = new Set([...NOTHING, 'ResolverError'])
 export type AskRpc = (method: string, params: readonly unknown[]) => Promise<unknown>
 
 /**
- * The part of viem that we use. Importing viem takes a fifth of a second and tens of megabytes, so only this file
+ * The part of viem that this node uses. Importing viem takes a fifth of a second and tens of megabytes, so only this file
  * imports it, and it is loaded on first use.
  */
 export interface Ens {

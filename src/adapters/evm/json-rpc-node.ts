@@ -8,7 +8,7 @@ export type RpcAnswer =
   | { readonly is: 'result'; readonly result: unknown }
   | { readonly is: 'error'; readonly code: number; readonly data: unknown }
 
-/** A node of a network. Its address may hold a key, so only this class sees the address. */
+/** A node of a network. Its address may hold a key, so this class shows the address to no other code. */
 export class JsonRpcNode {
   /** Host of the node, with parts that look like a key masked. */
   readonly name: string

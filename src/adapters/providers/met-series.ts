@@ -70,8 +70,8 @@ function readAhead(ahead: JsonAt): Ahead {
 }
 
 /**
- * Current weather and three days, the first of which is the rest of today; null if the series is too short. Days follow
- * the timezone, or UTC if that is unknown.
+ * Current weather and three days, the first of which is the rest of today; null if the series is too short or has no
+ * current entry. Days follow the timezone, or UTC if that is unknown.
  */
 export function forecastOf(
   series: readonly MetEntry[],

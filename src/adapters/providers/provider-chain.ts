@@ -29,7 +29,7 @@ export interface ProviderChainDependencies<Query, Value> {
   readonly keyOf: (query: Query) => string
   /** How long an answer is fresh; or a function of its time and value that returns this duration. */
   readonly freshMs: number | ((atMs: number, value: Value) => number)
-  /** Maximum age of an answer that is served, marked as stale, while no provider can be asked. */
+  /** Maximum age of an answer that is served, marked as stale, while no provider answers. */
   readonly staleMs: number
   /** Maximum number of kept answers, if lower than the default. */
   readonly keptMax?: number
@@ -93,7 +93,7 @@ interface Member<Query, Value> {
 
 /**
  * Several providers of one thing as one. They are asked in order; equal queries at the same time are asked once;
- * answers are kept, and served stale within bounds while no provider can be asked.
+ * answers are kept, and served stale within bounds while no provider answers.
  */
 export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkable {
   readonly #parts: ProviderChainDependencies<Query, Value>

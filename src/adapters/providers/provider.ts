@@ -2,7 +2,7 @@ import type { Result } from '../../../consensus/primitives/result.ts'
 
 /** A source that can be asked for one kind of data. */
 export interface Provider<Query, Value> {
-  /** Its name in the settings. */
+  /** Its name in the settings, or its host. */
   readonly name: string
   /** A page where people can look up its data. */
   readonly url?: string
@@ -12,8 +12,8 @@ export interface Provider<Query, Value> {
   readonly attribution?: string
   /**
    * Asks. `provider/not-found` and `web/refused` are answers: the provider works, and no other is asked. At any other
-   * fault the next provider is tried, and the breaker counts the failure, unless the fault says that the query may be
-   * the cause (`ofQuestion`): otherwise one caller could block a provider for all. `retryAfterMs` is a pause that the
+   * fault the next provider is tried. The breaker counts the failure, unless the fault says that the query may be the
+   * cause (`ofQuestion`): otherwise one caller could block a provider for all callers. `retryAfterMs` is a pause that the
    * provider asked for.
    */
   readonly ask: (query: Query, signal: AbortSignal) => Promise<Result<Value>>

@@ -145,7 +145,7 @@ function factsOf(provider: string, address: string, domain: string, page: WebPag
 function ofProvider(provider: string, cause: Fault): Fault {
   if (cause.code === 'web/timeout') return fault('provider/timeout', { provider })
   const { reason = 'it is too long' } = cause.detail
-  // Callers caused the full queue of this node, not the registry.
+  // The callers of this node filled its queue. The registry did not fail.
   if (cause.code === 'web/busy') return fault('provider/unreachable', { provider, reason, ...ofQuestion(true) })
   const code = cause.code === 'web/unreachable' ? 'provider/unreachable' : 'provider/answer'
   return fault(code, { provider, reason })

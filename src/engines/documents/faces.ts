@@ -15,7 +15,7 @@ export interface Face {
   readonly path: (weight: Weight) => string
 }
 
-/** Built-in fonts: Inter, one file per script, and DejaVu for nearly all other characters. */
+/** Built-in fonts: Inter, one file per script, and DejaVu for many other characters. */
 export const BUILT_IN_FILES: Readonly<Record<keyof typeof coverage, Readonly<Record<Weight, string>>>> = {
   latin: inter('latin'),
   'latin-ext': inter('latin-ext'),

@@ -30,7 +30,7 @@ export function drawHead(canvas: Canvas, { heading, number, seller, buyer, facts
   canvas.y += PART_GAP
 }
 
-/** The buyer, with the dates beside. */
+/** The buyer on the left, the dates and references on the right. */
 function drawBuyer(canvas: Canvas, to: LaidParty, dates: LaidFacts): void {
   if (!fitsPage(to.height)) {
     canvas.ensure(dates.height)

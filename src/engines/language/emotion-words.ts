@@ -16,7 +16,7 @@ export interface EmotionSign {
 }
 
 /**
- * English words and phrases by the emotion that they show. The list is our own, under this program's licence
+ * English words and phrases by the emotion that they show. The list was made for this program and has its licence
  * (Apache-2.0). It takes nothing from the NRC Emotion Lexicon, which may not be sold. Words are in base form, or in
  * other forms that are frequent. Phrases have "ones" for possessives (my, your, his, ...) and no apostrophes. Ambiguous
  * words are left out.

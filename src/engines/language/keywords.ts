@@ -10,7 +10,7 @@ const TOPIC_MENTIONS_MIN = 2
 /** Words of the longest phrase that is counted. */
 const COUNTED_WORDS_MAX = 6
 const SCORE_DECIMALS = 3
-/** A phrase weighs more than a word, and a name more than a phrase. */
+/** Factors of a score: for a single word or for a phrase, and in addition for a name. */
 const WEIGHTS = { word: 1, phrase: 1.5, name: 1.4 }
 /** The first word of a text counts this much more than the last. */
 const FIRST_MORE = 0.5
@@ -33,7 +33,7 @@ interface Candidate {
   readonly key: string
   readonly stems: readonly string[]
   readonly isName: boolean
-  /** True for a single word in -ing. It counts as a thing only if it occurs again. */
+  /** True for a single word in -ing. It becomes a keyword only if it occurs again or is the only candidate. */
   readonly isDoing: boolean
   readonly at: number
   /** All occurrences, and those outside longer phrases. */

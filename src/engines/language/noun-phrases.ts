@@ -21,7 +21,10 @@ slow small special specific strong sure tall tiny total true typical unusual usu
   ),
 )
 
-/** Names, and runs of adjectives and nouns. None crosses punctuation, a verb or a stop word. */
+/**
+ * Names, and runs of adjectives, nouns and gerunds. None crosses punctuation or a verb. Only names may hold linking words,
+ * as in "Bank of England".
+ */
 export function nounPhrases(words: readonly TaggedWord[]): readonly NounPhrase[] {
   const phrases: NounPhrase[] = []
   for (let at = 0; at < words.length; ) {
@@ -50,7 +53,7 @@ const TITLES: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Start of a name of two words after a title: "Finance Minister Paul Henderson". */
+/** Start of a name of at least two words after a title: "Finance Minister Paul Henderson". */
 function afterTitle(words: readonly TaggedWord[], start: number, end: number): number {
   for (let at = end - 3; at >= start; at--) if (TITLES.has((words[at] as TaggedWord).lower)) return at + 1
   return start
@@ -68,7 +71,7 @@ function runEnd(words: readonly TaggedWord[], start: number): number {
   return end
 }
 
-/** The phrase within a run, trimmed. Empty if the run has no noun. */
+/** The phrase within a run, trimmed. Empty if the run has only adjectives. */
 function phraseOf(words: readonly TaggedWord[], start: number, end: number): readonly NounPhrase[] {
   if (words[start]?.kind === 'name') {
     const at = afterTitle(words, start, end)

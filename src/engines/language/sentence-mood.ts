@@ -8,7 +8,7 @@ import { valenceOf } from './valences.ts'
 /**
  * Mood of a sentence by the rules of VADER (C. J. Hutto and E. Gilbert, "VADER: A Parsimonious Rule-based Model for
  * Sentiment Analysis of Social Media Text", ICWSM 2014). Written from the paper, with the constants of its authors'
- * program (https://github.com/cjhutto/vaderSentiment, MIT licence) and our own valences.
+ * program (https://github.com/cjhutto/vaderSentiment, MIT licence) and valences made for this program.
  */
 export interface SentenceMood {
   /** From -1 to 1. */
@@ -19,7 +19,10 @@ export interface SentenceMood {
   /** Number of words, and of words with a valence. */
   readonly words: number
   readonly spoken: number
-  /** Emotions of words that are not negated. Capitals, and a booster or damper right before, change their weight. */
+  /**
+   * Emotions of words that are not negated. Their weight depends on capitals, on a booster or damper right before, and on
+   * turns such as "but".
+   */
   readonly emotions: readonly EmotionSign[]
 }
 
@@ -97,7 +100,7 @@ const WORTH = /\bworth (?:it|every|buying|reading|seeing|visiting|watching|the (
 /** Punctuation after a word that ends a clause. */
 const CLAUSE_END = /[,;:.!?)\]]["'\u201d\u2019]*$/
 
-/** Words between blanks, without punctuation around them, except emoticons. */
+/** Words between blanks, without the punctuation around them. Emoticons stay whole. */
 function tokensOf(sentence: string, thanks: Thanks): readonly Token[] {
   const spaced = plainly(sentence, thanks)
     .replaceAll('\u{fe0f}', '')

@@ -124,7 +124,10 @@ function isSmallWord(text: string): boolean {
   return STOP_WORDS.has(lower) || NO_NAMES_ALONE.has(lower) || SHORT_FORMS.has(lower)
 }
 
-/** An English name begins with a capital letter, and has a second capitalised word if it is longer than one word. */
+/**
+ * An English name begins with a capital letter or a digit. If it is longer than one word, so does at least one of its
+ * further words.
+ */
 function isName(text: string): boolean {
   if (text.length > NAME_CHARS.max || !/^[\p{Lu}\p{N}]/u.test(text) || !/\p{Lu}/u.test(text)) return false
   const words = text.split(/\s+/)

@@ -23,7 +23,7 @@ const ROUNDS = 30
 /** Texts usually begin with their subject. */
 const FIRST_SENTENCE_WEIGHT = 1.25
 
-/** Most consecutive sentences that depend on the first of them. */
+/** Most sentences in a chain in which each sentence but the first needs the one before. */
 const CHAIN_MAX = 3
 
 /** The clause number at the start of a sentence. */
@@ -46,9 +46,9 @@ interface Ranked extends Sentence {
    * they are more than {@link CHAIN_MAX}.
    */
   readonly chain: readonly number[] | null
-  /** True for an empty turn of a dialogue. Such turns come last. */
+  /** True for a turn of a dialogue without content, such as a greeting or a question. Such turns come last. */
   readonly isIdle: boolean
-  /** True for a turn with figures, days or decisions. Such turns come first. */
+  /** True for a turn with figures, days or decisions. Such turns become key points before all others. */
   readonly isTelling: boolean
 }
 
@@ -216,7 +216,7 @@ function votes(row: Float64Array, scores: Float64Array, given: readonly number[]
 
 /**
  * The best sentences with different content, in text order. The headline is included only if there are few. A dialogue
- * first gives its turns with figures, days and decisions, and others only if these are few.
+ * first gives its turns with figures, days or decisions, and further turns only if those are few.
  */
 function keyPoints(ranked: readonly Ranked[], headline: Ranked, alike: readonly Float64Array[]): readonly string[] {
   const told = ranked.filter(({ isIdle }) => !isIdle).length

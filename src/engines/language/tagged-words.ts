@@ -36,7 +36,7 @@ interface Draft {
 const PIECE_CHARS = 500
 /** Abbreviations such as "St" cost the tagger most: this many pieces of them take about a second. */
 const TAGGED_PIECES_MAX = 25
-/** Places to cut a text, best first. Only a cut at a space can divide a name. */
+/** Ends of pieces, best first. A cut at the end of a line or a sentence divides no name. */
 const PIECE_ENDS = ['\n', '. ', ' ']
 /** With more capitalised words than this, the text has title case, and capitals do not indicate names. */
 const CAPITALS_MAX = 0.5
@@ -44,7 +44,7 @@ const CAPITALS_MAX = 0.5
 const LINKS: ReadonlySet<string> = new Set(['of', 'de', 'del', 'da', 'van', 'von', 'der', 'la', 'al', 'bin'])
 const NO_TAGS: ReadonlySet<string> = new Set()
 
-/** Splits a text into pieces for the tagger, between lines or sentences if possible, else between words. */
+/** Splits a text into pieces for the tagger: between lines or sentences if possible, else between words, else anywhere. */
 function piecesOf(text: string): readonly string[] {
   const pieces: string[] = []
   for (let at = 0; at < text.length; ) {
@@ -63,7 +63,7 @@ export interface TextPiece {
   readonly document: ReturnType<typeof nlp> | null
 }
 
-/** Pieces of a text. The tagger reads as many as time allows: the first, and others spread over the text. */
+/** Pieces of a text. The tagger reads at most {@link TAGGED_PIECES_MAX}: the first, and others spread over the text. */
 export function taggedPieces(text: string): readonly TextPiece[] {
   const pieces = piecesOf(text)
   const read = Math.min(pieces.length, TAGGED_PIECES_MAX)

@@ -1,7 +1,7 @@
 import { formOf } from './word-forms.ts'
 
 /**
- * Valence of English words from -4 (bad) to 4 (good): our own judgement of common words and frequent forms of them.
+ * Valence of common English words and frequent forms of them, from -4 (bad) to 4 (good), judged for this program.
  * Ambiguous words, and technical words of a blockchain, are left out or are set to 0 by `NEUTRAL`.
  */
 const GROUPS: readonly (readonly [valence: number, words: string])[] = [

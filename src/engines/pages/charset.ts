@@ -78,7 +78,7 @@ function isUtf8Prefix(bytes: Uint8Array): boolean {
   }
 }
 
-/** Codecs of iconv-lite that are not charsets of pages: transfer encodings and pseudo-encodings of Node. */
+/** Codecs of iconv-lite that are not charsets of pages: transfer encodings, names of Node, and variants of Unicode. */
 const NO_CHARSETS = new Set(['base64', 'hex', 'binary', 'internal', 'cesu8', 'utf7', 'utf-7', 'utf7imap', 'utf-7-imap'])
 
 function isKnown(charset: string): boolean {

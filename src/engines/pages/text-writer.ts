@@ -1,12 +1,12 @@
 import { visible } from './text.ts'
 
-/** Elements that begin and end a paragraph. */
+/** Elements that begin and end a paragraph, except those in `LINES`. */
 const PARAGRAPHS = new Set(
   'address article aside blockquote dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li main nav ol p pre section summary table tr ul caption'.split(
     ' ',
   ),
 )
-/** Elements that only begin a line. */
+/** Elements that begin a line. Those with content also end it. */
 const LINES = new Set(['li', 'tr', 'dt', 'dd', 'br', 'summary'])
 
 /** Writes the text of a page: an empty line between paragraphs, one line for each item and row. */

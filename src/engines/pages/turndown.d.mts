@@ -1,4 +1,4 @@
-/** Markdown from a tree; the package brings no types. What is described is what is used. */
+/** Markdown from a tree. The package brings no types, and only the used part is described. */
 declare module 'turndown' {
   interface Rule {
     filter: string | string[] | ((node: Element) => boolean)

@@ -25,7 +25,7 @@ export const COINGECKO_QUOTES = {
 
 /**
  * CoinGecko's `simple/price` and `global`: https://docs.coingecko.com/reference/simple-price and
- * https://docs.coingecko.com/reference/crypto-global. The answers are the examples there, cut to the requested fields.
+ * https://docs.coingecko.com/reference/crypto-global. The answers are like the examples there, with only the requested fields.
  */
 export const coingeckoUpstream: UpstreamHandler = ({ path, query }) => {
   if (path === '/global') {

@@ -149,7 +149,7 @@ function recordOf(record: FakeEnsName, name: string, data: Hex): Hex {
   return encode(RECORDS, 'text', args[1] === 'avatar' ? (record.avatar ?? '') : '')
 }
 
-/** The text of a DNS-encoded name: labels, each behind its length. */
+/** The text of a DNS-encoded name, which is a list of labels, each after its length. */
 function nameIn(packet: Hex): string {
   const bytes = hexToBytes(packet)
   const labels: string[] = []

@@ -16,8 +16,8 @@ export const MET_EXPIRES_MS = 1_800_000
 
 /**
  * MET Norway's Locationforecast: the format of https://api.met.no/doc/ForecastJSON and https://api.met.no/doc/locationforecast/datamodel,
- * paths of https://api.met.no/weatherapi/locationforecast/2.0/documentation, and by https://api.met.no/doc/TermsOfService 403 for callers
- * without contact details or with more than four decimals, and 304 for unchanged data.
+ * and paths of https://api.met.no/weatherapi/locationforecast/2.0/documentation. As https://api.met.no/doc/TermsOfService says, callers
+ * without contact details or with more than four decimals get the status 403, and the status of unchanged data is 304.
  */
 export function metNorwayUpstream(settings: MetNorwaySettings): UpstreamHandler {
   return ({ path, query, headers }): UpstreamAnswer => {

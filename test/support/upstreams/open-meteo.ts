@@ -75,7 +75,7 @@ export interface OpenMeteoSettings {
 
 /**
  * Open-Meteo: forecast (parameters, fields, units and errors: https://open-meteo.com/en/docs) and search for places
- * (https://open-meteo.com/en/docs/geocoding-api). The answer has only the requested fields.
+ * (https://open-meteo.com/en/docs/geocoding-api). A forecast has only the requested fields.
  */
 export function openMeteoUpstream(settings: OpenMeteoSettings = {}): UpstreamHandler {
   const { wantsKey = false, forecast = {}, nowMs = Date.now } = settings

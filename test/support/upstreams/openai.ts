@@ -55,7 +55,7 @@ export interface ChatQuestion {
 /** Makes the text of a good answer. */
 export type ChatAnswerer = (question: ChatQuestion) => string
 
-/** Default text of answers. Its letters have several bytes, so that packets can end within one. */
+/** Default text of answers. Many of its characters have several bytes, so that packets can end within one. */
 export const HOUSE_TEXT = 'Grüße, 你好, 👋🏽 done.'
 /** Name of the server's model. */
 export const HOUSE_MODEL = 'house-8b'
@@ -84,7 +84,7 @@ export class FakeOpenAi {
   pieces: readonly Readonly<Record<string, unknown>>[] | null = null
   /** How many alternative tokens it reports for each token. */
   others = 0
-  /** Text of its errors. Null: the default. */
+  /** Text of its errors with the status 400 or 503, and of errors within an answer. Null: the default. */
   words: string | null = null
   picture: Uint8Array = new Uint8Array()
   retryAfter = '0'
@@ -201,7 +201,7 @@ export class FakeOpenAi {
 const NEW_NAMES =
   "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
 const LOCKED = { error: { message: `Incorrect API key provided: ${KEY}`, type: 'invalid_request_error' } }
-/** Only streams can be broken like that, so these profiles always answer with a stream. */
+/** Profiles that break only streams. They answer with a stream even if the question does not ask for one. */
 const STREAM_ONLY: ReadonlySet<ChatProfile> = new Set(['no-end', 'bad-json-lines', 'bad-json-line', 'not-an-event'])
 
 function refuse(

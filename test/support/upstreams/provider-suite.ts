@@ -37,17 +37,15 @@ const PATIENCE_MS = { hang: 800, else: 20_000 }
 
 /**
  * Tests one adapter against everything that an upstream can do. It must give the right answer while all is well and a
- * fault otherwise. It must never throw, never give a wrong value, and never ask too often. One call in a test file is
- * the whole test:
+ * fault otherwise. It must never give a wrong value and never ask too often. It may throw only after its signal was
+ * aborted, which this suite does after a while, as a provider chain does. One call in a test file is the whole test:
  *
  *     describeProvider({
  *       name: 'frankfurter',
- *       handler: frankfurterUpstream,            // test/support/upstreams/frankfurter.ts, its documentation cited there
- *       open: (url) => ({ ask: (signal) => frankfurter({ url, ...parts }).ask('EUR', signal) }),
+ *       handler: frankfurterUpstream,            // in test/support/upstreams, where its documentation is cited
+ *       open: (url) => ({ ask: (signal) => frankfurter({ url, ...parts }).ask(null, signal) }),
  *       answer: { base: 'EUR', rates: {...}, rateDate: '2026-11-20' },
  *     })
- *
- * The adapter's signal is aborted after a while, as its provider chain does. It may throw only then.
  */
 export function describeProvider(provider: ProviderCase): void {
   const { name, answer, hitsMax = 1, faults = /^provider\// } = provider

@@ -13,7 +13,7 @@ const [OWNER, CALLER, PAYOUT, SETTLER, OTHER] = [1, 2, 3, 4, 5].map((n) => fille
 const AMOUNT = 8_000_000n
 const NAME = { agentId: agentId('acme'), serviceId: serviceId('summarise') }
 
-/** A ledger with an agent and its service, at height 3. */
+/** A ledger with an agent and its service. Its next block has height 3. */
 function market(): TestLedger {
   const ledger = new TestLedger()
   ledger.send(OWNER, 'agent_register', SAMPLE.agent_register())

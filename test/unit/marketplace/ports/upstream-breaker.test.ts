@@ -71,7 +71,7 @@ describe('the breaker of an upstream', () => {
     expect(breaker.admit(nowMs + 10 * MINUTE_MS)).toBe(false)
     breaker.succeeded()
     expect([breaker.admit(nowMs), breaker.admit(nowMs), breaker.isOpen(nowMs)]).toEqual([true, true, false])
-    // What was before the pause no longer counts.
+    // Failures before the pause no longer count.
     fails(4)
     expect(breaker.isOpen(nowMs)).toBe(false)
   })

@@ -19,7 +19,7 @@ const asset = (text: string): Hash => assetOf(symbol(text), { symbol: symbol('FA
 
 const MAKER = wallet(5)
 const COIN = 100_000_000n
-/** Native coins that each of the two pools with the coin pairs with a worthless token. */
+/** Native coins in each of the two pools that pair the coin with a worthless token. */
 const PAID_IN = 1n
 const SUPPLY = 1_000_000_000n
 

@@ -13,7 +13,7 @@ const FILLERS = [
   ...['0', '1,', '1e', '0x', '=', '@', 'a@', 'a.', '/', '->', '%', '\u0301', '\u{1f525}', '{"a":', '[[', '{"":{}},'],
 ]
 
-/** Property names of every JavaScript object, used as members of a request. */
+/** Property names of every JavaScript object, and variants of one. They become members of a request. */
 const NAMES = ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf', 'con structor', 'Constructor']
 
 let chain: ServiceChain

@@ -8,7 +8,7 @@ import { serviceId } from '../../../support/unsigned.ts'
 
 const ID = serviceId('node-test-unit')
 const BYTES_MAX = 100
-/** The context of services; those of these tests do not use it. */
+/** A context of services. The services of these tests do not use it. */
 const CONTEXT = { clock: { now: () => 5 } } as ServiceContext
 
 type Execute = ServiceDefinition['execute']

@@ -3,7 +3,7 @@ import { Workshop } from '../../../../marketplace/till/workshop.ts'
 
 const workshop = (): Workshop => new Workshop({ onHeadChange: () => () => {} }, Date)
 
-/** Fills all places for services with this time limit with endless work. */
+/** Fills all slots for services with this time limit with endless work. Returns how many slots there are. */
 async function fill(shop: Workshop, timeoutMs: number, reach: { reachesOut?: true } = {}): Promise<number> {
   let begun = 0
   const work = (): Promise<never> => {

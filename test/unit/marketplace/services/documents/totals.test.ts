@@ -89,7 +89,7 @@ describe('totals of documents', () => {
 
   it('has the digits of each currency', () => {
     expect(['JPY', 'EUR', 'KWD'].map(currencyDigits)).toEqual([0, 2, 3])
-    // Their cash has no minor unit, but ISO 4217 defines one.
+    // The cash of these currencies has no minor unit, but ISO 4217 defines one.
     expect(['HUF', 'PKR', 'COP', 'IDR', 'ALL', 'IQD'].map(currencyDigits)).toEqual([2, 2, 2, 2, 2, 3])
   })
 

@@ -12,7 +12,7 @@ const AWAY: FacilitatorVerdict = { is: 'unreachable', detail: 'it is gone' }
 const ENDED = { state: 'unpaid', reason: 'stable/refused', detail: { reason: REASON }, over: false }
 
 let time: TestTime
-/** How many seconds the chain is ahead of our clock, and whether its node answers. */
+/** How many seconds the chain is ahead of the seller's clock, and whether its node answers. */
 let chain: { aheadSeconds: number; answers: boolean }
 let verdict: FacilitatorVerdict
 let settlement: Settlement

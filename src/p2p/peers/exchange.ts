@@ -18,7 +18,7 @@ export type Refusal = (typeof REFUSALS)[number]
 /** The answer to a request. */
 export type Answer<P extends ProtocolName> = { readonly reply: ReplyOf<P> } | { readonly refusal: Refusal }
 
-/** Answers one protocol. The turn measures and paces its work. It never rejects. */
+/** Answers the requests of one protocol. `turn` measures and paces the work. The answer never rejects. */
 export type Answerer<P extends ProtocolName> = (
   from: PeerId,
   request: RequestOf<P>,

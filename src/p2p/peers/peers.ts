@@ -209,7 +209,7 @@ export class Peers implements Conduct {
     }
   }
 
-  /** Takes a peer's status. If it is of another network: false, and the connection ends. */
+  /** Takes a peer's status. False if the peer is gone, or if its network, version or rules do not fit ours, which ends the connection. */
   #take(id: PeerId, status: Status, latencyMs: number | null): boolean {
     const member = this.#members.get(id)
     if (member === undefined) return false

@@ -27,7 +27,7 @@ export interface GiversDependencies extends FetchDependencies {
   readonly isGood: (id: BlockId) => boolean
 }
 
-/** Peers as givers of the blocks that they tell of: which are asked first, and which are to blame for never giving any. */
+/** Peers as givers of the blocks that they tell of: in which order they are asked, and which are to blame because they gave none. */
 export class Givers {
   readonly #deps: GiversDependencies
   readonly #inVain = new LruMap<PeerId, number>(REMEMBERED)
@@ -54,7 +54,7 @@ export class Givers {
 
   /**
    * Notes that a peer did not give a block that it told of. If the block turns out good, the peer is asked for it once more. Of each peer
-   * only one block is kept for that.
+   * only one block at a time is kept for that.
    */
   gaveNothing(peer: PeerId, header: SealedHeader): void {
     this.gaveLate(peer)

@@ -128,7 +128,7 @@ export class RecordCourse implements Course<'stateRecords'> {
       await dropOthers(this.#parts.staging, rangeOf(this.#after, END), () => false)
   }
 
-  /** Begins another pass, because some records were left out: by this peer, if it sent all of them. */
+  /** Begins another pass, because some records were left out: by this peer, if it sent the whole pass. */
   async #again(from: PeerId): Promise<Taken> {
     await this.#dropRest()
     const alone = this.#stretches.every((stretch) => stretch.from === from) && !(this.#resumed && this.#passes === 0)

@@ -16,7 +16,7 @@ export const MIB_WORTH_MS = 40_000
 export const OWED_MS_MAX = 120_000
 /** If all peers together owe more waiting than this, a download gives up. A peer may come back under another name. */
 export const OWED_MS_MAX_ALL = 600_000
-/** Waiting that a MiB makes up for when peers are ordered. Quick ones come before those that were not asked yet. */
+/** Waiting that a MiB makes up for when peers are ordered. Quick peers come before those that were not asked yet. */
 const MIB_QUICK_MS = 4_000
 /** Waiting that a MiB makes up for before other snapshots are looked at. A line of one Mbit/s owes nothing. */
 const MIB_SLOW_MS = 8_000

@@ -141,7 +141,7 @@ export class SnapshotRun implements Running {
     this.proven = true
     const tip = this.#door.keptTip()
     if (tip !== undefined && tip.totalWork <= this.#deps.chain.head.totalWork) {
-      // Not heavier than ours after all. The synchroniser checks whether the peer claimed more.
+      // The branch is not heavier than ours after all. The synchroniser checks whether the peer claimed more.
       await this.#door.dropHeaders()
       return 'done'
     }

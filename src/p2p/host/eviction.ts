@@ -17,7 +17,8 @@ const PER_VIRTUE = 12
 
 /**
  * Inbound connections that stay when a new one wants in. A few each: those that last brought blocks, that last brought transactions, that
- * answer fastest, that are most alone in their network. Then the oldest half of the rest. An attacker would have to be better at all of it.
+ * answer fastest, that are most alone in their network. Then the oldest half of the rest. To displace all honest peers, an attacker would
+ * have to be better than they are at each of these.
  */
 export function protectedOf(
   inbound: readonly Connection[],

@@ -12,7 +12,7 @@ export interface ProcessParts {
 /** A job for a process, with its time limits. */
 export interface ProcessJob {
   readonly message: unknown
-  /** From the request to the start of the work: a new process must first load its program. */
+  /** From the request to the start of the work. A new process must load its program in this time. */
   readonly startMs: number
   /** From the start of the work to its end. */
   readonly workMs: number

@@ -51,7 +51,7 @@ describe.each<Holding>([
     const isChosen = honest === 'were chosen'
     for (const { network } of await honestPeers(hub, world, { count: 6 }))
       hub.connect(isChosen ? node.network : network, isChosen ? network : node.network)
-    // Strangers' answers are measured first. Until then the node asks honest peers.
+    // The latency of strangers is measured before the start. While it is unknown, the node asks honest peers before them.
     await hub.time.pass(25_000)
     node.synchroniser.start()
     await hub.time.pass(seconds * 1_000)

@@ -78,7 +78,7 @@ describe('confirmations by value after a reorganisation', () => {
     market.workbench.hold()
     const answers = payments.map((payment) => market.settle(payment))
     await market.quiet()
-    // Which call got no place depends on the store.
+    // Which call got no slot depends on the store.
     const place = payments.findIndex((payment) => halves.runsOf(payment) === 0)
     const waiting = payments[place] as TestPayment
     expect([market.workbench.begun.length, await halves.claimOf(waiting)]).toEqual([16, ['claimed', undefined]])

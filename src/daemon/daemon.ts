@@ -186,7 +186,7 @@ class Standing {
     return peers.flatMap(({ address }) => /^\/ip[46]\/([^/]+)\//.exec(address)?.[1] ?? [])
   }
 
-  /** Whether this node is behind the network: also from the start until it has caught up, never without a network. */
+  /** Whether this node is behind the network. True also from the start until it has caught up; always false without a network. */
   get behind(): boolean {
     return this.#network?.node.synchroniser.progress().behind ?? false
   }

@@ -8,7 +8,7 @@ import type { PeerRecords, RecordWriter } from './peer-records.ts'
 
 /** Most addresses that the book keeps. */
 export const ADDRESSES_MAX = 4_096
-/** Most addresses in the book that one source told of and that are not known otherwise. */
+/** Most addresses in the book that one source told of and that are not known (see `KNOWN_PER_HOST`). */
 export const HEARD_PER_SOURCE = 256
 /**
  * Most known addresses of one machine, which is an IPv4 address or a /64 of IPv6. An address is known if a node there said that it listens

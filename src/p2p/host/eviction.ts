@@ -5,7 +5,7 @@ import { ipOf } from './node-address.ts'
 
 /** What a peer did for us lately. */
 export interface Merits {
-  /** Time when this peer was last the first to bring a block or a transaction; 0 if never. */
+  /** Time when this peer last brought a block, or a transaction, before all other peers; 0 if never. */
   readonly blockMs: number
   readonly transactionMs: number
   /** Null before the first answer. */

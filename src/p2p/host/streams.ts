@@ -273,8 +273,8 @@ const CHUNK_BYTES = 32 * 1_024
 const STALL_MS = 8_000
 
 /**
- * Writes one message behind its length as an unsigned varint and closes our end. The stream never holds more than a chunk, because `send`
- * queues without limit. `stream.onDrain` is not used: it keeps its first promise for ever.
+ * Writes the length of one message as an unsigned varint, then the message, and closes our end. The stream never holds more than a chunk,
+ * because `send` queues without limit. `stream.onDrain` is not used: it keeps its first promise for ever.
  */
 export async function writeMessage(stream: Stream, bytes: Uint8Array): Promise<Written> {
   const prefix = varint(bytes.length)

@@ -75,7 +75,7 @@ export class Givers {
 
 /**
  * Asks a peer for missing transactions; undefined if it did not help. The peer is not to blame for transactions that do not fit: the maker
- * of the message may have named places that the block does not have.
+ * of the message may have named indexes that the block does not have.
  */
 export async function fetchMissing(
   { peers, timers }: FetchDependencies,

@@ -8,7 +8,7 @@ import { NODE_ADDRESSES_MAX, NOTHING } from '../wire/messages.ts'
 
 /** The longest time between two questions for addresses to a peer. */
 export const ASK_EVERY_MS = 3_600_000
-/** Least wait for the second question while connections are missing. The least of each further wait is twice as long, up to the maximum. */
+/** Least wait for the second question while connections are missing. It doubles for each further question, up to the maximum. */
 const AGAIN_MS = 2_000
 const AGAIN_MS_MAX = 600_000
 /** How often a peer is given addresses. A peer that could ask all the time would learn the whole book. */

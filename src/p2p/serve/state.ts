@@ -138,7 +138,7 @@ function tellOnce({ told, log }: Slots, protocol: ProtocolName, reason: string):
   log.warn({ protocol, reason }, 'a part of the state could not be read for a peer; this is said once')
 }
 
-/** Key ranges inside the state root behind a key. The tables between them are not read. */
+/** Key ranges inside the state root after a key. The tables between them are not read. */
 function rootedAfter(ruleBook: RuleBook, after: Uint8Array): readonly KeyRange[] {
   const state = prefixKey('state')
   const gte = after.length === 0 ? state : keyAfter(concat(state, after))

@@ -87,7 +87,7 @@ export class BodyFetch {
     return slot !== undefined && (slot.isRefused || slot.askedAt.has(this.#owner))
   }
 
-  /** Forgets the first block. Call it before the branch drops its header. */
+  /** Forgets the block at the front of the branch. Call it before the branch drops the block's header. */
   release(): void {
     const header = this.#branch.at(0)
     const slot = header && this.#slots.get(header.id)

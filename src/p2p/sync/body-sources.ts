@@ -11,7 +11,9 @@ export const BATCH_BYTES = 512 * 1_024
 const BATCH_BLOCKS_MAX = 32
 const TIMES_KEPT = 32
 const SOURCES_MAX = 4_096
-/** So often must a peer be late (see `late`) before other peers go before it. Ten minutes after the last time this is forgotten. */
+/**
+ * A peer that was late (see `BodySources.late`) this often comes after the others. Ten minutes after it was late last, this is forgotten.
+ */
 export const LATE_MAX = 2
 const LATE_FORGOTTEN_MS = 600_000
 /** How long a peer that gave a false body is asked for no bodies. */

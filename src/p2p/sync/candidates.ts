@@ -26,13 +26,15 @@ const PATIENCE_MAX = 64
 /** Shortest time between two looks at a peer only because it showed a header without a known parent. */
 const WANTED_EVERY_MS = 2_000
 
-/** The two ways to follow a branch: import all its blocks, or first take the state of a snapshot on it. */
+/** The two ways to follow a branch: import all its blocks, or take the state of a snapshot on it and import the blocks after that. */
 export type Way = 'blocks' | 'snapshot'
 
 interface Parked {
   readonly untilMs: number
   readonly times: number
-  /** Looks at its branch that count against its turn, whether or not the peer was at fault. */
+  /**
+   * Looks that put the peer behind others: fruitless ones, whether or not it was at fault, and good ones while others claimed more work.
+   */
   readonly looks: number
   /** Whether the peer once gave way to others because it was slow. */
   readonly wasSlow: boolean

@@ -141,9 +141,9 @@ export class Contest {
 
   /**
    * Whether a branch is disputed: another peer claims more work than the branch is proven to have, and shows a branch without a block of
-   * it, or its claim is being collected. A peer that showed such a branch is looked at next. `height` is the end of the branch; a near end
-   * (see `isFar`) is not disputed, because the branch can be left again. Silent peers are asked again for a while. Peers on the same branch
-   * have the block.
+   * it. Or the claim of such a peer is being collected, which counts for ten minutes. The branch of a peer that disputes is looked at next.
+   * `height` is the end of the branch; a near end (see `isFar`) is not disputed, because the branch can be left again. Silent peers are
+   * asked again for a while. Peers on the same branch have the block.
    */
   async isDisputed(owner: Peer, block: BlockRef, totalWork: bigint, height: number): Promise<boolean> {
     if (!this.isFar(owner, height)) return false

@@ -36,7 +36,7 @@ export const PAGE_WORTH_MS = 5_000
  */
 export const HEADERS_OWED_MS_MAX = 30_000
 /**
- * Waiting that a full page makes up for over the whole branch. It is less than `PAGE_WORTH_MS`, because pages that all come just in time
+ * Waiting that a full page makes up for over the whole branch. With `PAGE_WORTH_MS` here too, a branch whose pages all come just in time
  * would take hours.
  */
 export const PAGE_PACE_MS = 3_000
@@ -113,8 +113,8 @@ export class HeaderWalk {
   }
 
   /**
-   * The last header of the walk. Before the first page it is the header that the walk was given, or undefined. If the peer shows nothing
-   * new, it is a stored block, or as before.
+   * The last header of the walk. Before the first page it is the header that the walk was given, or undefined. A page without new headers
+   * can only move it to a stored block.
    */
   get tip(): HeaderTip | undefined {
     return this.#tip
@@ -130,7 +130,7 @@ export class HeaderWalk {
     return this.#slow
   }
 
-  /** Milliseconds waited for pages, without work on the pages and almost without sleep of this machine. */
+  /** Milliseconds waited for pages. Work on the pages does not count. If this machine sleeps, at most one second of that counts. */
   get waitedMs(): number {
     return this.#waitedMs
   }
@@ -307,7 +307,7 @@ export function locatorOf({ database, ruleBook }: Pick<Chain, 'database' | 'rule
   return [...ids, ruleBook.genesis.block.id]
 }
 
-/** The locator for the next page behind the end of a branch, or for the branch that its owner changed to. */
+/** The locator for the next page after the end of a branch, or for the branch that its owner changed to. */
 export function locatorBehind(tip: BlockId, locator: readonly BlockId[]): readonly BlockId[] {
   return [tip, ...locator.filter((id) => id !== tip)].slice(0, LOCATOR_MAX)
 }

@@ -25,7 +25,7 @@ export interface IntakeDependencies {
   readonly onFatal: (error: unknown) => void
 }
 
-/** Most rounds of fetching missing keys for one block. Each brings at least one key. */
+/** Most rounds of fetching missing keys for one block. A round that brings no key is the last. */
 const KEY_ROUNDS = 8
 /** Wait after a failure of the verifier until a stored branch is tried again. It doubles each time. */
 const RESUME_MS = 1_000

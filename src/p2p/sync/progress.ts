@@ -1,6 +1,6 @@
 /**
- * `starting`: behind, and no branch is followed yet. `headers`: headers are proven. `snapshot`: a state is taken. `bodies`: blocks are
- * fetched. `synced`: not behind.
+ * `starting`: behind, and no branch is followed. `headers`: headers are proven. `snapshot`: a state is taken. `bodies`: blocks are fetched.
+ * `synced`: not behind.
  */
 export type SyncState = 'starting' | 'headers' | 'snapshot' | 'bodies' | 'synced'
 

@@ -207,7 +207,7 @@ export class Synchroniser {
     const isKeptShown = kept !== undefined && (walk.early || first.value.headers.length > 0)
     if (isKeptShown && this.#candidates.denials.takeBack(id, this.#isKept)) return 'failed'
     const { tip } = walk
-    // The peer has nothing behind the newest block that it shares with us, which is one of our best chain.
+    // The peer has nothing after the newest block that it shares with us, which is one of our best chain.
     if (tip === undefined) return this.#isShort(peer, this.#deps.chain.head.totalWork) ? 'useless' : 'failed'
     if (first.value.headers.length === 0 && kept === undefined)
       return walk.early ? 'failed' : this.#nothingNew(peer, tip)

@@ -41,7 +41,7 @@ describe('confirmations by value after a reorganisation', () => {
     await halves.growTheirs(4, { 4: [first.tx, second.tx, third.tx, fourth.tx] })
     await halves.heal()
     expect(await market.settle(fourth)).toEqual(unconfirmed(fourth, 1))
-    // The block that had them before has room again.
+    // A block with a single payment still needs one confirmation only.
     await market.mine([fifth.tx])
     expect(await market.settle(fifth)).toMatchObject(delivered)
     expect(await market.settle(fourth)).toEqual(unconfirmed(fourth, 2))

@@ -123,7 +123,7 @@ export class Links {
     const link = this.#linkOf(connection)
     const others = this.#links.get(link.peer) ?? []
     if (others.length >= LINKS_PER_PEER_MAX) {
-      // Later, because the code that announces the connection still uses it.
+      // The connection is aborted later, because the code that announces it still uses it.
       queueMicrotask(() => connection.abort(new Error('more connections than a peer needs')))
       return
     }

@@ -45,7 +45,9 @@ const PATIENCE_MS = { missing: 2_000, whole: 4_000 } as const
 const QUESTIONS_AT_ONCE = 4
 /** Most peers that came to us and are asked at the same time while a chosen peer could be asked for the whole body. */
 const STRANGERS_AT_ONCE = 2
-/** How often all peers are asked for the whole body. A peer may have to put the block together itself before it has a body to give. */
+/**
+ * How many rounds of questions for the whole body there are. A peer may have to put the block together itself before it has a body to give.
+ */
 const BODY_ROUNDS = 3
 const BODY_PAUSE_MS = 1_000
 const ASKED_PER_ROUND = 8
@@ -187,7 +189,7 @@ export class Assembly {
     else this.#askedWhole.add(peer)
   }
 
-  /** Resolves when the peer has answered or its patience is over. */
+  /** Resolves when the peer has answered or `PATIENCE_MS` have passed. */
   async #ask({ peer, kind, slots }: Question): Promise<void> {
     const { facts, givers, timers } = this.#deps
     const isSender = this.#senders.has(peer)

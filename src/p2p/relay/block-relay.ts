@@ -299,7 +299,8 @@ interface HeaderJudgeDependencies {
 
 /**
  * What is known of a header. `good`: with the time until the clock allows it. `bad`: for ever, and its sender was reported. `unproven`: its
- * sender has used up the core time that it may cost. Any other is not taken, and no peer is to blame.
+ * proof of work could not be checked, mostly because its sender has used up the core time that it may cost. Any other is not taken, and no
+ * peer is to blame.
  */
 type HeaderJudgement =
   | { readonly kind: 'good'; readonly tip: CheckedTip; readonly waitMs: number }

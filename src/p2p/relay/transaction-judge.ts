@@ -158,7 +158,10 @@ export class TransactionJudge {
     else this.#admissionsOf.set(from, left)
   }
 
-  /** The next block may make it good, or the peer is ahead of us. It is asked for again at once, then after 1, 2, 4 blocks and so on. */
+  /**
+   * Notes that the state refused a transaction. The next block may make it good, or the peer is ahead of us. So it is asked for again at
+   * once, then after 1, 2, 4 blocks and so on.
+   */
   #refused(wtxId: WtxId): void {
     const times = (this.#ofTheState.get(wtxId)?.times ?? 0) + 1
     const blocks = times === 1 ? 0 : Math.min(2 ** (times - 2), REFUSED_BLOCKS_MAX)

@@ -245,7 +245,7 @@ export class BranchRun implements Running {
     this.#changed.wake()
   }
 
-  /** Tries a block again that this node could not judge. Any other refusal ends the run. */
+  /** Tries a block again that this node could not judge, at most `RETRIES_MAX` times. Any other refusal ends the run. */
   async #refused({ code }: Fault): Promise<void> {
     const again = code === 'chain/unverified' || code === 'chain/keys-missing' || code === 'block/time-too-new'
     this.#retries += 1

@@ -23,7 +23,7 @@ const TRIES_MAX = 2
 export const HELD_UP_MS = 60_000
 /** Peers are given at most this many times the usual time. They all seem slow if our own line is. */
 const PATIENCE_MAX = 64
-/** Shortest time between two looks at a peer only because it showed a header without a known parent. */
+/** Shortest time between two looks at a peer that are only due to a header that it showed, see `Candidates.want`. */
 const WANTED_EVERY_MS = 2_000
 
 /** The two ways to follow a branch: import all its blocks, or take the state of a snapshot on it and import the blocks after that. */
@@ -85,7 +85,7 @@ export class Candidates {
   readonly #owing = new Set<PeerId>()
   /** Peers that disputed another branch and whose own was not looked at since. */
   readonly #denying = new Set<PeerId>()
-  /** Factor for waiting for headers and blocks. If our line is slow, all peers are, and none is to blame. */
+  /** Factor for waiting for headers and blocks. If our line is slow, all peers seem slow, and none is to blame. */
   #patience = 1
   readonly #lookedAt = new LruMap<PeerId, { readonly atMs: number }>(PARKED_MAX)
 
@@ -103,7 +103,7 @@ export class Candidates {
     return this.#places.get(id) ?? id
   }
 
-  /** Marks a peer for a look, because it showed a header whose parent is not here. */
+  /** Marks a peer for a look, because it showed a header whose block cannot be had by gossip: mostly its parent is missing here. */
   want(id: PeerId): void {
     if (this.#deps.peers.isReady(id)) this.#wanted.add(id)
   }
@@ -121,7 +121,7 @@ export class Candidates {
     this.#owing.add(id)
   }
 
-  /** Notes that a peer disputes another branch. Its own is looked at next. */
+  /** Notes that a peer disputes another branch. Its own branch is looked at next. */
   denies(id: PeerId): void {
     this.#denying.add(id)
     this.free(id)
@@ -250,9 +250,9 @@ export class Candidates {
   /**
    * The peer whose branch is followed next; undefined if none leads on. Chosen peers go before those that came to us, of which an attacker
    * can make many. The order in both groups: peers with a say that claim more work than our head; such peers without a say; peers that only
-   * showed a header without a known parent, which costs nothing. Within one of the kinds that claim more work, peers that dispute a branch
-   * come before the others, then peers with fewer fruitless looks; otherwise the few that claim most would get all looks. In the last kind,
-   * the peer that was not looked at for longest comes before the others.
+   * showed a header (see `want`), which costs nothing. Within one of the kinds that claim more work, peers that dispute a branch come
+   * before the others, then peers with fewer fruitless looks; otherwise the few that claim most would get all looks. In the last kind, the
+   * peer that was not looked at for longest comes before the others.
    */
   best(isBusy: (id: PeerId) => boolean): Peer | undefined {
     const free = this.#deps.peers.list().filter(({ info }) => !isBusy(info.id))

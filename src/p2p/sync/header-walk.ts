@@ -72,7 +72,7 @@ export interface WalkStart {
   readonly tip: HeaderTip | undefined
   /** Sizes of the pages, if the same ones are asked for again. */
   readonly sizes?: readonly number[]
-  /** Whether it also follows a branch that forks below what can be unwound. */
+  /** Whether the walk also follows a branch that forks below what can be unwound. */
   readonly deep?: boolean
   /** Factor by which it may be waited for longer than usual while others wait. */
   readonly patience?: number

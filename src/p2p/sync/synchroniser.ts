@@ -119,7 +119,7 @@ export class Synchroniser {
     await this.#loop
   }
 
-  /** A peer showed a header whose parent is not here. Its headers are looked at soon. */
+  /** Notes that a peer showed a header whose branch this node should ask it for. The branch is looked at soon. */
   wanted(peer: PeerId): void {
     this.#candidates.want(peer)
     this.#changed.wake()

@@ -38,7 +38,7 @@ export function parseNodeAddress(text: string): Result<NodeAddress> {
   })
 }
 
-/** Whether a text has the form of a peer id. */
+/** Whether a text has the format of a peer id. */
 export function isPeerId(text: string): text is PeerId {
   return PEER_ID.test(text)
 }

@@ -267,7 +267,7 @@ class ReplyRoom {
 /** How writing ended. `stalled`: the other end took nothing for too long. */
 export type Written = 'written' | 'stalled' | 'closed'
 
-/** Bytes handed to the muxer at once. That much of every stream may wait in the queue of a full connection. */
+/** Bytes handed to the muxer in one call. That much of every stream may wait in the queue of a full connection. */
 const CHUNK_BYTES = 32 * 1_024
 /** A peer that takes not even one chunk in this time does not read. */
 const STALL_MS = 8_000

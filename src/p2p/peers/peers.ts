@@ -248,7 +248,7 @@ export class Peers implements Conduct {
 /** What follows from an offence. */
 export type Consequence = 'none' | 'disconnect' | 'ban'
 
-/** Peers whose points are remembered, even after they left. */
+/** Most peers whose points are remembered, even after they left. */
 const PEERS_KEPT = 4_096
 
 interface Points {

@@ -205,7 +205,7 @@ export class Serving {
     this.#charge(peer, this.#potOf(protocol), ms - turn.chargedMs)
   }
 
-  /** Ends all waits. Nothing is admitted after it. */
+  /** Ends all waits. After it only requests with `must` are admitted. */
   stop(): void {
     this.#stopped = true
     for (const waiter of this.#waiting) waiter.admit(false)

@@ -59,7 +59,7 @@ interface Course {
 
 /**
  * Asks each peer that we dialled for addresses, after the handshake and then hourly. While connections are missing it asks more often: of
- * two nodes that come to a third at once, neither may have been known there when the other asked.
+ * two nodes that come to a third at the same time, neither may have been known there when the other asked.
  */
 export class AddressAsker {
   readonly #deps: AddressAskerDependencies

@@ -59,7 +59,7 @@ export class Waits {
   async ask<P extends ProtocolName>(id: PeerId, protocol: P, request: RequestOf<P>): Promise<Result<ReplyOf<P>>> {
     const startedMs = this.#clock.now()
     const reply = await this.#peers.exchange.ask(id, protocol, request)
-    // Time in which this machine slept is no wait for the peer.
+    // If this machine slept, at most the deadline counts as a wait for the peer.
     this.note(id, Math.max(0, Math.min(this.#clock.now() - startedMs, PROTOCOLS[protocol].deadlineMs)), 0)
     return reply
   }

@@ -28,7 +28,7 @@ interface Source {
   excludedUntilMs: number
 }
 
-/** Chooses the peers that blocks are fetched from, and how many at once. What it learns is kept from one branch to the next. */
+/** Chooses the peers that blocks are fetched from, and how many blocks a batch has. What it learns is kept from one branch to the next. */
 export class BodySources {
   readonly #peers: Peers
   readonly #clock: Clock

@@ -74,7 +74,7 @@ export const STATUS = container('Status', {
   witnessesFrom: uint32,
   snapshots: list(SNAPSHOT, SNAPSHOTS_MAX),
 })
-/** A status. */
+/** A decoded status. */
 export type Status = ValueOf<typeof STATUS>
 /** Id and height of a block, mostly of one whose state a peer offers. */
 export type SnapshotRef = ValueOf<typeof SNAPSHOT>
@@ -177,7 +177,7 @@ export function replyCodec<P extends ProtocolName>(protocol: P): Codec<ReplyOf<P
   return MESSAGES[protocol].reply as unknown as Codec<ReplyOf<P>>
 }
 
-/** Requests that are lists of names without repetition. */
+/** Protocols whose request is a list of names, each of which may stand in it only once. */
 const NAMES_ONCE: ReadonlySet<ProtocolName> = new Set<ProtocolName>(['bodies', 'transactions', 'keys'])
 
 /** The rule that a decoded request breaks; null if none. */

@@ -33,7 +33,7 @@ export interface Daemon {
   readonly url: string
   /** Multiaddresses at which peers reach this node; empty without the network. */
   readonly peerAddresses: readonly string[]
-  /** Stops all parts, the one that started last before the others. Paid calls that take too long are taken up at the next start. */
+  /** Stops all parts in the reverse order of their start. Paid calls that take too long are taken up at the next start. */
   readonly stop: () => Promise<void>
 }
 
@@ -135,7 +135,7 @@ function sayReady(
   return startPulse({ logger, timers: systemTimers, node, mined, behind: () => standing.behind })
 }
 
-/** The operator's token in the data folder. */
+/** The operator's token in the data folder, which is made if it is missing. */
 async function operatorTokenOf({ config: { dataDir } }: DaemonOptions): Promise<Result<string>> {
   try {
     return ok(await makeOperatorToken(folderPaths(dataDir).operatorToken))
@@ -186,7 +186,7 @@ class Standing {
     return peers.flatMap(({ address }) => /^\/ip[46]\/([^/]+)\//.exec(address)?.[1] ?? [])
   }
 
-  /** Whether this node is behind the network: also from the start until it has caught up, never without a network. */
+  /** Whether this node is behind the network. True also from the start until it has caught up; always false without a network. */
   get behind(): boolean {
     return this.#network?.node.synchroniser.progress().behind ?? false
   }

@@ -59,7 +59,7 @@ async function bind(app: FastifyInstance, host: string, port: number): Promise<R
   }
 }
 
-/** `localhost` may have an IPv4 and an IPv6 address; a server listens on only one of them. */
+/** Listens on the further addresses of `localhost`. It may have an IPv4 and an IPv6 address, and a server listens on only one of them. */
 async function listenOnOthers(server: Server): Promise<void> {
   const { address: taken, port } = server.address() as AddressInfo
   const addresses = await lookup('localhost', { all: true })

@@ -50,7 +50,7 @@ export interface DaemonOptions {
   readonly onFatal: (error: unknown) => void
 }
 
-/** Stops a part of the daemon. The part started last is stopped first. */
+/** Stops a part of the daemon. Parts are stopped in the reverse order of their start. */
 export type Stop = () => Promise<unknown> | unknown
 
 const MIB = 1_048_576
@@ -65,7 +65,7 @@ export interface Core {
   readonly store: LevelStore
 }
 
-/** Opens chain, mempool and verification threads, and adds their ends to `stops`. */
+/** Opens chain, mempool and verification threads, and adds what stops them to `stops`. */
 export async function openCore({ config, params, onFatal }: DaemonOptions, stops: Stop[]): Promise<Result<Core>> {
   const ruleBook = createRuleBook(params, PROTOCOL)
   const { genesis } = ruleBook

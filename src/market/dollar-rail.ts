@@ -26,7 +26,7 @@ import type { Market } from './open-market.ts'
 /** The stablecoin rail, with what the daemon starts. */
 export interface RunningRail {
   readonly dollar: DollarRail
-  /** Takes up claims of the last run, and begins to ask facilitators. */
+  /** Takes up claims of earlier runs, and begins to ask facilitators. */
   readonly start: () => Promise<void>
   /** State of each facilitator. */
   readonly providers: Pick<Checkable, 'facts'>

@@ -58,7 +58,7 @@ export interface Network {
   request(peer: PeerId, protocol: ProtocolName, body: Uint8Array): Promise<Result<Uint8Array>>
   /** Sets the handler of a protocol. Call it once for each. */
   serve(protocol: ProtocolName, handler: RequestHandler): void
-  /** Gives the mesh a message of our own, or one that was found good late. */
+  /** Gives the gossip mesh a message of this node, or a peer's message that turned out good only later. */
   publish(topic: TopicName, body: Uint8Array): void
   /** Sets the judge of a topic. Call it once for each. */
   subscribe(topic: TopicName, judge: GossipJudge): void

@@ -17,7 +17,7 @@ import { Synchroniser } from './sync/synchroniser.ts'
 import { STORAGE_MODES, type Status } from './wire/messages.ts'
 import { WIRE_VERSION } from './wire/protocols.ts'
 
-/** What a node's part of the network works with. The daemon hands in libp2p, the simulator virtual links. */
+/** What `PeerNode` works with. The daemon gives it libp2p as its network, the simulator virtual links. */
 export interface PeerNodeDependencies {
   readonly network: Network
   readonly chain: Chain

@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path'
 import { build } from 'esbuild'
 import { bundleOptions, ENTRIES, type EntryName, ROOT } from './client-bundle.ts'
 
-/** Writes the client as the package `farthing`: bundles, types, manifest, licence and README. Empties the folder first. */
+/** Writes the client as the package `farthing`: bundles, types, manifest, licence and README. The folder's old content is removed. */
 export async function buildClient(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -22,7 +22,7 @@ export async function buildClient(folder: string): Promise<void> {
   copyFileSync(join(ROOT, 'docs/client.md'), join(folder, 'README.md'))
 }
 
-/** Import paths behind `farthing`. */
+/** Import path of each entry, where `.` stands for the name of the package. */
 const PATHS: Readonly<Record<EntryName, string>> = {
   client: './client',
   'client-wallet': './client/wallet',

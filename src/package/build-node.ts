@@ -6,7 +6,7 @@ import type { OnLoadResult, Plugin } from 'esbuild'
 /** Root of the repository. */
 const ROOT = join(import.meta.dirname, '../..')
 
-/** Programs of threads and child processes. The main program starts them by the URL of their file. */
+/** Programs of threads and child processes. Other programs start them by the URL of their file. */
 const WORKERS: readonly string[] = ['verify-worker', 'mine-worker', 'engine-process', 'orphan-watch'].map((name) =>
   join(ROOT, `src/workers/${name}.ts`),
 )
@@ -40,7 +40,7 @@ export async function bundleProgram(entry: string, folder: string): Promise<void
   const { build } = await import('esbuild')
   const shaping = SHAPING.map((path) => join(ROOT, path)).filter((path) => existsSync(path))
   const stamps: SourceStamp[] = shaping.map((path) => readSource(path).stamp)
-  // Built in a draft folder first: a program that starts meanwhile must not find half a bundle.
+  // Built in a draft folder, because a program that starts meanwhile must not find half a bundle.
   const draft = `${folder}.${process.pid}`
   mkdirSync(draft, { recursive: true })
   try {
@@ -116,7 +116,7 @@ if (import.meta.main) {
   try {
     await bundleProgram('src/main.ts', join(ROOT, 'node_modules/.farthing'))
   } catch (error) {
-    // esbuild is a development tool; an installation without those lacks it.
+    // esbuild is a development tool. An installation without development tools lacks it.
     if ((error as { code?: string }).code !== 'ERR_MODULE_NOT_FOUND') throw error
     console.warn('esbuild is not installed: farthing starts from its sources')
   }

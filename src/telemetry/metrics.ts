@@ -126,13 +126,13 @@ export class Metrics {
     this.#shed.labels(kind).inc()
   }
 
-  /** Counts a block found by this node. */
+  /** Counts a block found by this node or by an external miner with its work. */
   mined(): void {
     this.#minedCount++
     this.#blocksMined.inc()
   }
 
-  /** Blocks found by this node since its start. */
+  /** Blocks found since the start by this node or by external miners with its work. */
   get minedCount(): number {
     return this.#minedCount
   }

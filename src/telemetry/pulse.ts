@@ -8,9 +8,9 @@ export interface PulseParts {
   readonly logger: Logger
   readonly timers: Timers
   readonly node: Pick<NodeApi, 'chain' | 'mempool' | 'peerCount' | 'notReadyBecause'>
-  /** Blocks found by this node since its start. */
+  /** Blocks found since the start by this node or by external miners with its work. */
   readonly mined: () => number
-  /** Whether the node is behind its peers. Then the synchroniser logs the progress instead. */
+  /** Whether the node is behind the network. Then the synchroniser logs the progress instead. */
   readonly behind: () => boolean
 }
 

@@ -9,7 +9,7 @@ import type { EngineJob, EngineOutcome } from './engine-worker.ts'
 import { KillableProcess, type ProcessEnding } from './killable-process.ts'
 import { SizedSlots } from './sized-slots.ts'
 
-/** Maximum run time of each task. */
+/** Maximum run time of each task, ms, without the time to load its engine. */
 export const LIMIT_MS: Readonly<Record<EngineTask, number>> = {
   'page/article': 4_000,
   'page/meta': 2_000,
@@ -27,7 +27,7 @@ export const LIMIT_MS: Readonly<Record<EngineTask, number>> = {
   'image/procedural': 5_000,
 }
 
-/** Maximum time until a task begins: a new process first loads its engine's libraries. */
+/** Maximum time until a task begins. A process may have to load the engine's libraries before that. */
 const START_MS = 10_000
 /** Heap of one process: enough for the tree of a two-megabyte page. */
 export const HEAP_MB = 256
@@ -51,7 +51,7 @@ export interface EnginePoolOptions {
   readonly readable?: readonly string[]
 }
 
-/** Runs work when it gets a place, unless the signal is aborted first. */
+/** Runs work when it gets a slot, unless the signal is aborted before that. */
 type Turn = (job: EngineJob, work: () => Promise<void>, signal: AbortSignal, who: string) => Promise<unknown>
 
 interface Idle {
@@ -98,7 +98,7 @@ class EngineProcesses {
     await Promise.all(children.map(({ exited }) => exited))
   }
 
-  /** The place is kept until a killed process is gone: otherwise a new one would compete with it for the processor. */
+  /** The slot is kept until a killed process is gone. Otherwise a new process would compete with it for the processor. */
   async #runNow(job: EngineJob, signal: AbortSignal, resolve: (result: Result<unknown>) => void): Promise<void> {
     if (this.#closed) return resolve(fail(CLOSED))
     if (signal.aborted) return resolve(fail(KILLED))
@@ -169,7 +169,7 @@ function isOfChat(task: EngineTask): boolean {
   return task.startsWith('chat/') || task === 'image/vision'
 }
 
-/** Whether a task works on input of strangers or of models. */
+/** Whether a task outside the chat works on input of strangers or of models. */
 function isOfStrangers(task: EngineTask): boolean {
   return task.startsWith('page/') || task === 'image/square-png'
 }

@@ -12,7 +12,7 @@ export interface ProcessParts {
 /** A job for a process, with its time limits. */
 export interface ProcessJob {
   readonly message: unknown
-  /** From the request to the start of the work: a new process must first load its program. */
+  /** From the request to the start of the work. A new process must load its program in this time. */
   readonly startMs: number
   /** From the start of the work to its end. */
   readonly workMs: number
@@ -56,7 +56,7 @@ export class KillableProcess {
     const mayRead = readable.map((path) => `--allow-fs-read=${path}`)
     this.#child = fork(entry, {
       // It may read the files of `readable` and nothing else: no writing, no processes, no network. Workers are allowed for the thread that
-      // watches it.
+      // watches it, and addons for the native code of libraries.
       execArgv: [`--max-old-space-size=${heapMb}`, '--permission', ...mayRead, '--allow-addons', '--allow-worker'],
       // No environment: it may hold secrets, and this process reads untrusted input.
       env: { TZ: 'UTC' },

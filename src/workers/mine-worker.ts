@@ -9,7 +9,7 @@ export interface MiningTask {
   readonly buffer: SharedArrayBuffer
   readonly thread: number
   readonly threads: number
-  /** The last generation that this thread finished. */
+  /** Generation (see `MiningControl`) of the last job that this thread finished. */
   readonly seen: number
 }
 

@@ -99,7 +99,7 @@ const NORMAL_PRIORITY = 0
  */
 const MAY_FAIL_WITH = new Set(['EACCES', 'EPERM', 'ESRCH'])
 
-/** Gives a thread normal priority before it ends. With the lowest priority it would also end slowly. */
+/** Gives a thread normal priority before it ends. With the lowest priority it would end slowly. */
 function raisePriority(threadId: number): void {
   try {
     setPriority(threadId, NORMAL_PRIORITY)

@@ -22,7 +22,7 @@ export function serveProcess(work: (job: never, started: () => void) => Promise<
   // The parent is gone, so no answer is needed. A process whose work never ends does not get this event; the watching thread kills it.
   process.on('disconnect', () => process.exit())
   new Worker(new URL('./orphan-watch.ts', import.meta.url), {
-    // Read here: the parent may end before the thread starts.
+    // The parent's id is read here, because the parent may end before the thread starts.
     workerData: process.ppid,
     resourceLimits: { maxYoungGenerationSizeMb: WATCH_HEAP_MB.young, maxOldGenerationSizeMb: WATCH_HEAP_MB.old },
   }).unref()

@@ -1,9 +1,8 @@
 import { turnAmong, type Waiter } from '../../marketplace/ports/turn.ts'
 
 /**
- * Places for work. The smallest waiting work goes first, and of equal sizes the earliest: large work is slow, and a few
- * large pieces must not delay many small ones. The queue is bounded by its callers, and waiting ends with their
- * signals.
+ * A limited number of slots for work. The smallest waiting work gets the next slot, and of equal sizes the earliest: large work is slow,
+ * and a few large pieces must not delay many small ones. The queue is bounded by its callers, and waiting ends with their signals.
  */
 export class SizedSlots {
   #free: number
@@ -13,7 +12,7 @@ export class SizedSlots {
     this.#free = atOnce
   }
 
-  /** Runs work of a size (any unit, the same for all) when it gets a place; null if the signal was aborted first. */
+  /** Runs work of a size (any unit, the same for all) when it gets a slot; null if the signal was aborted before that. */
   async run<T>(size: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T | null> {
     if (this.#free > 0) this.#free -= 1
     else if (signal?.aborted || !(await turnAmong(this.#waiting, { size }, signal))) return null

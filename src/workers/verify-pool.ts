@@ -24,9 +24,8 @@ interface Pending {
 }
 
 /**
- * Verifies signatures and proofs of work on worker threads. Calls in the same turn of the event loop are packed
- * together, so even a stream of single transactions is checked in chunks. A few signatures alone are checked at once, on the calling
- * thread.
+ * Verifies signatures and proofs of work on worker threads. Calls in the same turn of the event loop are packed together, so even a stream
+ * of single transactions is checked in chunks. A few signatures alone are checked on the calling thread.
  */
 export class VerifyPool implements SignatureVerifier, WorkVerifier {
   readonly #pool: Piscina

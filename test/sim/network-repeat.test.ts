@@ -6,7 +6,7 @@ import { World } from '../support/sim/world.ts'
 const SIZE = { nodes: 8, blocks: 30 }
 const SEED = firstWithEverything()
 
-/** The first seed with liars, a split and crashes. */
+/** The lowest seed with liars, a split and crashes. */
 function firstWithEverything(): number {
   for (let seed = 1; ; seed++) {
     const { incidents, nodes } = planOf(seed, SIZE)

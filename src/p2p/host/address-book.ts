@@ -6,17 +6,20 @@ import { retryDelay } from './backoff.ts'
 import { parseNodeAddress } from './node-address.ts'
 import type { PeerRecords, RecordWriter } from './peer-records.ts'
 
-/** Addresses that the book keeps. */
+/** Most addresses that the book keeps. */
 export const ADDRESSES_MAX = 4_096
-/** Unconfirmed addresses that one source may have told of. */
+/** Most addresses in the book that one source told of and that are not known (see `KNOWN_PER_HOST`). */
 export const HEARD_PER_SOURCE = 256
-/** Known addresses on one machine: an IPv4 address, or a /64 of IPv6. Known: a node there said that it listens there, or we reached it. */
+/**
+ * Most known addresses of one machine, which is an IPv4 address or a /64 of IPv6. An address is known if a node there said that it listens
+ * there, or if we reached it.
+ */
 export const KNOWN_PER_HOST = 4
-/** Known addresses in one group: /16 of IPv4, /32 of IPv6. */
+/** Most known addresses in one group: /16 of IPv4, /32 of IPv6. */
 export const KNOWN_PER_GROUP = 64
-/** Addresses of one group in one answer to a peer. */
+/** Most addresses of one group in one answer to a peer. */
 export const TOLD_PER_GROUP = 2
-/** Addresses of one peer id. A liar who names many places for one id must not fill the book with them. */
+/** Most addresses of one peer id. A liar who names many addresses for one id must not fill the book with them. */
 const PER_PEER_MAX = 4
 const FIRST_RETRY_MS = 5_000
 const RETRY_MS_MAX = 600_000
@@ -82,7 +85,7 @@ export class AddressBook {
     return this.#entries.get(text)
   }
 
-  /** Loads what an earlier run wrote, the best first. Records that cannot be read or do not fit are removed. */
+  /** Loads what an earlier run wrote, in order of worth. Records that cannot be read or for which a bound has no room are removed. */
   async load(records: PeerRecords): Promise<void> {
     const found = await records.load(KIND, 2 * ADDRESSES_MAX)
     const entries = found.flatMap(([key, value]) => {
@@ -110,7 +113,7 @@ export class AddressBook {
     return entry !== undefined && this.#admit({ ...entry, seenMs: this.#deps.clock.now() })
   }
 
-  /** Notes that a node of this network answered there. Such an address gets a place whatever its source. */
+  /** Notes that a node of this network answered there. Such an address is kept whatever its source. */
   succeeded(text: string): void {
     const now = this.#deps.clock.now()
     const entry = this.#entryOf(text, 'dialled')
@@ -141,7 +144,7 @@ export class AddressBook {
 
   /**
    * One address that is due to be tried and fits. Half of the draws are from addresses that worked before, half from all others, so neither
-   * old friends nor a flood of new names decide alone. `needy` shortens the waits.
+   * known nodes nor a flood of new addresses decide alone. `needy` shortens the waits.
    */
   pick(fits: (entry: BookEntry) => boolean, needy: boolean): BookEntry | undefined {
     const now = this.#deps.clock.now()

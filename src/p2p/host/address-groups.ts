@@ -4,11 +4,11 @@ export type Ip = readonly number[]
 /** Class of an address, by its use. */
 export type AddressRange = 'public' | 'loopback' | 'private' | 'link-local' | 'cgnat' | 'multicast' | 'reserved'
 
-/** Outbound connections to one group: /16 of IPv4, /32 of IPv6. The owner of one network must not be all that we see. */
+/** Most outbound connections to one group: /16 of IPv4, /32 of IPv6. The owner of one network must not be all that we see. */
 export const OUTBOUND_PER_GROUP = 1
-/** Inbound connections from one address. Of IPv6 it is a /64, which one machine has whole. */
+/** Most inbound connections from one address. Of IPv6 it is a /64, which one machine has whole. */
 export const INBOUND_PER_HOST = 2
-/** Inbound connections from one small network: /24 of IPv4, /48 of IPv6. */
+/** Most inbound connections from one small network: /24 of IPv4, /48 of IPv6. */
 export const INBOUND_PER_NET = 8
 
 type Range = readonly [prefix: Ip, bits: number, range: AddressRange]
@@ -87,7 +87,7 @@ export function rangeOf(ip: Ip): AddressRange {
   return (ranges.find(([prefix, bits]) => startsWith(inner, prefix, bits)) as Range)[2]
 }
 
-/** Whether limits by address do not apply to an address. On a network of one machine or room all nodes share an address. */
+/** Whether limits by address do not apply to an address. In a test network many nodes may share one address. */
 export function isExempt(ip: Ip, allowPrivate: boolean): boolean {
   return allowPrivate && LOCAL.has(rangeOf(ip))
 }

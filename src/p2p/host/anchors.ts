@@ -2,7 +2,8 @@ import { parseNodeAddress } from './node-address.ts'
 import type { PeerRecords, RecordWriter } from './peer-records.ts'
 
 /**
- * Outbound peers that are dialled after a restart before other known addresses. An attacker must not be able to surround us at a restart.
+ * Most outbound peers that are kept as anchors. They are dialled after a restart before other known addresses, so that an attacker cannot
+ * easily surround us then.
  */
 export const ANCHORS_MAX = 2
 const KIND = 'anchor'

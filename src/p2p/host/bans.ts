@@ -6,7 +6,7 @@ import { formatIp, hostOf, type Ip, parseIp, rangeOf } from './address-groups.ts
 import { isPeerId } from './node-address.ts'
 import type { PeerRecords, RecordWriter } from './peer-records.ts'
 
-/** Bans that are kept. If there are more, the one that ends soonest is dropped. */
+/** Most bans that are kept. If there are more, the one that ends soonest is dropped. */
 export const BANS_MAX = 4_096
 const KIND = 'ban'
 const REASON_MAX = 120

@@ -38,8 +38,8 @@ const FIRST_WALK_MS = 5_000
 const NEEDY_WALK_MS = 60_000
 const WALK_MS = 600_000
 /**
- * A peer that did not say where it listens is asked again this often, but only once it has been connected for a while. No other source
- * tells us.
+ * A peer that did not say where it listens is asked again this often, but only once it has been connected for a while. An address of a peer
+ * that came to us counts as known only if the peer says it.
  */
 const IDENTIFY_EVERY_MS = 20_000
 const IDENTIFY_AFTER_MS = 10_000

@@ -5,7 +5,7 @@ import { ipOf } from './node-address.ts'
 
 /** What a peer did for us lately. */
 export interface Merits {
-  /** Time when this peer was last the first to bring a block or a transaction; 0 if never. */
+  /** Time when this peer last brought a block, or a transaction, before all other peers; 0 if never. */
   readonly blockMs: number
   readonly transactionMs: number
   /** Null before the first answer. */
@@ -17,7 +17,8 @@ const PER_VIRTUE = 12
 
 /**
  * Inbound connections that stay when a new one wants in. A few each: those that last brought blocks, that last brought transactions, that
- * answer fastest, that are most alone in their network. Then the oldest half of the rest. An attacker would have to be better at all of it.
+ * answer fastest, that are most alone in their network. Then the oldest half of the rest. To displace all honest peers, an attacker would
+ * have to be better than they are at each of these.
  */
 export function protectedOf(
   inbound: readonly Connection[],

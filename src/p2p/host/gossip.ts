@@ -20,12 +20,15 @@ const MIB = 1_048_576
 const FRAME_MAX = 2 * MIB
 /** Bytes that may wait for a peer that reads slowly. Beyond that its stream is reset and the peer is disconnected. */
 const OUTBOUND_MAX = 2.5 * MIB
-/** Messages judged at once: of all peers, of one. Further messages are dropped and may come again from another peer. */
+/**
+ * Most messages that are judged at the same time: of all peers, and of one. Further messages are dropped and may come again from another
+ * peer.
+ */
 const JUDGED_MAX = { all: { count: 1_024, bytes: 32 * MIB }, peer: { count: 256, bytes: 4 * MIB } } as const
 /** Ids of messages judged `ignore`. Such a message can still be published once it turns out good. */
 const IGNORED_KEPT = 8_192
 const TOPICS = Object.keys(TOPIC_BYTES_MAX) as readonly TopicName[]
-/** One name only. Gossipsub would open a stream for each. */
+/** Only one protocol name. Gossipsub would open a stream for each name. */
 const PROTOCOL = '/meshsub/1.2.0'
 
 /**

@@ -139,7 +139,10 @@ export class Host implements Network, Dialer {
     this.#banListeners.push(listener)
   }
 
-  /** Sets the gate that decides about connections. Without a gate only `Entrance` and the bound of inbound connections refuse any. */
+  /**
+   * Sets the gate that decides about connections. Without a gate, only `Entrance` and the bounds of inbound connections and of connections
+   * to one peer end any.
+   */
   setGate(gate: Gate): void {
     this.#gate = gate
   }

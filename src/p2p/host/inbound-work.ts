@@ -52,7 +52,8 @@ export class InboundWork {
 }
 
 /**
- * Main-thread time that one connection takes and owes. Bytes that were read together are all worked through, so it may come to owe some.
+ * Main-thread time that one connection takes and owes. Bytes that were read together are all worked through, so the connection may come to
+ * owe time.
  */
 export class WorkAccount {
   readonly #connection: Readable

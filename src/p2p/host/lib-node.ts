@@ -189,7 +189,7 @@ class Libp2pFinder implements Finder {
     const connection = node.getConnections(peerIdFromString(peer)).find(({ status }) => status === 'open')
     if (connection === undefined) return
     try {
-      // The answer comes by the same event as the first one. The call has its own deadline.
+      // The answer comes by the event `peer:identify`, to which the constructor listens. The call has its own deadline.
       await identify.identify(connection)
     } catch {
       // The peer may be busy. Discovery asks again.

@@ -42,7 +42,7 @@ export const STREAMS_OPENED: Allowance = { burst: 256, perSecond: 2 }
 const FRAME_COST_BYTES = 64
 /** Most bytes queued for a connection whose other end does not read. Streams have their own limits; this is the last one. */
 const WRITE_QUEUE_MAX = 2 * MIB
-/** Two nodes that dial each other at once have two connections. More are never needed. */
+/** Two nodes that dial each other at the same time have two connections. A third is not needed. */
 const LINKS_PER_PEER_MAX = 2
 
 /** One open connection with its meters. */
@@ -123,7 +123,7 @@ export class Links {
     const link = this.#linkOf(connection)
     const others = this.#links.get(link.peer) ?? []
     if (others.length >= LINKS_PER_PEER_MAX) {
-      // Later, because the code that announces the connection still uses it.
+      // The connection is aborted later, because the code that announces it still uses it.
       queueMicrotask(() => connection.abort(new Error('more connections than a peer needs')))
       return
     }

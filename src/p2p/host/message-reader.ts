@@ -10,7 +10,7 @@ export interface ReaderOptions {
   readonly bytesMax: number
   /** Hears of bytes of the stream that arrived. */
   onBytes(bytes: number): void
-  /** Hears of bytes behind the message. */
+  /** Hears that there are bytes after the message. */
   onJunk(): void
 }
 
@@ -19,8 +19,8 @@ const FIRST_BUFFER = 4_096
 const GROWTH = 4
 
 /**
- * Reads the one message of a stream, which stands behind its length as an unsigned varint. The claimed length is checked before anything is
- * kept, and memory grows with what came, not with the claim. It listens for events, because an iterator over a stream queues without limit.
+ * Reads the one message of a stream, which follows its length as an unsigned varint. The claimed length is checked before anything is kept,
+ * and memory grows with what came, not with the claim. It listens for events, because an iterator over a stream queues without limit.
  */
 export class MessageReader {
   readonly done: Promise<Reading>

@@ -105,7 +105,7 @@ export class GossipMeter {
     const id = peer.toString() as PeerId
     this.#attached.delete(id)
     if (this.#stopped) return
-    // Later, because a closing connection closes its streams first.
+    // This is done later, because a closing connection closes its streams before its status changes.
     queueMicrotask(() => {
       if (dead.status === 'open') this.#deps.links.drop(id, 'its gossip stream ended')
       const other = this.#deps.links.of(id)

@@ -3,7 +3,7 @@ import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { PeerId } from '../network.ts'
 import { formatIp, type Ip, parseIp } from './address-groups.ts'
 
-/** Where a node listens, in the one form that this network uses: `/<host>/tcp/<port>`, with or without the node's id. */
+/** Where a node listens, in the one format that this network uses: `/<host>/tcp/<port>`, with or without the node's id. */
 export interface NodeAddress {
   /** Null for a DNS name, which the transport resolves. */
   readonly ip: Ip | null
@@ -38,7 +38,7 @@ export function parseNodeAddress(text: string): Result<NodeAddress> {
   })
 }
 
-/** Whether a text has the form of a peer id. */
+/** Whether a text has the format of a peer id. */
 export function isPeerId(text: string): text is PeerId {
   return PEER_ID.test(text)
 }

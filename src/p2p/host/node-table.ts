@@ -80,7 +80,7 @@ export class NodeTable {
     return writeNodes(allowed ? this.#near(question.key, from) : [])
   }
 
-  /** Asks some random peers for nodes near a random place. It never rejects. */
+  /** Asks some random peers for nodes near a random key. It never rejects. */
   async walk(onNode: (node: TableNode, from: PeerId) => void): Promise<void> {
     const asked = shuffled(this.#deps.links.peers().map(({ id }) => id)).slice(0, ASKED_PER_WALK)
     await Promise.all(

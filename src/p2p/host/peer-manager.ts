@@ -255,7 +255,7 @@ export class PeerManager implements Gate {
     pin.dialing()
     const result = await this.#deps.dialer.dial(pin.address.text)
     if (!result.ok) {
-      // The operator hears once that a configured address does not answer. It may be mistyped.
+      // The operator hears if the first dial of a configured address fails, because the address may be mistyped.
       const level = pin.kind === 'configured' && pin.neverTried ? 'info' : 'debug'
       this.#deps.log[level]({ address: pin.address.text }, faultMessage(result.fault))
     }

@@ -5,7 +5,7 @@ export interface PeerRecords {
   write(changes: ReadonlyMap<string, string | null>): Promise<void>
 }
 
-/** Changes that may wait. Only the newest of a key waits, so only a stuck disk gets there. */
+/** Most changes that wait; further ones are dropped. Only the newest of each key waits, so this many wait only if the disk is stuck. */
 const CHANGES_MAX = 32_768
 
 /** Writes changes in the background, one batch at a time. A batch has all that came during the one before. */

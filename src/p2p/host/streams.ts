@@ -10,7 +10,7 @@ import { varint } from './protobuf.ts'
 
 /** Most requests of ours that may be under way at one peer. */
 export const ASKED_MAX = 64
-/** Streams that a peer may have open in one protocol, for each request that is answered at once. Further requests wait or are refused. */
+/** Most streams that a peer may have open in one protocol, for each of the `concurrentMax` requests that are answered at the same time. */
 const STREAMS_PER_ANSWER = 4
 /** Time in which a peer must have sent its request. Requests are small, so a slower peer holds a stream for nothing. */
 const REQUEST_MS = 5_000
@@ -216,8 +216,8 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 const MIB = 1_048_576
 
 /**
- * Most bytes of replies to one peer that are made or written at once. Four of the longest fit. Further replies wait, so a peer that
- * does not read costs no more memory than this.
+ * Most bytes of replies to one peer that are made or written at the same time. Four of the longest fit. Further replies wait, so a peer
+ * that does not read costs no more memory than this.
  */
 const REPLY_BYTES_MAX = 4.5 * MIB
 
@@ -267,14 +267,14 @@ class ReplyRoom {
 /** How writing ended. `stalled`: the other end took nothing for too long. */
 export type Written = 'written' | 'stalled' | 'closed'
 
-/** Bytes handed to the muxer at once. That much of every stream may wait in the queue of a full connection. */
+/** Bytes handed to the muxer in one call. That much of every stream may wait in the queue of a full connection. */
 const CHUNK_BYTES = 32 * 1_024
 /** A peer that takes not even one chunk in this time does not read. */
 const STALL_MS = 8_000
 
 /**
- * Writes one message behind its length as an unsigned varint and closes our end. The stream never holds more than a chunk, because `send`
- * queues without limit. `stream.onDrain` is not used: it keeps its first promise for ever.
+ * Writes the length of one message as an unsigned varint, then the message, and closes our end. The stream never holds more than a chunk,
+ * because `send` queues without limit. `stream.onDrain` is not used: it keeps its first promise for ever.
  */
 export async function writeMessage(stream: Stream, bytes: Uint8Array): Promise<Written> {
   const prefix = varint(bytes.length)

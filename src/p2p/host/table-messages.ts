@@ -13,9 +13,9 @@ export interface TableNode {
   readonly addresses: readonly string[]
 }
 
-/** Nodes in one answer. */
+/** Most nodes in one answer. */
 export const NODES_MAX = 20
-/** Addresses of one node in an answer. */
+/** Most addresses of one node in an answer. */
 export const ADDRESSES_PER_NODE = 8
 /** Most fields of a question. An honest one has kind, key and level once each. */
 const QUESTION_FIELDS_MAX = 4

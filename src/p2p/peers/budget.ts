@@ -7,7 +7,7 @@ const MIB = 1_048_576
 export const ALLOWANCES = {
   /** Requests that we answer. */
   requests: { burst: 400, perSecond: 100 },
-  /** Of these, status requests. They are answered before all others; honest peers send three a minute. */
+  /** Of these, status requests. They are answered without waiting for a turn; honest peers send three a minute. */
   statuses: { burst: 30, perSecond: 0.5 },
   /** Bytes of its requests and gossip. */
   bytesIn: { burst: 16 * MIB, perSecond: 4 * MIB },

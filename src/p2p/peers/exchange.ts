@@ -10,7 +10,7 @@ import type { Budget } from './budget.ts'
 import type { Offence } from './offences.ts'
 import type { Serving, Turn } from './serving.ts'
 
-/** Reasons for a refusal, as they stand in the reply behind its first byte. */
+/** Reasons for a refusal, as they stand in the reply after its first byte. */
 export const REFUSALS = ['busy', 'not-held', 'unknown', 'not-ready', 'other-network'] as const
 /** A reason for a refusal. */
 export type Refusal = (typeof REFUSALS)[number]
@@ -18,7 +18,7 @@ export type Refusal = (typeof REFUSALS)[number]
 /** The answer to a request. */
 export type Answer<P extends ProtocolName> = { readonly reply: ReplyOf<P> } | { readonly refusal: Refusal }
 
-/** Answers one protocol. The turn measures and paces its work. It never rejects. */
+/** Answers the requests of one protocol. `turn` measures and paces the work. The answer never rejects. */
 export type Answerer<P extends ProtocolName> = (
   from: PeerId,
   request: RequestOf<P>,
@@ -105,7 +105,8 @@ export class Exchange {
       const must = protocol === 'status'
       turn.stop()
       const isIn = await this.#serving.enter(from, protocol, turn, must)
-      // The turn goes on only after the wait. Of many requests let in at once, each would otherwise count the work of those before it.
+      // The turn goes on only after the wait. Otherwise each of many requests that are admitted together would count the work of the
+      // requests before it.
       turn.start()
       if (!isIn) return this.#refuse(from, turn, 'busy')
       const answer = await answerer(from, request, turn)

@@ -209,7 +209,7 @@ export class Peers implements Conduct {
     }
   }
 
-  /** Takes a peer's status. If it is of another network: false, and the connection ends. */
+  /** Takes a peer's status. False if the peer is gone, or if its network, version or rules do not fit ours, which ends the connection. */
   #take(id: PeerId, status: Status, latencyMs: number | null): boolean {
     const member = this.#members.get(id)
     if (member === undefined) return false
@@ -248,7 +248,7 @@ export class Peers implements Conduct {
 /** What follows from an offence. */
 export type Consequence = 'none' | 'disconnect' | 'ban'
 
-/** Peers whose points are remembered, even after they left. */
+/** Most peers whose points are remembered, even after they left. */
 const PEERS_KEPT = 4_096
 
 interface Points {

@@ -32,7 +32,7 @@ const MIB = 1_048_576
 const LOOK_MS = 20
 /** The highest cost of a protocol fades by this factor with each request. */
 const FADING = 0.98
-/** Assumed milliseconds of the first requests of each protocol: about those of the dearest one. */
+/** Assumed milliseconds of a request while none of its protocol was measured: about those of the dearest protocol. */
 const FIRST_MS = 10
 /** Peers whose use is remembered, even after they left. Leaving must not clear it. */
 const PEERS_KEPT = 4_096
@@ -148,7 +148,10 @@ export class Serving {
     return new Turn(this.#deps)
   }
 
-  /** Waits until there is time and charges the highest cost of the protocol; false if the wait is too long. With `must` it never waits. */
+  /**
+   * Waits until there is time and charges the highest cost of the protocol; false if the wait is too long or serving stops. With `must` it
+   * never waits.
+   */
   async enter(peer: PeerId, protocol: Work, turn: Turn, must: boolean): Promise<boolean> {
     const pot = this.#potOf(protocol)
     const charge = (): void => {
@@ -202,7 +205,7 @@ export class Serving {
     this.#charge(peer, this.#potOf(protocol), ms - turn.chargedMs)
   }
 
-  /** Ends all waits. Nothing is admitted after it. */
+  /** Ends all waits. After it only requests with `must` are admitted. */
   stop(): void {
     this.#stopped = true
     for (const waiter of this.#waiting) waiter.admit(false)

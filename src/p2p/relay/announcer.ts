@@ -13,7 +13,7 @@ const GATHER_MS = 5
 const BETWEEN_MS = 25
 /** How often a busy peer is told the same ids. After that it finds them in our pool. */
 const BUSY_TIMES = 10
-/** Most ids that wait for one peer. It finds the others in our pool. */
+/** Most ids that wait for one peer. The peer finds further ids in our pool. */
 const QUEUE_MAX = 8_192
 /** Ids of which this node remembers that a peer knows them. */
 const KNOWN_MAX = 8_192

@@ -32,26 +32,28 @@ export interface Assembled {
 }
 
 /**
- * Most senders that count of the peers that came to us. Chosen peers, which are those that we dialled, always count, so a crowd cannot
- * displace them.
+ * Of the senders that came to us, most that count. Chosen peers, which are those that we dialled, always count, so a crowd cannot displace
+ * them.
  */
 const INBOUND_SENDERS_MAX = 16
 /** Most bytes of whole transactions in a message that is kept. An honest message brings half of that at most. */
 const KEPT_BYTES_MAX = 262_144
 /** How long one question runs before the next peer is asked as well. A whole body may fill our line, so it gets longer. */
 const STAGGER_MS = { missing: 200, whole: 2_000 } as const
-/** How long a slow peer takes up one of the questions at once. A later answer still counts: the line may be slow. */
+/** How long a slow peer takes up one of the `QUESTIONS_AT_ONCE`. A later answer still counts: the line may be slow. */
 const PATIENCE_MS = { missing: 2_000, whole: 4_000 } as const
 const QUESTIONS_AT_ONCE = 4
-/** Most peers that came to us and are asked at once while a chosen peer could be asked for the whole body. */
+/** Most peers that came to us and are asked at the same time while a chosen peer could be asked for the whole body. */
 const STRANGERS_AT_ONCE = 2
-/** How often all peers are asked for the whole body. A peer may have to put the block together itself before it has a body to give. */
+/**
+ * How many rounds of questions for the whole body there are. A peer may have to put the block together itself before it has a body to give.
+ */
 const BODY_ROUNDS = 3
 const BODY_PAUSE_MS = 1_000
 const ASKED_PER_ROUND = 8
 /**
- * A chosen peer ranks like a fresh stranger after so many vain questions. A sender that does not give the body of one block collects some
- * four. Peer ids are free, so strangers get no lead.
+ * A chosen peer ranks like a fresh stranger after so many vain questions. A sender that does not give the body of one block is asked in
+ * vain about four times. Peer ids are free, so strangers get no lead.
  */
 const CHOSEN_LEAD = 8
 
@@ -68,7 +70,7 @@ export class Assembly {
   /** The block with its body, undefined if no peer gave it. */
   readonly assembled: Promise<Assembled | undefined>
   readonly #deps: AssemblyDependencies
-  /** Senders in the order of their messages. The slots are those that the sender can be asked to fill; null where it cannot. */
+  /** Senders in the order of their messages. The slots are those that the sender can be asked to fill; null if it cannot be asked. */
   readonly #senders = new Map<PeerId, Slots | null>()
   readonly #askedWhole = new Set<PeerId>()
   /** Peers that have not answered yet, slow ones included. */
@@ -101,7 +103,7 @@ export class Assembly {
     return [...this.#senders.keys()].filter((id) => !this.#isChosen(id)).length < INBOUND_SENDERS_MAX
   }
 
-  /** Tries a message. Only the first of each sender counts. True if it gave the body at once. */
+  /** Tries a message. Only the first of each sender counts. True if the body is complete with it. */
   offer(from: PeerId, compact: CompactBlock, prefilled: Slots): boolean {
     if (!this.counts(from)) return false
     const slots = this.#known(compact, prefilled)
@@ -161,7 +163,7 @@ export class Assembly {
     return matched.ok ? matched.value : undefined
   }
 
-  /** A message is passed on only after this work, so the extra pool is hashed only where something is missing. */
+  /** A message is passed on only after this work, so the extra pool is hashed only if something is missing. */
   #known(compact: CompactBlock, prefilled: Slots): Slots {
     const slots = reconstruct(compact, prefilled, this.#deps.waiting())
     if (!slots.includes(undefined)) return slots
@@ -187,7 +189,7 @@ export class Assembly {
     else this.#askedWhole.add(peer)
   }
 
-  /** Resolves when the peer has answered or its patience is over. */
+  /** Resolves when the peer has answered or `PATIENCE_MS` have passed. */
   async #ask({ peer, kind, slots }: Question): Promise<void> {
     const { facts, givers, timers } = this.#deps
     const isSender = this.#senders.has(peer)

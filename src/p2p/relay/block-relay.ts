@@ -19,7 +19,7 @@ import { Givers } from './givers.ts'
 import { type BlockFacts, noBlocks } from './relay-facts.ts'
 import { pause } from './within.ts'
 
-/** Where complete blocks go. It never rejects. `from` is null for a block that its sender may have passed on unchecked. */
+/** Where complete blocks go. `take` never rejects. `from` is null for a block that its sender may have passed on unchecked. */
 export interface BlockSink {
   take(block: Block, from: PeerId | null, known: Foreknown): Promise<Result<ImportOutcome>>
 }
@@ -47,11 +47,13 @@ export interface BlockRelayDependencies {
   readonly onUnknownParent: (peer: PeerId) => void
 }
 
-/** Blocks that are put together at once, each up to a mebibyte: of all senders, of one. */
+/** Most blocks that are put together at the same time, each up to a mebibyte: of all senders, and of one. */
 const ASSEMBLIES_MAX = 16
 const ASSEMBLIES_MAX_EACH = 4
 const REMEMBERED = 4_096
-/** How often a body is looked for. After that the headers of its sender are asked for, and the synchroniser fetches the body. */
+/**
+ * How often the body of a block is looked for. After that the block's sender is asked for headers, and the synchroniser fetches the body.
+ */
 const TRIES_MAX = 5
 /** Most bytes of transactions that travel whole in a message of ours because peers may lack them. */
 const PREFILLED_BYTES_MAX = 131_072
@@ -297,7 +299,8 @@ interface HeaderJudgeDependencies {
 
 /**
  * What is known of a header. `good`: with the time until the clock allows it. `bad`: for ever, and its sender was reported. `unproven`: its
- * sender has used up the core time that it may cost. Any other is not taken, and no peer is to blame.
+ * proof of work could not be checked, mostly because its sender has used up the core time that it may cost. Any other is not taken, and no
+ * peer is to blame.
  */
 type HeaderJudgement =
   | { readonly kind: 'good'; readonly tip: CheckedTip; readonly waitMs: number }

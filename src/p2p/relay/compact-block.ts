@@ -9,7 +9,7 @@ import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { decodeTransaction, encodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
 import { COMPACT_BLOCK, SHORT_ID_BYTES } from '../wire/messages.ts'
 
-/** A compact block whose form is right. Its prefilled transactions are not decoded yet. */
+/** A decoded compact block whose lengths and indexes fit together. Its prefilled transactions are not decoded yet. */
 export interface CompactBlock extends SealedHeader {
   readonly salt: bigint
   /** Transactions of the block, prefilled ones included. */

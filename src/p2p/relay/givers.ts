@@ -27,7 +27,7 @@ export interface GiversDependencies extends FetchDependencies {
   readonly isGood: (id: BlockId) => boolean
 }
 
-/** Peers as givers of the blocks that they tell of: which are asked first, and which are to blame for never giving any. */
+/** Peers as givers of the blocks that they tell of: in which order they are asked, and which are to blame because they gave none. */
 export class Givers {
   readonly #deps: GiversDependencies
   readonly #inVain = new LruMap<PeerId, number>(REMEMBERED)
@@ -54,7 +54,7 @@ export class Givers {
 
   /**
    * Notes that a peer did not give a block that it told of. If the block turns out good, the peer is asked for it once more. Of each peer
-   * only one block is kept for that.
+   * only one block at a time is kept for that.
    */
   gaveNothing(peer: PeerId, header: SealedHeader): void {
     this.gaveLate(peer)
@@ -75,7 +75,7 @@ export class Givers {
 
 /**
  * Asks a peer for missing transactions; undefined if it did not help. The peer is not to blame for transactions that do not fit: the maker
- * of the message may have named places that the block does not have.
+ * of the message may have named indexes that the block does not have.
  */
 export async function fetchMissing(
   { peers, timers }: FetchDependencies,

@@ -14,7 +14,7 @@ export interface PoolSyncDependencies {
   readonly onIds: (from: PeerId, ids: readonly WtxId[]) => boolean
 }
 
-/** Wait after the handshake: with chosen peers, with those that came to us. */
+/** Wait after the handshake: with chosen peers, and with peers that came to us. */
 const FIRST_MS = { outbound: 1_000, inbound: 3_000 } as const
 /** Wait while this node is behind, or after transactions were postponed because too many came. */
 const LATER_MS = 5_000

@@ -50,8 +50,8 @@ const PAY_MS = 1_000
 const BUSY_TIMES = 3
 
 /**
- * Asks peers for transactions that they told of. Each peer has its own places, so ids that others made up take none of them. For each id
- * one peer is asked at a time. If that peer does not give the transaction, the next that told of it is asked.
+ * Asks peers for transactions that they told of. Each peer has its own quota of ids, so ids that other peers made up take none of it. For
+ * each id one peer is asked at a time. If that peer does not give the transaction, the next that told of it is asked.
  */
 export class Puller {
   readonly #deps: PullerDependencies
@@ -65,7 +65,7 @@ export class Puller {
     this.#deps = dependencies
   }
 
-  /** Notes ids that a peer has and asks for those that we lack; false if the peer has no places left for some of them. */
+  /** Notes ids that a peer has and asks for those that we lack; false if the peer's quota has no room for some of them. */
   want(from: PeerId, ids: readonly WtxId[]): boolean {
     if (this.#stopped) return true
     let all = true

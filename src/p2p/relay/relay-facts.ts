@@ -9,9 +9,9 @@ export interface BlockFacts {
   /** Messages whose header was known already. */
   duplicate: number
   unknownParent: number
-  /** Blocks of branches that are too far below our head. */
+  /** Messages whose header lies on a branch with too little work. */
   tooLight: number
-  /** Blocks that came before their time. */
+  /** Messages with a good header that our clock does not allow yet. */
   early: number
   /** Headers, proofs of work and messages for which the sender was blamed. */
   bad: number

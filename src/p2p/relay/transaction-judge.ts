@@ -24,7 +24,7 @@ export interface TransactionJudgeDependencies {
 /** Milliseconds of one core: for a hybrid signature, and for everything before it. */
 export const SIGNATURE_MS = 0.25
 const CHECKS_MS = 0.05
-/** Peers' transactions in admission at once: of all peers, of one. */
+/** Most transactions in admission at the same time: of all peers, and of one. */
 const ADMISSIONS_MAX = 512
 const ADMISSIONS_MAX_EACH = 128
 const FALSE_REMEMBERED = 16_384
@@ -54,7 +54,9 @@ const OF_THE_FEE: ReadonlySet<FaultCode> = new Set<FaultCode>([
 /** Refusals that the rules of every height share. */
 const UNDER_ALL_RULES: ReadonlySet<FaultCode> = new Set<FaultCode>(['tx/bad-signature', 'tx/keys-not-of-sender'])
 
-/** Judges transactions of peers. None is checked twice at once, false ones are not checked again, and no peer crowds out others. */
+/**
+ * Judges transactions of peers. None is checked twice at the same time, false ones are not checked again, and no peer crowds out others.
+ */
 export class TransactionJudge {
   readonly #deps: TransactionJudgeDependencies
   readonly #false = new LruSet<WtxId>(FALSE_REMEMBERED)
@@ -131,7 +133,10 @@ export class TransactionJudge {
     }
   }
 
-  /** Admits one peer's transactions of one account in order. The next would be refused before the last has its place. */
+  /**
+   * Admits one peer's transactions of one account in order. Otherwise one could be judged before the transaction with the nonce below it is
+   * in the mempool, and be refused.
+   */
   #inTurn(from: PeerId, tx: Transaction, measure: Measure): Promise<Fault | null> {
     const queue = `${from} ${tx.body.sender}`
     const before = this.#lastOf.get(queue)
@@ -153,7 +158,10 @@ export class TransactionJudge {
     else this.#admissionsOf.set(from, left)
   }
 
-  /** The next block may make it good, or the peer is ahead of us. It is asked for again at once, then after 1, 2, 4 blocks and so on. */
+  /**
+   * Notes that the state refused a transaction. The next block may make it good, or the peer is ahead of us. So it is asked for again at
+   * once, then after 1, 2, 4 blocks and so on.
+   */
   #refused(wtxId: WtxId): void {
     const times = (this.#ofTheState.get(wtxId)?.times ?? 0) + 1
     const blocks = times === 1 ? 0 : Math.min(2 ** (times - 2), REFUSED_BLOCKS_MAX)
@@ -166,7 +174,7 @@ export class TransactionJudge {
     return 'postponed'
   }
 
-  /** Whether no honest node could have passed it on, whatever its state. */
+  /** Whether only a dishonest or faulty node can have passed the transaction on, whatever that node's state. */
   #isFalse({ code }: Fault): boolean {
     if (faultRow(code).blame !== 'sender' || code.startsWith('mempool/') || OF_THE_STATE.has(code)) return false
     return UNDER_ALL_RULES.has(code) || this.#rulesAreSettled()

@@ -31,7 +31,10 @@ export interface TransactionRelayDependencies {
 
 /** Transactions of which this node remembers that peers have them. */
 const SPREAD_REMEMBERED = 65_536
-/** Transactions told of at once, the wait until the next batch, and how many may wait: a deep reorganisation gives back many. */
+/**
+ * Transactions told of in one batch, the wait until the next batch, and how many transactions may wait: a deep reorganisation gives back
+ * many.
+ */
 const OUTBOX_BATCH = 64
 const OUTBOX_MS = 20
 const OUTBOX_MAX = 8_192

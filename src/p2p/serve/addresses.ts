@@ -8,7 +8,7 @@ import { NODE_ADDRESSES_MAX, NOTHING } from '../wire/messages.ts'
 
 /** The longest time between two questions for addresses to a peer. */
 export const ASK_EVERY_MS = 3_600_000
-/** Wait for the second question while connections are missing. Each further wait is twice as long, up to the maximum. */
+/** Least wait for the second question while connections are missing. It doubles for each further question, up to the maximum. */
 const AGAIN_MS = 2_000
 const AGAIN_MS_MAX = 600_000
 /** How often a peer is given addresses. A peer that could ask all the time would learn the whole book. */
@@ -59,7 +59,7 @@ interface Course {
 
 /**
  * Asks each peer that we dialled for addresses, after the handshake and then hourly. While connections are missing it asks more often: of
- * two nodes that come to a third at once, neither may have been known there when the other asked.
+ * two nodes that come to a third at the same time, neither may have been known there when the other asked.
  */
 export class AddressAsker {
   readonly #deps: AddressAskerDependencies

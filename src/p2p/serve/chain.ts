@@ -55,7 +55,7 @@ function commonBlock(database: ChainReader['database'], locator: readonly BlockI
   return undefined
 }
 
-/** Transactions of the first blocks, as many as fill a page. A block that is not held ends the list. */
+/** Transactions of the blocks from the beginning of the list, as many as fill a page. A block that is not held ends the list. */
 async function bodiesOf(
   { chain: { database }, held }: ServeChainDependencies,
   ids: RequestOf<'bodies'>,

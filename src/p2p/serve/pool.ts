@@ -73,7 +73,7 @@ async function poolPage(mempool: Mempool, cursor: number, turn: Turn): Promise<R
   return { ids, next: next < mempool.count ? next : 0 }
 }
 
-/** Those of the transactions that wait here, as many as fill a page and at least one. */
+/** Those of the transactions asked for that wait here, as many as fit into a page. */
 function firstPage(mempool: Mempool, ids: RequestOf<'transactions'>): readonly Uint8Array[] {
   const page: Uint8Array[] = []
   let bytes = 0

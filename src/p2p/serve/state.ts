@@ -31,7 +31,7 @@ export interface ServedStates {
 
 /** Offsets and lengths around an entry of a reply. */
 const ENTRY_OVERHEAD = 12
-/** Requests for parts of states worked on at once, of all peers. Each holds a page in memory. */
+/** Most requests of all peers for parts of states that are worked on at the same time. Each holds a page in memory. */
 const CONCURRENT_MAX = 6
 /** Failures that are logged, each kind once. Repeated requests must not fill the log. */
 const FAILURES_TOLD_MAX = 16
@@ -138,7 +138,7 @@ function tellOnce({ told, log }: Slots, protocol: ProtocolName, reason: string):
   log.warn({ protocol, reason }, 'a part of the state could not be read for a peer; this is said once')
 }
 
-/** Key ranges inside the state root behind a key. The tables between them are not read. */
+/** Key ranges inside the state root after a key. The tables between them are not read. */
 function rootedAfter(ruleBook: RuleBook, after: Uint8Array): readonly KeyRange[] {
   const state = prefixKey('state')
   const gte = after.length === 0 ? state : keyAfter(concat(state, after))

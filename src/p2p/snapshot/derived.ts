@@ -76,7 +76,7 @@ export async function clearRange(
   }
 }
 
-/** Deletes the keys of a range that are not ours, in bounded batches, since there may be any number of them. */
+/** Deletes the keys of a range for which `isOurs` is false, in bounded batches, since there may be any number of them. */
 export async function dropOthers(
   store: KeyValueStore,
   range: Pick<KeyRange, 'gte' | 'lt'>,

@@ -93,7 +93,7 @@ export class Download {
     this.#useless.add(peer)
   }
 
-  /** Undefined if there is no peer to ask. `atOnce`: also if none can be asked at once. */
+  /** Asks a peer; undefined if there is none to ask. With `atOnce` it does not wait for one. */
   async #ask<P extends ProtocolName>(
     { protocol, sole }: Course<P>,
     request: RequestOf<P>,

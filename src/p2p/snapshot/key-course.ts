@@ -11,8 +11,8 @@ import { STAGES, type TakingMark, takingWrite } from './taking-mark.ts'
 
 const NO_ADDRESS = '0'.repeat(64) as Address
 /**
- * Most keys that are looked at of accounts that have signed nothing in this state. A node that followed other branches has a few; a liar
- * can make up any number.
+ * After so many keys of accounts that have signed nothing in this state, no more keys are fetched. A node that followed other branches has
+ * a few; a liar can make up any number.
  */
 const STRANGERS_MAX = 20_000
 

@@ -36,7 +36,7 @@ export class PageCourse implements Course<'statePages'> {
   /** The last page that was taken; undefined before the root. */
   #after: PageId | undefined
   /**
-   * Whether the stored pages behind the last one were gone through, up to the next page that must be asked for. True if there were none at
+   * Whether the stored pages after the last one were gone through, up to the next page that must be asked for. True if there were none at
    * the beginning.
    */
   #swept: boolean
@@ -94,7 +94,7 @@ export class PageCourse implements Course<'statePages'> {
     while (!this.#swept && !this.#parts.stopped()) this.#swept = await this.#reuseSome()
   }
 
-  /** Goes through the next stored pages. True if the ones behind can be of no use before a peer has given another page. */
+  /** Goes through the next stored pages. True if the stored pages after these can be of no use before a peer has given another page. */
   async #reuseSome(): Promise<boolean> {
     const { staging, pacer } = this.#parts
     const stored = await storedPages(staging, this.#after, REUSED_PER_BATCH)

@@ -24,7 +24,7 @@ const BEGIN = new Uint8Array(0)
 
 type Entry = ReplyOf<'stateRecords'>['records'][number]
 
-/** The peer that claims to have sent all records behind one key, up to and including another. */
+/** The peer that claims to have sent all records after the key `after`, up to and including `to`. */
 interface Stretch {
   readonly after: Uint8Array
   readonly to: Uint8Array
@@ -122,13 +122,13 @@ export class RecordCourse implements Course<'stateRecords'> {
     await this.#write(writes, { after: first ? this.#after : END, records: this.#mark.records + added.length })
   }
 
-  /** Drops stored records of another snapshot, and of tables outside the root, behind the last record of this one. */
+  /** Drops stored records of another snapshot, and of tables outside the root, after the last record of this one. */
   async #dropRest(): Promise<void> {
     if (this.#mark.stale && this.#passes === 0)
       await dropOthers(this.#parts.staging, rangeOf(this.#after, END), () => false)
   }
 
-  /** Begins another pass, because some records were left out: by this peer, if it sent all of them. */
+  /** Begins another pass, because some records were left out: by this peer, if it sent the whole pass. */
   async #again(from: PeerId): Promise<Taken> {
     await this.#dropRest()
     const alone = this.#stretches.every((stretch) => stretch.from === from) && !(this.#resumed && this.#passes === 0)
@@ -167,7 +167,7 @@ function compareKeys(a: Uint8Array, b: Uint8Array): number {
   return compare(a.subarray(0, common), b.subarray(0, common)) || a.length - b.length
 }
 
-/** Store keys of the records behind one key, up to and including another. */
+/** Store keys of the records after one key, up to and including another. */
 function rangeOf(after: Uint8Array, to: Uint8Array) {
   const { gte, lt } = prefixRange(prefixKey('state'))
   return {

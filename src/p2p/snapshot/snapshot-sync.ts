@@ -103,7 +103,7 @@ export class SnapshotSync implements SnapshotDoor {
     const entry = this.#kept.tipAt(height)
     if (entry?.id !== id || height <= this.#deps.chain.head.header.height)
       return fail(fault('p2p/snapshot-unserved', { height }))
-    // Checked before anything is fetched. A state without a path from the best chain is of no use.
+    // The path is checked before anything is fetched. A state without a path from the best chain is of no use.
     const path = adoptionPath(this.#deps.chain.database, height)
     await this.#clearResidue()
     const taken = path.ok ? await this.#take(plan, entry) : path

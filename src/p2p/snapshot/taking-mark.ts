@@ -37,7 +37,7 @@ const TAKING_MARK = container('TakingMark', {
 export type TakingMark = ValueOf<typeof TAKING_MARK>
 
 /**
- * The mark of a store. Undefined if there is none, or if another release wrote it in another form. The snapshot is then taken from the
+ * The mark of a store. Undefined if there is none, or if another release wrote it in another format. The snapshot is then taken from the
  * first stage on, over the parts stored so far.
  */
 export function readTaking(store: KeyValueStore): TakingMark | undefined {

@@ -16,7 +16,7 @@ export const MIB_WORTH_MS = 40_000
 export const OWED_MS_MAX = 120_000
 /** If all peers together owe more waiting than this, a download gives up. A peer may come back under another name. */
 export const OWED_MS_MAX_ALL = 600_000
-/** Waiting that a MiB makes up for when peers are ordered. Quick ones come before those that were not asked yet. */
+/** Waiting that a MiB makes up for when peers are ordered. Quick peers come before those that were not asked yet. */
 const MIB_QUICK_MS = 4_000
 /** Waiting that a MiB makes up for before other snapshots are looked at. A line of one Mbit/s owes nothing. */
 const MIB_SLOW_MS = 8_000
@@ -59,7 +59,7 @@ export class Waits {
   async ask<P extends ProtocolName>(id: PeerId, protocol: P, request: RequestOf<P>): Promise<Result<ReplyOf<P>>> {
     const startedMs = this.#clock.now()
     const reply = await this.#peers.exchange.ask(id, protocol, request)
-    // Time in which this machine slept is no wait for the peer.
+    // If this machine slept, at most the deadline counts as a wait for the peer.
     this.note(id, Math.max(0, Math.min(this.#clock.now() - startedMs, PROTOCOLS[protocol].deadlineMs)), 0)
     return reply
   }

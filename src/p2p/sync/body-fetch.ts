@@ -12,7 +12,10 @@ import { BATCH_BYTES, type BodySources } from './body-sources.ts'
 import type { BranchHeader, ProvenBranch } from './proven-branch.ts'
 import type { Signal } from './signal.ts'
 
-/** Most blocks that are fetched ahead of the import, and most bytes, those under way included. */
+/**
+ * Most blocks that are fetched ahead of the import, and most bytes of blocks here and under way. The next block to import is fetched in any
+ * case.
+ */
 const AHEAD_BLOCKS = 256
 const AHEAD_BYTES = 32 * 1_048_576
 /**
@@ -21,7 +24,7 @@ const AHEAD_BYTES = 32 * 1_048_576
  */
 const SLOW_MS_MAX = 8_000
 const SLOW_MS_MIN = 500
-/** Most peers that are asked for the same block. The last place may be kept for the owner of the branch. */
+/** Most peers that are asked for the same block at the same time. One of these places may be kept for the owner of the branch. */
 const TWINS_MAX = 3
 const BUSY_REST_MS = 1_000
 const REST_MS = 10_000
@@ -40,7 +43,9 @@ interface Slot {
   block: Block | undefined
   bytes: number
   readonly askedAt: Map<PeerId, number>
-  /** Whether the branch's owner was asked for a batch that begins with this block, and gave nothing. */
+  /**
+   * Whether the branch's owner was asked for a batch that begins with this block, and gave nothing although it did not say that it is busy.
+   */
   isRefused: boolean
 }
 
@@ -75,14 +80,14 @@ export class BodyFetch {
     return header && this.#slots.get(header.id)?.block
   }
 
-  /** Whether the owner of the branch was asked for the first block and has not given it. */
+  /** Whether the owner of the branch is being asked for the next block to import, or was asked and gave nothing (see `isRefused`). */
   get isOwnerToBlame(): boolean {
     const header = this.#branch.at(0)
     const slot = header && this.#slots.get(header.id)
     return slot !== undefined && (slot.isRefused || slot.askedAt.has(this.#owner))
   }
 
-  /** Forgets the first block. Call it before the branch drops its header. */
+  /** Forgets the block at the front of the branch. Call it before the branch drops the block's header. */
   release(): void {
     const header = this.#branch.at(0)
     const slot = header && this.#slots.get(header.id)
@@ -117,7 +122,7 @@ export class BodyFetch {
 
   /**
    * The peer to ask for a block next. If the import has waited too long for the block, that is the owner of the branch, because only the
-   * owner can be blamed for it. While the owner rests, the last place is kept for it.
+   * owner can be blamed for it. While the owner rests, one of the `TWINS_MAX` places is kept for it.
    */
   #next({ header: { id, height }, askedAt }: Slot): PeerId | undefined {
     const { clock } = this.#deps
@@ -191,7 +196,8 @@ export class BodyFetch {
   async #take(peer: PeerId, batch: readonly Slot[], bodies: readonly (readonly Uint8Array[])[]): Promise<void> {
     const { peers, pacer } = this.#deps
     if (bodies.length > batch.length) peers.report(peer, 'unasked', 'bodies of blocks that this node did not ask for')
-    // An honest short answer ends near its size limit. An earlier end counts as late. An empty answer also rests the peer a while.
+    // An honest answer is cut short only near its size limit. So one that is cut short below `BATCH_BYTES` counts as late. After an empty
+    // answer the peer also rests.
     const bytes = bodies.flat().reduce((sum, { length }) => sum + length, 0)
     if (bodies.length < batch.length && bytes < BATCH_BYTES) this.#sources.late(peer, bodies.length === 0 ? REST_MS : 0)
     for (const [i, slot] of batch.entries()) {

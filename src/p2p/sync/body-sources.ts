@@ -11,22 +11,24 @@ export const BATCH_BYTES = 512 * 1_024
 const BATCH_BLOCKS_MAX = 32
 const TIMES_KEPT = 32
 const SOURCES_MAX = 4_096
-/** Times that the import waits for a peer before other peers go first. Ten minutes after the last of these times they are forgotten. */
+/**
+ * A peer that was late (see `BodySources.late`) this often comes after the others. Ten minutes after it was late last, this is forgotten.
+ */
 export const LATE_MAX = 2
 const LATE_FORGOTTEN_MS = 600_000
-/** How long a peer that gave a false body is asked for none. */
+/** How long a peer that gave a false body is asked for no bodies. */
 const EXCLUDED_MS = 600_000
 
 interface Source {
   running: number
-  /** Times that the import waited for it, and when last. */
+  /** How often the peer was late, and when last. */
   late: number
   lateMs: number
   restUntilMs: number
   excludedUntilMs: number
 }
 
-/** Chooses the peers that blocks are fetched from, and how many at once. What it learns is kept from one branch to the next. */
+/** Chooses the peers that blocks are fetched from, and how many blocks a batch has. What it learns is kept from one branch to the next. */
 export class BodySources {
   readonly #peers: Peers
   readonly #clock: Clock
@@ -39,21 +41,21 @@ export class BodySources {
     this.#clock = clock
   }
 
-  /** Blocks in a batch, by the size of those that came. */
+  /** Blocks in a batch, by the average size of the blocks that came. */
   get batchBlocks(): number {
     return Math.max(1, Math.min(BATCH_BLOCKS_MAX, Math.floor(BATCH_BYTES / this.#bytesPerBlock)))
   }
 
-  /** Median time of a batch in ms; undefined before the third. */
+  /** Median time of the batches that came whole, in ms; undefined before the third. */
   get medianMs(): number | undefined {
     if (this.#times.length < 3) return undefined
     return [...this.#times].sort((a, b) => a - b)[this.#times.length >> 1]
   }
 
   /**
-   * A free peer that says it holds the block at a height. Chosen peers that are not late go first, then those that the import waited for
-   * least often, that have least to do, that answer fastest. Late peers that came to us are asked only if no chosen peer that is not late
-   * has the block.
+   * A free peer that says it holds the block at a height. Chosen peers that are not late come before the others. Peers of one group are
+   * ordered by how often they were late, then by how much they have to do, then by how fast they answer. Late peers that came to us are
+   * asked only if no chosen peer that is not late has the block.
    */
   pick(height: number, not: ReadonlySet<PeerId>): PeerId | undefined {
     const holding = this.#peers.list().filter((peer) => this.#mayGive(peer, height))
@@ -66,7 +68,7 @@ export class BodySources {
     return this.#freeOf(this.#peers.list()).length > 0
   }
 
-  /** Whether a peer may have the block at a height and is not excluded. */
+  /** Whether a peer says that it has the block at a height and is not excluded. */
   mayGive(id: PeerId, height: number): boolean {
     const peer = this.#peers.get(id)
     return peer !== undefined && this.#mayGive(peer, height)
@@ -77,7 +79,7 @@ export class BodySources {
     return this.#clock.now() >= this.#of(id).restUntilMs
   }
 
-  /** Notes that the import waits for a peer, or that it gave less than it could. It is asked nothing for `restMs`. */
+  /** Notes that the import waits for a peer, or that the peer gave less than it could. It is asked for no blocks for `restMs`. */
   late(id: PeerId, restMs: number): void {
     const late = this.#lateOf(id) + 1
     Object.assign(this.#of(id), { late, lateMs: this.#clock.now() })

@@ -29,29 +29,29 @@ export interface BranchRunDependencies {
 }
 
 /**
- * How a run ended. `done`: all is imported, or the branch is not heavier than ours. `useless`: the peer did not give blocks that it
- * claimed. `short`: its branch was proven to have less work than claimed. `failed`: another reason, and any peer to blame was reported.
- * `gave-way`: another branch is looked at first. `slow`: the peer led on, but so slowly that others are looked at. `ungiven`: blocks or a
- * state did not come, and the peer whose branch it is is not to blame.
+ * How a run ended. `done`: all blocks are imported, a state is taken, or the branch is not heavier than ours. `useless`: the peer did not
+ * give what it claimed. `short`: its branch was proven to have less work than claimed. `failed`: another reason, and any peer to blame was
+ * reported. `stopped`: the node stops. `gave-way`: another branch is looked at first. `slow`: the peer led on, but so slowly that others
+ * are looked at. `ungiven`: blocks or a state did not come, and the peer whose branch it is is not to blame.
  */
 export type RunEnd = 'done' | 'useless' | 'short' | 'failed' | 'stopped' | 'gave-way' | 'slow' | 'ungiven'
 
-/** What a run must know of other branches. One that was followed too far cannot be left for a branch that forks below. */
+/** What a run must know of other branches. A branch that was followed too far cannot be left for one that forks below. */
 export interface BranchSurroundings extends RunSurroundings {
   /** By what factor blocks are waited for longer than usual while others wait. */
   readonly patience: number
   readonly mayTakeState: () => boolean
   /** Waiting that one block makes up for, in ms, before a state is taken instead. */
   readonly stateWorthMs: number
-  /** Whether a peer that claims more work shows a branch without that block. `height` is the end of the branch that is followed. */
+  /** Whether the branch is disputed, see `Contest.isDisputed`. `block` lies on the branch, and `height` is its end. */
   readonly isDisputed: (block: BlockRef, totalWork: bigint, height: number) => Promise<boolean>
 }
 
-/** A run ends after this long without a new block. */
+/** A run ends if it waits while neither headers nor blocks have come for this long. */
 const STALLED_MS = 30_000
 /**
- * A run that has waited this long gives way to another branch. Each block makes up for `WAIT_PAID_MS`. Otherwise a light branch whose owner
- * gives a block now and then would keep us from all others for days.
+ * A run that has waited this long in all, times its patience, gives way to another branch. Each block makes up for `WAIT_PAID_MS`. Without
+ * this bound a light branch whose owner gives a block now and then would keep us from all others for days.
  */
 const WAITED_MS_MAX = 30_000
 const WAIT_PAID_MS = 500
@@ -73,7 +73,7 @@ export class BranchRun implements Running {
   readonly #around: BranchSurroundings
   readonly #bodies: BodyFetch
   #end: RunEnd | null = null
-  /** Whether it ended because blocks did not come, whichever peer is to blame. */
+  /** Whether the run ended because blocks did not come, whichever peer is to blame. */
   lacksBlocks = false
   #movedMs: number
   #waitedMs = 0
@@ -150,7 +150,7 @@ export class BranchRun implements Running {
     }
     if (this.#isWorthBlocks) this.#bodies.fill()
     else if (this.#branch.complete) {
-      // Not heavier than ours after all. The synchroniser checks whether the peer claimed more.
+      // The branch is not heavier than ours after all. The synchroniser checks whether the peer claimed more.
       this.#end = 'done'
       return
     }
@@ -206,7 +206,7 @@ export class BranchRun implements Running {
     return this.lacksBlocks && this.#bodies.isOwnerToBlame ? 'useless' : 'failed'
   }
 
-  /** Whether its blocks are worth fetching: they extend the best chain, or the branch is proven to be heavier. */
+  /** Whether the blocks of the branch are worth fetching: they extend the best chain, or the branch is proven to be heavier. */
   get #isWorthBlocks(): boolean {
     const front = this.#branch.at(0)
     const { head } = this.#deps.chain
@@ -245,7 +245,7 @@ export class BranchRun implements Running {
     this.#changed.wake()
   }
 
-  /** Tries a block again that this node could not judge. Any other refusal ends the run. */
+  /** Tries a block again that this node could not judge, at most `RETRIES_MAX` times. Any other refusal ends the run. */
   async #refused({ code }: Fault): Promise<void> {
     const again = code === 'chain/unverified' || code === 'chain/keys-missing' || code === 'block/time-too-new'
     this.#retries += 1

@@ -5,7 +5,7 @@ import type { PeerId, PeerInfo } from '../network.ts'
 import type { Peer, Peers } from '../peers/peers.ts'
 import { Denials } from './denials.ts'
 
-/** Most peers of which it is remembered that looks at their branches were fruitless. */
+/** Most entries of each table of `Candidates`. */
 const PARKED_MAX = 1_024
 const PARK_MS = 5_000
 const PARK_MS_MAX = 600_000
@@ -13,28 +13,30 @@ const PARK_MS_MAX = 600_000
 const SPARED_MS_MAX = 60_000
 const TIMES_MAX = 16
 /**
- * Fruitless looks that are its own fault by which a peer loses its say: its claim then holds up no other peer. An honest busy peer has half
- * a minute and more.
+ * After so many fruitless looks by its own fault a peer loses its say, so its claim no longer holds up other peers. The pauses between
+ * these looks take more than half a minute, so an honest peer may be busy that long.
  */
 const CHANCES_MAX = 4
 /** After so many fruitless looks that are its own fault, a peer's claim is no longer a sign that we are behind. */
 const TRIES_MAX = 2
-/** A peer that is waited for longer than this while others wait, and shows nothing, loses its say. */
+/** A peer whose pages took longer than this in all, and whose branch was then not proven to be of use, loses its say. */
 export const HELD_UP_MS = 60_000
 /** Peers are given at most this many times the usual time. They all seem slow if our own line is. */
 const PATIENCE_MAX = 64
-/** Shortest time between two looks at a peer only because it showed a header without a known parent. */
+/** Shortest time between two looks at a peer that are only due to a header that it showed, see `Candidates.want`. */
 const WANTED_EVERY_MS = 2_000
 
-/** The two ways to follow a branch: import all its blocks, or first take the state of a snapshot on it. */
+/** The two ways to follow a branch: import all its blocks, or take the state of a snapshot on it and import the blocks after that. */
 export type Way = 'blocks' | 'snapshot'
 
 interface Parked {
   readonly untilMs: number
   readonly times: number
-  /** Looks at it that came to nothing, whether or not the peer was at fault. */
+  /**
+   * Looks that put the peer behind others: fruitless ones, whether or not it was at fault, and good ones while others claimed more work.
+   */
   readonly looks: number
-  /** Whether others were looked at because it was slow. */
+  /** Whether the peer once gave way to others because it was slow. */
   readonly wasSlow: boolean
   /** The way that last came to nothing on its branch, and whether a state ever did. */
   readonly failed: Way | null
@@ -70,7 +72,10 @@ interface CandidatesDependencies {
  */
 export class Candidates {
   readonly #deps: CandidatesDependencies
-  /** By name. A chosen peer's name is its place, dearer to change than an id. Places have their own table, which no ids can fill. */
+  /**
+   * By name. A chosen peer's name is its place: its address without the id, which is dearer to change than an id. Places have their own
+   * table, so peers that change their ids cannot fill it.
+   */
   readonly #parked = { ids: new LruMap<string, Parked>(PARKED_MAX), places: new LruMap<string, Parked>(PARKED_MAX) }
   readonly #places = new LruMap<PeerId, string>(PARKED_MAX)
   /** Blocks of other branches that peers said they lack. */
@@ -80,7 +85,7 @@ export class Candidates {
   readonly #owing = new Set<PeerId>()
   /** Peers that disputed another branch and whose own was not looked at since. */
   readonly #denying = new Set<PeerId>()
-  /** Factor for waiting for headers and blocks. If our line is slow, all peers are, and none is to blame. */
+  /** Factor for waiting for headers and blocks. If our line is slow, all peers seem slow, and none is to blame. */
   #patience = 1
   readonly #lookedAt = new LruMap<PeerId, { readonly atMs: number }>(PARKED_MAX)
 
@@ -98,7 +103,7 @@ export class Candidates {
     return this.#places.get(id) ?? id
   }
 
-  /** Marks a peer for a look, because it showed a header whose parent is not here. */
+  /** Marks a peer for a look, because it showed a header whose block cannot be had by gossip: mostly its parent is missing here. */
   want(id: PeerId): void {
     if (this.#deps.peers.isReady(id)) this.#wanted.add(id)
   }
@@ -116,7 +121,7 @@ export class Candidates {
     this.#owing.add(id)
   }
 
-  /** Notes that a peer disputes another branch. Its own is looked at next. */
+  /** Notes that a peer disputes another branch. Its own branch is looked at next. */
   denies(id: PeerId): void {
     this.#denying.add(id)
     this.free(id)
@@ -145,13 +150,13 @@ export class Candidates {
     this.#note(id, { ...parked, untilMs, times: Math.min(parked.times + 1, TIMES_MAX), looks: parked.looks + 1, atMs })
   }
 
-  /** Leaves a blameless peer's branch alone until others were looked at. `isInVain`: its branch was not followed. */
+  /** Leaves a blameless peer's branch alone for a few seconds, so that others are looked at. `isInVain`: its branch was not followed. */
   rest(id: PeerId, isInVain: boolean): void {
     const parked = this.#standing(id)
     this.#rest(id, { ...parked, looks: parked.looks + (isInVain ? 1 : 0) }, PARK_MS)
   }
 
-  /** Leaves a blameless peer's branch alone, longer each time, because others did not give what they said they have of it. */
+  /** Leaves a blameless peer's branch alone, longer each time, because its blocks or a state on it did not come from any peer. */
   spare(id: PeerId): void {
     const parked = this.#standing(id)
     const forMs = Math.min(SPARED_MS_MAX, PARK_MS * 2 ** Math.min(TIMES_MAX, parked.looks))
@@ -166,7 +171,7 @@ export class Candidates {
     return this.#standing(id).failed
   }
 
-  /** Whether a state on a peer's branch came to nothing in the last hour. */
+  /** Whether a state on a peer's branch came to nothing, as far as that is still remembered. */
   hasFailedState(id: PeerId): boolean {
     return this.#standing(id).failedState
   }
@@ -177,7 +182,7 @@ export class Candidates {
     this.#note(id, { ...parked, failed: way, failedState, atMs: this.#sinceMs(parked) })
   }
 
-  /** A peer has shown less than it claims. Its claim stops counting. */
+  /** Notes that a peer has shown less than it claims. Its claim stops counting. */
   refute(id: PeerId): void {
     const atMs = this.#deps.clock.now()
     this.#note(id, { ...this.#standing(id), untilMs: atMs + PARK_MS_MAX, times: TIMES_MAX, atMs })
@@ -194,7 +199,7 @@ export class Candidates {
     return this.isHeard(id) ? this.#patience : 1
   }
 
-  /** No peer with a say claims more than we have, so peers are waited for as usual again. */
+  /** Waits for peers as usual again. Call it when no peer with a say claims more work than our head has. */
   calm(): void {
     this.#patience = 1
   }
@@ -217,7 +222,7 @@ export class Candidates {
     if (isFurther) this.#rest(id, this.#standing(id), PARK_MS)
   }
 
-  /** Notes how long other peers waited for a peer that showed nothing. */
+  /** Notes how long this node waited for the pages of a peer whose branch was not proven to be of use. */
   heldUp(id: PeerId, waitedMs: number): void {
     if (waitedMs > HELD_UP_MS) this.discount(id)
   }
@@ -245,8 +250,9 @@ export class Candidates {
   /**
    * The peer whose branch is followed next; undefined if none leads on. Chosen peers go before those that came to us, of which an attacker
    * can make many. The order in both groups: peers with a say that claim more work than our head; such peers without a say; peers that only
-   * showed a header without a known parent, which costs nothing. Peers that dispute a branch go before their like, then those with fewer
-   * fruitless looks: a few that claim most must not take turns. The last kind takes turns.
+   * showed a header (see `want`), which costs nothing. Within one of the kinds that claim more work, peers that dispute a branch come
+   * before the others, then peers with fewer fruitless looks; otherwise the few that claim most would get all looks. In the last kind, the
+   * peer that was not looked at for longest comes before the others.
    */
   best(isBusy: (id: PeerId) => boolean): Peer | undefined {
     const free = this.#deps.peers.list().filter(({ info }) => !isBusy(info.id))
@@ -262,7 +268,10 @@ export class Candidates {
     return this.best((other) => other === id || isBusy(other) || !(isEqual || this.isHeard(other))) !== undefined
   }
 
-  /** Peers whose claims hold others up. If there are chosen peers, only they: those that came to us can be any number. */
+  /**
+   * Peers whose claims hold others up: all peers, or only the chosen ones if there are any, because peers that came to us can be any
+   * number.
+   */
   heard(): readonly Peer[] {
     const peers = this.#deps.peers.list()
     return peers.some(isChosen) ? peers.filter(isChosen) : peers
@@ -282,7 +291,7 @@ export class Candidates {
     return this.#promising().length > 0
   }
 
-  /** Height of the highest head that such a peer as in `isAnyAhead` claims; 0 if there is none. */
+  /** Greatest height that the peers counted by `isAnyAhead` claim; 0 if there are none. */
   targetHeight(): number {
     return Math.max(0, ...this.#promising().map(({ head }) => head.height))
   }

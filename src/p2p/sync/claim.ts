@@ -9,14 +9,17 @@ import type { HeaderPage, HeaderWalk, RunSurroundings } from './header-walk.ts'
 
 /**
  * What a branch claims to be, as sizes and commitments of its pages. A page of 2,000 headers takes 40 bytes, so the claim of ten million
- * headers takes 200 KB. No header is hashed before the claim suffices.
+ * headers takes 200 KB. No proof of work is checked before the claim suffices.
  */
 export interface Claim {
   /** The block that the branch stands on. */
   readonly base: HeaderTip
   readonly sizes: readonly number[]
   readonly commitments: readonly Uint8Array[]
-  /** Set once all its work is proven: its end, a block below that all who follow it have, and whether a header from the future ended it. */
+  /**
+   * Set once all its work is proven: its end, a block so far below it that all peers on the branch have it, and whether a header from the
+   * future ended the branch.
+   */
   readonly proven?: { readonly tip: HeaderTip; readonly buried: BlockRef; readonly isEarly: boolean }
 }
 
@@ -31,7 +34,10 @@ export function commitmentTo(headers: readonly HeaderTip[]): Uint8Array {
   return shortSha256(ids)
 }
 
-/** Whether a branch claims enough work to be worth hashing: what the release knows of, and about as much as our own head. */
+/**
+ * Whether a branch claims enough work for its proof to be checked: at least the minimum that the release names, and about as much as our
+ * own head.
+ */
 export function isClaimEnough(chain: ClaimJudge, totalWork: bigint): boolean {
   return totalWork >= chain.ruleBook.params.minimumWork && totalWork >= chain.leastWork
 }
@@ -49,7 +55,7 @@ export async function collectClaim(
   const sizes: number[] = []
   const commitments: Uint8Array[] = []
   for (let page = first; ; ) {
-    // A page without new headers is not asked for again.
+    // When the branch is proven, its pages are asked for from `base` on, so pages without new headers do not come again.
     if (page.headers.length > 0) {
       sizes.push(page.headers.length)
       commitments.push(commitmentTo(page.headers))
@@ -63,7 +69,7 @@ export async function collectClaim(
   }
 }
 
-/** Whether a page is the one that was committed to. Pages behind the last commitment always pass. */
+/** Whether a page is the one that was committed to. Pages after the last commitment always pass. */
 export function keepsClaim({ commitments }: Claim, index: number, headers: readonly HeaderTip[]): boolean {
   const commitment = commitments[index]
   return commitment === undefined || equal(commitment, commitmentTo(headers))

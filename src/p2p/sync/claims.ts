@@ -3,7 +3,7 @@ import type { PeerId } from '../network.ts'
 import { type Claim, type ClaimJudge, collectClaim } from './claim.ts'
 import type { HeaderPage, HeaderWalk } from './header-walk.ts'
 
-/** Claims that are collected at once. A few slow ones must not hold up the others. */
+/** Claims that are collected at the same time. A few slow ones must not hold up the others. */
 const COLLECTING_MAX = 3
 
 /** `enough`: the claim suffices. `too-little`: its branch ended before. `unknown`: not collected to its end; any blame was reported. */
@@ -42,7 +42,7 @@ export class Claims {
     this.#stopped = true
   }
 
-  /** Whether a peer's claim is being collected, or waits for it. Its branch is looked at again when there is news of it. */
+  /** Whether a peer's claim is being collected or waits to be. Its branch is not looked at meanwhile. */
   has(peer: PeerId): boolean {
     return this.#collecting.has(peer) || this.#waiting.has(peer)
   }
@@ -77,7 +77,7 @@ export class Claims {
     this.#claims.delete(peer)
   }
 
-  /** Forgets a peer that is gone. If its proven work is the most, that stays known for a while. */
+  /** Forgets a peer that is gone. If no other peer that left has more proven work, its work stays known for a while. */
   forget(peer: PeerId): void {
     const work = this.#claims.get(peer)?.proven?.tip.totalWork ?? 0n
     if (work > 0n && work >= this.#leftWork) this.#left = { peer, work, atMs: this.#deps.clock.now() }
@@ -91,7 +91,7 @@ export class Claims {
     if (this.#collecting.size >= COLLECTING_MAX) return void this.#waiting.add(peer)
     this.#collecting.set(peer, walk)
     this.#collect(peer, walk, first).catch((error: unknown) => {
-      // The chain's store may be closed by then.
+      // After a stop the chain's store may be closed, which is no error.
       if (!this.#stopped) this.#deps.onFatal(error)
     })
   }

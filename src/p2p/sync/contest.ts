@@ -34,7 +34,10 @@ const SLEEP_MS = 20_000
 /** How often a silent chosen peer is asked, and the pause between. An honest one may be busy for a moment. */
 const QUESTIONS_MAX = 5
 const QUESTION_PAUSE_MS = 5_000
-/** While we have chosen no peer, a fetch is broken off at most once in this time. Peers that came to us could dispute without end. */
+/**
+ * While no chosen peer is connected, taking a state is not broken off within this time after a dispute. Peers that came to us could dispute
+ * without end.
+ */
 const BREAK_MS = 60_000
 
 /** How long in all a peer may hold others up while its claim is collected and not proven, and for how many peers that is remembered. */
@@ -103,7 +106,7 @@ export class Contest {
     if (isChosen(peer) && !this.#deps.peers.list().some(isChosen)) this.#waitAnew()
   }
 
-  /** Whether chosen peers may still come that had no time to show their branches. */
+  /** Whether chosen peers have not had enough time yet to connect and show their branches. */
   get isEarly(): boolean {
     const { peers, clock, expectsPeers } = this.#deps
     const chosen = peers.list().filter(isChosen).length
@@ -113,13 +116,16 @@ export class Contest {
     return nowMs - this.#wokeMs < CHOSEN_MS || (chosen < CHOSEN_ENOUGH && nowMs - this.#startedMs < waitMs)
   }
 
-  /** Waits while `isEarly`, as long as a peer stays. */
+  /** Waits while `isEarly`, as long as the peer stays connected. */
   async #othersCame(peer: Peer): Promise<void> {
     const { peers, timers } = this.#deps
     while (!this.#stopped && peers.isReady(peer.info.id) && this.isEarly) await pause(timers, LOOK_AGAIN_MS)
   }
 
-  /** Whether a gossiped block may be taken. Farther than this, blocks are taken only along a followed branch, which is contested. */
+  /**
+   * Whether a gossiped block may be taken. If the head is `NEAR_BLOCKS` or more above the undisputed height, blocks are taken only along a
+   * followed branch, which is contested.
+   */
   get mayExtend(): boolean {
     return this.#deps.chain.head.header.height - this.#clearHeight < NEAR_BLOCKS
   }
@@ -134,9 +140,10 @@ export class Contest {
   }
 
   /**
-   * Whether another peer that claims more work than a branch is proven to have shows a branch without a block of it. Its branch is then
-   * looked at next. `height` is the end of the branch; a near end (see `isFar`) is not disputed, because the branch can be left again.
-   * Silent peers are asked again for a while. Peers on the same branch have the block.
+   * Whether a branch is disputed: another peer claims more work than the branch is proven to have, and shows a branch without a block of
+   * it. Or the claim of such a peer is being collected, which counts for ten minutes. The branch of a peer that disputes is looked at next.
+   * `height` is the end of the branch; a near end (see `isFar`) is not disputed, because the branch can be left again. Silent peers are
+   * asked again for a while. Peers on the same branch have the block.
    */
   async isDisputed(owner: Peer, block: BlockRef, totalWork: bigint, height: number): Promise<boolean> {
     if (!this.isFar(owner, height)) return false
@@ -146,7 +153,7 @@ export class Contest {
     return false
   }
 
-  /** The same at any distance, and without asking silent peers again. */
+  /** Like `isDisputed`, but at any distance, and without asking silent peers again. */
   isDisputedNow(owner: PeerId, block: BlockRef, totalWork: bigint): Promise<boolean> {
     return this.#isDenied(owner, block, totalWork, false)
   }

@@ -2,7 +2,7 @@ import { LruMap } from '../../../consensus/primitives/lru.ts'
 import type { PeerId } from '../network.ts'
 import type { SnapshotRef } from '../wire/messages.ts'
 
-/** Peers whose denials are known, and blocks of each. */
+/** Most peers whose denials are remembered, and most blocks of each. */
 const NAMES_MAX = 1_024
 const BLOCKS_MAX = 32
 

@@ -35,9 +35,12 @@ export const PAGE_WORTH_MS = 5_000
  * time.
  */
 export const HEADERS_OWED_MS_MAX = 30_000
-/** Waiting that a full page makes up for over the whole branch. If every page came just in time, it would take hours. */
+/**
+ * Waiting that a full page makes up for over the whole branch. With `PAGE_WORTH_MS` here too, a branch whose pages all come just in time
+ * would take hours.
+ */
 export const PAGE_PACE_MS = 3_000
-/** If more waiting than this is not made up for over the whole branch, it gives way to strangers too. */
+/** If more waiting than this is not made up for over the whole branch, the branch gives way to strangers too. */
 export const HEADERS_HELD_MS_MAX = 120_000
 const LOOK_AGAIN_MS = 1_000
 
@@ -65,11 +68,11 @@ export interface RunSurroundings {
 
 /** Where a walk begins. */
 export interface WalkStart {
-  /** The proven header that the walk goes on behind, if it is no block of the chain yet. */
+  /** The stored block or kept header after which the walk begins; undefined if it begins at the newest block that both sides have. */
   readonly tip: HeaderTip | undefined
   /** Sizes of the pages, if the same ones are asked for again. */
   readonly sizes?: readonly number[]
-  /** Whether it also follows a branch that forks below what can be unwound. */
+  /** Whether the walk also follows a branch that forks below what can be unwound. */
   readonly deep?: boolean
   /** Factor by which it may be waited for longer than usual while others wait. */
   readonly patience?: number
@@ -109,7 +112,10 @@ export class HeaderWalk {
     this.#ahead = this.#ask(tip?.id)
   }
 
-  /** The last header of the walk; undefined before the first page. If the peer has nothing new, it is a block of the chain. */
+  /**
+   * The last header of the walk. Before the first page it is the header that the walk was given, or undefined. A page without new headers
+   * can only move it to a stored block.
+   */
   get tip(): HeaderTip | undefined {
     return this.#tip
   }
@@ -124,7 +130,7 @@ export class HeaderWalk {
     return this.#slow
   }
 
-  /** Milliseconds waited for pages. Sleep of this machine and work on the pages do not count. */
+  /** Milliseconds waited for pages. Work on the pages does not count. If this machine sleeps, at most one second of that counts. */
   get waitedMs(): number {
     return this.#waitedMs
   }
@@ -135,9 +141,9 @@ export class HeaderWalk {
   }
 
   /**
-   * The next page. The walk is over after a fault or a page without more; a peer that is to blame was reported. `claimed`: the pages before
-   * showed no work, so checking this one is charged to the peer's share of the main thread and waits for it. A slow peer is waited for
-   * until `others` wait to take its place; `p2p/timeout` then.
+   * The next page. The walk is over after a fault or a page whose `more` is false; a peer that is to blame was reported. `claimed`: the
+   * pages before showed no work, so checking this one is charged to the peer's share of the main thread and waits for it. A slow peer is
+   * waited for until `others` wait to take its place; `p2p/timeout` then.
    */
   async next({ claimed, others = () => false }: PageWish): Promise<Result<HeaderPage>> {
     const limit = this.#limit
@@ -173,7 +179,7 @@ export class HeaderWalk {
     for (;;) {
       const lookedMs = clock.now()
       const raw = await within(timers, LOOK_AGAIN_MS, this.#ahead)
-      // Time in which this machine slept is no wait for the peer.
+      // If this machine slept, at most one look's time counts as a wait for the peer.
       const waitedMs = Math.min(clock.now() - lookedMs, LOOK_AGAIN_MS)
       this.#owed.note(waitedMs, 0)
       this.#held.note(waitedMs, 0)
@@ -301,7 +307,7 @@ export function locatorOf({ database, ruleBook }: Pick<Chain, 'database' | 'rule
   return [...ids, ruleBook.genesis.block.id]
 }
 
-/** The locator for the next page behind the end of a branch, or for the branch that its owner changed to. */
+/** The locator for the next page after the end of a branch, or for the branch that its owner changed to. */
 export function locatorBehind(tip: BlockId, locator: readonly BlockId[]): readonly BlockId[] {
   return [tip, ...locator.filter((id) => id !== tip)].slice(0, LOCATOR_MAX)
 }

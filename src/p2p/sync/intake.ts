@@ -25,12 +25,12 @@ export interface IntakeDependencies {
   readonly onFatal: (error: unknown) => void
 }
 
-/** Each round brings missing keys. A block that still lacks some after so many rounds comes from a liar. */
+/** Most rounds of fetching missing keys for one block. A round that brings no key is the last. */
 const KEY_ROUNDS = 8
 /** Wait after a failure of the verifier until a stored branch is tried again. It doubles each time. */
 const RESUME_MS = 1_000
 const RESUME_MS_MAX = 60_000
-/** Blocks that are held, each up to a mebibyte: of all senders, of one. */
+/** Most blocks that are held until the clock allows them, each up to a mebibyte: of all senders, and of one. */
 const HELD_MAX = 16
 const HELD_MAX_EACH = 4
 
@@ -101,7 +101,7 @@ export class BlockIntake {
     }
   }
 
-  /** Without this a stored heavier branch would wait for the next block. */
+  /** Takes up a stored heavier branch later. Otherwise it would wait until the next block comes. */
   #resumeIn(ms: number): void {
     if (this.#stopped || this.#cancelResume !== null) return
     this.#cancelResume = this.#deps.timers.after(ms, () => void this.#resume(ms))
@@ -165,7 +165,10 @@ class HeldBlocks {
     return this.#held.size
   }
 
-  /** Holds a block if there is room and its work is true. Every cheap check but the clock's was passed. */
+  /**
+   * Holds a block if there is room, its work is true, and it is early by at most `EARLY_MS_MAX`. It has passed every cheap check but the
+   * clock's.
+   */
   async hold(block: Block, from: PeerId | null): Promise<void> {
     if (this.#room(block.id, from) && (await this.#proven(block)) && this.#room(block.id, from)) this.#keep(block, from)
   }
@@ -202,7 +205,7 @@ class HeldBlocks {
   }
 }
 
-/** Blocks of a branch that are searched for missing keys. Deeper ones are found in the next round. */
+/** Most blocks that are searched for missing keys, from the end of the branch down. */
 const BLOCKS_MAX = 256
 
 /**

@@ -1,4 +1,7 @@
-/** In order: nothing is known yet; headers are proven; a state is taken or blocks are fetched; this node is at the best head known. */
+/**
+ * `starting`: behind, and no branch is followed. `headers`: headers are proven. `snapshot`: a state is taken. `bodies`: blocks are fetched.
+ * `synced`: not behind.
+ */
 export type SyncState = 'starting' | 'headers' | 'snapshot' | 'bodies' | 'synced'
 
 /** How far this node is behind the network, as far as it knows. */

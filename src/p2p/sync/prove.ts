@@ -145,7 +145,7 @@ export class ProofRun implements Running {
     let newest: readonly BlockRef[] = []
     let tip: HeaderTip | undefined
     const take = async (headers: readonly HeaderTip[]): Promise<boolean> => {
-      // An empty page behind a full one is not asked for again.
+      // When the branch is shown again, an empty page after a full one is not asked for.
       if (headers.length === 0) return true
       sizes.push(headers.length)
       commitments.push(commitmentTo(headers))

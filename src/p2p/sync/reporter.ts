@@ -7,13 +7,13 @@ import type { Peers } from '../peers/peers.ts'
 import type { Candidates } from './candidates.ts'
 import { RateMeter, type SyncProgress, type SyncState } from './progress.ts'
 
-/** What is being done, as the report needs it. */
+/** The run that is under way, as far as `Reporter` needs it. */
 export interface Running {
   readonly state: 'headers' | 'snapshot' | 'bodies'
   /** Height up to which headers are proven; 0 if none are. */
   readonly headersHeight: number
   readonly totalWork: bigint
-  /** Finished part of the present stage, 0 to 1; null if the blocks tell it. */
+  /** Finished part of the present stage, 0 to 1; null if it follows from heights. */
   readonly part: number | null
 }
 
@@ -53,7 +53,7 @@ export class Reporter {
   #behind = true
   /** When peers began to claim more than is proven to us; null while a heavier branch is proven. */
   #claimedMs: number | null = null
-  /** Work of the heaviest proven branch that cannot be followed. */
+  /** Work of the last proven heavier branch that cannot be followed. */
   #unreachableWork = 0n
   #started = false
   #cancel: () => void = () => {}
@@ -91,7 +91,7 @@ export class Reporter {
     this.#listeners.push(listener)
   }
 
-  /** Notes a proven heavier branch that cannot be followed. From then on this node is not at what the network agreed on. */
+  /** Notes a proven heavier branch that cannot be followed. Until its own head has as much work, this node counts as behind. */
   noteUnreachable({ id, header, totalWork }: HeaderTip): void {
     this.#unreachableWork = totalWork
     const facts = { branchHeight: header.height, branchId: id, height: this.#deps.chain.head.header.height }

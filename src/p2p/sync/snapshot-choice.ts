@@ -6,8 +6,8 @@ import type { SnapshotRef } from '../wire/messages.ts'
 
 const FAILED_MAX = 1_024
 /**
- * An offer of a chosen peer weighs as much as so many offers of peers that came to us. All of those may be one attacker, and so many cannot
- * be connected.
+ * An offer of a chosen peer weighs as much as so many offers of peers that came to us. Peers that came to us may all be one attacker, but
+ * so many of them cannot be connected.
  */
 const CHOSEN_WEIGHT = 4_096
 const FAILURES_MAX = 64

@@ -40,8 +40,8 @@ export interface SnapshotPlan {
 
 /**
  * Begins from a snapshot instead of executing every block. The synchroniser first hands over the headers as it proves them, oldest first
- * and without gaps, and then names the snapshot. Their number is bounded by the disk and not by memory, and a restart goes on where they
- * ended. Only a failing disk makes a call reject.
+ * and without gaps, and then names the snapshot. The number of these headers is bounded by the disk and not by memory, and a restart goes
+ * on where they ended. Only a failing disk makes a call reject.
  */
 export interface SnapshotDoor {
   /** Last of the headers kept for a snapshot that is not taken yet. The next header must be its child. */

@@ -24,7 +24,7 @@ interface SnapshotRunDependencies extends BranchRunDependencies {
 export interface SnapshotSurroundings extends BranchSurroundings {
   /** Whether the peer claims more work than this, which is all that it has shown. */
   readonly isShort: (totalWork: bigint) => boolean
-  /** `isDisputed` without asking silent peers again. */
+  /** Like `isDisputed`, but at any distance, and without asking silent peers again. */
   readonly isDisputedNow: (block: BlockRef, totalWork: bigint) => Promise<boolean>
   /** Hears of a proven heavier branch that this node cannot follow, because it cannot unwind to the fork. */
   readonly onUnreachable: (tip: HeaderTip) => void
@@ -60,7 +60,7 @@ export class SnapshotRun implements Running {
   #taking = false
   /** Whether taking the state was broken off for another branch. */
   #gaveWay = false
-  /** Whether all headers are proven. A failure after that is the snapshot's. */
+  /** Whether all headers are proven. A failure after that concerns the snapshot and not the branch. */
   proven = false
 
   constructor(dependencies: SnapshotRunDependencies, door: SnapshotDoor, peer: PeerId, around: SnapshotSurroundings) {
@@ -141,7 +141,7 @@ export class SnapshotRun implements Running {
     this.proven = true
     const tip = this.#door.keptTip()
     if (tip !== undefined && tip.totalWork <= this.#deps.chain.head.totalWork) {
-      // Not heavier than ours after all. The synchroniser checks whether the peer claimed more.
+      // The branch is not heavier than ours after all. The synchroniser checks whether the peer claimed more.
       await this.#door.dropHeaders()
       return 'done'
     }
@@ -212,7 +212,7 @@ export class SnapshotRun implements Running {
     // The part that was taken is kept, in case the other branch turns out to be this one.
     if (this.#gaveWay) return 'gave-way'
     choice.failed(offerers)
-    // Another state is taken next. The peer that shows the branch is not to blame.
+    // If the state came too slowly, another one is taken next, and the peer that shows the branch is not to blame.
     return isTooSlow ? 'ungiven' : 'failed'
   }
 

@@ -37,7 +37,10 @@ export interface SynchroniserDependencies extends Omit<BranchRunDependencies, 's
 }
 
 const LOOK_AGAIN_MS = 1_000
-/** Time without a block after which proven headers give way to a lighter undisputed branch. Their own blocks may never be given. */
+/**
+ * Time without a block after which proven headers give way to a lighter undisputed branch, because the blocks of these headers may never be
+ * given.
+ */
 const STUCK_MS = 600_000
 
 /** Keeps this node at the heaviest proven branch of its peers. */
@@ -116,13 +119,13 @@ export class Synchroniser {
     await this.#loop
   }
 
-  /** A peer showed a header whose parent is not here. Its headers are looked at soon. */
+  /** Notes that a peer showed a header whose branch this node should ask it for. The branch is looked at soon. */
   wanted(peer: PeerId): void {
     this.#candidates.want(peer)
     this.#changed.wake()
   }
 
-  /** Whether a gossiped block may be taken. Farther than this, blocks are taken only along a followed branch, which is contested. */
+  /** Whether a gossiped block may be taken, see `Contest.mayExtend`. */
   get mayExtend(): boolean {
     return this.#contest.mayExtend
   }
@@ -204,7 +207,7 @@ export class Synchroniser {
     const isKeptShown = kept !== undefined && (walk.early || first.value.headers.length > 0)
     if (isKeptShown && this.#candidates.denials.takeBack(id, this.#isKept)) return 'failed'
     const { tip } = walk
-    // The peer has nothing behind the newest block that it shares with us, which is one of our best chain.
+    // The peer has nothing after the newest block that it shares with us, which is one of our best chain.
     if (tip === undefined) return this.#isShort(peer, this.#deps.chain.head.totalWork) ? 'useless' : 'failed'
     if (first.value.headers.length === 0 && kept === undefined)
       return walk.early ? 'failed' : this.#nothingNew(peer, tip)
@@ -232,7 +235,10 @@ export class Synchroniser {
 
   readonly #isKept = ({ id, height }: BlockRef): boolean => this.#deps.snapshots?.keptAt(height)?.id === id
 
-  /** Drops the newest kept headers, which may be stale, if a peer that counts claims more work. True if any were dropped. */
+  /**
+   * Drops the newest kept headers, which may be stale, if the peer is one of `heard` and claims more work than they have. True if any were
+   * dropped.
+   */
   async #shortenKept(peer: Peer): Promise<boolean> {
     const { snapshots } = this.#deps
     const work = snapshots?.keptTip()?.totalWork ?? 0n
@@ -363,7 +369,9 @@ export class Synchroniser {
     return this.#deps.clock.now() - this.#movedMs > STUCK_MS
   }
 
-  /** Work of the heaviest proven branch that is not followed to its end; while blocks are imported, of their own branch. */
+  /**
+   * Work of the heaviest proven branch that is not followed to its end; while blocks are imported, work of the branch that they belong to.
+   */
   #awaitedWork(): bigint {
     const run = this.#run
     if (run instanceof BranchRun) return run.totalWork
@@ -378,7 +386,7 @@ export class Synchroniser {
     return kept > claimed ? kept : claimed
   }
 
-  /** A branch that was too light at its beginning was walked to its end, or as far as its claim suffices. */
+  /** Hears how collecting the claim of a peer's branch ended. A branch is collected if it was too light at its beginning. */
   #claimed(peer: PeerId, outcome: ClaimOutcome): void {
     if (outcome === 'too-little') this.#deps.peers.report(peer, 'useless', 'its branch claims too little work')
     if (outcome === 'enough') this.#candidates.free(peer)

@@ -21,7 +21,7 @@ import type { Address, BlockId, Hash, WtxId } from '../../../consensus/primitive
 import { TX_BYTES_MAX } from '../../../consensus/tx/transaction.ts'
 import type { ProtocolName } from './protocols.ts'
 
-/** Most ids in a locator: one for each doubling of the distance, from any height. */
+/** Most ids in a locator. The newest blocks stand in it one by one, then the distance doubles, so 40 ids reach genesis from any height. */
 export const LOCATOR_MAX = 40
 /** Most headers of a reply. */
 export const HEADERS_MAX = 2_000
@@ -51,7 +51,7 @@ const TRANSACTION_BYTES = byteList(TX_BYTES_MAX)
 
 const SNAPSHOT = container('Snapshot', { height: uint32, id: hex32<BlockId>() })
 
-/** Modes by the index that a status has. */
+/** Storage modes. A status names a mode by its index here. */
 export const STORAGE_MODES = ['archive', 'full', 'pruned'] as const
 /** How much of the past a node keeps. `archive`: everything. `full`: bodies for ever, witnesses for a while. `pruned`: both for a while. */
 export type StorageMode = (typeof STORAGE_MODES)[number]
@@ -74,9 +74,9 @@ export const STATUS = container('Status', {
   witnessesFrom: uint32,
   snapshots: list(SNAPSHOT, SNAPSHOTS_MAX),
 })
-/** A status. */
+/** A decoded status. */
 export type Status = ValueOf<typeof STATUS>
-/** A block whose state can be taken page by page. */
+/** Id and height of a block, mostly of one whose state a peer offers. */
 export type SnapshotRef = ValueOf<typeof SNAPSHOT>
 
 /** A block with most of its transactions named by short ids: see docs/spec/p2p.md, section 4. */
@@ -92,14 +92,14 @@ const WTX_IDS = list(hex32<WtxId>(), TRANSACTION_IDS_MAX)
 const TRANSACTIONS = list(TRANSACTION_BYTES, BLOCK_TRANSACTIONS_MAX)
 
 /**
- * Request and reply of every protocol, in SSZ. On the wire a reply stands behind the byte 0. A refusal stands in its place behind the byte
+ * Request and reply of every protocol, in SSZ. On the wire a reply follows a byte 0. A refusal takes the reply's place and follows a byte
  * 1.
  */
 export const MESSAGES = {
   status: { request: STATUS, reply: STATUS },
   headers: {
     request: container('HeadersRequest', {
-      /** Ids of our branch, newest first, ever farther apart, genesis last. */
+      /** Ids of a branch that the asker has, newest first, ever farther apart, genesis last. */
       locator: list(hex32<BlockId>(), LOCATOR_MAX),
       limit: uint16,
     }),
@@ -107,7 +107,7 @@ export const MESSAGES = {
   },
   bodies: {
     request: list(hex32<BlockId>(), BODIES_MAX),
-    /** Bodies of the first of these blocks, as many as fit. */
+    /** Bodies of these blocks from the beginning of the list, as many as fit. */
     reply: list(TRANSACTIONS, BODIES_MAX),
   },
   blockTransactions: {
@@ -115,7 +115,7 @@ export const MESSAGES = {
       block: hex32<BlockId>(),
       indexes: list(uint16, BLOCK_TRANSACTIONS_MAX),
     }),
-    /** All of them, in the order of the request. */
+    /** All transactions that were asked for, in the order of the request. */
     reply: TRANSACTIONS,
   },
   poolIds: {
@@ -126,7 +126,10 @@ export const MESSAGES = {
   transactions: { request: WTX_IDS, reply: TRANSACTIONS },
   announce: { request: WTX_IDS, reply: EMPTY },
   statePages: {
-    /** Pages follow in the order of their ids after this one. With `first` it is empty, and they begin with the root. */
+    /**
+     * The reply has the pages whose ids come after `after`, in the order of ids. With `first`, `after` is empty and the reply begins with
+     * the root.
+     */
     request: container('StatePagesRequest', { snapshot: hex32<BlockId>(), after: byteList(PAGE_ID_MAX), first: bool }),
     reply: container('StatePages', {
       pages: list(container('StatePage', { id: byteList(PAGE_ID_MAX), form: byteList(2_048) }), ENTRIES_MAX),
@@ -134,7 +137,7 @@ export const MESSAGES = {
     }),
   },
   stateRecords: {
-    /** Records follow in the order of their keys after this one. Empty for the first. */
+    /** The reply has the records whose keys come after `after`, in the order of keys. An empty `after` asks from the beginning. */
     request: container('StateRecordsRequest', { snapshot: hex32<BlockId>(), after: byteList(STATE_KEY_MAX) }),
     reply: container('StateRecords', {
       records: list(
@@ -146,11 +149,13 @@ export const MESSAGES = {
   },
   keys: {
     request: list(hex32<Address>(), KEY_ADDRESSES_MAX),
-    /** In the order of the request; empty where unknown. */
+    /** Keys in the order of the request. An entry is empty if the keys are unknown or the reply is full. */
     reply: list(byteList(ACCOUNT_KEYS_BYTES_MAX), KEY_ADDRESSES_MAX),
   },
   keyPages: {
-    /** Keys follow in the order of their addresses after this one. */
+    /**
+     * The reply has the keys whose addresses come after `after`, in the order of addresses. With `first` it begins with the lowest address.
+     */
     request: container('KeyPagesRequest', { after: hex32<Address>(), first: bool }),
     reply: container('KeyPages', { keys: list(byteList(ACCOUNT_KEYS_BYTES_MAX), ENTRIES_MAX), done: bool }),
   },
@@ -172,7 +177,7 @@ export function replyCodec<P extends ProtocolName>(protocol: P): Codec<ReplyOf<P
   return MESSAGES[protocol].reply as unknown as Codec<ReplyOf<P>>
 }
 
-/** Requests that are lists of names without repetition. */
+/** Protocols whose request is a list of names, each of which may stand in it only once. */
 const NAMES_ONCE: ReadonlySet<ProtocolName> = new Set<ProtocolName>(['bodies', 'transactions', 'keys'])
 
 /** The rule that a decoded request breaks; null if none. */

@@ -6,7 +6,7 @@ export interface ProtocolLimits {
   readonly replyMax: number
   /** Longest wait for the whole reply, ms. */
   readonly deadlineMs: number
-  /** Requests of one peer answered at once. More are refused. */
+  /** Requests of one peer that are answered at the same time. Further ones are refused. */
   readonly concurrentMax: number
 }
 
@@ -19,9 +19,9 @@ export const PAGE_BYTES = MIB
 const BLOCK_REPLY = MIB + 64 * KIB
 
 /**
- * Every request protocol. Its id on the wire is `/farthing/<first 16 hex digits of the genesis id>/<name>/1`. A request and its reply are
- * one message each, behind its length as an unsigned varint. While a page is worked through, the next one may be asked for, but none after
- * that.
+ * Every request protocol. Its id on the wire is `/farthing/<first 16 hex digits of the genesis id>/<name in kebab case>/1`. A request and
+ * its reply are one message each, after its length as an unsigned varint. An asker that takes page after page asks for at most one page
+ * ahead.
  */
 export const PROTOCOLS = {
   /** What both sides say of themselves and their chain. It is the first exchange of every connection. */

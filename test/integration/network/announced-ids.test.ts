@@ -18,7 +18,7 @@ import {
 
 /** Four full announcements: the most ids that one peer may have waiting. */
 const MESSAGES_EACH = 4
-/** More peers than the shared places allow. */
+/** More peers than the quota that all peers share (`WANTED.ofAll`) has room for. */
 const CROWD = 5
 
 let stored: StoredChain

@@ -18,7 +18,10 @@ interface Holding {
   readonly bodies: number
 }
 
-/** Strangers that dialled the node send the same status as honest peers, and delay bodies until just before the deadline. */
+/**
+ * Strangers that dialled the node send the same status as honest peers, and delay bodies until just before a limit: the deadline of 20 s,
+ * or the longest (8 s) or shortest (0.5 s) time after which another peer is asked.
+ */
 describe.each<Holding>([
   { strangers: 7, of: 'the batch that is waited for', heldMs: 19_500, bodies: 0 },
   { strangers: 16, of: 'the batch that is waited for', heldMs: 19_500, bodies: 0 },
@@ -51,7 +54,7 @@ describe.each<Holding>([
     const isChosen = honest === 'were chosen'
     for (const { network } of await honestPeers(hub, world, { count: 6 }))
       hub.connect(isChosen ? node.network : network, isChosen ? network : node.network)
-    // Strangers' answers are measured first. Until then the node asks honest peers.
+    // The latency of strangers is measured before the start. While it is unknown, the node asks honest peers before them.
     await hub.time.pass(25_000)
     node.synchroniser.start()
     await hub.time.pass(seconds * 1_000)

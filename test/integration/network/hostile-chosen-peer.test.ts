@@ -38,7 +38,7 @@ beforeAll(async () => {
 const saysTooMuch = (status: Status): Status => ({ ...status, height: 1_000_000, totalWork: 2n ** 200n })
 
 describe('a node with one hostile peer among those that it chose', () => {
-  /** A node, honest peers, and a liar that claims too much work and is alone with the node at first. */
+  /** A node, honest peers, and a liar that sends the status of `says` and is alone with the node for `aloneMs`. */
   async function beset(says: (status: Status) => Status, { aloneMs = 0, honest = 3 } = {}) {
     const hub = new MemoryNetwork(new VirtualTime(own.nowMs + 120_000_000))
     const node = await freshNode(hub)
@@ -51,7 +51,7 @@ describe('a node with one hostile peer among those that it chose', () => {
     return { hub, node, liar }
   }
 
-  /** The same with a growing honest chain, and a second liar on the easy branch that will dial the node. */
+  /** Like `beset`, with a growing honest chain, and a second liar on the easy branch that will dial the node. */
   async function besetOnGrowing(count: number) {
     const grown = await fork(own, { parts: PARTS })
     const hub = new MemoryNetwork(new VirtualTime(Math.max(own.nowMs, world.lighter.nowMs) + 120_000_000))

@@ -61,7 +61,10 @@ interface WorldParts {
 }
 
 describe('a node whose first peer is a liar with a lighter branch', () => {
-  /** Runs a node that has met only the lighter branch. A second later it dials honest peers with headers of far more work. */
+  /**
+   * Runs a node that has met only the lighter branch. A second later it dials the liars, the deniers and the honest peers. All these claim
+   * a branch of far more work.
+   */
   async function world(parts: WorldParts) {
     const { headers, pageMs, busyAt = Number.POSITIVE_INFINITY, liars = 0, deniers = 0, honest = 3 } = parts
     const { lighter } = await easyBranch()

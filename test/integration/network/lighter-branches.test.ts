@@ -108,7 +108,7 @@ describe('a node that fetches blocks is not led down a branch of less work', () 
 
 interface Case {
   readonly claims: () => bigint
-  /** Whether the node meets the liar first. */
+  /** Whether the node meets the liar before the honest peers. */
   readonly isFirst?: boolean
   readonly busyMs?: number
   readonly honest?: number

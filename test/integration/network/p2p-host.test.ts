@@ -262,7 +262,8 @@ test('an identity outlasts the process', async () => {
 })
 
 /**
- * Sends blocks by gossip to a host with a stopped clock and always the same verdict. Returns how many it heard before it stopped listening.
+ * Sends blocks by gossip to a host with a stopped clock and always the same verdict. Returns the host and how many messages it heard, among
+ * them small ones before the blocks.
  */
 async function heardOf(
   verdict: Verdict,

@@ -90,7 +90,7 @@ async function dropped(attacker: Attacker, offence: RegExp): Promise<void> {
   expect(offences.filter((line) => line.startsWith(attacker.id)).join('\n')).toMatch(offence)
 }
 
-/** How many more bytes the victim used during `work` than at rest. */
+/** How many more bytes the victim used at the peak of `work` than at rest. */
 async function growthDuring(work: () => Promise<void>): Promise<number> {
   await setTimeout(300)
   const { bytes } = await victim.report()

@@ -73,7 +73,7 @@ async function ask(stream: Stream, question: Uint8Array): Promise<void> {
   })
   if (question.length > 0 && stream.status === 'open') stream.send(question)
   if (stream.status === 'open' && stream.remoteWriteStatus === 'writable') await ended
-  // One stream at a time is answered.
+  // The stream is closed, because the victim answers one stream at a time.
   if (stream.status === 'open') await stream.close()
 }
 

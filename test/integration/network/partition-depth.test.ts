@@ -41,7 +41,7 @@ describe('confirmations by value after a reorganisation', () => {
     await halves.growTheirs(4, { 4: [first.tx, second.tx, third.tx, fourth.tx] })
     await halves.heal()
     expect(await market.settle(fourth)).toEqual(unconfirmed(fourth, 1))
-    // The block that had them before has room again.
+    // A block with a single payment still needs one confirmation only.
     await market.mine([fifth.tx])
     expect(await market.settle(fifth)).toMatchObject(delivered)
     expect(await market.settle(fourth)).toEqual(unconfirmed(fourth, 2))
@@ -78,7 +78,7 @@ describe('confirmations by value after a reorganisation', () => {
     market.workbench.hold()
     const answers = payments.map((payment) => market.settle(payment))
     await market.quiet()
-    // Which call got no place depends on the store.
+    // Which call got no slot depends on the store.
     const place = payments.findIndex((payment) => halves.runsOf(payment) === 0)
     const waiting = payments[place] as TestPayment
     expect([market.workbench.begun.length, await halves.claimOf(waiting)]).toEqual([16, ['claimed', undefined]])

@@ -135,7 +135,8 @@ test('a peer repeats its address when it is asked', async () => {
   const said: string[] = []
   asker.host.finder.onFound((peer, addresses, by) => said.push(`${by} ${peer} ${addresses.join(' ')}`))
   await until('it said it by itself', () => isConnected(asker, other) && said.length > 0)
-  // More often than it announces by itself. While it announces, another request is refused.
+  // Six repeats are more than the peer announces by itself. While it announces, a request is refused, so each request is made until it is
+  // answered.
   for (let i = 0; i < 6; i++) {
     const before = said.length
     await until('it said it again', async () => {

@@ -144,7 +144,10 @@ describe('a peer that gives', () => {
   }
 })
 
-/** Ids after which an honest peer has no page that the reply did not already give. Each is made from the reply's pages. */
+/**
+ * Ids of a stray page at the end of a reply, each made from the reply's pages. If the node asked for the pages after such an id, an honest
+ * peer would answer with pages that the reply gave already.
+ */
 const STRAYS: Record<string, (pages: ReplyOf<'statePages'>['pages']) => Uint8Array> = {
   'from before all of them': () => new Uint8Array(0),
   'that it gave before': (pages) => pages[1]?.id as Uint8Array,

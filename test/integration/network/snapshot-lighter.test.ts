@@ -51,7 +51,7 @@ beforeAll(async () => {
 
 interface World extends TakingNode {
   readonly hub: MemoryNetwork
-  /** Serves only snapshots of the lighter branch, and claims more work than it has. */
+  /** Serves only snapshots of the lighter branch. Unless `isTrue`, it claims more work than that branch has. */
   readonly liar: SyncNode
 }
 

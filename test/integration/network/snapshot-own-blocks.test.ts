@@ -93,7 +93,7 @@ describe('a node that knows a block of the branch to be invalid', () => {
 
 describe('a node that has a block of the branch off its own best chain', () => {
   const KNOWN = 2
-  /** The node for `takeSnapshot`, which hands it the headers above that block. */
+  /** The node for `takeSnapshot`, which hands it the headers above the block at height `KNOWN`. */
   const from = (node: JoiningNode) => ({ ...node, test: { height: KNOWN } }) as never
 
   async function importKnown({ test }: JoiningNode): Promise<void> {

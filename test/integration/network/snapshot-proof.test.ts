@@ -69,7 +69,10 @@ async function node(disk: KeyValueStore, name = 'joining', rules = RULES): Promi
   return joined
 }
 
-/** A disk on which a snapshot was interrupted as soon as `isSoFar` holds. By default all is fetched and nothing is proven. */
+/**
+ * A disk on which a snapshot was interrupted as soon as `isSoFar` holds. By default all is fetched, and the state is not read back and
+ * proven yet.
+ */
 async function takenDisk(isSoFar = (disk: KeyValueStore) => readTaking(disk)?.stage === STAGES.derived) {
   const disk = new MemoryKeyValueStore()
   await TestChain.open(RULES, disk)
@@ -103,7 +106,7 @@ function falseAccount(room: KeyValueStore): Write {
   return { key: ACCOUNT, value: room.get(OTHER) as Uint8Array }
 }
 
-/** Damage to stored records. */
+/** Damage to stored records and pages. */
 const DAMAGE: Record<string, (room: KeyValueStore) => Write | Promise<Write>> = {
   'a record that has another value': falseAccount,
   'a record that is gone': () => ({ key: ACCOUNT }),

@@ -9,8 +9,8 @@ import { blocksFrom, importAll } from '../branches.ts'
 import type { TestChain } from '../chain.ts'
 
 /**
- * A snapshot door that keeps the headers it gets. Taking a snapshot works only if the peer `pruned` serves it: then the
- * blocks up to it are imported.
+ * A `SnapshotDoor` that keeps the headers it gets. Taking a snapshot works only if the peer `pruned` serves it: then the blocks up to it
+ * are imported.
  */
 export class KeepingDoor implements SnapshotDoor {
   readonly kept: HeaderTip[] = []

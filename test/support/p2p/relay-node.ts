@@ -92,7 +92,7 @@ export class RelayNode {
   readonly transactions: TransactionRelay
   readonly verifier: CountingVerifier
   readonly offences: { readonly peer: PeerId; readonly offence: Offence }[] = []
-  /** Peers that sent a header whose parent this node lacks. */
+  /** Peers whose branch this node should ask for, mostly because they sent a header whose parent this node lacks. */
   readonly wanted: PeerId[] = []
   /** Blocks that were given to the chain. */
   readonly taken: Block[] = []

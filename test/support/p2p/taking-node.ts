@@ -18,7 +18,7 @@ export interface TakingNode {
   readonly sync: SnapshotSync
 }
 
-/** Options of such a node. Without `openChain` it begins with no block. */
+/** Options of `takingNode`. Without `openChain` the node begins with no block. */
 export interface TakingOptions {
   readonly rules: RuleBook
   readonly openChain?: (parts: {

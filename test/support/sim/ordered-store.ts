@@ -68,7 +68,7 @@ export class OrderedStore implements KeyValueStore {
     if (page.length === 0 && this.#pages.length > 1) this.#pages.splice(at, 1)
   }
 
-  /** The last page whose first key is not greater. The key belongs there. */
+  /** Index of the page where a key belongs: the last one whose first key is not greater, or else the first page. */
   #pageOf(key: string): number {
     let low = 0
     let high = this.#pages.length - 1
@@ -81,7 +81,7 @@ export class OrderedStore implements KeyValueStore {
   }
 }
 
-/** Index of the first key that is not less. */
+/** Index of the first key in a page that is not less than `key`. */
 function placeIn(page: readonly string[], key: string): number {
   let low = 0
   let high = page.length

@@ -61,7 +61,7 @@ export class SelfishMiner {
     if (parts.node.up) this.#listen()
   }
 
-  /** Begins to mine. */
+  /** Opens a chain of its own for the miner and begins to mine. */
   static async open(parts: SelfishParts): Promise<SelfishMiner> {
     const ruleBook = cheapRuleBook()
     const time = new NodeTime(parts.time, parts.node.traits.skew, parts.time.nowMs)

@@ -66,7 +66,7 @@ export class Metrics {
     })
     this.#blocksMined = new Counter({
       name: 'farthing_blocks_mined_total',
-      help: 'Blocks found by this node',
+      help: 'Blocks found by this node and its external miners',
       registers,
     })
     this.#gauge('farthing_memory_bytes', 'Resident memory', () => process.memoryUsage.rss())

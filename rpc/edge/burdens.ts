@@ -56,7 +56,7 @@ export class Burdens {
   }
 
   /**
-   * The time of a network over the average, at most 1. The average is over the effective number of networks (inverse
+   * The time of a network divided by the average, at most 1. The average is over the effective number of networks (inverse
    * Herfindahl index), so many networks that take nearly nothing do not lower it.
    */
   weightOf(network: string, nowMs: number): number {

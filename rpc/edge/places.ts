@@ -15,13 +15,13 @@ export const PLACES_SHARE: Readonly<Record<PlaceKind, number>> = {
   health: 0.99,
   operator: 1,
 }
-/** A network may hold this many times the places left. So two addresses of one network get as much as two of different ones. */
+/** A network may hold this many times the places left. So two addresses of one network get as much as two of different networks. */
 export const NETWORK_FACTOR = 3
 /** Least time that the node waits for a client before the request can lose its place. {@link UNREAD_SHARE} is the exception. */
 export const PATIENCE_MS = 1_000
 /**
- * Share of all places that a network may hold with requests whose bodies are missing. Beyond it, such requests give way
- * at once: an attacker would otherwise drop and repeat them just before {@link PATIENCE_MS}.
+ * Share of all places that a network may hold with requests whose bodies are missing. Beyond it, such a request gives
+ * way as soon as its place is needed: an attacker would otherwise drop and repeat it just before {@link PATIENCE_MS}.
  */
 export const UNREAD_SHARE = 1 / 64
 
@@ -67,7 +67,7 @@ export class Places {
   readonly #networks = new Map<string, Network>()
   #taken = 0
 
-  /** `giveUp` ends a request. If the request can leave, it calls {@link leave} before it returns. */
+  /** `giveUp` ends a request. It calls {@link leave} before it returns, unless the request must keep its place. */
   constructor(max: number, giveUp: (guest: Guest) => void) {
     this.#max = max
     this.#unreadMax = Math.ceil(max * UNREAD_SHARE)

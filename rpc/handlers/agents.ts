@@ -78,7 +78,7 @@ export const getAgent: Handler<'getAgent'> = (node, { params, baseUrl }) => {
   })
 }
 
-/** Base address of an agent: the registered one, or for this node's agent the address of the request. Else empty. */
+/** Base address of an agent: the registered one, or else `baseUrl` for the agent of this node. Empty for any other agent. */
 function addressOf({ market }: NodeApi, baseUrl: string, { agentId, agent }: AgentRow): string {
   if (agent.endpoint !== '') return agent.endpoint
   return market?.shop.operator.agentId === agentId ? baseUrl : ''

@@ -50,7 +50,7 @@ export interface EventSink {
   end(): void
 }
 
-/** Begins to send events, at once or later. The server calls `stop` once, at the end. If it returns a fault, it sends nothing. */
+/** Begins to send events, at once or later. The server calls `stop` once, at the end. A function that returns a fault has sent nothing. */
 export type StreamBegin = (sink: EventSink) => { readonly stop: () => void } | Fault
 
 /** Where a feed is written. If `write` returns a promise, the reader is behind: await it before the next piece. */

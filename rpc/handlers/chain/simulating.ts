@@ -77,7 +77,7 @@ function refusalOf(chain: ChainReader, tx: Transaction): Fault | null {
   return keys.ok ? checkWitnessAgainst(keys.value, tx.witness.signatures) : keys.fault
 }
 
-/** Whether the transaction made a change. Every block writes its reward, the native supply and the accrual for stakers. */
+/** Whether a change counts as the transaction's. Every block writes its reward, the native supply and the accrual for stakers. */
 function isOwn({ table, key }: StateChange): boolean {
   if (table.prefix === REWARDS.prefix || table.prefix === STAKING_POOL.prefix) return false
   return key !== SUPPLY.key(NATIVE_ASSET)

@@ -143,7 +143,7 @@ function greet(context: CommandContext, { url, node, peerAddresses }: Daemon): v
   const idle = params.name === 'devnet' && config.mine.threads === 0 && config.p2p.peers.length === 0
   const { shop } = node.market ?? {}
   const offered = shop?.offers.map(({ definition }) => definition) ?? []
-  // Without a request, so that the suggested command works as it is.
+  // Only a service whose request may be empty: the suggested command names no request.
   const ready = offered.filter(({ example }) => example === '')
   const first = ready.find(({ serviceId }) => serviceId === FIRST_CALL) ?? ready[0]
   const payout = shop?.operator.payout

@@ -174,7 +174,8 @@ async function proposeAdd(session: Session, asked: AddAsked): Promise<Result<rea
   if (!offeredA.ok) return offeredA
   const offeredB = readSecond(asked, b)
   if (!offeredB.ok) return offeredB
-  // The transaction offers more of the second asset than is needed now, since the price may move. The pool takes only what it needs.
+  // Without an amount by the user, the transaction offers more of the second asset than is needed now, since the price may
+  // move. The pool takes only what it needs.
   const needed = mulDivUp(offeredA.value, funds.reserveB, funds.reserveA)
   const amountB = offeredB.value ?? atMost(needed, slippage)
   const expected = addLiquidity(funds, offeredA.value, amountB)

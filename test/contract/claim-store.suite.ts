@@ -220,7 +220,7 @@ export function claimStoreSuite(name: string, make: () => ClaimStoreFixture): vo
           await put({ ...delivered(i + 1, { result, finishedAtMs: i + 1 }), ...paid } as FinishedClaim)
         }
       }
-      /** Numbers of those of the first `count` claims whose results are kept. */
+      /** Of the claims 1 to `count`, the numbers of those whose results are kept. */
       const kept = async (count: number): Promise<readonly number[]> => {
         const numbers = Array.from({ length: count }, (_, i) => i + 1)
         const claims = await Promise.all(numbers.map((number) => store.get(txIdOf(number))))

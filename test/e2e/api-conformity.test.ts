@@ -33,7 +33,7 @@ let daemon: RunningDaemon
 /** A node with models behind it. */
 let chat: ChatDaemon
 const examples = new ExampleRecorder()
-/** Path of the file for recorded examples of the document: see `npm run gen:examples`. */
+/** Path of the file for recorded examples of the document. Only `npm run gen:examples` sets it. */
 const { RECORD_EXAMPLES } = process.env
 if (RECORD_EXAMPLES !== undefined) afterAll(() => examples.write(RECORD_EXAMPLES))
 /** A node with the shipped services, for examples that count services; started only to record them. */
@@ -176,7 +176,8 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
 }
 
 /**
- * Operations of operators and of page forms. test/integration/api-{peers,keys}.test.ts and test/e2e/services-command.test.ts check them.
+ * Operations of operators and of page forms. test/integration/api/api-{peers,keys}.test.ts and
+ * test/e2e/services-command.test.ts check them.
  */
 const OPERATORS = ['tryService', 'listBans', 'banPeer', 'unbanPeer', ...KEY_OPERATIONS]
 

@@ -147,7 +147,8 @@ describe('fees and balances', () => {
 
 describe('limits of a block', () => {
   /**
-   * Fills `room` units with copies of the biggest kinds first. Memos fill the rest, since weight and size count the bytes of a memo alike.
+   * Fills `room` units with as many copies of each kind as fit, in the given order. Memos fill what is left, since each byte
+   * of a memo counts as one unit of weight and of size.
    */
   async function fill(
     pair: Differential,

@@ -102,7 +102,7 @@ function isPaid({ running, artifact }: AgentTask): boolean {
   return running !== null || artifact !== null
 }
 
-/** The tasks of the holder with most by the measure, from the one that changed longest ago on. */
+/** The tasks of the network or address, as `nameOf` says, with most by the measure. The one that changed longest ago is in front. */
 function largest(
   all: readonly Kept[],
   nameOf: (holder: Holder) => string,

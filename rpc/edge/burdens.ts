@@ -35,7 +35,7 @@ interface Burden {
 export class Burdens {
   /** The network counted last is at the end. */
   readonly #ofNetwork = new Map<string, Burden>()
-  /** Sum of the times of all networks, and of their squares. */
+  /** The sum of the times of all networks, and the sum of the squares of these times. */
   #sum = 0
   #squares = 0
   #summedMs = Number.NEGATIVE_INFINITY

@@ -23,7 +23,7 @@ export interface LimitKey {
 }
 
 /**
- * Whom a request counts for: the operator, a key that the operator made, or else its address. A request with the key of a
+ * Whom a request counts for: the operator, a key that the operator made, or else the caller's address. A request with the key of a
  * wallet counts for its address, because wallets cost nothing. A key that does not exist is ignored.
  */
 export function limitKeyOf(

@@ -87,7 +87,7 @@ function names(ifNoneMatch: string, name: string): boolean {
   })
 }
 
-/** The compression to which the client gives more weight; Brotli if both weigh the same; `identity` if both weigh 0. */
+/** The compression to which the client gives more weight: `identity` if both weigh 0, else Brotli if both weigh the same. */
 function chosenEncoding(accept: string): Encoding {
   const weights = new Map(accept.split(',').map(weightOf))
   const weight = (name: string): number => weights.get(name) ?? weights.get('*') ?? 0

@@ -179,7 +179,10 @@ export class Places {
     return this.#taken < before
   }
 
-  /** A request of the network with too many missing bodies, else of the network with most requests that wait. */
+  /**
+   * A request of the network with most missing bodies, if these are too many, else of the network with most requests that
+   * wait. For `crowded-network`, both can only be the guest's own network.
+   */
   #ofMost(lack: NoPlace, guest: Guest): Guest | undefined {
     const networks = (): Iterable<Network> => (lack === 'full' ? this.#networks.values() : [this.#groupsOf(guest)[0]])
     const unread = ({ body }: Group): number => body.size - (body.has(guest) ? 1 : 0)

@@ -24,7 +24,7 @@ import type { Handler } from '../server/answer.ts'
 import { answerAtHead, badCursor, pageLimit } from '../server/at-head.ts'
 
 const PAGE_DEFAULT = 20
-/** Services read for a page of agents, after which the page ends early: an agent may publish any number. */
+/** A page of agents ends early once this many services were read for it: an agent may publish any number. */
 const SERVICES_PER_PAGE = 200
 
 /** A page of the registry. The cursor is the last id, which stays valid, since agents are never removed. */

@@ -21,7 +21,10 @@ export interface ApiRequest<
   readonly requestId: string
   /** Whether the request has the operator's token. */
   readonly isOperator: boolean
-  /** Public base address of this node, else the address that the request names. No slash at the end. */
+  /**
+   * Public base address of this node. Without one, the address that the request names; for a document, one with a stand-in
+   * host. No slash at the end.
+   */
   readonly baseUrl: string
   /** Aborted when the caller leaves before the answer is complete. */
   readonly signal: AbortSignal

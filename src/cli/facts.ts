@@ -8,7 +8,7 @@ export function factLines(facts: readonly Fact[]): readonly string[] {
   return tableOf(facts.flatMap(([label, value]) => (value === undefined ? [] : [[label, value]])))
 }
 
-/** Most rows of a list within a document. A longer list has a command of its own, or `--json`. */
+/** Most rows of a list within a document. `--json` shows a longer list whole. */
 const ROWS_MAX = 20
 
 /** A list within a document as lines, the column heads on top. Empty if the list is empty. */

@@ -9,7 +9,7 @@ import { listsOneService } from './claim-list.ts'
 /** An open store of claims of one kind. */
 export type OpenStore<C extends StoredClaim> = ClaimStore<C> & { close(): Promise<void> }
 
-/** An implementation under test: a place of claims whose kinds can each be opened, closed and reopened. */
+/** An implementation under test: a storage in which each kind of claims can be opened, closed and opened again. */
 export interface ClaimStoreFixture {
   readonly open: <C extends StoredClaim>(kind: ClaimKind<C>) => Promise<OpenStore<C>>
   readonly remove: () => Promise<void>

@@ -22,7 +22,7 @@ export interface ReplicaFixture {
   readonly wake: () => void
 }
 
-/** An implementation under test: a place shared by replicas with separate data folders. */
+/** An implementation under test: a storage shared by replicas with separate data folders. */
 export interface SharedStoreFixture {
   /** Starts a replica. A used folder means a restart of that replica, whose earlier process is dead. */
   readonly replica: (folder: string) => ReplicaFixture

@@ -183,7 +183,7 @@ describe('pools over any sequence of what people do', () => {
             entries.set(ledger.height / 20, sums.get((priced as ListedPool).poolId)?.x ?? 0n)
           play(ledger, one)
           for (const { poolId, pool } of poolsIn(ledger)) {
-            // The record at the start of the next block, without the block that has just ended.
+            // This record does not count the block that has just ended: `count` adds it below.
             const { xPerY, yPerX } = accumulatedAt(pool, ledger.height - 1)
             expect({ x: xPerY, y: yPerX }).toEqual(sums.get(poolId) ?? { x: 0n, y: 0n })
           }

@@ -62,7 +62,7 @@ export const poolCreateCommand = writingCommand<CreateAsked>({
     }
     const says = `open a pool at ${bpsText(feeBps)} with ${amountText(a.amount, a.asset)} and ${amountText(b.amount, b.asset)}`
     const sides = both.value.map(({ asset, amount }) => ({ ...asset, units: amount }))
-    // The node refuses a pool that exists, whatever its price.
+    // The node refuses a pool that exists, so its price is not compared with the known one.
     const isThere = (await findPool(session, poolText(a.asset, b.asset, feeBps))).ok
     const weighed = isThere
       ? ok({ says, facts: {} })

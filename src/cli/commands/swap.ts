@@ -192,7 +192,7 @@ function quotedBadly(units: bigint, asset: AssetView) {
   return cannot(`the quote is ${amountText(units, asset)}, which is worse than --limit`)
 }
 
-/** The best route of the node, checked to connect the two assets for the requested amount. */
+/** The best route by the node, checked to lead from the one asset to the other with the requested amount. */
 async function quotedWay(
   { client, context }: Session,
   { from, to }: Pair,

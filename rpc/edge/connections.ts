@@ -14,7 +14,7 @@ interface Connection {
   readonly socket: Socket
   /** The client that it counts for. */
   readonly holder: Holder
-  /** Whether a trusted proxy is at the other end, which speaks for many clients. */
+  /** Whether the other end is a trusted proxy, which speaks for many clients. */
   readonly isProxy: boolean
   /** Unfinished answers, in the order in which they go out. */
   readonly owed: Set<ServerResponse>

@@ -57,7 +57,7 @@ interface Network extends Group {
 
 /**
  * The requests under way. Each kind may fill the places up to its share, no address may hold more places than are left,
- * and no network more than a few times that. Where a request would exceed one of these, another that waits for its
+ * and no network more than a few times that. Where a request would exceed a bound, another one that waits for its
  * client gives way: places are for work, not for clients that neither send nor read.
  */
 export class Places {

@@ -76,7 +76,7 @@ async function recordShipped(operationId: string): Promise<void> {
   await Promise.all(REQUESTS[operationId]!(send))
 }
 
-/** Valid and invalid calls of one service, at either address. */
+/** Valid and invalid calls of one service, which is named in the body or in `path`. */
 function calls(path: string, named: JsonBody): Asked {
   const { serviceId, ...rest } = { serviceId: 'node-network-stats', ...named }
   const body = path.endsWith('x402') ? { serviceId, ...rest } : rest

@@ -23,7 +23,7 @@ const UNKNOWN = 'ab'.repeat(32)
 const ran = (request: string): number =>
   [...runsIn(runsFile)].filter(([line]) => line.endsWith(` ${request}`)).reduce((sum, [, count]) => sum + count, 0)
 
-/** Expects that no work ran and no money was taken: the escrow is open and the call is only paid. */
+/** Expects that no work ran and no money was taken: the status of the call is still `paid`. */
 async function expectUntouched({ txId, request }: Payment): Promise<void> {
   expect(ran(request)).toBe(0)
   expect(await buyer.request(txId)).toMatchObject({ status: 'paid', refund: null, receiptTxId: null })

@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 const SERVICE = 'node-test-once'
 const PRICE = 800_000n
-/** Upper bound of the fees of these payments. */
+/** Upper bound of the fee of one of these payments. */
 const FEE_MAX = 1_000_000n
 
 /** A connection that works for that many requests. The next request or its answer gets lost, and all after it fail. */
@@ -48,7 +48,7 @@ const bought = (fetch: typeof globalThis.fetch, request: string, folder: string)
       (error: unknown) => error,
     )
 
-/** Balance of the buyer; only these calls move it. */
+/** Balance of the buyer, which only the calls of this file change. */
 const purse = (): Promise<bigint> => new Caller(daemon.url, 1).balance()
 
 async function requestsOfCall(): Promise<number> {

@@ -379,7 +379,7 @@ function partsOf(amount: bigint, cuts: readonly bigint[]): readonly Amount[] {
   return ends.map((end, i) => units(end - (ends[i - 1] ?? 0n)))
 }
 
-/** Two rows, reordered into a row of all lower and a row of all higher numbers. */
+/** Exchanges numbers between two rows: at each place the lower one goes to one row, and the higher one to the other. */
 function ordered<Row extends readonly bigint[]>(one: Row, other: Row): [Row, Row] {
   const pick = (lower: boolean): Row =>
     one.map((n, i) => (n < (other[i] as bigint) === lower ? n : other[i])) as unknown as Row

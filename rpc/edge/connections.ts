@@ -32,7 +32,7 @@ export type ConnectionLimits = Pick<
   'connectionsMax' | 'idlePerAddressMax' | 'unansweredMax' | 'stuckMsMax' | 'streams'
 >
 
-/** Idle connections of an address, the longest idle first. */
+/** Idle connections of an address. The longest idle is in front. */
 type Idle = Set<Connection>
 
 /** Idle connections of a network, by address. */

@@ -25,7 +25,7 @@ export const PATIENCE_MS = 1_000
  */
 export const UNREAD_SHARE = 1 / 64
 
-/** Requests of an address that are counted together. Those of the operator have no bound by address. */
+/** Kinds of requests of an address that are counted together. Requests of the operator have no bound by address. */
 type Purse = 'stranger' | 'kept' | 'health'
 
 /** A request that holds a place, or asks for one. */
@@ -46,7 +46,7 @@ export type NoPlace = 'full' | 'crowded' | 'crowded-network'
 /** The requests of an address or network. */
 interface Group {
   readonly held: Record<Purse, number>
-  /** Requests that wait for a body, and for a reader; the longest waiting first. */
+  /** Requests that wait for a body, and for a reader. The longest waiting is in front. */
   readonly body: Set<Guest>
   readonly reader: Set<Guest>
 }
@@ -222,7 +222,7 @@ function longest({ body, reader }: Group, besides: Guest): Guest | undefined {
   return a.waitsSinceMs <= b.waitsSinceMs ? a : b
 }
 
-/** The group with most, of several the one that comes before the others. Undefined if all have none. */
+/** The largest group; of equally large ones, the earliest in `groups`. Undefined if all sizes are 0. */
 function largest<T extends Group>(groups: Iterable<T>, sizeOf: (group: T) => number): T | undefined {
   let most: T | undefined
   let size = 0

@@ -26,7 +26,7 @@ interface Window {
 }
 
 /**
- * Counts requests by bucket and address, over minutes that begin with the first request. Networks are counted likewise,
+ * Counts requests by bucket and address, over minutes that each begin with a request. Networks are counted in the same way,
  * because one client may have all addresses of a network. Memory is bounded: these limits cannot stop an attacker with
  * more networks than a counter remembers.
  */

@@ -55,7 +55,7 @@ function misbehaviour({ method, path }: Pick<Sent, 'method' | 'path'>, reply: Re
   return checker.misfits(operation.operationId, reply)[0] ?? null
 }
 
-/** Collects one example of each kind of misbehaviour, so that one does not hide the others. */
+/** Collects one example of each kind of misbehaviour, so that no kind hides another. */
 class Findings {
   readonly #seen = new Map<string, string>()
 

@@ -28,7 +28,7 @@ const PRICE = 800_000n
 /** Upper bound of the fee of one of these payments. */
 const FEE_MAX = 1_000_000n
 
-/** A connection that works for that many requests. The next request or its answer gets lost, and all after it fail. */
+/** A `fetch` that works for `requests` requests. The next request or its answer gets lost, and every later request fails. */
 function cutAfter(requests: number, lost: 'request' | 'answer'): typeof fetch & { readonly used: () => number } {
   let used = 0
   const cutting = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {

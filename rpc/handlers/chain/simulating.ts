@@ -33,7 +33,7 @@ const NEXT_BLOCKS = new WeakMap<ChainReader, NextBlock>()
 
 const NO_MINER = ZERO_HEX_32 as Address
 
-/** A block can begin with many automatic effects, so they are computed once for each head. */
+/** The state at the start of the next block, computed once for each head: a block can begin with many automatic effects. */
 function nextBlock(chain: ChainReader): NextBlock {
   const known = NEXT_BLOCKS.get(chain)
   if (known?.head === chain.head.id) return known

@@ -36,7 +36,7 @@ const UNSUPPORTED =
   /^(SendStreamingMessage|SubscribeToTask|ListTasks|GetExtendedAgentCard|message\/stream|tasks\/(resubscribe|list)|agent\/getAuthenticatedExtendedCard)$/
 const VERSIONS = /^(1(\.0)?|0\.3)(\.[0-9]{1,3})?$/
 
-/** `POST /a2a`: Agent2Agent over JSON-RPC, in both of its generations. */
+/** `POST /a2a`: Agent2Agent over JSON-RPC, in versions 1.0 and 0.3. */
 export const callA2a: Handler<'callA2a'> = async (node, request) => {
   const { market } = node
   if (request.body === undefined) return fault('rpc/malformed-json', { reason: 'there is none' })

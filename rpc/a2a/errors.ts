@@ -10,7 +10,7 @@ export class A2aRefusal extends Error {
   }
 }
 
-/** A2A's own error codes, by the reason that the newer generation adds. */
+/** A2A's own error codes, by the reason that A2A 1.0 adds to them. */
 const ERRORS = {
   TASK_NOT_FOUND: -32_001,
   TASK_NOT_CANCELABLE: -32_002,

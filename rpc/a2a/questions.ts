@@ -10,8 +10,8 @@ const SHOWN_MAX = 8
 export const ASKED_CHARS_MAX = 200
 
 /**
- * Answers a message that names no service. The text lists the services that fit: those that can be bought now, then the
- * others, each with the reason. If none fits, it lists some that can be bought.
+ * Answers a message that names no service. The text lists the services that fit: those that can be bought now, then those
+ * that cannot, each with the reason. If none fits, it lists some that can be bought.
  */
 export function answerQuestion({ node, market, request }: A2aPlace, text: string): Said & { readonly data: object } {
   const asked = text.slice(0, ASKED_CHARS_MAX).trim()

@@ -33,12 +33,12 @@ export interface AgentTask {
   state: TaskState
   says: Said
   artifact: Artifact | null
-  /** Id of the paid call's claim; null before a payment. */
+  /** Id of the paid call's claim; null before a payment, and for a dollar payment if this node takes none. */
   paymentId: string | null
   changedMs: number
   /** Settles when the payment under way has been carried out; never rejects. */
   running: Promise<void> | null
-  /** The exception of a payment that failed by a bug; undefined without, or once it was thrown to a caller. */
+  /** The exception of a payment that failed by a bug; undefined if there is none, or once it was thrown to a caller. */
   bug: unknown
 }
 
@@ -102,7 +102,7 @@ function isPaid({ running, artifact }: AgentTask): boolean {
   return running !== null || artifact !== null
 }
 
-/** The tasks of the holder with most by the measure, from the one that changed longest ago on. */
+/** The tasks of the network or address, as `nameOf` says, with most by the measure. The one that changed longest ago is in front. */
 function largest(
   all: readonly Kept[],
   nameOf: (holder: Holder) => string,

@@ -3,16 +3,16 @@ import { fieldsOf } from '../../consensus/primitives/fields.ts'
 import { moment } from '../json/chain-json.ts'
 import type { AgentTask, Said, TaskState } from './tasks.ts'
 
-/** Generations of A2A that this node speaks. They differ in names, not in meaning. */
+/** Versions of A2A that this node speaks. They differ in names, not in meaning. */
 export type A2aVersion = '1.0' | '0.3'
 
-/** A message of a client, in the form that both generations share. */
+/** A message of a client, in the same shape for both versions. */
 export interface AgentMessage {
   readonly taskId: string | null
   readonly contextId: string | null
   /** Texts of its parts, joined by line breaks. */
   readonly text: string
-  /** The data of its first part that has some; null if no part has. */
+  /** The object in the foremost part that has one as `data`; null if no part has one. */
   readonly data: Readonly<Record<string, unknown>> | null
   readonly metadata: Readonly<Record<string, unknown>>
   /** Whether the client wants an answer before the work is done. */
@@ -105,7 +105,7 @@ function dataPart(version: A2aVersion, data: object): object {
   return version === '1.0' ? { data, mediaType: 'application/json' } : { kind: 'data', data }
 }
 
-/** The older generation names the kind of an object; in the newer one its members show it. */
+/** The name of an object's kind for A2A 0.3. In A2A 1.0 its members show the kind. */
 function kind(version: A2aVersion, name: string): { readonly kind?: string } {
   return version === '1.0' ? {} : { kind: name }
 }

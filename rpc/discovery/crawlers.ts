@@ -1,7 +1,10 @@
 import type { NodeApi } from '../node/node-api.ts'
 import { escapeMarkup, urlInText } from './plain-text.ts'
 
-/** `/robots.txt`: all is open but the API of the node and its metrics. They change all the time and are not worth a crawl. */
+/**
+ * `/robots.txt`: all is open but the API under `/api/v1/` (without `/api/v1/info`), its alias `/api/tx` and the metrics.
+ * They change all the time and are not worth a crawl.
+ */
 export function robotsText(baseUrl: string): string {
   return [
     'User-agent: *',

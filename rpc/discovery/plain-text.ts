@@ -1,12 +1,12 @@
 /**
- * Escapes text that others wrote for the format that it goes into: names and descriptions from the configuration and
- * the chain, and the base URL from a header.
+ * Escapes foreign text, each function for one format: names and descriptions from the configuration and the chain, and
+ * the base URL from a header.
  */
 
-/** Characters that a reader does not see: controls, format marks, fillers, line separators, surrogates, unassigned ones. */
+/** Characters that a reader does not see: controls, format marks, fillers, line separators, and code points without a character. */
 export const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
-/** Escapes for HTML and XML, in text and quoted attributes. Leaves out characters that XML cannot hold. */
+/** Escapes for HTML and XML, in text and quoted attributes. Leaves out DEL and characters that XML cannot hold. */
 export function escapeMarkup(text: string): string {
   return printable(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

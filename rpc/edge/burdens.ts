@@ -35,7 +35,7 @@ interface Burden {
 export class Burdens {
   /** The network counted last is at the end. */
   readonly #ofNetwork = new Map<string, Burden>()
-  /** Sum of the times of all networks, and of their squares. */
+  /** The sum of the times of all networks, and the sum of the squares of these times. */
   #sum = 0
   #squares = 0
   #summedMs = Number.NEGATIVE_INFINITY
@@ -56,7 +56,7 @@ export class Burdens {
   }
 
   /**
-   * The time of a network over the average, at most 1. The average is over the effective number of networks (inverse
+   * The time of a network divided by the average, at most 1. The average is over the effective number of networks (inverse
    * Herfindahl index), so many networks that take nearly nothing do not lower it.
    */
   weightOf(network: string, nowMs: number): number {

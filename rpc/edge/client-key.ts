@@ -9,7 +9,7 @@ const NETWORK_GROUPS = 4
 const GROUPS = 8
 /** End of the key of a /64. */
 const NETWORK_MARK = '::/64'
-/** An IPv4 address in the form that a socket shows which listens on IPv4 and IPv6. */
+/** An IPv4 address as a socket that listens on both IPv4 and IPv6 shows it. */
 const MAPPED_IPV4 = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i
 
 /** An IPv4 address, or an IPv6 address in brackets, with or without a port. Some proxies write the port of the connection. */
@@ -23,7 +23,7 @@ export interface LimitKey {
 }
 
 /**
- * Whom a request counts for: the operator, a key that the operator made, or else its address. A request with the key of a
+ * Whom a request counts for: the operator, a key that the operator made, or else the caller's address. A request with the key of a
  * wallet counts for its address, because wallets cost nothing. A key that does not exist is ignored.
  */
 export function limitKeyOf(

@@ -14,7 +14,7 @@ interface Connection {
   readonly socket: Socket
   /** The client that it counts for. */
   readonly holder: Holder
-  /** Whether a trusted proxy is at the other end, which speaks for many clients. */
+  /** Whether the other end is a trusted proxy, which speaks for many clients. */
   readonly isProxy: boolean
   /** Unfinished answers, in the order in which they go out. */
   readonly owed: Set<ServerResponse>
@@ -32,7 +32,7 @@ export type ConnectionLimits = Pick<
   'connectionsMax' | 'idlePerAddressMax' | 'unansweredMax' | 'stuckMsMax' | 'streams'
 >
 
-/** Idle connections of an address, the longest idle first. */
+/** Idle connections of an address. The longest idle is in front. */
 type Idle = Set<Connection>
 
 /** Idle connections of a network, by address. */
@@ -66,8 +66,8 @@ export class Connections {
   }
 
   /**
-   * Counts a new connection, or ends it if there are too many. Node's `maxConnections` does not do: it counts the
-   * connections of one listener only.
+   * Counts a new connection, or ends it if there are too many. Node's `maxConnections` is not enough: it counts
+   * the connections of one listener only.
    */
   opened(socket: Socket): void {
     if (this.#all.size >= this.#limits.connectionsMax) {
@@ -134,7 +134,7 @@ export class Connections {
     this.#idleCount += 1
     // A proxy speaks for many clients. Limits for these clients are counted by request.
     if (!connection.isProxy && own.size > this.#limits.idlePerAddressMax) this.#endLongest(own)
-    // The other half is for connections with a request under way.
+    // Half of all connections is kept for those with a request under way.
     if (this.#idleCount > this.#limits.connectionsMax / 2) this.#endLongest(this.#largest())
   }
 

@@ -11,7 +11,7 @@ export interface DocumentAnswer {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The headers of a request that decide the form of a document. */
+/** The headers of a request that decide the status and the encoding of the answer. */
 export interface DocumentRequest {
   readonly acceptEncoding: string | undefined
   readonly ifNoneMatch: string | undefined
@@ -22,12 +22,12 @@ type Encoding = 'br' | 'gzip' | 'identity'
 const CACHE_CONTROL = 'public, max-age=30'
 /** Shorter documents fit into one packet uncompressed. */
 const COMPRESS_FROM_CHARS = 1_024
-/** Bodies whose compressed forms are kept: enough for the documents of a few base addresses. */
+/** Most bodies that are kept compressed: enough for the documents of a few base addresses. */
 const KEPT_MAX = 64
 /** Brotli's best quality is 11. This one compresses about as well, in a tenth of the time. */
 const BROTLI_QUALITY = 5
 const HASH_CHARS = 27
-/** Characters compressed per minute: some seconds of work. Beyond it, documents go out uncompressed. */
+/** Most characters compressed per minute: some seconds of work. Beyond it, bodies that are not kept go out uncompressed. */
 export const COMPRESSED_PER_MINUTE = 32 * 1024 * 1024
 const MINUTE_MS = 60_000
 
@@ -38,15 +38,15 @@ const compressors: Readonly<Record<Exclude<Encoding, 'identity'>, (body: Buffer)
   gzip: gzipped,
 }
 
-/** Compressed forms of a body. They are promises, so that requests at the same time share one compression. */
+/** A body by its encoding. The values are promises, so that requests at the same time share one compression. */
 type Forms = Map<Encoding, Promise<Uint8Array>>
 
-/** Makes public documents cacheable: a strong ETag for each form, 304 if the client has one, and kept compressed forms. */
+/** Makes public documents cacheable: a strong ETag for each encoding, 304 if the client has one, and kept compressed bodies. */
 export class Documents {
   readonly #forms = new LruMap<string, Forms>(KEPT_MAX)
   #minute = { endsMs: 0, chars: 0 }
 
-  /** The form of a body for a request. */
+  /** Answers a request with a body: 304 without it, or 200 in the encoding that the request asks for. */
   async answer(body: string, { acceptEncoding, ifNoneMatch }: DocumentRequest): Promise<DocumentAnswer> {
     const name = hash('sha256', body, 'base64url').slice(0, HASH_CHARS)
     const encoding = body.length < COMPRESS_FROM_CHARS ? 'identity' : chosenEncoding(acceptEncoding ?? '')
@@ -58,7 +58,7 @@ export class Documents {
     return { status: 200, body: await form, headers: { ...headers, 'content-encoding': encoding } }
   }
 
-  /** A compressed form; undefined if it is not made yet and the minute's limit is used up. */
+  /** A compressed body; undefined if it is not kept and the minute's limit is used up. */
   #form(name: string, body: string, encoding: Exclude<Encoding, 'identity'>): Promise<Uint8Array> | undefined {
     const forms: Forms = this.#forms.get(name) ?? new Map()
     const known = forms.get(encoding)
@@ -79,7 +79,7 @@ export class Documents {
   }
 }
 
-/** Whether `If-None-Match` names a body. Any form of it counts, whatever encoding the client asks for. */
+/** Whether `If-None-Match` names a body. Its ETag in any encoding counts, whichever the client asks for. */
 function names(ifNoneMatch: string, name: string): boolean {
   return ifNoneMatch.split(',').some((tag) => {
     const [, value] = /^\s*(?:W\/)?"([^"]*)"\s*$/.exec(tag) ?? []
@@ -87,7 +87,7 @@ function names(ifNoneMatch: string, name: string): boolean {
   })
 }
 
-/** The compression to which the client gives more weight; Brotli if both weigh the same; `identity` if both weigh 0. */
+/** The compression to which the client gives more weight: `identity` if both weigh 0, else Brotli if both weigh the same. */
 function chosenEncoding(accept: string): Encoding {
   const weights = new Map(accept.split(',').map(weightOf))
   const weight = (name: string): number => weights.get(name) ?? weights.get('*') ?? 0

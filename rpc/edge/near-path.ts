@@ -26,7 +26,7 @@ export function meantPath(path: string): string | undefined {
   return near.toSorted((a, b) => a.misspelt - b.misspelt)[0]?.path
 }
 
-/** The path with its misspelt parts corrected to a route's; undefined if too many differ. */
+/** The path with its misspelt parts corrected to those of a route; undefined if it is not near enough to the route. */
 function corrected(path: string, { method, path: template }: Route) {
   const [typed, wanted] = [path.split('/'), template.split('/')]
   if (typed.length !== wanted.length) return undefined

@@ -108,7 +108,7 @@ export class Overload {
     this.#timer = setInterval(() => this.#look(performance.now()), LOOK_MS).unref()
   }
 
-  /** 0: nothing is refused. 1: only the kinds that are never refused for lack of time get in. */
+  /** 0: nothing is refused. 1: of a network with full weight, only the kinds get in that are never refused for lack of time. */
   get pressure(): number {
     return this.#pressure
   }

@@ -15,17 +15,17 @@ export const PLACES_SHARE: Readonly<Record<PlaceKind, number>> = {
   health: 0.99,
   operator: 1,
 }
-/** A network may hold this many times the places left. So two addresses of one network get as much as two of different ones. */
+/** A network may hold this many times the places left. So two addresses of one network get as much as two of different networks. */
 export const NETWORK_FACTOR = 3
 /** Least time that the node waits for a client before the request can lose its place. {@link UNREAD_SHARE} is the exception. */
 export const PATIENCE_MS = 1_000
 /**
- * Share of all places that a network may hold with requests whose bodies are missing. Beyond it, such requests give way
- * at once: an attacker would otherwise drop and repeat them just before {@link PATIENCE_MS}.
+ * Share of all places that a network may hold with requests whose bodies are missing. Beyond it, such a request gives
+ * way as soon as its place is needed: an attacker would otherwise drop and repeat it just before {@link PATIENCE_MS}.
  */
 export const UNREAD_SHARE = 1 / 64
 
-/** Requests of an address that are counted together. Those of the operator have no bound by address. */
+/** Kinds of requests of an address that are counted together. Requests of the operator have no bound by address. */
 type Purse = 'stranger' | 'kept' | 'health'
 
 /** A request that holds a place, or asks for one. */
@@ -46,7 +46,7 @@ export type NoPlace = 'full' | 'crowded' | 'crowded-network'
 /** The requests of an address or network. */
 interface Group {
   readonly held: Record<Purse, number>
-  /** Requests that wait for a body, and for a reader; the longest waiting first. */
+  /** Requests that wait for a body, and for a reader. The longest waiting is in front. */
   readonly body: Set<Guest>
   readonly reader: Set<Guest>
 }
@@ -57,7 +57,7 @@ interface Network extends Group {
 
 /**
  * The requests under way. Each kind may fill the places up to its share, no address may hold more places than are left,
- * and no network more than a few times that. Where a request would exceed one of these, another that waits for its
+ * and no network more than a few times that. Where a request would exceed a bound, another one that waits for its
  * client gives way: places are for work, not for clients that neither send nor read.
  */
 export class Places {
@@ -67,7 +67,7 @@ export class Places {
   readonly #networks = new Map<string, Network>()
   #taken = 0
 
-  /** `giveUp` ends a request. If the request can leave, it calls {@link leave} before it returns. */
+  /** `giveUp` ends a request. It calls {@link leave} before it returns, unless the request must keep its place. */
   constructor(max: number, giveUp: (guest: Guest) => void) {
     this.#max = max
     this.#unreadMax = Math.ceil(max * UNREAD_SHARE)
@@ -179,7 +179,10 @@ export class Places {
     return this.#taken < before
   }
 
-  /** A request of the network with too many missing bodies, else of the network with most requests that wait. */
+  /**
+   * A request of the network with most missing bodies, if these are too many, else of the network with most requests that
+   * wait. For `crowded-network`, both can only be the guest's own network.
+   */
   #ofMost(lack: NoPlace, guest: Guest): Guest | undefined {
     const networks = (): Iterable<Network> => (lack === 'full' ? this.#networks.values() : [this.#groupsOf(guest)[0]])
     const unread = ({ body }: Group): number => body.size - (body.has(guest) ? 1 : 0)
@@ -219,7 +222,7 @@ function longest({ body, reader }: Group, besides: Guest): Guest | undefined {
   return a.waitsSinceMs <= b.waitsSinceMs ? a : b
 }
 
-/** The group with most, of several the one that comes before the others. Undefined if all have none. */
+/** The largest group; of equally large ones, the earliest in `groups`. Undefined if all sizes are 0. */
 function largest<T extends Group>(groups: Iterable<T>, sizeOf: (group: T) => number): T | undefined {
   let most: T | undefined
   let size = 0

@@ -35,7 +35,7 @@ export function proxiesOf(trusted: TrustedProxies): IsProxy {
 /**
  * The trusted hops of a request, as Fastify asks for them. Hop 0 is the other end of the connection; then come the
  * addresses in `X-Forwarded-For`, from the last to the first. With `true` only hop 0 is believed: a client can have
- * written the others.
+ * written every other hop.
  */
 export function believedHops(trusted: TrustedProxies): false | ((address: string, hop: number) => boolean) {
   if (trusted === false) return false

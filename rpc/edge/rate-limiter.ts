@@ -26,9 +26,9 @@ interface Window {
 }
 
 /**
- * Counts requests by bucket and address, over minutes that begin with the first request. Networks are counted likewise,
- * because one client may have all addresses of an IPv6 network. Memory is bounded: these limits cannot stop an attacker
- * with more networks than a counter remembers.
+ * Counts requests by bucket and address, over minutes that each begin with a request. Networks are counted in the same way,
+ * because one client may have all addresses of a network. Memory is bounded: these limits cannot stop an attacker with
+ * more networks than a counter remembers.
  */
 export class RateLimiter {
   readonly #buckets: ReadonlyMap<RateBucket, Bucket>
@@ -82,7 +82,7 @@ export class RateCounter {
     return this.#windows.size
   }
 
-  /** Whether a request would be refused. Counts nothing. */
+  /** Whether a request would be refused. Does not count it. */
   isSpent(key: string, nowMs: number): boolean {
     const window = this.#windows.get(key)
     return window !== undefined && window.endsMs > nowMs && window.count >= this.#max

@@ -24,7 +24,7 @@ import type { Handler } from '../server/answer.ts'
 import { answerAtHead, badCursor, pageLimit } from '../server/at-head.ts'
 
 const PAGE_DEFAULT = 20
-/** Services read for a page of agents, after which the page ends early: an agent may publish any number. */
+/** A page of agents ends early once this many services were read for it: an agent may publish any number. */
 const SERVICES_PER_PAGE = 200
 
 /** A page of the registry. The cursor is the last id, which stays valid, since agents are never removed. */
@@ -78,7 +78,7 @@ export const getAgent: Handler<'getAgent'> = (node, { params, baseUrl }) => {
   })
 }
 
-/** Base address of an agent: the registered one, or for this node's agent the address of the request. Else empty. */
+/** Base address of an agent: the registered one, or else `baseUrl` for the agent of this node. Empty for any other agent. */
 function addressOf({ market }: NodeApi, baseUrl: string, { agentId, agent }: AgentRow): string {
   if (agent.endpoint !== '') return agent.endpoint
   return market?.shop.operator.agentId === agentId ? baseUrl : ''

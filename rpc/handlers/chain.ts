@@ -201,7 +201,7 @@ function accountFacts({ chain, mempool }: NodeApi, address: Address, text: strin
   }
 }
 
-/** Waiting transactions in block order: those of protected accounts before all others, the highest rate before lower ones. */
+/** Waiting transactions in block order: those of protected accounts, then those of all other accounts, each by falling fee rate. */
 export const getMempool: Handler<'getMempool'> = ({ chain, mempool }, { query }) => {
   const limit = query.limit ?? PAGE_DEFAULT
   const baseFee = nextBaseFee(chain)

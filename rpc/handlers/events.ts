@@ -9,7 +9,7 @@ import { addressText, moment } from '../json/chain-json.ts'
 import type { ApiRequest, EventSink, Handler, StreamEvent } from '../server/answer.ts'
 import { Turns } from '../server/turns.ts'
 
-/** Position for an unknown event id. It names no block, so that the reader gets a reset. */
+/** Position for a malformed event id. It names no block, so that the reader gets a reset. */
 const NOWHERE: EventPosition = { blockId: '' as BlockId, index: 0 }
 const EVENT_ID = /^([0-9a-f]{64})\.(0|[1-9][0-9]{0,9})$/
 
@@ -44,7 +44,7 @@ function filterOf({ query }: ApiRequest): Filter {
   }
 }
 
-/** Where to start; null for now. A reconnecting browser sends `Last-Event-ID`, which counts more than `after` in its old query. */
+/** Where to start; null: at the head. A reconnecting browser sends `Last-Event-ID`, which counts more than `after` in its old query. */
 function startOf({ headers, query }: ApiRequest): EventPosition | null {
   const id = headers['last-event-id'] || query.after?.toString()
   if (id === undefined) return null
@@ -52,7 +52,7 @@ function startOf({ headers, query }: ApiRequest): EventPosition | null {
   return blockId === undefined ? NOWHERE : { blockId: blockId as BlockId, index: Number(index) }
 }
 
-/** Shared by all readers of a chain: the walk over its events, and one listener that wakes the readers. */
+/** Shared by all readers of a chain: the {@link EventWalk} over its events, and one listener that wakes the readers. */
 interface Hub {
   readonly chain: ChainReader
   readonly walk: EventWalk
@@ -117,7 +117,7 @@ class Reader {
     return position
   }
 
-  /** The next step, in the reader's turn. If there is none, null after the head has moved. Null also once stopped. */
+  /** The next step, in the reader's turn. If there is none yet, null as soon as the head moves. Null also once the reader is stopped. */
   #next(position: EventPosition): Promise<EventStep | null> {
     const { walk, turns } = this.#hub
     return turns.run(() => {

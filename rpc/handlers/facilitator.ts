@@ -175,7 +175,7 @@ function why(cause: Fault): Readonly<Record<string, unknown>> {
   return { retry: httpFault(cause.code).retry, ...cause.detail }
 }
 
-/** The API code. Only here a missing secret has a code of its own, so that a seller can tell it from other faults. */
+/** The API code of a fault. A missing secret has a code of its own here, so that a seller can tell it from other bad requests. */
 function reasonOf({ code }: Fault): string {
   return code === 'pay/secret-missing' ? 'secret_missing' : httpFault(code).api
 }

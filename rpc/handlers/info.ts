@@ -37,7 +37,7 @@ export const getChatInfo: Handler<'getChatInfo'> = (node, request) => withFacts(
 export const listChatModelInfos: Handler<'listChatModelInfos'> = (node, request) =>
   withFacts(node, request, ({ info: { models } }) => ({ models }))
 
-/** Facts about one model. The id is exact, such as `model-2`. */
+/** Facts about one model. The id must be exact, such as `model-2`. */
 export const getChatModelInfo: Handler<'getChatModelInfo'> = (node, request) => {
   if (node.chat == null) return fault('chat/off')
   const { id } = request.params

@@ -18,8 +18,8 @@ import { type ApiRequest, answer, type Handler } from '../server/answer.ts'
 const NONCE_BOUND = 1n << BigInt(8 * NONCE_BYTES)
 const NONCE_DIGITS_MAX = 20
 /**
- * Minimum life of a job. A new head makes two jobs at once, then at most one per refresh. The latest
- * `JOBS_PER_ADDRESS` jobs stay valid.
+ * Minimum life of a job: the latest `JOBS_PER_ADDRESS` jobs stay valid, and a new head makes two jobs at once, then at most
+ * one per refresh.
  */
 const JOB_MS_MIN = (JOBS_PER_ADDRESS - 2) * REFRESH_MS
 

@@ -17,7 +17,7 @@ import type { Handler, RequestOf } from '../server/answer.ts'
 import { answerAtHead, badCursor, pageLimit } from '../server/at-head.ts'
 
 const STABLES_MAX = 200
-/** Pools shown with one token. */
+/** Most pools shown with one token. */
 const POOLS_SHOWN = 10
 
 /** A page of assets by symbol. The cursor is the last symbol, which stays valid, since tokens are never removed. */

@@ -93,12 +93,12 @@ interface Misfit {
 }
 
 const SHOWN_MAX = 5
-/** Longest answer that {@link blameClient} reads. Messages that pass `messageMisfits` make no longer report of misfits. */
+/** Longest answer that {@link blameClient} reads. No message that passes `messageMisfits` causes a longer report of misfits. */
 const REPORT_CHARS_MAX = 65_536
 
 /**
- * Corrects who is to blame in an answer. If parameters do not fit a method, the SDK reports an error of the server,
- * with its validator's whole report as the message. Other answers stay as they are.
+ * Corrects who is to blame in an answer. If parameters do not fit a method, the SDK reports an internal error, with its
+ * validator's whole report as the message. Any other answer stays as it is.
  */
 export function blameClient(answer: string): string {
   if (answer.length > REPORT_CHARS_MAX || !answer.includes(`"code":${INTERNAL_ERROR}`)) return answer

@@ -15,7 +15,7 @@ const SHOWN_CHARS_MAX = 100
 /**
  * Keeps foreign web pages away. A browser would let them call a node on its user's machine, also under a host name of
  * theirs that points there. Programs other than browsers send no Origin. Then only the Host is checked, and only on a
- * node that listens on its own machine.
+ * node that does not listen for other machines.
  * Faults: `rpc/foreign-host`, `rpc/foreign-origin`.
  */
 export function strangerFault({ host, origin, publicUrl, rules }: Visit): Fault | null {

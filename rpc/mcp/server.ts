@@ -26,7 +26,7 @@ const CACHE_HINTS = {
   'server/discover': FOR_LONGER,
 }
 
-/** The server of one message: there are no sessions. `onBug` gets what a handler threw, never the client. */
+/** The server of one message: there are no sessions. `onBug` gets errors that are bugs. The client only learns that there was one. */
 export function serverFor(place: McpPlace, onBug: (error: unknown) => void): Server {
   const { node } = place
   const { name = 'Farthing node' } = node.market?.shop.operator ?? {}

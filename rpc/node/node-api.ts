@@ -100,7 +100,7 @@ export interface NodeApi {
   readonly peerCount: () => number
   /** Why the node is not ready, empty if it is. */
   readonly notReadyBecause: () => readonly string[]
-  /** Warnings about the chain for the operator; absent: nothing is watched. */
+  /** Warnings about the chain for the operator; absent if the node does not watch for them. */
   readonly warnings?: () => readonly string[]
   /** Metrics in the Prometheus text format. */
   readonly metrics: () => Promise<string>

@@ -58,7 +58,7 @@ export function serviceOperation(service: ServiceOperation, general: object): ob
   }
 }
 
-/** A response without the recorded example of another service. A paid answer shows the service's sample instead. */
+/** The response for one service. An example recorded with another service is left out; a paid answer shows this one's sample. */
 function ownResponse({ serviceId, sample, priceUsd }: ServiceOperation, { content, ...response }: Response): object {
   if (content === undefined) return response
   const own = Object.entries(content).map(([type, { example, ...media }]) => {

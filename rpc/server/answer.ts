@@ -21,7 +21,10 @@ export interface ApiRequest<
   readonly requestId: string
   /** Whether the request has the operator's token. */
   readonly isOperator: boolean
-  /** Public base address of this node, else the address that the request names. No slash at the end. */
+  /**
+   * Public base address of this node. Without one, the address that the request names; for a document, one with a stand-in
+   * host. No slash at the end.
+   */
   readonly baseUrl: string
   /** Aborted when the caller leaves before the answer is complete. */
   readonly signal: AbortSignal
@@ -50,7 +53,7 @@ export interface EventSink {
   end(): void
 }
 
-/** Begins to send events, at once or later. The server calls `stop` once, at the end. If it returns a fault, it sends nothing. */
+/** Begins to send events, at once or later. The server calls `stop` once, at the end. A function that returns a fault has sent nothing. */
 export type StreamBegin = (sink: EventSink) => { readonly stop: () => void } | Fault
 
 /** Where a feed is written. If `write` returns a promise, the reader is behind: await it before the next piece. */

@@ -6,7 +6,7 @@ import type { AtHead } from '../contract/amounts.ts'
 import { moment } from '../json/chain-json.ts'
 import { answer } from './answer.ts'
 
-/** Entries of a page unless the request says otherwise. */
+/** Entries of a page, if the request names no limit and the operation has no default of its own. */
 const PAGE_DEFAULT = 50
 
 /** Answers with what `read` finds at one head, and names that head. */

@@ -27,7 +27,7 @@ export function errorBody(
   return { error: message, code: api, requestId, ...details, ...problem }
 }
 
-/** Content type of an error for this client. */
+/** Content type of an error, by the `Accept` header of the client. */
 export function errorType(accept: string): string {
   return wantsProblem(accept) ? 'application/problem+json; charset=utf-8' : 'application/json; charset=utf-8'
 }
@@ -37,7 +37,7 @@ export function needsSettings({ detail: { requires } }: Fault): boolean {
   return Array.isArray(requires) && requires.length > 0
 }
 
-/** Headers that go with a fault: `WWW-Authenticate` with 401, `Retry-After` if the caller may try again later. */
+/** Headers that go with a fault: `WWW-Authenticate` with 401; `Retry-After` with 402, 429 and 503 if the fault passes by itself. */
 export function errorHeaders(fault: Fault): Readonly<Record<string, string>> {
   const { retry, status } = httpFault(fault.code)
   if (status === 401) return { 'www-authenticate': 'Bearer' }

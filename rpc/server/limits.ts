@@ -26,7 +26,7 @@ export interface HttpLimits {
   readonly concurrentMax: number
   /**
    * Connections at once. More are closed on arrival. At most half may idle: one more idle connection closes the longest
-   * idle one of the address with most.
+   * idle one of the address with most idle ones, in the network with most.
    */
   readonly connectionsMax: number
   /** Idle connections of one address. One more closes the address's longest idle one. Trusted proxies have no such bound. */
@@ -35,7 +35,7 @@ export interface HttpLimits {
   readonly idleMsMax: number
   /** Unanswered requests of one connection. One more closes the connection. */
   readonly unansweredMax: number
-  /** A connection that takes no byte of a finished answer for this time is closed. Unfinished ones have `streams.behindMsMax`. */
+  /** A connection that takes no byte of a finished answer for this time is closed; of an unfinished one, for `streams.behindMsMax`. */
   readonly stuckMsMax: number
   readonly ratesPerMinute: RateLimits
   /** Time in which a request must arrive. */

@@ -31,7 +31,10 @@ export interface ServerOptions {
   readonly onShed?: (kind: WorkKind) => void
 }
 
-/** One request that is no longer under way: it was answered, its stream or feed has begun, or its client left. */
+/**
+ * One request that is no longer under way: it was answered, its stream or feed has begun, its client left, or it lost its
+ * place to another request.
+ */
 export interface AnswerFacts {
   readonly requestId: string
   readonly method: string
@@ -115,7 +118,7 @@ export function bodyParsers(app: FastifyInstance): void {
   app.addContentTypeParser('application/octet-stream', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
 }
 
-/** Refuses JSON that would take long to parse, within the bounds of the route's protocol. */
+/** Refuses JSON that would take long to parse: it exceeds the bounds of the protocol that the route speaks. */
 function tooManyValues({ routeOptions }: FastifyRequest, body: string): Fault | null {
   const { isOpenAi, dialect } = routeOptions.config
   if (isOpenAi === true)
@@ -162,7 +165,7 @@ export function openStream(
   return reply
 }
 
-/** Answers with a feed. The request stops counting as one under way: chats have separate bounds. */
+/** Answers with a feed. The request stops counting as one under way: chat and voice have separate bounds. */
 export function openFeed({ request, reply }: Exchange, feed: Feed, room: StreamRoom): FastifyReply {
   const { limits, settle } = room
   const onError = (error: unknown): void => room.onError(error, request.id)

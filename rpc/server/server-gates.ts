@@ -199,7 +199,7 @@ export class Gates {
     return lack === null ? null : this.#noRoom(lack)
   }
 
-  /** Counts the bytes that the connection received since its last request ended. Announced bytes do not count. */
+  /** Counts the bytes that the connection received since its last request ended. A `Content-Length` is not counted. */
   #countBytes({ holder, request }: Visit): void {
     const { socket } = request.raw
     const { bytesRead } = socket
@@ -237,7 +237,8 @@ export class Gates {
 
   /**
    * The last check before a refusal. A payment that this node knows, shown by its payer, has a rate of its own and is
-   * not refused for load. With any other payment the refusal stands: the node has used nothing of that payment.
+   * not refused for load. With any other payment the refusal stands: the node has used nothing of it, or it was not shown
+   * to be the caller's.
    */
   async #lastResort(visit: Visit, payment: OfferedPayment, refusal: Fault): Promise<Fault | null> {
     const idempotencyKey = textHeaders(visit.request)['idempotency-key'] ?? null

@@ -6,7 +6,10 @@ import type { EventSink, StreamBegin, StreamEvent } from './answer.ts'
 
 /** Bounds of streams of server-sent events. */
 export interface StreamLimits {
-  /** Streams of all callers but the operator. When all are open, one of the network or address with most ends for a new one. */
+  /**
+   * Streams of all callers but the operator. When all are open, a new one ends one of the network or address with most. If
+   * the streams are shared fairly already, the new one is refused.
+   */
   readonly openMax: number
   readonly openPerAddressMax: number
   /** Streams of the operator at once. They do not count for `openMax`. */
@@ -35,7 +38,7 @@ const RETRY_MS = 1_000
 /** The streams of one server: their number, their heartbeat, and their end when the server closes. */
 export class Streams {
   readonly #limits: StreamLimits
-  /** In the order in which they opened. */
+  /** Open streams, the oldest at the front. */
   readonly #open = new Map<Stream, Place>()
   readonly #heartbeat: NodeJS.Timeout
   #closed = false
@@ -111,7 +114,7 @@ function isStranger(place: Place): place is Place & { readonly holder: Holder } 
   return place.holder !== null
 }
 
-/** One stream. Its headers go out with the first event, at the latest when `begin` has returned. */
+/** One stream. Its headers go out with the first event or id, or else once `begin` has returned no fault. */
 class Stream implements EventSink {
   readonly #raw: ServerResponse
   readonly #headers: StreamPlace['headers']
@@ -150,7 +153,7 @@ class Stream implements EventSink {
     this.write(`id: ${id}\n\n`)
   }
 
-  /** Half of the buffer stays free for the next event. */
+  /** True while at least half of the buffer is free, so that one more event fits. */
   get hasRoom(): boolean {
     return this.#raw.writableLength <= this.#limits.bufferBytesMax / 2
   }

@@ -1,6 +1,6 @@
 import { escapeMarkup } from '../discovery/plain-text.ts'
 
-/** Safe markup: every text that others wrote is escaped. {@link html} makes it. */
+/** Markup that goes out as it is. {@link html} makes it from texts, which it escapes. The constructor does not escape. */
 export class Html {
   readonly text: string
 

@@ -32,7 +32,7 @@ export function tellDecimals(context: Pick<CommandContext, 'params' | 'note'>, {
   said.add(line)
 }
 
-/** A fault if the node's decimals differ from those known here: they would change the amount to sign. Null if equal. */
+/** A fault if the node's decimals differ from those known here: they would change the amount to sign. Null if none differ. */
 export function assetLie(network: Network, assets: readonly AssetView[]): Fault | null {
   for (const { symbol, decimals } of assets) {
     const known = knownAsset(network, symbol)

@@ -15,7 +15,7 @@ interface Holding {
 
 /**
  * The balance changes of a transaction, for people: who receives or pays how much of each asset, and what is burned or
- * minted. Records without amounts are only named. `--json` shows them whole.
+ * minted. Records without amounts are only named. `--json` shows every record whole.
  */
 export async function balanceLines(
   session: Session,

@@ -15,7 +15,7 @@ export interface CommandContext {
   readonly params: NetworkParams
   /** Words after the name of the command. */
   readonly words: readonly string[]
-  /** Flags of this command alone, without settings. */
+  /** Flags of this command and those that every command takes, without settings. */
   readonly flags: Readonly<Record<string, string>>
   readonly logger: Logger
   /** Writes one line to standard output, with terminal control characters removed. */

@@ -2,7 +2,7 @@ import type { WithdrawalState } from '../../consensus/ledger/bridge-records.ts'
 import type { Fact } from './facts.ts'
 import type { Asking } from './reading.ts'
 
-/** Ends of a paid call in words for its caller, keyed by history event or by the payment's status at the node. */
+/** Ends of a paid call in words for its caller, by the event in a history or by `closure.how` of a transaction. */
 export const CALL_ENDS: Readonly<Record<string, string>> = {
   delivered: 'delivered',
   failed: 'failed, paid back',

@@ -11,7 +11,7 @@ export const EXIT = {
   refunded: 3,
   /** The answer of a paid call did not verify. */
   unverified: 4,
-  /** A bug in consensus, at which the node stopped before it committed anything, or an audit found the data unsound. */
+  /** The node met a bug that breaks an invariant, and stopped before it committed anything wrong; or an audit found unsound data. */
   invariant: 70,
   /** The disk is full, or the database failed while the node ran. A database that is damaged when it is opened gives `failed`. */
   storage: 74,

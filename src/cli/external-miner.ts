@@ -122,7 +122,7 @@ export class ExternalMiner {
     if (this.#current === found && !over) this.#search(found.job)
   }
 
-  /** Submits a nonce until the node gives a final answer. Undefined if the last attempt got none. */
+  /** Submits a nonce until the node gives a final answer. Returns the answer to the last attempt; undefined if there was none. */
   async #submit({ jobId }: JobView, nonce: bigint): Promise<WorkAnswer | undefined> {
     let said: WorkAnswer | undefined
     for (let i = 0; i < ATTEMPTS && !this.#parts.signal.aborted; i++) {

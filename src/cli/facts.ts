@@ -8,10 +8,10 @@ export function factLines(facts: readonly Fact[]): readonly string[] {
   return tableOf(facts.flatMap(([label, value]) => (value === undefined ? [] : [[label, value]])))
 }
 
-/** Most rows of a list within a document. A longer list has a command of its own, or `--json`. */
+/** Most rows of a list within a document. `--json` shows a longer list whole. */
 const ROWS_MAX = 20
 
-/** A list within a document, column heads first. Empty if the list is. */
+/** A list within a document as lines, the column heads on top. Empty if the list is empty. */
 export function rowLines(heads: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
   if (rows.length === 0) return []
   const more = rows.length > ROWS_MAX ? [`and ${rows.length - ROWS_MAX} more: --json shows all`] : []

@@ -68,8 +68,8 @@ export interface Weighed {
 }
 
 /**
- * What a swap does, with its price impact and what a better route would pay. Faults: `cli/impact` and `cli/worse-route`
- * if one of them is too great, `cli/declined` if the user said no.
+ * What a swap does, with its price impact and what a better route would pay. Faults: `cli/impact` if the impact is too
+ * great, `cli/worse-route` if the route is too much worse than the better one, `cli/declined` if the user said no.
  */
 export async function withImpact(session: Session, said: string, traded: Traded): Promise<Result<Weighed>> {
   const impact = await impactOf(session, traded)

@@ -14,7 +14,7 @@ export interface IndexReport {
 
 /**
  * Compares a stored index with one rebuilt from the state. Only entries that are read back during the rebuild (sums,
- * counts) are held in memory. Others are compared as they come.
+ * counts) are held in memory. All other entries are compared as they come.
  */
 export class IndexAudit {
   readonly #index: StateIndex

@@ -53,7 +53,10 @@ export function outcomeText(code: OutcomeCode): string {
   return `${code}: ${OUTCOME_TEXTS[code]}`
 }
 
-/** The outcome behind an API code. If several outcomes share the code, the one of the ledger that the kind belongs to. */
+/**
+ * The outcome behind an API code; undefined if there is none. If several outcomes share the code, the one of the ledger
+ * that the kind belongs to is preferred.
+ */
 export function outcomeOfApi(api: string, kind: TxKind): OutcomeCode | undefined {
   const codes = (Object.keys(OUTCOME_NUMBERS) as OutcomeCode[]).filter((code) => httpFault(code).api === api)
   return codes.find((code) => kind.startsWith(`${code.split('/')[0]}_`)) ?? codes[0]

@@ -21,7 +21,7 @@ export const SLIPPAGE_FLAG = {
   'accept-slippage': 'Take a --slippage above 15 percent',
 }
 const SLIPPAGE_DEFAULT = '0.5'
-/** A greater tolerance is more likely a mistake about the unit: the miner of the block can take the whole tolerance. */
+/** A greater tolerance needs `--accept-slippage`: it is more likely a mistake about the unit, and the miner can take all of it. */
 const SLIPPAGE_UNASKED_MAX = (15n * WHOLE) / 100n
 
 /** A percentage as parts per million: `0.5` is 5,000. At most four decimals, and at most 100. */

@@ -40,9 +40,9 @@ export async function rehearse(
 }
 
 /**
- * Why a transaction would fail on the current state, or null. Nothing is sent. Null also if earlier transactions of the
- * sender still wait, since they may change the outcome, and if the node does not simulate: the transaction is then sent
- * untried.
+ * Why a transaction would fail on the current state, or would bring less than its fee; null if neither is the case.
+ * Nothing is sent. Null also if earlier transactions of the sender still wait, since they may change the outcome, and if
+ * the node does not simulate: the transaction is then sent untried.
  */
 export async function failureBefore(
   session: Session,
@@ -78,7 +78,7 @@ async function reasonOf(session: Session, proposal: Proposal, simulated: Simulat
   return `${outcomeText(known)}${lacking}`
 }
 
-/** The fault for a transaction worth less than its fee. Null if it is worth more, if its worth is unknown, or with --accept-loss. */
+/** The fault for a transaction worth less than its fee. Null if it is not, if its worth is unknown, or with --accept-loss. */
 function lossOf({ context }: Session, proposal: Proposal, { amounts, fee }: SimulationView): Fault | null {
   const coin = nativeAsset(context)
   const moved = amounts[proposal.amounts.findIndex(({ asset }) => asset?.symbol === coin.symbol)]

@@ -18,7 +18,7 @@ type Cut = (what: string) => string
 
 /**
  * The result of a service as lines for people: one field a line, and what needs several lines below its name. Depth,
- * width and length are bounded. Each cut is marked, and then a last line says how to see the whole.
+ * width and length are bounded. Each cut is marked. After any cut, a last line says how to see the whole.
  */
 export function resultLines(result: unknown): readonly string[] {
   let isCut = false

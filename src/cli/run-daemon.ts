@@ -24,7 +24,7 @@ import { importDevWallets, MARKET_WALLET, sharedMarketAddress, unlockWallet } fr
 
 /** A slower stop is forced. Everything durable is on disk already. */
 const STOP_MS_MAX = 4_500
-/** The first call that the README proposes too. It works on a new node without settings. */
+/** The service of the first call, as in the README. It works on a new node without settings. */
 const FIRST_CALL = 'node-network-stats' as ServiceId
 
 /** What a daemon is given besides its configuration. */
@@ -139,11 +139,11 @@ function greet(context: CommandContext, { url, node, peerAddresses }: Daemon): v
   // A node that listens on every address is meant to be reached from other machines too.
   const address = peerAddresses.find((text) => !/^\/(ip4\/127\.|ip6\/::1\/)/.test(text)) ?? peerAddresses[0]
   if (address !== undefined) note(`Others join with:  --peer ${address}`)
-  // A devnet has no other miners. Without blocks, services cannot be published or paid.
+  // A devnet without peers has no other miners. Without blocks, services cannot be published or paid.
   const idle = params.name === 'devnet' && config.mine.threads === 0 && config.p2p.peers.length === 0
   const { shop } = node.market ?? {}
   const offered = shop?.offers.map(({ definition }) => definition) ?? []
-  // Without a request, so that the suggested command works as it is.
+  // Only a service whose request may be empty: the suggested command names no request.
   const ready = offered.filter(({ example }) => example === '')
   const first = ready.find(({ serviceId }) => serviceId === FIRST_CALL) ?? ready[0]
   const payout = shop?.operator.payout

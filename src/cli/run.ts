@@ -19,7 +19,7 @@ import { withPlace } from './place.ts'
 
 /** Flags that every command takes. */
 const GLOBAL_FLAGS = { config: 'Configuration file; default: farthing.json in the data folder', help: 'Show this help' }
-/** Settings that matter to a command that asks a node or opens a wallet. The others belong to the node. */
+/** Settings that matter to a command that asks a node or opens a wallet. All other settings are for the node itself. */
 const CLIENT_SETTINGS: ReadonlySet<string> = new Set([
   'network',
   'data-dir',
@@ -153,7 +153,7 @@ async function readConfigFile(
   return source.ok ? ok([source.value]) : source
 }
 
-/** Help on a command, on a group of commands, or on all. */
+/** Help on a command, on a group of commands, or on all commands. A fault if there is no such command or group. */
 function helpText(commands: readonly Command[], words: readonly string[]): string | Fault {
   const command = findCommand(commands, words)
   if (command !== undefined) return commandHelp(command, commands)

@@ -40,7 +40,7 @@ export function unitsText(value: unknown, asset: AssetView | undefined, symbol =
   return asset === undefined ? `${units} base units of ${symbol}` : amountText(units, asset)
 }
 
-/** Parses a symbol exactly: capital letters only, since symbols that differ by case would be other tokens. */
+/** Parses a symbol as it is written. Lower-case letters are not converted but refused, with the symbol that may be meant. */
 export function readSymbol(text: string): Result<TokenSymbol> {
   if (TOKEN_SYMBOL.test(text)) return ok(text as TokenSymbol)
   const capitals = text.toUpperCase()

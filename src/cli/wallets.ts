@@ -10,7 +10,7 @@ import { openWallet, saveWallet, walletAddress, walletNames } from '../wallet/ke
 import { DEV_PASSPHRASE, passphrase } from '../wallet/passphrase.ts'
 import type { CommandContext } from './command.ts'
 
-/** The wallet that pays for calls. */
+/** The wallet that pays for calls, and the default of every command that takes a wallet. */
 export const CALLER_WALLET = 'caller'
 /** The wallet of the seller. Mining rewards go to it too, unless a setting names another address. */
 export const MARKET_WALLET = 'market'

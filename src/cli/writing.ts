@@ -30,10 +30,10 @@ const WRITE_FLAGS = {
 }
 const WAIT_FLAG = { 'no-wait': 'Do not wait for the block; the outcome is not known then' }
 
-/** A transaction that is not mined within ten minutes is void. It must not be mined long after its sender forgot it. */
+/** Blocks in which a transaction can be mined: some ten minutes. It must not be mined long after its sender forgot it. */
 const VALID_BLOCKS = 200
 
-/** Makes a command from `read` and `propose`. Rehearsing, sending and waiting are the same for all. */
+/** Makes a command from `read` and `propose`. Rehearsing, sending and waiting are the same for every such command. */
 export function writingCommand<Asked>(command: WritingCommand<Asked>): Command {
   const { read, propose, flags, isSentAtOnce, ...words } = command
   const run = async (given: CommandContext): Promise<number | Fault> => {
@@ -74,7 +74,7 @@ async function carryOut(
     const outcome = dry
       ? await rehearse(session, key.keys, proposal, intent)
       : await carryOutOne(session, key, proposal, intent)
-    // Of several claims, those that would cost more than they bring are skipped, and the others are sent.
+    // Of several claims, each one that would cost more than it brings is skipped, and the next one is tried.
     const isLoss = typeof outcome === 'object' && outcome.code === 'cli/loss'
     if (isLoss && proposals.length > 1) session.context.note(faultMessage(outcome))
     else if (outcome !== EXIT.ok) return outcome

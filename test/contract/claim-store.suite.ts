@@ -9,7 +9,7 @@ import { listsOneService } from './claim-list.ts'
 /** An open store of claims of one kind. */
 export type OpenStore<C extends StoredClaim> = ClaimStore<C> & { close(): Promise<void> }
 
-/** An implementation under test: a place of claims whose kinds can each be opened, closed and reopened. */
+/** An implementation under test: a storage in which each kind of claims can be opened, closed and opened again. */
 export interface ClaimStoreFixture {
   readonly open: <C extends StoredClaim>(kind: ClaimKind<C>) => Promise<OpenStore<C>>
   readonly remove: () => Promise<void>
@@ -220,7 +220,7 @@ export function claimStoreSuite(name: string, make: () => ClaimStoreFixture): vo
           await put({ ...delivered(i + 1, { result, finishedAtMs: i + 1 }), ...paid } as FinishedClaim)
         }
       }
-      /** Numbers of those of the first `count` claims whose results are kept. */
+      /** Of the claims 1 to `count`, the numbers of those whose results are kept. */
       const kept = async (count: number): Promise<readonly number[]> => {
         const numbers = Array.from({ length: count }, (_, i) => i + 1)
         const claims = await Promise.all(numbers.map((number) => store.get(txIdOf(number))))

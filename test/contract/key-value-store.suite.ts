@@ -19,7 +19,7 @@ export interface KeyValueStoreFixture {
 const put = (hex: string, value = hex): Write => ({ key: fromHex(hex), value: fromHex(value) })
 const nothing = (): void => {}
 
-/** A listing as `key=value`. */
+/** The entries of a listing as `key=value`, in hex. */
 function shown(listing: KeyValueListing): Promise<readonly string[]> {
   return collect(listing, ([key, value]) => `${toHex(key)}=${toHex(value)}`)
 }
@@ -27,7 +27,7 @@ function shown(listing: KeyValueListing): Promise<readonly string[]> {
 const KEYS = ['00', '0000', '01', '01ff', '01ffff', '02', '0200', 'fe', 'feff', 'ff', 'ff00', 'ffff', 'ffffff']
 const BOUNDS = ['', '00', '01', '01ff00', '02', '03', 'fe', 'ff', 'ffff', 'ffffffff']
 
-/** The entries in a range of {@link KEYS}, by definition. */
+/** The expected entries in a range, filtered from {@link KEYS}. */
 function expected({ gte, lt, reverse = false, limit = KEYS.length }: KeyRange): readonly string[] {
   const inside = KEYS.filter((hex) => hex >= toHex(gte) && (lt === undefined || hex < toHex(lt)))
   const ordered = reverse ? inside.toReversed() : inside

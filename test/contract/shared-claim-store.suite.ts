@@ -22,7 +22,7 @@ export interface ReplicaFixture {
   readonly wake: () => void
 }
 
-/** An implementation under test: a place shared by replicas with separate data folders. */
+/** An implementation under test: a storage shared by replicas with separate data folders. */
 export interface SharedStoreFixture {
   /** Starts a replica. A used folder means a restart of that replica, whose earlier process is dead. */
   readonly replica: (folder: string) => ReplicaFixture
@@ -243,7 +243,7 @@ export function sharedClaimStoreSuite(name: string, make: () => Promise<SharedSt
           numbers.map(async (number, i) => moves[i]?.push(await store.advance('claimed', executing(number)))),
         )
       }
-      // The first replica, without renewals, advances half of them while the other one takes over.
+      // The first replica, without renewals, advances half of the claims while the other replica takes them over.
       for (const number of numbers.slice(0, 20)) moves[number - 1]?.push(await a.advance('claimed', executing(number)))
       await hasOpen(b, 40)
       await Promise.all([tryAll(a), tryAll(b)])

@@ -7,7 +7,7 @@ import { Workshop } from '../support/daemon.ts'
 import { type Finished, PINNED_NODE } from '../support/processes.ts'
 import { ROOT } from '../support/source-tree.ts'
 
-/** A code block of the page. `path` names the file that the block is, or that it adds a line to; empty without a file. */
+/** A code block of the page. `path` names the file that the block is, or to which it adds a line; empty if it is no file. */
 interface Block {
   readonly language: string
   readonly text: string

@@ -33,7 +33,7 @@ let daemon: RunningDaemon
 /** A node with models behind it. */
 let chat: ChatDaemon
 const examples = new ExampleRecorder()
-/** Path of the file for recorded examples of the document: see `npm run gen:examples`. */
+/** Path of the file for recorded examples of the document. Only `npm run gen:examples` sets it. */
 const { RECORD_EXAMPLES } = process.env
 if (RECORD_EXAMPLES !== undefined) afterAll(() => examples.write(RECORD_EXAMPLES))
 /** A node with the shipped services, for examples that count services; started only to record them. */
@@ -76,7 +76,7 @@ async function recordShipped(operationId: string): Promise<void> {
   await Promise.all(REQUESTS[operationId]!(send))
 }
 
-/** Valid and invalid calls of one service, at either address. */
+/** Valid and invalid calls of one service, which is named in the body or in `path`. */
 function calls(path: string, named: JsonBody): Asked {
   const { serviceId, ...rest } = { serviceId: 'node-network-stats', ...named }
   const body = path.endsWith('x402') ? { serviceId, ...rest } : rest
@@ -176,7 +176,8 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
 }
 
 /**
- * Operations of operators and of page forms. test/integration/api-{peers,keys}.test.ts and test/e2e/services-command.test.ts check them.
+ * Operations of operators and of page forms. test/integration/api/api-{peers,keys}.test.ts and
+ * test/e2e/services-command.test.ts check them.
  */
 const OPERATORS = ['tryService', 'listBans', 'banPeer', 'unbanPeer', ...KEY_OPERATIONS]
 

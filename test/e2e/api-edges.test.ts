@@ -223,7 +223,7 @@ describe('a transaction', () => {
     ]
     for (const [i, first] of forms.entries()) {
       const payload = { to: buyer.key.address, amount: BigInt(i + 1) as never, create: false }
-      // The nonce before it is missing, so the transaction waits in the mempool while its other forms are sent.
+      // The nonce before it is missing, so the transaction waits in the mempool while it is sent again in other encodings.
       const tx = await buyer.sign('transfer', payload, { ahead: 1n, validUntil: 1_000_000 + i })
       const { txId, wtxId } = tx
       const before = await buyer.sign('transfer', payload)

@@ -35,7 +35,10 @@ type Sent = Parameters<typeof askRaw>[1]
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** What is wrong with an answer to hostile input: a bug of the node, a refusal in another envelope or of an unlisted code. */
+/**
+ * What is wrong with an answer to hostile input: a bug of the node, a refusal without the error envelope or its id, or a
+ * refusal that the document does not list. Null if nothing is wrong.
+ */
 function misbehaviour({ method, path }: Pick<Sent, 'method' | 'path'>, reply: Reply): string | null {
   const { status, headers, text, body } = reply
   // At a hundred blocks a second, a read of one head may be refused with a retry-after.
@@ -52,7 +55,7 @@ function misbehaviour({ method, path }: Pick<Sent, 'method' | 'path'>, reply: Re
   return checker.misfits(operation.operationId, reply)[0] ?? null
 }
 
-/** Collects one example of each kind of misbehaviour, so that one does not hide the others. */
+/** Collects one example of each kind of misbehaviour, so that no kind hides another. */
 class Findings {
   readonly #seen = new Map<string, string>()
 
@@ -91,7 +94,7 @@ const hostileText = fc.constantFrom(
   '"\\u0000"',
 )
 
-/** An object with the expected fields, of which some are wrong or missing, or with others besides. */
+/** An object with the expected fields, some of them wrong or missing, and perhaps with unexpected ones. */
 function mutated(good: JsonBody): fc.Arbitrary<JsonBody> {
   const names = Object.keys(good)
   const change = fc.tuple(fc.constantFrom(...names, 'extra', 'toString'), odd, fc.integer({ min: 0, max: 2 }))

@@ -95,7 +95,7 @@ describe('by the header alone a client can check', () => {
     }
   }
 
-  /** The proof as the client's code takes it, against the header that came with it. */
+  /** The proof as the client's code takes it, and the state root of the header that came with it. */
   function stateProof({ proof }: AccountView) {
     const { siblings, leaf, header } = proof
     const { stateRoot } = sealed(header).header

@@ -16,7 +16,7 @@ beforeAll(async () => {
   await daemon.stop()
 })
 
-/** The expected answer for the caller and the number of runs, for the repeatable service and for the other. */
+/** The expected answer for the caller and the number of runs, for the service that may be repeated and for the one that may not. */
 interface Expected {
   readonly again: readonly [answer: string, runs: number]
   readonly once: readonly [answer: string, runs: number]

@@ -118,7 +118,7 @@ describe('a settle that comes too late', () => {
     const still = await openStill(at)
     const { payment } = await payShort(still, 'ok:late')
     const { height } = await new Caller(still.url, 1).transaction(payment.txId)
-    // Between the last moment for work and the deadline.
+    // This height lies between the last moment for work and the deadline.
     await mineTo(still.url, height + 65)
     await still.kill()
     const idle = await open(at, { mine: 0 })

@@ -7,9 +7,9 @@ import { askRaw } from '../support/raw-http.ts'
 
 const workshop = new Workshop()
 const PUBLIC_URL = 'https://agents.example'
-/** Services that can be bought: the shipped ones that need nothing else, and two of the three test services. */
+/** Number of services that can be bought: the shipped ones that need nothing else, and two of the three test services. */
 const AVAILABLE = SOLD_ALONE.length + 2
-/** Listed services: also those that need other servers, and the test service that can never be bought. */
+/** Number of listed services: also those that need other servers, and the test service that can never be bought. */
 const LISTED = AVAILABLE + NEEDING_OTHERS.size + 1
 const DOCUMENTS = [
   '/x402/discovery',

@@ -10,7 +10,7 @@ import { SMALL_DISKS, type SmallDisk } from '../support/small-disk.ts'
 
 const workshop = new Workshop()
 const disks: SmallDisk[] = []
-// Registered after the workshop's hook, so it runs before that removes the folders.
+// This hook is registered after the workshop's, so it runs before the workshop removes the folders.
 afterAll(() => {
   for (const disk of disks) disk.remove()
 })
@@ -40,7 +40,7 @@ function expectFull({ code, signal, stderr }: Finished, { folder, fullness }: Sm
   expect(stderr).not.toMatch(/\n {4}at |\\n {4}at /)
 }
 
-/** Expects that a command refused to start with one line. */
+/** Expects that a command did not start, and said why in one line. */
 function expectRefused({ code, stdout, stderr }: Finished, { folder, fullness }: SmallDisk): void {
   const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'))
   expect({ code, stdout, lines }).toEqual({ code: STORAGE_CODE, stdout: '', lines: [expect.stringMatching(fullness)] })

@@ -21,7 +21,7 @@ const invoiceFor = (name: string): string =>
     vatRate: 0,
   })
 
-/** A node's description of the letters that its documents accept, and its quotes. */
+/** Starts a node. Returns its description of the letters that documents accept, and a function that gets a quote. */
 async function saidBy(
   flags: readonly string[],
 ): Promise<{ readonly described: string; quote(name: string): Promise<string> }> {

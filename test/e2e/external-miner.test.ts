@@ -9,7 +9,7 @@ import { type RunningDaemon, WITH_TEST_SERVICES, Workshop } from '../support/dae
 import { type Program, until } from '../support/processes.ts'
 
 const workshop = new Workshop()
-/** Blocks cost one hash at first. */
+/** The earliest blocks of a chain cost one hash each. */
 const fast = { TEST_FAST_BLOCKS: '1' }
 /** A stop that took longer was forced. */
 const STOP_MS_MAX = 4_500
@@ -110,7 +110,7 @@ describe('farthing mine', () => {
     const ends = await Promise.all(mining.map((one) => one.end('SIGINT')))
     expect(ends).toEqual([5, 6].map(() => ({ code: 0, signal: null })))
     expect(new Set(await minersOf(daemon.url))).toEqual(new Set([addressOf(5), addressOf(6)]))
-    // A miner reports blocks lost to the other as lost, so no block is reported twice.
+    // A miner that loses a block to the other miner reports it as lost, so no block is reported twice.
     const told = mining.flatMap(blocksTold)
     expect(new Set(told).size).toBe(told.length)
     expect((await daemon.stop()).code).toBe(0)

@@ -44,7 +44,7 @@ async function shows(...args: readonly string[]): Promise<Shown> {
 
 const FACTS = { agentId: 'acme', serviceId: 'node-x', term: 100, validUntil: HEIGHT + 30, confirmations: 1 }
 
-/** A quote with hostile texts, and an answer once it is paid. */
+/** Makes the node answer with a quote of hostile texts until a payment is sent, then with `answer`. Returns the quote. */
 function sells(answer: NonNullable<Told>, quote: Json = {}): Json {
   const extra = { ...FACTS, [ATTACK]: ATTACK }
   const accepts = [{ scheme: 'native-x402', payTo: ATTACK, maxAmountRequired: (COIN / 100n).toString(), extra }]

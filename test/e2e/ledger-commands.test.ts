@@ -379,7 +379,7 @@ describe.concurrent('nothing is sent', () => {
   })
 })
 
-/** Waits until the lock of a stake of the shortest tier is over. */
+/** Waits until the lock of a stake is over, for 200 seconds at most. */
 function lockOver(staker: Person, stakeId: string): Promise<true> {
   const rehearse = async () => (await staker.run('stake', 'unstake', stakeId, '--dry-run')).code === 0
   return until('the lock is over', rehearse, { ms: 200_000, everyMs: 2_000 })

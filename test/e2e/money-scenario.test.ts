@@ -155,7 +155,7 @@ async function haltsAndRotates(scene: Scene): Promise<void> {
 it('a token, a pool, a stake, a stable dollar and the bridge from the command line, and the books agree', async () => {
   const folder = workshop.folder()
   const daemon = await workshop.start(folder, { mine: 0, env: FAST.env })
-  // Mined on demand: at a hundred blocks a second, signatures on a busy machine would come too late.
+  // Blocks are mined on demand: at a hundred blocks a second, signatures on a busy machine would come too late.
   const endMining = mineOnDemand(daemon.url, BLOCK_MS)
   const scene = new Scene(daemon.url)
   await tradesATokenOfItsOwn(scene)

@@ -56,7 +56,10 @@ async function outgrow({ lighter, heavier }: Halves): Promise<void> {
   while (BigInt((await heavier.status()).totalWork) <= BigInt(totalWork)) await mineOne(heavier.url)
 }
 
-/** After the halves met: transactions of both are mined, the call ran and was settled once, every folder is sound. */
+/**
+ * Expects, after the halves met, that the transactions of both halves are mined, that the call ran once and was settled once,
+ * and that every folder is sound.
+ */
 async function expectWhole(
   halves: Halves,
   payment: Payment,

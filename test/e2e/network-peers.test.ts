@@ -78,7 +78,7 @@ describe('strangers', () => {
     )
     await once(rubbish, 'listening')
     const peers = [`/ip4/127.0.0.1/tcp/${(rubbish.address() as AddressInfo).port}`]
-    // A different genesis: its first blocks cost more.
+    // The third node has another genesis, since its first blocks cost more.
     const nodes = [{ peers }, {}, { env: { TEST_FAST_BLOCKS: '2' } }]
     const cluster = await Cluster.make(workshop, { nodes, links: starOf(3) })
     const [host, friend, stranger] = cluster.nodes as readonly [ClusterNode, ClusterNode, ClusterNode]

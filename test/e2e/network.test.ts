@@ -16,7 +16,7 @@ const CLEAN = { code: 0, signal: null }
 const STOP_MS_MAX = 5_000
 /** Blocks about every half second, so that five nodes on two cores keep up. */
 const STEADY = { TEST_FAST_BLOCKS: '1000' }
-/** Long enough for connections to fill up and requests to fail. */
+/** How long a node is stopped: long enough for connections to fill up and requests to fail. */
 const PAUSE_MS = 6_000
 
 const everybodyCleanIn = (cluster: Cluster): void => {

@@ -61,7 +61,7 @@ const resolve = (ref: string): RequestSchema =>
   document.components.schemas[ref.split('/').at(-1) as string] as RequestSchema
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 
-/** Requests of an operation: as documented, and with an error in each place. */
+/** Requests of an operation: as documented, or with values of other types in some places. */
 function requestsOf({ method, path, parameters = [], requestBody }: FuzzedOperation): fc.Arbitrary<Sent> {
   const [[type, media] = ['', {}]] = Object.entries(requestBody?.content ?? {})
   const { schema } = media as { schema?: RequestSchema }

@@ -170,7 +170,7 @@ describe('the launcher under an old Node', () => {
     expect(stderr).toMatch(/^farthing needs Node 26, this is v20\.\d+\.\d+\. Run "npm ci" in .*\n$/)
     expect(stderr).toContain(copy)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    // With the dependencies it finds the Node that is one of them.
+    // With the dependencies installed, the launcher finds the Node that is one of them.
     symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
     const installed = workshop.launch([...args, 'config', 'print', '--json'], { node, entry })
     const printed = await installed.finished()

@@ -44,7 +44,7 @@ it('a node that is asked for four times what it can do serves what it can in tim
     Sample[],
   ]
   expect(served.length).toBeGreaterThan(0)
-  // Without refusals a request waits longer than the load lasts.
+  // Without refusals, requests would wait longer than the load lasts.
   expect(quantile(served, 0.95)).toBeLessThan(SECONDS * 300)
   expect(quantile(refused, 0.95)).toBeLessThan(SECONDS * 300)
   expect(refused.length).toBeGreaterThan(late.length / 2)

@@ -23,7 +23,7 @@ const UNKNOWN = 'ab'.repeat(32)
 const ran = (request: string): number =>
   [...runsIn(runsFile)].filter(([line]) => line.endsWith(` ${request}`)).reduce((sum, [, count]) => sum + count, 0)
 
-/** Expects that no work ran and no money was taken: the escrow is open and the call is only paid. */
+/** Expects that no work ran and no money was taken: the status of the call is still `paid`. */
 async function expectUntouched({ txId, request }: Payment): Promise<void> {
   expect(ran(request)).toBe(0)
   expect(await buyer.request(txId)).toMatchObject({ status: 'paid', refund: null, receiptTxId: null })
@@ -38,7 +38,7 @@ async function expectUsable(payment: Payment): Promise<void> {
   expect(ran(payment.request)).toBe(1)
 }
 
-/** Expects no payment terms, so that an automatic client of either generation does not pay a second time. */
+/** Expects no payment terms, so that an automatic client of x402 version 1 or 2 does not pay a second time. */
 function expectNoTerms({ headers, body }: Reply<CallView>): void {
   const header = Buffer.from(headers.get('payment-required') ?? '', 'base64').toString()
   expect([body.accepts, body.offers]).toEqual([[], undefined])
@@ -141,7 +141,7 @@ describe('a payment whose service was retired in the same block', () => {
     const selling = await workshop.start(folder, { env })
     await marketOpen(selling.url)
     await selling.stop()
-    // Without mining both transactions wait. The next start mines them in one block, the retirement first by its higher tip.
+    // Without mining both transactions wait. The next start mines them in one block. The retirement stands in front by its higher tip.
     const idle = await workshop.start(folder, { env, mine: 0 })
     const [owner, late] = [new Caller(idle.url, 2), new Caller(idle.url, 3)]
     const order = { serviceId: 'node-test-once', request: 'ok:retired' }

@@ -29,7 +29,7 @@ async function inside<T>(look: (store: LevelStore) => Promise<T>): Promise<T> {
 const write = (...writes: readonly Write[]) => inside((store) => store.batch(writes, () => {}))
 const INDEXES_MARK = Uint8Array.of(0, ...new TextEncoder().encode('indexes'))
 
-/** Indexes with wrong entries in an audit's report, with their numbers. */
+/** The indexes with wrong entries in an audit's report, each with the number of these entries. */
 function wrongIn(report: string): readonly (readonly [string, number])[] {
   const { indexes } = JSON.parse(report) as AuditReport
   expect(indexes.find(({ name }) => name === 'holders')?.entries).toBeGreaterThan(5)

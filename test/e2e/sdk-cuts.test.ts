@@ -25,10 +25,10 @@ beforeAll(async () => {
 
 const SERVICE = 'node-test-once'
 const PRICE = 800_000n
-/** Upper bound of the fees of these payments. */
+/** Upper bound of the fee of one of these payments. */
 const FEE_MAX = 1_000_000n
 
-/** A connection that works for that many requests. The next request or its answer gets lost, and all after it fail. */
+/** A `fetch` that works for `requests` requests. The next request or its answer gets lost, and every later request fails. */
 function cutAfter(requests: number, lost: 'request' | 'answer'): typeof fetch & { readonly used: () => number } {
   let used = 0
   const cutting = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
@@ -48,7 +48,7 @@ const bought = (fetch: typeof globalThis.fetch, request: string, folder: string)
       (error: unknown) => error,
     )
 
-/** Balance of the buyer; only these calls move it. */
+/** Balance of the buyer, which only the calls of this file change. */
 const purse = (): Promise<bigint> => new Caller(daemon.url, 1).balance()
 
 async function requestsOfCall(): Promise<number> {

@@ -27,7 +27,7 @@ import { fastDevnet } from '../support/network.ts'
 const HASHES = 300n
 const workshop = new Workshop()
 const runsFile = workshop.path('runs')
-/** Faster blocks than the devnet's make it another network. */
+/** The node's network: by its faster blocks it differs from the devnet. */
 const network = networkFacts(fastDevnet(HASHES))
 const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
 let daemon: RunningDaemon
@@ -195,7 +195,7 @@ describe('an operator that works for another request than was paid', () => {
   })
 })
 
-/** A fetch that fails for paid sends of one request. */
+/** A fetch that fails whenever it sends one certain request with a payment. */
 function deafTo(request: string): typeof fetch {
   return (input, init) => {
     const body = typeof init?.body === 'string' ? init.body : ''

@@ -130,7 +130,7 @@ function filesUnder(path: string): readonly string[] {
     .map((entry) => join(entry.parentPath, entry.name))
 }
 
-/** Bytes of a hex secret; other text as it is. */
+/** Bytes of a secret in hex, or of any other text in UTF-8. */
 function hexBytes(secret: string): Buffer {
   return /^[0-9a-f]{64}$/.test(secret) ? Buffer.from(secret, 'hex') : Buffer.from(secret)
 }

@@ -111,7 +111,7 @@ async function settled({ request, txId, secret }: Payment) {
   return answer.value
 }
 
-/** Sends the call once, with changed parts. */
+/** Sends the call once. Fields of `change` replace or extend those of its body. */
 function call({ request, txId, secret }: Payment, change: object = {}) {
   return post<CallView>(sellerUrl, `/api/x402/${SERVICE}`, {
     request,

@@ -15,7 +15,7 @@ it('a caller who has used up the allowance of settles still gets the calls it pa
     await buyer.payMined({ serviceId: 'node-test-again', request: 'ok:2', lock: 'lock' }),
   ]
   expect(verdict(await buyer.settle(first))).toBe('200 paid')
-  // The second call has no claim yet and an open escrow.
+  // The second call has no claim yet, but its escrow is open.
   expect(verdict(await buyer.settle(second))).toBe('200 paid')
   for (const payment of [first, second, first]) {
     const again = await buyer.settle(payment)

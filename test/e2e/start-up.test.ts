@@ -84,7 +84,7 @@ describe('with esbuild', () => {
     const folder = workshop.folder()
     appendFileSync(join(bundle, 'main.js'), "console.log('the bundle')\n")
     const flags = ['start', '--mine-threads', '1', '--rpc-port', '0', '--data-dir', folder]
-    // Undoes the tests' own cache of compiled code.
+    // Without the tests' own cache of compiled code, the program uses the one in its bundle.
     const env = { NODE_COMPILE_CACHE: '' }
     const daemon = await workshop.ready(workshop.launch(flags, { entry: launcher, env }), folder)
     const height = async () => (await ask<{ height: number }>(daemon.url, '/api/v1/status')).body.height

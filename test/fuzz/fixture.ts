@@ -10,7 +10,7 @@ export interface Fixture {
   readonly store: MemoryKeyValueStore
   readonly blocks: readonly Block[]
   readonly waiting: readonly Transaction[]
-  /** An unknown block on the head. */
+  /** A block on the head that is not imported yet. */
   readonly next: Block
 }
 

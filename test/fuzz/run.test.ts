@@ -59,7 +59,7 @@ function nextInput(target: Target, random: Random, pool: readonly Uint8Array[]):
   return mutated(random, pool)
 }
 
-/** Runs corpus and seeds, then changed and generated inputs. One with a new word joins the pool, and is changed further. */
+/** Runs corpus and seeds, then changed and generated inputs. An input that gives a new word joins the pool, and is changed further. */
 async function fuzz(target: Target): Promise<ReadonlyMap<string, number>> {
   const words = new Map<string, number>()
   const seeds = await target.seeds()

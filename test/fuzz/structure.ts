@@ -37,7 +37,7 @@ function bytesOf(shape: Shape, random: Random): Uint8Array {
   return number(fixedSize as number, random)
 }
 
-/** Packs parts of fixed size in place and the others behind offsets. */
+/** Packs parts of fixed size in place, and every other part behind an offset. */
 function packed(shapes: readonly Shape[], random: Random): Uint8Array {
   const parts = shapes.map((shape) => bytesOf(shape, random))
   let offset = parts.reduce((sum, part, i) => sum + (shapes[i]?.fixedSize === null ? OFFSET_BYTES : part.length), 0)

@@ -105,7 +105,7 @@ export class World {
     return peer
   }
 
-  /** A stranger for many requests, which answers none. It is replaced if it was disconnected or has made its share. */
+  /** A stranger that makes many requests and answers none. It is replaced if it was disconnected or has made its share. */
   async regular(): Promise<MemoryPeer> {
     const known = this.#regular
     if (known === undefined || known.peer.peers().length === 0 || known.uses >= REQUESTS_EACH) {

@@ -44,7 +44,7 @@ function adding(a: bigint, b: bigint): PoolStep {
 }
 
 /**
- * The actor's gain of A and B since the start, in units of 1/S. Its shares count at the start as their exact fraction
+ * The actor's gain of A and B since the start, in units of 1 / `pool.shares`. Its shares count at the start as their exact fraction
  * of the pool; at the end all are withdrawn.
  */
 function gains(pool: PoolFunds, start: Holdings, end: Holdings): readonly [bigint, bigint] {
@@ -55,8 +55,8 @@ function gains(pool: PoolFunds, start: Holdings, end: Holdings): readonly [bigin
 }
 
 /**
- * Expects that an actor who alone trades with a pool and then withdraws gains nothing. Let the others' part of the pool
- * be (A, B) before and (A - da, B - db) after: the others lose what the actor gains. The value of a share never falls,
+ * Expects that an actor who alone trades with a pool and then withdraws gains nothing. Let the part of all other holders
+ * be (A, B) before and (A - da, B - db) after: they lose what the actor gains. The value of a share never falls,
  * so (A - da)(B - db) >= A B. Hence da >= 0 and db >= 0 only if both are 0. And since the mean of 1 - da/A and 1 - db/B
  * is at least the root of their product, da/A + db/B <= 0: at the price before, the actor gained nothing. At the price
  * after nothing follows, since the actor set it: buying raises the price of what was bought.

@@ -261,7 +261,7 @@ describe('a swap', () => {
   })
 
   // In exact numbers, parts a1 and a2 leave the reserve of the whole swap times 1 + g (1 - g) a1 a2 / (...), where g is
-  // the swapped part; that is at least as much, and rounding each part leaves more. Without a fee both are equal, and
+  // the swapped part; that is at least as much, and rounding each part leaves more. Without a fee the reserves are equal, and
   // each part leaves less than 1 unit more than exact numbers would.
   it('of an exact input in parts never pays more than the whole at once, and with no fee hardly less', () => {
     const cuts = fc.array(fc.bigInt({ min: 0n, max: (1n << 112n) - 1n }), { minLength: 1, maxLength: 7 })
@@ -379,7 +379,7 @@ function partsOf(amount: bigint, cuts: readonly bigint[]): readonly Amount[] {
   return ends.map((end, i) => units(end - (ends[i - 1] ?? 0n)))
 }
 
-/** Two rows, reordered into a row of all lower and a row of all higher numbers. */
+/** Exchanges numbers between two rows: at each place the lower one goes to one row, and the higher one to the other. */
 function ordered<Row extends readonly bigint[]>(one: Row, other: Row): [Row, Row] {
   const pick = (lower: boolean): Row =>
     one.map((n, i) => (n < (other[i] as bigint) === lower ? n : other[i])) as unknown as Row

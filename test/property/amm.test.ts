@@ -162,7 +162,8 @@ describe('pools over any sequence of what people do', () => {
       fc.property(fc.array(step, { minLength: 1, maxLength: 20 }), (steps) => {
         const ledger = new PoolLedger(RULES)
         /**
-         * By pool: the sum of prices over block ends since its creation. By epoch: that sum of the priced pool at the start of the epoch.
+         * `sums`: by pool, the sum of its prices at all block ends since its creation. `entries`: by epoch, that sum for the
+         * priced pool at the start of the epoch.
          */
         const sums = new Map<PoolId, { x: bigint; y: bigint }>()
         const entries = new Map<number, bigint>()
@@ -182,7 +183,7 @@ describe('pools over any sequence of what people do', () => {
             entries.set(ledger.height / 20, sums.get((priced as ListedPool).poolId)?.x ?? 0n)
           play(ledger, one)
           for (const { poolId, pool } of poolsIn(ledger)) {
-            // The record at the start of the next block, without the block that has just ended.
+            // This record does not count the block that has just ended: `count` adds it below.
             const { xPerY, yPerX } = accumulatedAt(pool, ledger.height - 1)
             expect({ x: xPerY, y: yPerX }).toEqual(sums.get(poolId) ?? { x: 0n, y: 0n })
           }

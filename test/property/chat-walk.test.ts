@@ -117,7 +117,7 @@ describe('a walk through any stages', () => {
         expect(askedAfterLeaving).toBe(0)
         if (left) expect(outcome).toMatchObject({ ok: false })
         if (!outcome.ok) {
-          // At most part of one stage's answer was read.
+          // Nothing was read but the answer of one stage or a part of it.
           expect(['', 'tex', ...plans.map((_, i) => `text ${i}`)]).toContain(textOf(pieces))
           return
         }

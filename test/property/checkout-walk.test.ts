@@ -52,7 +52,7 @@ async function expectClosed({ market }: CheckoutWalk, payment: WalkPayment, clai
   expect(again).toMatchObject({ ok: true, value: { claim: { txId: payment.txId, state: claim.state } } })
 }
 
-/** A call ends unless its node died. Only an entitled caller gets an answer, and for the request that was sent. */
+/** A call ends unless its node died. Only an entitled caller gets an answer, which is for the request that was sent. */
 function expectAnswered(walk: CheckoutWalk, { payment, change, life, ended }: WalkCall): void {
   if (life === walk.life) expect(ended).not.toBeNull()
   expect(ended).not.toBeInstanceOf(Error)

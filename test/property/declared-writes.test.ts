@@ -23,7 +23,7 @@ const RUNS = 20
 /** Chains that start every run. On them every kind succeeds. */
 const FIRST = fc.sample(fc.tuple(paramsArbitrary, plansArbitrary), { seed: 5, numRuns: RUNS })
 
-/** The program's ledgers. For every payload that succeeded, they report the number of written records with the sender's. */
+/** The program's protocol. For every payload that succeeds it reports the number of written records, the sender's account included. */
 function tellingProtocol(tell: (tx: Transaction, writes: number) => void): Protocol {
   const handlers = TX_KIND_NAMES.map((kind) => {
     const handler = PROTOCOL.handlers[kind] as unknown as KindHandler<TxKind>

@@ -47,7 +47,7 @@ function expectEnded(walk: DollarWalk, claim: DollarClaim): void {
   if (claim.state === 'owed') expect(claim.refund.status).toBe('paid')
 }
 
-/** Work runs no more often than allowed: a service that may not be repeated runs once per payment, for whichever request. */
+/** A service that may not be repeated runs at most once per payment, whichever of its requests was sent. */
 function expectRuns(walk: DollarWalk, { call, otherRequest }: WalkOrder): void {
   const { serviceId, request } = call
   const sharing = walk.orders.filter((one) => one.call.serviceId === serviceId && one.call.request === request)

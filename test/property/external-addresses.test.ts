@@ -47,8 +47,8 @@ const oneChanged = (text: string): fc.Arbitrary<string> =>
     .filter((changed) => changed !== text)
 
 /**
- * The text with a defect: a character is changed, removed, repeated or swapped with the next, something is added at an end, or the case is
- * another.
+ * The text with a defect: a character is changed, removed, repeated or swapped with the next one, something is added
+ * at an end, or the case of all letters is changed.
  */
 const damaged = (text: string): fc.Arbitrary<string> =>
   fc.oneof(

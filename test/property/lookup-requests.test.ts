@@ -8,7 +8,7 @@ import { emailValidate } from '../../marketplace/services/web/email-validate.ts'
 import { geoIp } from '../../marketplace/services/web/geo-ip.ts'
 import { readMailAddress } from '../../marketplace/services/web/mail-address.ts'
 
-/** Texts close to valid requests, and arbitrary ones. */
+/** Parts of requests, valid and nearly valid. */
 const LABEL = fc.constantFrom(
   'a',
   'ä',

@@ -22,7 +22,7 @@ const NEWCOMER = walletKey(seedOf(1))
 const EVERYBODY = [...SENDERS, NEWCOMER]
 const ELSEWHERE = wallet(9).address
 
-/** A base fee with room to fall, blocks small enough to raise it, and little money for some accounts. */
+/** A rule book whose base fee has room to fall, with blocks small enough to raise it, and little money for some accounts. */
 function ruleBook(): RuleBook {
   const params = testParams()
   const [step] = params.steps as readonly [(typeof params.steps)[number]]

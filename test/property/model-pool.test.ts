@@ -24,7 +24,7 @@ const ANSWER: ChatAnswer = {
 }
 const MINUTE_MS = 60_000
 
-/** Outcomes of successive calls; after the last it starts again. */
+/** Outcomes of successive calls. After the last outcome the list starts again. */
 type Plan = readonly { readonly ms: number; readonly outcome: 'well' | 'fails' | 'refused' }[]
 
 /** A backend with delayed calls that succeed or fail. It records how it is used. */

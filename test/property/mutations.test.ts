@@ -21,7 +21,7 @@ import { BLOCK, TRANSACTION, TRANSFER, WITNESS } from '../support/reference/sche
 import { runs } from '../support/runs.ts'
 import { type Op, Scenario } from '../support/scenario.ts'
 
-/** A chain of a few blocks, and a next block with an invoke, a receipt and more that is not imported yet. */
+/** A chain of a few blocks, and a next block that is not imported yet: it holds an invoke, a receipt and more. */
 async function prepared(): Promise<{ pair: Differential; block: Uint8Array }> {
   const pair = await Differential.open(testParams(), freePow)
   await new Player(pair, new Seen()).prepare()
@@ -164,7 +164,7 @@ describe('a changed signature under a header that names it', () => {
     const foreign = TRANSACTION.decode(await scenario.sign(other, who)).body
     expect((await pair.import(propose(TRANSACTION.encode({ body: foreign, witness })))).outcome).toBeUndefined()
     expect((await pair.feed(propose(good))).reason).toBeNull()
-    // The other block of this height now only stands beside it.
+    // This block has the height of the new head, so it only starts a side branch.
     expect((await pair.import(block)).outcome).toBe('side')
   })
 })
@@ -205,7 +205,7 @@ async function stored(store: MemoryKeyValueStore): Promise<Map<string, string>> 
 }
 
 describe('a reorganisation', () => {
-  /** Feeds the blocks of `source` that `subject` lacks, and more until its tip is the head. */
+  /** Feeds `subject` the blocks of `source` beginning with number `from`, and mines more until both have the same head. */
   async function follow(subject: Differential, source: Differential, from: number): Promise<void> {
     subject.test.nowMs = Math.max(subject.test.nowMs, source.test.nowMs)
     for (const wire of source.taken.slice(from)) await subject.feed(wire)

@@ -38,7 +38,7 @@ describe('text', () => {
 
   it('agrees on every code point and every two bytes', () => {
     for (let point = 0; point <= 0x10ffff; point++) {
-      // Surrogates too: encoded as if they were characters.
+      // Surrogates are encoded too, as if they were characters.
       const wide = point >= 0x10000
       const bytes = wide
         ? [0xf0 | (point >> 18), 0x80 | ((point >> 12) & 63), 0x80 | ((point >> 6) & 63), 0x80 | (point & 63)]

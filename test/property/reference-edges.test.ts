@@ -35,7 +35,7 @@ const give = (to: string, amount: bigint): Partial<Body> => ({
   payload: TRANSFER.encode({ to, amount, create: true }),
 })
 
-/** A chain on which the first actors have used their nonce 0 and the newcomers have accounts. */
+/** A chain on which the funded actors have used their nonce 0 and the newcomers have accounts. */
 async function openUsed(): Promise<Differential> {
   const pair = await Differential.open(testParams(), freePow)
   const gifts = NEWCOMERS.map((who) => [RICH, give(who.address, 10n ** 12n)] as const)
@@ -136,7 +136,7 @@ describe('fees and balances', () => {
     expect(await codesOf(give(RICH.address, balance - first))).toEqual([0])
     expect(await codesOf(give(RICH.address, balance - first + 1n))).toEqual([3])
     expect(await codesOf(give(who.address, balance - first))).toEqual([0])
-    // The first transaction leaves just enough for the second's fee, and then too little.
+    // One transaction leaves the next one its fee and the unit that it sends, then its fee alone, then less than its fee.
     expect(await codesOf(give(RICH.address, balance - first - second - 1n), {})).toEqual([0, 0])
     expect(await codesOf(give(RICH.address, balance - first - second), {})).toEqual([0, 3])
     expect(await codesOf(give(RICH.address, balance - first - second + 1n), {})).toBe(
@@ -147,7 +147,8 @@ describe('fees and balances', () => {
 
 describe('limits of a block', () => {
   /**
-   * Fills `room` units with copies of the biggest kinds first. Memos fill the rest, since weight and size count the bytes of a memo alike.
+   * Fills `room` units with as many copies of each kind as fit, in the given order. Memos fill what is left, since each byte
+   * of a memo counts as one unit of weight and of size.
    */
   async function fill(
     pair: Differential,

@@ -95,7 +95,7 @@ describe('base fee', () => {
       fc.bigInt({ min: 32n, max: 2n ** 62n }),
       fc.constant(2n ** 62n),
     )
-    // Beyond the limit too: a parent of a step with a larger one.
+    // Weights above the limit too: the parent may be of a step with a higher limit.
     const limits = [0, 999_999, 1_000_000, 1_000_001, 2_000_000, 2_000_001, 2 ** 31]
     const weight = fc.oneof(fc.nat(2_000_000), fc.constantFrom(...limits))
     fc.assert(

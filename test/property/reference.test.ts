@@ -55,7 +55,8 @@ describe('the node and a second reading of the specification', () => {
     await player.prepare()
     const block = async (...terms: number[]): Promise<void> =>
       player.play({ ...QUIET, maker: 'reference', miner: pair.test.height % 256, ops: invokes(...terms) })
-    // Two blocks share a deadline, with two calls each. Those of term 400 come first, as they were mined earlier.
+    // Two blocks share a deadline, with two calls each. The calls of term 400 are refunded before those of term 100, since
+    // they were mined earlier.
     await block(1, 0, 1, 2, 3)
     const first = pair.test.height
     while (pair.test.height < first + 299) await block()

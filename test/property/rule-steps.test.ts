@@ -12,7 +12,7 @@ import { childHeader, headerBranch } from '../support/header-branch.ts'
 import { testParams } from '../support/network.ts'
 import { runs } from '../support/runs.ts'
 
-/** A target far from both the easiest and 1. */
+/** A target far from the easiest one and from 1. */
 const MIDDLE = 1n << 200n
 
 const change = fc.record(

@@ -27,6 +27,7 @@ import { DyingStore } from '../support/stores.ts'
  * A node downloads a state in many steps while the chain grows. It is cut off, restarted, killed and lied to. It must
  * end with exactly the served state, and the honest peer must have no points.
  */
+
 const RULES = restlessRuleBook()
 
 /** Changes every true reply of one protocol. */

@@ -18,7 +18,10 @@ const STAKING = { tiers: TIERS, blocksPerYear: 1_003n }
 const HUGE = { tiers: TIERS.map((tier, i) => ({ ...tier, yearlyBps: 10n ** BigInt(2 * i + 2) })), blocksPerYear: 97n }
 const HUGE_FUNDS = (1n << 110n) - (1n << 100n)
 
-/** Networks whose pools are short of the full rates never, always, later or by turns. */
+/**
+ * Networks by when their pools are short of the full rates: `rich` never, `short` always, `fading` later, `stepping` by
+ * turns. `huge` has the largest amounts.
+ */
 const BOOKS = {
   rich: stakingRuleBook({
     ...{ staking: STAKING, funds: FUNDS },
@@ -53,7 +56,7 @@ type Network = keyof typeof BOOKS
 
 const networks = (...names: readonly Network[]) => fc.constantFrom(...names)
 
-/** Amounts of every bit length, small enough for the funds of all networks. */
+/** Amounts of every bit length up to 45, small enough for the funds of all networks. */
 const amounts = fc
   .integer({ min: 1, max: 45 })
   .chain((bits) => fc.bigInt({ min: 1n << BigInt(bits - 1), max: (1n << BigInt(bits)) - 1n }))
@@ -251,7 +254,7 @@ describe('the order of claims', () => {
             if (act.kind === 'claim') into.set(act.stake, (into.get(act.stake) ?? 0n) + paid)
         }
         eager.block(scaled(network, [{ kind: 'stake', who: 0, tier: 1, amount: 1_000_000_007n }]))
-        // Claims come first in a block, so that they name stakes known to both runs.
+        // Claims stand in front of a block, so that they name stakes known to both runs.
         for (const [i, acts] of plan.entries()) {
           const known = (often[i] ?? []).filter((act) => act.kind === 'claim' && act.stake < eager.stakes.length)
           receive(eager, [...known, ...acts], received)

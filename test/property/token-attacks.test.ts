@@ -27,7 +27,7 @@ const MOST = (1n << 112n) - 1n
 const PAIRS = ['O0', 'I1', 'Z2', 'S5', 'B8']
 const twin = (char: string) => PAIRS.find((pair) => pair.includes(char)) ?? char
 
-/** All texts that look like this one, with itself. */
+/** All texts that look like this one, which is among them. */
 function disguises(text: string): readonly string[] {
   return [...text].reduce<string[]>((made, char) => made.flatMap((head) => [...twin(char)].map((c) => head + c)), [''])
 }

@@ -142,7 +142,7 @@ function expectUnmoved(before: Census, after: Census, { sender, kind }: Move): v
   expect(new Map([...after.balances].sort())).toEqual(new Map([...expected].sort()))
 }
 
-/** No transaction of these kinds lowers the backing ratio of a stable token. */
+/** After each transaction the stable token is fully backed, or its backing ratio has not fallen. */
 function expectBacked(ledger: TokenLedger, before: { reserve: bigint; supply: bigint }): void {
   const [reserve, supply] = [ledger.reserve(FUSD), ledger.supply(FUSD)]
   expect(reserve >= supply || reserve * before.supply >= before.reserve * supply).toBe(true)

@@ -33,7 +33,7 @@ const NEXT_BLOCKS = new WeakMap<ChainReader, NextBlock>()
 
 const NO_MINER = ZERO_HEX_32 as Address
 
-/** A block can begin with many automatic effects, so they are computed once for each head. */
+/** The state at the start of the next block, computed once for each head: a block can begin with many automatic effects. */
 function nextBlock(chain: ChainReader): NextBlock {
   const known = NEXT_BLOCKS.get(chain)
   if (known?.head === chain.head.id) return known
@@ -77,7 +77,7 @@ function refusalOf(chain: ChainReader, tx: Transaction): Fault | null {
   return keys.ok ? checkWitnessAgainst(keys.value, tx.witness.signatures) : keys.fault
 }
 
-/** Whether the transaction made a change. Every block writes its reward, the native supply and the accrual for stakers. */
+/** Whether a change counts as the transaction's. Every block writes its reward, the native supply and the accrual for stakers. */
 function isOwn({ table, key }: StateChange): boolean {
   if (table.prefix === REWARDS.prefix || table.prefix === STAKING_POOL.prefix) return false
   return key !== SUPPLY.key(NATIVE_ASSET)

@@ -19,7 +19,7 @@ export interface AuditReport {
   readonly height: number
   readonly blockId: string
   readonly records: number
-  /** Assets that break conservation: the sum of all places differs from minted minus burned. */
+  /** Assets that break conservation: what all records hold of them differs from minted minus burned. */
   readonly brokenAssets: readonly { readonly asset: string; readonly sum: string }[]
   /** Invariants of ledgers that break over all records: escrow and stake sums, pool shares, custody. */
   readonly brokenInvariants: readonly string[]

@@ -120,7 +120,7 @@ async function quote(client: NodeClient, { words, note, params, flags }: Command
   return fail(fault('cli/price-too-high', { price, limit: `${most} ${params.ticker}` }))
 }
 
-/** The form of a request in the seller's words. Empty if the seller gives neither form nor example. */
+/** How a request must look, in the seller's words. Empty if the seller gives neither a format nor an example. */
 function requestHint({ requestFormat, example }: NodeAnswer['body']): string {
   const [form, shown] = [textOf(requestFormat, '').trim(), textOf(example, '').trim()]
   return [form, shown === '' ? '' : `for example: ${shown}`].filter((part) => part !== '').join('; ')
@@ -210,7 +210,7 @@ async function showResult(
   return EXIT.unverified
 }
 
-/** If the file cannot be saved, the paid answer can be fetched again. The hint leaves out the path that failed. */
+/** Saves the file in a result. If that fails, prints how to fetch the paid answer again, without the path that failed. */
 async function save(
   context: CommandContext,
   path: string,

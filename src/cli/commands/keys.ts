@@ -148,7 +148,7 @@ async function readInput(): Promise<string> {
   return text
 }
 
-/** The id of a key, with or without the prefix of all keys. */
+/** The id of a key from the command line, where it may stand with or without the prefix of all keys. */
 function idOf({ words }: CommandContext): string | undefined {
   return words[0]?.replace(/^fk-/, '')
 }

@@ -114,7 +114,10 @@ async function rewardOwner(context: CommandContext): Promise<Result<JobOwner>> {
   return ok({ address: address.value, text: formatAddress(context.params.addressPrefix, address.value) })
 }
 
-/** On another network the address may belong to another owner. An unreachable node may come back, so it is no fault. */
+/**
+ * A fault if the node is on another network, where the address may belong to another owner. Null if it is not, or if the
+ * node cannot be reached: the node may come back.
+ */
 async function otherNetwork(url: string, { params }: CommandContext): Promise<Fault | null> {
   const status = await new NodeClient(url).status()
   if (!status.ok) return status.fault.code === 'cli/node-unreachable' ? null : status.fault

@@ -62,7 +62,7 @@ export const poolCreateCommand = writingCommand<CreateAsked>({
     }
     const says = `open a pool at ${bpsText(feeBps)} with ${amountText(a.amount, a.asset)} and ${amountText(b.amount, b.asset)}`
     const sides = both.value.map(({ asset, amount }) => ({ ...asset, units: amount }))
-    // The node refuses a pool that exists, whatever its price.
+    // The node refuses a pool that exists, so its price is not compared with the known one.
     const isThere = (await findPool(session, poolText(a.asset, b.asset, feeBps))).ok
     const weighed = isThere
       ? ok({ says, facts: {} })
@@ -174,7 +174,8 @@ async function proposeAdd(session: Session, asked: AddAsked): Promise<Result<rea
   if (!offeredA.ok) return offeredA
   const offeredB = readSecond(asked, b)
   if (!offeredB.ok) return offeredB
-  // The transaction offers more of the second asset than is needed now, since the price may move. The pool takes only what it needs.
+  // Without an amount by the user, the transaction offers more of the second asset than is needed now, since the price may
+  // move. The pool takes only what it needs.
   const needed = mulDivUp(offeredA.value, funds.reserveB, funds.reserveA)
   const amountB = offeredB.value ?? atMost(needed, slippage)
   const expected = addLiquidity(funds, offeredA.value, amountB)

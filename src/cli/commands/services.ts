@@ -11,7 +11,7 @@ import { resultLines } from '../result-text.ts'
 import type { Standing } from '../services-here.ts'
 import { usage } from '../values.ts'
 
-/** `farthing services`: which services can be sold now, and what the others need. */
+/** `farthing services`: which services can be sold now, and what each other service needs for that. */
 export const servicesCommand: Command = {
   name: 'services',
   usage: '',

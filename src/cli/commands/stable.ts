@@ -117,7 +117,7 @@ function readRedeem(context: CommandContext): Result<RedeemAsked> {
   return slippage.ok ? ok({ ...part.value, slippage: slippage.value }) : slippage
 }
 
-/** `farthing stable withdraw`: takes what the reserve holds above the supply. */
+/** `farthing stable withdraw`: takes an amount of what the reserve holds above the supply. */
 export const stableWithdrawCommand = writingCommand<Part>({
   ...PART,
   name: 'stable withdraw',

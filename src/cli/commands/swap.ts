@@ -163,7 +163,10 @@ function rivalOut(from: AssetView, { hops }: Way, named: UnitsView): Rival | nul
   return { says: `${wayText(from, hops)} would pay ${amountText(out.units, out)}`, fair: out.units, paid: named.units }
 }
 
-/** A cheaper route for the same output, if the user named a dearer one. Null if there is none. */
+/**
+ * A cheaper pool for the same output, if the user named a dearer one. Null if there is none. A route of several pools does
+ * not count, since an exact output takes one pool.
+ */
 function rivalIn(from: AssetView, { given, hops }: Way, named: Amount): Rival | null {
   if (given >= named || hops.length > 1) return null
   return { says: `${wayText(from, hops)} would take ${amountText(given, from)}`, fair: named, paid: given }
@@ -192,7 +195,7 @@ function quotedBadly(units: bigint, asset: AssetView) {
   return cannot(`the quote is ${amountText(units, asset)}, which is worse than --limit`)
 }
 
-/** The best route of the node, checked to connect the two assets for the requested amount. */
+/** The best route by the node, checked to lead from the one asset to the other with the requested amount. */
 async function quotedWay(
   { client, context }: Session,
   { from, to }: Pair,

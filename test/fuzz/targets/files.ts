@@ -186,7 +186,7 @@ const identityFile = fileTarget('identity-file', IDENTITY_FILE, {
   read: async (path) => {
     const identity = await loadIdentity(join(path, '..'))
     if (!identity.ok) return wordOf(identity)
-    // The node must be able to prove the identity that others know.
+    // The node must be able to prove its identity to peers.
     const { key } = identity.value
     const said = text('it is me')
     if (!(await key.publicKey.verify(said, await key.sign(said)))) throw new Error('a key whose halves do not fit')

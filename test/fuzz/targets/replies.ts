@@ -43,7 +43,7 @@ function askTarget(protocol: ProtocolName): Target {
   }
 }
 
-/** How to make a part of the node ask a peer. The word of an input names the offences of that peer, and what came of it. */
+/** How to make a part of the node ask a peer. An input's word names the offences of that peer, and whether the node took a block. */
 interface Scene {
   readonly protocol: ProtocolName
   readonly name: string

@@ -7,7 +7,7 @@ import type { Target } from '../target.ts'
 import { World } from '../world.ts'
 import { trueMessages } from './bytes.ts'
 
-/** The word of the node's answer, which must be a reply of the protocol's form and size, or a refusal. */
+/** The word of the node's answer, which must decode as a reply of the protocol or be a refusal, and keep the size limit. */
 function wordOfReply(protocol: ProtocolName, bytes: Uint8Array): string {
   if (bytes.length > PROTOCOLS[protocol].replyMax) throw new Error(`${bytes.length} bytes are more than may be`)
   if (bytes[0] === 1) {

@@ -42,7 +42,7 @@ interface Taking {
   readonly begin: () => { readonly course: Course<StateProtocol>; readonly staging: WatchedStore }
 }
 
-/** Answers of a node that holds the state, without a network. */
+/** The handlers, by protocol, of a node that holds the state. They are called without a network. */
 async function server(): Promise<ReadonlyMap<ProtocolName, Handler>> {
   const { store, test } = await fixture()
   const pin = copiedPin(store, ENTRIES)

@@ -85,7 +85,10 @@ export class KeyRegistry {
   }
 }
 
-/** The fault of a block with a transaction that cannot be checked. Where this node lacks the keys, the block may be valid. */
+/**
+ * The fault of a block with a transaction that cannot be checked. If only this node lacks the keys, the block may be
+ * valid.
+ */
 export function uncheckableFault({ index, tx, fault: { code } }: Uncheckable): Fault {
   if (code === 'tx/keys-missing') return fault('chain/keys-missing', { address: tx.body.sender })
   return fault('block/transaction', { index, reason: code })

@@ -114,7 +114,10 @@ export async function takeUpAdoption(store: KeyValueStore, ruleBook: RuleBook): 
   else await abandonAdoption(store)
 }
 
-/** Records this release's rules in the store. If they differ, a snapshot checked under the old ones is given up. */
+/**
+ * Records this release's rules in the store. If the store had other rules, a snapshot that was checked under them is
+ * given up.
+ */
 export async function takeUpRules(store: KeyValueStore, ruleBook: RuleBook): Promise<void> {
   const unsaid = rulesWrites(store, ruleBook)
   if (unsaid.length === 0) return

@@ -2,7 +2,10 @@ import { shortSha256 } from '../crypto/hash.ts'
 import { assert } from '../primitives/assert.ts'
 import { equal } from '../primitives/bytes.ts'
 
-/** Base58 with Bitcoin's alphabet. The code is our own, since consensus decides which texts are addresses. */
+/**
+ * Base58 with Bitcoin's alphabet. This program has its own code for it, since consensus decides which texts are
+ * addresses.
+ */
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 

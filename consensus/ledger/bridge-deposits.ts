@@ -61,7 +61,7 @@ function whyUnmintable({ overlay, rules, height }: TxContext, open: OpenNetwork,
   if (overlay.get(DEPOSITS, depositRecordId(payload)) !== undefined) return fault('bridge/deposit-known')
   const minted = mintedIn(mintDayOf(rules, height), open.record)
   if (minted + payload.amount <= open.rules.dailyMintCap) return whyBeyondSupply(overlay, open, payload.amount)
-  // A later rule step may have set the cap below what was minted today.
+  // A rule step during the day may have set the cap below what was already minted.
   const left = minted < open.rules.dailyMintCap ? open.rules.dailyMintCap - minted : 0n
   const told = { symbol: open.rules.asset, left: left.toString() }
   return fault('bridge/mint-cap', { ...told, leftText: wrappedText(overlay, open.rules, left) })

@@ -38,7 +38,7 @@ export const TOKEN_TRANSFER = container('TokenTransfer', {
 /** `token_flags`: sets both flags; only by the issuer. */
 export const TOKEN_FLAGS = container('TokenFlags', { symbol: symbolCodec, frozen: bool, hidden: bool })
 
-/** `token_issuer`: gives the issuer's rights to another account. Zero bytes give them up for ever. */
+/** `token_issuer`: gives the issuer's rights to another account. An issuer of zero bytes gives them up for ever. */
 export const TOKEN_ISSUER = container('TokenIssuer', { symbol: symbolCodec, issuer: address })
 
 /** `stable_deposit`: moves units of the reserve asset from the sender to the reserve. */

@@ -72,7 +72,7 @@ function objectOf(json: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** Hex alone is the signature of the first key. */
+/** Hex alone is the signature of the first key. Undefined if the value is malformed. */
 function signaturesOf(value: unknown): readonly TextSignature[] | undefined {
   if (isBytes(value, SIGNATURE_BYTES_MAX)) return [{ keyIndex: 0, bytes: value }]
   if (!Array.isArray(value) || value.length === 0 || value.length > POLICY_KEYS_MAX) return undefined

@@ -34,8 +34,8 @@ export interface OpenChain {
 }
 
 /**
- * Opens the chain of a data folder, and creates folder and chain if they do not exist. A marker file records that the folder was
- * initialised: otherwise a lost database would silently be replaced by an empty one.
+ * Opens the chain of a data folder, and creates folder and chain if they do not exist. A marker file records that the
+ * folder was initialised: otherwise a lost database would silently be replaced by an empty one.
  */
 export async function openChain(
   dataDir: string,
@@ -117,7 +117,7 @@ export function storageFault(folder: string, error: unknown): Fault {
   return found
 }
 
-/** Converts an error to a fault; undefined if it is from neither the file system nor LevelDB. */
+/** Converts an error of the file system or of LevelDB to a fault; undefined for every other error. */
 export function storageFaultOf(folder: string, error: unknown): Fault | undefined {
   const { code, reason } = causeOf(error)
   if (code === 'LEVEL_LOCKED') return fault('storage/locked', { folder })

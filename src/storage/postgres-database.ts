@@ -56,12 +56,12 @@ export class PostgresDatabase {
     return new PostgresDatabase(pool, schema)
   }
 
-  /** Set while the last query that did not end in a constraint violation has failed, else null. */
+  /** Why the server counts as unreachable, else null. Queries that end in a constraint violation do not change it. */
   get awayBecause(): string | null {
     return this.#awayBecause
   }
 
-  /** Number of lost answers: those statements may or may not have taken effect. */
+  /** Number of queries that failed otherwise than by a constraint violation: they may or may not have taken effect. */
   get losses(): number {
     return this.#losses
   }

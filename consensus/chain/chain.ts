@@ -304,9 +304,9 @@ export class Chain implements ChainFollower {
   }
 
   /**
-   * Moves to the heaviest stored branch that is sound and near enough, if it is heavier than the head's. A branch that
-   * fails does not block the next one: each failure starts another search. The result has a fault for each block
-   * that failed and for its descendants.
+   * Moves to the heaviest stored branch that is sound and does not fork too deep, if it is heavier than the head's. A
+   * branch that fails does not block the next one: each failure starts another search. The result has a fault for each
+   * block that failed and for its descendants.
    */
   async #followHeaviest(): Promise<ReadonlyMap<BlockId, Fault>> {
     const { side } = this.database

@@ -8,7 +8,7 @@ import type { Pacer } from './ports.ts'
 export interface ConnectedBlock {
   readonly block: Block
   readonly receipts: readonly Receipt[]
-  /** State records that it changed, before and after, in key order. */
+  /** State records that the block changed, before and after, in key order. */
   readonly changes: readonly StateChange[]
   /** The state before the block; empty for genesis. */
   readonly parentState: StateView

@@ -267,7 +267,10 @@ export function* fillBlock(
   return { executed, transactions: filling.transactions, refused: filling.refused }
 }
 
-/** Takes candidates while they fit. After one that is too large, smaller ones of other accounts are still tried. */
+/**
+ * Takes the candidates that fit. If one does not fit or is refused, later ones of its account are skipped; those of
+ * other accounts are still tried.
+ */
 class Filling {
   readonly transactions: Transaction[] = []
   readonly refused: Refusal[] = []

@@ -59,8 +59,8 @@ export class KeyRegistry {
   }
 
   /**
-   * Signatures to check, in order, without transactions that `known` calls verified; or the first transaction whose
-   * signatures cannot be checked. `pending` are keys that the chain has not seen yet.
+   * Signatures to check, in order, without those of transactions that `known` calls verified; or the first transaction
+   * whose signatures cannot be checked. `pending` are keys that the chain has not seen yet.
    */
   jobsFor(
     transactions: readonly Transaction[],

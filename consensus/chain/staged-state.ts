@@ -66,7 +66,10 @@ export class StagedState {
     )
   }
 
-  /** Computes the state root from the disk and compares it. Faults: `chain/state-unproven`, `chain/stopped`. */
+  /**
+   * Computes the state root from the disk and compares it with that of the kept header. Faults: `chain/state-unproven`,
+   * `chain/stopped`.
+   */
   async prove(height: number, means: Omit<StateCheck, 'ruleBook'>): Promise<Result<void>> {
     const kept = keptAt(this.#raw, height)
     const store = this.store()

@@ -23,7 +23,7 @@ export function mintDayOf({ bridge }: Pick<LedgerRules, 'bridge'>, height: numbe
   return Math.floor(height / bridge.dayBlocks)
 }
 
-/** What a network has minted on this day, in base units. */
+/** Base units that a network has minted on a day, as far as it is the day of the last deposit; else 0. */
 export function mintedIn(day: number, { mintDay, mintedToday }: NetworkRecord): bigint {
   return mintDay === day ? mintedToday : 0n
 }

@@ -157,7 +157,7 @@ function fillReserves(overlay: Overlay, _: LedgerRules, { tokens, stables }: Gen
   for (const { symbol, reserveSymbol, reserve } of stables) {
     const [named, backer] = [tokenOf(overlay, symbol), tokenOf(overlay, reserveSymbol)]
     assert(!('code' in named) && kindOfToken(named.token) === 'stable', `${symbol} is a stable token`)
-    // If the reserve's issuer could freeze it, holders who redeem would get units that they cannot pass on.
+    // If the issuer of the reserve token could freeze it, holders who redeem would get units that they cannot pass on.
     assert(
       !('code' in backer) && kindOfToken(backer.token) === 'bridged' && !backer.token.freezable,
       `${reserveSymbol} is a bridged token that cannot be frozen`,

@@ -12,7 +12,7 @@ export interface TextSignature {
   readonly bytes: string
 }
 
-/** A text signed by an account, as JSON. `keys` is the hex encoding of its keys; null if left out. */
+/** A text signed by an account, as JSON. `keys` is the hex encoding of the account's keys; null if left out. */
 export interface SignedText {
   readonly address: string
   readonly text: string

@@ -12,7 +12,7 @@ export interface MempoolPolicy {
   readonly unpaidPerBlock: number
   readonly countMax: number
   readonly bytesMax: number
-  /** Signatures that may wait for verification at once. */
+  /** Most signatures that may wait for verification at once. */
   readonly verifyingMax: number
   /** A replacement must pay at least this much more, in basis points. */
   readonly replacementBumpBps: bigint

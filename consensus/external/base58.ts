@@ -19,8 +19,9 @@ export const BASE58_CHARS_MAX = 90
 export const BASE58_BYTES_MAX = 64
 
 /**
- * Bytes of a base58 text: a zero byte for each leading `1`, then the rest as one big-endian number. Undefined for other
- * characters and above {@link BASE58_CHARS_MAX}. No two texts give the same bytes.
+ * Bytes of a base58 text: a zero byte for each leading `1`, then the other characters as one big-endian number.
+ * Undefined if a character is outside the alphabet, and for texts above {@link BASE58_CHARS_MAX}. No two texts give the
+ * same bytes.
  */
 export function decodeBase58(text: string): Uint8Array | undefined {
   if (text.length > BASE58_CHARS_MAX) return undefined

@@ -23,7 +23,9 @@ export function mintDayOf({ bridge }: Pick<LedgerRules, 'bridge'>, height: numbe
   return Math.floor(height / bridge.dayBlocks)
 }
 
-/** Base units that a network has minted on a day, as far as it is the day of the last deposit; else 0. */
+/**
+ * Base units that a network has minted on `day`. The record counts only the day of the last deposit; other days give 0.
+ */
 export function mintedIn(day: number, { mintDay, mintedToday }: NetworkRecord): bigint {
   return mintDay === day ? mintedToday : 0n
 }

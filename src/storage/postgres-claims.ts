@@ -67,7 +67,7 @@ interface ListedRow extends Place {
   readonly body: string
 }
 
-/** A claim to be written, with its name. */
+/** A claim to be written, with its id, and with its name if it has one. */
 interface Entry<C extends StoredClaim> {
   readonly id: string
   readonly claim: C

@@ -40,7 +40,7 @@ const POOLS: GenesisLedgers['pools'] = [
  * Well-known burn addresses as vaults. The deposits that genesis counts were never made; send nothing to these
  * addresses.
  */
-const NOBODY: Readonly<Record<ExternalFormat, string>> = {
+const BURN_ADDRESSES: Readonly<Record<ExternalFormat, string>> = {
   evm: '0x000000000000000000000000000000000000dEaD',
   solana: '1nc1nerator11111111111111111111111111111111',
   bitcoin: '1BitcoinEaterAddressDontSendf59kuE',
@@ -82,7 +82,7 @@ export const DEVNET_LEDGERS: GenesisLedgers = {
   pools: POOLS,
   bridge: {
     committee: { threshold: 2, keys: committeeKeys.map((hex) => ({ scheme: 2, hex })) },
-    vaults: BRIDGE_NETWORKS.map(({ format }, network) => ({ network, address: NOBODY[format] })),
+    vaults: BRIDGE_NETWORKS.map(({ format }, network) => ({ network, address: BURN_ADDRESSES[format] })),
     deposited: [{ network: BASE, amount: STABLE_SUPPLY + BigInt(DEV_ADDRESSES.length) * POCKET_MONEY }],
   },
 }

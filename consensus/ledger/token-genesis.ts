@@ -8,14 +8,14 @@ import type { GenesisLedgers, GenesisToken } from './rules.ts'
 import { mintAsset, openSupply } from './supply.ts'
 import { creditOrCreate } from './token-balances.ts'
 import { checkLaunch } from './token-launch.ts'
-import { NOBODY, SYMBOLS, skeletonOf, TOKEN_KINDS, TOKENS } from './token-records.ts'
+import { NO_ISSUER, SYMBOLS, skeletonOf, TOKEN_KINDS, TOKENS } from './token-records.ts'
 
 /** Writes a token's record, supply and skeleton. The caller has checked that it may exist. */
 export function openToken(overlay: Overlay, token: GenesisToken, createdAt: number): void {
   const { symbol, name, decimals, kind, maxSupply, issuer, freezable } = token
   const asset = tokenAsset(symbol)
   overlay.put(TOKENS, asset, {
-    ...{ version: 1, name, decimals, kind: TOKEN_KINDS.indexOf(kind), issuer: issuer ?? NOBODY, freezable },
+    ...{ version: 1, name, decimals, kind: TOKEN_KINDS.indexOf(kind), issuer: issuer ?? NO_ISSUER, freezable },
     ...{ frozen: false, hidden: false, createdAt },
   })
   openSupply(overlay, asset, amount(maxSupply))

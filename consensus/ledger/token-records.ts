@@ -13,7 +13,7 @@ import type { CoinRules, TokenKind } from './rules.ts'
 export const TOKEN_KINDS = ['plain', 'stable', 'bridged'] as const satisfies readonly TokenKind[]
 
 /** Stands for no issuer: no account can mint such a token by `token_mint` or `stable_mint`, or change it. */
-export const NOBODY = ZERO_HEX_32 as Address
+export const NO_ISSUER = ZERO_HEX_32 as Address
 
 const TOKEN_RECORD = container('Token', {
   version: uint8,

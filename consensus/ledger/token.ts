@@ -11,7 +11,7 @@ import { creditOrCreate, debitAsset, TOKEN_BALANCES } from './token-balances.ts'
 import { checkHeadroom, checkIssuer, checkKind, checkUnfrozen } from './token-checks.ts'
 import { launchTokens, openToken } from './token-genesis.ts'
 import { checkLaunch, launchFault } from './token-launch.ts'
-import { type NamedToken, NOBODY, SYMBOLS, TOKENS, tokenOf } from './token-records.ts'
+import { type NamedToken, NO_ISSUER, SYMBOLS, TOKENS, tokenOf } from './token-records.ts'
 
 const tokenCreate: KindHandler<'token_create'> = {
   spends: (_, { token }) => amount(token.createBurn),
@@ -108,7 +108,7 @@ const tokenIssuer: KindHandler<'token_issuer'> = {
  * issuer.
  */
 function checkNewIssuer(overlay: Overlay, named: NamedToken, issuer: Address): Fault | null {
-  if (issuer === NOBODY) return checkUnfrozen(named)
+  if (issuer === NO_ISSUER) return checkUnfrozen(named)
   return overlay.get(ACCOUNTS, issuer) === undefined ? fault('ledger/no-account') : null
 }
 

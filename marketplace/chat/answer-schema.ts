@@ -10,7 +10,7 @@ interface Place {
 /** Why a JSON schema is refused: too large, too deep, or with references to other documents. Null if it is accepted. */
 export function schemaTrouble(schema: Readonly<Record<string, unknown>>): string | null {
   let [nodes, chars] = [0, 0]
-  // Values that are still to be checked. A loop can return at the first problem.
+  // Values that are still to be checked. A loop, unlike a recursion, can return at the first problem.
   const left: Place[] = [{ value: schema, depth: 0 }]
   for (let place = left.pop(); place !== undefined; place = left.pop()) {
     const { value, depth } = place

@@ -44,7 +44,7 @@ export interface ChatCall {
   readonly count: number
   /** Fields for the model of a single call, unchanged: tools, tool_choice, top_p, stop, seed, logprobs and the like. */
   readonly extra: Readonly<Record<string, unknown>>
-  /** Whether another model continues the answer if its stream breaks. */
+  /** Whether a model is asked to continue the answer if its stream breaks off. */
   readonly resumes: boolean
   /** The caller: a wallet, or a key of the operator. Absent if unknown. */
   readonly who?: string
@@ -77,8 +77,9 @@ export interface PlatformReport {
   readonly model: PlatformModelId
   /** Name of the pipeline that ran. */
   readonly pipeline: string
-  /** The tier or mode that determined the pipeline, if any. */
+  /** Tier that the router chose. Absent if the pipeline has no tiers. */
   readonly tier?: string
+  /** Modes that the caller named, joined by `+`. Absent if there are none. */
   readonly mode?: string
   readonly stages: readonly StageReport[]
   /** Whether the models were given pages of a web search. */
@@ -88,7 +89,7 @@ export interface PlatformReport {
   readonly usageEstimated: boolean
   /** How the requested form was enforced. Absent if no form was requested. */
   readonly structured?: Enforced
-  /** If the answer broke off and another model continued it: the number of characters before the break. */
+  /** If the answer broke off and was continued: the number of UTF-16 units before the break. */
   readonly resumed?: { readonly afterChars: number }
   readonly [more: string]: unknown
 }

@@ -14,15 +14,14 @@ export const WINDOW_TOKENS: Readonly<Record<ChatModelId, number>> = {
 }
 
 /**
- * Most UTF-16 units of a conversation with everything that is sent with it, about seven for each token of the largest
- * window. A longer conversation would need hundreds of summaries that do not fit the window, and counting its tokens would block
- * the event loop.
+ * Most UTF-16 units of a conversation with everything that is sent with it: 7.5 for each token of the largest window. A
+ * longer conversation would need too many summaries, and counting its tokens would block the event loop.
  */
 export const CONVERSATION_CHARS_MAX = 1_500_000
 /** Most UTF-16 units of all requests for the `count` answers of a chat: each request carries the whole conversation. */
 const WRITTEN_CHARS_MAX = 8_000_000
 
-/** UTF-16 units of a token, typical of English. They tell the length of a refused conversation without counting its tokens. */
+/** UTF-16 units of a token, typical of English. Used to tell the length of a refused conversation without counting its tokens. */
 const CHARS_PER_TOKEN = 4
 
 /** Least room for the answer in tokens. Less is enough for a caller that wants less. */

@@ -35,7 +35,7 @@ export interface DeskQuestion extends Omit<PoolRequest, 'role' | 'orRoles' | 'wh
 
 /** An answer that broke off and was continued by another question. */
 export interface Resumption {
-  /** Characters before the break. */
+  /** UTF-16 units before the break. */
   readonly afterChars: number
 }
 
@@ -77,7 +77,7 @@ export class ModelDesk {
     return this.#usage
   }
 
-  /** Whether any question got an answer, or a part of one. */
+  /** Whether a question used tokens: it got an answer or a part of one, or it was given up while a model had it. */
   get isAnswered(): boolean {
     return this.#isAnswered
   }

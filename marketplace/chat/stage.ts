@@ -9,7 +9,7 @@ import type { ChatMessage, DeltaSink } from './models/backend.ts'
 /** What pipelines use. */
 export interface ChatMeans extends Pick<Outside, 'search' | 'web' | 'engines'> {
   readonly models: ChatModels
-  /** Speaks answers. Absent without speech. */
+  /** Tells whether answers can be spoken. Absent without speech. */
   readonly speech?: Pick<Speech, 'readiness'>
   readonly clock: Clock
   /** Random number from 0 to 1. */

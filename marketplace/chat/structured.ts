@@ -29,8 +29,8 @@ const REASON_CHARS_MAX = 300
 const ANY_OBJECT = { type: 'object' }
 
 /**
- * An answer in a form. If the server of a model enforces the form, the answer streams at once. Otherwise it is shown
- * after a check, and after a wrong answer the model is asked once more. Faults: `chat/schema`, `model/*`.
+ * An answer in a form. If there is a reader, and a model's server enforces the form, the answer streams at once. Otherwise
+ * it is shown after a check, and a wrong answer is asked for once more. Faults: `chat/schema`, `model/*`.
  */
 export async function structuredAnswer(
   form: Form,
@@ -80,7 +80,7 @@ export function formUsage(schema: AnswerSchema): ModelUsage {
   return spokenUsage(JSON.stringify(schema))
 }
 
-/** Null if no available server enforces the form. Then nothing was streamed yet. */
+/** Streams from a server that enforces the form. Null if none can be asked or one refuses the form, and nothing was streamed. */
 async function readLive(
   form: Form,
   asked: DeskQuestion,
@@ -188,7 +188,7 @@ function enforcedBy(heldBy: PoolAnswer['heldBy']): Enforced {
   return heldBy === 'native' || heldBy === 'grammar' ? heldBy : 'checked'
 }
 
-/** Whether the form caused the failure: no model takes it, or a server refuses it. */
+/** Whether the form may have caused the failure: no model takes it, or a server refuses it. */
 function isUnformed(cause: Fault): boolean {
   return cause.code === 'model/none' || isOfForm(cause)
 }

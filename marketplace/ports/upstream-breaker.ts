@@ -8,7 +8,7 @@ const PAUSE_MS_MIN = 30_000
 const PAUSE_MS_MAX = 600_000
 /** Longest pause that an upstream can ask for. */
 const ASKED_MS_MAX = 3_600_000
-/** Forbidden questions within this time count only once. */
+/** Forbidden questions of paid work within this time count only once. */
 const FORBIDDEN_MS = 15_000
 
 /**

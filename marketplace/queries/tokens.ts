@@ -3,7 +3,7 @@ import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { symbolOf, tokenAsset } from '../../consensus/ledger/asset.ts'
 import { type StableFacts, stableFacts } from '../../consensus/ledger/stable-facts.ts'
 import { headroomOf, supplyOf, supplyRecord } from '../../consensus/ledger/supply.ts'
-import { NOBODY, TOKENS } from '../../consensus/ledger/token-records.ts'
+import { NO_ISSUER, TOKENS } from '../../consensus/ledger/token-records.ts'
 import type { Amount } from '../../consensus/primitives/amount.ts'
 import type { Address, Hash, TokenSymbol } from '../../consensus/primitives/ids.ts'
 import { type AssetFacts, assetNamed, coinOf, recordedAsset } from './assets.ts'
@@ -46,7 +46,7 @@ function rowOf({ database }: ChainReader, facts: AssetFacts): AssetRow {
   const books = supplyRecord(database, asset)
   return {
     ...facts,
-    issuer: token === undefined || token.issuer === NOBODY ? null : token.issuer,
+    issuer: token === undefined || token.issuer === NO_ISSUER ? null : token.issuer,
     freezable: token?.freezable ?? false,
     createdAt: token?.createdAt ?? 0,
     minted: books.minted,

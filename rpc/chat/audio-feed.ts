@@ -4,7 +4,7 @@ import type { Feed, FeedOut } from '../server/answer.ts'
 
 /** Bytes per write: a multiple of three, because base64 encodes groups of three. */
 const PIECE_BYTES = 49_152
-/** A reader has the duration of the sound and this much more to read it: the sound stays in memory until then. */
+/** A reader has the duration of the sound and this much more to read it, since the sound stays in memory meanwhile. */
 const GRACE_MS = 30_000
 /** A reader that is this far behind the time of listening may lose its room to another sound. */
 const BEHIND_MS = 10_000

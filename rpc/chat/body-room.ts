@@ -2,9 +2,9 @@ import { type Share, SharedRoom } from '../../marketplace/ports/shared-room.ts'
 
 /** Bodies up to this length need no room here: the limit on requests at once bounds them, as on any route. */
 const SMALL_BYTES = 1_048_576
-/** Bytes of longer bodies at once. A body is in memory several times while it is read, checked and passed on. */
+/** Most bytes of longer bodies at once. A body is in memory several times while it is read, checked and passed on. */
 const BYTES_MAX = 96 * 1_048_576
-/** Bytes of longer bodies of one owner of keys at once. */
+/** Most bytes of longer bodies of one owner of keys at once. */
 const OWNER_BYTES_MAX = 40 * 1_048_576
 /** A body that has not arrived after this time may lose its room to another. */
 const PATIENCE_MS = 1_000
@@ -19,7 +19,7 @@ export interface Arrival {
   readonly received: () => number
   /** Time within which the body must arrive, ms. */
   readonly withinMs: number
-  /** Whether its owner counted as late when it came, for example after it had broken off another body. */
+  /** Whether the owner counted as late when the body came, for example because the owner had broken off another body. */
   readonly wasLate: boolean
 }
 

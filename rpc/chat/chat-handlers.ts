@@ -83,7 +83,7 @@ class Talk {
     }
   }
 
-  /** Gives the slot back. Called once the reader has the answer, which takes memory until then, or after a failure. */
+  /** Gives the slot back and counts the tokens. A stream calls this once its reader has the answer, which takes memory until then. */
   leave(): void {
     this.#visit.leave()
     this.#visit.pass.done(this.#usage)
@@ -106,7 +106,7 @@ async function whole(talk: Talk, head: CompletionHead): Promise<Answered<'create
   return { status: 200, json: completionJson(head, outcome.value), headers: usageHeaders(outcome.value.usage) }
 }
 
-/** Answers as a stream. Headers wait until a good answer is certain: an earlier failure has its own HTTP status. */
+/** Answers as a stream. Headers wait until an answer has begun: an earlier failure has its own HTTP status. */
 async function streamed(talk: Talk, head: CompletionHead, { tellsUsage }: ChatRequest): Promise<PlainAnswer | Fault> {
   const events = new CompletionEvents(head, tellsUsage)
   const line = new Line(events)

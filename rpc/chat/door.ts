@@ -51,7 +51,10 @@ export class ChatDoor {
     return null
   }
 
-  /** Lets a body lose its room to another while it arrives, above all too slowly, and while the caller does not read the answer. */
+  /**
+   * Lets a body lose its room to another body while it arrives, above all if it arrives too slowly, and later while the
+   * caller does not read the answer.
+   */
   #yield(share: Share, raw: ServerResponse, bytes: number): void {
     const { socket } = raw.req
     const { wasLate } = share

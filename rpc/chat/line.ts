@@ -16,7 +16,7 @@ type Waiting = { readonly index: number } & ({ readonly piece: ChatPiece } | { t
  * much has gathered.
  */
 export class Line {
-  /** Resolves once a good answer is certain, so that headers can be sent. */
+  /** Resolves once an answer has begun, so that headers can be sent. */
   readonly opened: Promise<'opened'>
   readonly #events: Pick<CompletionEvents, 'piece'>
   readonly #attached: Promise<void>
@@ -39,7 +39,7 @@ export class Line {
     this.#blocked = this.#attached
   }
 
-  /** Notes that a good answer is certain. */
+  /** Notes that an answer has begun, even if no piece of it has come yet. */
   open(): void {
     this.#open('opened')
   }

@@ -32,7 +32,7 @@ const VOICE_PATHS = ['/api/v1/voice', '/api/v1/audio/speech']
 /** What the reading of a request needs besides its body. */
 export interface ReadLimits {
   readonly tokensMax: number
-  /** Whether the caller wants a broken stream to be continued by another model. */
+  /** Whether the caller wants a model to continue the answer if its stream breaks off. */
   readonly resumes: boolean
 }
 

@@ -18,7 +18,7 @@ export class EventReader {
   #rest = ''
   #endsLine = false
 
-  /** The events that this text completes. Undefined if an event is too long. */
+  /** The events that this text completes. Undefined if the unfinished event is too long: its end may never come. */
   push(text: string): readonly ReceivedEvent[] | undefined {
     const isComplete = text.includes('\n\n') || (this.#endsLine && text.startsWith('\n'))
     this.#rest += text

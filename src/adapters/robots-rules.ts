@@ -31,7 +31,7 @@ const LINE = /^[ \t]*(user-agent|allow|disallow)[ \t]*:[ \t]*([^\s#]*)/i
  */
 export function readRobots(text: string, product: string): RobotsRules {
   const own: Rule[] = []
-  const everybody: Rule[] = []
+  const allAgents: Rule[] = []
   let isNamed = false
   // A set, because a group may name the same agent several times.
   let groups = new Set<Rule[]>()
@@ -45,14 +45,14 @@ export function readRobots(text: string, product: string): RobotsRules {
       const isOwn = value.toLowerCase().split('/')[0] === product.toLowerCase()
       isNamed ||= isOwn
       if (isOwn) groups.add(own)
-      if (value === '*') groups.add(everybody)
+      if (value === '*') groups.add(allAgents)
       continue
     }
     inAgents = false
     const rule = value === '' ? null : ruleOf(key.toLowerCase() === 'allow', value)
     if (rule !== null) for (const group of groups) group.push(rule)
   }
-  const rules = isNamed ? own : everybody
+  const rules = isNamed ? own : allAgents
   if (rules.filter(({ parts }) => parts.length > 1).length > STARRED_MAX) return NONE_ALLOWED
   const size = rules.reduce((sum, { length }) => sum + length + 64, 1)
   return { allows: (path) => isAllowed(rules, path), size }

@@ -12,7 +12,7 @@ import { openChatInfo } from './chat-info.ts'
 import { ChatRoom } from './chat-room.ts'
 import { openChatKeys } from './stores/level-chat-keys.ts'
 
-/** Texts that are spoken at once. The sound of each may take forty megabytes. */
+/** Most texts that are spoken or sent at once. The sound of each may take 43 megabytes. */
 const VOICES_AT_ONCE = 8
 
 /** What the chat platform is given. */

@@ -14,7 +14,7 @@ import { systemClock } from '../daemon/runtime.ts'
 import { folderPaths } from '../storage/folder.ts'
 import { isPassword, readOperatorPassword } from '../storage/operator-password.ts'
 
-/** Most passwords that wait to be checked. Each check takes memory and a core for a while. */
+/** Most passwords that are being checked or wait for it. Each check takes memory and a core for a while. */
 const WAITING_MAX = 4
 
 /** The dashboard of a node. The operator signs in with the password, if one is set, or with the token of the data folder. */

@@ -93,8 +93,8 @@ const AUTH_SHAPE = '{"<url>": {"<supported, verify, settle or *>": {"<header>": 
 const AUTH_PATHS: ReadonlySet<string> = new Set(['supported', 'verify', 'settle', '*'])
 
 /**
- * Headers for facilitators, by their address in the settings. An entry for any other address is refused: its author
- * would look for the error at the facilitator. Faults: `config/file`.
+ * Headers for facilitators, by their address in the settings. An entry for any other address is refused. If it were ignored, the
+ * operator would look for the error at the facilitator. Faults: `config/file`.
  */
 export async function facilitatorAuth({
   facilitatorAuthFile: path,

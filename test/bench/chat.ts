@@ -18,8 +18,9 @@ const spread = (values: readonly number[], unit: string): string =>
   `${[0.5, 0.95, 0.99].map((share) => round(quantile(values, share))).join(' / ')} ${unit}`
 
 /**
- * The delay that the node adds to the first word of a streamed answer; one chat at a time. The model's time in the same chat is subtracted.
- * Delays of the reader and of the machine remain: a mere relay of bytes beside it shows how large they are.
+ * The delay that the node adds to the first word of a streamed answer; one chat at a time. The model's time in the same
+ * chat is subtracted. Delays of the reader and of the machine remain: the same chats through a mere relay of bytes show how
+ * large these are.
  */
 export async function benchChatFirstByte(): Promise<readonly BenchRow[]> {
   const bench = await ChatBench.open()

@@ -13,10 +13,10 @@ const CHUNKS = 100
 const ADDRESSES = 1_000
 const BODY = { request: '', other: 1 }
 const HEADERS = { host: 'bench', 'content-type': 'application/json', accept: '*/*' }
-/** A market of which nothing is read for a request without a payment. */
+/** A stand-in: nothing of a market is read for a request without a payment. */
 const MARKET = { stable: null } as MarketApi
 
-/** CPU time of the checks before each quote: they identify the caller, find a place and check the rate. */
+/** CPU time of the checks before each quote: caller, place in `Places`, payment, load of the node and rate. */
 export async function benchEdges(): Promise<readonly BenchRow[]> {
   const overload = new Overload(DEFAULT_HTTP_LIMITS)
   const quote = 1_000_000_000

@@ -17,7 +17,7 @@ const MIB = 1_048_576
 const BYTES_MAX = 2 * MIB
 const NEVER = new AbortController().signal
 
-/** Delay of the event loop and memory while node-web-fetch reads fifty hostile pages at once. */
+/** Delay of the event loop and memory while fifty hostile pages are fetched and read at once, as node-web-fetch does. */
 export async function benchHostileInputs(): Promise<readonly BenchRow[]> {
   const servers = spawn(process.execPath, [new URL('./hostile-world-entry.ts', import.meta.url).pathname], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -13,7 +13,7 @@ const ACCOUNTS = 400
 const PER_ACCOUNT = 20
 const CONNECTIONS = 32
 
-/** Transactions per second over HTTP, with client and server on the same cores. Each transaction is signed, checked and kept. */
+/** Transactions per second over HTTP, with client and server on the same cores. Each was signed before, and is checked and kept. */
 export async function benchHttpAdmission(): Promise<readonly BenchRow[]> {
   const folder = temporaryFolder()
   const fixture = createFixture(ACCOUNTS, ACCOUNTS)

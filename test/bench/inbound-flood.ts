@@ -15,7 +15,7 @@ const SECONDS = Number(process.env.BENCH_SECONDS ?? 6)
 const TURN_MS = 100
 const REST_MS = 2_000
 
-/** The longest transaction, of an unknown sender. {@link useless} gives each one another sender. */
+/** The longest transaction, of an unknown sender. {@link useless} gives each copy a sender of its own. */
 const SENDER = Buffer.alloc(32, 0xab)
 const TRANSACTION = encodeTransaction(
   unsigned(

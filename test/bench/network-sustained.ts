@@ -62,7 +62,7 @@ interface Sustained {
   /** The 99th percentile at each node. */
   readonly delays: readonly number[]
   readonly memory: readonly number[]
-  /** The fewest transactions in any node's chain. */
+  /** The fewest sent transactions in any node's chain. */
   readonly mined: number
 }
 

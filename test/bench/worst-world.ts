@@ -37,7 +37,7 @@ import { BENCH_SIZES, type BenchChain } from './fixture.ts'
 const SENDERS = 390
 /** Policy accounts with the largest number of keys. */
 const POLICIES = 48
-/** Addresses searched for pairs whose paths in the state tree part late. */
+/** Number of addresses that are searched for pairs whose paths in the state tree part late. */
 const LOOKED_THROUGH = 2_000_000
 const PAIRS = 200
 const SENDER_COINS = 10n ** 11n
@@ -55,7 +55,7 @@ function keys(name: string, count: number): readonly WalletKey[] {
 export const KNOWN = keys('bench', SENDERS)
 /** Accounts that have never sent anything. */
 export const UNSEEN = keys('unseen', SENDERS)
-/** Accounts of eight keys that all sign. They have never sent anything either. */
+/** Accounts of eight keys that all sign. They have never sent anything. */
 export const MANY_KEYS = Array.from(
   { length: POLICIES },
   (_, i) =>

@@ -13,7 +13,7 @@ async function initialised(): Promise<string> {
   return folder
 }
 
-/** Expects one line for people that names the damaged file, and no stack trace. */
+/** Expects one line on standard error besides the JSON log, which matches `words`, and no stack trace. */
 function expectOneLine({ stderr, stdout, code }: Finished, words: RegExp): void {
   const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'))
   expect(lines).toEqual([expect.stringMatching(words)])

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** Each of these tests starts several programs. One that takes longer hangs. */
+/** Many of these tests start several programs, which takes time. A test that takes longer than this hangs. */
 const TIMEOUT_MS = 300_000
 
 export default defineConfig({

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DEVNET } from '../../config/networks/devnet.ts'
-import { NOBODY, skeletonOf } from '../../consensus/ledger/token-records.ts'
+import { NO_ISSUER, skeletonOf } from '../../consensus/ledger/token-records.ts'
 import type { Address, TokenSymbol } from '../../consensus/primitives/ids.ts'
 import { runs } from '../support/runs.ts'
 import {
@@ -225,7 +225,7 @@ describe('an issuer who has renounced', () => {
   it('can do nothing that an issuer can, and nor can anybody else', () => {
     for (const named of [SALT, FUSD]) {
       const ledger = new TokenLedger()
-      expect(ledger.send(ISSUER, 'token_issuer', { symbol: named, issuer: NOBODY }).code).toBe('success')
+      expect(ledger.send(ISSUER, 'token_issuer', { symbol: named, issuer: NO_ISSUER }).code).toBe('success')
       const [kind, issue] = [
         named === SALT ? 'token_mint' : 'stable_mint',
         { symbol: named, to: BOB, create: false },
@@ -250,13 +250,13 @@ describe('an issuer who has renounced', () => {
     const hand = (issuer: Address) => ({ symbol: SALT, issuer })
     const send = { symbol: SALT, to: CAROL, amount: units(1), create: false }
     ledger.send(ISSUER, 'token_flags', flags(true))
-    expect(ledger.send(ISSUER, 'token_issuer', hand(NOBODY)).code).toBe('token/frozen')
+    expect(ledger.send(ISSUER, 'token_issuer', hand(NO_ISSUER)).code).toBe('token/frozen')
     expect(ledger.send(ISSUER, 'token_issuer', hand(STRANGER)).code).toBe('ledger/no-account')
     expect(ledger.send(ISSUER, 'token_issuer', hand(DAVE)).code).toBe('success')
-    expect(ledger.send(DAVE, 'token_issuer', hand(NOBODY)).code).toBe('token/frozen')
+    expect(ledger.send(DAVE, 'token_issuer', hand(NO_ISSUER)).code).toBe('token/frozen')
     expect(ledger.send(BOB, 'token_transfer', send).code).toBe('token/frozen')
     ledger.send(DAVE, 'token_flags', flags(false))
-    expect(ledger.send(DAVE, 'token_issuer', hand(NOBODY)).code).toBe('success')
+    expect(ledger.send(DAVE, 'token_issuer', hand(NO_ISSUER)).code).toBe('success')
     expect(ledger.send(DAVE, 'token_flags', flags(true)).code).toBe('token/not-issuer')
     expect(ledger.send(BOB, 'token_transfer', send).code).toBe('success')
   })

@@ -5,7 +5,7 @@ import { STABLE_RESERVES } from '../../consensus/ledger/stable.ts'
 import { SUPPLY } from '../../consensus/ledger/supply.ts'
 import { holderOfBalanceKey, TOKEN_BALANCES } from '../../consensus/ledger/token-balances.ts'
 import { checkLaunch, launchFault, type TokenLaunch } from '../../consensus/ledger/token-launch.ts'
-import { NOBODY, TOKENS } from '../../consensus/ledger/token-records.ts'
+import { NO_ISSUER, TOKENS } from '../../consensus/ledger/token-records.ts'
 import type { Address, TokenSymbol } from '../../consensus/primitives/ids.ts'
 import type { StateKey } from '../../consensus/state/table.ts'
 import { checkTransaction } from '../../consensus/tx/check.ts'
@@ -62,7 +62,7 @@ const PAYLOADS: readonly (readonly [TxKind, fc.Arbitrary<object>])[] = [
   ['token_burn', parts],
   ['token_transfer', moved],
   ['token_flags', fc.record({ symbol: named, frozen: fc.boolean(), hidden: fc.boolean() })],
-  ['token_issuer', fc.record({ symbol: named, issuer: fc.constantFrom(ISSUER, BOB, NOBODY, STRANGER) })],
+  ['token_issuer', fc.record({ symbol: named, issuer: fc.constantFrom(ISSUER, BOB, NO_ISSUER, STRANGER) })],
   ['stable_deposit', parts],
   ['stable_mint', moved],
   ['stable_redeem', fc.record({ symbol: named, amount: amounts, minPaid: fc.constantFrom(0n, 1n, 600n).map(units) })],

@@ -60,7 +60,10 @@ export const TOKEN_LEDGERS: GenesisLedgers = {
   bridge: bridgeWith(2_500n),
 }
 
-/** Ledgers with other holders of {@link FUSD} and {@link XUSD}, and another reserve. */
+/**
+ * {@link TOKEN_LEDGERS} with these balances, and this reserve of {@link FUSD}, in place of its own. The bridge holds deposits for exactly
+ * that much {@link XUSD}, since genesis must not begin with a gap.
+ */
 export function dollarLedgers(
   balances: readonly { symbol: TokenSymbol; address: Address; amount: bigint }[],
   reserve: bigint,

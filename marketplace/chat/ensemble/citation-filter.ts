@@ -47,8 +47,8 @@ const TEXT: Place = { in: 'text' }
  * is split into pieces, and only text that cannot be decided yet is held back.
  *
  * With sources, the model was told to cite with such marks, so every bracket with numbers counts as a mark. Without
- * sources, only brackets in the place of a mark do ({@link isMadeUp}), outside of LaTeX. Then a mark is held
- * back until two more characters have come.
+ * sources, only brackets in the place of a mark do ({@link isMadeUp}), outside of LaTeX. Such a mark is removed only after
+ * two more characters have come, which can show that it is none.
  */
 export class CitationFilter {
   readonly #sources: ReadonlyMap<number, Source>

@@ -22,11 +22,11 @@ const TIME_SHARE = 0.3
 /** The questions for drafts. */
 interface Asked {
   readonly questions: readonly DeskQuestion[]
-  /** Whether several drafts come from one model. */
+  /** Whether all drafts answer the same question, so that they differ by chance or temperature and not by model. */
   readonly sampled: boolean
 }
 
-/** Writes the drafts: by several models at once, by several samples of one model, or one draft for small tasks and images. */
+/** Writes the drafts: several models or several samples at once. For small tasks and images one model writes one draft. */
 export const draftStage: Stage = {
   name: 'Parallel draft generation',
   about:

@@ -102,7 +102,7 @@ function lastBoxed(text: string): string | null {
   return null
 }
 
-/** A number as a reduced fraction with its unit. Null if the text is anything else. */
+/** A number as a reduced fraction with its unit. Null if the text is anything else, or if its denominator is 0. */
 function asNumber(text: string): FinalAnswer | null {
   const found = NUMBER.exec(text)
   if (found === null) return null

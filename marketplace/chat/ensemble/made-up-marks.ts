@@ -43,7 +43,7 @@ const LEADS = wordSet(
     'answer result level line page note key keys button press type enter choose select case row column array arrays list lists tuple ' +
     'vector set sequence input output value values ergibt schritt étape paso шаг',
 )
-/** Words with this effect only before lists, and in code and mathematics. Elsewhere "So it is [1]." is a sentence with a citation. */
+/** Further {@link LEADS}, but only before lists, and in code and mathematics. Elsewhere "So it is [1]." ends with a citation. */
 const EXACT_LEADS = wordSet('is are was be ist sind est sont es son è sono это')
 /** Words before an interval or a list of two numbers. */
 const RANGE_LEADS = wordSet(

@@ -22,7 +22,7 @@ export const routeStage: Stage = {
   },
 }
 
-/** The route of a state by the rules, with the tier that was decided. */
+/** The route of a state by the rules, with the tier that {@link routeStage} chose, if it ran. */
 export function routeOf({ question, messages, tier }: ChatState): Route {
   const found = route(question, hasImages(messages))
   return TIERS.includes(tier as Tier) ? { ...found, tier: tier as Tier } : found

@@ -7,11 +7,11 @@ export type Wanted = 'creative' | 'code'
 const SENTENCES_MAX = 40
 /** Most verbs that are examined. */
 const VERBS_MAX = 24
-/** Words of the object to create: "a very short bedtime story". */
+/** Most words of the object to create: "a very short bedtime story". */
 const OBJECT_WORDS_MAX = 8
-/** Words after a verb that are read: the object, and words such as "me" or "up with" before it. */
+/** Most words that are read after a verb: the object, and words such as "me" or "up with" before it. */
 const AHEAD_WORDS_MAX = OBJECT_WORDS_MAX + 4
-/** Words before a form at the start of a text: "a very short story about". */
+/** A text opens with a form (poem, story, letter) if one of this many first words is a form: "a very short story about". */
 const OPENING_WORDS_MAX = 4
 
 function wordSet(words: string): ReadonlySet<string> {

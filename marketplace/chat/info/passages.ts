@@ -23,7 +23,7 @@ export function passageParts({ heading, words = '', text }: Passage): FindablePa
   ]
 }
 
-/** All passages that questions are answered from: FAQ, models, platform, and the operator's product comparison. */
+/** The passages about the platform, to answer questions from: FAQ, models, platform, and the operator's product comparison. */
 export function passagesOf({ info, faq }: PlatformFacts): readonly Passage[] {
   const { docs, models_overview: overview, comparison, info_api: infoApi } = info.urls
   const asked = faq.map(({ id, question, answer, words }) => ({

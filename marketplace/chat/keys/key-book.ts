@@ -54,9 +54,9 @@ export interface KeyBookParts {
  * takes about two kilobytes of memory.
  */
 export const KEYS_IN_ALL_MAX = 20_000
-/** If the book is full, a wallet's key that stayed unused this long is removed for a new one. */
+/** In a full book, a new key takes the place of a wallet's key that was never used and is older than this. */
 const UNUSED_MS = 86_400_000
-/** A used key of a wallet is removed after this time without use. Otherwise keys used once could fill the book for good. */
+/** In a full book, a new key also takes the place of a wallet's key last used longer ago. Keys used once must not fill it for good. */
 const IDLE_MS = 30 * UNUSED_MS
 const SHOWN = /^bearer +(fk-([0-9A-Za-z]{8})[0-9A-Za-z]{43})$/i
 const AT_ONCE_MS = 1_000
@@ -177,7 +177,7 @@ export class KeyBook implements ChatKeys {
     return known === undefined ? UNUSED : usedOn(known.record, this.#now())
   }
 
-  /** Writes the use since the last flush. A failed write is repeated at the next one. */
+  /** Writes the use that is not written yet. After a failure, the next write repeats it. */
   async flush(): Promise<void> {
     this.#forgetYesterday()
     if (this.#changedKeys.size > 0 || this.#changedOwners.size > 0) await this.#write([])
@@ -260,7 +260,7 @@ export class KeyBook implements ChatKeys {
     }
   }
 
-  /** Removes a chat from the figures. The figures of the day change only on the day on which the chat began. */
+  /** Removes a chat from the figures. Figures of a day change only if they are of the day on which the chat began. */
   #uncount(entry: Entry, owner: Owner, beganMs: number): void {
     const nowMs = this.#now()
     entry.minute.takeBack(beganMs, nowMs)

@@ -38,7 +38,7 @@ export interface ChatKey {
   readonly usedInAll: KeyUsage
 }
 
-/** What is left of a limit, as in the `x-ratelimit-*` headers. Reservations of running chats are subtracted. */
+/** What is left of a limit, as in the `x-ratelimit-*` headers. Tokens that running chats have reserved are subtracted. */
 export interface Allowance {
   readonly limit: number
   readonly remaining: number
@@ -51,8 +51,8 @@ export interface ChatPass {
   readonly requests: Allowance
   readonly tokens: Allowance
   /**
-   * Ends the chat, with its use, or null if nothing was used. A second call does nothing. Without this call, the slot
-   * and the reserved tokens of the chat are never released.
+   * Ends the chat and counts its usage. Null counts no tokens. After an earlier `done` or `cancel` it does nothing. One of the two must
+   * be called: otherwise the slot and the reserved tokens of the chat are never released.
    */
   readonly done: (usage: ModelUsage | null) => void
   /** Ends a chat that never began. The chat does not count against the limits. */

@@ -58,7 +58,7 @@ export class AnswerTally {
     return this.#isTooLong
   }
 
-  /** Tokens of the longest answer that the backend was asked for, if less than wanted. */
+  /** Most tokens that the backend was asked for. Infinite until {@link askedFor} is called. */
   get longest(): number {
     return this.#longest
   }
@@ -132,14 +132,14 @@ export class AnswerTally {
   }
 }
 
-/** Decided by the field name: a model could be made to start a text like a data URL. */
+/** Decided by the field name, and for `url` also by the head: a model could be made to begin other texts like a data URL. */
 function isBinary(key: string, text: string): boolean {
   if (key !== 'url') return BINARY.has(key)
   const head = text.slice(0, DATA_URL_HEAD_MAX).toLowerCase()
   return head.startsWith('data:') && head.slice(0, head.indexOf(',') + 1).endsWith(';base64,')
 }
 
-/** The index by which pieces of a list are continued. */
+/** The `index` of a list's entry, by which a later piece continues the same entry. Undefined if it has none. */
 function numberOf(value: unknown): unknown {
   return (value as { readonly index?: unknown } | null)?.index
 }

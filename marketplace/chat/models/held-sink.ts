@@ -52,7 +52,7 @@ export class HeldSink {
 /** Fields with words, reasoning or actions of a model. */
 const SPOKEN = ['content', 'refusal', 'tool_calls', 'function_call', 'reasoning', 'reasoning_content', 'audio']
 
-/** Whether a piece has content beyond its role. Server-specific fields in the first piece do not count. */
+/** Whether a piece says something. Servers add fields of their own to a piece with a role, so there only {@link SPOKEN} counts. */
 function saysSomething(delta: Readonly<Record<string, unknown>>): boolean {
   const isOpening = delta.role !== undefined
   return Object.entries(delta).some(([key, value]) => !isEmpty(value) && (!isOpening || SPOKEN.includes(key)))

@@ -130,7 +130,7 @@ export class ModelPool implements Models {
     return isLacking ? { available: false, reason, requires: [...new Set(lacks.flat())] } : notNow(reason)
   }
 
-  /** Time until a model with these roles may be asked again for free work, in milliseconds. Null if no model has them. */
+  /** Milliseconds until a model with one of these roles may be asked again for free work. Null if no model has any of them. */
   restMs(roles: readonly ModelRole[]): number | null {
     const able = this.#candidates((model) => model.roles.some((role) => roles.includes(role)))
     return able.length === 0 ? null : this.#restMs(able, true)
@@ -177,7 +177,7 @@ export class ModelPool implements Models {
     )
   }
 
-  /** Lets the first speech model that can speak a text. */
+  /** Has a text spoken by the first speech model that can do it. */
   readonly speak = (request: PoolSpeechRequest, signal: AbortSignal): Promise<Result<PoolSpeech>> => {
     const { voice, only } = request
     const able = this.#candidates((model) => speaksWith(voice, model))
@@ -297,7 +297,7 @@ export class ModelPool implements Models {
     return parted(parted(able, isPreferred), (one) => !isAvoided(one))
   }
 
-  /** Lets the first candidate that can do the work. */
+  /** Has the work done by the first candidate that can do it. */
   #serve<T>(
     able: readonly Candidate[],
     role: ModelRole,

@@ -26,11 +26,11 @@ export function estimatedPrompt(messages: readonly ChatMessage[], extra: Fields 
   return messages.reduce((sum, message) => sum + FRAME_TOKENS + messageTokens(message), tools + schema)
 }
 
-/** A backend's count of an answer is believed up to three times the tokens seen and 64 more: reasoning may be hidden. */
+/** A backend's count of an answer is believed up to the requested length, or three times the tokens seen if more, and 64 more. */
 const BELIEF = { times: 3, more: 64 }
 /** A backend's count of a prompt is believed up to this: templates add tokens, and images cost some models thirty times more. */
 const PROMPT_BELIEF = { times: 40, more: 1_000 }
-/** How far below the estimate a count is believed: estimates are within a quarter, and images cheap for some models. */
+/** A count is believed if `times` its tokens and `more` reach the estimate, which may be too high: images are cheap for some models. */
 const LEAST = { said: { times: 4 / 3, more: 16 }, prompt: { times: 3, more: 64 } }
 
 /** What is known of a call besides the backend's count. */

@@ -139,7 +139,7 @@ function withinTokens(text: string, tokens: number): string {
   return cut
 }
 
-/** The conversation as data: the newest turns that fit. The oldest of them is cut to the room left. */
+/** The conversation as data: the newest turns that fit. A turn that is too long for the room left is cut. */
 function quotedTurns(turns: readonly ChatMessage[], tokens: number): string {
   const texts: string[] = []
   let left = tokens

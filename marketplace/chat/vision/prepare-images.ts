@@ -68,7 +68,7 @@ function nameOf({ url, isLow }: Pick<ImagePart, 'url' | 'isLow'>): string {
   return `${isLow ? 'low' : 'usual'} ${url}`
 }
 
-/** Reads an image while holding a slot, from its first byte to its last. */
+/** Does the work on an image, from its first byte to its new data URL, while holding a slot. */
 async function inTurn<T>(
   part: ImagePart,
   { web, pictures, who }: ImageMeans,

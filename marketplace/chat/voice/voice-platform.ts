@@ -211,7 +211,7 @@ function audioOf({ file, chunks, isCut }: SpeakingState): Omit<SpokenAudio, 'sta
   }
 }
 
-/** The caller did not write the unspeakable text, and asked for one model, so the fault names only that model. */
+/** The caller asked for model-voice, so the fault names it and not model-2. An answer that cannot be spoken is not the caller's fault. */
 function asAloudFault(cause: Fault): Fault {
   const { code, detail } = asChatFault(cause, MODEL)
   if (code === 'chat/aborted') return fault('chat/timeout', { model: MODEL })

@@ -5,7 +5,7 @@ import { type Marks, sameText } from './tokens.ts'
 
 /** What a challenge is bound to. */
 export interface ChallengePlace {
-  /** Host under which the browser asked for the page. */
+  /** Host of the node's public address, or else the host under which the browser asked for the page. */
   readonly host: string
   /** Name of the network and the beginning of its genesis id. */
   readonly network: string

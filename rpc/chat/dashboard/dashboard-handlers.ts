@@ -100,7 +100,7 @@ export const getKeyPage: Handler<'getKeyPage'> = async (node, request) => {
   return key === undefined ? noKey(visit) : dashboardAnswer(keyMarkup(visit, { key }))
 }
 
-/** Renames a key, or sets its limits. */
+/** Sets the name and the limits of a key. */
 export const saveKey: Handler<'saveKey'> = (node, request) =>
   withKey(node, request, async (visit, key, form) => {
     const limits = limitsOf(form)
@@ -126,7 +126,7 @@ export const endKey: Handler<'endKey'> = (node, request) =>
 async function signInByPassword(visit: Visit, password: string): Promise<PlainAnswer | Fault> {
   const { dashboard, request, node } = visit
   const { guard, operator } = dashboard
-  // The token cannot be guessed, so it needs no guard: wrong passwords of strangers never keep the operator out.
+  // The token of the data folder cannot be guessed, so it needs no guard: wrong passwords of strangers never keep the operator out.
   if (isOperator(node, `Bearer ${password.trim()}`)) return signedIn(visit, OPERATOR, await operator.stamp())
   const from = addressKey(request.address)
   const seconds = guard.waitSeconds(from)

@@ -40,8 +40,8 @@ export class Sessions {
   /**
    * Begins a session and returns its token. An owner with too many sessions loses the longest unused. If all wallets
    * together have too many, the network or client with most loses its longest unused session ({@link heldTooMany}). If
-   * none holds too many, the network of `holder` does. Wallets cost nothing, so a client with many wallets must not keep
-   * other users out.
+   * none holds too many, the network of `holder` does, and if that has no session, any wallet. Wallets cost nothing, so a
+   * client with many wallets must not keep other users out.
    */
   begin({ owner, stamp, holder }: Pick<Session, 'owner' | 'stamp' | 'holder'>): string {
     this.#endOver()

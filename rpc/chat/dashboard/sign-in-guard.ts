@@ -59,7 +59,7 @@ export class SignInGuard {
     this.#hour = isNew ? { count: 1, beganMs: nowMs } : { ...this.#hour, count: this.#hour.count + 1 }
   }
 
-  /** Takes back the last count, and clears the address. */
+  /** Takes back the last count. The failures of the address are forgotten, and it becomes known. */
   succeeded(address: string): void {
     this.#byAddress.delete(address)
     this.#known.set(address, true)

@@ -130,7 +130,7 @@ function listMarkup({ keys, page, pages, owner, bounds }: KeysFacts): Html {
 
 function providersMarkup({ providers }: KeysFacts): Html {
   if (providers === null || providers.length === 0) return NOTHING
-  // Providers with trouble come first, so that a cut leaves out providers without trouble.
+  // Providers with trouble come first, so that a cut leaves out providers without trouble before any other.
   const rows = providers.toSorted((a, b) => rank(a) - rank(b)).slice(0, PROVIDERS_MAX)
   return html`<section><h2>${counted(providers.length, 'provider')}</h2>
 <p>What went wrong last is in words of the provider. Callers are told only what kind of trouble it is.</p>

@@ -15,7 +15,7 @@ export interface AnswerPiece {
 
 /** Most tokens that one question can have: ten times the largest existing windows. A higher count is wrong. */
 const COUNT_MAX = 100_000_000
-/** Most JSON values of an answer: a thousand tokens with twenty alternatives each have some hundred thousand. */
+/** Most JSON values of an answer. `wholeTokensMax` keeps answers with log probabilities below it. */
 const VALUES_MAX = 200_000
 /** Most UTF-16 units of an answer in all its fields. */
 const TEXT_CHARS_MAX = 1_000_000

@@ -50,7 +50,7 @@ export async function readChatStream(
     if (error instanceof BrokenOff) return fail(fault('model/cut', { backend }))
     throw error
   } finally {
-    // After its end mark the connection may be reused. Before it, the rest is not needed, so the connection is closed.
+    // After the end mark the connection may be reused. Without the mark, the rest is not needed, so the connection is closed.
     if (events.isDone) void ended(packets, end)
     else end()
   }

@@ -24,7 +24,7 @@ const LANGUAGE = /^[a-z]{2,3}(-[a-z0-9]{1,12}){0,3}$/
 /** Words per minute at normal speed. The program accepts 80 to 450. */
 const WORDS_PER_MINUTE = 175
 const SPEEDS: SpeedRange = { min: 0.5, max: 2.5 }
-/** A minute of sound takes the program a fraction of a second. */
+/** Time limit for one text, far above what is needed: the program makes a minute of sound in a fraction of a second. */
 const SPEAK_MS = 30_000
 const CHECK_MS = 5_000
 const WELL_MS = 300_000
@@ -94,7 +94,7 @@ export class Espeak implements Speech, Checkable {
     this.#cancel = this.#parts.timers.after(this.#trouble === null ? WELL_MS : ILL_MS, () => void this.start())
   }
 
-  /** Aborts the current text and stops checking. */
+  /** Aborts the current text and all that wait, and stops checking. */
   stop(): void {
     this.#closing.abort()
     this.#cancel?.()

@@ -48,7 +48,7 @@ const TOO_LONG = { reason: 'it is far longer than the window of this model', sta
 const CHARS_A_TOKEN_MAX = 8
 const MESSAGES_MAX = 1_000
 const NO_GRAMMAR = { reason: 'there is no small grammar of this schema', status: 400 }
-/** Largest schema that becomes a grammar: its number of values, plus the numbers in it. */
+/** Largest schema that becomes a grammar. A number in the schema counts as its amount, any other value as one. */
 const GRAMMAR_SIZE_MAX = 1_000
 /** Schema of any JSON object. */
 const ANY_OBJECT: Fields = { type: 'object', additionalProperties: true }
@@ -71,7 +71,7 @@ export class GgufBackend implements ModelBackend {
   readonly complete = (request: ChatRequest, signal: AbortSignal, heard?: Heard): Promise<Result<ChatAnswer>> =>
     this.#ask(request, null, signal, heard)
 
-  /** Refuses a form without a grammar: an answer that only follows instructions must be checked before it is shown. */
+  /** Refuses a request for JSON that no grammar can enforce: such an answer must be checked before the caller sees it. */
   readonly stream = (request: ChatRequest, sink: DeltaSink, signal: AbortSignal): Promise<Result<ChatAnswer>> =>
     this.#ask(request, sink, signal)
 
@@ -102,7 +102,7 @@ export class GgufBackend implements ModelBackend {
     return loaded.ok ? ok(null) : loaded
   }
 
-  /** Aborts the current answer and frees the memory. */
+  /** Aborts the current answer and all that wait, and frees the memory. */
   async close(): Promise<void> {
     this.#closing.abort()
     const loaded = await this.#loading

@@ -6,7 +6,7 @@ export interface ServerAnswer {
   readonly status: number
   /** A header by its lower-case name. Null if absent. */
   readonly header: (name: string) => string | null
-  /** Rejects if the connection breaks, after everything that came. */
+  /** If the connection breaks, it first yields everything that came, and then throws. */
   readonly body: AsyncIterable<Uint8Array>
   /** Closes the connection if the body was not read to its end. */
   readonly end: () => void

@@ -68,7 +68,7 @@ const counted = (rules: QuotingRules): Language => ({ parses: false, read: (code
 
 const QUOTES = ['"', "'"]
 const C_LIKE = counted({ comments: ['//'], blockComments: true, quotes: QUOTES, longQuotes: ['"""', '`'] })
-/** A single quote in Rust begins a lifetime. */
+/** A single quote in Rust may begin a lifetime, which has no closing quote. */
 const RUST = counted({ comments: ['//'], blockComments: true, quotes: ['"'], longQuotes: [] })
 const HASH = counted({ comments: ['#'], blockComments: false, quotes: QUOTES, longQuotes: ['"""', "'''"] })
 const DASHES = counted({ comments: ['--'], blockComments: true, quotes: QUOTES, longQuotes: [] })

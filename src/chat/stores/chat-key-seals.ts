@@ -4,7 +4,7 @@ import type { KeySeals } from '../../../marketplace/chat/keys/key-book.ts'
 import { createFileAtomically } from '../../storage/atomic-file.ts'
 
 const SECRET_BYTES = 32
-/** The secret allows guessing keys offline with the database, so only its owner may read it. */
+/** With the secret, keys could be forged in the database, or guessed against it offline. So only the owner of the file may read it. */
 const OWNER_ONLY = 0o600
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const BASE = BigInt(ALPHABET.length)

@@ -112,7 +112,7 @@ function isMadeOf(clauses: Clauses | null, kind: Parts['kind']): boolean {
   return clauses !== null && (kind === 'prose' || clauses.headings.size * 2 >= clauses.count)
 }
 
-/** The first sentence that stands alone. A title is not a sentence. */
+/** The first sentence that needs no other. One without a full stop may be a title, so it is taken only if all lack one. */
 function firstOf(ranked: readonly Ranked[]): Ranked | undefined {
   const alone = ranked.filter(({ chain }) => chain?.length === 1).sort((a, b) => a.place - b.place)
   return alone.find(({ text }) => /[.!?]["'\u201d\u2019)]?$/.test(text)) ?? alone[0]

@@ -49,11 +49,11 @@ function expectAbout(tokens: number, said = LONG_TOKENS): void {
   expect(tokens).toBeLessThan(said * 1.3)
 }
 
-/** Fields with text of a model, by name: as a message, and as stream pieces. */
 const thinks = (text: string): Said => ({ reasoning_content: text })
 const writes = (text: string): Said => ({
   tool_calls: [{ index: 0, ...CALL, function: { name: '', arguments: text } }],
 })
+/** Functions that put a text of a model into the fields of a message or of a stream piece, by what the text is. */
 const FIELDS: Readonly<Record<string, (text: string) => Said>> = {
   content: (text: string) => ({ content: text }),
   refusal: (text: string) => ({ refusal: text }),

@@ -11,7 +11,7 @@ const event = (delta: object, finish_reason: string | null = null): string =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`
 const ANSWER = `${event({ role: 'assistant', content: 'Hi' })}${event({}, 'stop')}data: [DONE]\n\n`
 
-/** A server, its connections, and its unfinished answers. */
+/** A server that records its connections, and leaves its answers open after their end mark. */
 class Told {
   readonly sockets = new Set<Socket>()
   readonly answers: ServerResponse[] = []

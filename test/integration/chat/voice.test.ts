@@ -122,7 +122,7 @@ describe('a text that cannot be read out', () => {
     })
     expect(response.status).toBe(status)
     expect(await response.json()).toMatchObject({ error: { code, type: 'server_error', param: null } })
-    // Five attempts, since the failure may be transient.
+    // Only the status 500 may be transient, so it gets five attempts.
     expect(broken.world.fake.spoken).toHaveLength(profile === '500' ? 5 : 1)
     expect(broken.errors).toEqual([])
     await broken.close()

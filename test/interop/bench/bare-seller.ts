@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { time } from '../../bench/report.ts'
 
 /**
- * The least work of a seller that records each step before the next: two requests to a facilitator and three writes confirmed by the disk,
- * without checks, claims or books. Its time is the machine's share. `GET` returns the write times of each call.
+ * The least work of a seller that records each step before the next: two requests to a facilitator and three writes
+ * confirmed by the disk, without checks, claims or books. Its time is the machine's share. `GET` returns the write times
+ * of each call.
  */
 const [facilitator = '', folder = ''] = process.argv.slice(2)
 const CLAIM = Buffer.alloc(1_500)

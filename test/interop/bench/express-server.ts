@@ -13,7 +13,7 @@ interface App {
 }
 const express = createRequire(import.meta.url)('express') as () => App
 
-/** The seller that our node is compared with, built from the official packages as their README shows. */
+/** The seller that the node is compared with, built from the official packages as their README shows. */
 const [facilitatorUrl = '', path = '', payTo = ''] = process.argv.slice(2)
 const network = `eip155:${CHAIN_ID}` as const
 const facilitator = new HTTPFacilitatorClient({ url: facilitatorUrl })

@@ -17,7 +17,7 @@ interface Round {
   readonly cpuMicros: number
 }
 
-/** Unpaid quotes of our node against the official middleware: the same load, in turns. */
+/** Unpaid quotes of the node against the official middleware: the same load, in turns. */
 export async function benchDollarQuotes(): Promise<readonly BenchRow[]> {
   const seller = await startSeller()
   const facilitatorUrl = `http://127.0.0.1:${seller.facilitator.port}`

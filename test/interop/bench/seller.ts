@@ -14,7 +14,7 @@ export const PATH = `/api/x402/${SERVICE}?rail=stable`
 const UNLIMITED = ['--rpc-rate-quote', '100000000', '--rpc-rate-read', '100000000', '--rpc-port', '0']
 const ALONE = { FARTHING_P2P_ENABLED: 'false', TEST_FAST_BLOCKS: '1' }
 
-/** Our node selling over the stablecoin rail, with a facilitator that answers at once. */
+/** The node selling over the stablecoin rail, with a facilitator that answers at once. */
 export interface Seller {
   readonly node: Server
   readonly facilitator: Server

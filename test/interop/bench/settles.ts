@@ -29,9 +29,9 @@ interface Timed {
 }
 
 /**
- * Our share of a paid call over the stablecoin rail: the client's time less the facilitator's time for the same call,
- * by the facilitator's clock. The service does nothing. Transport between the three processes and waits for a processor
- * count as ours: hence a bare seller beside it, called in turns.
+ * The node's share of a paid call over the stablecoin rail: the client's time less the facilitator's time for the same
+ * call, by the facilitator's clock. The service does nothing. Transport between the three processes and waits for a
+ * processor count as the node's. Hence a bare seller beside it, called in turns.
  */
 export async function benchDollarSettles(): Promise<readonly BenchRow[]> {
   const seller = await startSeller()
@@ -115,7 +115,7 @@ async function timedCall(agent: Agent, url: string, { nonce, body, headers }: Pr
   return { nonce, callMs }
 }
 
-/** The records of one of the servers. */
+/** What the facilitator or the bare seller has recorded. */
 async function told({ port }: Server, path: string): Promise<unknown> {
   return (await fetch(`http://127.0.0.1:${port}${path}`)).json()
 }

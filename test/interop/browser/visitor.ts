@@ -37,7 +37,7 @@ interface Violation {
 /** A browser page with all its complaints. */
 export class Visitor {
   readonly page: Page
-  /** Console messages, errors of scripts and of the content policy, and requests that failed or left the node's origin. */
+  /** Errors and warnings of the console, errors of scripts, and requests that failed or left the node's origin. */
   readonly complaints: string[] = []
   readonly #context: BrowserContext
   readonly #url: string

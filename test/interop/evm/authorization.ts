@@ -90,7 +90,7 @@ export function signCancellation(account: PrivateKeyAccount, nonce: Hex): Promis
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-/** The malleated signature over the same text by the same key: s mirrored, the other parity. */
+/** The second signature that ECDSA takes for the same text and key: the group order less s, and the other parity. */
 export function mirrored(signature: Hex): Hex {
   const [r, s, v] = [signature.slice(2, 66), BigInt(`0x${signature.slice(66, 130)}`), signature.slice(130)]
   const mirror = (ORDER - s).toString(16).padStart(64, '0')

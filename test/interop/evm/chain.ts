@@ -126,7 +126,7 @@ export class LocalChain {
     })
   }
 
-  /** All uses of authorizations since the chain began. */
+  /** Uses of authorizations since the chain began, of one payer or of all. */
   async uses(payer?: Address): Promise<readonly { readonly transaction: Hex; readonly nonce: Hex }[]> {
     const logs = await this.#reader.getContractEvents({
       address: this.network.token,

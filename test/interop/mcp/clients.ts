@@ -2,7 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 
-/** Official clients: version 2 with and without the handshake, and version 1. */
+/** Official clients: version 2 without the handshake, version 2 with it, and version 1. */
 export const CLIENTS = ['2026-07-28', '2.4.0 with handshake', '1.32.2'] as const
 /** One of {@link CLIENTS}. */
 export type ClientName = (typeof CLIENTS)[number]

@@ -52,7 +52,7 @@ export class Dollars {
     }
   }
 
-  /** A signed call of a payer with one dollar. */
+  /** A signed call, by default of a new payer with one dollar. */
   call({ serviceId, request, key = null, payer = this.payer(), change = {} }: DollarOrder): DollarCall {
     const { payload, authorization } = paymentOf(payer, change)
     const header = Buffer.from(JSON.stringify(payload)).toString('base64')

@@ -33,7 +33,7 @@ export interface ReplicaOptions {
   readonly more?: Readonly<Record<string, string>>
 }
 
-/** An operator with two replicas on one store. The first has the owner's key and lists the settlers of both. */
+/** An operator with two replicas on one store. The first has the owner's key, and names the second one's key as a settler. */
 export class TwoReplicas {
   readonly cluster: Cluster
   readonly #runsFiles: readonly string[]

@@ -7,7 +7,7 @@ import { until } from '../../support/processes.ts'
 import { freePort } from '../../support/tcp-proxy.ts'
 
 const DEBIAN = '/usr/lib/postgresql'
-/** All other settings are as an operator has them, with fsync and durable commits. */
+/** All other settings are PostgreSQL's defaults, with fsync and durable commits. */
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
@@ -51,7 +51,7 @@ export class PostgresServer {
     return this.#log
   }
 
-  /** Starts the server again after {@link end}, on the same port and folder. */
+  /** Starts the server on its port and folder, also again after {@link end}. */
   async begin(): Promise<void> {
     const flags = SETTINGS.flatMap((setting) => ['-c', setting])
     const child = spawn(binary('postgres'), ['-D', join(this.#folder, 'data'), '-p', String(this.port), ...flags], {

@@ -73,7 +73,7 @@ describe('two replicas on one PostgreSQL', () => {
     const payments = [...again, ...once]
     const before = await replicas.earned()
     const answers = payments.map((payment) => replicas.settle(payment, 1))
-    // All calls have a place for work, so the killed replica is in the middle of both services.
+    // Each replica runs several calls at once, so the killed one is in the middle of calls of both services.
     await Promise.all([begun(again, 2), begun(once, 2)])
     await dying.kill()
     const settled = await Promise.all(answers)

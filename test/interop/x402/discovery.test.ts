@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => shop?.close())
 
-/** The official client of catalogues, with our node as the facilitator. */
+/** The official client of catalogues, with the node as the facilitator. */
 function bazaar() {
   return withBazaar(new HTTPFacilitatorClient({ url: shop.url })).extensions.bazaar
 }

@@ -102,7 +102,7 @@ export function carried(generation: Generation, payment: unknown): Readonly<Reco
   return { [HEADERS[generation]]: typeof payment === 'string' ? payment : encode(payment) }
 }
 
-/** The body of the real service's answer, for comparison. */
+/** Body of the node's answer to a paid call. */
 export interface PaidBody {
   readonly paid: boolean
   readonly result: JsonBody

@@ -1,4 +1,4 @@
-/** A question to a facilitator: a payment and our offer, in the payment's generation. */
+/** A question to a facilitator: a payment and the seller's offer, both in the x402 version of the payment. */
 export interface FacilitatorRequest {
   readonly x402Version: 1 | 2
   readonly paymentPayload: object

@@ -117,8 +117,8 @@ export class Sender {
   }
 
   /**
-   * The transaction with a higher fee. Null if a higher fee is not worth it, and the transaction can be mined as it is, or is a receipt
-   * that earns nothing.
+   * The transaction with a higher fee, if that is worth it. If not: null for a transaction that can be mined as it is, and for a receipt
+   * that earns nothing. Any other gets just the fee that keeps it minable.
    */
   #raised(tx: Transaction, worth: bigint): TxBody | null {
     const { body } = tx

@@ -163,7 +163,10 @@ export class Settler {
     }
   }
 
-  /** What the operator loses if the receipt is not mined in time. Refunds happen without it, and count nothing. */
+  /**
+   * What the operator loses if the receipt is not mined in time. The entry of a failed call adds nothing: at the deadline, consensus
+   * refunds the payer without a receipt.
+   */
   #worthOf(tx: Transaction): bigint {
     return entriesOf(tx).reduce((sum, { txId, outcome }) => {
       const earns = outcome === OUTCOME_DELIVERED && this.#escrow(txId) !== undefined

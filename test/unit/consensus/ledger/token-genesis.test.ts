@@ -6,7 +6,7 @@ import { tokenAsset } from '../../../../consensus/ledger/asset.ts'
 import type { GenesisLedgers } from '../../../../consensus/ledger/rules.ts'
 import { stableFacts } from '../../../../consensus/ledger/stable-facts.ts'
 import { SUPPLY } from '../../../../consensus/ledger/supply.ts'
-import { NOBODY, SYMBOLS, skeletonOf, TOKENS } from '../../../../consensus/ledger/token-records.ts'
+import { NO_ISSUER, SYMBOLS, skeletonOf, TOKENS } from '../../../../consensus/ledger/token-records.ts'
 import { NATIVE_ASSET } from '../../../../consensus/state/table.ts'
 import { MemoryState } from '../../../../consensus/state/view.ts'
 import { PROTOCOL } from '../../../../src/protocol.ts'
@@ -31,7 +31,7 @@ describe('tokens in genesis', () => {
   it('are as the network names them, each with its books and skeleton', () => {
     const ledger = new TokenLedger()
     expect(ledger.token(XUSD)).toEqual({
-      ...{ version: 1, name: 'Bridged dollar', decimals: 6, kind: 2, issuer: NOBODY },
+      ...{ version: 1, name: 'Bridged dollar', decimals: 6, kind: 2, issuer: NO_ISSUER },
       ...{ freezable: false, frozen: false, hidden: false, createdAt: 0 },
     })
     expect(ledger.books(WOOL)).toEqual({ minted: 1_000n, burned: 0n, cap: 10_000n })

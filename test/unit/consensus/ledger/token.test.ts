@@ -3,7 +3,7 @@ import { ACCOUNTS, openedAccount } from '../../../../consensus/ledger/account.ts
 import { tokenAsset } from '../../../../consensus/ledger/asset.ts'
 import { nativeSupply, SUPPLY } from '../../../../consensus/ledger/supply.ts'
 import { TOKEN_BALANCES } from '../../../../consensus/ledger/token-balances.ts'
-import { NOBODY, SYMBOLS, type SymbolSkeleton } from '../../../../consensus/ledger/token-records.ts'
+import { NO_ISSUER, SYMBOLS, type SymbolSkeleton } from '../../../../consensus/ledger/token-records.ts'
 import { SUPPLY_BOUND } from '../../../../consensus/primitives/amount.ts'
 import { NATIVE_ASSET } from '../../../../consensus/state/table.ts'
 import type { PayloadOf, TxKind } from '../../../../consensus/tx/kinds.ts'
@@ -279,14 +279,14 @@ describe('token_issuer', () => {
 
   it('renounces it for ever with a zero issuer', () => {
     const ledger = new TokenLedger()
-    expect(ledger.send(ISSUER, 'token_issuer', { symbol: SALT, issuer: NOBODY }).code).toBe('success')
-    expect(ledger.token(SALT)?.issuer).toBe(NOBODY)
+    expect(ledger.send(ISSUER, 'token_issuer', { symbol: SALT, issuer: NO_ISSUER }).code).toBe('success')
+    expect(ledger.token(SALT)?.issuer).toBe(NO_ISSUER)
     expect(ledger.send(ISSUER, 'token_issuer', { symbol: SALT, issuer: ISSUER }).code).toBe('token/not-issuer')
   })
 
   it('hands a frozen token over, but does not renounce it', () => {
     const ledger = frozen()
-    expect(ledger.send(ISSUER, 'token_issuer', { symbol: SALT, issuer: NOBODY }).code).toBe('token/frozen')
+    expect(ledger.send(ISSUER, 'token_issuer', { symbol: SALT, issuer: NO_ISSUER }).code).toBe('token/frozen')
     expect(ledger.send(ISSUER, 'token_issuer', { symbol: SALT, issuer: STRANGER }).code).toBe('ledger/no-account')
     expect(ledger.send(ISSUER, 'token_issuer', { symbol: SALT, issuer: BOB }).code).toBe('success')
     expect(ledger.token(SALT)).toMatchObject({ issuer: BOB, frozen: true })

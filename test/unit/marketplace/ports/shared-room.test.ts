@@ -28,8 +28,8 @@ describe('room that owners share', () => {
     pass(1_000)
     expect([isIn('c'), isIn('d'), isIn('c')]).toEqual([true, true, true])
     expect(ended).toEqual(['a', 'b', 'a'])
-    // After the first call each owner has two shares. None of them ends for the third share of an owner, but one does
-    // for the first share of another.
+    // After the first call each owner has two shares. No share ends so that an owner gets a third one, but one ends so
+    // that another owner gets its first.
     expect([isIn('d'), isIn('c'), isIn('e')]).toEqual([true, false, true])
     pass(1_000)
     expect(isIn('f')).toBe(true)

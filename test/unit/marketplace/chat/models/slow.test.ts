@@ -13,8 +13,8 @@ const ANSWER: ChatAnswer = {
 const REQUEST = { role: 'general', messages: [{ role: 'user', content: 'Hi' }], maxTokens: 10 } as const
 
 /**
- * Sends a piece every `everyMs`, `pieces` in all, and answers with the last one. With `endless` it stays silent
- * instead; so it does without pieces.
+ * Sends a piece every `everyMs`, `pieces` in all, and answers after the last one. With `endless`, or without pieces, it
+ * never answers.
  */
 interface Pace {
   readonly everyMs: number

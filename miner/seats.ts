@@ -6,7 +6,7 @@ import type { JobListener, Mined, Seat } from './job-book.ts'
 export const REMOTE_ADDRESSES_MAX = 64
 /** Most clients over all addresses. */
 export const REMOTE_SEATS_MAX = 1_024
-/** The `knows` of an address without a template from the mempool; below any count of admissions, even 0. */
+/** `Mined.knows` of an address without a template from the mempool: below any count of admissions, even 0. */
 export const NOTHING = -1
 
 /**

@@ -199,7 +199,10 @@ export function idOfKey(key: Uint8Array): string {
 /** What the node knows of a block: its header, the work up to and including it, and the anchor for its children. */
 export interface BlockEntry extends SealedHeader {
   readonly totalWork: bigint
-  /** Transactions up to and including this block. After a snapshot was adopted, counted from above it. */
+  /**
+   * Transactions up to and including this block. After a snapshot was adopted, the count begins with the block above
+   * it.
+   */
   readonly totalTransactions: number
   /** Wire bytes of its transactions. */
   readonly bodyBytes: number

@@ -124,7 +124,10 @@ function isRefusal(error: unknown): boolean {
   return String((error as { code?: unknown } | null)?.code).startsWith(CONSTRAINT_CLASS)
 }
 
-/** The state code of the server or the system only: messages could contain the written data. */
+/**
+ * The state code of the server or the system, else `timeout` or `connection lost`. Never the
+ * message, which could contain the written data.
+ */
 function reasonOf(error: unknown): string {
   const { code, message = '' } = (error ?? {}) as { code?: string; message?: string }
   if (code !== undefined) return code
